@@ -1,0 +1,17 @@
+/** Two programs, everything bundled: what is installed is what was tested, and it starts faster. */
+
+import { defineConfig, type OutputOptions } from "rolldown";
+import { thirdPartyNotices } from "./scripts/third-party-notices.ts";
+
+const output: OutputOptions = {
+  dir: "dist",
+  format: "esm",
+  minify: true,
+  entryFileNames: "[name].js",
+  chunkFileNames: "[name]-[hash].js",
+};
+
+export default defineConfig([
+  { platform: "node", input: { main: "src/main.ts" }, output, plugins: [thirdPartyNotices()] },
+  { platform: "node", input: { simulator: "src/simulator/main.ts" }, output: { ...output, codeSplitting: false } },
+]);

@@ -1,0 +1,48 @@
+/** The port to Gemini for searches: one prompt in; text, and what was really visited, out. */
+
+export interface AskRequest {
+  prompt: string;
+  /** Research may search the web; a correction only rewrites text it is given. */
+  purpose: "research" | "correction";
+  /** As configured for this purpose; undefined lets the backend choose. */
+  model: string | undefined;
+  signal: AbortSignal;
+  /** A short line about what is happening now, for people who wait. Query and title text is untrusted. */
+  onActivity: (activity: string) => void;
+}
+
+export interface VisitedSource {
+  url: string;
+  title: string;
+}
+
+/** Tokens and searches as the backend counted them; what it did not count is 0. */
+export interface Usage {
+  input: number;
+  output: number;
+  /** Part of `input` that was read from a cache. */
+  cached: number;
+  searches: number;
+}
+
+export const NO_USAGE: Usage = { input: 0, output: 0, cached: 0, searches: 0 };
+
+export interface Answer {
+  text: string;
+  /** The backend knows that the model stopped before it was done, for example at a token limit. */
+  cut: boolean;
+  /** As the backend itself reported it, never read from the text. */
+  model: string | undefined;
+  /** Empty when the backend cannot tell; then the model's own list is all there is. */
+  sources: VisitedSource[];
+  queries: string[];
+  usage: Usage;
+  /** Sentences for the user about how the answer came about, such as a fallback to the API. */
+  notices: string[];
+}
+
+export interface Backend {
+  readonly name: "cli" | "api";
+  /** Throws AppError; `retryable` and `reason` say what a caller may do about it. */
+  ask(request: AskRequest): Promise<Answer>;
+}

@@ -1,0 +1,49 @@
+/** The log: stderr only, one line per message, known secrets replaced by their name. */
+
+export type LogLevel = "DEBUG" | "INFO" | "WARN" | "ERROR";
+
+export interface Log {
+  debug(message: string): void;
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+  /** The same log with a run id on every JSON line. */
+  forRun(taskId: string): Log;
+}
+
+export interface LogOptions {
+  debug: boolean;
+  format: "text" | "json";
+  /** Values that must never be printed, with the name to print instead. */
+  redact: (text: string) => string;
+  write?: (line: string) => void;
+}
+
+/** A dead stderr must not end the server: writes to it are dropped. */
+const writeToStderr = (line: string): void => {
+  try {
+    process.stderr.write(line);
+  } catch {
+    // Nobody is listening.
+  }
+};
+
+export function createLog(options: LogOptions, taskId?: string): Log {
+  const write = options.write ?? writeToStderr;
+  const line = (level: LogLevel, message: string): void => {
+    const text = options.redact(message);
+    if (options.format === "json") {
+      const time = new Date().toISOString();
+      write(`${JSON.stringify({ time, level, message: text, task_id: taskId })}\n`);
+    } else {
+      write(`[${level}] ${text.replaceAll(/\r?\n/g, "\n  ")}\n`);
+    }
+  };
+  return {
+    debug: (message) => options.debug && line("DEBUG", message),
+    info: (message) => line("INFO", message),
+    warn: (message) => line("WARN", message),
+    error: (message) => line("ERROR", message),
+    forRun: (id) => createLog(options, id),
+  };
+}

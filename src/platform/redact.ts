@@ -1,0 +1,24 @@
+/** Takes secrets out of text by their value, whatever sentence they stand in. */
+
+/** Shorter values are too likely to be ordinary words. */
+const SHORTEST_SECRET = 6;
+
+const GOOGLE_KEY = /AIza[0-9A-Za-z_-]{30,}/g;
+
+export function createRedactor(secrets: Record<string, string | undefined>): (text: string) => string {
+  const known = Object.entries(secrets)
+    .filter((entry): entry is [string, string] => (entry[1]?.length ?? 0) >= SHORTEST_SECRET)
+    .flatMap(([name, value]) => spellings(value).map((spelling) => ({ name, spelling })))
+    // Longest first, so that a secret that contains another is replaced whole.
+    .sort((a, b) => b.spelling.length - a.spelling.length);
+  return (text) => {
+    let clean = text;
+    for (const { name, spelling } of known) clean = clean.replaceAll(spelling, `[${name}]`);
+    return clean.replaceAll(GOOGLE_KEY, "[API key]");
+  };
+}
+
+/** A secret in a URL or in JSON is spelled differently. */
+function spellings(value: string): string[] {
+  return [...new Set([value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)])];
+}
