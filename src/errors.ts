@@ -45,12 +45,20 @@ export type FailureReason =
   | "network"
   | "stopped";
 
+/** The run an error is about, as the error shape names it. */
+export interface ErrorRun {
+  task_id: string;
+  status: string;
+  progress?: number | undefined;
+}
+
 export interface AppErrorOptions {
   code: ErrorCode;
   /** A whole sentence of ours. Never text from a web page, a model or an upstream error body. */
   message: string;
   suggestion?: string | undefined;
   details?: Record<string, unknown> | undefined;
+  run?: ErrorRun | undefined;
   reason?: FailureReason | undefined;
   /** The same call may succeed if it is made again. */
   retryable?: boolean | undefined;
@@ -61,6 +69,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly suggestion: string | undefined;
   readonly details: Record<string, unknown> | undefined;
+  readonly run: ErrorRun | undefined;
   readonly reason: FailureReason | undefined;
   readonly retryable: boolean;
 
@@ -70,6 +79,7 @@ export class AppError extends Error {
     this.code = options.code;
     this.suggestion = options.suggestion;
     this.details = options.details;
+    this.run = options.run;
     this.reason = options.reason;
     this.retryable = options.retryable ?? false;
   }

@@ -1,6 +1,7 @@
 /** The log: stderr only, one line per message, known secrets replaced by their name. */
 
-export type LogLevel = "DEBUG" | "INFO" | "WARN" | "ERROR";
+const LEVELS = ["DEBUG", "INFO", "WARN", "ERROR"] as const;
+export type LogLevel = (typeof LEVELS)[number];
 
 export interface Log {
   debug(message: string): void;
@@ -12,7 +13,8 @@ export interface Log {
 }
 
 export interface LogOptions {
-  debug: boolean;
+  /** Lines below this level are left out. */
+  from: LogLevel;
   format: "text" | "json";
   /** Values that must never be printed, with the name to print instead. */
   redact: (text: string) => string;
@@ -31,6 +33,7 @@ const writeToStderr = (line: string): void => {
 export function createLog(options: LogOptions, taskId?: string): Log {
   const write = options.write ?? writeToStderr;
   const line = (level: LogLevel, message: string): void => {
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(options.from)) return;
     const text = options.redact(message);
     if (options.format === "json") {
       const time = new Date().toISOString();
@@ -40,7 +43,7 @@ export function createLog(options: LogOptions, taskId?: string): Log {
     }
   };
   return {
-    debug: (message) => options.debug && line("DEBUG", message),
+    debug: (message) => line("DEBUG", message),
     info: (message) => line("INFO", message),
     warn: (message) => line("WARN", message),
     error: (message) => line("ERROR", message),

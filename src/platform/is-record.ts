@@ -1,0 +1,4 @@
+/** Foreign data is unknown until somebody has looked. */
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
