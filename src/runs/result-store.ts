@@ -1,0 +1,88 @@
+/** The SQL for what runs found: finished rounds, and results with their search index. */
+
+import type { Transaction } from "kysely";
+import { z } from "zod";
+import type { Source } from "../reports/report.ts";
+import { type Database, storable, type Tables } from "../store/database.ts";
+import type { RunResult, SavedRound } from "./run.ts";
+
+const sourceList: z.ZodType<Source[]> = z.array(
+  z.object({
+    n: z.number(),
+    title: z.string(),
+    url: z.string(),
+    resolved_url: z.string().optional(),
+    domain: z.string(),
+  }),
+);
+const stringList = z.array(z.string());
+const anyRecord = z.record(z.string(), z.unknown());
+
+export async function saveRound(db: Database, taskId: string, round: SavedRound, now: number): Promise<void> {
+  await db
+    .insertInto("research_rounds")
+    .values({
+      task_id: taskId,
+      round_number: round.roundNumber,
+      report_markdown: storable(round.report),
+      verified: round.verified ? 1 : 0,
+      summary: storable(round.summary),
+      sources_json: storable(JSON.stringify(round.sources)),
+      queries_json: storable(JSON.stringify(round.queries)),
+      metadata_json: JSON.stringify(round.metadata),
+      completed_at: now,
+    })
+    .execute();
+}
+
+/** Part of the transaction that finishes the run; a report that arrives after all replaces a partial one. */
+export async function saveResult(
+  transaction: Transaction<Tables>,
+  { taskId, query, result, now }: { taskId: string; query: string; result: RunResult; now: number },
+): Promise<void> {
+  const report = storable(result.report);
+  const values = {
+    report_markdown: report,
+    sources_json: storable(JSON.stringify(result.sources)),
+    citations_json: "[]",
+    metadata_json: storable(JSON.stringify(result.metadata)),
+    partial: result.partial ? (1 as const) : (0 as const),
+    saved_at: now,
+  };
+  await transaction
+    .insertInto("research_results")
+    .values({ task_id: taskId, ...values })
+    .onConflict((conflict) => conflict.column("task_id").doUpdateSet(values))
+    .execute();
+  await transaction.deleteFrom("research_search").where("task_id", "=", taskId).execute();
+  await transaction.insertInto("research_search").values({ task_id: taskId, query, report }).execute();
+}
+
+export async function findResult(db: Database, taskId: string): Promise<RunResult | undefined> {
+  const row = await db.selectFrom("research_results").selectAll().where("task_id", "=", taskId).executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    report: row.report_markdown,
+    sources: sourceList.parse(JSON.parse(row.sources_json)),
+    metadata: anyRecord.parse(JSON.parse(row.metadata_json)),
+    partial: row.partial === 1,
+  };
+}
+
+export async function findRounds(db: Database, taskId: string): Promise<SavedRound[]> {
+  const rows = await db
+    .selectFrom("research_rounds")
+    .selectAll()
+    .where("task_id", "=", taskId)
+    .orderBy("round_number")
+    .execute();
+  return rows.map((row) => ({
+    roundNumber: row.round_number,
+    report: row.report_markdown,
+    verified: row.verified === 1,
+    summary: row.summary,
+    sources: sourceList.parse(JSON.parse(row.sources_json)),
+    queries: stringList.parse(JSON.parse(row.queries_json)),
+    metadata: anyRecord.parse(JSON.parse(row.metadata_json)),
+  }));
+}

@@ -1,0 +1,239 @@
+/** All SQL about runs. Every write names the state, and the holder, it expects; a late one changes nothing. */
+
+import type { Selectable } from "kysely";
+import { AppError } from "../errors.ts";
+import { type Database, storable, type Tables } from "../store/database.ts";
+import {
+  LOCAL_KINDS,
+  type Run,
+  type RunKind,
+  type RunResult,
+  type RunStatus,
+  RUN_KINDS,
+  RUN_STATUSES,
+  sourcesOf,
+} from "./run.ts";
+import { saveResult } from "./result-store.ts";
+
+export interface NewRun {
+  taskId: string;
+  owner: string;
+  kind: RunKind;
+  query: string;
+  options: Record<string, unknown>;
+  client: string | undefined;
+  processId: string;
+  now: number;
+}
+
+/** A process that works on a run says so again well before this is over. */
+export const RUN_LEASE_MS = 60_000;
+
+export async function insertRunning(db: Database, run: NewRun): Promise<void> {
+  await db
+    .insertInto("research_tasks")
+    .values({
+      task_id: run.taskId,
+      owner: run.owner,
+      kind: run.kind,
+      query: storable(run.query),
+      status: "running",
+      progress: 0,
+      mode: "sync",
+      options_json: JSON.stringify(run.options),
+      client: run.client ?? null,
+      enable_notifications: 0,
+      created_at: run.now,
+      started_at: run.now,
+      updated_at: run.now,
+      lease_owner: run.processId,
+      lease_epoch: 1,
+      lease_until: run.now + RUN_LEASE_MS,
+      keep_partial: 1,
+      tokens_input: 0,
+      tokens_output: 0,
+      usage_final: 0,
+    })
+    .execute();
+}
+
+export interface Beat {
+  taskId: string;
+  processId: string;
+  progress: number;
+  currentAction: string;
+  now: number;
+}
+
+/** Progress only grows, and stays below 100 until the run is done. */
+export async function recordBeat(db: Database, beat: Beat): Promise<void> {
+  await db
+    .updateTable("research_tasks")
+    .set((set) => ({
+      progress: set.fn<number>("max", ["progress", set.val(Math.min(99, beat.progress))]),
+      current_action: storable(beat.currentAction),
+      updated_at: beat.now,
+      lease_until: beat.now + RUN_LEASE_MS,
+    }))
+    .where("task_id", "=", beat.taskId)
+    .where("status", "=", "running")
+    .where("lease_owner", "=", beat.processId)
+    .execute();
+}
+
+export interface Finish {
+  taskId: string;
+  processId: string;
+  to: "completed" | "failed" | "cancelled";
+  result: RunResult | undefined;
+  error: { code: string; message: string } | undefined;
+  backend: string | undefined;
+  model: string | undefined;
+  tokens: { input: number; output: number };
+  costUsd: number | undefined;
+  usageFinal: boolean;
+  now: number;
+}
+
+/** State, figures, report and search index in one transaction. False: somebody else had decided already. */
+export function finishRun(db: Database, finish: Finish): Promise<boolean> {
+  return db.transaction().execute(async (transaction) => {
+    const moved = await transaction
+      .updateTable("research_tasks")
+      .set({
+        status: finish.to,
+        ...(finish.to === "completed" ? { progress: 100 } : {}),
+        current_action: null,
+        backend: finish.backend ?? null,
+        model: finish.model ?? null,
+        tokens_input: finish.tokens.input,
+        tokens_output: finish.tokens.output,
+        cost_usd: finish.costUsd ?? null,
+        usage_final: finish.usageFinal ? 1 : 0,
+        error_code: finish.error?.code ?? null,
+        error_message: finish.error?.message ?? null,
+        updated_at: finish.now,
+        completed_at: finish.now,
+        lease_until: null,
+      })
+      .where("task_id", "=", finish.taskId)
+      .where("status", "in", sourcesOf(finish.to))
+      .where("lease_owner", "=", finish.processId)
+      .returning("query")
+      .executeTakeFirst();
+    if (moved === undefined) return false;
+    const { taskId, result, now } = finish;
+    if (result !== undefined) await saveResult(transaction, { taskId, query: moved.query, result, now });
+    return true;
+  });
+}
+
+/** Runs whose work happened in a process, with who that was. */
+export async function unfinishedLocalRuns(
+  db: Database,
+): Promise<{ taskId: string; leaseOwner: string; leaseUntil: number }[]> {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select(["task_id", "lease_owner", "lease_until"])
+    .where("status", "in", ["pending", "running"])
+    .where("kind", "in", [...LOCAL_KINDS])
+    .execute();
+  return rows.map((row) => ({
+    taskId: row.task_id,
+    leaseOwner: row.lease_owner ?? "",
+    leaseUntil: row.lease_until ?? 0,
+  }));
+}
+
+export async function markInterrupted(
+  db: Database,
+  run: { taskId: string; leaseOwner: string; now: number },
+): Promise<boolean> {
+  const moved = await db
+    .updateTable("research_tasks")
+    .set({
+      status: "failed",
+      current_action: null,
+      error_code: "INTERRUPTED",
+      error_message: "The process that worked on this run ended before the run did.",
+      updated_at: run.now,
+      completed_at: run.now,
+      lease_until: null,
+    })
+    .where("task_id", "=", run.taskId)
+    .where("status", "in", ["pending", "running"])
+    .where("lease_owner", "=", run.leaseOwner)
+    .executeTakeFirst();
+  return moved.numUpdatedRows > 0n;
+}
+
+export async function findRun(db: Database, owner: string, taskId: string): Promise<Run> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .selectAll()
+    .where("task_id", "=", taskId)
+    .where("owner", "=", owner)
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw new AppError({
+      code: "TASK_NOT_FOUND",
+      message: "There is no run with this task_id.",
+      suggestion: "list_research shows the runs that are stored.",
+    });
+  }
+  return runOf(row);
+}
+
+export interface RunFilter {
+  owner: string;
+  status: RunStatus | undefined;
+  kind: RunKind | undefined;
+  limit: number;
+  /** Lists what is older than this run. */
+  before: { createdAt: number; taskId: string } | undefined;
+}
+
+/** Newest first; one more than asked for tells the caller that there is another page. */
+export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> {
+  let query = db.selectFrom("research_tasks").selectAll().where("owner", "=", filter.owner);
+  if (filter.status !== undefined) query = query.where("status", "=", filter.status);
+  if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
+  const { before } = filter;
+  if (before !== undefined) {
+    query = query.where((where) =>
+      where.or([
+        where("created_at", "<", before.createdAt),
+        where.and([where("created_at", "=", before.createdAt), where("task_id", "<", before.taskId)]),
+      ]),
+    );
+  }
+  const rows = await query
+    .orderBy("created_at", "desc")
+    .orderBy("task_id", "desc")
+    .limit(filter.limit + 1)
+    .execute();
+  return rows.map(runOf);
+}
+
+function runOf(row: Selectable<Tables["research_tasks"]>): Run {
+  return {
+    taskId: row.task_id,
+    owner: row.owner,
+    kind: RUN_KINDS.find((kind) => kind === row.kind) ?? "search",
+    query: row.query,
+    status: RUN_STATUSES.find((status) => status === row.status) ?? "failed",
+    progress: row.progress,
+    currentAction: row.current_action ?? undefined,
+    mode: row.mode ?? undefined,
+    backend: row.backend ?? undefined,
+    model: row.model ?? undefined,
+    client: row.client ?? undefined,
+    createdAt: row.created_at,
+    startedAt: row.started_at ?? undefined,
+    completedAt: row.completed_at ?? undefined,
+    tokens: { input: row.tokens_input, output: row.tokens_output },
+    costUsd: row.cost_usd ?? undefined,
+    usageFinal: row.usage_final === 1,
+    error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" },
+  };
+}

@@ -1,0 +1,80 @@
+/** What a run is: its kinds, its states, and the one table of legal moves between them. */
+
+import type { Source } from "../reports/report.ts";
+
+export const RUN_KINDS = ["search", "deep_search", "deep_research", "agent"] as const;
+export type RunKind = (typeof RUN_KINDS)[number];
+
+export const RUN_STATUSES = [
+  "pending",
+  "running",
+  "running_async",
+  "start_unknown",
+  "completed",
+  "failed",
+  "cancelled",
+] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/**
+ * Finished states are frozen but for two moves: a failed run whose answer arrives after all, and a cancelled one
+ * whose paid report does.
+ */
+const LEGAL_MOVES: Record<RunStatus, readonly RunStatus[]> = {
+  pending: ["running", "running_async", "start_unknown", "failed", "cancelled"],
+  running: ["running_async", "completed", "failed", "cancelled"],
+  running_async: ["completed", "failed", "cancelled"],
+  start_unknown: ["running_async", "pending", "failed", "cancelled"],
+  completed: [],
+  failed: ["completed"],
+  cancelled: ["completed"],
+};
+
+/** The states from which `to` may be entered: every write names them as what it expects. */
+export const sourcesOf = (to: RunStatus): RunStatus[] => RUN_STATUSES.filter((from) => LEGAL_MOVES[from].includes(to));
+
+export const isFinished = (status: RunStatus): boolean =>
+  status === "completed" || status === "failed" || status === "cancelled";
+
+/** Kinds whose work happens in our own process, so that it ends when the process does. */
+export const LOCAL_KINDS: readonly RunKind[] = ["search", "deep_search", "deep_research"];
+
+export interface Run {
+  taskId: string;
+  owner: string;
+  kind: RunKind;
+  query: string;
+  status: RunStatus;
+  progress: number;
+  currentAction: string | undefined;
+  mode: string | undefined;
+  backend: string | undefined;
+  model: string | undefined;
+  client: string | undefined;
+  createdAt: number;
+  startedAt: number | undefined;
+  completedAt: number | undefined;
+  tokens: { input: number; output: number };
+  costUsd: number | undefined;
+  usageFinal: boolean;
+  error: { code: string; message: string } | undefined;
+}
+
+export interface RunResult {
+  report: string;
+  sources: Source[];
+  /** What a tool answered beyond the report, such as `verified` and the rounds. */
+  metadata: Record<string, unknown>;
+  partial: boolean;
+}
+
+/** A finished round of a deep_search: kept the moment it is known, whatever becomes of the run. */
+export interface SavedRound {
+  roundNumber: number;
+  report: string;
+  verified: boolean;
+  summary: string;
+  sources: Source[];
+  queries: string[];
+  metadata: Record<string, unknown>;
+}

@@ -1,0 +1,205 @@
+/** Makes a search that happens in this process a run in the store: found again whatever becomes of its caller. */
+
+import { randomUUID } from "node:crypto";
+import { costOf, roundUsd } from "../costs/actual.ts";
+import { AppError } from "../errors.ts";
+import type { Answer } from "../gemini/ask.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import type { Database } from "../store/database.ts";
+import { resultOfRounds } from "./read.ts";
+import type { RunKind, RunResult, SavedRound } from "./run.ts";
+import { findRounds, saveRound } from "./result-store.ts";
+import { type Finish, finishRun, insertRunning, recordBeat } from "./run-store.ts";
+
+export interface RunRecorder {
+  db: Database;
+  processId: string;
+  clock: Clock;
+  log: Log;
+  /** True once this process is on its way out: what it leaves unfinished was interrupted, not cancelled. */
+  leaving: () => boolean;
+}
+
+export interface RunStart {
+  kind: RunKind;
+  query: string;
+  options: Record<string, unknown>;
+  owner: string;
+  client: string | undefined;
+}
+
+export interface TrackedRun {
+  taskId: string;
+  log: Log;
+  startedAt: number;
+  /** Tells whoever waits, and the store, what is happening. */
+  activity(text: string): void;
+  /** 0 to 99. */
+  setProgress(progress: number): void;
+  answered(answer: Answer): void;
+  saveRound(round: SavedRound): Promise<void>;
+  figures(): Figures;
+}
+
+export interface Figures {
+  backend: string | undefined;
+  /** Sentences for the user that backends gave, without repeats. */
+  notices: string[];
+  tokens: { input: number; output: number };
+  costUsd: number | undefined;
+}
+
+export interface Finished<Output> {
+  output: Output;
+  result: RunResult;
+  model: string;
+}
+
+/** Clients drop calls that stay silent; 15 s is below the strictest limit seen. */
+const BEAT_MS = 15_000;
+
+export async function trackRun<Output>(
+  recorder: RunRecorder,
+  start: RunStart,
+  { progress, work }: { progress: (message: string) => void; work: (run: TrackedRun) => Promise<Finished<Output>> },
+): Promise<Output> {
+  const run = createTrackedRun(recorder, start, progress);
+  await run.begin();
+  try {
+    const finished = await work(run);
+    await run.finish({ to: "completed", result: finished.result, error: undefined, model: finished.model });
+    return finished.output;
+  } catch (error) {
+    throw await run.fail(error);
+  } finally {
+    run.stop();
+  }
+}
+
+function createTrackedRun(recorder: RunRecorder, start: RunStart, notify: (message: string) => void) {
+  const { db, processId, clock } = recorder;
+  const taskId = randomUUID();
+  const log = recorder.log.forRun(taskId);
+  const startedAt = clock.now();
+  const meter = createMeter(clock);
+  let action = "Starting";
+  let progress = 0;
+
+  // A store that refuses must not cost the user an answer that was paid for.
+  const stored = async (what: string, write: () => Promise<unknown>): Promise<void> => {
+    try {
+      await write();
+    } catch (error) {
+      log.warn(`${what} could not be stored: ${error instanceof AppError ? error.message : "the database refused."}`);
+    }
+  };
+  const beat = (): void => {
+    const seconds = Math.round((clock.now() - startedAt) / 1_000);
+    notify(`${action} (${seconds} s, task_id ${taskId})`);
+    void stored("Progress", () =>
+      recordBeat(db, { taskId, processId, progress, currentAction: action, now: clock.now() }),
+    );
+  };
+  const beats = setInterval(beat, BEAT_MS);
+  const finish = async (end: Pick<Finish, "to" | "result" | "error" | "model">): Promise<void> => {
+    const { backend, tokens, costUsd } = meter.figures();
+    await stored("The result", () =>
+      finishRun(db, { ...end, taskId, processId, backend, tokens, costUsd, usageFinal: true, now: clock.now() }),
+    );
+  };
+  return {
+    taskId,
+    log,
+    startedAt,
+    begin: async () => {
+      await stored("The run", () => insertRunning(db, { ...start, taskId, processId, now: startedAt }));
+      notify(`Started ${start.kind}, task_id ${taskId}: the answer can also be read later with get_research_results.`);
+    },
+    activity: (text: string) => {
+      action = text;
+      beat();
+    },
+    setProgress: (value: number) => {
+      progress = value;
+    },
+    answered: meter.answered,
+    figures: meter.figures,
+    saveRound: (round: SavedRound) => stored("The round", () => saveRound(db, taskId, round, clock.now())),
+    finish,
+    fail: async (error: unknown): Promise<unknown> => {
+      if (!(error instanceof AppError)) {
+        await finish({
+          to: "failed",
+          result: undefined,
+          error: { code: "UNEXPECTED_ERROR", message: "An unexpected error ended the run." },
+          model: meter.model(),
+        });
+        return error;
+      }
+      const ended = recorder.leaving() && error.code === "CANCELLED" ? interrupted() : error;
+      const result = await partialResult(db, taskId, error).catch(() => undefined);
+      const to = ended.code === "CANCELLED" ? "cancelled" : "failed";
+      await finish({ to, result, error: { code: ended.code, message: ended.message }, model: meter.model() });
+      return withRun(ended, taskId, to);
+    },
+    stop: () => clearInterval(beats),
+  };
+}
+
+/** What was obtained before the end was paid for: the last finished round, else the best text that came. */
+async function partialResult(db: Database, taskId: string, error: AppError): Promise<RunResult | undefined> {
+  const rounds = resultOfRounds(await findRounds(db, taskId));
+  if (rounds !== undefined) return rounds;
+  const text = error.details?.["best_text"] ?? error.details?.["partial_text"];
+  if (typeof text !== "string" || text.trim() === "") return undefined;
+  return { report: text, sources: [], metadata: {}, partial: true };
+}
+
+function interrupted(): AppError {
+  return new AppError({
+    code: "INTERRUPTED",
+    message: "The server was stopped before the search was done.",
+    suggestion: "Finished rounds can be read with get_research_results.",
+  });
+}
+
+function withRun(error: AppError, taskId: string, status: string): AppError {
+  const { code, message, suggestion, details, reason, retryable, cause } = error;
+  return new AppError({
+    code,
+    message,
+    suggestion,
+    details,
+    reason,
+    retryable,
+    cause,
+    run: { task_id: taskId, status },
+  });
+}
+
+function createMeter(clock: Clock) {
+  const tokens = { input: 0, output: 0 };
+  let costUsd: number | undefined = 0;
+  const notices = new Set<string>();
+  let backend: string | undefined;
+  let model: string | undefined;
+  return {
+    answered: (answer: Answer) => {
+      tokens.input += answer.usage.input;
+      tokens.output += answer.usage.output;
+      model = answer.model ?? model;
+      backend = answer.backend;
+      for (const notice of answer.notices) notices.add(notice);
+      const cost = costOf(answer.usage, answer.model, clock.now());
+      costUsd = cost === undefined || costUsd === undefined ? undefined : costUsd + cost;
+    },
+    model: () => model,
+    figures: (): Figures => ({
+      backend,
+      notices: [...notices],
+      tokens: { ...tokens },
+      costUsd: costUsd === undefined ? undefined : roundUsd(costUsd),
+    }),
+  };
+}

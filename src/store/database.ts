@@ -1,0 +1,127 @@
+/** The tables as types. Times are integer milliseconds, JSON is text, booleans are 0 and 1, on every database. */
+
+import type { Generated, Kysely } from "kysely";
+
+type Flag = 0 | 1;
+
+export interface Tables {
+  research_tasks: {
+    task_id: string;
+    owner: string;
+    kind: string;
+    query: string;
+    status: string;
+    progress: number;
+    current_action: string | null;
+    mode: string | null;
+    backend: string | null;
+    model: string | null;
+    options_json: string;
+    join_key: string | null;
+    estimate_json: string | null;
+    client: string | null;
+    parent_task_id: string | null;
+    enable_notifications: Flag;
+    created_at: number;
+    started_at: number | null;
+    updated_at: number;
+    completed_at: number | null;
+    deadline_at: number | null;
+    /** Mirrors the current attempt. */
+    interaction_id: string | null;
+    lease_owner: string | null;
+    lease_epoch: number;
+    lease_until: number | null;
+    next_poll_at: number | null;
+    last_event_at: number | null;
+    cancel_requested_at: number | null;
+    cancel_confirmed: Flag | null;
+    keep_partial: Flag;
+    tokens_input: number;
+    tokens_output: number;
+    cost_usd: number | null;
+    usage_final: Flag;
+    error_code: string | null;
+    error_message: string | null;
+  };
+  research_attempts: {
+    attempt_id: string;
+    task_id: string;
+    interaction_id: string | null;
+    state: string;
+    created_at: number;
+    sent_at: number | null;
+    answered_at: number | null;
+    key_fingerprint: string | null;
+    base_url: string | null;
+  };
+  research_results: {
+    task_id: string;
+    report_markdown: string;
+    sources_json: string;
+    citations_json: string;
+    metadata_json: string;
+    /** The upstream's own JSON, compressed. */
+    raw: Uint8Array | null;
+    partial: Flag;
+    saved_at: number;
+  };
+  research_rounds: {
+    task_id: string;
+    round_number: number;
+    report_markdown: string;
+    verified: Flag;
+    summary: string;
+    sources_json: string;
+    queries_json: string;
+    metadata_json: string;
+    completed_at: number;
+  };
+  research_events: {
+    task_id: string;
+    seq: number;
+    at: number;
+    kind: string;
+    data_json: string;
+  };
+  notification_outbox: {
+    outbox_id: Generated<number>;
+    task_id: string;
+    channel: string;
+    kind: string;
+    payload_json: string;
+    created_at: number;
+    claimed_by: string | null;
+    claimed_at: number | null;
+    sent_at: number | null;
+  };
+  processes: {
+    process_id: string;
+    host: string;
+    pid: number;
+    start_mark: string | null;
+    started_at: number;
+  };
+  slots: {
+    slot_id: string;
+    pool: string;
+    process_id: string;
+    taken_at: number;
+    lease_until: number;
+  };
+  held_files: {
+    file_name: string;
+    process_id: string;
+    created_at: number;
+  };
+  research_search: {
+    task_id: string;
+    query: string;
+    report: string;
+  };
+}
+
+export type Database = Kysely<Tables>;
+
+/** Drivers before Node 24.16 cut text at a NUL when they read it back. */
+export const storable = (text: string): string => text.replaceAll("\0", "");

@@ -1,0 +1,34 @@
+/** Which temporary files a live process is using, so that a later start can tell orphans from work in progress. */
+
+import type { Database } from "./database.ts";
+import { processLiveness } from "./processes.ts";
+
+export interface HeldFile {
+  fileName: string;
+  processId: string;
+  now: number;
+}
+
+/** False when the name is held already. */
+export async function holdFile(db: Database, file: HeldFile): Promise<boolean> {
+  const inserted = await db
+    .insertInto("held_files")
+    .values({ file_name: file.fileName, process_id: file.processId, created_at: file.now })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+export async function releaseFile(db: Database, fileName: string): Promise<void> {
+  await db.deleteFrom("held_files").where("file_name", "=", fileName).execute();
+}
+
+/** Names held by processes that are not known to be dead. */
+export async function filesInUse(db: Database): Promise<Set<string>> {
+  const rows = await db.selectFrom("held_files").selectAll().execute();
+  const owners = await processLiveness(
+    db,
+    rows.map((row) => row.process_id),
+  );
+  return new Set(rows.filter((row) => owners.get(row.process_id) !== "dead").map((row) => row.file_name));
+}

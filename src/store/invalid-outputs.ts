@@ -1,0 +1,87 @@
+/** The files that hold an unusable answer while it is being corrected, and what is left of them after a crash. */
+
+import { randomUUID } from "node:crypto";
+import { readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import type { Database } from "./database.ts";
+import { filesInUse, holdFile, releaseFile } from "./held-files.ts";
+
+const OURS = /^temp-invalid-output-\d+\.txt$/;
+
+export interface InvalidOutputsOptions {
+  directory: string;
+  db: Database;
+  processId: string;
+  clock: Clock;
+  log: Log;
+}
+
+export function createInvalidOutputs(options: InvalidOutputsOptions) {
+  return {
+    keep: async (text: string) => {
+      const fileName = await write(options, text);
+      return { path: join(options.directory, fileName), remove: () => remove(options, fileName) };
+    },
+  };
+}
+
+/** Recorded before it exists, so that another process that starts now does not take it for an orphan. */
+async function write({ directory, db, processId, clock, log }: InvalidOutputsOptions, text: string): Promise<string> {
+  for (let stamp = clock.now(); ; stamp += 1) {
+    const fileName = `temp-invalid-output-${stamp}.txt`;
+    // A database that refuses must not cost the correction; then the file is merely unprotected.
+    const held = await holdFile(db, { fileName, processId, now: clock.now() }).catch(() => true);
+    if (!held) continue;
+    try {
+      await writeFile(join(directory, fileName), text, { flag: "wx", mode: 0o600 });
+      return fileName;
+    } catch (error) {
+      if (hasCode(error, "EEXIST")) continue;
+      // The correction prompt carries the text as well, so the call can go on without the file.
+      log.warn("The invalid output could not be written to a file; the correction goes on without it.");
+      await releaseFile(db, fileName).catch(() => undefined);
+      return `temp-invalid-output-${randomUUID()}.txt`;
+    }
+  }
+}
+
+async function remove({ directory, db, log }: InvalidOutputsOptions, fileName: string): Promise<void> {
+  try {
+    await rm(join(directory, fileName), { force: true });
+    await releaseFile(db, fileName);
+  } catch {
+    log.error(`The temporary file ${fileName} could not be deleted; the next start will try again.`);
+  }
+}
+
+/** A file is in use only while a live process says so in the database; any other is an orphan, whatever its age. */
+export async function cleanupOrphanedTempFiles({
+  directory,
+  db,
+  log,
+}: Pick<InvalidOutputsOptions, "directory" | "db" | "log">): Promise<void> {
+  let names: string[];
+  try {
+    names = await readdir(directory);
+  } catch {
+    log.warn(`The config directory ${directory} cannot be read; orphaned temporary files were not looked for.`);
+    return;
+  }
+  const inUse = await filesInUse(db);
+  let deleted = 0;
+  for (const name of names.filter((candidate) => OURS.test(candidate) && !inUse.has(candidate))) {
+    try {
+      await rm(join(directory, name), { force: true });
+      await releaseFile(db, name);
+      deleted += 1;
+    } catch {
+      log.warn(`The orphaned temporary file ${name} could not be deleted.`);
+    }
+  }
+  log.info(`Cleaned up ${deleted} orphaned temporary ${deleted === 1 ? "file" : "files"}.`);
+}
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;

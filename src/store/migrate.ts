@@ -1,0 +1,32 @@
+/** Brings a database to the schema this program knows, and recognises one that is newer. */
+
+import { sql } from "kysely";
+import type { Migration } from "kysely/migration";
+import type { Database } from "./database.ts";
+import * as runs from "./migrations/0001-runs.ts";
+
+const MIGRATIONS: Record<string, Migration> = { "0001-runs": runs };
+
+const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";
+
+/** What a database holds compared with what this program knows. */
+export type SchemaState = "empty" | "older" | "current" | "newer";
+
+export async function schemaState(db: Database): Promise<SchemaState> {
+  const tables = await sql<{ name: string }>`
+    select name from sqlite_master where type = 'table' and name = 'kysely_migration'`.execute(db);
+  if (tables.rows.length === 0) return "empty";
+  const applied = await sql<{ name: string | null }>`select max(name) as name from kysely_migration`.execute(db);
+  const newest = applied.rows[0]?.name ?? "";
+  if (newest === "") return "empty";
+  if (newest === LATEST) return "current";
+  return newest > LATEST ? "newer" : "older";
+}
+
+/** Safe to call from several processes at once: the second waits for the write lock and finds nothing to do. */
+export async function migrate(db: Database): Promise<void> {
+  const { Migrator } = await import("kysely/migration");
+  const provider = { getMigrations: async () => MIGRATIONS };
+  const { error } = await new Migrator({ db, provider }).migrateToLatest();
+  if (error !== undefined) throw error;
+}

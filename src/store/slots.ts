@@ -1,0 +1,100 @@
+/** A machine-wide limit shared by every process on the database: a slot is a leased row. */
+
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../platform/clock.ts";
+import type { Database } from "./database.ts";
+import { processLiveness } from "./processes.ts";
+
+/** Long enough to outlive a busy moment; a dead holder on this machine is noticed at once anyway. */
+const LEASE_MS = 60_000;
+const RENEW_MS = 15_000;
+const LOOK_AGAIN_MS = 100;
+
+export interface SlotPool {
+  /** Resolves with the function that gives the slot back. `onWait` is called once if it has to wait. */
+  take(options: { signal: AbortSignal; onWait: () => void }): Promise<() => Promise<void>>;
+}
+
+export interface SlotPoolOptions {
+  db: Database;
+  clock: Clock;
+  processId: string;
+  pool: string;
+  size: number;
+}
+
+export function createSlotPool(options: SlotPoolOptions): SlotPool {
+  return {
+    take: async ({ signal, onWait }) => {
+      let waited = false;
+      for (;;) {
+        signal.throwIfAborted();
+        const slotId = await tryTake(options);
+        if (slotId !== undefined) return held(options, slotId);
+        if (!waited) onWait();
+        waited = true;
+        // Jitter, so that waiting processes do not ask in step.
+        await options.clock.sleep(LOOK_AGAIN_MS * (0.5 + Math.random()), signal);
+      }
+    },
+  };
+}
+
+async function tryTake({ db, clock, processId, pool, size }: SlotPoolOptions): Promise<string | undefined> {
+  const taken = await db
+    .selectFrom("slots")
+    .select(["slot_id", "process_id", "lease_until"])
+    .where("pool", "=", pool)
+    .execute();
+  const owners = await processLiveness(
+    db,
+    taken.map((slot) => slot.process_id),
+  );
+  const now = clock.now();
+  const free = taken.filter((slot) => {
+    const state = owners.get(slot.process_id);
+    return state === "dead" || (state === "unknown" && slot.lease_until < now);
+  });
+  if (taken.length - free.length >= size) return undefined;
+  const slotId = randomUUID();
+  return db.transaction().execute(async (transaction) => {
+    if (free.length > 0) {
+      await transaction
+        .deleteFrom("slots")
+        .where(
+          "slot_id",
+          "in",
+          free.map((slot) => slot.slot_id),
+        )
+        .execute();
+    }
+    const { count } = await transaction
+      .selectFrom("slots")
+      .select((select) => select.fn.countAll<number>().as("count"))
+      .where("pool", "=", pool)
+      .executeTakeFirstOrThrow();
+    if (count >= size) return undefined;
+    await transaction
+      .insertInto("slots")
+      .values({ slot_id: slotId, pool, process_id: processId, taken_at: now, lease_until: now + LEASE_MS })
+      .execute();
+    return slotId;
+  });
+}
+
+function held({ db, clock }: SlotPoolOptions, slotId: string): () => Promise<void> {
+  const renewal = setInterval(() => {
+    void db
+      .updateTable("slots")
+      .set({ lease_until: clock.now() + LEASE_MS })
+      .where("slot_id", "=", slotId)
+      .execute()
+      // A renewal that fails is made up by the next one; the lease outlives three of them.
+      .catch(() => undefined);
+  }, RENEW_MS);
+  renewal.unref();
+  return async () => {
+    clearInterval(renewal);
+    await db.deleteFrom("slots").where("slot_id", "=", slotId).execute();
+  };
+}
