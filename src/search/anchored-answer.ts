@@ -1,0 +1,200 @@
+/**
+ * Reads a damaged answer by the keys it is known to have. A general repair has to guess where a string with stray
+ * quotes ends; here the next known key says so, and an answer that breaks off inside its report is recognised.
+ */
+
+import { isRecord } from "../platform/is-record.ts";
+
+export interface AnchoredAnswer {
+  /** How many known keys were found. */
+  keys: number;
+  /** The fields that could be read, in the form of an undamaged answer. */
+  value: Record<string, unknown>;
+  /** The report has no end: the model was cut off while writing it. */
+  cut: boolean;
+}
+
+const KEYS = [
+  "success",
+  "verified",
+  "report",
+  "result",
+  "metadata",
+  "error",
+  "sources_visited",
+  "search_queries_used",
+] as const;
+type Key = (typeof KEYS)[number];
+
+interface Field {
+  key: Key;
+  start: number;
+  valueStart: number;
+}
+
+const OPENING = /^(?:"""|["'“”‘’`])/;
+const CLOSING: Record<string, string> = { "“": '[”“"]', "”": '[”“"]', "‘": "[’‘']", "’": "[’‘']" };
+
+/** `text` starts at the answer's first bracket or key and ends where the next answer or the output ends. */
+export function readAnchored(text: string): AnchoredAnswer | undefined {
+  const fields = findFields(text);
+  const reportAt = fields.findIndex(({ key }) => key === "report" || key === "result");
+  const value: Record<string, unknown> = {};
+  let cut = false;
+  for (const [place, field] of fields.entries()) {
+    if (field.key in value) continue;
+    const next = fields[place + 1];
+    const raw = text.slice(field.valueStart, next?.start ?? text.length);
+    switch (field.key) {
+      case "success":
+      case "verified":
+        value[field.key] = readBoolean(raw);
+        break;
+      case "report":
+      case "result":
+      case "error": {
+        const content = readString(raw, next !== undefined);
+        value[field.key] = content.text;
+        if (place === reportAt && !content.ended) cut = true;
+        break;
+      }
+      case "sources_visited":
+      case "search_queries_used":
+        metadataOf(value)[field.key] = readWholeStrings(raw);
+        break;
+      case "metadata":
+        metadataOf(value);
+        break;
+    }
+  }
+  return value["success"] === undefined ? undefined : { value, cut, keys: fields.length };
+}
+
+function metadataOf(value: Record<string, unknown>): Record<string, unknown> {
+  const existing = value["metadata"];
+  if (isRecord(existing)) return existing;
+  const created: Record<string, unknown> = {};
+  value["metadata"] = created;
+  return created;
+}
+
+/** Keys count only in the style of the first one, so that a sentence with "report:" in it is no key. */
+function findFields(text: string): Field[] {
+  const first = /(["'“”‘’`]?)\bsuccess\b(["'“”‘’`]?)\s*(?:[:=]|true|false)/i.exec(text);
+  if (first === null) return [];
+  const quoted = first[1] !== "" || first[2] !== "";
+  const mark = quoted ? `["'“”‘’\`]` : "";
+  // A quoted key may have lost one of its quotes, but not both.
+  const name = `(${KEYS.join("|")})`;
+  const key = quoted
+    ? `(?:(?<![\\\\\\w])${mark}${name}${mark}?|(?<=[{,\\n]\\s{0,40})${name}${mark})`
+    : `(?<=[{,\\n]\\s{0,40})${name}`;
+  const colon = quoted ? `\\s*(?:[:=]\\s*|(?=["[{]|true|false))` : `\\s*[:=]\\s*`;
+  const pattern = new RegExp(`${key}${colon}`, "g");
+  const fields: Field[] = [];
+  for (const match of text.matchAll(pattern)) {
+    const found = match[1] ?? match[2];
+    const known = KEYS.find((candidate) => candidate === found);
+    if (known === undefined) continue;
+    fields.push({ key: known, start: match.index, valueStart: match.index + match[0].length });
+  }
+  return fields;
+}
+
+function readBoolean(raw: string): boolean | undefined {
+  const word = /^["'“”‘’]?\s*(true|false)\b/i.exec(raw)?.[1]?.toLowerCase();
+  return word === undefined ? undefined : word === "true";
+}
+
+/** What may stand between a closed string and the next key: commas, comments, quote and citation marks. */
+const BETWEEN_FIELDS = String.raw`(?:\s|,|>|\\n|[{}]|//[^\n]*|#[^\n]*|/\*[^]*?\*/|\[cite[^\]\n]*\])*`;
+
+function readString(raw: string, followedByKey: boolean): { text: string | undefined; ended: boolean } {
+  const opening = OPENING.exec(raw)?.[0];
+  // A report that lost its opening quote still starts with a word, unlike null, a number or a list.
+  if (opening === undefined && !/^[\p{L}#*]/u.test(raw)) return { text: undefined, ended: true };
+  // A quote after a single backslash is part of the text.
+  const closing = `(?<!(?<!\\\\)\\\\)(?:${opening === undefined ? '"' : (CLOSING[opening[0] ?? ""] ?? opening)})`;
+  const body = raw.slice(opening?.length ?? 0);
+  const end = followedByKey ? endBeforeKey(body, closing) : endOfAnswer(body, closing);
+  if (opening === undefined && (end === undefined || /^(?:null|None|undefined)\b/.test(body))) {
+    return { text: undefined, ended: true };
+  }
+  const joined = new RegExp(`${closing}\\s*\\+\\s*${closing}`, "g");
+  return { text: unescape(body.slice(0, end ?? body.length).replaceAll(joined, "")), ended: end !== undefined };
+}
+
+function endBeforeKey(body: string, closing: string): number {
+  const closed = lastMatch(body, new RegExp(`${closing}(?=${BETWEEN_FIELDS}$)`, "g"), body.length - LONGEST_BETWEEN);
+  return closed ?? body.search(/[\s,]*$/);
+}
+
+/** Comments between two keys are short; looking further back would make hostile text costly. */
+const LONGEST_BETWEEN = 2_000;
+
+function endOfAnswer(body: string, closing: string): number | undefined {
+  const fence = "(?:```|~~~)";
+  const patterns = [
+    // Wrapped in something that goes on with a key of its own.
+    `${closing}[\\s,]*\\}(?=\\s*,\\s*["“']\\w+["”']\\s*:)`,
+    `${closing}[\\s,]*[}\\]](?=[\\s}\\]]*(?:\\n|${fence}|<|$))`,
+    // The bracket or the quote is missing, but the model closed its fence: it was done.
+    `(?:${closing}[\\s}\\]]*|[}\\]]\\s*)\\n[ \\t]*${fence}+[ \\t]*(?:\\n|$)`,
+  ];
+  for (const pattern of patterns) {
+    const end = lastMatch(body, new RegExp(pattern, "g"), 0);
+    if (end !== undefined) return end;
+  }
+  return onlyQuote(body, closing);
+}
+
+/** Cut off after the report: the string holds no other bare quote, so this one must be its end. */
+function onlyQuote(body: string, closing: string): number | undefined {
+  const end = body.search(new RegExp(closing));
+  if (end === -1) return undefined;
+  return /^.\s*(?:,\s*(?:["'“]?\w{0,24}["'”]?\s*:?\s*)?)?$/.test(body.slice(end)) ? end : undefined;
+}
+
+function lastMatch(text: string, pattern: RegExp, from: number): number | undefined {
+  let at: number | undefined;
+  pattern.lastIndex = Math.max(0, from);
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) at = match.index;
+  return at;
+}
+
+const ESCAPES: Record<string, string> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  b: "\b",
+  f: "\f",
+  '"': '"',
+  "'": "'",
+  "\\": "\\",
+  "/": "/",
+};
+
+/** As JSON reads escapes. What JSON does not know was meant as it stands: Markdown, LaTeX, a path, a pattern. */
+function unescape(body: string): string {
+  return body.replaceAll(/\\(?:u([0-9a-fA-F]{4})|([^]))/g, (whole, code?: string, letter?: string) =>
+    code === undefined ? (ESCAPES[letter ?? ""] ?? whole) : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}
+
+const LIST_ITEM =
+  /"((?:[^"\\]|\\[^])*)"|'((?:[^'\\]|\\[^]|'(?!\s*(?:[,\]]|$)))*)'|[“”]([^“”]*)[“”]|‘([^’]*)’|([\]{}])/g;
+
+/** Strings of the list itself that were both opened and closed: half an address is no address. */
+function readWholeStrings(raw: string): string[] {
+  const strings: string[] = [];
+  let depth = 0;
+  for (const [, double, single, curly, lowCurly, mark] of raw.matchAll(LIST_ITEM)) {
+    if (mark === "]") break;
+    if (mark === undefined) {
+      if (depth === 0) strings.push(unescape(double ?? single ?? curly ?? lowCurly ?? ""));
+    } else {
+      depth += mark === "{" ? 1 : -1;
+    }
+  }
+  return strings;
+}

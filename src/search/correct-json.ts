@@ -1,0 +1,200 @@
+/** One question to Gemini until it is answered in a form we can use: main prompt, one correction, and again. */
+
+import { AppError } from "../errors.ts";
+import type { Answer, AskRequest, Backend, VisitedSource } from "../gemini/ask.ts";
+import { cancelled } from "../gemini/failures.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import { type Extraction, extractJsonFromOutput } from "./extract-json.ts";
+import type { Prompts } from "./prompts.ts";
+import type { AnswerSchema, ResearchAnswer } from "./schemas.ts";
+
+export interface SearchDeps {
+  backend: Backend;
+  prompts: Prompts;
+  invalidOutputs: InvalidOutputs;
+  clock: Clock;
+  log: Log;
+  model: string | undefined;
+  correctionModel: string | undefined;
+  maxCycles: number;
+}
+
+/** Keeps an unusable output in a file for as long as its correction lasts. */
+export interface InvalidOutputs {
+  keep(text: string): Promise<{ path: string; remove(): Promise<void> }>;
+}
+
+/** What the caller of a search gets to see while it lasts. */
+export interface SearchCall {
+  signal: AbortSignal;
+  onActivity: (activity: string) => void;
+  /** Every answer that was paid for, usable or not. */
+  onAnswer: (answer: Answer) => void;
+}
+
+export interface Question {
+  prompt: string;
+  /** The prompt without what an earlier round found: what an answer must not merely repeat. */
+  echo: string;
+  schema: AnswerSchema;
+}
+
+export interface Research {
+  answer: ResearchAnswer;
+  model: string;
+  /** What the backend saw being visited; the model's own list only where the backend saw nothing. */
+  sources: VisitedSource[];
+  queries: string[];
+}
+
+const WAITS_MS = [1_000, 2_000, 5_000];
+/** The prompt has to stay far below what the CLI reads from stdin. */
+const MOST_CORRECTED_CHARACTERS = 1_000_000;
+
+export async function executeResearchWithCorrection(
+  deps: SearchDeps,
+  question: Question,
+  call: SearchCall,
+): Promise<Research> {
+  let bestText = "";
+  let corrections = 0;
+  let lastFailure: AppError | undefined;
+  for (let cycle = 1; cycle <= deps.maxCycles; cycle += 1) {
+    if (cycle > 1) await pause(deps, cycle, call);
+    const main = await askMain(deps, question, call);
+    if (main instanceof AppError) {
+      lastFailure = main;
+      continue;
+    }
+    const extraction = extractJsonFromOutput(main.text, question.schema, { prompt: question.echo, cut: main.cut });
+    if (extraction.kind === "valid") {
+      if (extraction.repaired) deps.log.debug("The answer was not valid JSON; it was repaired locally.");
+      return finished(deps, extraction.answer, main);
+    }
+    lastFailure = undefined;
+    deps.log.warn(`Main search failed: ${INVALID_BECAUSE[extraction.reason]}`);
+    if (extraction.bestText.length > bestText.length) bestText = extraction.bestText;
+    // Text that ends in the middle of the report cannot be made whole by formatting it.
+    if (extraction.reason === "cut") continue;
+    corrections += 1;
+    const corrected = await correctJsonOutput(deps, { output: main.text, schema: question.schema }, call);
+    if (corrected !== undefined) return finished(deps, corrected, main);
+  }
+  throw exhausted({ cycles: deps.maxCycles, corrections, bestText, lastFailure });
+}
+
+const INVALID_BECAUSE: Record<Extract<Extraction, { kind: "invalid" }>["reason"], string> = {
+  no_json: "the answer holds no JSON.",
+  schema: "the answer holds JSON, but not in the form that was asked for.",
+  echo: "the answer only repeats what it was shown.",
+  cut: "the answer breaks off in the middle of the report.",
+};
+
+async function pause(deps: SearchDeps, cycle: number, call: SearchCall): Promise<void> {
+  const wait = WAITS_MS[Math.min(cycle - 2, WAITS_MS.length - 1)] ?? 0;
+  call.onActivity(`Trying again (${cycle} of ${deps.maxCycles})`);
+  await deps.clock.sleep(wait, call.signal).catch(() => {
+    throw cancelled();
+  });
+}
+
+/** A passing fault is a value: the next cycle may do better. Anything else ends the call. */
+async function askMain(deps: SearchDeps, question: Question, call: SearchCall): Promise<Answer | AppError> {
+  try {
+    return await ask(deps, call, { prompt: question.prompt, purpose: "research", model: deps.model });
+  } catch (error) {
+    if (!(error instanceof AppError) || !error.retryable) throw error;
+    deps.log.warn(`Main search failed: ${error.message}`);
+    return error;
+  }
+}
+
+async function ask(
+  deps: SearchDeps,
+  call: SearchCall,
+  request: Pick<AskRequest, "prompt" | "purpose" | "model">,
+): Promise<Answer> {
+  const answer = await deps.backend.ask({ ...request, signal: call.signal, onActivity: call.onActivity });
+  call.onAnswer(answer);
+  return answer;
+}
+
+/** Asks Gemini to bring an output into the schema. Undefined when that fails; the reason is logged. */
+export async function correctJsonOutput(
+  deps: SearchDeps,
+  invalid: { output: string; schema: AnswerSchema },
+  call: SearchCall,
+): Promise<ResearchAnswer | undefined> {
+  call.onActivity("Correcting the form of the answer");
+  const file = await deps.invalidOutputs.keep(invalid.output);
+  try {
+    const prompt = deps.prompts.render("correction-prompt", {
+      file: file.path,
+      output: invalid.output.slice(0, MOST_CORRECTED_CHARACTERS),
+      example: invalid.schema.example,
+    });
+    const answer = await ask(deps, call, { prompt, purpose: "correction", model: deps.correctionModel });
+    const extraction = extractJsonFromOutput(answer.text, invalid.schema, { cut: answer.cut });
+    if (extraction.kind === "invalid") {
+      deps.log.error(`JSON correction failed: ${INVALID_BECAUSE[extraction.reason]}`);
+      return undefined;
+    }
+    if (!extraction.answer.success) {
+      deps.log.error("JSON correction failed: the output holds no research.");
+      return undefined;
+    }
+    return extraction.answer;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === "CANCELLED") throw error;
+    deps.log.error(`JSON correction failed: ${error.message}`);
+    return undefined;
+  } finally {
+    await file.remove();
+  }
+}
+
+function finished(deps: SearchDeps, answer: ResearchAnswer, main: Answer): Research {
+  if (!answer.success) {
+    throw new AppError({
+      code: "SEARCH_FAILED",
+      message: "Gemini answered that it found nothing useful for this question.",
+      suggestion: "Rephrase the question, make it more specific, or split it.",
+    });
+  }
+  const { sources_visited, search_queries_used } = answer.metadata;
+  return {
+    answer,
+    model: deps.model ?? main.model ?? "auto-detected",
+    sources: main.sources.length > 0 ? main.sources : sources_visited.map((url) => ({ url, title: "" })),
+    queries: main.queries.length > 0 ? main.queries : search_queries_used,
+  };
+}
+
+interface Exhausted {
+  cycles: number;
+  corrections: number;
+  bestText: string;
+  lastFailure: AppError | undefined;
+}
+
+function exhausted({ cycles, corrections, bestText, lastFailure }: Exhausted): AppError {
+  const tried = `${cycles} ${cycles === 1 ? "try" : "tries"} and ${corrections} ${corrections === 1 ? "correction" : "corrections"}`;
+  // Google away or refusing is another matter than a model that cannot write JSON.
+  if (lastFailure !== undefined && bestText === "") {
+    return new AppError({
+      code: lastFailure.code,
+      message: `${lastFailure.message} All retries are used up (${tried}).`,
+      suggestion: lastFailure.suggestion,
+      details: { ...lastFailure.details, retries: cycles, corrections },
+      reason: lastFailure.reason,
+    });
+  }
+  return new AppError({
+    code: "EXECUTION_ERROR",
+    message: `Gemini gave no usable answer: all retries and corrections are used up (${tried}).`,
+    suggestion: "The best text it gave is in details.best_text. Ask again, or set GEMINI_MODEL to another model.",
+    details: { retries: cycles, corrections, best_text: bestText },
+    reason: "no_answer",
+  });
+}

@@ -1,0 +1,122 @@
+/** The rounds of a deep search: five perspectives first, then verification until Gemini is confident. */
+
+import { AppError } from "../errors.ts";
+import type { VisitedSource } from "../gemini/ask.ts";
+import { executeResearchWithCorrection, type Research, type SearchCall, type SearchDeps } from "./correct-json.ts";
+import { DEEP_SEARCH_SCHEMA } from "./schemas.ts";
+
+export interface Round {
+  roundNumber: number;
+  report: string;
+  verified: boolean;
+  summary: string;
+  sources: VisitedSource[];
+  queries: string[];
+  model: string;
+}
+
+export interface DeepSearch {
+  query: string;
+  maxRounds: number;
+  /** Awaited before the next round starts, so that a finished round is never only in memory. */
+  onRound: (round: Round) => Promise<void>;
+}
+
+export interface DeepSearchResult {
+  best: Round;
+  verified: boolean;
+  iterations: number;
+  rounds: Round[];
+}
+
+interface Progress {
+  iterations: number;
+  rounds: Round[];
+}
+
+export async function deepSearch(deps: SearchDeps, search: DeepSearch, call: SearchCall): Promise<DeepSearchResult> {
+  let progress: Progress = { iterations: 0, rounds: [] };
+  while (!isDone(progress, search.maxRounds)) {
+    progress = await nextRound(deps, { search, progress }, call);
+  }
+  const best = latest(progress);
+  if (best === undefined) throw new Error("A deep search ended without a first round.");
+  const { iterations, rounds } = progress;
+  deps.log.info(`Deep search completed: ${iterations} rounds, verified: ${best.verified}`);
+  return { best, verified: best.verified, iterations, rounds };
+}
+
+const latest = (progress: Progress): Round | undefined => progress.rounds.at(-1);
+
+const isDone = (progress: Progress, maxRounds: number): boolean =>
+  progress.iterations >= maxRounds || latest(progress)?.verified === true;
+
+async function nextRound(
+  deps: SearchDeps,
+  { search, progress }: { search: DeepSearch; progress: Progress },
+  call: SearchCall,
+): Promise<Progress> {
+  const roundNumber = progress.iterations + 1;
+  const current = latest(progress);
+  deps.log.info(`Deep search round ${roundNumber}/${search.maxRounds}...`);
+  call.onActivity(
+    current === undefined
+      ? `Round ${roundNumber} of at most ${search.maxRounds}: searching from five perspectives`
+      : `Round ${roundNumber} of at most ${search.maxRounds}: verifying`,
+  );
+  try {
+    const research = await executeResearchWithCorrection(
+      deps,
+      questionFor(deps, { search, roundNumber, current }),
+      call,
+    );
+    const round = roundOf(roundNumber, research);
+    await search.onRound(round);
+    deps.log.info(`Round ${roundNumber} completed, verified: ${round.verified}`);
+    return { iterations: roundNumber, rounds: [...progress.rounds, round] };
+  } catch (error) {
+    // Without a first result there is nothing to go on with; a cancel is not a failed round.
+    if (current === undefined || !(error instanceof AppError) || error.code === "CANCELLED") throw error;
+    deps.log.warn(`Round ${roundNumber} failed: ${error.message}`);
+    return { ...progress, iterations: roundNumber };
+  }
+}
+
+function questionFor(
+  deps: SearchDeps,
+  { search, roundNumber, current }: { search: DeepSearch; roundNumber: number; current: Round | undefined },
+) {
+  const schema = DEEP_SEARCH_SCHEMA;
+  const values = { query: search.query, max_rounds: String(search.maxRounds), example: schema.example };
+  if (current === undefined) {
+    const prompt = deps.prompts.render("deep-search-prompt", values);
+    return { prompt, echo: prompt, schema };
+  }
+  const round = String(roundNumber);
+  const prompt = deps.prompts.render("verify-prompt", { ...values, round, result: current.report });
+  // A verification may rightly repeat the result it was given.
+  const echo = deps.prompts.render("verify-prompt", { ...values, round, result: "" });
+  return { prompt, echo, schema };
+}
+
+function roundOf(roundNumber: number, { answer, sources, queries, model }: Research): Round {
+  const report = answer.report ?? "";
+  const verified = answer.verified ?? false;
+  return { roundNumber, report, verified, summary: summarise(report), sources, queries, model };
+}
+
+const SUMMARY_CHARACTERS = 300;
+
+/** The first real sentence or so of a report: enough to tell rounds apart. */
+export function summarise(report: string): string {
+  const prose = report
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !/^(?:#|[-=*_|`~]{3,}|\|)/.test(line))
+    .join(" ");
+  const text = prose === "" ? report.trim() : prose;
+  if (text.length <= SUMMARY_CHARACTERS) return text;
+  const cut = text.slice(0, SUMMARY_CHARACTERS);
+  const lastSpace = cut.lastIndexOf(" ");
+  return `${lastSpace > SUMMARY_CHARACTERS / 2 ? cut.slice(0, lastSpace) : cut}…`;
+}

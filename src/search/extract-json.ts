@@ -1,0 +1,257 @@
+/** Gets the answer out of what a model printed: every candidate, then repair that costs nothing, never a guess. */
+
+import { jsonrepair } from "jsonrepair";
+import { isRecord } from "../platform/is-record.ts";
+import { type AnchoredAnswer, readAnchored } from "./anchored-answer.ts";
+import { isEcho, withoutPlaceholders } from "./echo.ts";
+import { type Candidate, findCandidates } from "./json-candidates.ts";
+import type { AnswerSchema, ResearchAnswer } from "./schemas.ts";
+
+export type Extraction =
+  | { kind: "valid"; answer: ResearchAnswer; repaired: boolean }
+  | { kind: "invalid"; reason: "no_json" | "schema" | "echo" | "cut"; bestText: string };
+
+export interface ExtractOptions {
+  /** What was asked: an answer that only repeats it is none. */
+  prompt?: string;
+  /** The backend knows that the model was cut off; then nothing that needs repair is whole. */
+  cut?: boolean;
+  repair?: (text: string) => string;
+}
+
+/** An answer inside a string inside an answer: deeper is nobody's mistake. */
+const DEEPEST_UNWRAP = 4;
+
+export function extractJsonFromOutput(output: string, schema: AnswerSchema, options: ExtractOptions = {}): Extraction {
+  const text = withoutInvisibleMarks(output);
+  const seen = new Findings(text);
+  const accept = (value: unknown, repaired: boolean): Extraction | undefined => {
+    const answer = schema.parse(value);
+    if (answer === undefined) {
+      seen.note("schema");
+      return undefined;
+    }
+    if (isEcho(answer, options.prompt)) {
+      seen.note("echo");
+      return undefined;
+    }
+    return { kind: "valid", answer: withoutPlaceholders(answer), repaired };
+  };
+  for (const variant of spellings(text, seen)) {
+    const candidates = findCandidates(variant);
+    const tools = { accept, seen, repair: options.repair ?? jsonrepair, allowed: options.cut !== true };
+    const found = readCandidates(variant, candidates, tools);
+    if (found !== undefined) return found;
+    if (candidates.length > 0) seen.note("schema");
+  }
+  if (options.cut === true) seen.note("cut");
+  return { kind: "invalid", reason: seen.reason, bestText: seen.bestText };
+}
+
+type Accept = (value: unknown, repaired: boolean) => Extraction | undefined;
+
+/** What was wrong, worst last, and the text worth keeping if nothing else comes. */
+class Findings {
+  reason: "no_json" | "schema" | "echo" | "cut" = "no_json";
+  bestText: string;
+
+  constructor(output: string) {
+    this.bestText = output;
+  }
+
+  note(reason: "schema" | "echo" | "cut", report?: string): void {
+    const rank = ["no_json", "schema", "echo", "cut"];
+    if (rank.indexOf(reason) > rank.indexOf(this.reason)) this.reason = reason;
+    if (report !== undefined) this.bestText = report;
+  }
+}
+
+const withoutInvisibleMarks = (text: string): string => text.replaceAll(/[\uFEFF\u200B\u2060]/g, "");
+
+/** The text as it is; then, unless that broke off inside a report, without a layer of escaping too many. */
+function* spellings(text: string, seen: Findings): Generator<string> {
+  if (/&(?:quot|#34|#x22);\s*success/i.test(text) && !/(?<!\\)["'“”]success["'“”]/.test(text)) {
+    yield decodeEntities(text);
+    return;
+  }
+  yield text;
+  // A report may quote an answer; what is escaped inside of it is not the answer.
+  if (seen.reason !== "cut" && ESCAPED_REPORT.test(text)) yield unescapeOnce(text);
+}
+
+const ESCAPED_REPORT = /\b(?:report|result|error)\s*(?:\\["'])?\s*:\s*\\["']/;
+
+function unescapeOnce(text: string): string {
+  return text.replaceAll(/\\(["'\\/bfnrt])/g, (_whole, letter: string) => ONE_LAYER[letter] ?? letter);
+}
+
+const ONE_LAYER: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
+
+const ENTITIES: Record<string, string> = {
+  quot: '"',
+  "#34": '"',
+  "#x22": '"',
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  apos: "'",
+  "#39": "'",
+  "#x27": "'",
+};
+
+function decodeEntities(text: string): string {
+  return text.replaceAll(
+    /&(quot|amp|lt|gt|apos|#34|#39|#x22|#x27);/gi,
+    (whole, name: string) => ENTITIES[name.toLowerCase()] ?? whole,
+  );
+}
+
+interface Reading {
+  accept: Accept;
+  seen: Findings;
+  repair: (text: string) => string;
+  /** False: only what needs no repair is whole. */
+  allowed: boolean;
+}
+
+/** Whole answers first. A refusal counts only when no better placed candidate can be repaired. */
+function readCandidates(text: string, candidates: Candidate[], reading: Reading): Extraction | undefined {
+  const values = wholeValues(text, candidates);
+  const damaged: Damaged[] = [];
+  let refusal: Extraction | undefined;
+  for (const candidate of candidates) {
+    const value = values.get(candidate.start);
+    if (value === "inside another") continue;
+    const found = firstDefined(unwrap(value, DEEPEST_UNWRAP), (inner) => reading.accept(inner, false));
+    if (found?.kind === "valid" && found.answer.success) return found;
+    if (found !== undefined) refusal ??= found;
+    else if (refusal === undefined) damaged.push({ candidate, value });
+  }
+  return (reading.allowed ? readRepaired(text, damaged, reading) : undefined) ?? refusal;
+}
+
+interface Damaged {
+  candidate: Candidate;
+  /** It is JSON, but not quite in the form that was asked for. */
+  value: unknown;
+}
+
+/** What parses as it stands, by where it starts. What stands inside of it is part of it, not another answer. */
+function wholeValues(text: string, candidates: Candidate[]): Map<number, unknown> {
+  const values = new Map<number, unknown>();
+  let readUpTo = 0;
+  for (const { start, end } of candidates.toSorted((a, b) => a.start - b.start)) {
+    if (start < readUpTo) {
+      values.set(start, "inside another");
+      continue;
+    }
+    const value = end === undefined ? undefined : parse(text.slice(start, end));
+    values.set(start, value);
+    if (value !== undefined) readUpTo = end ?? 0;
+  }
+  return values;
+}
+
+function readRepaired(text: string, damaged: Damaged[], reading: Reading): Extraction | undefined {
+  // Repair costs several passes over its text; hostile text must not make that quadratic.
+  let budget = 6 * text.length + 10_000;
+  for (const { candidate, value } of damaged) {
+    const found = firstDefined(unwrap(value, DEEPEST_UNWRAP), (inner) => reading.accept(withRealBooleans(inner), true));
+    if (found !== undefined) return found;
+    if (value !== undefined) continue;
+    const region = text.slice(candidate.start, candidate.limit);
+    budget -= region.length;
+    if (budget < 0) return undefined;
+    const repaired = repairOne(region, candidate, reading);
+    if (repaired !== undefined) return repaired;
+  }
+  return undefined;
+}
+
+function repairOne(region: string, candidate: Candidate, { accept, seen, repair }: Reading): Extraction | undefined {
+  const closed = candidate.end === undefined ? undefined : region.slice(0, candidate.end - candidate.start);
+  const anchored = readClosedOrWhole(closed, region);
+  if (anchored?.cut === true) {
+    const report = anchored.value["report"] ?? anchored.value["result"];
+    seen.note("cut", typeof report === "string" ? report : undefined);
+    return undefined;
+  }
+  const repaired = closed === undefined ? undefined : repairedValue(closed, repair);
+  for (const value of unwrap(repaired, DEEPEST_UNWRAP)) {
+    if (anchored !== undefined && !sameReport(value, anchored.value)) continue;
+    const found = accept(withRealBooleans(value), true);
+    if (found !== undefined) return found;
+  }
+  return anchored === undefined ? undefined : accept(anchored.value, true);
+}
+
+/** Where the brackets say the answer ends, unless a stray quote made them end it before its last key. */
+function readClosedOrWhole(closed: string | undefined, region: string): AnchoredAnswer | undefined {
+  const whole = readAnchored(region);
+  if (closed === undefined) return whole;
+  const inside = readAnchored(closed);
+  return inside === undefined || inside.cut || (whole?.keys ?? 0) > inside.keys ? whole : inside;
+}
+
+/** Repair would drop these backslashes; they were meant as they stand. */
+const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?!["'\\/bfnrt]|u[0-9a-fA-F]{4})/g;
+
+function repairedValue(text: string, repair: (text: string) => string): unknown {
+  try {
+    return parse(repair(text.replaceAll(UNKNOWN_ESCAPE, String.raw`\\`)));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Repair may close a string at the wrong quote or change one; the marks of the report tell. */
+function sameReport(value: unknown, anchored: Record<string, unknown>): boolean {
+  const letters = (from: unknown): string => {
+    const report = isRecord(from) ? (from["report"] ?? from["result"]) : undefined;
+    return (typeof report === "string" ? report : "").replaceAll(/[\s\\]/g, "");
+  };
+  return letters(value) === letters(anchored);
+}
+
+/** "true" for true is a slip of the pen, not another answer. */
+function withRealBooleans(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const real = (flag: unknown): unknown =>
+    typeof flag === "string" && /^(true|false)$/i.test(flag.trim()) ? flag.trim().toLowerCase() === "true" : flag;
+  const { success, verified, ...rest } = value;
+  return { ...rest, success: real(success), verified: real(verified) };
+}
+
+/** The value, and what it may be wrapped around: other objects, lists, or itself written as a string. */
+function* unwrap(value: unknown, depth: number): Generator {
+  if (typeof value === "string") {
+    if (depth > 0 && value.includes("success")) {
+      const inner = parse(value);
+      if (inner !== undefined) yield* unwrap(inner, depth - 1);
+    }
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  yield value;
+  if (depth === 0 || (!Array.isArray(value) && "success" in value)) return;
+  for (const [key, inner] of Object.entries(value).toReversed()) {
+    if (key !== "__proto__") yield* unwrap(inner, depth - 1);
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+function firstDefined<T, R>(items: Iterable<T>, pick: (item: T) => R | undefined): R | undefined {
+  for (const item of items) {
+    const picked = pick(item);
+    if (picked !== undefined) return picked;
+  }
+  return undefined;
+}

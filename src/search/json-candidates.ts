@@ -1,0 +1,129 @@
+/** Where in a model's output an answer may begin, best guess first, found in linear time. */
+
+export interface Candidate {
+  start: number;
+  /** Just after the bracket that closes it; undefined when it never closes. */
+  end: number | undefined;
+  /** Where the text that can belong to it ends: the next answer, or the end of the output. */
+  limit: number;
+}
+
+/** Hostile text can open brackets without end; real answers come in ones and twos. */
+const MOST_STARTS = 24;
+
+const FENCE = /(?:```+|~~~+)[ \t]*([A-Za-z0-9_+-]*)/g;
+const ANSWER_START = /[{[]/g;
+const SUCCESS_KEY = /(?<!\\)["'“”‘’`]?\bsuccess\b["'“”‘’`]?\s*(?:[:=]|(?<=["'”’`]\s*)(?:true|false))/gi;
+/** An answer whose first bracket was lost starts at its first key. */
+const FIRST_KEY = /(?<![\\\w])["'“”‘’`]?(?:success|verified|report|result|metadata)["'“”‘’`]?\s*[:=]/;
+const BEFORE_FIRST_KEY = /\{\s*$/;
+
+export function findCandidates(output: string): Candidate[] {
+  const successAt = positions(output, SUCCESS_KEY);
+  const fences = fenceStarts(output);
+  const direct = successAt.map((at) => braceBefore(output, at));
+  const inOrder = [
+    ...fences.labelled.toReversed(),
+    ...fences.other.toReversed(),
+    ...[...topLevelStarts(output), ...direct].sort((a, b) => b - a),
+    ...(successAt.length > 0 ? [braceBefore(output, output.search(FIRST_KEY))] : []),
+  ].filter((start) => start >= 0);
+  let budget = 12 * output.length + 1_000;
+  const candidates: Candidate[] = [];
+  for (const start of new Set(inOrder)) {
+    if (budget <= 0 || candidates.length >= 3 * MOST_STARTS) break;
+    const { end, scanned } = closingBracket(output, start);
+    budget -= scanned;
+    candidates.push({ start, end, limit: limitOf(output, start, successAt) });
+  }
+  return candidates;
+}
+
+/** Up to the object that holds the answer after next: its own `success` key comes first. */
+function limitOf(output: string, start: number, successAt: number[]): number {
+  const later = successAt.filter((at) => at >= start)[1];
+  return later === undefined ? output.length : braceBefore(output, later);
+}
+
+function braceBefore(output: string, keyAt: number): number {
+  const window = output.slice(Math.max(0, keyAt - 200), keyAt);
+  const match = BEFORE_FIRST_KEY.exec(window);
+  return match === null ? keyAt : keyAt - window.length + match.index;
+}
+
+function fenceStarts(output: string): { labelled: number[]; other: number[] } {
+  const labelled: number[] = [];
+  const other: number[] = [];
+  for (const fence of firstAndLast([...matches(output, FENCE)])) {
+    ANSWER_START.lastIndex = fence.index + fence[0].length;
+    const bracket = ANSWER_START.exec(output);
+    if (bracket === null) continue;
+    const between = output.slice(fence.index + fence[0].length, bracket.index);
+    // A closing fence is not an opening one: an answer follows its fence at once.
+    if (between.trim() !== "") continue;
+    (/^json/i.test(fence[1] ?? "") ? labelled : other).push(bracket.index);
+  }
+  return { labelled, other };
+}
+
+/** Objects that stand in the text outside of any other object, as long as brackets and quotes are in order. */
+function topLevelStarts(output: string): number[] {
+  const starts: number[] = [];
+  let at = output.indexOf("{");
+  while (at !== -1 && starts.length < MOST_STARTS) {
+    starts.push(at);
+    const { end } = closingBracket(output, at);
+    if (end === undefined) break;
+    at = output.indexOf("{", end);
+  }
+  return starts;
+}
+
+const STRUCTURE = /["{}[\]]/g;
+const STRING_END = /["\\]/g;
+
+/** The scan knows strings, so that brackets and fences inside a report do not count. */
+function closingBracket(text: string, start: number): { end: number | undefined; scanned: number } {
+  let depth = 0;
+  STRUCTURE.lastIndex = start;
+  for (let match = STRUCTURE.exec(text); match !== null; match = STRUCTURE.exec(text)) {
+    const mark = match[0];
+    if (mark === '"') {
+      const close = closingQuote(text, match.index + 1);
+      if (close === undefined) break;
+      STRUCTURE.lastIndex = close + 1;
+    } else if (mark === "{" || mark === "[") {
+      depth += 1;
+    } else {
+      depth -= 1;
+      if (depth === 0) return { end: match.index + 1, scanned: match.index - start };
+    }
+  }
+  return { end: undefined, scanned: text.length - start };
+}
+
+function closingQuote(text: string, from: number): number | undefined {
+  STRING_END.lastIndex = from;
+  for (let match = STRING_END.exec(text); match !== null; match = STRING_END.exec(text)) {
+    if (match[0] === '"') return match.index;
+    STRING_END.lastIndex = match.index + 2;
+  }
+  return undefined;
+}
+
+function positions(text: string, pattern: RegExp): number[] {
+  return firstAndLast([...matches(text, pattern)]).map((match) => match.index);
+}
+
+function* matches(text: string, pattern: RegExp): Generator<RegExpExecArray> {
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    yield match;
+    if (match[0] === "") pattern.lastIndex += 1;
+  }
+}
+
+function firstAndLast<T>(items: T[]): T[] {
+  if (items.length <= MOST_STARTS) return items;
+  return [...items.slice(0, MOST_STARTS / 2), ...items.slice(-MOST_STARTS / 2)];
+}

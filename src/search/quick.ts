@@ -1,0 +1,27 @@
+/** One round: `search`, and the older `deep_research`, which differs only in its prompt. */
+
+import { executeResearchWithCorrection, type Research, type SearchCall, type SearchDeps } from "./correct-json.ts";
+import { fillInLegacyPrompt } from "./prompts.ts";
+import { SEARCH_SCHEMA } from "./schemas.ts";
+
+export function quickSearch(deps: SearchDeps, query: string, call: SearchCall): Promise<Research> {
+  const prompt = deps.prompts.render("search-prompt", { query, example: SEARCH_SCHEMA.example });
+  return executeResearchWithCorrection(deps, { prompt, echo: prompt, schema: SEARCH_SCHEMA }, call);
+}
+
+export interface ReportRequest {
+  topic: string;
+  depth: "concise" | "detailed";
+  /** GEMINI_SYSTEM_PROMPT, where the user set one. */
+  ownPrompt: string | undefined;
+}
+
+export function researchReport(deps: SearchDeps, request: ReportRequest, call: SearchCall): Promise<Research> {
+  const { topic, depth, ownPrompt } = request;
+  const { example } = SEARCH_SCHEMA;
+  const prompt =
+    ownPrompt === undefined
+      ? deps.prompts.render("research-prompt", { query: topic, depth, example })
+      : fillInLegacyPrompt(ownPrompt, { topic, depth, model: deps.model ?? "auto" }, example);
+  return executeResearchWithCorrection(deps, { prompt, echo: prompt, schema: SEARCH_SCHEMA }, call);
+}

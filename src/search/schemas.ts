@@ -1,0 +1,70 @@
+/** What a research answer must look like, as schemas to check with and as examples to show the model. */
+
+import { z } from "zod";
+import { isRecord } from "../platform/is-record.ts";
+
+const strings = z
+  .array(z.unknown())
+  .catch([])
+  .transform((items) => items.filter((item): item is string => typeof item === "string"));
+
+const metadata = z
+  .object({ sources_visited: strings.default([]), search_queries_used: strings.default([]) })
+  .catch({ sources_visited: [], search_queries_used: [] })
+  .default({ sources_visited: [], search_queries_used: [] });
+
+/** `result` is what some models write for `report`. */
+function reportField(answer: unknown): unknown {
+  if (!isRecord(answer)) return answer;
+  const { report, result, success, verified, metadata: rest, error } = answer;
+  return { success, verified, report: report ?? result, metadata: rest, error };
+}
+
+const researchAnswer = z.object({
+  success: z.boolean(),
+  verified: z.boolean().optional().catch(undefined),
+  report: z.string().optional().catch(undefined),
+  metadata,
+  error: z.string().optional().catch(undefined),
+});
+
+const hasReportWhenTrue = (answer: { success: boolean; report?: string | undefined }): boolean =>
+  !answer.success || (answer.report ?? "").trim() !== "";
+
+/** D2 for `search` and `deep_research`. */
+export const searchAnswer = z.preprocess(reportField, researchAnswer).refine(hasReportWhenTrue);
+
+/** D2 for a round of `deep_search`: a refusal needs no verdict, a report does. */
+export const deepSearchAnswer = searchAnswer.refine((answer) => !answer.success || answer.verified !== undefined);
+
+export type ResearchAnswer = z.infer<typeof searchAnswer>;
+
+export interface AnswerSchema {
+  name: "search" | "deep_search";
+  parse: (value: unknown) => ResearchAnswer | undefined;
+  /** A whole answer as the prompts show it. Its texts are placeholders that no real answer contains. */
+  example: string;
+}
+
+const EXAMPLE_METADATA = {
+  sources_visited: ["<address of a page you used>", "<address of another page>"],
+  search_queries_used: ["<search query you used>", "<another search query>"],
+};
+
+export const EXAMPLE_REPORT = "<your whole report in Markdown>";
+
+export const SEARCH_SCHEMA: AnswerSchema = {
+  name: "search",
+  parse: (value) => searchAnswer.safeParse(value).data,
+  example: JSON.stringify({ success: true, report: EXAMPLE_REPORT, metadata: EXAMPLE_METADATA }, null, 2),
+};
+
+export const DEEP_SEARCH_SCHEMA: AnswerSchema = {
+  name: "deep_search",
+  parse: (value) => deepSearchAnswer.safeParse(value).data,
+  example: JSON.stringify(
+    { success: true, verified: false, report: EXAMPLE_REPORT, metadata: EXAMPLE_METADATA },
+    null,
+    2,
+  ),
+};

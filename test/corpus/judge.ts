@@ -1,0 +1,47 @@
+/** Says whether what came out of an output is what a careful reader would have taken from it. */
+
+import { isDeepStrictEqual } from "node:util";
+
+import type { ResearchAnswer } from "../../src/search/schemas.ts";
+import type { CorpusCase, ExpectedAnswer } from "./corpus-case.ts";
+
+/** The first three are about outputs with an answer in them, the last two about outputs without. */
+export type Verdict = "recovered" | "wrong" | "nothing" | "rejected" | "false accept";
+
+interface Comparable extends Omit<ExpectedAnswer, "verified" | "report"> {
+  verified?: boolean | undefined;
+  report?: string | undefined;
+}
+
+export function judge(item: CorpusCase, answer: ResearchAnswer | undefined): Verdict {
+  if (item.expected === null) return answer === undefined ? "rejected" : "false accept";
+  if (answer === undefined) return "nothing";
+  const { expected } = item;
+  const got = asExpected(answer);
+  const readings = [expected.report, item.alsoFaithful ?? expected.report];
+  return readings.some((report) => isDeepStrictEqual(got, asComparable({ ...expected, report })))
+    ? "recovered"
+    : "wrong";
+}
+
+export function asExpected(answer: ResearchAnswer): ExpectedAnswer {
+  return asComparable({
+    success: answer.success,
+    verified: answer.verified,
+    report: answer.report,
+    sources_visited: answer.metadata.sources_visited,
+    search_queries_used: answer.metadata.search_queries_used,
+  });
+}
+
+/** A field that is absent and one that is `undefined` say the same. */
+function asComparable(fields: Comparable): ExpectedAnswer {
+  const { success, verified, report, sources_visited, search_queries_used } = fields;
+  return {
+    success,
+    ...(verified === undefined ? {} : { verified }),
+    ...(report === undefined ? {} : { report }),
+    sources_visited,
+    search_queries_used,
+  };
+}
