@@ -1,0 +1,96 @@
+/** Sends a reply over the wire, whole or with the fault that a scenario asks for. */
+
+import type { ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errorReply } from "./google-errors.ts";
+import type { Fault } from "./scenario.ts";
+import type { Reply } from "./wire.ts";
+
+export interface Delivery {
+  reply: Reply;
+  fault: Fault | undefined;
+  latencyMs: number;
+  /** Aborted when the client is gone or the simulator closes. */
+  signal: AbortSignal;
+  /** Called just before a fault cuts the connection, which otherwise looks like a client that left. */
+  onCut: () => void;
+}
+
+const DRIP_PIECES = 20;
+const DRIP_GAP_MS = 100;
+const CUT_DELAY_MS = 20;
+
+const HTML: Reply = {
+  status: 200,
+  headers: { "content-type": "text/html; charset=UTF-8" },
+  frames: ["<!DOCTYPE html><html><title>Sign in</title><body>Sign in to this network.</body></html>"],
+};
+
+function half(text: string): string {
+  return text.slice(0, Math.ceil(text.length / 2));
+}
+
+function sendWhole(response: ServerResponse, reply: Reply): void {
+  response.writeHead(reply.status, reply.headers);
+  for (const frame of reply.frames) response.write(frame);
+  response.end();
+}
+
+function cut(response: ServerResponse, { onCut }: Delivery): void {
+  onCut();
+  response.socket?.resetAndDestroy();
+}
+
+/** The cut waits until the first half is on its way, or the client would see a reset without a body. */
+function cutMidBody(response: ServerResponse, delivery: Delivery): Promise<void> {
+  const { reply, signal } = delivery;
+  response.writeHead(reply.status, reply.headers);
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    response.write(half(reply.frames.join("")), () => setTimeout(() => cut(response, delivery), CUT_DELAY_MS));
+  });
+}
+
+async function drip(response: ServerResponse, reply: Reply, signal: AbortSignal): Promise<void> {
+  const body = Buffer.from(reply.frames.join(""));
+  const size = Math.ceil(body.length / DRIP_PIECES);
+  response.writeHead(reply.status, reply.headers);
+  for (let start = 0; start < body.length; start += size) {
+    response.write(body.subarray(start, start + size));
+    await sleep(DRIP_GAP_MS, undefined, { signal });
+  }
+  response.end();
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** The body ends in the middle of its JSON although HTTP says it is complete. */
+function malformed(reply: Reply): Reply {
+  const body = reply.frames.join("");
+  return { ...reply, frames: [reply.frames.length > 1 ? `${half(body)}\r\n\r\n` : half(body)] };
+}
+
+export async function deliver(response: ServerResponse, delivery: Delivery): Promise<void> {
+  const { reply, fault, latencyMs, signal } = delivery;
+  if (latencyMs > 0) await sleep(latencyMs, undefined, { signal });
+  switch (fault) {
+    case "reset-before":
+      return cut(response, delivery);
+    case "reset-mid-body":
+      return cutMidBody(response, delivery);
+    case "hang":
+      return untilAborted(signal);
+    case "slow-drip":
+      return drip(response, reply, signal);
+    case "html-200":
+      return sendWhole(response, HTML);
+    case "malformed-json":
+      return sendWhole(response, malformed(reply));
+    default:
+      return sendWhole(response, fault === undefined ? reply : errorReply(fault));
+  }
+}

@@ -1,0 +1,65 @@
+/** What a generateContent request says: its conversation, its tools, and how big it is. */
+
+import { z } from "zod";
+
+const part = z.looseObject({
+  text: z.string().optional(),
+  functionCall: z.looseObject({ id: z.string().optional(), name: z.string() }).optional(),
+  functionResponse: z
+    .looseObject({
+      id: z.string().optional(),
+      name: z.string(),
+      response: z.looseObject({ output: z.unknown().optional(), error: z.unknown().optional() }).optional(),
+    })
+    .optional(),
+});
+
+const content = z.looseObject({ role: z.string().optional(), parts: z.array(part).default([]) });
+
+const tool = z.looseObject({
+  functionDeclarations: z.array(z.looseObject({ name: z.string() })).optional(),
+});
+
+export const generateContentRequest = z.looseObject({
+  contents: z.array(content).min(1),
+  systemInstruction: content.optional(),
+  tools: z.array(tool).default([]),
+  generationConfig: z
+    .looseObject({
+      responseSchema: z.unknown().optional(),
+      responseJsonSchema: z.unknown().optional(),
+      thinkingConfig: z.looseObject({ includeThoughts: z.boolean().optional() }).optional(),
+    })
+    .default({}),
+});
+
+export type GenerateContentRequest = z.output<typeof generateContentRequest>;
+export type RequestContent = z.output<typeof content>;
+
+/** Built-in tools by their name, declared functions by theirs. */
+export function toolNames(request: GenerateContentRequest): string[] {
+  return request.tools.flatMap((one) => [
+    ...Object.keys(one).filter((name) => name !== "functionDeclarations"),
+    ...(one.functionDeclarations ?? []).map((declaration) => declaration.name),
+  ]);
+}
+
+export function textOf(one: RequestContent): string {
+  return one.parts.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n\n");
+}
+
+export interface ToolResult {
+  id: string | undefined;
+  name: string;
+  output: string;
+}
+
+export function toolResultsIn(contents: readonly RequestContent[]): ToolResult[] {
+  return contents.flatMap((one) =>
+    one.parts.flatMap(({ functionResponse }) => {
+      if (functionResponse === undefined) return [];
+      const { id, name, response } = functionResponse;
+      return [{ id, name, output: String(response?.output ?? response?.error ?? "") }];
+    }),
+  );
+}

@@ -1,0 +1,143 @@
+/** How the stand-in for the Gemini CLI answers: on stdout in any of the real one's formats, and in its record on disk. */
+
+import { randomUUID } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What one call does. Without anything it answers well. */
+export interface StandinBehaviour {
+  /** Only for prompts that this regular expression finds; the first fitting one of `calls` wins. */
+  prompt?: string;
+  /** The answer; a good one by default. */
+  text?: string;
+  format?: "stream-json" | "json" | "text";
+  model?: string;
+  searches?: { query: string; sources: { title: string; url: string }[] }[];
+  sleepMs?: number;
+  /** Before answering, for ever. */
+  hang?: boolean;
+  /** After the whole answer, for ever. */
+  hangAfterAnswer?: boolean;
+  ignoreSigterm?: boolean;
+  /** A grandchild that sleeps this long and keeps our stdout open. */
+  forkMs?: number;
+  printBytes?: number;
+  /** Writes the answer byte by byte where a character has several. */
+  splitCharacters?: boolean;
+  /** No answer at all. */
+  silent?: boolean;
+  /** The answer, but neither its `result` line nor anything after it. */
+  noResult?: boolean;
+  /** Only on disk: as if the pipe had swallowed it. */
+  onlyInSession?: boolean;
+  closeStdout?: boolean;
+  ignoreStdin?: boolean;
+  stderr?: string;
+  exitCode?: number;
+  /** Names of files to leave in the temporary and in the working directory. */
+  litter?: string[];
+}
+
+const GOOD_ANSWER = `\`\`\`json
+${JSON.stringify({
+  success: true,
+  verified: true,
+  report: "# Stand-in report\n\nWritten by the stand-in for the Gemini CLI.",
+  metadata: { sources_visited: ["https://example.com/"], search_queries_used: ["stand-in"] },
+})}
+\`\`\``;
+
+export async function answer(behaviour: StandinBehaviour, prompt: string): Promise<void> {
+  const text = behaviour.text ?? GOOD_ANSWER;
+  const model = behaviour.model ?? "standin-model";
+  const searches = behaviour.searches ?? [];
+  const sessionId = randomUUID();
+  if (process.env["GEMINI_CLI_HOME"] !== undefined) writeSession({ sessionId, prompt, text, model, searches });
+  if (behaviour.onlyInSession) return;
+  const tokens = { prompt: 100, candidates: 20, cached: 5, total: 130 };
+  if (behaviour.format === "text") return write(`${text}\n`, behaviour);
+  if (behaviour.format === "json") {
+    const stats = { models: { [model]: { tokens, roles: { main: {} } } } };
+    return write(`${JSON.stringify({ session_id: sessionId, response: text, stats }, null, 2)}\n`, behaviour);
+  }
+  const flat = { total_tokens: 130, input_tokens: 100, output_tokens: 20, cached: 5, input: 95 };
+  const events: object[] = [
+    { type: "init", session_id: sessionId, model: "auto" },
+    { type: "message", role: "user", content: prompt },
+    ...searches.flatMap(({ query }, index) => [
+      { type: "tool_use", tool_name: "google_web_search", tool_id: `search-${index}`, parameters: { query } },
+      {
+        type: "tool_result",
+        tool_id: `search-${index}`,
+        status: "success",
+        output: `Search results for "${query}" returned.`,
+      },
+    ]),
+    { type: "message", role: "assistant", content: text, delta: true },
+  ];
+  if (!behaviour.noResult)
+    events.push({
+      type: "result",
+      status: "success",
+      stats: { ...flat, tool_calls: searches.length, models: { [model]: flat } },
+    });
+  const timestamp = new Date().toISOString();
+  return write(events.map((event) => `${JSON.stringify({ timestamp, ...event })}\n`).join(""), behaviour);
+}
+
+interface Session {
+  sessionId: string;
+  prompt: string;
+  text: string;
+  model: string;
+  searches: NonNullable<StandinBehaviour["searches"]>;
+}
+
+/** As version 0.61 writes it. */
+function writeSession({ sessionId, prompt, text, model, searches }: Session): void {
+  const folder = join(process.env["GEMINI_CLI_HOME"] ?? ".", ".gemini", "tmp", "work", "chats");
+  mkdirSync(folder, { recursive: true });
+  const timestamp = new Date().toISOString();
+  const toolCalls = searches.map(({ query, sources }, index) => {
+    const lines = sources.map(({ title, url }, at) => `[${at + 1}] ${title} (${url})`);
+    const output = `Web search results for "${query}":\n\nFound.\n\nSources:\n${lines.join("\n")}`;
+    const id = `search-${index}`;
+    const result = [{ functionResponse: { id, name: "google_web_search", response: { output } } }];
+    return { id, name: "google_web_search", args: { query }, result, status: "success", timestamp };
+  });
+  const turn = (content: string): object => ({
+    id: randomUUID(),
+    timestamp,
+    type: "gemini",
+    content,
+    thoughts: [],
+    model,
+  });
+  const lines = [
+    { sessionId, projectHash: "standin", startTime: timestamp, kind: "main" },
+    { id: randomUUID(), timestamp, type: "user", content: [{ text: prompt }] },
+    ...(toolCalls.length === 0 ? [] : [{ ...turn(""), toolCalls }]),
+    turn(text),
+  ];
+  const name = `session-${timestamp.slice(0, 16).replaceAll(":", "-")}-${sessionId.slice(0, 8)}.jsonl`;
+  writeFileSync(join(folder, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+}
+
+async function write(text: string, { splitCharacters }: StandinBehaviour): Promise<void> {
+  const bytes = Buffer.from(text);
+  if (!splitCharacters) return flush(bytes);
+  let start = 0;
+  for (let end = 1; end <= bytes.length; end += 1) {
+    // Cut before every continuation byte, so that each part but the last is half a character.
+    if (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) !== 0x80) continue;
+    await flush(bytes.subarray(start, end));
+    await sleep(5);
+    start = end;
+  }
+}
+
+export function flush(bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(bytes, () => resolve()));
+}
