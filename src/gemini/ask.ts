@@ -27,7 +27,10 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cached: 0, searches: 0 };
 
+export type BackendName = "cli" | "api";
+
 export interface Answer {
+  backend: BackendName;
   text: string;
   /** The backend knows that the model stopped before it was done, for example at a token limit. */
   cut: boolean;
@@ -42,7 +45,7 @@ export interface Answer {
 }
 
 export interface Backend {
-  readonly name: "cli" | "api";
+  readonly name: BackendName | "auto";
   /** Throws AppError; `retryable` and `reason` say what a caller may do about it. */
   ask(request: AskRequest): Promise<Answer>;
 }

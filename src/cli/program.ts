@@ -1,0 +1,132 @@
+/** The command line: every operation as a command, and the few commands that are not operations. */
+
+import { Argument, Command, CommanderError, Option } from "commander";
+import { z } from "zod";
+import { readPackage } from "../app.ts";
+import { type Environment, SETTINGS } from "../config.ts";
+import { OPERATIONS } from "../operations/catalog.ts";
+import type { Operation } from "../operations/operation.ts";
+import { print } from "./output.ts";
+import { EXIT_CODES, runOperation } from "./run-operation.ts";
+
+/** What the generated flags need to know of a parameter. */
+const inputSchema = z.object({
+  properties: z.record(
+    z.string(),
+    z.object({
+      type: z.string().optional(),
+      enum: z.array(z.string()).optional(),
+      default: z.unknown(),
+      description: z.string().default(""),
+    }),
+  ),
+});
+type Property = z.infer<typeof inputSchema>["properties"][string];
+
+const EXIT_HELP = `
+Exit codes:
+  0    the answer was printed
+  1    it failed; the reason is on stderr, with --json also on stdout
+  2    the command, a flag or its value is wrong
+  130  interrupted
+
+Without a command, gemini-search-mcp is an MCP server on stdin and stdout.`;
+
+export async function runCommand(argv: string[]): Promise<void> {
+  const program = createProgram();
+  try {
+    await program.parseAsync(argv, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // Help and version end here too, with exit code 0.
+    process.exitCode = error.exitCode === 0 ? 0 : EXIT_CODES.usage;
+  }
+}
+
+export function createProgram(): Command {
+  const { name, version } = readPackage();
+  const program = new Command(name)
+    .description("Web research through Google Gemini: quick, checked, and stored so that nothing is lost.")
+    .version(version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .showHelpAfterError(`Try: ${name} --help`)
+    .addHelpText("after", EXIT_HELP)
+    .configureOutput({ writeOut: print })
+    .exitOverride();
+  for (const operation of OPERATIONS) addOperation(program, operation);
+  program
+    .command("demo")
+    .description("Run a deep search against the built-in simulator: no key, no network, nothing is charged.")
+    .argument("[question]", "what to research", "How do heat pumps perform in cold climates?")
+    .action(async (question: string) => {
+      const { runDemo } = await import("./demo.ts");
+      await runDemo(question);
+    });
+  return program;
+}
+
+function addOperation(program: Command, operation: Operation): void {
+  const { properties } = inputSchema.parse(z.toJSONSchema(operation.input, { io: "input" }));
+  const command = program
+    .command(kebab(operation.name))
+    .summary(operation.title)
+    .description(operation.description)
+    .addHelpText("after", EXIT_HELP)
+    .exitOverride();
+  for (const [name, property] of Object.entries(properties)) {
+    if (name === operation.positional) {
+      command.addArgument(new Argument(`<${kebab(name)}>`, `${property.description} "-" reads it from stdin.`));
+    } else {
+      command.addOption(optionFor(name, property));
+    }
+  }
+  addSettingFlags(command);
+  command.option("--json", "print the whole answer as JSON");
+  command.action(async (...values: unknown[]) => {
+    const given = command.opts<Record<string, unknown>>();
+    const positional = operation.positional === undefined ? {} : { [operation.positional]: values[0] };
+    const input = Object.fromEntries(
+      Object.keys(properties).flatMap((name) => {
+        const value = given[camel(name)];
+        return value === undefined ? [] : [[name, value]];
+      }),
+    );
+    await runOperation(operation, {
+      input: { ...input, ...positional },
+      json: given["json"] === true,
+      flags: settingFlags(given),
+    });
+  });
+}
+
+function optionFor(name: string, property: Property): Option {
+  const flag = kebab(name);
+  const about = property.description;
+  if (property.type === "boolean") return new Option(property.default === true ? `--no-${flag}` : `--${flag}`, about);
+  const option = new Option(`--${flag} <${property.type === "integer" ? "n" : "value"}>`, about);
+  if (property.enum !== undefined) option.choices(property.enum);
+  if (property.type === "integer") option.argParser((text: string) => (/^-?\d+$/.test(text) ? Number(text) : text));
+  return option;
+}
+
+const FLAG_SETTINGS = Object.entries(SETTINGS).flatMap(([name, setting]) =>
+  "flag" in setting && setting.flag !== undefined ? [{ name, flag: setting.flag, setting }] : [],
+);
+
+function addSettingFlags(command: Command): void {
+  for (const { flag, setting } of FLAG_SETTINGS) {
+    const option = new Option(`--${flag} <value>`, setting.about);
+    option.argParser((text: string) => {
+      if (!setting.schema.safeParse(text).success)
+        throw new CommanderError(2, "usage", `--${flag} cannot be "${text}".`);
+      return text;
+    });
+    command.addOption(option);
+  }
+}
+
+const settingFlags = (given: Record<string, unknown>): Environment =>
+  Object.fromEntries(FLAG_SETTINGS.map(({ name, flag }) => [name, given[flag]?.toString()]));
+
+const kebab = (name: string): string => name.replaceAll("_", "-");
+const camel = (name: string): string => name.replaceAll(/_(\w)/g, (_whole, letter: string) => letter.toUpperCase());

@@ -1,0 +1,49 @@
+/** One operation from the terminal: input from arguments or stdin, progress on stderr, the answer on stdout. */
+
+import { text as readAll } from "node:stream/consumers";
+import { createApp } from "../app.ts";
+import type { Environment } from "../config.ts";
+import type { Operation } from "../operations/operation.ts";
+import { perform } from "../operations/perform.ts";
+import { leaveOnSignals } from "../platform/shutdown.ts";
+import { createProgressLine, print } from "./output.ts";
+
+export const EXIT_CODES = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+
+const INPUT_CODES = new Set(["INVALID_QUERY", "INVALID_TASK_ID", "INVALID_INPUT"]);
+
+export interface CommandCall {
+  input: Record<string, unknown>;
+  json: boolean;
+  flags: Environment;
+}
+
+export async function runOperation(operation: Operation, { input, json, flags }: CommandCall): Promise<void> {
+  const app = createApp({ flags, logFrom: "WARN" });
+  const { shutdown, deps, log } = app;
+  leaveOnSignals(shutdown, () => EXIT_CODES.interrupted);
+  // `| head` closes our stdout early; that is not an error.
+  process.stdout.on("error", () => void shutdown.leave(EXIT_CODES.ok));
+  const line = createProgressLine();
+  const call = { owner: "local", client: "cli", signal: shutdown.signal, progress: line.show };
+  const read = await readStdinFor(operation, input);
+  const outcome = await shutdown.during(perform(operation, deps, read, call));
+  line.clear();
+  if (json) print(JSON.stringify(outcome.structured, null, 2));
+  else if (outcome.failed) process.stderr.write(`${outcome.text}\n`);
+  else print(outcome.text);
+  log.debug(`${operation.name} ${outcome.failed ? "failed" : "done"}`);
+  await shutdown.leave(outcome.failed ? failureCode(outcome.structured) : EXIT_CODES.ok);
+}
+
+async function readStdinFor(operation: Operation, input: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const { positional } = operation;
+  if (positional === undefined || input[positional] !== "-") return input;
+  return { ...input, [positional]: await readAll(process.stdin) };
+}
+
+function failureCode(structured: Record<string, unknown>): number {
+  const { error } = structured;
+  const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+  return INPUT_CODES.has(code) ? EXIT_CODES.usage : EXIT_CODES.failed;
+}

@@ -1,0 +1,93 @@
+/** Finds the Gemini CLI on PATH once and remembers it for as long as it exists. */
+
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+
+export interface CliProgram {
+  command: string;
+  /** What stands between the command and our own arguments. */
+  leadingArgs: readonly string[];
+  /** The file that must still exist for this to be true. */
+  file: string;
+}
+
+export interface LocateOptions {
+  environment: Record<string, string | undefined>;
+  platform?: NodeJS.Platform;
+}
+
+export function createCliLocator(options: LocateOptions): () => CliProgram | undefined {
+  let remembered: CliProgram | undefined;
+  return () => {
+    if (remembered === undefined || !isFile(remembered.file)) remembered = search(options);
+    return remembered;
+  };
+}
+
+function search({ environment, platform = process.platform }: LocateOptions): CliProgram | undefined {
+  const windows = platform === "win32";
+  for (const directory of searchPath(environment, windows)) {
+    const found = windows ? findOnWindows(directory) : findOnPosix(directory);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function searchPath(environment: LocateOptions["environment"], windows: boolean): string[] {
+  // On Windows the variable is called `Path`, and a copy of the environment is case-sensitive.
+  const name = Object.keys(environment).find((key) => key.toUpperCase() === "PATH") ?? "PATH";
+  return (
+    (environment[name] ?? "")
+      .split(windows ? ";" : ":")
+      .map((directory) => directory.replaceAll(/^"|"$/g, ""))
+      // A relative entry means the current directory, which may be a stranger's repository.
+      .filter((directory) => isAbsolute(directory))
+  );
+}
+
+function findOnPosix(directory: string): CliProgram | undefined {
+  const file = join(directory, "gemini");
+  return isFile(file) && isExecutable(file) ? { command: file, leadingArgs: [], file } : undefined;
+}
+
+/** Never the `.cmd`: it needs a shell. npm puts the package beside it, or one folder up for `.bin`. */
+function findOnWindows(directory: string): CliProgram | undefined {
+  const binary = join(directory, "gemini.exe");
+  if (isFile(binary)) return { command: binary, leadingArgs: [], file: binary };
+  if (!isFile(join(directory, "gemini.cmd"))) return undefined;
+  for (const modules of [join(directory, "node_modules"), join(directory, "..")]) {
+    const entry = packageEntry(join(modules, "@google", "gemini-cli"));
+    if (entry !== undefined) return { command: process.execPath, leadingArgs: [entry], file: entry };
+  }
+  return undefined;
+}
+
+function packageEntry(folder: string): string | undefined {
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const { bin } = manifest as { bin?: string | { gemini?: string } };
+    const entry = typeof bin === "string" ? bin : bin?.gemini;
+    if (typeof entry !== "string") return undefined;
+    const file = join(folder, entry);
+    return isFile(file) ? file : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,163 @@
+/** The Gemini CLI's settings as we want them: only what web research needs, the user's own edits kept. */
+
+type Json = null | boolean | number | string | Json[] | Settings;
+export interface Settings {
+  [name: string]: Json;
+}
+
+export interface ManagedSettings {
+  signInType: string | undefined;
+  firecrawl: Firecrawl;
+}
+
+export interface Firecrawl {
+  apiKey?: string | undefined;
+  apiUrl?: string | undefined;
+}
+
+/**
+ * The model behind the CLI's own search and fetch tools, instead of the preview model it ships with.
+ * Never the configured one: for names that the CLI rewrites (`flash`, `pro`, `gemini-3.5-flash`)
+ * version 0.61 drops the search tool from that request without a word.
+ */
+const TOOL_MODEL = "gemini-3.8-flash";
+
+const SEARCH_TOOLS = ["google_web_search", "web_fetch"];
+const FIRECRAWL_TOOLS = "mcp_firecrawl_*";
+/** A Firecrawl that hangs delays a search by this much; it never fails one. Also its longest tool call. */
+const FIRECRAWL_TIMEOUT_MS = 30_000;
+
+/** Written where they are missing; a user may change each of them. */
+const LEAN_DEFAULTS: Settings = {
+  general: {
+    plan: { enabled: false },
+    topicUpdateNarration: false,
+    enableAutoUpdate: false,
+    enableAutoUpdateNotification: false,
+    // Our own cycles try again, and ten attempts of its own last over three minutes.
+    maxAttempts: 3,
+  },
+  privacy: { usageStatisticsEnabled: false },
+  telemetry: { enabled: false },
+  // The working directory is ours and empty; with trust on the CLI leaves with code 55.
+  security: { folderTrust: { enabled: false } },
+  // In a sandbox the CLI would move the prompt into a command line.
+  tools: { core: SEARCH_TOOLS, sandbox: false },
+  // Also keeps out servers that a machine-wide settings file brings.
+  mcp: { allowed: ["firecrawl"] },
+  context: { includeDirectoryTree: false, memoryBoundaryMarkers: [] },
+  advanced: { ignoreLocalEnv: true },
+  experimental: { enableAgents: false },
+  skills: { enabled: false },
+  hooksConfig: { enabled: false },
+};
+
+/** What the file in our home should say: the user's edits, missing defaults, and our own entries as of now. */
+export function mergeSettings(existing: Settings, managed: ManagedSettings): Settings {
+  const settings = structuredClone(existing);
+  addMissing(settings, LEAN_DEFAULTS);
+  const auth = child(child(settings, "security"), "auth");
+  if (managed.signInType === undefined) delete auth["selectedType"];
+  else auth["selectedType"] = managed.signInType;
+  manageFirecrawl(settings, managed.firecrawl);
+  return settings;
+}
+
+/** What one call gets: the file above and what depends on the call. */
+export function settingsForCall(
+  settings: Settings,
+  call: { purpose: "research" | "correction"; signInType: string | undefined },
+): Settings {
+  const own = structuredClone(settings);
+  // A Code Assist login may not have the model; there the CLI's own choice stays.
+  if (call.signInType === "gemini-api-key" || call.signInType === "vertex-ai") {
+    addMissing(own, { modelConfigs: { customAliases: toolAliases() } });
+  }
+  if (call.purpose === "correction") {
+    delete own["mcpServers"];
+    // Not an empty list: the CLI would send a tool without functions, which the API refuses with 400.
+    child(own, "tools")["core"] = ["google_web_search"];
+  }
+  return own;
+}
+
+function toolAliases(): Settings {
+  const alias = (config: Settings): Settings => ({
+    extends: "base",
+    modelConfig: { model: TOOL_MODEL, generateContentConfig: config },
+  });
+  return {
+    "web-search": alias({ tools: [{ googleSearch: {} }] }),
+    "web-fetch": alias({ tools: [{ urlContext: {} }] }),
+    "web-fetch-fallback": alias({}),
+  };
+}
+
+function manageFirecrawl(settings: Settings, firecrawl: Firecrawl): void {
+  const configured = firecrawl.apiKey !== undefined || firecrawl.apiUrl !== undefined;
+  const servers = child(settings, "mcpServers");
+  const tools = child(settings, "tools");
+  const listed = Array.isArray(tools["core"]) ? tools["core"] : SEARCH_TOOLS;
+  const core = listed.filter((tool) => tool !== FIRECRAWL_TOOLS);
+  if (configured) {
+    servers["firecrawl"] = firecrawlServer(firecrawl);
+    tools["core"] = [...core, FIRECRAWL_TOOLS];
+  } else {
+    delete servers["firecrawl"];
+    tools["core"] = core;
+  }
+  if (Object.keys(servers).length === 0) delete settings["mcpServers"];
+}
+
+/** The values stay in the child's environment; the CLI fills in `$NAME` when it reads the file. */
+function firecrawlServer(firecrawl: Firecrawl): Settings {
+  const env: Settings = {};
+  // An unset variable would be handed on as the text `$NAME`.
+  if (firecrawl.apiKey !== undefined) env["FIRECRAWL_API_KEY"] = "$FIRECRAWL_API_KEY";
+  if (firecrawl.apiUrl !== undefined) env["FIRECRAWL_API_URL"] = "$FIRECRAWL_API_URL";
+  return {
+    command: "npx",
+    args: ["-y", "firecrawl-mcp"],
+    env,
+    // Without trust the tools of a server are silently not offered when nobody can be asked.
+    trust: true,
+    includeTools: ["firecrawl_scrape", "firecrawl_search"],
+    timeout: FIRECRAWL_TIMEOUT_MS,
+  };
+}
+
+function addMissing(settings: Settings, defaults: Settings): void {
+  for (const [name, value] of Object.entries(defaults)) {
+    const present = settings[name];
+    if (present === undefined) settings[name] = structuredClone(value);
+    else if (isObject(present) && isObject(value)) addMissing(present, value);
+  }
+}
+
+/** The object of that name, made if there is none. */
+function child(settings: Settings, name: string): Settings {
+  const present = settings[name];
+  if (isObject(present)) return present;
+  const made: Settings = {};
+  settings[name] = made;
+  return made;
+}
+
+const isObject = (value: Json | undefined): value is Settings =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** As the CLI reads them: JSON with comments, and an object. Undefined for anything else. */
+export function parseSettings(text: string): Settings | undefined {
+  try {
+    const value = JSON.parse(withoutComments(text)) as Json;
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const STRING_OR_COMMENT = /"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
+
+function withoutComments(text: string): string {
+  return text.replace(/^\uFEFF/, "").replaceAll(STRING_OR_COMMENT, (part) => (part.startsWith('"') ? part : " "));
+}

@@ -1,0 +1,19 @@
+/** Where the program starts: no arguments is the stdio server, anything else a command. */
+
+const REFUSED = `[ERROR] gemini-search-mcp was started by a Gemini CLI that gemini-search-mcp itself had started. It does not run inside itself.\n`;
+
+export async function main(argv: string[]): Promise<void> {
+  if (argv.length > 0) {
+    const { runCommand } = await import("./cli/program.ts");
+    await runCommand(argv);
+    return;
+  }
+  const [{ createApp }, { runStdioServer }] = await Promise.all([import("./app.ts"), import("./mcp/stdio.ts")]);
+  const app = createApp({ logFrom: "INFO" });
+  if (app.config.depth > 0) {
+    process.stderr.write(REFUSED);
+    process.exitCode = 1;
+    return;
+  }
+  runStdioServer(app);
+}

@@ -1,0 +1,117 @@
+/** What the three search operations share: a tracked run around a search, and the figures in its answer. */
+
+import { z } from "zod";
+import { isoTime } from "../platform/clock.ts";
+import { numberSources, type Source, unique } from "../reports/report.ts";
+import type { RunKind } from "../runs/run.ts";
+import { type Finished, type TrackedRun, trackRun } from "../runs/track.ts";
+import type { SearchCall, SearchDeps } from "../search/correct-json.ts";
+import type { VisitedSource } from "../gemini/ask.ts";
+import type { Call, OperationDeps } from "./operation.ts";
+
+export interface SearchRun {
+  run: TrackedRun;
+  search: SearchDeps;
+  call: SearchCall;
+}
+
+export interface SearchStart {
+  kind: RunKind;
+  query: string;
+  options: Record<string, unknown>;
+}
+
+export async function runSearch<Output>(
+  deps: OperationDeps,
+  { start, call }: { start: SearchStart; call: Call },
+  work: (run: SearchRun) => Promise<Finished<Output>>,
+): Promise<Output> {
+  const recorder = await deps.recorder();
+  const { owner, client, progress, signal } = call;
+  return trackRun(
+    recorder,
+    { ...start, owner, client },
+    {
+      progress,
+      work: async (run) => {
+        const search = await deps.search(run.log);
+        return work({
+          run,
+          search,
+          call: { signal, onActivity: run.activity, onAnswer: run.answered },
+        });
+      },
+    },
+  );
+}
+
+export interface SearchFindings {
+  model: string;
+  sources: VisitedSource[];
+  queries: string[];
+}
+
+/** The metadata that F2, G4 and H1 have in common, in their order. */
+export function searchMetadata(
+  run: TrackedRun,
+  { asked, findings, now }: { asked: Record<string, string>; findings: SearchFindings; now: number },
+) {
+  const { tokens, costUsd, notices } = run.figures();
+  return {
+    task_id: run.taskId,
+    duration_ms: now - run.startedAt,
+    ...asked,
+    model: findings.model,
+    timestamp: isoTime(now),
+    sources_visited: unique(findings.sources.map((source) => source.url)),
+    search_queries_used: unique(findings.queries),
+    tokens_used: tokens,
+    cost_usd: costUsd,
+    ...(notices.length > 0 ? { notices } : {}),
+  };
+}
+
+export const tokensUsed = z
+  .looseObject({ input: z.number(), output: z.number() })
+  .describe("Tokens as Google counted them.");
+
+export const searchMetadataFields = {
+  task_id: z.string().describe("The stored run."),
+  duration_ms: z.number(),
+  model: z.string().describe("The model that answered."),
+  timestamp: z.string().describe("ISO 8601, UTC."),
+  sources_visited: z.array(z.string()).describe("Addresses that were found or opened."),
+  search_queries_used: z.array(z.string()),
+  tokens_used: tokensUsed,
+  cost_usd: z.number().optional().describe("At list prices; absent when the model's price is not known."),
+  notices: z.array(z.string()).optional().describe("How the answer came about, where that was unusual."),
+};
+
+export const numberedSources = (findings: SearchFindings): Source[] => numberSources(findings.sources);
+
+/** A report and what stands behind it, for clients that show the text alone. */
+export function searchText(report: string, metadata: Record<string, unknown>, notes: string[]): string {
+  const { sources_visited, search_queries_used, rounds, ...figures } = metadata;
+  const parts = [report.trim()];
+  for (const note of notes) parts.push(`Note: ${note}`);
+  if (isList(sources_visited)) parts.push(section("Sources visited", sources_visited));
+  if (isList(search_queries_used)) parts.push(section("Search queries used", search_queries_used));
+  if (isList(rounds))
+    parts.push(
+      section(
+        "Rounds",
+        rounds.map((round) => JSON.stringify(round)),
+      ),
+    );
+  parts.push(
+    Object.entries(figures)
+      .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+      .join("\n"),
+  );
+  return parts.join("\n\n");
+}
+
+const isList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0;
+
+const section = (title: string, items: unknown[]): string =>
+  `${title}:\n${items.map((item) => `- ${String(item)}`).join("\n")}`;

@@ -1,0 +1,95 @@
+/** The architecture as a check: who may import whom, and what must stand nowhere but in its place. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const SRC = join(ROOT, "src");
+
+/** Folder (or file at the top) → what it may import besides itself. Reading order is import order. */
+const MAY_IMPORT: Record<string, string[]> = {
+  "main.ts": ["app.ts", "cli", "mcp"],
+  "app.ts": ["config.ts", "operations", "runs", "search", "costs", "gemini", "store", "platform", "errors.ts"],
+  "config.ts": [],
+  "errors.ts": [],
+  cli: ["app.ts", "config.ts", "operations", "platform"],
+  mcp: ["app.ts", "operations", "platform"],
+  operations: ["runs", "search", "reports", "costs", "gemini", "store", "platform", "errors.ts"],
+  runs: ["reports", "costs", "gemini", "store", "platform", "errors.ts"],
+  search: ["gemini", "platform", "errors.ts"],
+  reports: ["gemini", "platform", "errors.ts"],
+  costs: ["gemini", "platform", "errors.ts"],
+  gemini: ["platform", "errors.ts"],
+  store: ["platform", "errors.ts"],
+  platform: ["errors.ts"],
+  simulator: [],
+};
+
+const DRAWERS = /^(?:utils?|helpers?|common|shared|lib|types|constants|misc|index)(?:\.ts)?$/;
+
+const sources = (readdirSync(SRC, { recursive: true, encoding: "utf8" }) as string[])
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => ({ file, text: readFileSync(join(SRC, file), "utf8"), isTest: file.endsWith(".test.ts") }));
+const product = sources.filter(({ isTest }) => !isTest);
+
+const room = (file: string): string => file.split(/[\\/]/)[0] ?? file;
+
+const importsOf = ({ file, text }: { file: string; text: string }): string[] =>
+  [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) =>
+    relative(SRC, resolve(SRC, dirname(file), match[1] ?? "")),
+  );
+
+test("imports go down only", () => {
+  const wrong = product.flatMap((source) =>
+    importsOf(source)
+      .filter((target) => room(target) !== room(source.file) && !MAY_IMPORT[room(source.file)]?.includes(room(target)))
+      .map((target) => `${source.file} imports ${target}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("there are no import cycles", () => {
+  const graph = new Map(product.map((source) => [source.file, importsOf(source)]));
+  const state = new Map<string, "open" | "done">();
+  const cycles: string[] = [];
+  const visit = (file: string, path: string[]): void => {
+    if (state.get(file) === "open") cycles.push([...path.slice(path.indexOf(file)), file].join(" → "));
+    if (state.has(file)) return;
+    state.set(file, "open");
+    for (const target of graph.get(file) ?? []) visit(target, [...path, file]);
+    state.set(file, "done");
+  };
+  for (const file of graph.keys()) visit(file, []);
+  expect(cycles).toEqual([]);
+});
+
+test("no file is longer than 300 lines, none is a drawer, each opens with its part in the story", () => {
+  const wrong = sources.flatMap(({ file, text, isTest }) => [
+    ...(text.split("\n").length > 301 ? [`${file}: over 300 lines`] : []),
+    ...(file.split(/[\\/]/).some((part) => DRAWERS.test(part)) ? [`${file}: a drawer`] : []),
+    ...(isTest || text.startsWith("/**") ? [] : [`${file}: no opening sentence`]),
+  ]);
+  expect(wrong).toEqual([]);
+  expect(readdirSync(join(SRC, "platform")).filter((file) => !file.includes(".test.")).length).toBeLessThanOrEqual(9);
+});
+
+const only = (pattern: RegExp, allowed: string[]): string[] =>
+  product.filter(({ file, text }) => pattern.test(text) && !allowed.includes(file)).map(({ file }) => file);
+
+test("the environment, stdout, the shell and each table have one place", () => {
+  expect(only(/process\.env\b/, ["config.ts", "simulator/standin-cli.ts"])).toEqual([]);
+  expect(only(/process\.stdout\.write|console\.(?:log|info)/, ["cli/output.ts", "simulator/standin-cli.ts"])).toEqual(
+    [],
+  );
+  expect(only(/shell:\s*true|\bexecSync\b|\beval\(/, [])).toEqual([]);
+  const tables = [
+    ...readFileSync(join(SRC, "store/migrations/0001-runs.ts"), "utf8").matchAll(/createTable\("(\w+)"/g),
+  ];
+  expect(tables.length).toBeGreaterThan(8);
+  for (const [, table] of tables) {
+    const queries = product.filter(({ text }) => new RegExp(`(?:From|Into|Table|join|Join)\\("${table}`).test(text));
+    const outside = queries.filter(({ file }) => !file.includes("migrations"));
+    expect(outside.length, `${table}: ${outside.map(({ file }) => file).join(", ")}`).toBeLessThanOrEqual(1);
+  }
+});
