@@ -11,5 +11,6 @@ export default defineConfig({
     maxWorkers: 2,
     // Failures have to be seen as they are; a test that passes at the second try is a defect.
     retry: 0,
+    reporters: ["default", "./test/support/summary-reporter.ts"],
   },
 });

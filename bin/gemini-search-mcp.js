@@ -16,9 +16,14 @@ function isSupported(major, minor, patch) {
 var pinned = fileURLToPath(new URL("../node_modules/node/bin/node", import.meta.url));
 
 if (isSupported(version[0], version[1], version[2])) {
-  void import("../dist/main.js").then(function (program) {
-    return program.main(process.argv.slice(2));
-  });
+  import("../dist/main.js")
+    .then(function (program) {
+      return program.main(process.argv.slice(2));
+    })
+    .catch(function (error) {
+      process.stderr.write("[ERROR] " + (error && error.stack ? error.stack : error) + "\n");
+      process.exitCode = 1;
+    });
 } else if (existsSync(pinned)) {
   var child = spawn(pinned, process.argv.slice(1), { stdio: "inherit" });
   ["SIGTERM", "SIGINT", "SIGHUP"].forEach(function (name) {

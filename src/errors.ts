@@ -1,36 +1,28 @@
 /** The error every surface shows: one class, one list of codes, sentences of our own. */
 
-/** Where a code is not self-explaining, what it is and what it is not. */
-export const ERROR_CODES = [
-  // The Gemini CLI is not installed and no other backend can answer.
-  "CLI_NOT_FOUND",
-  // A model call could not be carried out, or never gave a usable answer. Not: the model said no.
-  "EXECUTION_ERROR",
-  // The model answered properly and said that it found nothing.
-  "SEARCH_FAILED",
-  // The process that worked on the run ended before the run did.
-  "INTERRUPTED",
-  // Google's API is out of reach, refuses the key, or no key is set.
-  "GEMINI_UNAVAILABLE",
-  // A paid start was sent and nobody knows whether it was accepted.
-  "START_UNKNOWN",
-  "INVALID_QUERY",
-  "INVALID_TASK_ID",
-  "INVALID_INPUT",
-  "TASK_NOT_FOUND",
-  "RESEARCH_NOT_COMPLETED",
-  "RESEARCH_ALREADY_COMPLETED",
-  "RESEARCH_FAILED",
-  // The call was cancelled by its caller.
-  "CANCELLED",
-  "SQLITE_ERROR",
-  "DISK_FULL",
-  "PERMISSION_DENIED",
-  // A bug of ours; the message carries the id under which the log holds the stack.
-  "UNEXPECTED_ERROR",
-] as const;
+/** Every code with what it is; where that could be mistaken, with what it is not. */
+export const ERROR_CODES = {
+  CLI_NOT_FOUND: "The Gemini CLI is not installed and no other backend can answer.",
+  EXECUTION_ERROR: "A model call failed or never gave a usable answer. Not: the model found nothing.",
+  SEARCH_FAILED: "The model answered properly and said that it found nothing useful.",
+  INTERRUPTED: "The process that worked on the run ended before the run did.",
+  GEMINI_UNAVAILABLE: "Google's API is out of reach, refuses the key or the quota, or no key is set.",
+  START_UNKNOWN: "A paid start was sent and nobody knows whether it was accepted.",
+  INVALID_QUERY: "The question is missing, too short or too long.",
+  INVALID_TASK_ID: "The task_id is not one that a tool returned.",
+  INVALID_INPUT: "Another parameter is wrong or unknown.",
+  TASK_NOT_FOUND: "No run with this task_id is stored.",
+  RESEARCH_NOT_COMPLETED: "The run has no text to return yet, or was cancelled before it had any.",
+  RESEARCH_ALREADY_COMPLETED: "The run is finished, so there is nothing to cancel.",
+  RESEARCH_FAILED: "The run failed and left no text.",
+  CANCELLED: "The call was cancelled by its caller.",
+  SQLITE_ERROR: "The database cannot be read or written.",
+  DISK_FULL: "The disk is full.",
+  PERMISSION_DENIED: "A file or directory may not be written.",
+  UNEXPECTED_ERROR: "A bug; the message carries the id under which the log holds the stack.",
+} as const;
 
-export type ErrorCode = (typeof ERROR_CODES)[number];
+export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** Why a backend call failed, for the few places that act differently on it. */
 export type FailureReason =

@@ -16,7 +16,7 @@ const inputSchema = z.object({
     z.object({
       type: z.string().optional(),
       enum: z.array(z.string()).optional(),
-      default: z.unknown(),
+      default: z.unknown().optional(),
       description: z.string().default(""),
     }),
   ),

@@ -145,15 +145,18 @@ function readOutput(child: ChildProcess, request: ChildRequest, onLimit: () => v
   // A chunk may end in the middle of a character.
   const decoder = new StringDecoder("utf8");
   let bytes = 0;
+  const deliver = (text: string): void => {
+    if (text !== "") request.onOutput(text);
+  };
   child.stdout?.on("data", (chunk: Buffer) => {
     const before = bytes;
     bytes += chunk.length;
     // Past the limit it is still read, so that the child does not block, but not kept.
-    if (bytes <= limit) request.onOutput(decoder.write(chunk));
+    if (bytes <= limit) deliver(decoder.write(chunk));
     else if (before <= limit) onLimit();
   });
   child.stdout?.on("end", () => {
-    if (bytes <= limit) request.onOutput(decoder.end());
+    if (bytes <= limit) deliver(decoder.end());
   });
   child.stdout?.on("error", ignore);
 }

@@ -96,7 +96,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, notify: (messa
   };
   const beat = (): void => {
     const seconds = Math.round((clock.now() - startedAt) / 1_000);
-    notify(`${action} (${seconds} s, task_id ${taskId})`);
+    notify(`${action} (${seconds} s)`);
     void stored("Progress", () =>
       recordBeat(db, { taskId, processId, progress, currentAction: action, now: clock.now() }),
     );

@@ -138,8 +138,8 @@ function endOfAnswer(body: string, closing: string): number | undefined {
     // Wrapped in something that goes on with a key of its own.
     `${closing}[\\s,]*\\}(?=\\s*,\\s*["“']\\w+["”']\\s*:)`,
     `${closing}[\\s,]*[}\\]](?=[\\s}\\]]*(?:\\n|${fence}|<|$))`,
-    // The bracket or the quote is missing, but the model closed its fence: it was done.
-    `(?:${closing}[\\s}\\]]*|[}\\]]\\s*)\\n[ \\t]*${fence}+[ \\t]*(?:\\n|$)`,
+    // The bracket is missing, but the model closed its fence: it was done.
+    `${closing}[\\s}\\]]*\\n[ \\t]*${fence}+[ \\t]*(?:\\n|$)`,
   ];
   for (const pattern of patterns) {
     const end = lastMatch(body, new RegExp(pattern, "g"), 0);
@@ -152,7 +152,9 @@ function endOfAnswer(body: string, closing: string): number | undefined {
 function onlyQuote(body: string, closing: string): number | undefined {
   const end = body.search(new RegExp(closing));
   if (end === -1) return undefined;
-  return /^.\s*(?:,\s*(?:["'“]?\w{0,24}["'”]?\s*:?\s*)?)?$/.test(body.slice(end)) ? end : undefined;
+  return /^.\s*(?:,\s*(?:["'“]?\w{0,24}["'”]?\s*:?\s*)?)?(?:\n[ \t]*(?:```|~~~)[^]*)?$/.test(body.slice(end))
+    ? end
+    : undefined;
 }
 
 function lastMatch(text: string, pattern: RegExp, from: number): number | undefined {

@@ -37,10 +37,15 @@ export function extractJsonFromOutput(output: string, schema: AnswerSchema, opti
     }
     return { kind: "valid", answer: withoutPlaceholders(answer), repaired };
   };
-  for (const variant of spellings(text, seen)) {
-    const candidates = findCandidates(variant);
-    const tools = { accept, seen, repair: options.repair ?? jsonrepair, allowed: options.cut !== true };
-    const found = readCandidates(variant, candidates, tools);
+  for (const spelling of spellings(text, seen)) {
+    const candidates = findCandidates(spelling.text);
+    const allowed = spelling.repair && options.cut !== true;
+    const found = readCandidates(spelling.text, candidates, {
+      accept,
+      seen,
+      repair: options.repair ?? jsonrepair,
+      allowed,
+    });
     if (found !== undefined) return found;
     if (candidates.length > 0) seen.note("schema");
   }
@@ -68,15 +73,19 @@ class Findings {
 
 const withoutInvisibleMarks = (text: string): string => text.replaceAll(/[\uFEFF\u200B\u2060]/g, "");
 
-/** The text as it is; then, unless that broke off inside a report, without a layer of escaping too many. */
-function* spellings(text: string, seen: Findings): Generator<string> {
-  if (/&(?:quot|#34|#x22);\s*success/i.test(text) && !/(?<!\\)["'“”]success["'“”]/.test(text)) {
-    yield decodeEntities(text);
-    return;
-  }
-  yield text;
-  // A report may quote an answer; what is escaped inside of it is not the answer.
-  if (seen.reason !== "cut" && ESCAPED_REPORT.test(text)) yield unescapeOnce(text);
+interface Spelling {
+  text: string;
+  /** False: here only what needs no repair counts, because another spelling is the likelier one. */
+  repair: boolean;
+}
+
+/** The text as it is; then without HTML entities or a layer of escaping too many. */
+function* spellings(text: string, seen: Findings): Generator<Spelling> {
+  const entities = /&(?:quot|#34|#x22);\s*success/i.test(text);
+  yield { text, repair: !entities };
+  if (entities) yield { text: decodeEntities(text), repair: true };
+  // A report may quote an answer: what is escaped inside of one that broke off is not the answer.
+  if (seen.reason !== "cut" && ESCAPED_REPORT.test(text)) yield { text: unescapeOnce(text), repair: true };
 }
 
 const ESCAPED_REPORT = /\b(?:report|result|error)\s*(?:\\["'])?\s*:\s*\\["']/;

@@ -1,0 +1,42 @@
+/** What a bench hands back, and how it is printed: figures first, then how and where they were taken. */
+
+import { execFileSync } from "node:child_process";
+import { availableParallelism } from "node:os";
+
+export interface Table {
+  title: string;
+  columns: readonly string[];
+  rows: readonly (readonly string[])[];
+  /** What a reader must know to read the figures. */
+  notes: readonly string[];
+  /** False when a figure that does not depend on the machine missed its target. */
+  passed: boolean;
+}
+
+export function printTable(name: string, { title, columns, rows, notes }: Table): void {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  const parts = [
+    `### ${title}`,
+    [line(columns), line(columns.map((_, index) => (index === 0 ? "---" : "--:"))), ...rows.map(line)].join("\n"),
+    ...notes,
+    `\`node bench/run.ts ${name}\`, ${circumstances()}`,
+  ];
+  console.log(`${parts.join("\n\n")}\n`);
+}
+
+/** Enough to judge a figure by, nothing that names a machine or a folder. */
+function circumstances(): string {
+  const date = new Date().toISOString().slice(0, 10);
+  const { platform, arch, versions } = process;
+  return `${date}, commit ${commit()}, Node ${versions.node}, ${platform} ${arch}, ${availableParallelism()} cores`;
+}
+
+function commit(): string {
+  const git = (...args: string[]): string => execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8" });
+  try {
+    const id = git("rev-parse", "--short", "HEAD").trim();
+    return git("status", "--porcelain").trim() === "" ? id : `${id} with changes`;
+  } catch {
+    return "unknown";
+  }
+}

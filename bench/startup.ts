@@ -1,0 +1,97 @@
+/** Cold start to the answer of tools/list, against a bare server on the same SDK and against Node alone. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { build, type OutputOptions } from "rolldown";
+import bundleConfig from "../rolldown.config.ts";
+import { BIN, isolatedEnvironment, temporaryDirectory } from "../test/support/server.ts";
+import type { Table } from "./report.ts";
+import { ratiosOf, spreadOf, withSpread } from "./statistics.ts";
+import { type Era, listTools, openStdioClient, type Program } from "./stdio-client.ts";
+
+const ROUNDS = 40;
+const TARGET = 1.25;
+
+interface Samples {
+  node: number[];
+  bare: Record<Era, number[]>;
+  ours: Record<Era, number[]>;
+}
+
+export async function startup(): Promise<Table> {
+  const directory = temporaryDirectory();
+  try {
+    const env = isolatedEnvironment(directory);
+    const bare = { args: [await bundleBareServer(join(directory, "bare"))], env };
+    return tableOf(await sample(bare, { args: [BIN], env }));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** With the options of our own bundle: the comparison is of what is in it. */
+async function bundleBareServer(dir: string): Promise<string> {
+  const [{ output, platform = "node" } = {}] = [bundleConfig].flat();
+  const options: OutputOptions = { ...[output].flat()[0], dir };
+  await build({
+    platform,
+    input: { "bare-server": join(import.meta.dirname, "bare-server.ts") },
+    output: options,
+    logLevel: "silent",
+  });
+  return join(dir, "bare-server.js");
+}
+
+/** All kinds in turn, again and again, so that a slow moment of the machine meets all of them. */
+async function sample(bare: Program, ours: Program): Promise<Samples> {
+  const samples: Samples = { node: [], bare: { legacy: [], modern: [] }, ours: { legacy: [], modern: [] } };
+  // Fills the file cache; not counted.
+  for (const program of [bare, ours]) await timeToTools(program, "modern");
+  for (let round = 0; round < ROUNDS; round += 1) {
+    samples.node.push(await timeOfNode(bare.env));
+    for (const era of ["legacy", "modern"] as const) {
+      samples.bare[era].push(await timeToTools(bare, era));
+      samples.ours[era].push(await timeToTools(ours, era));
+    }
+  }
+  return samples;
+}
+
+async function timeToTools(program: Program, era: Era): Promise<number> {
+  const client = openStdioClient(program);
+  try {
+    await listTools(client, era);
+    return performance.now() - client.spawnedAt;
+  } finally {
+    await client.close();
+  }
+}
+
+async function timeOfNode(env: Record<string, string>): Promise<number> {
+  const started = performance.now();
+  await once(spawn(process.execPath, ["-e", "0"], { env, stdio: "ignore" }), "exit");
+  return performance.now() - started;
+}
+
+function tableOf({ node, bare, ours }: Samples): Table {
+  const eras = (["legacy", "modern"] as const).map((era) => ({ era, ratio: ratiosOf(ours[era], bare[era]) }));
+  const met = eras.every(({ ratio }) => ratio.median <= TARGET);
+  return {
+    title: "Start-up to `tools/list`, cold, over stdio",
+    columns: ["client", "`node -e 0`, ms", "bare SDK server, ms", "ours, ms", "ours ÷ bare"],
+    rows: eras.map(({ era, ratio }) => [
+      era === "legacy" ? "2025 era: `initialize`, then `tools/list`" : "2026 era: `tools/list` at once",
+      withSpread(spreadOf(node), 0),
+      withSpread(spreadOf(bare[era]), 0),
+      withSpread(spreadOf(ours[era]), 0),
+      `**${withSpread(ratio, 2)}**`,
+    ]),
+    notes: [
+      `Medians (quartiles) of ${ROUNDS} rounds, in each of which every kind is started once; the ratio is of neighbours. The bare server has one tool and is bundled as ours is. Target ≤ ${TARGET}: ${met ? "met" : "missed"}.`,
+    ],
+    // Other work on the machine moves it.
+    passed: true,
+  };
+}

@@ -1,0 +1,28 @@
+/** Medians and quartiles: a busy machine makes some samples slow, and a mean would believe them. */
+
+export interface Spread {
+  low: number;
+  median: number;
+  high: number;
+}
+
+export function spreadOf(samples: readonly number[]): Spread {
+  const sorted = samples.toSorted((a, b) => a - b);
+  return { low: quantile(sorted, 0.25), median: quantile(sorted, 0.5), high: quantile(sorted, 0.75) };
+}
+
+export const median = (samples: readonly number[]): number => spreadOf(samples).median;
+
+/** Each sample against the one taken beside it, so that a slow minute weighs on both. */
+export const ratiosOf = (ours: readonly number[], theirs: readonly number[]): Spread =>
+  spreadOf(ours.map((sample, index) => sample / (theirs[index] ?? Number.NaN)));
+
+function quantile(sorted: readonly number[], share: number): number {
+  const position = (sorted.length - 1) * share;
+  const before = sorted[Math.floor(position)] ?? Number.NaN;
+  const after = sorted[Math.ceil(position)] ?? Number.NaN;
+  return before + (after - before) * (position - Math.floor(position));
+}
+
+export const withSpread = ({ low, median: middle, high }: Spread, digits: number): string =>
+  `${middle.toFixed(digits)} (${low.toFixed(digits)}–${high.toFixed(digits)})`;

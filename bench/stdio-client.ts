@@ -1,0 +1,87 @@
+/** A client of a stdio server with nothing of an SDK in it: lines out, lines in, and when they came. */
+
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+
+export type Era = "legacy" | "modern";
+
+export interface StdioClient {
+  /** When the process was asked for, on the clock of `performance.now()`. */
+  spawnedAt: number;
+  request(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>>;
+  notify(method: string): void;
+  /** As a client ends a server: closes stdin, and waits until the process is gone. */
+  close(): Promise<void>;
+}
+
+export interface Program {
+  /** What follows `node`. */
+  args: readonly string[];
+  env: Record<string, string>;
+}
+
+/** Longer than anything that is measured; a server that does not leave is ended. */
+const LEAVE_WITHIN_MS = 10_000;
+
+export function openStdioClient({ args, env }: Program): StdioClient {
+  const spawnedAt = performance.now();
+  const child = spawn(process.execPath, [...args], { env, stdio: ["pipe", "pipe", "ignore"] });
+  const gone = once(child, "exit");
+  const waiting = new Map<number, PromiseWithResolvers<Record<string, unknown>>>();
+  readReplies(child, waiting);
+  void gone.then(() => {
+    for (const { reject } of waiting.values()) reject(new Error("The server left before it had answered."));
+  });
+  let lastId = 0;
+  const send = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  return {
+    spawnedAt,
+    request: (method, params) => {
+      const id = (lastId += 1);
+      const reply = Promise.withResolvers<Record<string, unknown>>();
+      waiting.set(id, reply);
+      send({ id, method, params });
+      return reply.promise;
+    },
+    notify: (method) => send({ method }),
+    close: async () => {
+      const impatience = setTimeout(() => child.kill("SIGKILL"), LEAVE_WITHIN_MS);
+      child.stdin.end();
+      await gone;
+      clearTimeout(impatience);
+    },
+  };
+}
+
+function readReplies(
+  child: ChildProcessByStdio<Writable, Readable, null>,
+  waiting: Map<number, PromiseWithResolvers<Record<string, unknown>>>,
+): void {
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const { id, result, error } = JSON.parse(line) as { id?: number; result?: Record<string, unknown>; error?: object };
+    const reply = waiting.get(id ?? 0);
+    if (id === undefined || reply === undefined) return;
+    waiting.delete(id);
+    if (result === undefined) reply.reject(new Error(`The server refused: ${JSON.stringify(error)}`));
+    else reply.resolve(result);
+  });
+}
+
+const CLIENT = { name: "bench", version: "1.0.0" };
+
+/** What a client of the 2026 era says with every request. */
+export const MODERN_META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": CLIENT,
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+/** As the clients of that era do it: the older one waits for the answer to its greeting. */
+export async function listTools(client: StdioClient, era: Era): Promise<Record<string, unknown>> {
+  if (era === "modern") return client.request("tools/list", { _meta: MODERN_META });
+  await client.request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: CLIENT });
+  client.notify("notifications/initialized");
+  return client.request("tools/list", {});
+}

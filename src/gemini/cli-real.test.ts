@@ -1,0 +1,184 @@
+/** The backend with the real Gemini CLI, against Gemini on loopback. */
+
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createLog } from "../platform/log.ts";
+import { startSimulator, type Simulator } from "../simulator/server.ts";
+import { fillPrompt } from "../simulator/test-prompts.ts";
+import type { AskRequest } from "./ask.ts";
+import { createCliBackend, type CliBackendOptions } from "./cli.ts";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const ROOT = join(import.meta.dirname, "../..");
+
+let simulator: Simulator;
+let folder: string;
+let logged: string[];
+
+beforeEach(async () => {
+  simulator = await startSimulator();
+  folder = mkdtempSync(join(tmpdir(), "cli-real-"));
+  logged = [];
+});
+
+afterEach(async () => {
+  await simulator.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function backend(more: Partial<CliBackendOptions> = {}) {
+  const { environment, ...rest } = more;
+  return createCliBackend({
+    environment: {
+      // Its first line asks `env` for a Node.
+      PATH: [join(ROOT, "node_modules/.bin"), dirname(process.execPath), "/usr/bin", "/bin"].join(":"),
+      HOME: folder,
+      GOOGLE_GEMINI_BASE_URL: simulator.url,
+      ...environment,
+    },
+    home: join(folder, "config", "gemini-cli"),
+    systemPromptFile: join(ROOT, "prompts/cli-system-prompt.md"),
+    timeoutMs: 25_000,
+    progressLogIntervalMs: 60_000,
+    apiKey: "simulated-key",
+    vertex: false,
+    firecrawl: {},
+    userHome: folder,
+    log: createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => void logged.push(line) }),
+    redact: (text) => text,
+    slots: { take: () => Promise.resolve(() => {}) },
+    ...rest,
+  });
+}
+
+const question = (more: Partial<AskRequest> = {}): AskRequest => ({
+  prompt: fillPrompt("search", { query: "How old is the café?" }),
+  purpose: "research",
+  model: "gemini-3.8-flash",
+  signal: new AbortController().signal,
+  onActivity: () => {},
+  ...more,
+});
+
+const requests = () => simulator.ledger.entries().map(({ kind, model, tools }) => ({ kind, model, tools }));
+
+test("C4: a search is three lean requests, and the real sources come back", async () => {
+  const activities: string[] = [];
+  const answer = await backend().ask(question({ onActivity: (activity) => activities.push(activity) }));
+  const tools = ["web_fetch", "google_web_search"];
+  expect(requests()).toEqual([
+    { kind: "search", model: "gemini-3.8-flash", tools },
+    { kind: "web_search", model: "gemini-3.8-flash", tools: ["googleSearch"] },
+    { kind: "search", model: "gemini-3.8-flash", tools },
+  ]);
+  expect(answer).toMatchObject({
+    backend: "cli",
+    cut: false,
+    model: "gemini-3.8-flash",
+    queries: ["How old is the café?"],
+  });
+  expect(answer.sources.map(({ url }) => url)).toEqual([
+    ...new Set(answer.text.match(/https:\/\/vertexaisearch[^\\\s)"]+/g)),
+  ]);
+  expect(answer.usage).toMatchObject({ searches: 1, input: expect.any(Number), output: expect.any(Number) });
+  expect(answer.usage.input).toBeGreaterThan(0);
+  expect(activities).toEqual(["Searching: How old is the café?"]);
+  expect(readdirSync(join(folder, "config/gemini-cli/calls"))).toEqual([]);
+});
+
+test.each(["flash", "pro", "gemini-3.5-flash", undefined])(
+  "the search tool stays grounded whatever the model: %s",
+  async (model) => {
+    const answer = await backend().ask(question({ model }));
+    expect(requests().filter(({ kind }) => kind === "web_search")).toEqual([
+      { kind: "web_search", model: "gemini-3.8-flash", tools: ["googleSearch"] },
+    ]);
+    expect(answer.sources).not.toEqual([]);
+  },
+);
+
+test("T3, T4: no file, no .env, no memory and no tool server from around our home gets in", async () => {
+  const trap = join(folder, "config");
+  for (const place of [folder, trap, join(trap, "gemini-cli")]) {
+    mkdirSync(join(place, ".gemini"), { recursive: true });
+    writeFileSync(join(place, ".gemini/.env"), "GEMINI_MODEL=trap-model\n");
+    writeFileSync(join(place, ".env"), "GEMINI_MODEL=trap-model\n");
+    writeFileSync(join(place, "GEMINI.md"), "CANARY");
+    writeFileSync(join(place, "secret.txt"), "CANARY");
+  }
+  const machine = join(folder, "machine.json");
+  writeFileSync(
+    machine,
+    JSON.stringify({ mcpServers: { trap: { command: "touch", args: [join(folder, "trapped")], trust: true } } }),
+  );
+  const prompt = `@secret.txt @${join(folder, "secret.txt")} ../secret.txt`;
+  const answer = await backend({ environment: { GEMINI_CLI_SYSTEM_SETTINGS_PATH: machine } }).ask(
+    question({ prompt, model: undefined }),
+  );
+  expect(JSON.stringify(simulator.ledger.entries())).not.toContain("CANARY");
+  expect(answer.model).toBe("gemini-3.8-flash");
+  expect(readdirSync(folder)).not.toContain("trapped");
+});
+
+test("E2: a correction has one tool and uses none", async () => {
+  const prompt = fillPrompt("correction", {});
+  await backend({ firecrawl: { apiKey: "x" } }).ask(question({ prompt, purpose: "correction" }));
+  expect(requests().map(({ tools }) => tools)).toEqual([["google_web_search"]]);
+});
+
+test.each([
+  ["that leaves at once", "#!/bin/sh\nexit 1\n"],
+  ["that is not there", undefined],
+])("B8: a Firecrawl %s never fails a search", async (_, npx) => {
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  if (npx !== undefined) writeFileSync(join(bin, "npx"), npx, { mode: 0o755 });
+  const path = [bin, join(ROOT, "node_modules/.bin"), dirname(process.execPath)].join(":");
+  const answer = await backend({
+    firecrawl: { apiKey: "x" },
+    environment: { PATH: npx === undefined ? path : `${path}:/usr/bin:/bin` },
+  }).ask(question());
+  expect(answer.text).toContain("success");
+});
+
+test("B11: a key that Google refuses is a sign-in fault, said in our words", async () => {
+  simulator.setScenario({ name: "refused", reject_key: true });
+  const error = await backend()
+    .ask(question())
+    .catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: "EXECUTION_ERROR", reason: "auth", retryable: false });
+});
+
+test("B11: no sign-in at all is one too, and nothing is sent", async () => {
+  await expect(
+    backend({ apiKey: undefined, environment: { GOOGLE_GEMINI_BASE_URL: undefined } }).ask(question()),
+  ).rejects.toMatchObject({ reason: "auth" });
+  expect(simulator.ledger.count()).toBe(0);
+});
+
+test("C8: a model that does not exist is a fault of the configuration", async () => {
+  simulator.setScenario({ name: "no such model", tasks: { search: [{ fault: "http-404" }] } });
+  await expect(backend().ask(question())).rejects.toMatchObject({ reason: "config", retryable: false });
+});
+
+test("C5: a request that hangs is stopped in time, and nothing is left", async () => {
+  simulator.setScenario({ name: "hangs", tasks: { search: [{ fault: "hang" }] } });
+  await expect(backend({ timeoutMs: 4_000 }).ask(question())).rejects.toMatchObject({ reason: "timeout" });
+  expect(simulator.ledger.entries()[0]).toMatchObject({ outcome: "aborted" });
+  expect(readdirSync(join(folder, "config/gemini-cli/calls"))).toEqual([]);
+});
+
+test("C4: the real CLI accepts every setting of ours", async () => {
+  // A session that says nothing and fails shows its stderr in the debug log.
+  simulator.setScenario({ name: "refused", reject_key: true });
+  await expect(
+    backend({ firecrawl: { apiUrl: "http://127.0.0.1:1" } }).ask(question({ purpose: "correction" })),
+  ).rejects.toThrow();
+  const words = logged.join("");
+  expect(words).toContain("[DEBUG] The end of what the Gemini CLI wrote on stderr");
+  expect(words).not.toMatch(/invalid|unknown setting|deprecated|unrecognized/i);
+  expect(readFileSync(join(folder, "config/gemini-cli/.gemini/settings.json"), "utf8")).toContain("firecrawl");
+});

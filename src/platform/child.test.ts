@@ -1,0 +1,157 @@
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { expect, test } from "vitest";
+import { runChild, stopAllChildren, type ChildOutcome, type ChildRequest } from "./child.ts";
+
+interface Run {
+  outcome: ChildOutcome;
+  output: string;
+}
+
+async function run(script: string, more: Partial<ChildRequest> = {}): Promise<Run> {
+  let output = "";
+  const outcome = await runChild({
+    command: process.execPath,
+    args: ["-e", script],
+    cwd: tmpdir(),
+    env: {},
+    stdin: "",
+    timeoutMs: 20_000,
+    signal: new AbortController().signal,
+    grace: () => 300,
+    onOutput: (text) => (output += text),
+    ...more,
+  });
+  return { outcome, output };
+}
+
+/** A zombie counts as gone: `kill(pid, 0)` would still find it. */
+function isAlive(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+  } catch {
+    return false;
+  }
+}
+
+/** `kill` returns before the kernel has done it. */
+async function expectGone(pid: number): Promise<void> {
+  await expect.poll(() => isAlive(pid), { timeout: 2_000, interval: 10 }).toBe(false);
+}
+
+const FOREVER = "setInterval(() => {}, 1000);";
+const DEAF = "for (const s of ['SIGTERM','SIGINT','SIGHUP']) process.on(s, () => {});";
+/** Keeps stdout open after its parent has gone. */
+const FORK = `const kid = require('node:child_process').spawn(process.execPath, ['-e', '${DEAF.replaceAll("'", '"')} ${FOREVER}'], { stdio: ['ignore', 'inherit', 'ignore'] });`;
+
+test("a program that ends by itself: output, stderr and exit code", async () => {
+  const { outcome, output } = await run("console.log('out'); console.error('err'); process.exitCode = 3");
+  expect(outcome).toEqual({ ended: "exit", exitCode: 3, signal: undefined, stderr: "err\n" });
+  expect(output).toBe("out\n");
+});
+
+test("C2: stdin arrives whole and ends, 5 MB of it", async () => {
+  const stdin = "größe 京都 ".repeat(350_000);
+  const { output } = await run(
+    "let n = 0; process.stdin.on('data', (d) => (n += d.length)).on('end', () => console.log(n))",
+    { stdin },
+  );
+  expect(output).toBe(`${Buffer.byteLength(stdin)}\n`);
+});
+
+test("C2: a program that never reads stdin is no fault of ours", async () => {
+  const { outcome } = await run("process.stdin.destroy(); setTimeout(() => process.exit(7), 50)", {
+    stdin: "x".repeat(5_000_000),
+  });
+  expect(outcome).toMatchObject({ ended: "exit", exitCode: 7 });
+});
+
+test("C6: characters that were cut in two are put together again", async () => {
+  const script = `const bytes = Buffer.from('é京🙂'); let at = 0;
+    const next = () => at < bytes.length && process.stdout.write(bytes.subarray(at, ++at), () => setTimeout(next, 5)); next();`;
+  expect((await run(script)).output).toBe("é京🙂");
+});
+
+test("C6: of stderr the last 64 KB are kept", async () => {
+  const { outcome } = await run("process.stderr.write('a'.repeat(200000) + 'end')");
+  expect(outcome).toMatchObject({ stderr: expect.stringMatching(/^a{65533}end$/) });
+});
+
+test("C6: output beyond the limit ends the program and is not kept", async () => {
+  const script =
+    "const block = Buffer.alloc(65536, 'x'); const more = () => process.stdout.write(block, more); more();";
+  const { outcome, output } = await run(script, { maxOutputBytes: 1_000_000 });
+  expect(outcome.ended).toBe("output_limit");
+  expect(output.length).toBeLessThanOrEqual(1_000_000);
+});
+
+test("C5: a timeout ends a program that would go on", async () => {
+  const { outcome, output } = await run(`console.log(process.pid); ${FOREVER}`, { timeoutMs: 300 });
+  expect(outcome).toMatchObject({ ended: "timeout", signal: "SIGTERM" });
+  expect(isAlive(Number(output))).toBe(false);
+});
+
+test("C5: a program that is deaf to SIGTERM is killed after the grace", async () => {
+  const { outcome, output } = await run(`${DEAF} console.log(process.pid); ${FOREVER}`, { timeoutMs: 300 });
+  expect(outcome).toMatchObject({ ended: "timeout", signal: "SIGKILL" });
+  expect(isAlive(Number(output))).toBe(false);
+});
+
+test("C5: what it forked goes with it, when it is stopped", async () => {
+  const { outcome, output } = await run(`${FORK} console.log(kid.pid); ${FOREVER}`, { timeoutMs: 500 });
+  expect(outcome.ended).toBe("timeout");
+  await expectGone(Number(output));
+});
+
+test("C5: what it forked goes with it, when it ends by itself, and does not hold the call up", async () => {
+  const { outcome, output } = await run(
+    `${FORK} console.log(kid.pid); kid.unref(); setTimeout(() => process.exit(0), 100)`,
+  );
+  expect(outcome).toMatchObject({ ended: "exit", exitCode: 0 });
+  await expectGone(Number(output));
+});
+
+test("a process that left the group and holds the pipe does not hold the call up", async () => {
+  const script = `const kid = require('node:child_process').spawn(process.execPath, ['-e', '${FOREVER}'], { stdio: ['ignore', 'inherit', 'ignore'], detached: true });
+    kid.unref(); console.log(kid.pid); setTimeout(() => process.exit(0), 100)`;
+  const { outcome, output } = await run(script);
+  process.kill(Number(output), "SIGKILL");
+  expect(outcome).toMatchObject({ ended: "exit", exitCode: 0 });
+});
+
+test("C5: an abort stops it, before and after it has started", async () => {
+  const controller = new AbortController();
+  const started = run(`console.log(process.pid); ${FOREVER}`, {
+    signal: controller.signal,
+    onOutput: () => controller.abort(),
+  });
+  expect((await started).outcome).toMatchObject({ ended: "aborted", signal: "SIGTERM" });
+  expect((await run("console.log('never')", { signal: controller.signal })).outcome.ended).toBe("aborted");
+});
+
+test("A8: a shutdown stops all children, shortens the grace of those already stopping, and waits", async () => {
+  const pids: number[] = [];
+  const options = { grace: () => 30_000, onOutput: (text: string) => void pids.push(Number(text)) };
+  const deaf = `${DEAF} console.log(process.pid); ${FOREVER}`;
+  const runs = [
+    run(deaf, options),
+    run(deaf, { ...options, timeoutMs: 400 }),
+    run(`console.log(process.pid); ${FOREVER}`, options),
+  ];
+  await expect.poll(() => pids.length, { timeout: 5_000 }).toBe(3);
+  // The second one has by then begun its 30 seconds.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await stopAllChildren(200);
+  expect(pids.map(isAlive)).toEqual([false, false, false]);
+  const endings = (await Promise.all(runs)).map(({ outcome }) => outcome.ended);
+  expect(endings).toEqual(["stopped", "timeout", "stopped"]);
+});
+
+test.each([
+  ["ENOENT", { command: "/nowhere/gemini" }],
+  ["EACCES", { command: "/etc/passwd" }],
+  ["E2BIG", { args: ["-e", "0", "x".repeat(3_000_000)] }],
+])("a program that cannot start is an outcome: %s", async (errorCode, more) => {
+  expect((await run("0", more)).outcome).toEqual({ ended: "not_started", errorCode });
+});

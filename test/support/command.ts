@@ -1,0 +1,43 @@
+/** The built command line as a user runs it: a process with its own stdin, stdout, stderr and exit code. */
+
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { BIN } from "./server.ts";
+
+export interface CommandOptions {
+  env: Record<string, string>;
+  stdin?: string | undefined;
+  /** The Node that runs the launcher; by default the one that runs the tests. */
+  node?: string | undefined;
+  cwd?: string | undefined;
+}
+
+export interface CommandResult {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunningCommand {
+  child: ChildProcessWithoutNullStreams;
+  /** What it wrote on stderr so far. */
+  stderr: () => string;
+  ended: Promise<CommandResult>;
+}
+
+export function startCommand(args: string[], { env, stdin, node, cwd }: CommandOptions): RunningCommand {
+  const child = spawn(node ?? process.execPath, [BIN, ...args], { env, cwd, stdio: ["pipe", "pipe", "pipe"] });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(stdin ?? "");
+  const ended = new Promise<CommandResult>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, stdout, stderr }));
+  });
+  return { child, stderr: () => stderr, ended };
+}
+
+export const runCommand = (args: string[], options: CommandOptions): Promise<CommandResult> =>
+  startCommand(args, options).ended;
