@@ -160,6 +160,7 @@ async function createCli({ config, log, redact, shutdown, stateDir, store }: Par
     slots: createSlotPool({
       db,
       clock: systemClock,
+      log,
       processId,
       pool: "gemini-cli",
       size: settings.GEMINI_CLI_MAX_CHILDREN,

@@ -1,7 +1,9 @@
 /** A machine-wide limit shared by every process on the database: a slot is a leased row. */
 
 import { randomUUID } from "node:crypto";
+import { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
 import type { Database } from "./database.ts";
 import { processLiveness } from "./processes.ts";
 
@@ -18,6 +20,7 @@ export interface SlotPool {
 export interface SlotPoolOptions {
   db: Database;
   clock: Clock;
+  log: Log;
   processId: string;
   pool: string;
   size: number;
@@ -29,7 +32,8 @@ export function createSlotPool(options: SlotPoolOptions): SlotPool {
       let waited = false;
       for (;;) {
         signal.throwIfAborted();
-        const slotId = await tryTake(options);
+        const slotId = await tryTake(options).catch((error: unknown) => withoutStore(error, options.log));
+        if (slotId === "uncounted") return async () => {};
         if (slotId !== undefined) return held(options, slotId);
         if (!waited) onWait();
         waited = true;
@@ -38,6 +42,13 @@ export function createSlotPool(options: SlotPoolOptions): SlotPool {
       }
     },
   };
+}
+
+/** A full disk or a newer schema must not keep anybody from searching; the limit just cannot be shared then. */
+function withoutStore(error: unknown, log: Log): "uncounted" {
+  if (!(error instanceof AppError)) throw error;
+  log.warn(`The limit on Gemini CLI processes is not kept for this call: ${error.message}`);
+  return "uncounted";
 }
 
 async function tryTake({ db, clock, processId, pool, size }: SlotPoolOptions): Promise<string | undefined> {
@@ -95,6 +106,11 @@ function held({ db, clock }: SlotPoolOptions, slotId: string): () => Promise<voi
   renewal.unref();
   return async () => {
     clearInterval(renewal);
-    await db.deleteFrom("slots").where("slot_id", "=", slotId).execute();
+    // A slot that cannot be given back now is free as soon as this process is gone.
+    await db
+      .deleteFrom("slots")
+      .where("slot_id", "=", slotId)
+      .execute()
+      .catch(() => undefined);
   };
 }

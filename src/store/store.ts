@@ -27,7 +27,11 @@ export async function openStore({ file, clock, log }: StoreOptions): Promise<Sto
   const onDisk = file === undefined ? undefined : await openFile(file, log);
   const { db, writable, close } = onDisk ?? (await openSqlite(":memory:", log));
   const self = thisProcess();
-  if (writable) await registerProcess(db, self, clock.now());
+  if (writable) {
+    await registerProcess(db, self, clock.now()).catch(() => {
+      log.warn("This process could not be registered in the database; another one may take it for dead.");
+    });
+  }
   return {
     db,
     processId: self.processId,

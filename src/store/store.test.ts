@@ -1,0 +1,252 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../platform/clock.ts";
+import { createLog } from "../platform/log.ts";
+import { recoverInterruptedRuns } from "../runs/recover.ts";
+import { findRun, finishRun, insertRunning } from "../runs/run-store.ts";
+import { findResult, findRounds, saveRound } from "../runs/result-store.ts";
+import { cleanupOrphanedTempFiles, createInvalidOutputs } from "./invalid-outputs.ts";
+import { createSlotPool } from "./slots.ts";
+import { openStore, type Store } from "./store.ts";
+
+let directory: string;
+let store: Store;
+let lines: string[];
+const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+const open = (): Promise<Store> => openStore({ file: join(directory, "deep_research.db"), clock: systemClock, log });
+
+beforeEach(async () => {
+  lines = [];
+  directory = mkdtempSync(join(tmpdir(), "gemini-search-store-"));
+  store = await open();
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const newRun = (processId = store.processId) => ({
+  taskId: randomUUID(),
+  owner: "local",
+  kind: "deep_search" as const,
+  query: "a question with a NUL\0in it",
+  options: {},
+  client: "test",
+  processId,
+  now: Date.now(),
+});
+
+const finish = (taskId: string, processId = store.processId) => ({
+  taskId,
+  processId,
+  to: "completed" as const,
+  result: { report: "The report.", sources: [], metadata: { verified: true }, partial: false },
+  error: undefined,
+  backend: "api",
+  model: "gemini-3.8-flash",
+  tokens: { input: 1, output: 2 },
+  costUsd: 0.01,
+  usageFinal: true,
+  now: Date.now(),
+});
+
+describe("the file", () => {
+  test("P1: has the documents' tables and columns, is readable by its owner only, and is whole", async () => {
+    const columns = async (table: string): Promise<string[]> => {
+      const result = await sql<{ name: string }>`select name from pragma_table_info(${table})`.execute(store.db);
+      return result.rows.map(({ name }) => name);
+    };
+    expect(await columns("research_tasks")).toEqual(
+      expect.arrayContaining([
+        "task_id",
+        "interaction_id",
+        "query",
+        "status",
+        "progress",
+        "enable_notifications",
+        "created_at",
+        "updated_at",
+        "completed_at",
+      ]),
+    );
+    expect(await columns("research_results")).toEqual(
+      expect.arrayContaining(["task_id", "report_markdown", "sources_json", "metadata_json"]),
+    );
+    for (const name of readdirSync(directory)) expect(statSync(join(directory, name)).mode & 0o077).toBe(0);
+    const check = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(store.db);
+    expect(check.rows[0]?.integrity_check).toBe("ok");
+  });
+
+  test("a database written by a newer program is read, not written, and says so", async () => {
+    const run = newRun();
+    await insertRunning(store.db, run);
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '')`.execute(store.db);
+    await store.close();
+    store = await open();
+    expect(store.durable).toBe(false);
+    expect((await findRun(store.db, "local", run.taskId)).status).toBe("running");
+    await expect(insertRunning(store.db, newRun())).rejects.toMatchObject({ code: "SQLITE_ERROR" });
+    expect(lines.join("")).toContain("newer gemini-search-mcp");
+  });
+
+  test("eight processes that start at once make one schema", async () => {
+    await store.close();
+    rmSync(directory, { recursive: true });
+    directory = mkdtempSync(join(tmpdir(), "gemini-search-store-"));
+    const program = `
+      const { openStore } = await import(${JSON.stringify(new URL("./store.ts", import.meta.url).href)});
+      const log = { debug() {}, info() {}, warn(line) { console.log(line) }, error(line) { console.log(line) } };
+      const clock = { now: Date.now };
+      const store = await openStore({ file: ${JSON.stringify(join(directory, "deep_research.db"))}, clock, log });
+      console.log(store.durable);
+      await store.close();`;
+    const start = () => promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
+    const outputs = await Promise.all(Array.from({ length: 8 }, start));
+    expect(outputs.map(({ stdout }) => stdout.trim())).toEqual(Array.from({ length: 8 }, () => "true"));
+    store = await open();
+  });
+
+  test("B5: where no file can be made, the store is in memory and works", async () => {
+    await store.close();
+    store = await openStore({ file: join(directory, "missing", "x.db"), clock: systemClock, log });
+    expect(store.durable).toBe(false);
+    await insertRunning(store.db, newRun());
+    expect(lines.join("")).toContain("nothing is kept");
+  });
+});
+
+describe("runs", () => {
+  test("a late or foreign finish changes nothing", async () => {
+    const run = newRun();
+    await insertRunning(store.db, run);
+    expect(await finishRun(store.db, finish(run.taskId, "somebody else"))).toBe(false);
+    expect(await findResult(store.db, run.taskId)).toBeUndefined();
+    expect(await finishRun(store.db, finish(run.taskId))).toBe(true);
+    expect(await finishRun(store.db, { ...finish(run.taskId), to: "failed", result: undefined })).toBe(false);
+    expect(await findRun(store.db, "local", run.taskId)).toMatchObject({ status: "completed", progress: 100 });
+  });
+
+  test("a NUL in text does not cut what is stored", async () => {
+    const run = newRun();
+    await insertRunning(store.db, run);
+    expect((await findRun(store.db, "local", run.taskId)).query).toBe("a question with a NULin it");
+  });
+
+  test("another owner's run does not exist", async () => {
+    const run = newRun();
+    await insertRunning(store.db, run);
+    await expect(findRun(store.db, "somebody", run.taskId)).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+  });
+
+  test("P2: runs of a dead process become failed (INTERRUPTED) with their rounds; those of a live one go on", async () => {
+    const dead = newRun("a-process-that-left");
+    const alive = newRun();
+    await insertRunning(store.db, dead);
+    await insertRunning(store.db, alive);
+    const round = {
+      roundNumber: 1,
+      report: "Round one.",
+      verified: false,
+      summary: "",
+      sources: [],
+      queries: [],
+      metadata: {},
+    };
+    await saveRound(store.db, dead.taskId, round, Date.now());
+    expect(await recoverInterruptedRuns(store.db, log, Date.now())).toBe(1);
+    expect(await findRun(store.db, "local", dead.taskId)).toMatchObject({
+      status: "failed",
+      error: { code: "INTERRUPTED" },
+    });
+    expect(await findRun(store.db, "local", alive.taskId)).toMatchObject({ status: "running" });
+    expect(await findRounds(store.db, dead.taskId)).toHaveLength(1);
+  });
+
+  test("a process taken for dead can still record the answer it was paid for", async () => {
+    const run = newRun("slept-too-long");
+    await insertRunning(store.db, run);
+    await recoverInterruptedRuns(store.db, log, Date.now());
+    expect(await finishRun(store.db, finish(run.taskId, "slept-too-long"))).toBe(true);
+    expect((await findRun(store.db, "local", run.taskId)).status).toBe("completed");
+  });
+});
+
+describe("C9: slots", () => {
+  const pool = (processId: string) =>
+    createSlotPool({ db: store.db, clock: systemClock, log, processId, pool: "test", size: 2 });
+  const signal = AbortSignal.timeout(5_000);
+
+  test("never more than the size are held, and a waiting one gets the next", async () => {
+    const slots = pool(store.processId);
+    let held = 0;
+    let most = 0;
+    let waits = 0;
+    const work = async (): Promise<void> => {
+      const release = await slots.take({ signal, onWait: () => (waits += 1) });
+      held += 1;
+      most = Math.max(most, held);
+      await systemClock.sleep(20);
+      held -= 1;
+      await release();
+    };
+    await Promise.all(Array.from({ length: 8 }, work));
+    expect(most).toBe(2);
+    expect(waits).toBeGreaterThan(0);
+  });
+
+  test("the slots of a dead process are free at once", async () => {
+    const dead = pool("a-process-that-left");
+    await dead.take({ signal, onWait: () => {} });
+    await dead.take({ signal, onWait: () => {} });
+    let waited = false;
+    await pool(store.processId).take({ signal, onWait: () => (waited = true) });
+    expect(waited).toBe(false);
+  });
+
+  test("who waits can leave", async () => {
+    const slots = pool(store.processId);
+    await slots.take({ signal, onWait: () => {} });
+    await slots.take({ signal, onWait: () => {} });
+    const controller = new AbortController();
+    const waiting = slots.take({ signal: controller.signal, onWait: () => controller.abort() });
+    await expect(waiting).rejects.toThrow();
+  });
+});
+
+describe("files for corrections", () => {
+  const options = () => ({ directory, db: store.db, processId: store.processId, clock: systemClock, log });
+
+  test("E2 E3: exclusive, private, bumped on collision, gone afterwards", async () => {
+    const clock = { ...systemClock, now: () => 1_700_000_000_000 };
+    const outputs = createInvalidOutputs({ ...options(), clock });
+    const [first, second] = [await outputs.keep("one"), await outputs.keep("two")];
+    expect(first.path).toBe(join(directory, "temp-invalid-output-1700000000000.txt"));
+    expect(second.path).toBe(join(directory, "temp-invalid-output-1700000000001.txt"));
+    expect(statSync(first.path).mode & 0o777).toBe(0o600);
+    await first.remove();
+    await second.remove();
+    expect(readdirSync(directory).filter((name) => name.startsWith("temp-"))).toEqual([]);
+  });
+
+  test("E4: orphans go whatever their age, files of a live process and of others stay, the count is logged", async () => {
+    const inUse = await createInvalidOutputs(options()).keep("in use");
+    const abandoned = await createInvalidOutputs({ ...options(), processId: "a-process-that-left" }).keep("abandoned");
+    writeFileSync(join(directory, "temp-invalid-output-5.txt"), "never recorded");
+    writeFileSync(join(directory, "temp-invalid-output-mine.txt"), "not ours");
+    await cleanupOrphanedTempFiles(options());
+    const left = readdirSync(directory).filter((name) => name.startsWith("temp-"));
+    expect(new Set(left)).toEqual(new Set([basename(inUse.path), "temp-invalid-output-mine.txt"]));
+    expect(left).not.toContain(basename(abandoned.path));
+    expect(lines.join("")).toContain("[INFO] Cleaned up 2 orphaned temporary files.");
+    await inUse.remove();
+    await cleanupOrphanedTempFiles(options());
+    expect(lines.join("")).toContain("[INFO] Cleaned up 0 orphaned temporary files.");
+  });
+});
