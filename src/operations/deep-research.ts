@@ -2,8 +2,9 @@
 
 import { z } from "zod";
 import { researchReport } from "../search/quick.ts";
+import { searchText } from "./answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
-import { numberedSources, runSearch, searchMetadata, searchMetadataFields, searchText } from "./run-search.ts";
+import { numberedSources, runSearch, searchMetadata, searchMetadataFields } from "./run-search.ts";
 
 export const deepResearch = defineOperation({
   name: "deep_research",
@@ -39,5 +40,5 @@ export const deepResearch = defineOperation({
         };
       },
     ),
-  toText: (output) => searchText(output.report, output.metadata, []),
+  toText: ({ report, metadata }) => searchText({ report, metadata }),
 });

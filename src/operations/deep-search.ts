@@ -3,8 +3,9 @@
 import { z } from "zod";
 import { numberSources } from "../reports/report.ts";
 import { deepSearch, type Round } from "../search/deep.ts";
+import { list, searchText } from "./answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
-import { numberedSources, runSearch, searchMetadata, searchMetadataFields, searchText } from "./run-search.ts";
+import { numberedSources, runSearch, searchMetadata, searchMetadataFields } from "./run-search.ts";
 
 const NOT_VERIFIED = "Verification was not completed within the allowed rounds; this is the best result obtained.";
 
@@ -73,13 +74,23 @@ export const deepSearchOperation = defineOperation({
       };
     });
   },
-  toText: (output) =>
-    searchText(
-      output.result,
-      { verified: output.verified, ...output.metadata },
-      output.note === undefined ? [] : [output.note],
-    ),
+  toText: ({ result, verified, note, metadata }) => {
+    const { rounds, ...rest } = metadata;
+    const lines = rounds.map((round) => roundLine(round, metadata.sources_visited));
+    return searchText({
+      report: result,
+      metadata: rest,
+      sections: [...(note === undefined ? [] : [`Note: ${note}`]), ...list("Rounds", lines)],
+      figures: { verified },
+    });
+  },
 });
+
+/** Sources by their number in the list above: the addresses are long and stand there already. */
+function roundLine(round: ReturnType<typeof roundSummary>, all: string[]): string {
+  const sources = round.sources_visited.map((url) => all.indexOf(url) + 1).join(", ");
+  return `- Round ${round.round_number}, sources ${sources}; queries: ${round.search_queries.join("; ")}. ${round.intermediate_result_summary}`;
+}
 
 function roundSummary(round: Round) {
   return {

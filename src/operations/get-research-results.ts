@@ -5,6 +5,7 @@ import { AppError } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
 import { isFinished, type Run, type RunResult } from "../runs/run.ts";
 import { readStored } from "../runs/read.ts";
+import { factLines, list } from "./answer-text.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
 import { tokensUsed } from "./run-search.ts";
 
@@ -75,16 +76,11 @@ export const getResearchResults = defineOperation({
       },
     };
   },
-  toText: (output) => {
-    const { report, sources, metadata, success: _success, ...rest } = output;
-    const lines = Object.entries({ ...rest, ...metadata }).map(
-      ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+  toText: ({ report, sources = [], metadata, success: _success, ...rest }) => {
+    const lines = sources.map(
+      ({ n, title, domain, url, resolved_url }) => `${n}. ${title} (${domain}): ${resolved_url ?? url}`,
     );
-    const list =
-      sources?.map(
-        (source) => `${source.n}. ${source.title} (${source.domain}): ${source.resolved_url ?? source.url}`,
-      ) ?? [];
-    return [report.trim(), ...(list.length > 0 ? [`Sources:\n${list.join("\n")}`] : []), lines.join("\n")].join("\n\n");
+    return [report.trim(), ...list("Sources", lines), factLines({ ...rest, ...metadata })].join("\n\n");
   },
 });
 

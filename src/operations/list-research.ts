@@ -5,6 +5,7 @@ import { AppError } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
 import { type Run, RUN_KINDS, RUN_STATUSES } from "../runs/run.ts";
 import { listRuns, type RunFilter } from "../runs/run-store.ts";
+import { factLines } from "./answer-text.ts";
 import { defineOperation, outputSchema } from "./operation.ts";
 
 const LIMIT = "limit must be a whole number from 1 to 100.";
@@ -65,11 +66,7 @@ export const listResearch = defineOperation({
   },
   toText: ({ runs, next_cursor }) => {
     if (runs.length === 0) return "No runs are stored.";
-    const lines = runs.map((run) =>
-      Object.entries(run)
-        .map(([name, value]) => `${name}: ${String(value)}`)
-        .join("\n"),
-    );
+    const lines = runs.map((run) => factLines(run));
     if (next_cursor !== undefined) lines.push(`next_cursor: ${next_cursor}`);
     return lines.join("\n\n");
   },

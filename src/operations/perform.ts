@@ -1,10 +1,10 @@
 /** The one boundary around every operation: input checked, output cleaned, errors in their one shape. */
 
-import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { AppError, type ErrorRun } from "../errors.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { cleanValue } from "../platform/clean-text.ts";
+import { factLines } from "./answer-text.ts";
 import type { Call, Operation, OperationDeps } from "./operation.ts";
 
 export interface Outcome {
@@ -48,7 +48,7 @@ function sentence(issue: z.core.$ZodIssue, field: string): string {
 
 /** The stack goes to the log under an id; the caller gets the id. */
 function unexpected(error: unknown, deps: OperationDeps): AppError {
-  const id = randomUUID().slice(0, 8);
+  const id = crypto.randomUUID().slice(0, 8);
   deps.log.error(`Unexpected error ${id}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   return new AppError({
     code: "UNEXPECTED_ERROR",
@@ -68,10 +68,8 @@ interface FailureShape extends Partial<ErrorRun> {
 
 function failureText({ error, task_id, status, progress }: FailureShape): string {
   const { code, message, suggestion, details } = error;
-  const facts = Object.entries({ task_id, status, progress, ...details }).filter(([, value]) => value !== undefined);
-  const lines = facts.map(([name, value]) => {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    return text.includes("\n") ? `${name}:\n${text}` : `${name}: ${text}`;
-  });
-  return [`${code}: ${message}`, ...(suggestion === undefined ? [] : [suggestion]), ...lines].join("\n");
+  const facts = factLines({ task_id, status, progress, ...details });
+  return [`${code}: ${message}`, ...(suggestion === undefined ? [] : [suggestion]), facts]
+    .filter((line) => line !== "")
+    .join("\n");
 }

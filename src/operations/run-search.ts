@@ -88,30 +88,3 @@ export const searchMetadataFields = {
 };
 
 export const numberedSources = (findings: SearchFindings): Source[] => numberSources(findings.sources);
-
-/** A report and what stands behind it, for clients that show the text alone. */
-export function searchText(report: string, metadata: Record<string, unknown>, notes: string[]): string {
-  const { sources_visited, search_queries_used, rounds, ...figures } = metadata;
-  const parts = [report.trim()];
-  for (const note of notes) parts.push(`Note: ${note}`);
-  if (isList(sources_visited)) parts.push(section("Sources visited", sources_visited));
-  if (isList(search_queries_used)) parts.push(section("Search queries used", search_queries_used));
-  if (isList(rounds))
-    parts.push(
-      section(
-        "Rounds",
-        rounds.map((round) => JSON.stringify(round)),
-      ),
-    );
-  parts.push(
-    Object.entries(figures)
-      .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-      .join("\n"),
-  );
-  return parts.join("\n\n");
-}
-
-const isList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0;
-
-const section = (title: string, items: unknown[]): string =>
-  `${title}:\n${items.map((item) => `- ${String(item)}`).join("\n")}`;

@@ -2,8 +2,9 @@
 
 import { z } from "zod";
 import { quickSearch } from "../search/quick.ts";
+import { searchText } from "./answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
-import { numberedSources, runSearch, searchMetadata, searchMetadataFields, searchText } from "./run-search.ts";
+import { numberedSources, runSearch, searchMetadata, searchMetadataFields } from "./run-search.ts";
 
 export const search = defineOperation({
   name: "search",
@@ -36,5 +37,5 @@ export const search = defineOperation({
         };
       },
     ),
-  toText: (output) => searchText(output.result, output.metadata, []),
+  toText: ({ result, metadata }) => searchText({ report: result, metadata }),
 });

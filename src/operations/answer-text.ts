@@ -1,0 +1,41 @@
+/** Answers as text: the same information as the structured form, for people and for clients that show text only. */
+
+export interface SearchText {
+  report: string;
+  metadata: { sources_visited: string[]; search_queries_used: string[] };
+  /** Further sections, between the lists and the figures. */
+  sections?: string[];
+  /** Figures that belong to the answer rather than to its metadata. */
+  figures?: Record<string, unknown>;
+}
+
+/** A report and all that stands behind it, for clients that show the text alone. */
+export function searchText({ report, metadata, sections = [], figures = {} }: SearchText): string {
+  const { sources_visited, search_queries_used, ...rest } = metadata;
+  return [
+    report.trim(),
+    ...list(
+      "Sources visited",
+      sources_visited.map((url, index) => `${index + 1}. ${url}`),
+    ),
+    ...list(
+      "Search queries used",
+      search_queries_used.map((query) => `- ${query}`),
+    ),
+    ...sections,
+    factLines({ ...figures, ...rest }),
+  ].join("\n\n");
+}
+
+export const list = (title: string, lines: string[]): string[] =>
+  lines.length === 0 ? [] : [`${title}:\n${lines.join("\n")}`];
+
+/** `name: value`, one a line; what has lines of its own starts on a new one. */
+export const factLines = (facts: Record<string, unknown>): string =>
+  Object.entries(facts)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => {
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      return text.includes("\n") ? `${name}:\n${text}` : `${name}: ${text}`;
+    })
+    .join("\n");
