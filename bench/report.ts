@@ -13,22 +13,22 @@ export interface Table {
   passed: boolean;
 }
 
-export function printTable(name: string, { title, columns, rows, notes }: Table): void {
+export function printTable({ title, columns, rows, notes }: Table): void {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   const parts = [
     `### ${title}`,
     [line(columns), line(columns.map((_, index) => (index === 0 ? "---" : "--:"))), ...rows.map(line)].join("\n"),
     ...notes,
-    `\`node bench/run.ts ${name}\`, ${circumstances()}`,
   ];
   console.log(`${parts.join("\n\n")}\n`);
 }
 
-/** Enough to judge a figure by, nothing that names a machine or a folder. */
-function circumstances(): string {
+/** Enough to judge and repeat a figure by, nothing that names a machine or a folder. */
+export function printCircumstances(name: string): void {
   const date = new Date().toISOString().slice(0, 10);
   const { platform, arch, versions } = process;
-  return `${date}, commit ${commit()}, Node ${versions.node}, ${platform} ${arch}, ${availableParallelism()} cores`;
+  const machine = `Node ${versions.node}, ${platform} ${arch}, ${availableParallelism()} cores`;
+  console.log(`\`node bench/run.ts ${name}\`, ${date}, commit ${commit()}, ${machine}\n`);
 }
 
 function commit(): string {

@@ -1,18 +1,25 @@
 /** Runs the benches, all or those that are named, and prints what they measured: `node bench/run.ts [name …]`. */
 
-import { printTable, type Table } from "./report.ts";
+import { printCircumstances, printTable, type Table } from "./report.ts";
 
-const BENCHES: Readonly<Record<string, () => Promise<Table>>> = {
+const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   startup: async () => (await import("./startup.ts")).startup(),
+  overhead: async () => (await import("./overhead.ts")).overhead(),
+  bytes: async () => (await import("./bytes.ts")).bytes(),
+  // A program of its own that prints its tables itself.
+  "json-repair": async () => void (await import("./json-repair.ts")),
 };
 
 const chosen = process.argv.slice(2);
-const unknown = chosen.filter((name) => !Object.hasOwn(BENCHES, name));
-if (unknown.length > 0) throw new Error(`There is no bench "${unknown[0]}". There are: ${Object.keys(BENCHES).join(", ")}.`);
+const unknown = chosen.find((name) => !Object.hasOwn(BENCHES, name));
+if (unknown !== undefined) {
+  throw new Error(`There is no bench "${unknown}". There are: ${Object.keys(BENCHES).join(", ")}.`);
+}
 
 for (const [name, bench] of Object.entries(BENCHES)) {
   if (chosen.length > 0 && !chosen.includes(name)) continue;
   const table = await bench();
-  printTable(name, table);
-  if (!table.passed) process.exitCode = 1;
+  if (table !== undefined) printTable(table);
+  printCircumstances(name);
+  if (table?.passed === false) process.exitCode = 1;
 }

@@ -2,14 +2,14 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { build, type OutputOptions } from "rolldown";
 import bundleConfig from "../rolldown.config.ts";
-import { BIN, isolatedEnvironment, temporaryDirectory } from "../test/support/server.ts";
+import { BIN, isolatedEnvironment } from "../test/support/server.ts";
 import type { Table } from "./report.ts";
 import { ratiosOf, spreadOf, withSpread } from "./statistics.ts";
 import { type Era, listTools, openStdioClient, type Program } from "./stdio-client.ts";
+import { withWorkspace } from "./workspace.ts";
 
 const ROUNDS = 40;
 const TARGET = 1.25;
@@ -20,15 +20,12 @@ interface Samples {
   ours: Record<Era, number[]>;
 }
 
-export async function startup(): Promise<Table> {
-  const directory = temporaryDirectory();
-  try {
+export function startup(): Promise<Table> {
+  return withWorkspace(async (directory) => {
     const env = isolatedEnvironment(directory);
     const bare = { args: [await bundleBareServer(join(directory, "bare"))], env };
     return tableOf(await sample(bare, { args: [BIN], env }));
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 /** With the options of our own bundle: the comparison is of what is in it. */

@@ -55,12 +55,18 @@ export function openStdioClient({ args, env }: Program): StdioClient {
   };
 }
 
+interface Reply {
+  id?: number;
+  result?: Record<string, unknown>;
+  error?: object;
+}
+
 function readReplies(
   child: ChildProcessByStdio<Writable, Readable, null>,
   waiting: Map<number, PromiseWithResolvers<Record<string, unknown>>>,
 ): void {
   createInterface({ input: child.stdout }).on("line", (line) => {
-    const { id, result, error } = JSON.parse(line) as { id?: number; result?: Record<string, unknown>; error?: object };
+    const { id, result, error }: Reply = JSON.parse(line);
     const reply = waiting.get(id ?? 0);
     if (id === undefined || reply === undefined) return;
     waiting.delete(id);
@@ -84,4 +90,13 @@ export async function listTools(client: StdioClient, era: Era): Promise<Record<s
   await client.request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: CLIENT });
   client.notify("notifications/initialized");
   return client.request("tools/list", {});
+}
+
+/** Milliseconds from the request to its answer, which has to be a good one. */
+export async function timeCall(client: StdioClient, name: string, input: Record<string, unknown>): Promise<number> {
+  const started = performance.now();
+  const { isError, content } = await client.request("tools/call", { name, arguments: input, _meta: MODERN_META });
+  const took = performance.now() - started;
+  if (isError === true) throw new Error(`${name} failed: ${JSON.stringify(content)}`);
+  return took;
 }

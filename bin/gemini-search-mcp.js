@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // Checks the Node that runs it before anything newer than old syntax is loaded.
-import { spawn } from "child_process";
 import { existsSync } from "fs";
 import { fileURLToPath } from "url";
 
@@ -25,14 +24,17 @@ if (isSupported(version[0], version[1], version[2])) {
       process.exitCode = 1;
     });
 } else if (existsSync(pinned)) {
-  var child = spawn(pinned, process.argv.slice(1), { stdio: "inherit" });
-  ["SIGTERM", "SIGINT", "SIGHUP"].forEach(function (name) {
-    process.on(name, function () {
-      child.kill(name);
+  // Loaded here only: on a right Node it would cost every start a millisecond.
+  void import("child_process").then(function (childProcess) {
+    var child = childProcess.spawn(pinned, process.argv.slice(1), { stdio: "inherit" });
+    ["SIGTERM", "SIGINT", "SIGHUP"].forEach(function (name) {
+      process.on(name, function () {
+        child.kill(name);
+      });
     });
-  });
-  child.on("exit", function (code) {
-    process.exit(code === null ? 1 : code);
+    child.on("exit", function (code) {
+      process.exit(code === null ? 1 : code);
+    });
   });
 } else {
   process.stderr.write(

@@ -44,7 +44,8 @@ export const SETTINGS = {
   GEMINI_MODEL: setting<string | undefined>({
     schema: text,
     default: undefined,
-    about: "Model for searches. Unset: the Gemini CLI chooses; the API backend uses its built-in default.",
+    about:
+      "Model for searches. Unset: the Gemini CLI uses its current Flash model (with a Google login: its own choice), the API backend its built-in default.",
     flag: "model",
   }),
   GEMINI_CORRECTION_MODEL: setting<string | undefined>({
@@ -239,7 +240,8 @@ function readSettings(layers: Environment[], warnings: string[]): SettingValues 
     Setting<unknown>,
   ][]) {
     values[name] = fallback;
-    for (const candidate of [name, ...aliases].flatMap((key) => layers.map((layer) => ({ key, raw: layer[key] })))) {
+    // Layer by layer: an alias in the environment wins over the name itself in the file.
+    for (const candidate of layers.flatMap((layer) => [name, ...aliases].map((key) => ({ key, raw: layer[key] })))) {
       if (candidate.raw === undefined || candidate.raw === "") continue;
       const parsed = schema.safeParse(candidate.raw);
       if (!parsed.success) {

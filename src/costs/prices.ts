@@ -3,9 +3,6 @@
 /** The API backend's model when GEMINI_MODEL is not set. */
 export const DEFAULT_API_MODEL = "gemini-3.8-flash";
 
-/** Google's price page as read on this day. */
-export const PRICES_AS_OF = "2026-09-20";
-
 export interface Price {
   /** US dollars per million tokens. */
   input: number;

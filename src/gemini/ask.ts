@@ -27,7 +27,7 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cached: 0, searches: 0 };
 
-export type BackendName = "cli" | "api";
+type BackendName = "cli" | "api";
 
 export interface Answer {
   backend: BackendName;

@@ -4,7 +4,7 @@ import { AppError, type AppErrorOptions, type FailureReason } from "../errors.ts
 import type { ChildOutcome } from "../platform/child.ts";
 import type { CliOutput } from "./cli-output.ts";
 
-export const INSTALL_COMMAND = "npm install -g @google/gemini-cli";
+const INSTALL_COMMAND = "npm install -g @google/gemini-cli";
 
 export function cliNotFound(): AppError {
   return new AppError({
@@ -13,10 +13,6 @@ export function cliNotFound(): AppError {
     suggestion: "Or set GEMINI_API_KEY and SEARCH_BACKEND=api to search without it.",
     reason: "config",
   });
-}
-
-export function cancelled(): AppError {
-  return new AppError({ code: "CANCELLED", message: "The call was cancelled.", reason: "stopped" });
 }
 
 export interface FailedCall {
@@ -63,7 +59,7 @@ function describe(child: ChildOutcome, output: CliOutput, timeoutMs: number): Fa
       };
     case "aborted":
       return { code: "CANCELLED", message: "The call was cancelled.", reason: "stopped" };
-    case "exit":
+    default:
       return {
         ...exited(child.exitCode, child.signal, { output, stderr: child.stderr }),
         details: { exit_code: child.exitCode ?? null, signal: child.signal ?? null },

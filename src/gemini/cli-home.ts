@@ -7,6 +7,7 @@ import type { Log } from "../platform/log.ts";
 import { liveness, thisProcess, type ProcessIdentity } from "../platform/process-identity.ts";
 import { mergeSettings, parseSettings, settingsForCall, type ManagedSettings, type Settings } from "./cli-settings.ts";
 import type { SignIn } from "./cli-sign-in.ts";
+import { killStragglers } from "./cli-stragglers.ts";
 
 /** Where one call lives. A room of its own means: no lock, no history and no leftovers shared with other calls. */
 export interface CallRoom {
@@ -26,7 +27,7 @@ export interface RoomRequest {
 
 export interface CliHome {
   openRoom(request: RoomRequest): Promise<CallRoom>;
-  /** Removes the rooms of processes that died in a call. */
+  /** Removes the rooms of servers that died in a call, and ends what still runs in them. */
   sweep(): Promise<void>;
   /** A folder for compiled code of this very program; those of earlier versions are removed. */
   compileCache(programFile: string): Promise<string>;
@@ -127,7 +128,7 @@ async function sweepRooms(rooms: string, log: Log): Promise<void> {
 
 async function isAbandoned(room: string): Promise<boolean> {
   try {
-    const owner = JSON.parse(await readFile(join(room, OWNER_FILE), "utf8")) as ProcessIdentity;
+    const owner: ProcessIdentity = JSON.parse(await readFile(join(room, OWNER_FILE), "utf8"));
     const state = liveness(owner);
     if (state !== "unknown") return state === "dead";
   } catch {
@@ -138,6 +139,7 @@ async function isAbandoned(room: string): Promise<boolean> {
 }
 
 async function removeRoom(room: string, log: Log): Promise<void> {
+  await killStragglers(room);
   try {
     await rm(room, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   } catch (error) {

@@ -2,6 +2,7 @@
 
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import { z } from "zod";
 
 export interface CliProgram {
   command: string;
@@ -62,13 +63,12 @@ function findOnWindows(directory: string): CliProgram | undefined {
   return undefined;
 }
 
+const manifest = z.object({ bin: z.union([z.string(), z.object({ gemini: z.string() })]) });
+
 function packageEntry(folder: string): string | undefined {
   try {
-    const manifest: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    const { bin } = manifest as { bin?: string | { gemini?: string } };
-    const entry = typeof bin === "string" ? bin : bin?.gemini;
-    if (typeof entry !== "string") return undefined;
-    const file = join(folder, entry);
+    const { bin } = manifest.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
+    const file = join(folder, typeof bin === "string" ? bin : bin.gemini);
     return isFile(file) ? file : undefined;
   } catch {
     return undefined;

@@ -15,7 +15,7 @@ export interface CliOutput {
   stats: CliStats | undefined;
 }
 
-export interface CliStats {
+interface CliStats {
   input: number;
   output: number;
   cached: number;

@@ -1,9 +1,11 @@
 /** The backend with the real Gemini CLI, against Gemini on loopback. */
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { createLog } from "../platform/log.ts";
 import { startSimulator, type Simulator } from "../simulator/server.ts";
 import { fillPrompt } from "../simulator/test-prompts.ts";
@@ -74,22 +76,18 @@ test("C4: a search is three lean requests, and the real sources come back", asyn
     { kind: "web_search", model: "gemini-3.8-flash", tools: ["googleSearch"] },
     { kind: "search", model: "gemini-3.8-flash", tools },
   ]);
-  expect(answer).toMatchObject({
-    backend: "cli",
-    cut: false,
-    model: "gemini-3.8-flash",
-    queries: ["How old is the café?"],
-  });
+  expect(answer).toMatchObject({ backend: "cli", cut: false, model: "gemini-3.8-flash" });
+  expect(answer.queries).toEqual([expect.stringContaining("How old is the café")]);
   expect(answer.sources.map(({ url }) => url)).toEqual([
     ...new Set(answer.text.match(/https:\/\/vertexaisearch[^\\\s)"]+/g)),
   ]);
   expect(answer.usage).toMatchObject({ searches: 1, input: expect.any(Number), output: expect.any(Number) });
   expect(answer.usage.input).toBeGreaterThan(0);
-  expect(activities).toEqual(["Searching: How old is the café?"]);
+  expect(activities).toEqual([`Searching: ${answer.queries[0]}`]);
   expect(readdirSync(join(folder, "config/gemini-cli/calls"))).toEqual([]);
 });
 
-test.each(["flash", "pro", "gemini-3.5-flash", undefined])(
+test.each(["flash", "gemini-3.5-flash", undefined])(
   "the search tool stays grounded whatever the model: %s",
   async (model) => {
     const answer = await backend().ask(question({ model }));
@@ -100,26 +98,43 @@ test.each(["flash", "pro", "gemini-3.5-flash", undefined])(
   },
 );
 
+/** Stands between the CLI and the simulator and keeps all that is sent. */
+async function listenIn(): Promise<{ url: string; sent: string[] }> {
+  const sent: string[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    sent.push(`${request.url}\n${body}`);
+    const key = String(request.headers["x-goog-api-key"]);
+    const headers = { "content-type": "application/json", "x-goog-api-key": key };
+    const reply = await fetch(new URL(request.url ?? "/", simulator.url), { method: "POST", headers, body });
+    response
+      .writeHead(reply.status, { "content-type": reply.headers.get("content-type") ?? "" })
+      .end(await reply.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`, sent };
+}
+
 test("T3, T4: no file, no .env, no memory and no tool server from around our home gets in", async () => {
-  const trap = join(folder, "config");
-  for (const place of [folder, trap, join(trap, "gemini-cli")]) {
+  const config = join(folder, "config");
+  for (const place of [folder, config, join(config, "gemini-cli"), join(config, "gemini-cli", "calls")]) {
     mkdirSync(join(place, ".gemini"), { recursive: true });
     writeFileSync(join(place, ".gemini/.env"), "GEMINI_MODEL=trap-model\n");
     writeFileSync(join(place, ".env"), "GEMINI_MODEL=trap-model\n");
     writeFileSync(join(place, "GEMINI.md"), "CANARY");
     writeFileSync(join(place, "secret.txt"), "CANARY");
   }
-  const machine = join(folder, "machine.json");
-  writeFileSync(
-    machine,
-    JSON.stringify({ mcpServers: { trap: { command: "touch", args: [join(folder, "trapped")], trust: true } } }),
-  );
-  const prompt = `@secret.txt @${join(folder, "secret.txt")} ../secret.txt`;
-  const answer = await backend({ environment: { GEMINI_CLI_SYSTEM_SETTINGS_PATH: machine } }).ask(
-    question({ prompt, model: undefined }),
-  );
-  expect(JSON.stringify(simulator.ledger.entries())).not.toContain("CANARY");
-  expect(answer.model).toBe("gemini-3.8-flash");
+  // The search for memory files goes up to the root of a repository, and config directories are often kept in one.
+  mkdirSync(join(folder, ".git"));
+  const trap = { command: "touch", args: [join(folder, "trapped")], trust: true };
+  writeFileSync(join(config, "gemini-cli/.gemini/settings.json"), JSON.stringify({ mcpServers: { trap } }));
+  const { url, sent } = await listenIn();
+  const prompt = `@../../secret.txt @${join(folder, "secret.txt")} bob@../secret.txt`;
+  await backend({ environment: { GOOGLE_GEMINI_BASE_URL: url } }).ask(question({ prompt, model: undefined }));
+  expect(sent.join("\n")).toContain("bob\\\\@../secret.txt");
+  expect(sent.join("\n")).not.toMatch(/CANARY|trap-model/);
   expect(readdirSync(folder)).not.toContain("trapped");
 });
 
@@ -129,19 +144,20 @@ test("E2: a correction has one tool and uses none", async () => {
   expect(requests().map(({ tools }) => tools)).toEqual([["google_web_search"]]);
 });
 
-test.each([
-  ["that leaves at once", "#!/bin/sh\nexit 1\n"],
-  ["that is not there", undefined],
-])("B8: a Firecrawl %s never fails a search", async (_, npx) => {
+/** A PATH on which `npx` is this script, or not to be found. */
+function pathWithNpx(script: string | undefined): string {
   const bin = join(folder, "bin");
   mkdirSync(bin);
-  if (npx !== undefined) writeFileSync(join(bin, "npx"), npx, { mode: 0o755 });
-  const path = [bin, join(ROOT, "node_modules/.bin"), dirname(process.execPath)].join(":");
-  const answer = await backend({
-    firecrawl: { apiKey: "x" },
-    environment: { PATH: npx === undefined ? path : `${path}:/usr/bin:/bin` },
-  }).ask(question());
-  expect(answer.text).toContain("success");
+  const path = [bin, join(ROOT, "node_modules/.bin"), dirname(process.execPath)];
+  if (script === undefined) return path.join(":");
+  writeFileSync(join(bin, "npx"), script, { mode: 0o755 });
+  return [...path, "/usr/bin", "/bin"].join(":");
+}
+
+test("B8: a Firecrawl that leaves at once never fails a search", async () => {
+  const environment = { PATH: pathWithNpx("#!/bin/sh\nexit 1\n") };
+  const answer = await backend({ firecrawl: { apiKey: "x" }, environment }).ask(question());
+  expect(answer.text).toContain('"success": true');
 });
 
 test("B11: a key that Google refuses is a sign-in fault, said in our words", async () => {
@@ -164,21 +180,25 @@ test("C8: a model that does not exist is a fault of the configuration", async ()
   await expect(backend().ask(question())).rejects.toMatchObject({ reason: "config", retryable: false });
 });
 
-test("C5: a request that hangs is stopped in time, and nothing is left", async () => {
+test("C5: a request that hangs is stopped when asked, and nothing is left", async () => {
   simulator.setScenario({ name: "hangs", tasks: { search: [{ fault: "hang" }] } });
-  await expect(backend({ timeoutMs: 4_000 }).ask(question())).rejects.toMatchObject({ reason: "timeout" });
+  const controller = new AbortController();
+  const call = backend().ask(question({ signal: controller.signal }));
+  const ended = expect(call).rejects.toMatchObject({ code: "CANCELLED" });
+  await vi.waitFor(() => expect(simulator.ledger.count("search")).toBe(1), { timeout: 30_000 });
+  controller.abort();
+  await ended;
   expect(simulator.ledger.entries()[0]).toMatchObject({ outcome: "aborted" });
   expect(readdirSync(join(folder, "config/gemini-cli/calls"))).toEqual([]);
 });
 
 test("C4: the real CLI accepts every setting of ours", async () => {
-  // A session that says nothing and fails shows its stderr in the debug log.
+  // A call that fails shows its stderr in the debug log.
   simulator.setScenario({ name: "refused", reject_key: true });
-  await expect(
-    backend({ firecrawl: { apiUrl: "http://127.0.0.1:1" } }).ask(question({ purpose: "correction" })),
-  ).rejects.toThrow();
-  const words = logged.join("");
-  expect(words).toContain("[DEBUG] The end of what the Gemini CLI wrote on stderr");
-  expect(words).not.toMatch(/invalid|unknown setting|deprecated|unrecognized/i);
-  expect(readFileSync(join(folder, "config/gemini-cli/.gemini/settings.json"), "utf8")).toContain("firecrawl");
+  const environment = { PATH: pathWithNpx("#!/bin/sh\nexit 1\n") };
+  const call = backend({ firecrawl: { apiKey: "x", apiUrl: "http://127.0.0.1:1" }, environment }).ask(question());
+  await expect(call).rejects.toThrow();
+  expect(logged.join("")).toContain("[DEBUG] The end of what the Gemini CLI wrote on stderr");
+  expect(logged.join("")).toContain("MCP issues detected");
+  expect(logged.join("")).not.toMatch(/Invalid configuration|deprecated/i);
 });

@@ -44,6 +44,7 @@ test("the pages of a search, the query, the model and the text, each once", asyn
   await record(`${RECORD}\n`);
   expect(await readSession(home)).toEqual({
     text: 'I will search.\n\n```json\n{"success":true,"report":"Kyoto é 京都"}\n```',
+    lastTurn: '```json\n{"success":true,"report":"Kyoto é 京都"}\n```',
     model: "gemini-3.8-flash",
     sources: [
       { url: "https://vertexaisearch.cloud.google.com/grounding-api-redirect/AAA", title: "example.org" },
@@ -100,7 +101,7 @@ test("B8: Firecrawl's search brings pages and a query, its scrape one page", asy
 });
 
 test("the one object that older versions wrote is read too", async () => {
-  const messages = RECORD.split("\n").map((line) => JSON.parse(line) as { type?: string });
+  const messages = RECORD.split("\n").map((line): { type?: string } => JSON.parse(line));
   await record(
     JSON.stringify({ sessionId: "x", messages: messages.filter(({ type }) => type !== undefined) }),
     "session-old.json",

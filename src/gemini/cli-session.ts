@@ -9,6 +9,7 @@ import { isFirecrawl, isWebSearch, readToolUse } from "./cli-tools.ts";
 export interface CliSession {
   /** All that the model said, whole turns only. */
   text: string;
+  lastTurn: string;
   /** The model of the turns that answered. */
   model: string | undefined;
   sources: VisitedSource[];
@@ -72,11 +73,10 @@ function summarise(turns: Message[], calls: ToolCall[]): CliSession {
   for (const source of done.flatMap(sourcesOf)) {
     if (!sources.has(source.url)) sources.set(source.url, source);
   }
+  const texts = turns.map(({ content }) => textOf(content)).filter((text) => text !== "");
   return {
-    text: turns
-      .map(({ content }) => textOf(content))
-      .filter((text) => text !== "")
-      .join("\n\n"),
+    text: texts.join("\n\n"),
+    lastTurn: texts.at(-1) ?? "",
     model: turns.findLast(({ model }) => model !== undefined)?.model,
     sources: [...sources.values()],
     queries: [...new Set(calls.flatMap(({ name, args }) => readToolUse(name, args).queries))],

@@ -72,8 +72,7 @@ test("B8: a key puts Firecrawl in, by reference and never by value", () => {
 
 test("B8: a Firecrawl of one's own needs no key, and no reference to one that is not set", () => {
   const settings = mergeSettings({}, { ...NO_FIRECRAWL, firecrawl: { apiUrl: "http://127.0.0.1:3002" } });
-  const { firecrawl } = settings["mcpServers"] as Record<string, { env: unknown }>;
-  expect(firecrawl?.env).toEqual({ FIRECRAWL_API_URL: "$FIRECRAWL_API_URL" });
+  expect(settings).toHaveProperty("mcpServers.firecrawl.env", { FIRECRAWL_API_URL: "$FIRECRAWL_API_URL" });
 });
 
 test("B8: our entries are updated, the user's edits stay", () => {
@@ -117,17 +116,13 @@ test("a correction gets no Firecrawl and one tool, since the API refuses a tool 
 });
 
 test("the model behind the search tool is fixed with a key, the user's or the CLI's own otherwise", () => {
-  const lean = mergeSettings({}, NO_FIRECRAWL);
-  const model = (settings: Settings, signInType: string): unknown =>
-    (
-      settingsForCall(settings, { purpose: "research", signInType }) as {
-        modelConfigs?: { customAliases: Record<string, { modelConfig: { model: string } }> };
-      }
-    ).modelConfigs?.customAliases["web-search"]?.modelConfig.model;
-  expect(model(lean, "gemini-api-key")).toBe("gemini-3.8-flash");
-  expect(model(lean, "oauth-personal")).toBeUndefined();
+  const alias = "modelConfigs.customAliases.web-search.modelConfig.model";
+  const forCall = (settings: Settings, signInType: string): Settings =>
+    settingsForCall(mergeSettings(settings, NO_FIRECRAWL), { purpose: "research", signInType });
+  expect(forCall({}, "gemini-api-key")).toHaveProperty(alias, "gemini-3.8-flash");
+  expect(forCall({}, "oauth-personal")).not.toHaveProperty(alias);
   const own = { modelConfigs: { customAliases: { "web-search": { modelConfig: { model: "mine" } } } } };
-  expect(model(mergeSettings(own, NO_FIRECRAWL), "gemini-api-key")).toBe("mine");
+  expect(forCall(own, "gemini-api-key")).toHaveProperty(alias, "mine");
 });
 
 test.each([

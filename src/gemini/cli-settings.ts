@@ -22,6 +22,12 @@ export interface Firecrawl {
  */
 const TOOL_MODEL = "gemini-3.8-flash";
 
+/**
+ * Left to itself the CLI asks another model first how hard the task is, by a rubric about editing files: a paid call
+ * of 4 KB that says nothing about research. Its own name for its current Flash model skips that.
+ */
+const CHOSEN_MODEL = "flash";
+
 const SEARCH_TOOLS = ["google_web_search", "web_fetch"];
 const FIRECRAWL_TOOLS = "mcp_firecrawl_*";
 /** A Firecrawl that hangs delays a search by this much; it never fails one. Also its longest tool call. */
@@ -71,7 +77,7 @@ export function settingsForCall(
   const own = structuredClone(settings);
   // A Code Assist login may not have the model; there the CLI's own choice stays.
   if (call.signInType === "gemini-api-key" || call.signInType === "vertex-ai") {
-    addMissing(own, { modelConfigs: { customAliases: toolAliases() } });
+    addMissing(own, { model: { name: CHOSEN_MODEL }, modelConfigs: { customAliases: toolAliases() } });
   }
   if (call.purpose === "correction") {
     delete own["mcpServers"];
@@ -149,7 +155,7 @@ const isObject = (value: Json | undefined): value is Settings =>
 /** As the CLI reads them: JSON with comments, and an object. Undefined for anything else. */
 export function parseSettings(text: string): Settings | undefined {
   try {
-    const value = JSON.parse(withoutComments(text)) as Json;
+    const value: Json = JSON.parse(withoutComments(text));
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
+import { z } from "zod";
 import { parseSettings } from "./cli-settings.ts";
 
 export interface SignIn {
@@ -57,15 +58,18 @@ function ownSignIn(folder: string): SignIn {
   };
 }
 
+const chosenType = z.object({
+  security: z
+    .object({ auth: z.object({ selectedType: z.string() }) })
+    .optional()
+    .catch(undefined),
+  /** Its place before version 0.3. */
+  selectedAuthType: z.string().optional().catch(undefined),
+});
+
 function readChosenType(file: string): string | undefined {
-  const settings = parseSettings(readText(file) ?? "{}");
-  const { security, selectedAuthType } = (settings ?? {}) as {
-    security?: { auth?: { selectedType?: unknown } };
-    /** Its place before version 0.3. */
-    selectedAuthType?: unknown;
-  };
-  const type = security?.auth?.selectedType ?? selectedAuthType;
-  return typeof type === "string" ? type : undefined;
+  const settings = chosenType.safeParse(parseSettings(readText(file) ?? "{}")).data;
+  return settings?.security?.auth.selectedType ?? settings?.selectedAuthType;
 }
 
 /** Only these: the rest of the file, such as a model, is for the user's own sessions. */

@@ -6,7 +6,7 @@ import type { Log } from "../platform/log.ts";
 import { createRedactor } from "../platform/redact.ts";
 import type { Answer, AskRequest, Backend } from "./ask.ts";
 import { childEnvironment, depthOf } from "./cli-environment.ts";
-import { cancelled, cliFailure, cliNotFound } from "./cli-failures.ts";
+import { cliFailure, cliNotFound } from "./cli-failures.ts";
 import { createCliHome, type CallRoom, type CliHome } from "./cli-home.ts";
 import { createCliLocator, type CliProgram } from "./cli-locate.ts";
 import { createOutputReader, type CliOutput } from "./cli-output.ts";
@@ -15,6 +15,7 @@ import { readSession, type CliSession } from "./cli-session.ts";
 import type { Firecrawl } from "./cli-settings.ts";
 import { chooseSignIn } from "./cli-sign-in.ts";
 import type { Slots } from "./cli-slots.ts";
+import { cancelled } from "./failures.ts";
 
 export interface CliBackendOptions {
   environment: Record<string, string | undefined>;
@@ -149,7 +150,7 @@ interface Spawn {
 }
 
 /** C2: a constant command line; the question goes in by stdin and meets neither argv nor a shell. */
-export async function spawnGeminiCli(spawn: Spawn): Promise<{ child: ChildOutcome; output: CliOutput }> {
+async function spawnGeminiCli(spawn: Spawn): Promise<{ child: ChildOutcome; output: CliOutput }> {
   const { options, program, request, room, env } = spawn;
   const leave = new AbortController();
   let leaving: NodeJS.Timeout | undefined;
@@ -227,9 +228,13 @@ function conclude({ child, output, session, request, options, redact }: Ended): 
   throw cliFailure({ child, output, timeoutMs: options.timeoutMs, partialText: text });
 }
 
-/** At exit the CLI drops what its pipe has not taken yet; its own record holds whole turns. */
+/**
+ * The CLI's own record holds whole turns. On stdout it repeats what it said when a stream breaks off and it tries
+ * again, and at exit it drops what the pipe has not taken yet.
+ */
 function bestText(output: CliOutput, session: CliSession): { text: string; cut: boolean } {
-  if (output.finished) return { text: output.text, cut: false };
+  const recorded = session.lastTurn !== "" && output.text.trimEnd().endsWith(session.lastTurn.trimEnd());
+  if (output.finished) return { text: recorded ? session.text : output.text, cut: false };
   if (session.text.length >= output.text.length) return { text: session.text, cut: false };
   return { text: output.text, cut: output.format === "events" };
 }

@@ -1,7 +1,10 @@
-import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { isAlive } from "../../test/support/processes.ts";
 import { runChild, stopAllChildren, type ChildOutcome, type ChildRequest } from "./child.ts";
+
+// Short of the graces that must not be waited for.
+vi.setConfig({ testTimeout: 15_000 });
 
 interface Run {
   outcome: ChildOutcome;
@@ -23,16 +26,6 @@ async function run(script: string, more: Partial<ChildRequest> = {}): Promise<Ru
     ...more,
   });
   return { outcome, output };
-}
-
-/** A zombie counts as gone: `kill(pid, 0)` would still find it. */
-function isAlive(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
-  } catch {
-    return false;
-  }
 }
 
 /** `kill` returns before the kernel has done it. */
@@ -154,4 +147,16 @@ test.each([
   ["E2BIG", { args: ["-e", "0", "x".repeat(3_000_000)] }],
 ])("a program that cannot start is an outcome: %s", async (errorCode, more) => {
   expect((await run("0", more)).outcome).toEqual({ ended: "not_started", errorCode });
+});
+
+test("A8: a process that leaves in a hurry takes its children along", async () => {
+  const module = JSON.stringify(new URL("./child.ts", import.meta.url).href);
+  const script = `const { runChild } = await import(${module});
+    const say = (text) => process.stdout.write(text, () => process.exit(0));
+    runChild({ command: process.execPath, args: ["-e", ${JSON.stringify(`${DEAF} console.log(process.pid); ${FOREVER}`)}], cwd: "/", env: {},
+      stdin: "", timeoutMs: 60000, signal: new AbortController().signal, grace: () => 60000, onOutput: say });`;
+  const { outcome, output } = await run("", { args: ["--input-type=module", "-e", script] });
+  expect(outcome).toMatchObject({ ended: "exit", exitCode: 0 });
+  expect(Number(output)).toBeGreaterThan(0);
+  await expectGone(Number(output));
 });

@@ -55,6 +55,16 @@ const killAllAtExit = (): void => {
   for (const child of live) child.kill();
 };
 
+function enter(child: LiveChild): void {
+  live.add(child);
+  if (live.size === 1) process.on("exit", killAllAtExit);
+}
+
+function leave(child: LiveChild): void {
+  live.delete(child);
+  if (live.size === 0) process.off("exit", killAllAtExit);
+}
+
 export function runChild(request: ChildRequest): Promise<ChildOutcome> {
   if (request.signal.aborted) {
     return Promise.resolve({ ended: "aborted", exitCode: undefined, signal: undefined, stderr: "" });
@@ -82,7 +92,6 @@ function follow(child: ChildProcess, request: ChildRequest): Promise<ChildOutcom
   let killTimer: NodeJS.Timeout | undefined;
   let killAt = Number.POSITIVE_INFINITY;
   let exited = false;
-
   const kill = (): void => signalGroup(child, "SIGKILL");
   const stop = (why: Ending, graceMs: number): void => {
     if (exited) return;
@@ -98,7 +107,6 @@ function follow(child: ChildProcess, request: ChildRequest): Promise<ChildOutcom
   const entry: LiveChild = { stop: (graceMs) => stop("stopped", graceMs), kill, gone: promise };
   const onAbort = (): void => stop("aborted", request.grace());
   const deadline = setTimeout(() => stop("timeout", request.grace()), request.timeoutMs);
-
   const stderr = collectTail(child);
   readOutput(child, request, () => stop("output_limit", request.grace()));
   writeInput(child, request.stdin);
@@ -107,13 +115,11 @@ function follow(child: ChildProcess, request: ChildRequest): Promise<ChildOutcom
     clearTimeout(deadline);
     clearTimeout(killTimer);
     request.signal.removeEventListener("abort", onAbort);
-    live.delete(entry);
-    if (live.size === 0) process.off("exit", killAllAtExit);
+    leave(entry);
     resolve(outcome);
   };
 
-  live.add(entry);
-  if (live.size === 1) process.on("exit", killAllAtExit);
+  enter(entry);
   request.signal.addEventListener("abort", onAbort, { once: true });
 
   child.on("error", (error) => {

@@ -23,6 +23,8 @@ export interface StandinBehaviour {
   ignoreSigterm?: boolean;
   /** A grandchild that sleeps this long and keeps our stdout open. */
   forkMs?: number;
+  /** The grandchild leaves our process group and session, as a daemon does. */
+  forkDaemon?: boolean;
   printBytes?: number;
   /** Writes the answer byte by byte where a character has several. */
   splitCharacters?: boolean;
@@ -30,6 +32,8 @@ export interface StandinBehaviour {
   silent?: boolean;
   /** The answer, but neither its `result` line nor anything after it. */
   noResult?: boolean;
+  /** Said on stdout before the answer and not recorded, as after a stream that broke off. */
+  falseStart?: string;
   /** Only on disk: as if the pipe had swallowed it. */
   onlyInSession?: boolean;
   closeStdout?: boolean;
@@ -75,7 +79,8 @@ export async function answer(behaviour: StandinBehaviour, prompt: string): Promi
         output: `Search results for "${query}" returned.`,
       },
     ]),
-    { type: "message", role: "assistant", content: text, delta: true },
+    ...(behaviour.falseStart === undefined ? [] : [say(behaviour.falseStart)]),
+    say(text),
   ];
   if (!behaviour.noResult)
     events.push({
@@ -86,6 +91,8 @@ export async function answer(behaviour: StandinBehaviour, prompt: string): Promi
   const timestamp = new Date().toISOString();
   return write(events.map((event) => `${JSON.stringify({ timestamp, ...event })}\n`).join(""), behaviour);
 }
+
+const say = (content: string): object => ({ type: "message", role: "assistant", content, delta: true });
 
 interface Session {
   sessionId: string;

@@ -6,7 +6,6 @@ import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, writeF
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { answer, flush, type StandinBehaviour } from "./standin-answer.ts";
 
 export interface StandinScenario extends StandinBehaviour {
@@ -59,7 +58,7 @@ export function readStandinLedger(file: string): StandinRecord[] {
   return text
     .split("\n")
     .filter((line) => line.startsWith('{"pid"'))
-    .map((line) => JSON.parse(line) as StandinRecord);
+    .map((line): StandinRecord => JSON.parse(line));
 }
 
 export async function runStandin(): Promise<void> {
@@ -69,7 +68,7 @@ export async function runStandin(): Promise<void> {
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
   process.stdout.on("error", () => process.exit(0));
   const prompt = scenario.ignoreStdin ? undefined : await readStdin();
-  const position = writeStart(startedAt, prompt, scenario.forkMs === undefined ? null : fork(scenario.forkMs));
+  const position = writeStart(startedAt, prompt, fork(scenario));
   const behaviour = { ...scenario, ...choose(scenario.calls ?? [], prompt ?? "", position) };
   await behave(behaviour, prompt ?? "");
 }
@@ -90,7 +89,7 @@ async function behave(behaviour: StandinBehaviour, prompt: string): Promise<void
 function readScenario(): StandinScenario {
   const given = process.env["GEMINI_STANDIN_SCENARIO"] ?? "{}";
   const text = given.trimStart().startsWith("{") ? given : readFileSync(given, "utf8");
-  return JSON.parse(text) as StandinScenario;
+  return JSON.parse(text);
 }
 
 function choose(calls: StandinBehaviour[], prompt: string, position: number): StandinBehaviour {
@@ -143,9 +142,11 @@ async function print(bytes: number): Promise<void> {
   for (let printed = 0; printed < bytes; printed += block.length) await flush(block);
 }
 
-function fork(ms: number): number | null {
-  const code = `setTimeout(() => {}, ${ms})`;
-  return spawn(process.execPath, ["-e", code], { stdio: ["ignore", "inherit", "ignore"] }).pid ?? null;
+function fork({ forkMs, forkDaemon }: StandinBehaviour): number | null {
+  if (forkMs === undefined) return null;
+  const code = `setTimeout(() => {}, ${forkMs})`;
+  const detached = forkDaemon ?? false;
+  return spawn(process.execPath, ["-e", code], { stdio: ["ignore", "inherit", "ignore"], detached }).pid ?? null;
 }
 
 function leaveLitter(names: string[]): void {
@@ -179,5 +180,3 @@ function list(folder: string): string[] {
 }
 
 const forever = (): Promise<never> => new Promise(() => setInterval(() => {}, 1_000));
-
-if (process.argv[1] !== undefined && process.argv[1] === fileURLToPath(import.meta.url)) await runStandin();

@@ -1,4 +1,7 @@
 // Old syntax on purpose: it has to run on the Node it complains about.
+import { rmSync } from "fs";
+import { fileURLToPath } from "url";
+
 if (process.versions.node.split(".")[0] !== "24") {
   process.stderr.write(
     "The build and the tests need the Node.js that this repository pins, but found " +
@@ -7,3 +10,6 @@ if (process.versions.node.split(".")[0] !== "24") {
   );
   process.exit(1);
 }
+
+// Chunks of earlier builds would be published.
+rmSync(fileURLToPath(new URL("../dist", import.meta.url)), { recursive: true, force: true });

@@ -1,0 +1,43 @@
+/** Foreign text loses what acts on terminals and models, and nothing else. */
+
+import { describe, expect, test } from "vitest";
+import { cleanText, cleanValue } from "./clean-text.ts";
+
+describe("takes out", () => {
+  test.each([
+    ["colours", "\u001B[1;31mred\u001B[0m", "red"],
+    ["cursor moves with private parameters", "a\u001B[?25l\u001B[2Jb", "ab"],
+    ["a clipboard write that ends with a bell", "a\u001B]52;c;cm0gLXJm\u0007b", "ab"],
+    ["a window title that ends with ST", "a\u001B]0;title\u001B\\b", "ab"],
+    ["a link target, but not its text", "\u001B]8;;https://evil.test\u001B\\text\u001B]8;;\u001B\\", "text"],
+    ["single-character sequences", "a\u001BMb\u001BEc", "abc"],
+    ["a lone escape", "a\u001B", "a"],
+    ["C1 controls", "a\u009B2Jb\u0085c", "a2Jbc"],
+    ["NUL, bell, backspace, delete", "a\u0000\u0007\b\u007Fb", "ab"],
+    ["direction overrides and isolates", "a\u202Eb\u2066c\u2069", "abc"],
+    ["zero-width spaces and byte order marks", "\uFEFFa\u200Bb\u2060", "ab"],
+    ["tag characters, which spell hidden words", "a\u{E0068}\u{E0069}b", "ab"],
+  ])("%s", (_, text, clean) => {
+    expect(cleanText(text)).toBe(clean);
+  });
+});
+
+describe("keeps", () => {
+  test.each([
+    ["tabs and line breaks", "a\tb\nc"],
+    ["accents, scripts and emoji with joiners", "Café – naïve, 漢字, हिन्दी, 👩‍👩‍👧, می‌خواهم"],
+    ["brackets that only look like sequences", "[31m ]52;c; \\u001b[0m"],
+  ])("%s", (_, text) => {
+    expect(cleanText(text)).toBe(text);
+  });
+
+  test("line ends of every system as line breaks: a lone return would overwrite the line", () => {
+    expect(cleanText("a\r\nb\rc")).toBe("a\nb\nc");
+  });
+});
+
+test("a value is cleaned in every string, and what is undefined is gone", () => {
+  const value = { a: "x\u0007", list: ["\u001B[1mbold", 1, null, { deep: "\u202Ey" }], none: undefined, yes: true };
+  const clean = cleanValue<unknown>(value);
+  expect(clean).toStrictEqual({ a: "x", list: ["bold", 1, null, { deep: "y" }], yes: true });
+});
