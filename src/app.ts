@@ -26,8 +26,8 @@ export interface App {
   log: Log;
   shutdown: Shutdown;
   deps: OperationDeps;
-  /** What a server does once it is up: gives back what dead processes held. Never throws. */
-  tidyUp(): Promise<void>;
+  /** Opens the store before the first call does, and with it gives back what dead processes held. */
+  openStore(): Promise<void>;
 }
 
 export interface AppOptions {
@@ -53,6 +53,7 @@ export function createApp(options: AppOptions): App {
       log,
     });
     shutdown.finally(opened.close);
+    await tidyUp(opened, { log, stateDir });
     return opened;
   });
   const parts: Parts = { config, log, redact, shutdown, stateDir, store };
@@ -62,7 +63,8 @@ export function createApp(options: AppOptions): App {
     log,
     shutdown,
     deps: operationDeps(parts),
-    tidyUp: () => tidyUp(parts),
+    // A failure shows in the first call that needs the store.
+    openStore: () => store().then(ignore, ignore),
   };
 }
 
@@ -143,8 +145,11 @@ async function createBackend(parts: Parts): Promise<Backend> {
 async function createCli({ config, log, redact, shutdown, stateDir, store }: Parts) {
   const { settings, vertex, environment } = config;
   const { createCliBackend } = await import("./gemini/cli.ts");
+  const { stopAllChildren } = await import("./platform/child.ts");
   const { createSlotPool } = await import("./store/slots.ts");
   const { db, processId } = await store();
+  // Also a child whose call was cancelled or timed out before: it had been promised more time than is left now.
+  shutdown.signal.addEventListener("abort", () => void stopAllChildren(SHUTDOWN_GRACE_MS));
   return createCliBackend({
     environment,
     home: join(stateDir, "gemini-cli"),
@@ -172,18 +177,17 @@ async function createCli({ config, log, redact, shutdown, stateDir, store }: Par
 /** Of the 1.5 s a client waits before it kills us, children get the most. */
 const SHUTDOWN_GRACE_MS = 1_000;
 
-async function tidyUp({ log, stateDir, store, shutdown }: Parts): Promise<void> {
+/** What dead processes left is given back before anybody reads the store. */
+async function tidyUp({ db }: Store, { log, stateDir }: { log: Log; stateDir: string }): Promise<void> {
   try {
     const { recoverInterruptedRuns } = await import("./runs/recover.ts");
     const { cleanupOrphanedTempFiles } = await import("./store/invalid-outputs.ts");
     const { forgetDeadProcesses } = await import("./store/processes.ts");
-    const { db } = await store();
     await recoverInterruptedRuns(db, log, systemClock.now());
     await cleanupOrphanedTempFiles({ directory: stateDir, db, log });
     await forgetDeadProcesses(db);
   } catch (error) {
-    if (!shutdown.leaving())
-      log.warn(`Tidying up after earlier processes failed: ${error instanceof Error ? error.message : "unknown"}`);
+    log.warn(`Tidying up after earlier processes failed: ${error instanceof Error ? error.message : "unknown"}`);
   }
 }
 
@@ -197,6 +201,8 @@ function privateTempDir(shutdown: Shutdown): string {
 export function readPackage(): { name: string; version: string } {
   return z.object({ name: z.string(), version: z.string() }).parse(JSON.parse(readFileSync(PACKAGE_FILE, "utf8")));
 }
+
+const ignore = (): void => {};
 
 function once<T>(create: () => Promise<T>): () => Promise<T> {
   let created: Promise<T> | undefined;

@@ -1,11 +1,14 @@
 /** The main job with nothing to set up: a deep search against the simulator, in a directory of its own. */
 
-import { fork } from "node:child_process";
+import { fork, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readEnvironment, SETTINGS } from "../config.ts";
+import { createShutdown, leaveOnSignals } from "../platform/shutdown.ts";
 import { print } from "./output.ts";
+import { EXIT_CODES } from "./run-operation.ts";
 
 /** Beside this file in `src/`, beside the bundle in `dist/`. */
 const SIMULATOR = [new URL("./simulator.js", import.meta.url), new URL("../simulator/main.ts", import.meta.url)]
@@ -14,20 +17,37 @@ const SIMULATOR = [new URL("./simulator.js", import.meta.url), new URL("../simul
 const SIMULATOR_START_MS = 10_000;
 
 export async function runDemo(question: string): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), "gemini-search-mcp-demo-"));
+  const shutdown = createShutdown();
+  leaveOnSignals(shutdown, () => EXIT_CODES.interrupted);
   const simulator = await startSimulator();
-  print("Demo: Gemini is simulated on this machine. The answer and its sources are invented; nothing is charged.\n");
-  print(`Question: ${question}\n`);
-  const { status } = await runCli(["deep-search", question], {
+  shutdown.finally(simulator.stop);
+  const directory = mkdtempSync(join(tmpdir(), "gemini-search-mcp-demo-"));
+  shutdown.finally(() => rmSync(directory, { recursive: true, force: true }));
+  await print(
+    "Demo: Gemini is simulated on this machine. The answer and its sources are invented; nothing is charged.\n",
+  );
+  await print(`Question: ${question}\n`);
+  const settings = demoSettings(directory, simulator.url);
+  const status = await shutdown.during(runCli(["deep-search", question], { settings, signal: shutdown.signal }));
+  if (shutdown.leaving()) return;
+  await print(
+    '\nThat was the simulator. For real answers set GEMINI_API_KEY and run: gemini-search-mcp deep-search "…"',
+  );
+  await shutdown.leave(status);
+}
+
+/** Nothing the user has set may lead the demo elsewhere: empty counts as not set. */
+function demoSettings(directory: string, url: string): Record<string, string> {
+  return {
+    ...Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, ""])),
     GEMINI_SEARCH_CONFIG_DIR: directory,
-    GOOGLE_GEMINI_BASE_URL: simulator.url,
+    GOOGLE_GEMINI_BASE_URL: url,
     GEMINI_API_KEY: "demo-key-of-the-simulator",
     SEARCH_BACKEND: "api",
-  });
-  simulator.stop();
-  rmSync(directory, { recursive: true, force: true });
-  print('\nThat was the simulator. For real answers set GEMINI_API_KEY and run: gemini-search-mcp deep-search "…"');
-  process.exitCode = status;
+    GOOGLE_GENAI_USE_VERTEXAI: "",
+    NO_PROXY: "127.0.0.1",
+    no_proxy: "127.0.0.1",
+  };
 }
 
 async function startSimulator(): Promise<{ url: string; stop(): void }> {
@@ -45,13 +65,15 @@ async function startSimulator(): Promise<{ url: string; stop(): void }> {
 }
 
 /** A process of its own, as a user's would be: it shares nothing with the simulator but an address. */
-async function runCli(args: string[], settings: Record<string, string>): Promise<{ status: number }> {
-  const { spawn } = await import("node:child_process");
-  const { readEnvironment } = await import("../config.ts");
+function runCli(
+  args: string[],
+  { settings, signal }: { settings: Record<string, string>; signal: AbortSignal },
+): Promise<number> {
   const entry = process.argv[1] ?? "";
   const child = spawn(process.execPath, [entry, ...args], {
     env: { ...readEnvironment(), ...settings },
     stdio: "inherit",
   });
-  return new Promise((resolve) => child.once("exit", (code) => resolve({ status: code ?? 1 })));
+  signal.addEventListener("abort", () => void child.kill("SIGINT"), { once: true });
+  return new Promise((resolve) => child.once("exit", (code) => resolve(code ?? EXIT_CODES.failed)));
 }

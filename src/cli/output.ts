@@ -1,7 +1,13 @@
-/** The only writer of stdout outside of the protocol, and the progress lines on stderr. */
+/** The only writer of stdout outside of the protocol, and what people see on stderr. */
 
-export function print(text: string): void {
-  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+/** Done when the text has left the process: who exits before cuts a long answer short. */
+export const print = (text: string): Promise<void> => write(process.stdout, text);
+
+export const printFailure = (text: string): Promise<void> => write(process.stderr, text);
+
+function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  // A reader that has gone is told by the stream's error event; here it is as good as done.
+  return new Promise((resolve) => void stream.write(text.endsWith("\n") ? text : `${text}\n`, () => resolve()));
 }
 
 export interface ProgressLine {

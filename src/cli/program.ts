@@ -1,6 +1,6 @@
 /** The command line: every operation as a command, and the few commands that are not operations. */
 
-import { Argument, Command, CommanderError, Option } from "commander";
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { readPackage } from "../app.ts";
 import { type Environment, SETTINGS } from "../config.ts";
@@ -43,7 +43,7 @@ export async function runCommand(argv: string[]): Promise<void> {
   }
 }
 
-export function createProgram(): Command {
+function createProgram(): Command {
   const { name, version } = readPackage();
   const program = new Command(name)
     .description("Web research through Google Gemini: quick, checked, and stored so that nothing is lost.")
@@ -117,8 +117,7 @@ function addSettingFlags(command: Command): void {
   for (const { flag, setting } of FLAG_SETTINGS) {
     const option = new Option(`--${flag} <value>`, setting.about);
     option.argParser((text: string) => {
-      if (!setting.schema.safeParse(text).success)
-        throw new CommanderError(2, "usage", `--${flag} cannot be "${text}".`);
+      if (!setting.schema.safeParse(text).success) throw new InvalidArgumentError("It is not a possible value.");
       return text;
     });
     command.addOption(option);

@@ -6,7 +6,7 @@ import type { Environment } from "../config.ts";
 import type { Operation } from "../operations/operation.ts";
 import { perform } from "../operations/perform.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
-import { createProgressLine, print } from "./output.ts";
+import { createProgressLine, print, printFailure } from "./output.ts";
 
 export const EXIT_CODES = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
@@ -29,9 +29,9 @@ export async function runOperation(operation: Operation, { input, json, flags }:
   const read = await readStdinFor(operation, input);
   const outcome = await shutdown.during(perform(operation, deps, read, call));
   line.clear();
-  if (json) print(JSON.stringify(outcome.structured, null, 2));
-  else if (outcome.failed) process.stderr.write(`${outcome.text}\n`);
-  else print(outcome.text);
+  if (outcome.failed) await printFailure(outcome.text);
+  if (json) await print(JSON.stringify(outcome.structured, null, 2));
+  else if (!outcome.failed) await print(outcome.text);
   log.debug(`${operation.name} ${outcome.failed ? "failed" : "done"}`);
   await shutdown.leave(outcome.failed ? failureCode(outcome.structured) : EXIT_CODES.ok);
 }

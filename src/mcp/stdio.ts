@@ -5,8 +5,8 @@ import type { App } from "../app.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
 import { buildServer } from "./server.ts";
 
-/** Late enough not to delay the client's first questions, or to touch anything for a mere probe. */
-const TIDY_UP_AFTER_MS = 400;
+/** Late enough to touch nothing for a client that only probes: some start a second server just to ask its version. */
+const OPEN_STORE_AFTER_MS = 3_000;
 /** Some clients die without closing our stdin. */
 const PARENT_CHECK_MS = 30_000;
 
@@ -22,7 +22,7 @@ export function runStdioServer(app: App): void {
     onerror: (error) => log.debug(`MCP: ${error.message}`),
   });
   shutdown.finally(() => handle.close());
-  setTimeout(() => void shutdown.during(app.tidyUp()), TIDY_UP_AFTER_MS).unref();
+  setTimeout(() => void shutdown.during(app.openStore()), OPEN_STORE_AFTER_MS).unref();
   leaveWithParent(leave);
 }
 

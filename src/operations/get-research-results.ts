@@ -113,8 +113,9 @@ function withoutText(run: Run): AppError {
   }
   return new AppError({
     code: "RESEARCH_NOT_COMPLETED",
-    message: `This run is still going on${run.currentAction === undefined ? "" : `: ${run.currentAction}`}.`,
+    message: "This run is still going on.",
     suggestion: "Ask again in a little while.",
+    details: { current_action: run.currentAction },
     run: about,
   });
 }

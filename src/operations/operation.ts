@@ -31,7 +31,7 @@ export interface Call {
 }
 
 /** MCP's four hints, all explicit: what is left out would be taken for the worst case. */
-export interface Annotations {
+interface Annotations {
   readOnlyHint: boolean;
   destructiveHint: boolean;
   idempotentHint: boolean;

@@ -27,7 +27,7 @@ export interface NewRun {
 }
 
 /** A process that works on a run says so again well before this is over. */
-export const RUN_LEASE_MS = 60_000;
+const RUN_LEASE_MS = 60_000;
 
 export async function insertRunning(db: Database, run: NewRun): Promise<void> {
   await db
@@ -62,16 +62,21 @@ export interface Beat {
   processId: string;
   progress: number;
   currentAction: string;
+  tokens: { input: number; output: number };
+  costUsd: number | undefined;
   now: number;
 }
 
-/** Progress only grows, and stays below 100 until the run is done. */
+/** Progress only grows, and stays below 100 until the run is done. What it cost so far outlives a process that dies. */
 export async function recordBeat(db: Database, beat: Beat): Promise<void> {
   await db
     .updateTable("research_tasks")
     .set((set) => ({
       progress: set.fn<number>("max", ["progress", set.val(Math.min(99, beat.progress))]),
       current_action: storable(beat.currentAction),
+      tokens_input: beat.tokens.input,
+      tokens_output: beat.tokens.output,
+      cost_usd: beat.costUsd ?? null,
       updated_at: beat.now,
       lease_until: beat.now + RUN_LEASE_MS,
     }))

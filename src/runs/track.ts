@@ -3,6 +3,7 @@
 import { costOf, roundUsd } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
 import type { Answer } from "../gemini/ask.ts";
+import { cleanText } from "../platform/clean-text.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
@@ -41,7 +42,7 @@ export interface TrackedRun {
   figures(): Figures;
 }
 
-export interface Figures {
+interface Figures {
   backend: string | undefined;
   /** Sentences for the user that backends gave, without repeats. */
   notices: string[];
@@ -57,6 +58,12 @@ export interface Finished<Output> {
 
 /** Clients drop calls that stay silent; 15 s is below the strictest limit seen. */
 const BEAT_MS = 15_000;
+
+/**
+ * Far more than a model writes, but a child that floods its output can say 32 MB before it is stopped.
+ * A client gives up the connection over a message of more than 10 MB, and an answer holds the text twice.
+ */
+const MOST_KEPT_CHARACTERS = 1_000_000;
 
 export async function trackRun<Output>(
   recorder: RunRecorder,
@@ -97,8 +104,9 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, notify: (messa
   const beat = (): void => {
     const seconds = Math.round((clock.now() - startedAt) / 1_000);
     notify(`${action} (${seconds} s)`);
+    const { tokens, costUsd } = meter.figures();
     void stored("Progress", () =>
-      recordBeat(db, { taskId, processId, progress, currentAction: action, now: clock.now() }),
+      recordBeat(db, { taskId, processId, progress, currentAction: action, tokens, costUsd, now: clock.now() }),
     );
   };
   const beats = setInterval(beat, BEAT_MS);
@@ -117,7 +125,8 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, notify: (messa
       notify(`Started ${start.kind}, task_id ${taskId}: the answer can also be read later with get_research_results.`);
     },
     activity: (text: string) => {
-      action = text;
+      // It may quote a query that the model chose, and goes to terminals.
+      action = cleanText(text);
       beat();
     },
     setProgress: (value: number) => {
@@ -153,7 +162,7 @@ async function partialResult(db: Database, taskId: string, error: AppError): Pro
   if (rounds !== undefined) return rounds;
   const text = error.details?.["best_text"] ?? error.details?.["partial_text"];
   if (typeof text !== "string" || text.trim() === "") return undefined;
-  return { report: text, sources: [], metadata: {}, partial: true };
+  return { report: text.slice(0, MOST_KEPT_CHARACTERS), sources: [], metadata: {}, partial: true };
 }
 
 function interrupted(): AppError {
@@ -164,13 +173,21 @@ function interrupted(): AppError {
   });
 }
 
+function bounded(details: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(details).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value.slice(0, MOST_KEPT_CHARACTERS) : value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
 function withRun(error: AppError, taskId: string, status: string): AppError {
   const { code, message, suggestion, details, reason, retryable, cause } = error;
   return new AppError({
     code,
     message,
     suggestion,
-    details,
+    details: details && bounded(details),
     reason,
     retryable,
     cause,

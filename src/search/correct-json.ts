@@ -21,7 +21,7 @@ export interface SearchDeps {
 }
 
 /** Keeps an unusable output in a file for as long as its correction lasts. */
-export interface InvalidOutputs {
+interface InvalidOutputs {
   keep(text: string): Promise<{ path: string; remove(): Promise<void> }>;
 }
 
@@ -58,6 +58,7 @@ export async function executeResearchWithCorrection(
   call: SearchCall,
 ): Promise<Research> {
   let bestText = "";
+  let partialText = "";
   let corrections = 0;
   let lastFailure: AppError | undefined;
   for (let cycle = 1; cycle <= deps.maxCycles; cycle += 1) {
@@ -65,6 +66,7 @@ export async function executeResearchWithCorrection(
     const main = await askMain(deps, question, call);
     if (main instanceof AppError) {
       lastFailure = main;
+      partialText = longer(partialText, partialTextOf(main));
       continue;
     }
     const extraction = extractJsonFromOutput(main.text, question.schema, { prompt: question.echo, cut: main.cut });
@@ -74,14 +76,21 @@ export async function executeResearchWithCorrection(
     }
     lastFailure = undefined;
     deps.log.warn(`Main search failed: ${INVALID_BECAUSE[extraction.reason]}`);
-    if (extraction.bestText.length > bestText.length) bestText = extraction.bestText;
+    bestText = longer(bestText, extraction.bestText);
     // Text that ends in the middle of the report cannot be made whole by formatting it.
     if (extraction.reason === "cut") continue;
     corrections += 1;
     const corrected = await correctJsonOutput(deps, { output: main.text, schema: question.schema }, call);
     if (corrected !== undefined) return finished(deps, corrected, main);
   }
-  throw exhausted({ cycles: deps.maxCycles, corrections, bestText, lastFailure });
+  throw exhausted({ cycles: deps.maxCycles, corrections, bestText, partialText, lastFailure });
+}
+
+const longer = (one: string, other: string): string => (other.length > one.length ? other : one);
+
+function partialTextOf(failure: AppError): string {
+  const text = failure.details?.["partial_text"];
+  return typeof text === "string" ? text : "";
 }
 
 const INVALID_BECAUSE: Record<Extract<Extraction, { kind: "invalid" }>["reason"], string> = {
@@ -121,7 +130,7 @@ async function ask(
 }
 
 /** Asks Gemini to bring an output into the schema. Undefined when that fails; the reason is logged. */
-export async function correctJsonOutput(
+async function correctJsonOutput(
   deps: SearchDeps,
   invalid: { output: string; schema: AnswerSchema },
   call: SearchCall,
@@ -174,11 +183,14 @@ function finished(deps: SearchDeps, answer: ResearchAnswer, main: Answer): Resea
 interface Exhausted {
   cycles: number;
   corrections: number;
+  /** Of answers that arrived but could not be used. */
   bestText: string;
+  /** Of answers that broke off on their way. */
+  partialText: string;
   lastFailure: AppError | undefined;
 }
 
-function exhausted({ cycles, corrections, bestText, lastFailure }: Exhausted): AppError {
+function exhausted({ cycles, corrections, bestText, partialText, lastFailure }: Exhausted): AppError {
   const tried = `${cycles} ${cycles === 1 ? "try" : "tries"} and ${corrections} ${corrections === 1 ? "correction" : "corrections"}`;
   // Google away or refusing is another matter than a model that cannot write JSON.
   if (lastFailure !== undefined && bestText === "") {
@@ -186,7 +198,12 @@ function exhausted({ cycles, corrections, bestText, lastFailure }: Exhausted): A
       code: lastFailure.code,
       message: `${lastFailure.message} All retries are used up (${tried}).`,
       suggestion: lastFailure.suggestion,
-      details: { ...lastFailure.details, retries: cycles, corrections },
+      details: {
+        ...lastFailure.details,
+        ...(partialText === "" ? {} : { partial_text: partialText }),
+        retries: cycles,
+        corrections,
+      },
       reason: lastFailure.reason,
     });
   }
@@ -194,7 +211,7 @@ function exhausted({ cycles, corrections, bestText, lastFailure }: Exhausted): A
     code: "EXECUTION_ERROR",
     message: `Gemini gave no usable answer: all retries and corrections are used up (${tried}).`,
     suggestion: "The best text it gave is in details.best_text. Ask again, or set GEMINI_MODEL to another model.",
-    details: { retries: cycles, corrections, best_text: bestText },
+    details: { retries: cycles, corrections, best_text: longer(bestText, partialText) },
     reason: "no_answer",
   });
 }

@@ -116,7 +116,8 @@ export function summarise(report: string): string {
     .join(" ");
   const text = prose === "" ? report.trim() : prose;
   if (text.length <= SUMMARY_CHARACTERS) return text;
-  const cut = text.slice(0, SUMMARY_CHARACTERS);
+  // Not through the middle of a character.
+  const cut = text.slice(0, SUMMARY_CHARACTERS).replace(/[\uD800-\uDBFF]$/, "");
   const lastSpace = cut.lastIndexOf(" ");
   return `${lastSpace > SUMMARY_CHARACTERS / 2 ? cut.slice(0, lastSpace) : cut}…`;
 }

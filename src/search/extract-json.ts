@@ -49,8 +49,19 @@ export function extractJsonFromOutput(output: string, schema: AnswerSchema, opti
     if (found !== undefined) return found;
     if (candidates.length > 0) seen.note("schema");
   }
-  if (options.cut === true) seen.note("cut");
+  if (options.cut === true) seen.note("cut", reportSoFar(text));
   return { kind: "invalid", reason: seen.reason, bestText: seen.bestText };
+}
+
+/** Of an answer that was cut off, what it says so far: the JSON around it helps nobody. */
+function reportSoFar(text: string): string | undefined {
+  const [first] = findCandidates(text);
+  return first === undefined ? undefined : reportOf(readAnchored(text.slice(first.start, first.limit))?.value);
+}
+
+function reportOf(value: unknown): string | undefined {
+  const report = isRecord(value) ? (value["report"] ?? value["result"]) : undefined;
+  return typeof report === "string" ? report : undefined;
 }
 
 type Accept = (value: unknown, repaired: boolean) => Extraction | undefined;
@@ -181,8 +192,7 @@ function repairOne(region: string, candidate: Candidate, { accept, seen, repair 
   const closed = candidate.end === undefined ? undefined : region.slice(0, candidate.end - candidate.start);
   const anchored = readClosedOrWhole(closed, region);
   if (anchored?.cut === true) {
-    const report = anchored.value["report"] ?? anchored.value["result"];
-    seen.note("cut", typeof report === "string" ? report : undefined);
+    seen.note("cut", reportOf(anchored.value));
     return undefined;
   }
   const repaired = closed === undefined ? undefined : repairedValue(closed, repair);
@@ -215,10 +225,7 @@ function repairedValue(text: string, repair: (text: string) => string): unknown 
 
 /** Repair may close a string at the wrong quote or change one; the marks of the report tell. */
 function sameReport(value: unknown, anchored: Record<string, unknown>): boolean {
-  const letters = (from: unknown): string => {
-    const report = isRecord(from) ? (from["report"] ?? from["result"]) : undefined;
-    return (typeof report === "string" ? report : "").replaceAll(/[\s\\]/g, "");
-  };
+  const letters = (from: unknown): string => (reportOf(from) ?? "").replaceAll(/[\s\\]/g, "");
   return letters(value) === letters(anchored);
 }
 

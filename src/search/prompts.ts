@@ -1,6 +1,5 @@
 /** The texts Gemini is told, from files a user can replace; what is filled in stays literal and is fenced as data. */
 
-import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../platform/log.ts";
@@ -12,7 +11,7 @@ export const PROMPT_NAMES = [
   "research-prompt",
   "correction-prompt",
 ] as const;
-export type PromptName = (typeof PROMPT_NAMES)[number];
+type PromptName = (typeof PROMPT_NAMES)[number];
 
 export interface PromptsOptions {
   packaged: string;
@@ -40,7 +39,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
       fillIn(template(name), {
         date: new Date(options.now()).toISOString().slice(0, 10),
         // Unknown to whoever wrote the text between the marks, so it cannot close its own fence.
-        fence: randomBytes(6).toString("hex"),
+        fence: Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString("hex"),
         ...values,
       }),
   };

@@ -32,10 +32,10 @@ const hasReportWhenTrue = (answer: { success: boolean; report?: string | undefin
   !answer.success || (answer.report ?? "").trim() !== "";
 
 /** D2 for `search` and `deep_research`. */
-export const searchAnswer = z.preprocess(reportField, researchAnswer).refine(hasReportWhenTrue);
+const searchAnswer = z.preprocess(reportField, researchAnswer).refine(hasReportWhenTrue);
 
 /** D2 for a round of `deep_search`: a refusal needs no verdict, a report does. */
-export const deepSearchAnswer = searchAnswer.refine((answer) => !answer.success || answer.verified !== undefined);
+const deepSearchAnswer = searchAnswer.refine((answer) => !answer.success || answer.verified !== undefined);
 
 export type ResearchAnswer = z.infer<typeof searchAnswer>;
 

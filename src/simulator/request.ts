@@ -59,7 +59,8 @@ export function toolResultsIn(contents: readonly RequestContent[]): ToolResult[]
     one.parts.flatMap(({ functionResponse }) => {
       if (functionResponse === undefined) return [];
       const { id, name, response } = functionResponse;
-      return [{ id, name, output: String(response?.output ?? response?.error ?? "") }];
+      const output = response?.output ?? response?.error ?? "";
+      return [{ id, name, output: typeof output === "string" ? output : JSON.stringify(output) }];
     }),
   );
 }

@@ -38,6 +38,3 @@ export function startCommand(args: string[], { env, stdin, node, cwd }: CommandO
   });
   return { child, stderr: () => stderr, ended };
 }
-
-export const runCommand = (args: string[], options: CommandOptions): Promise<CommandResult> =>
-  startCommand(args, options).ended;

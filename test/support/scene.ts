@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import type { TestContext } from "vitest";
 import type { ScenarioInput } from "../../src/simulator/scenario.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
-import { type CommandOptions, type CommandResult, runCommand, type RunningCommand, startCommand } from "./command.ts";
+import { type CommandOptions, type CommandResult, type RunningCommand, startCommand } from "./command.ts";
 import {
   type Era,
   isolatedEnvironment,
@@ -51,7 +51,9 @@ export async function openScene(
     configDir,
     env,
     server: async (options = {}) => {
-      const server = await startServer({ ...options, env: { ...env, ...options.env }, configDir });
+      // A modern client asks a server of its own first and throws it away: twice the processes, one without a log.
+      const { era = "legacy" } = options;
+      const server = await startServer({ era, env: { ...env, ...options.env }, configDir });
       onTestFinished(() => server.close());
       return server;
     },

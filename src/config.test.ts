@@ -1,0 +1,111 @@
+/** Where settings and state live on each system, and what a setting's value becomes. */
+
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { type ConfigSource, loadConfig } from "./config.ts";
+
+let home = "";
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "config-"));
+  return () => rmSync(home, { recursive: true });
+});
+
+const load = (source: Partial<ConfigSource> = {}) =>
+  loadConfig({ environment: {}, platform: "linux", home, ...source });
+
+describe("B5 the config directory", () => {
+  test("stands where each system keeps such things, and is private", () => {
+    const linux = join(home, ".config", "gemini-search-mcp");
+    expect(load().configDir).toBe(linux);
+    expect(statSync(linux).mode & 0o777).toBe(0o700);
+    expect(load({ platform: "darwin" }).configDir).toBe(
+      join(home, "Library", "Application Support", "gemini-search-mcp"),
+    );
+    const APPDATA = join(home, "Roaming");
+    expect(load({ platform: "win32", environment: { APPDATA } }).configDir).toBe(join(APPDATA, "gemini-search-mcp"));
+    expect(load({ platform: "win32" }).configDir).toBe(join(home, "AppData", "Roaming", "gemini-search-mcp"));
+  });
+
+  test("follows XDG_CONFIG_HOME when that is absolute, as its specification says", () => {
+    const XDG_CONFIG_HOME = join(home, "xdg");
+    expect(load({ environment: { XDG_CONFIG_HOME } }).configDir).toBe(join(XDG_CONFIG_HOME, "gemini-search-mcp"));
+    const relative = load({ environment: { XDG_CONFIG_HOME: "xdg" } });
+    expect(relative.configDir).toBe(join(home, ".config", "gemini-search-mcp"));
+  });
+
+  test("is the one of GEMINI_SEARCH_CONFIG_DIR on every system", () => {
+    const GEMINI_SEARCH_CONFIG_DIR = join(home, "mine");
+    for (const platform of ["linux", "darwin", "win32"] as const) {
+      const environment = { GEMINI_SEARCH_CONFIG_DIR, XDG_CONFIG_HOME: home, APPDATA: home };
+      expect(load({ platform, environment })).toMatchObject({ configDir: GEMINI_SEARCH_CONFIG_DIR, warnings: [] });
+    }
+  });
+
+  test("that cannot be made is a warning, not an end", () => {
+    writeFileSync(join(home, "file"), "");
+    const config = load({ environment: { GEMINI_SEARCH_CONFIG_DIR: join(home, "file", "below") } });
+    expect(config.configDirWritable).toBe(false);
+    expect(config.warnings).toHaveLength(1);
+  });
+
+  test("keeps the mode its owner gave it", () => {
+    const GEMINI_SEARCH_CONFIG_DIR = join(home, "mine");
+    mkdirSync(GEMINI_SEARCH_CONFIG_DIR);
+    chmodSync(GEMINI_SEARCH_CONFIG_DIR, 0o750);
+    load({ environment: { GEMINI_SEARCH_CONFIG_DIR } });
+    expect(statSync(GEMINI_SEARCH_CONFIG_DIR).mode & 0o777).toBe(0o750);
+  });
+});
+
+test("B6 the database stands in the config directory, also under another name", () => {
+  const { configDir, databaseFile } = load();
+  expect(databaseFile).toBe(join(configDir, "deep_research.db"));
+  expect(load({ environment: { DEEP_RESEARCH_DB: "other.db" } }).databaseFile).toBe(join(configDir, "other.db"));
+  expect(load({ environment: { DEEP_RESEARCH_DB: "/data/x.db" } }).databaseFile).toBe("/data/x.db");
+});
+
+describe("B1 B3 B4 B7 a value", () => {
+  test.each([
+    ["DEEP_SEARCH_MAX_ITERATIONS", "", 5],
+    ["DEEP_SEARCH_MAX_ITERATIONS", "0", 2],
+    ["DEEP_SEARCH_MAX_ITERATIONS", "10", 10],
+    ["GEMINI_SEARCH_TIMEOUT", undefined, 300_000],
+    ["GEMINI_SEARCH_TIMEOUT", "60000", 60_000],
+    ["JSON_MAX_RETRIES", "10", 10],
+    ["PROGRESS_LOG_INTERVAL", undefined, 30_000],
+    ["DEBUG", "1", true],
+    ["DEBUG", "false", false],
+    ["GEMINI_MODEL", "  name ", "name"],
+    ["GEMINI_API_KEY", "YOUR_API_KEY_HERE", undefined],
+    ["GEMINI_API_KEY", " key-with-spaces ", "key-with-spaces"],
+  ] as const)("%s=%s is %s", (name, value, expected) => {
+    const { settings, warnings } = load({ environment: { [name]: value } });
+    expect(settings[name]).toBe(expected);
+    expect(warnings).toEqual([]);
+  });
+
+  test.each([
+    ["DEEP_SEARCH_MAX_ITERATIONS", "11", 5],
+    ["DEEP_SEARCH_MAX_ITERATIONS", "2.5", 5],
+    ["JSON_MAX_RETRIES", "0", 3],
+    ["JSON_MAX_RETRIES", "11", 3],
+    ["GEMINI_SEARCH_TIMEOUT", "soon", 300_000],
+    ["SEARCH_BACKEND", "browser", "auto"],
+    ["GOOGLE_GEMINI_BASE_URL", "file:///etc/passwd", undefined],
+  ] as const)("%s=%s is refused by name, and the default holds", (name, value, expected) => {
+    const { settings, warnings } = load({ environment: { [name]: value } });
+    expect(settings[name]).toBe(expected);
+    expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} has a value that cannot be used`))]);
+    expect(warnings[0]).not.toContain(value);
+  });
+});
+
+test("secrets: every secret in use is known to the redactor, wherever it was set", () => {
+  const { configDir } = load();
+  writeFileSync(join(configDir, "config.json"), JSON.stringify({ FIRECRAWL_API_KEY: "from-the-file" }));
+  const { secrets } = load({ environment: { GOOGLE_API_KEY: "by-its-other-name" } });
+  expect(secrets).toEqual({ GEMINI_API_KEY: "by-its-other-name", FIRECRAWL_API_KEY: "from-the-file" });
+});

@@ -1,0 +1,51 @@
+/** Sources as a report lists them: numbered once, in the order they were found, with the site's own name. */
+
+import { expect, test } from "vitest";
+import { numberSources, unique } from "./report.ts";
+
+const REDIRECT = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/AUZIYQ";
+
+test("K1 G4 numbers every address once, in the order it was first found", () => {
+  const visited = ["https://b.test/1", "https://a.test/2", "https://b.test/1"].map((url) => ({ url, title: "T" }));
+  expect(numberSources(visited)).toEqual([
+    { n: 1, title: "T", url: "https://b.test/1", domain: "b.test" },
+    { n: 2, title: "T", url: "https://a.test/2", domain: "a.test" },
+  ]);
+});
+
+test("K1 takes a title from wherever the address came with one, and keeps its place", () => {
+  const [first, second] = numberSources([
+    { url: "https://a.test/", title: "" },
+    { url: "https://b.test/", title: "B" },
+    { url: "https://a.test/", title: "A" },
+    { url: "https://a.test/", title: "A again" },
+  ]);
+  expect(first).toMatchObject({ n: 1, title: "A" });
+  expect(second).toMatchObject({ n: 2, title: "B" });
+});
+
+test("K1 names a source without a title after its site", () => {
+  expect(numberSources([{ url: "https://www.example.org/page", title: "" }])).toEqual([
+    { n: 1, title: "example.org", url: "https://www.example.org/page", domain: "example.org" },
+  ]);
+});
+
+test("K1 sees through Google's redirect links where the title is the site", () => {
+  const [site, page] = numberSources([
+    { url: `${REDIRECT}1`, title: "gazette.example.org" },
+    { url: `${REDIRECT}2`, title: "A page. With a title" },
+  ]);
+  expect(site?.domain).toBe("gazette.example.org");
+  expect(page?.domain).toBe("vertexaisearch.cloud.google.com");
+  expect(numberSources([{ url: "https://a.test/", title: "b.test" }])[0]?.domain).toBe("a.test");
+});
+
+test("K1 does not stumble over an address that is none", () => {
+  expect(numberSources([{ url: "a book", title: "The book" }])).toEqual([
+    { n: 1, title: "The book", url: "a book", domain: "" },
+  ]);
+});
+
+test("G4 unique keeps the first of equals", () => {
+  expect(unique(["b", "a", "b", "c", "a"])).toEqual(["b", "a", "c"]);
+});

@@ -1,0 +1,24 @@
+/** The table of legal moves: every state a run may enter, and from where. */
+
+import { expect, test } from "vitest";
+import { isFinished, RUN_STATUSES, sourcesOf } from "./run.ts";
+
+test("P1 a state is entered only from these", () => {
+  expect(Object.fromEntries(RUN_STATUSES.map((to) => [to, sourcesOf(to)]))).toEqual({
+    pending: ["start_unknown"],
+    running: ["pending"],
+    running_async: ["pending", "running", "start_unknown"],
+    start_unknown: ["pending"],
+    completed: ["running", "running_async", "failed", "cancelled"],
+    failed: ["pending", "running", "running_async", "start_unknown"],
+    cancelled: ["pending", "running", "running_async", "start_unknown"],
+  });
+});
+
+test("P1 what is completed stays; what failed or was cancelled may only be completed after all", () => {
+  const next = (from: string) => RUN_STATUSES.filter((to) => sourcesOf(to).some((source) => source === from));
+  expect(RUN_STATUSES.filter(isFinished)).toEqual(["completed", "failed", "cancelled"]);
+  expect(next("completed")).toEqual([]);
+  expect(next("failed")).toEqual(["completed"]);
+  expect(next("cancelled")).toEqual(["completed"]);
+});

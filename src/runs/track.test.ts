@@ -1,0 +1,65 @@
+/** A tracked run on a real database: what is told and stored of it, and what a store that refuses may cost. */
+
+import { expect, onTestFinished, test } from "vitest";
+import { AppError } from "../errors.ts";
+import { systemClock } from "../platform/clock.ts";
+import { createLog } from "../platform/log.ts";
+import { openStore } from "../store/store.ts";
+import { findRun } from "./run-store.ts";
+import { type Finished, type TrackedRun, trackRun } from "./track.ts";
+
+const START = { kind: "search", query: "a question", options: {}, owner: "local", client: undefined } as const;
+const DONE: Finished<string> = {
+  output: "the answer",
+  result: { report: "the answer", sources: [], metadata: {}, partial: false },
+  model: "m",
+};
+
+async function openRecorder() {
+  const lines: string[] = [];
+  const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+  const { db, processId, close } = await openStore({ file: undefined, clock: systemClock, log });
+  onTestFinished(() => close());
+  const messages: string[] = [];
+  const track = (work: (run: TrackedRun) => Promise<Finished<string>>) =>
+    trackRun({ db, processId, clock: systemClock, log, leaving: () => false }, START, {
+      progress: (message) => messages.push(message),
+      work,
+    });
+  return { db, lines, messages, track };
+}
+
+test("words: what the model chose to search for is cleaned before it is told or stored", async () => {
+  const { db, messages, track } = await openRecorder();
+  let stored: string | undefined;
+  await track(async (run) => {
+    run.activity("Searching: \u001B]52;c;cm0gLXJm\u0007heat \u202Epumps");
+    // The write is under way; this read waits its turn behind it.
+    stored = (await findRun(db, "local", run.taskId)).currentAction;
+    return DONE;
+  });
+  expect(stored).toBe("Searching: heat pumps");
+  expect(messages.at(-1)).toMatch(/^Searching: heat pumps \(/);
+});
+
+test("G8 a store that refuses costs a warning, never the answer", async () => {
+  const { db, lines, track } = await openRecorder();
+  const answer = await track(async () => {
+    await db.destroy();
+    return DONE;
+  });
+  expect(answer).toBe("the answer");
+  expect(lines).toEqual([expect.stringMatching(/^\[WARN\] The result could not be stored: /)]);
+});
+
+test("A6 an error names the run it belongs to, and the run the error", async () => {
+  const { db, track } = await openRecorder();
+  const failing = track(() => Promise.reject(new AppError({ code: "SEARCH_FAILED", message: "Nothing." })));
+  const error: unknown = await failing.catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "SEARCH_FAILED", run: { status: "failed" } });
+  const taskId = error instanceof AppError ? (error.run?.task_id ?? "") : "";
+  expect(await findRun(db, "local", taskId)).toMatchObject({
+    status: "failed",
+    error: { code: "SEARCH_FAILED", message: "Nothing." },
+  });
+});

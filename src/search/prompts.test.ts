@@ -1,0 +1,96 @@
+/** Prompts: what is filled in stays literal, each asks for one JSON block, and a user's own version comes first. */
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createLog } from "../platform/log.ts";
+import { createPrompts, fillIn, fillInLegacyPrompt, PROMPT_NAMES } from "./prompts.ts";
+
+const PACKAGED = join(import.meta.dirname, "../../prompts");
+const LITERAL = "$& $1 $$ $` {{model}} {{fence}} {topic} {{{query}}} }} {{ %s";
+
+function promptsWith(own: string | undefined) {
+  const lines: string[] = [];
+  const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+  return { lines, ...createPrompts({ packaged: PACKAGED, own, now: () => Date.UTC(2026, 10, 15), log }) };
+}
+
+function ownDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "prompts-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  return directory;
+}
+
+describe("G9 a value", () => {
+  test("is put in as it stands, once, however it looks", () => {
+    expect(fillIn("<{{query}}|{{query}}|{{model}}>", { query: LITERAL, model: "m" })).toBe(`<${LITERAL}|${LITERAL}|m>`);
+  });
+
+  test("is missing for names that only an object's prototype knows", () => {
+    expect(fillIn("{{constructor}} {{toString}} {{unknown}}", {})).toBe("{{constructor}} {{toString}} {{unknown}}");
+  });
+
+  test("is put into the older prompt in the same way", () => {
+    const filled = fillInLegacyPrompt(
+      "{topic}|{depth}|{model}|{other}|$&",
+      { topic: LITERAL, depth: "d", model: "m" },
+      "{}",
+    );
+    expect(filled).toBe(
+      `${LITERAL}|d|m|{other}|$&\n\nAnswer with exactly one fenced json block and nothing else, in this form:\n\n\`\`\`json\n{}\n\`\`\`\n`,
+    );
+  });
+});
+
+const VALUES = {
+  query: LITERAL,
+  result: "the result",
+  output: "the output",
+  file: "/tmp/file",
+  depth: "concise",
+  round: "2",
+  max_rounds: "5",
+  example: '{ "success": true }',
+};
+
+describe.each(PROMPT_NAMES)("%s", (name) => {
+  test("D6 G9 asks for one fenced json block and has no gap left", () => {
+    const prompt = promptsWith(undefined).render(name, { ...VALUES, query: "a question" });
+    expect(prompt).not.toMatch(/\{\{\w+\}\}/);
+    expect(prompt).toContain("exactly one fenced json block");
+    expect(prompt).toContain('```json\n{ "success": true }\n```');
+  });
+
+  test("G9 fences what it was given with marks that nobody can foresee", () => {
+    const { render } = promptsWith(undefined);
+    const marks = (prompt: string) =>
+      [...prompt.matchAll(/^-----(?:BEGIN|END) [A-Z ]+ (\w+)-----$/gm)].map((m) => m[1]);
+    const first = marks(render(name, VALUES));
+    expect(first.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(first).size).toBe(1);
+    expect(first[0]).toMatch(/^[0-9a-f]{12}$/);
+    expect(marks(render(name, VALUES))[0]).not.toBe(first[0]);
+  });
+});
+
+describe("B9 a directory of the user's own", () => {
+  test("gives its versions; what it does not hold is ours, without a word", () => {
+    const own = ownDirectory();
+    writeFileSync(join(own, "search-prompt.md"), "Mine on {{date}}: {{query}}");
+    const { render, lines } = promptsWith(own);
+    expect(render("search-prompt", VALUES)).toBe(`Mine on 2026-11-15: ${LITERAL}`);
+    expect(render("verify-prompt", VALUES)).toContain("# Task: verify");
+    expect(lines).toEqual([]);
+  });
+
+  test("that cannot be read is named once, and ours is used", () => {
+    const own = ownDirectory();
+    mkdirSync(join(own, "search-prompt.md"));
+    const { render, lines } = promptsWith(own);
+    for (const _ of [1, 2]) expect(render("search-prompt", VALUES)).toContain("# Task: search");
+    expect(lines).toEqual([
+      "[WARN] search-prompt.md in GEMINI_SEARCH_PROMPTS_DIR cannot be read; the built-in one is used.\n",
+    ]);
+  });
+});

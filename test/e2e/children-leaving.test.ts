@@ -1,0 +1,206 @@
+/** A server that has to leave in the middle of a Gemini CLI call: it is gone in time and takes everything with it. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, type TestContext, vi } from "vitest";
+import type { StandinScenario } from "../../src/simulator/standin-cli.ts";
+import { type CliScene, openCliScene, roomsIn, SOON } from "../support/cli-scene.ts";
+import { isAlive } from "../support/processes.ts";
+import { BIN, type CallOptions, type RunningServer, type ToolResult } from "../support/server.ts";
+import { storedRun } from "../support/stored-run.ts";
+
+const QUERY = "What is new in heat pumps?";
+
+/** A8: with nothing to wait for, and with a child that uses its second of grace. */
+const LEAVES_WITHIN_MS = { polite: 1_500, stubborn: 3_500 };
+
+const CHILDREN: Record<keyof typeof LEAVES_WITHIN_MS, StandinScenario> = {
+  polite: { hang: true },
+  stubborn: { hang: true, ignoreSigterm: true, forkMs: 600_000 },
+};
+
+/** Tells a process that left by itself, and how, from one that a signal ended. The child does not inherit it. */
+const RECORD_EXIT = `--import=data:text/javascript,${encodeURIComponent(
+  'import { writeFileSync } from "node:fs"; process.on("exit", (code) => writeFileSync(`${process.env.EXIT_RECORDS}/${process.pid}`, String(code)));',
+)}`;
+
+interface InCall {
+  scene: CliScene;
+  server: RunningServer;
+  taskId: string;
+  /** Resolves to undefined when the call was lost. */
+  call: Promise<ToolResult | undefined>;
+  /** Undefined while the server runs, and for ever when it was killed. */
+  exitCode: () => string | undefined;
+}
+
+/** A server with one child at work. */
+async function reachChild(context: TestContext, scenario: StandinScenario, options: CallOptions = {}): Promise<InCall> {
+  const scene = openCliScene(context, scenario);
+  const server = await scene.server({ env: { NODE_OPTIONS: RECORD_EXIT, EXIT_RECORDS: scene.folder } });
+  const file = join(scene.folder, String(server.pid));
+  let taskId = "";
+  const onProgress = (message: string): void => {
+    taskId = /task_id ([\w-]{36})/.exec(message)?.[1] ?? taskId;
+  };
+  const call = server.call("search", { query: QUERY }, { ...options, onProgress }).catch(() => undefined);
+  await vi.waitFor(() => expect(scene.children()).toHaveLength(1), SOON);
+  return {
+    scene,
+    server,
+    taskId,
+    call,
+    exitCode: () => (existsSync(file) ? readFileSync(file, "utf8") : undefined),
+  };
+}
+
+async function millisecondsToLeave(server: RunningServer, leave: (server: RunningServer) => void): Promise<number> {
+  const started = performance.now();
+  leave(server);
+  await vi.waitFor(() => expect(isAlive(server.pid)).toBe(false), SOON);
+  return performance.now() - started;
+}
+
+/** What a later client gets to see. */
+async function expectInterrupted({ scene, taskId }: InCall): Promise<void> {
+  const later = await scene.server();
+  const { structured } = await later.call("list_research", {});
+  expect(structured["runs"]).toMatchObject([{ task_id: taskId, status: "failed" }]);
+  expect((await later.call("get_research_results", { task_id: taskId })).structured).toMatchObject({
+    error: { code: "RESEARCH_FAILED", details: { reason: "INTERRUPTED" } },
+    status: "failed",
+  });
+}
+
+const WAYS_TO_LEAVE: [string, (server: RunningServer) => void][] = [
+  ["the end of stdin", (server) => void server.close()],
+  ...(["SIGTERM", "SIGINT", "SIGHUP"] as const).map((signal): [string, (server: RunningServer) => void] => [
+    signal,
+    ({ pid }) => void process.kill(pid, signal),
+  ]),
+];
+
+const KINDS = ["polite", "stubborn"] as const;
+
+describe.each(KINDS)("with a %s child", (kind) => {
+  test.for(WAYS_TO_LEAVE)("A8 P2 %s ends the server in order and in time", async ([, leave], context) => {
+    const state = await reachChild(context, CHILDREN[kind]);
+    const { scene, server, taskId, call, exitCode } = state;
+    expect(await millisecondsToLeave(server, leave)).toBeLessThan(LEAVES_WITHIN_MS[kind]);
+    expect(exitCode()).toBe("0");
+    await scene.expectNothingLeft();
+    await call;
+    // Written by the server that left, not made up by the next.
+    expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "failed", error_code: "INTERRUPTED" });
+    await expectInterrupted(state);
+    expect(scene.children(), "nothing is asked again").toHaveLength(1);
+  });
+});
+
+describe.concurrent("apart from that", () => {
+  test.for(KINDS)("C5 L1 a cancel by the client ends a %s child and keeps the server", async (kind, context) => {
+    const controller = new AbortController();
+    const { scene, server, taskId, call } = await reachChild(context, CHILDREN[kind], { signal: controller.signal });
+    controller.abort();
+    expect(await call).toBeUndefined();
+    // The stubborn one has its 5 s before it is killed.
+    await vi.waitFor(() => expect(storedRun(scene.configDir, taskId)?.["status"]).not.toBe("running"), {
+      timeout: 8_000,
+      interval: 20,
+    });
+    await scene.expectNothingLeft();
+    scene.script({});
+    expect((await server.call("search", { query: QUERY })).structured).toMatchObject({ success: true });
+    const { structured } = await (await scene.server()).call("list_research", { status: "cancelled" });
+    expect(structured["runs"]).toMatchObject([{ task_id: taskId, status: "cancelled" }]);
+    expect(storedRun(scene.configDir, taskId)).toMatchObject({ error_code: "CANCELLED" });
+  });
+
+  test("A8 C5 a server that leaves while a cancelled child still has its 5 s shortens them", async (context) => {
+    const controller = new AbortController();
+    const state = await reachChild(context, CHILDREN.stubborn, { signal: controller.signal });
+    const { scene, server, taskId, call, exitCode } = state;
+    controller.abort();
+    await call;
+    await server.call("list_research", {});
+    const took = await millisecondsToLeave(server, ({ pid }) => void process.kill(pid, "SIGTERM"));
+    expect(took).toBeLessThan(LEAVES_WITHIN_MS.stubborn);
+    expect(exitCode()).toBe("0");
+    await scene.expectNothingLeft();
+    expect(["cancelled", "failed"]).toContain(storedRun(scene.configDir, taskId)?.["status"]);
+  });
+
+  test("A8 a second signal does not cut the first one short", async (context) => {
+    const { scene, server, exitCode } = await reachChild(context, CHILDREN.stubborn);
+    process.kill(server.pid, "SIGINT");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await millisecondsToLeave(server, ({ pid }) => void process.kill(pid, "SIGINT"));
+    expect(exitCode()).toBe("0");
+    await scene.expectNothingLeft();
+  });
+
+  test("C5 T6 P2 what a killed server leaves behind, the next one clears away", async (context) => {
+    const state = await reachChild(context, CHILDREN.stubborn);
+    const { scene, server, taskId, call, exitCode } = state;
+    process.kill(server.pid, "SIGKILL");
+    expect(await call).toBeUndefined();
+    expect(exitCode()).toBeUndefined();
+    const [child] = scene.children();
+    expect(isAlive(child?.pid ?? 0), "a mute child does not notice that nobody listens").toBe(true);
+    expect(roomsIn(scene.configDir)).toHaveLength(1);
+    expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "running" });
+
+    scene.script({});
+    const next = await scene.server({ env: { GEMINI_CLI_MAX_CHILDREN: "1" } });
+    const asked = performance.now();
+    expect((await next.call("search", { query: QUERY })).structured).toMatchObject({ success: true });
+    expect(performance.now() - asked, "the dead server's slot is free").toBeLessThan(10_000);
+    await scene.expectNothingLeft();
+    await vi.waitFor(() => {
+      expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "failed", error_code: "INTERRUPTED" });
+    }, SOON);
+  });
+
+  test("T6 a child that speaks ends by itself when its server was killed", async (context) => {
+    const { scene, server, call } = await reachChild(context, { sleepMs: 300 });
+    process.kill(server.pid, "SIGKILL");
+    await call;
+    await vi.waitFor(() => expect(isAlive(scene.children()[0]?.pid ?? 0)).toBe(false), SOON);
+  });
+});
+
+/** As the client of the 2026 era says it. */
+const searchRequest = (id: number, query: string): string =>
+  `${JSON.stringify({
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
+    params: {
+      name: "search",
+      arguments: { query },
+      _meta: {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { name: "test-client", version: "1.0.0" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+      },
+    },
+  })}\n`;
+
+test("A8 a client that no longer reads ends the server with its next word, and the calls in flight", async (context) => {
+  const scene = openCliScene(context, {
+    calls: [
+      { prompt: "the quick one", sleepMs: 500 },
+      { prompt: "the slow one", hang: true },
+    ],
+  });
+  const server = spawn(process.execPath, [BIN], { env: scene.env, stdio: ["pipe", "pipe", "ignore"] });
+  context.onTestFinished(() => void server.kill("SIGKILL"));
+  const exit = once(server, "exit");
+  server.stdin.write(searchRequest(1, "the quick one") + searchRequest(2, "the slow one"));
+  await vi.waitFor(() => expect(scene.children()).toHaveLength(2), SOON);
+  server.stdout.destroy();
+  expect(await exit).toEqual([0, null]);
+  await scene.expectNothingLeft();
+});

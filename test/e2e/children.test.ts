@@ -1,0 +1,185 @@
+/** Every way a Gemini CLI child can misbehave, through the front door: the right answer comes, and nothing is left. */
+
+import { describe, expect, test } from "vitest";
+import type { StandinScenario } from "../../src/simulator/standin-cli.ts";
+import { startSimulator } from "../../src/simulator/server.ts";
+import { type CliScene, openCliScene } from "../support/cli-scene.ts";
+import { peakMemory } from "../support/processes.ts";
+import { TEST_KEY, type ToolResult } from "../support/server.ts";
+
+const QUERY = "What is new in heat pumps?";
+const MEGABYTE = 1_000_000;
+
+const search = async (scene: CliScene, env: Record<string, string> = {}): Promise<ToolResult> =>
+  (await scene.server({ env })).call("search", { query: QUERY });
+
+const good = (answer: string): string => `\`\`\`json\n${JSON.stringify({ success: true, report: answer })}\n\`\`\``;
+
+describe.concurrent("with one call each", () => {
+  test("C8 C5 B4 a child that hangs ends with the timeout, and no second one is tried", async (context) => {
+    const scene = openCliScene(context, { hang: true });
+    const { isError, structured } = await search(scene, { GEMINI_SEARCH_TIMEOUT: "1000" });
+    expect(isError).toBe(true);
+    expect(structured).toMatchObject({
+      status: "failed",
+      error: { code: "EXECUTION_ERROR", message: expect.stringMatching(/^The Gemini CLI did not finish within 1 s/) },
+    });
+    expect(scene.children()).toHaveLength(1);
+    await scene.expectNothingLeft();
+  });
+
+  test("C5 T6 a child that ignores every polite signal is killed 5 s after the timeout", async (context) => {
+    const scene = openCliScene(context, { hang: true, ignoreSigterm: true });
+    const started = performance.now();
+    const { structured } = await search(scene, { GEMINI_SEARCH_TIMEOUT: "1000" });
+    // Not sooner: the CLI writes its record while it leaves.
+    expect(performance.now() - started).toBeGreaterThan(6_000);
+    expect(structured).toMatchObject({ error: { code: "EXECUTION_ERROR" } });
+    expect(scene.children()).toHaveLength(1);
+    await scene.expectNothingLeft();
+  });
+
+  test("C5 C7 T6 a child that leaves a grandchild behind that holds its stdout is not waited for", async (context) => {
+    const scene = openCliScene(context, { forkMs: 600_000, ignoreSigterm: true });
+    const { structured } = await search(scene);
+    expect(structured).toMatchObject({ success: true, result: expect.stringContaining("Stand-in report") });
+    expect(scene.children()).toMatchObject([{ grandchild: expect.any(Number) }]);
+    await scene.expectNothingLeft();
+  });
+
+  test("C5 T6 a child that leaves a daemon of another group behind is not waited for, and the daemon ended", async (context) => {
+    const scene = openCliScene(context, { forkMs: 600_000, forkDaemon: true });
+    const { structured } = await search(scene);
+    expect(structured).toMatchObject({ success: true, result: expect.stringContaining("Stand-in report") });
+    await scene.expectNothingLeft();
+  });
+
+  test("C5 T6 a child that hangs together with its grandchild is stopped together with it", async (context) => {
+    const scene = openCliScene(context, { hang: true, forkMs: 600_000 });
+    const { structured } = await search(scene, { GEMINI_SEARCH_TIMEOUT: "1000" });
+    expect(structured).toMatchObject({ error: { code: "EXECUTION_ERROR" } });
+    await scene.expectNothingLeft();
+  });
+
+  test("C6 a child that prints characters in halves is read right", async (context) => {
+    const report = "Kyōto 京都, café – “naïve” 👩‍👩‍👧 𝄞 ﷽";
+    const scene = openCliScene(context, { text: good(report), splitCharacters: true });
+    expect((await search(scene)).structured).toMatchObject({ success: true, result: report });
+    await scene.expectNothingLeft();
+  });
+
+  test("C8 E1 T7 a child that exits with 0 and says nothing is tried three times, then an error", async (context) => {
+    const scene = openCliScene(context, { silent: true });
+    const { isError, structured } = await search(scene);
+    expect(isError).toBe(true);
+    expect(structured).toMatchObject({
+      error: {
+        code: "EXECUTION_ERROR",
+        message: "The Gemini CLI ended without an answer. All retries are used up (3 tries and 0 corrections).",
+        details: { exit_code: 0, retries: 3, corrections: 0 },
+      },
+    });
+    expect(scene.children()).toHaveLength(3);
+    await scene.expectNothingLeft();
+  });
+
+  test("C8 E1 a child that says nothing once is only tried again", async (context) => {
+    const scene = openCliScene(context, { calls: [{ silent: true }, {}] });
+    expect((await search(scene)).structured).toMatchObject({ success: true });
+    expect(scene.children()).toHaveLength(2);
+    await scene.expectNothingLeft();
+  });
+
+  const afterTheAnswer: [string, StandinScenario][] = [
+    ["exits with 1", { exitCode: 1 }],
+    ["exits with 1 without a word that it is done", { exitCode: 1, noResult: true }],
+    ["exits with 1 in plain text", { exitCode: 1, format: "text" }],
+    ["never leaves", { hangAfterAnswer: true }],
+  ];
+  test.for(afterTheAnswer)("C7 a child that %s after a whole answer has answered", async ([, scenario], context) => {
+    const scene = openCliScene(context, { ...scenario, text: good("Kept.") });
+    expect((await search(scene)).structured).toMatchObject({ success: true, result: "Kept." });
+    expect(scene.children()).toHaveLength(1);
+    await scene.expectNothingLeft();
+  });
+
+  test("E3 E6 C7 a child that only ever prints prose leaves no file of its corrections", async (context) => {
+    const scene = openCliScene(context, { text: "I would rather not write JSON." });
+    const { structured } = await search(scene);
+    expect(structured).toMatchObject({
+      error: {
+        code: "EXECUTION_ERROR",
+        details: { retries: 3, corrections: 3, best_text: "I would rather not write JSON." },
+      },
+    });
+    expect(scene.children()).toHaveLength(6);
+    await scene.expectNothingLeft();
+  });
+
+  test("C8 B11 a child that cannot sign in fails at once, with what to do about it", async (context) => {
+    const scene = openCliScene(context, { silent: true, exitCode: 41 });
+    const { structured } = await search(scene);
+    expect(structured).toMatchObject({
+      error: {
+        code: "EXECUTION_ERROR",
+        message: "The Gemini CLI could not sign in to Google.",
+        suggestion: expect.stringMatching(/^Set GEMINI_API_KEY .*2026-06-18/),
+        details: { exit_code: 41 },
+      },
+    });
+    expect(scene.children()).toHaveLength(1);
+    await scene.expectNothingLeft();
+  });
+
+  test("B11 a child that cannot sign in is replaced by the API where there is a key, and the answer says so", async (context) => {
+    const gemini = await startSimulator();
+    context.onTestFinished(() => gemini.close());
+    const scene = openCliScene(context, { silent: true, exitCode: 41 });
+    const env = { SEARCH_BACKEND: "auto", GEMINI_API_KEY: TEST_KEY, GOOGLE_GEMINI_BASE_URL: gemini.url };
+    const server = await scene.server({ env });
+    for (const _ of ["first", "second"]) {
+      const { structured } = await server.call("search", { query: QUERY });
+      expect(structured).toMatchObject({
+        success: true,
+        metadata: {
+          model: "gemini-3.8-flash",
+          notices: [expect.stringMatching(/^The Gemini CLI cannot sign in .*2026-06-18.* API was used instead\.$/)],
+        },
+      });
+    }
+    expect(scene.children(), "a sign-in that failed is not tried again").toHaveLength(1);
+    expect(gemini.ledger.countByKind()).toEqual({ search: 2 });
+    await scene.expectNothingLeft();
+  });
+});
+
+/** T16. A server weighs 85 MB in a search, and 32 MB of output add some 130: read, decoded, joined, searched. */
+const MOST_MEMORY_MB = 300;
+
+test("C6 T16 a child that prints 100 MB is stopped, and the server stays small and answers the next call", async (context) => {
+  const scene = openCliScene(context);
+  const server = await scene.server();
+  scene.script({ printBytes: 100 * MEGABYTE });
+  const { isError, structured, text } = await server.call("search", { query: QUERY });
+  expect(isError).toBe(true);
+  expect(structured).toMatchObject({
+    error: { code: "EXECUTION_ERROR", message: "The Gemini CLI printed more than 32 MB and was stopped." },
+  });
+  expect(peakMemory(server.pid)).toBeLessThan(MOST_MEMORY_MB);
+  // A client gives up the connection over a message of 10 MB, in which the text stands twice.
+  expect(text.length).toBeLessThan(2 * MEGABYTE);
+  expect(scene.children()).toHaveLength(1);
+  await scene.expectNothingLeft();
+  const read = await server.call("get_research_results", { task_id: structured["task_id"] });
+  expect(read.text.length).toBeLessThan(2 * MEGABYTE);
+  scene.script({});
+  expect((await server.call("search", { query: QUERY })).structured).toMatchObject({ success: true });
+});
+
+test("C6 T16 a child that writes 50 MB on stderr has answered, and the server keeps only the end of it", async (context) => {
+  const scene = openCliScene(context, { stderr: "x".repeat(50 * MEGABYTE), exitCode: 1 });
+  const server = await scene.server();
+  expect((await server.call("search", { query: QUERY })).structured).toMatchObject({ success: true });
+  expect(peakMemory(server.pid)).toBeLessThan(MOST_MEMORY_MB / 2);
+  await scene.expectNothingLeft();
+});

@@ -1,0 +1,184 @@
+/** The command line as people and scripts use it: answers on stdout, everything else on stderr, exit codes that tell. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { openScene } from "../support/scene.ts";
+import { ROOT } from "../support/server.ts";
+import { storedRun } from "../support/stored-run.ts";
+
+const QUERY = "How do heat pumps perform in cold climates?";
+const SOON = { timeout: 10_000, interval: 10 };
+const { name: NAME, version: VERSION } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+
+describe("search", () => {
+  test("F1 prints the answer on stdout and progress on stderr only, exit 0", async (context) => {
+    const scene = await openScene(context);
+    const { code, stdout, stderr } = await scene.command(["search", QUERY]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^# How do heat pumps [\s\S]*\nSources visited:\n[\s\S]*\ntask_id: [\w-]{36}\n/);
+    expect(stderr).toMatch(/^Started search, task_id [\w-]{36}/);
+    expect(stdout).not.toContain("Started search");
+    expect(stderr).not.toContain("# How do heat pumps");
+  });
+
+  test("F1 reads the question from stdin for `-`", async (context) => {
+    const scene = await openScene(context);
+    const { code } = await scene.command(["search", "-"], { stdin: `${QUERY}\nAnd in deserts?\n` });
+    expect(code).toBe(0);
+    expect(scene.gemini.ledger.entries()).toMatchObject([{ question: `${QUERY}\nAnd in deserts?` }]);
+  });
+
+  test("F2 prints the same answer as the tool, as JSON", async (context) => {
+    const scene = await openScene(context);
+    const { code, stdout } = await scene.command(["search", QUERY, "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      success: true,
+      result: expect.stringContaining(`# ${QUERY}`),
+      metadata: { query: QUERY, model: "gemini-3.8-flash", cost_usd: expect.any(Number) },
+    });
+  });
+
+  test("prints a long report whole through a pipe", async (context) => {
+    const report = `${"A long report. ".repeat(60_000)}The end.`;
+    const text = `\`\`\`json\n${JSON.stringify({ success: true, report })}\n\`\`\``;
+    const scene = await openScene(context, { name: "long", tasks: { search: [{ answer: "raw", text }] } });
+    const { code, stdout } = await scene.command(["search", QUERY, "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).result).toBe(report);
+  });
+
+  test("takes a reader that closes early for no error", async (context) => {
+    const scene = await openScene(context, { name: "slow", latency_ms: 200 });
+    const { child, ended } = scene.startCommand(["search", QUERY]);
+    child.stdout.destroy();
+    expect((await ended).code).toBe(0);
+  });
+});
+
+const ESCAPES = {
+  clipboard: "\u001B]52;c;cm0gLXJmIC8=\u0007",
+  colour: "\u001B[31;1mred\u001B[0m",
+  title: "\u001B]0;owned\u001B\\",
+  c1: "\u009B2J",
+  bell: "\u0007",
+  backspace: "safe\b\b\b\bevil",
+  direction: "\u202Eevil\u2066",
+};
+
+/** What may act on a terminal: all control characters but the line break, and marks that turn text around. */
+const ACTS = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/;
+
+describe("text from the web", () => {
+  test("words: reaches neither stdout nor stderr with anything a terminal acts on", async (context) => {
+    const report = `Before ${Object.values(ESCAPES).join(" ")} after.`;
+    const text = `\`\`\`json\n${JSON.stringify({ success: true, report })}\n\`\`\``;
+    const scene = await openScene(context, { name: "hostile", tasks: { search: [{ answer: "raw", text }] } });
+    for (const flags of [[], ["--json"]]) {
+      const { code, stdout, stderr } = await scene.command(["search", QUERY, ...flags]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/Before .*red.* after\./);
+      expect(stdout + stderr).not.toMatch(ACTS);
+    }
+  });
+
+  test("words: nor does what is kept of an answer that failed, or the question in a list", async (context) => {
+    const text = `Found ${Object.values(ESCAPES).join(" ")} it.`;
+    const bad = [{ answer: "raw" as const, text }];
+    const scene = await openScene(context, { name: "hostile", tasks: { search: bad, correct_json: bad } });
+    const query = `What does ${Object.values(ESCAPES).join(" ")} do?`;
+    const failed = await scene.command(["search", query], { env: { JSON_MAX_RETRIES: "1" } });
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toMatch(/best_text: Found .*red/);
+    expect(failed.stderr).not.toMatch(ACTS);
+    const listed = await scene.command(["list-research"]);
+    expect(listed.stdout).toMatch(/query: What does .*red/);
+    expect(listed.stdout).not.toMatch(ACTS);
+  });
+});
+
+describe("exit codes", () => {
+  test("1: it failed; the reason is on stderr, with --json also on stdout", async (context) => {
+    const scene = await openScene(context, { name: "x", tasks: { search: [{ fault: "http-403" }] } });
+    const plain = await scene.command(["search", QUERY]);
+    expect(plain).toMatchObject({ code: 1, stdout: "" });
+    expect(plain.stderr).toContain("GEMINI_UNAVAILABLE: Google does not allow this key");
+    const json = await scene.command(["search", QUERY, "--json"]);
+    expect(json.code).toBe(1);
+    expect(json.stderr).toContain("GEMINI_UNAVAILABLE: Google does not allow this key");
+    expect(JSON.parse(json.stdout)).toMatchObject({ success: false, error: { code: "GEMINI_UNAVAILABLE" } });
+  });
+
+  test.for([
+    [["search", "ab"], /INVALID_QUERY: query must have at least 3 characters/],
+    [["search"], /missing required argument 'query'/],
+    [["search", QUERY, "another"], /too many arguments/],
+    [["deep-search", QUERY, "--max-iterations", "1"], /INVALID_INPUT: max_iterations must be/],
+    [["deep-search", QUERY, "--max-iterations", "two"], /INVALID_INPUT: max_iterations must be/],
+    [["deep-research", QUERY, "--depth", "endless"], /Allowed choices are concise, detailed/],
+    [["get-research-results", "42"], /INVALID_TASK_ID/],
+    [["list-research", "--limit", "0"], /INVALID_INPUT: limit must be/],
+    [["no-such-command"], /unknown command 'no-such-command'/],
+    [["--no-such-flag"], /unknown option '--no-such-flag'/],
+  ] as const)("2: %j is wrong, and says how", async ([args, message], context) => {
+    const scene = await openScene(context);
+    const { code, stdout, stderr } = await scene.command([...args]);
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(message);
+    expect(scene.gemini.ledger.count()).toBe(0);
+  });
+
+  test("130: interrupted, in time, with the run marked as such", async (context) => {
+    const scene = await openScene(context, { name: "hangs", tasks: { search: [{ fault: "hang" }] } });
+    const { child, stderr, ended } = scene.startCommand(["search", QUERY]);
+    await vi.waitFor(() => expect(scene.gemini.ledger.count()).toBe(1), SOON);
+    const interrupted = performance.now();
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 130, stdout: "" });
+    expect(performance.now() - interrupted).toBeLessThan(1_500);
+    const taskId = /task_id ([\w-]{36})/.exec(stderr())?.[1] ?? "";
+    expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "failed", error_code: "INTERRUPTED" });
+  });
+});
+
+describe("the other commands", () => {
+  test("Q2 K1 list-research and get-research-results find a run again, as text and as JSON", async (context) => {
+    const scene = await openScene(context);
+    await scene.command(["search", QUERY]);
+    const listed = JSON.parse((await scene.command(["list-research", "--json", "--limit", "5"])).stdout);
+    const [{ task_id }] = listed.runs;
+    expect(listed).toMatchObject({ success: true, runs: [{ kind: "search", query: QUERY, status: "completed" }] });
+    expect((await scene.command(["list-research", "--status", "failed"])).stdout).toBe("No runs are stored.\n");
+
+    const read = await scene.command(["get-research-results", task_id]);
+    expect(read.code).toBe(0);
+    expect(read.stdout).toMatch(/^# How do heat pumps [\s\S]*\nSources:\n1\. /);
+    const bare = await scene.command(["get-research-results", task_id, "--no-include-sources", "--json"]);
+    expect(JSON.parse(bare.stdout)).not.toHaveProperty("sources");
+    expect(scene.gemini.ledger.count()).toBe(1);
+  });
+
+  test("G1 G7 deep-search takes max-iterations, and logs warnings but no rounds", async (context) => {
+    const scene = await openScene(context, "never-verified");
+    const { code, stdout, stderr } = await scene.command(["deep-search", QUERY, "--max-iterations", "2"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("Note: Verification was not completed");
+    expect(stdout).toContain("iterations: 2");
+    expect(stderr).toContain("Round 2 of at most 2: verifying");
+    expect(stderr).not.toContain("[INFO]");
+  });
+
+  test("A4 --version prints package.json's", async (context) => {
+    const scene = await openScene(context);
+    expect(await scene.command(["--version"])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: "" });
+  });
+
+  test.for(["--help", "search --help"])("%s documents the exit codes", async (args, context) => {
+    const { code, stdout, stderr } = await (await openScene(context)).command(args.split(" "));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(`Usage: ${NAME}`);
+    expect(stdout).toMatch(/Exit codes:\n {2}0 .*\n {2}1 .*\n {2}2 .*\n {2}130 /);
+  });
+});

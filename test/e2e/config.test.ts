@@ -1,0 +1,249 @@
+/** Settings as a user gives them: which layer wins, what a bad value does, where things are kept, what is cleaned up. */
+
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, type TestContext, vi } from "vitest";
+import { keyFingerprint } from "../../src/simulator/ledger.ts";
+import { openScene, type Scene } from "../support/scene.ts";
+import { temporaryDirectory, TEST_KEY } from "../support/server.ts";
+
+const QUERY = "How do heat pumps perform in cold climates?";
+const SOON = { timeout: 10_000, interval: 10 };
+const DEFAULT_MODEL = "gemini-3.8-flash";
+
+const writeConfig = (scene: Scene, content: unknown): void =>
+  writeFileSync(join(scene.configDir, "config.json"), typeof content === "string" ? content : JSON.stringify(content));
+
+/** Which model each kind of request was sent to. */
+const modelsAsked = (scene: Scene): Record<string, string | undefined> =>
+  Object.fromEntries(scene.gemini.ledger.entries().map(({ kind, model }) => [kind, model]));
+
+function ownDirectory({ onTestFinished }: TestContext): string {
+  const directory = temporaryDirectory();
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+describe("layers", () => {
+  test("B1 flags win over the environment, that over config.json, that over defaults", async (context) => {
+    const scene = await openScene(context);
+    const asked = async (args: string[], env: Record<string, string>): Promise<string | undefined> => {
+      scene.gemini.ledger.clear();
+      expect((await scene.command(["search", QUERY, ...args], { env })).code).toBe(0);
+      return modelsAsked(scene)["search"];
+    };
+    expect(await asked([], {})).toBe(DEFAULT_MODEL);
+    writeConfig(scene, { GEMINI_MODEL: "from-file", JSON_MAX_RETRIES: 2 });
+    expect(await asked([], {})).toBe("from-file");
+    expect(await asked([], { GEMINI_MODEL: "from-environment" })).toBe("from-environment");
+    expect(await asked(["--model", "from-flag"], { GEMINI_MODEL: "from-environment" })).toBe("from-flag");
+    // Empty is what a client's template leaves behind: not set.
+    expect(await asked([], { GEMINI_MODEL: "" })).toBe("from-file");
+  });
+
+  test("B1 B2 an alias in the environment wins over the name itself in config.json", async (context) => {
+    const scene = await openScene(context, "bad-json");
+    writeConfig(scene, { GEMINI_CORRECTION_MODEL: "from-file" });
+    await scene.command(["search", QUERY], { env: { SECONDARY_GEMINI_MODEL: "from-alias" } });
+    expect(modelsAsked(scene)["correct_json"]).toBe("from-alias");
+  });
+
+  test("B1 a bad value is named in a warning with the default that is used", async (context) => {
+    const scene = await openScene(context, "never-verified");
+    writeConfig(scene, { PROGRESS_LOG_INTERVAL: "often", NO_SUCH_SETTING: 1 });
+    const server = await scene.server({
+      env: {
+        JSON_MAX_RETRIES: "99",
+        DEEP_SEARCH_MAX_ITERATIONS: "many",
+        GEMINI_SEARCH_TIMEOUT: "-1",
+        DEBUG: "perhaps",
+      },
+    });
+    const { structured } = await server.call("deep_search", { query: QUERY });
+    expect(structured["metadata"].iterations).toBe(5);
+    for (const [name, value] of Object.entries({
+      JSON_MAX_RETRIES: 3,
+      DEEP_SEARCH_MAX_ITERATIONS: 5,
+      GEMINI_SEARCH_TIMEOUT: 300_000,
+      PROGRESS_LOG_INTERVAL: 30_000,
+      DEBUG: false,
+    })) {
+      expect(server.stderr()).toContain(
+        `[WARN] ${name} has a value that cannot be used; the default (${value}) is used instead.\n`,
+      );
+    }
+    expect(server.stderr()).toMatch(/^\[WARN\] .*config\.json: NO_SUCH_SETTING is not a setting/m);
+  });
+
+  test("B1 a config.json that is none is named in a warning and ignored", async (context) => {
+    const scene = await openScene(context);
+    writeConfig(scene, '{ "GEMINI_MODEL": "from-file", ');
+    const { code, stderr } = await scene.command(["search", QUERY]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^\[WARN\] .*config\.json is not a JSON object of settings; it is ignored\.$/m);
+    expect(modelsAsked(scene)["search"]).toBe(DEFAULT_MODEL);
+  });
+
+  test("B1 a bad flag is an error that names it", async (context) => {
+    const scene = await openScene(context);
+    for (const args of [["--backend", "nope"], ["--model", ""], ["--no-such-flag"]]) {
+      const { code, stdout, stderr } = await scene.command(["search", QUERY, ...args]);
+      expect(code).toBe(2);
+      expect(stdout).toBe("");
+      expect(stderr).toContain(args[0]);
+    }
+    expect(scene.gemini.ledger.count()).toBe(0);
+  });
+});
+
+describe.concurrent("models and keys", () => {
+  test.for([
+    [{ GEMINI_MODEL: "main-only" }, { search: "main-only", correct_json: DEFAULT_MODEL }],
+    [{ GEMINI_CORRECTION_MODEL: "second" }, { search: DEFAULT_MODEL, correct_json: "second" }],
+    [{ SECONDARY_GEMINI_MODEL: "second" }, { search: DEFAULT_MODEL, correct_json: "second" }],
+    [
+      { GEMINI_MODEL: "main", GEMINI_CORRECTION_MODEL: "second" },
+      { search: "main", correct_json: "second" },
+    ],
+  ] as const)("B2 E8 neither model stands in for the other: %j", async ([env, models], context) => {
+    const scene = await openScene(context, "bad-json");
+    const { structured } = await (await scene.server({ env })).call("search", { query: QUERY });
+    expect(modelsAsked(scene)).toEqual(models);
+    expect(structured["metadata"].model).toBe(models.search);
+  });
+
+  test.for(["YOUR_API_KEY_HERE", "", "  "])("B7 the key %j counts as missing", async (key, context) => {
+    const scene = await openScene(context);
+    const server = await scene.server({ env: { GEMINI_API_KEY: key } });
+    const { structured } = await server.call("search", { query: QUERY });
+    expect(structured["error"]).toMatchObject({
+      code: "GEMINI_UNAVAILABLE",
+      message: "No Gemini API key is set.",
+      suggestion: expect.stringContaining("GEMINI_API_KEY"),
+    });
+    expect(scene.gemini.ledger.count()).toBe(0);
+  });
+
+  test.for([
+    [{ GEMINI_API_KEY: "", GOOGLE_API_KEY: "the-other-name" }, "the-other-name"],
+    [{ GEMINI_API_KEY: "YOUR_API_KEY_HERE", GOOGLE_API_KEY: "the-other-name" }, "the-other-name"],
+    [{ GOOGLE_API_KEY: "the-other-name" }, TEST_KEY],
+  ] as const)("B7 which of two names holds the key: %j", async ([env, key], context) => {
+    const scene = await openScene(context);
+    await (await scene.server({ env })).call("search", { query: QUERY });
+    expect(scene.gemini.ledger.entries()).toMatchObject([{ key: keyFingerprint(key) }]);
+  });
+
+  test("B11 auto uses the API where there is a key and no CLI", async (context) => {
+    const scene = await openScene(context);
+    const server = await scene.server({ env: { SEARCH_BACKEND: "auto", PATH: ownDirectory(context) } });
+    expect((await server.call("search", { query: QUERY })).structured["success"]).toBe(true);
+    expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
+  });
+
+  test("B9 G9 prompts of the user's own replace ours one by one, filled in literally", async (context) => {
+    const scene = await openScene(context, "bad-json");
+    const prompts = ownDirectory(context);
+    const own = "# Task: search\n\n-----BEGIN QUESTION-----\nIn verse, please: {{query}}\n-----END QUESTION-----\n";
+    writeFileSync(join(prompts, "search-prompt.md"), own);
+    const server = await scene.server({ env: { GEMINI_SEARCH_PROMPTS_DIR: prompts } });
+    const query = "What do $& and {{example}} and {{fence}} mean?";
+    expect((await server.call("search", { query })).structured["success"]).toBe(true);
+    expect(scene.gemini.ledger.entries()).toMatchObject([
+      { kind: "search", question: `In verse, please: ${query}` },
+      { kind: "correct_json" },
+    ]);
+  });
+
+  test("B4 a call that lasts is mentioned in the log at the interval that was set", async (context) => {
+    const scene = await openScene(context, { name: "slow", latency_ms: 450 });
+    const server = await scene.server({ env: { PROGRESS_LOG_INTERVAL: "100" } });
+    await server.call("search", { query: QUERY });
+    expect(server.stderr().match(/^\[INFO\] Gemini API call has been running for \d+ s$/gm)?.length).toBeGreaterThan(2);
+  });
+});
+
+describe.concurrent("places", () => {
+  test("B5 B6 the config directory is made private, and the database stands in it", async (context) => {
+    const scene = await openScene(context);
+    const [parent, cwd] = [ownDirectory(context), ownDirectory(context)];
+    const configDir = join(parent, "not", "yet");
+    const env = { GEMINI_SEARCH_CONFIG_DIR: configDir };
+    expect((await scene.command(["search", QUERY], { env, cwd })).code).toBe(0);
+    expect(statSync(configDir).mode & 0o777).toBe(0o700);
+    expect(statSync(join(configDir, "deep_research.db")).mode & 0o777).toBe(0o600);
+    const other = { ...env, DEEP_RESEARCH_DB: "elsewhere.db" };
+    expect((await scene.command(["search", QUERY], { env: other, cwd })).code).toBe(0);
+    expect(existsSync(join(configDir, "elsewhere.db"))).toBe(true);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test("B5 without a writable config directory searches work, with a warning, and nothing is left", async (context) => {
+    const scene = await openScene(context, "bad-json");
+    const temporary = ownDirectory(context);
+    // Nobody, root included, can make a directory below a file.
+    const blocked = join(scene.configDir, "a-file", "config");
+    writeFileSync(join(scene.configDir, "a-file"), "");
+    const env = { GEMINI_SEARCH_CONFIG_DIR: blocked, TMPDIR: temporary };
+    const server = await scene.server({ env });
+    const { structured } = await server.call("search", { query: QUERY });
+    expect(structured["success"]).toBe(true);
+    expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1, correct_json: 1 });
+    expect(server.stderr()).toContain(`[WARN] The config directory ${blocked} cannot be created or written.`);
+    const stored = await server.call("get_research_results", { task_id: structured["metadata"].task_id });
+    expect(stored.structured["success"]).toBe(true);
+    expect(readdirSync(temporary)).toHaveLength(1);
+    await server.close();
+    expect(readdirSync(temporary)).toEqual([]);
+
+    const { code } = await scene.command(["search", QUERY], { env });
+    expect(code).toBe(0);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+});
+
+const correctionFiles = (scene: Scene): string[] =>
+  readdirSync(scene.configDir).filter((name) => name.startsWith("temp-invalid-output-"));
+
+describe.concurrent("what an earlier process left", () => {
+  test("E4 orphans are deleted and counted, also when there are none", async (context) => {
+    const scene = await openScene(context);
+    for (const name of ["temp-invalid-output-1.txt", `temp-invalid-output-${Date.now()}.txt`]) {
+      writeFileSync(join(scene.configDir, name), "left behind");
+    }
+    writeFileSync(join(scene.configDir, "temp-invalid-output-mine.txt"), "not ours");
+    mkdirSync(join(scene.configDir, "reports"));
+    const first = await scene.server();
+    await vi.waitFor(() => expect(first.stderr()).toContain("[INFO] Cleaned up 2 orphaned temporary files."), SOON);
+    expect(correctionFiles(scene)).toEqual(["temp-invalid-output-mine.txt"]);
+    const second = await scene.server();
+    await vi.waitFor(() => expect(second.stderr()).toContain("[INFO] Cleaned up 0 orphaned temporary files."), SOON);
+    expect(existsSync(join(scene.configDir, "reports"))).toBe(true);
+  });
+
+  test("E4 a file that a live process holds stays; once that one is dead it is an orphan", async (context) => {
+    const hang = [{ fault: "hang" as const }];
+    const scene = await openScene(context, {
+      name: "stuck-in-correction",
+      tasks: { search: [{ answer: "prose" }], correct_json: hang },
+    });
+    const holder = await scene.server();
+    const call = holder.call("search", { query: QUERY }).catch(() => undefined);
+    await vi.waitFor(() => expect(scene.gemini.ledger.count("correct_json")).toBe(1), SOON);
+    // Its own tidying up must be over, or it would take what is left behind below.
+    await vi.waitFor(() => expect(holder.stderr()).toContain("Cleaned up 0"), SOON);
+    const [held] = correctionFiles(scene);
+    expect(held).toMatch(/\d{13}\.txt$/);
+    writeFileSync(join(scene.configDir, "temp-invalid-output-1.txt"), "left behind");
+
+    const second = await scene.server();
+    await vi.waitFor(() => expect(second.stderr()).toContain("Cleaned up 1 orphaned temporary file."), SOON);
+    expect(correctionFiles(scene)).toEqual([held]);
+
+    process.kill(holder.pid, "SIGKILL");
+    await call;
+    const third = await scene.server();
+    await vi.waitFor(() => expect(third.stderr()).toContain("Cleaned up 1 orphaned temporary file."), SOON);
+    expect(correctionFiles(scene)).toEqual([]);
+  });
+});

@@ -1,0 +1,204 @@
+/** Answers that cannot be used: what is tried, in which order, what it costs, what is left behind, what is kept. */
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { openScene, type Scene } from "../support/scene.ts";
+import { untold } from "../support/leaves.ts";
+
+const QUERY = "How do heat pumps perform in cold climates?";
+const ONCE = { JSON_MAX_RETRIES: "1" };
+
+const correctionFiles = (scene: Scene): string[] =>
+  readdirSync(scene.configDir).filter((name) => name.startsWith("temp-invalid-output-"));
+
+const linesOf = (stderr: string, start: string): string[] =>
+  stderr.split("\n").filter((line) => line.startsWith(start));
+
+describe.concurrent("a cycle", () => {
+  test("E1 D1 is one question and, when its answer holds no JSON, one correction", async (context) => {
+    const scene = await openScene(context, "bad-json");
+    const server = await scene.server();
+    const { structured } = await server.call("search", { query: QUERY });
+    expect(structured).toMatchObject({ success: true, result: expect.stringContaining(`# ${QUERY}`) });
+    expect(scene.gemini.ledger.entries().map((entry) => entry.kind)).toEqual(["search", "correct_json"]);
+    expect(server.stderr()).toContain("[WARN] Main search failed: the answer holds no JSON.\n");
+    expect(server.stderr()).not.toContain("[ERROR]");
+    expect(correctionFiles(scene)).toEqual([]);
+  });
+
+  test.for(["trailing-comma", "unescaped-quotes"] as const)(
+    "D1 needs no correction for JSON that can be repaired here: %s",
+    async (answer, context) => {
+      const scene = await openScene(context, { name: answer, tasks: { search: [{ answer }] } });
+      const { structured } = await (await scene.server()).call("search", { query: QUERY });
+      expect(structured).toMatchObject({ success: true, result: expect.stringContaining('call this "settled"') });
+      expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
+    },
+  );
+
+  test("E1 E5 whose correction fails is followed by another, after a second", async (context) => {
+    const scene = await openScene(context, "bad-json-twice");
+    const server = await scene.server();
+    const { structured } = await server.call("search", { query: QUERY });
+    expect(structured["success"]).toBe(true);
+    const [main, correction, again] = scene.gemini.ledger.entries();
+    expect([main?.kind, correction?.kind, again?.kind]).toEqual(["search", "correct_json", "search"]);
+    expect((again?.at ?? 0) - (correction?.at ?? 0)).toBeGreaterThanOrEqual(990);
+    expect(scene.gemini.ledger.count()).toBe(3);
+    expect(linesOf(server.stderr(), "[WARN] Main search failed: ")).toHaveLength(1);
+    expect(linesOf(server.stderr(), "[ERROR] JSON correction failed: ")).toHaveLength(1);
+  });
+
+  test("E1 E5 E6 is repeated three times, 1 s and 2 s apart; then the best text is handed out", async (context) => {
+    const scene = await openScene(context, "always-bad");
+    const server = await scene.server();
+    const { isError, structured, text } = await server.call("search", { query: QUERY });
+    const finished = Date.now();
+    expect(isError).toBe(true);
+    expect(structured).toMatchObject({
+      success: false,
+      error: {
+        code: "EXECUTION_ERROR",
+        message: expect.stringMatching(/retries and corrections are used up \(3 tries and 3 corrections\)/),
+        details: { retries: 3, corrections: 3, best_text: expect.stringContaining(`# ${QUERY}`) },
+      },
+      status: "failed",
+    });
+    expect(untold(text, structured)).toEqual([]);
+
+    const entries = scene.gemini.ledger.entries();
+    const cycle = ["search", "correct_json"];
+    expect(entries.map((entry) => entry.kind)).toEqual([...cycle, ...cycle, ...cycle]);
+    const gap = (n: number): number => (entries[n]?.at ?? 0) - (entries[n - 1]?.at ?? 0);
+    expect(gap(2)).toBeGreaterThanOrEqual(990);
+    expect(gap(4)).toBeGreaterThanOrEqual(1_990);
+    // The wait after a third cycle would be 5 s.
+    expect(finished - (entries[5]?.at ?? 0)).toBeLessThan(4_000);
+    expect(linesOf(server.stderr(), "[WARN] Main search failed: ")).toHaveLength(3);
+    expect(linesOf(server.stderr(), "[ERROR] JSON correction failed: ")).toHaveLength(3);
+    expect(correctionFiles(scene)).toEqual([]);
+
+    const stored = await server.call("get_research_results", { task_id: structured["task_id"] });
+    expect(stored.structured).toMatchObject({
+      partial: true,
+      status: "failed",
+      report: structured["error"].details.best_text,
+    });
+  });
+
+  test("B4 is done only once with JSON_MAX_RETRIES=1, and a correction that Google refuses is its end", async (context) => {
+    const prose = [{ answer: "prose" as const }];
+    const scene = await openScene(context, {
+      name: "x",
+      tasks: { search: prose, correct_json: [{ fault: "http-403" }] },
+    });
+    const server = await scene.server({ env: ONCE });
+    const { structured } = await server.call("search", { query: QUERY });
+    expect(structured["error"]).toMatchObject({ code: "EXECUTION_ERROR", details: { retries: 1, corrections: 1 } });
+    expect(structured["error"].message).toContain("1 try and 1 correction");
+    expect(scene.gemini.ledger.count()).toBe(2);
+    expect(linesOf(server.stderr(), "[ERROR] JSON correction failed: Google does not allow")).toHaveLength(1);
+  });
+
+  test("D5 E6 never accepts a report that was cut off, and does not have it corrected", async (context) => {
+    const scene = await openScene(context, "truncated");
+    const server = await scene.server({ env: { JSON_MAX_RETRIES: "2" } });
+    const { structured } = await server.call("search", { query: QUERY });
+    const { best_text, ...details } = structured["error"].details;
+    expect(structured["error"].code).toBe("EXECUTION_ERROR");
+    expect(details).toEqual({ retries: 2, corrections: 0 });
+    expect(best_text).toMatch(new RegExp(`^# ${QUERY.replace("?", "\\?")}\n`));
+    expect(best_text).not.toContain("Simulated by");
+    expect(scene.gemini.ledger.countByKind()).toEqual({ search: 2 });
+    expect(linesOf(server.stderr(), "[WARN] Main search failed: the answer breaks off")).toHaveLength(2);
+  });
+
+  test("D3 does not take an echo of the example for a result", async (context) => {
+    const scene = await openScene(context, { name: "echo", tasks: { search: [{ answer: "echo" }, {}] } });
+    const server = await scene.server();
+    const { structured } = await server.call("search", { query: QUERY });
+    expect(structured["result"]).toContain(`# ${QUERY}`);
+    expect(scene.gemini.ledger.countByKind()).toEqual({ search: 2, correct_json: 1 });
+    expect(server.stderr()).toContain("[WARN] Main search failed: the answer only repeats what it was shown.");
+  });
+});
+
+const PROMPT_THAT_SHOWS_THE_FILE = `# Task: correct JSON
+
+-----BEGIN QUESTION-----
+{{file}}
+-----END QUESTION-----
+
+-----BEGIN INVALID OUTPUT-----
+{{output}}
+-----END INVALID OUTPUT-----
+
+\`\`\`json
+{{example}}
+\`\`\`
+`;
+
+const SLOW_CORRECTION = {
+  name: "slow-correction",
+  tasks: { search: [{ answer: "prose" as const }], correct_json: [{ latency_ms: 700 }] },
+};
+
+const SOON = { timeout: 10_000, interval: 5 };
+
+async function fileDuringCorrection(scene: Scene): Promise<string> {
+  await vi.waitFor(() => expect(correctionFiles(scene)).toHaveLength(1), SOON);
+  return join(scene.configDir, correctionFiles(scene)[0] ?? "");
+}
+
+describe.concurrent("the invalid output", () => {
+  test("E2 E3 stands in a private file that the correction names, and not afterwards", async (context) => {
+    const scene = await openScene(context, SLOW_CORRECTION);
+    // What a prompt has where the question stands, the ledger shows.
+    writeFileSync(join(scene.configDir, "correction-prompt.md"), PROMPT_THAT_SHOWS_THE_FILE);
+    const server = await scene.server({ env: { GEMINI_SEARCH_PROMPTS_DIR: scene.configDir } });
+    const call = server.call("search", { query: QUERY });
+    const file = await fileDuringCorrection(scene);
+    expect(file).toMatch(/temp-invalid-output-\d{13}\.txt$/);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await vi.waitFor(() => expect(readFileSync(file, "utf8")).toContain("Here is what I found."), SOON);
+    expect((await call).structured["success"]).toBe(true);
+    expect(scene.gemini.ledger.entries()[1]).toMatchObject({ kind: "correct_json", question: file });
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test("E2 is corrected in files of their own when two answers fail at once", async (context) => {
+    const scene = await openScene(context, SLOW_CORRECTION);
+    const server = await scene.server();
+    const calls = [1, 2, 3].map((n) => server.call("search", { query: `${QUERY} (${n})` }));
+    await vi.waitFor(() => expect(correctionFiles(scene)).toHaveLength(3), SOON);
+    for (const [index, { structured }] of (await Promise.all(calls)).entries()) {
+      expect(structured["result"]).toContain(`(${index + 1})`);
+    }
+    expect(correctionFiles(scene)).toEqual([]);
+  });
+
+  test("E3 is deleted when the call is cancelled in the middle of the correction", async (context) => {
+    const scene = await openScene(context, SLOW_CORRECTION);
+    const server = await scene.server();
+    const controller = new AbortController();
+    const call = server.call("search", { query: QUERY }, { signal: controller.signal });
+    const file = await fileDuringCorrection(scene);
+    controller.abort();
+    await expect(call).rejects.toThrow();
+    await vi.waitFor(() => expect(existsSync(file)).toBe(false), SOON);
+    expect(linesOf(server.stderr(), "[ERROR]")).toEqual([]);
+  });
+
+  test("E3 that cannot be deleted is an error in the log, and the answer arrives all the same", async (context) => {
+    const scene = await openScene(context, SLOW_CORRECTION);
+    const server = await scene.server();
+    const call = server.call("search", { query: QUERY });
+    const file = await fileDuringCorrection(scene);
+    // A directory of that name resists deletion even by root.
+    rmSync(file);
+    mkdirSync(file);
+    expect((await call).structured["success"]).toBe(true);
+    expect(server.stderr()).toMatch(/^\[ERROR\] The temporary file temp-invalid-output-\d+\.txt could not be deleted/m);
+  });
+});

@@ -1,0 +1,119 @@
+/** A deep search whose caller or process goes away in round 2: what was finished is never lost, and nothing runs on. */
+
+import { describe, expect, test, vi } from "vitest";
+import { isAlive } from "../support/processes.ts";
+import { openScene, type Scene } from "../support/scene.ts";
+import type { CallOptions, RunningServer, ToolResult } from "../support/server.ts";
+import { storedRun } from "../support/stored-run.ts";
+
+const QUERY = "How do heat pumps perform in cold climates?";
+/** A8: what a server may take to leave when there is nothing to wait for. */
+const LEAVES_WITHIN_MS = 1_500;
+
+const SOON = { timeout: 10_000, interval: 10 };
+
+const STUCK_IN_ROUND_2 = { name: "stuck-in-round-2", tasks: { verify: [{ round: 2, fault: "hang" as const }] } };
+
+interface InRound2 {
+  server: RunningServer;
+  taskId: string;
+  /** Resolves to undefined when the call was lost. */
+  call: Promise<ToolResult | undefined>;
+}
+
+async function reachRound2(scene: Scene, options: CallOptions = {}): Promise<InRound2> {
+  const server = await scene.server();
+  let taskId = "";
+  const onProgress = (message: string): void => {
+    taskId = /task_id ([\w-]{36})/.exec(message)?.[1] ?? taskId;
+  };
+  const call = server.call("deep_search", { query: QUERY }, { ...options, onProgress }).catch(() => undefined);
+  await vi.waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), SOON);
+  return { server, taskId, call };
+}
+
+/** What a later client gets to see of the run once it is over. */
+async function readLater(server: RunningServer, taskId: string): Promise<Record<string, unknown>> {
+  return vi.waitFor(async () => {
+    const { isError, structured } = await server.call("get_research_results", { task_id: taskId });
+    expect(isError).toBe(false);
+    return structured;
+  }, SOON);
+}
+
+const round1 = (status: string) => ({
+  success: true,
+  partial: true,
+  status,
+  query: QUERY,
+  report: expect.stringMatching(/^# How do heat pumps [\s\S]*## Evidence/),
+  verified: false,
+  metadata: { source_count: 17, model: "gemini-3.8-flash" },
+});
+
+describe.concurrent("in round 2", () => {
+  test("G8 P2 a server that is killed leaves round 1 to be read, marked interrupted by the next", async (context) => {
+    const scene = await openScene(context, STUCK_IN_ROUND_2);
+    const { server, taskId, call } = await reachRound2(scene);
+    process.kill(server.pid, "SIGKILL");
+    expect(await call).toBeUndefined();
+    expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "running" });
+
+    const next = await scene.server();
+    const read = await readLater(next, taskId);
+    expect(read).toMatchObject(round1("failed"));
+    expect(read["metadata"]).toMatchObject({ usage_final: false, cost_usd: expect.any(Number) });
+    expect(storedRun(scene.configDir, taskId)?.["tokens_output"]).toBeGreaterThan(50);
+    expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "failed", error_code: "INTERRUPTED" });
+    expect(next.stderr()).toMatch(/^\[INFO\] 1 search was interrupted/m);
+    const { structured } = await next.call("list_research", { status: "failed" });
+    expect(structured["runs"]).toMatchObject([{ task_id: taskId, kind: "deep_search", status: "failed" }]);
+    // Nothing is asked again by itself.
+    expect(scene.gemini.ledger.count()).toBe(2);
+  });
+
+  test("G8 a cancel by the client stops the call to Google and keeps round 1", async (context) => {
+    const scene = await openScene(context, STUCK_IN_ROUND_2);
+    const controller = new AbortController();
+    const { server, taskId, call } = await reachRound2(scene, { signal: controller.signal });
+    controller.abort();
+    expect(await call).toBeUndefined();
+    expect(await readLater(server, taskId)).toMatchObject(round1("cancelled"));
+    await vi.waitFor(() => expect(scene.gemini.ledger.entries()[1]?.outcome).toBe("aborted"), SOON);
+    expect(server.stderr()).not.toContain("Deep search round 3");
+    expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "cancelled", error_code: "CANCELLED" });
+  });
+
+  test("G8 A8 the end of stdin ends the server in time, and round 1 can be read", async (context) => {
+    const scene = await openScene(context, STUCK_IN_ROUND_2);
+    const { server, taskId, call } = await reachRound2(scene);
+    const closed = performance.now();
+    const closing = server.close();
+    await vi.waitFor(() => expect(isAlive(server.pid)).toBe(false), SOON);
+    expect(performance.now() - closed).toBeLessThan(LEAVES_WITHIN_MS);
+    await Promise.all([closing, call]);
+    expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "failed", error_code: "INTERRUPTED" });
+    expect(await readLater(await scene.server(), taskId)).toMatchObject(round1("failed"));
+  });
+
+  test("P2 K2 another server that starts meanwhile leaves the run alone and says how far it is", async (context) => {
+    const scene = await openScene(context, STUCK_IN_ROUND_2);
+    const { taskId } = await reachRound2(scene);
+    const other = await scene.server();
+    await vi.waitFor(() => expect(other.stderr()).toContain("Cleaned up 0"), SOON);
+    const { isError, structured } = await other.call("get_research_results", { task_id: taskId });
+    expect(isError).toBe(true);
+    expect(structured).toEqual({
+      success: false,
+      error: {
+        code: "RESEARCH_NOT_COMPLETED",
+        message: "This run is still going on.",
+        suggestion: expect.any(String),
+        details: { current_action: "Round 2 of at most 5: verifying" },
+      },
+      task_id: taskId,
+      status: "running",
+      progress: 20,
+    });
+  });
+});

@@ -1,0 +1,227 @@
+/** `deep_search` through the front door: its rounds, when they end, what a failed one changes, and what is told meanwhile. */
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { untold } from "../support/leaves.ts";
+import { openScene, type Scene } from "../support/scene.ts";
+import type { Era, RunningServer } from "../support/server.ts";
+
+const ERAS: Era[] = ["legacy", "modern"];
+const QUERY = "How do heat pumps perform in cold climates?";
+const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const NOTE = "Verification was not completed within the allowed rounds; this is the best result obtained.";
+
+interface RoundSummary {
+  round_number: number;
+  sources_visited: string[];
+  search_queries: string[];
+}
+
+/** The lines of G7 only. */
+const roundLines = (server: RunningServer): string[] =>
+  server
+    .stderr()
+    .split("\n")
+    .filter((line) => /round/i.test(line));
+
+const asked = (scene: Scene) => scene.gemini.ledger.entries().map(({ kind, round }) => `${kind} ${round}`);
+
+const roundNumbers = (rounds: RoundSummary[]): number[] => rounds.map((round) => round.round_number);
+
+describe.concurrent.each(ERAS)("a %s client", (era) => {
+  test("G1 G2 G3 G4 G7 gets a result that a verification round confirmed", async (context) => {
+    const scene = await openScene(context);
+    const server = await scene.server({ era });
+    const { isError, structured, text } = await server.call("deep_search", { query: QUERY });
+    expect(isError).toBe(false);
+    const round = (n: number) => ({
+      round_number: n,
+      sources_visited: expect.any(Array),
+      search_queries: expect.any(Array),
+      intermediate_result_summary: expect.stringMatching(/^\*\*In short:\*\* .{50,}/),
+    });
+    expect(structured).toEqual({
+      success: true,
+      result: expect.stringMatching(/^# How do heat pumps [\s\S]*Checked in round 2[\s\S]*Checked in round 3/),
+      verified: true,
+      metadata: {
+        task_id: expect.stringMatching(UUID_4),
+        duration_ms: expect.any(Number),
+        query: QUERY,
+        model: "gemini-3.8-flash",
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        iterations: 3,
+        sources_visited: expect.any(Array),
+        search_queries_used: expect.any(Array),
+        tokens_used: { input: expect.any(Number), output: expect.any(Number) },
+        cost_usd: expect.any(Number),
+        rounds: [round(1), round(2), round(3)],
+      },
+    });
+    expect(untold(text, structured)).toEqual([]);
+    expect(asked(scene)).toEqual(["deep_search 1", "verify 2", "verify 3"]);
+    expect(structured["metadata"].rounds[0].search_queries).toHaveLength(5);
+    expect(roundLines(server)).toEqual([
+      "[INFO] Deep search round 1/5...",
+      "[INFO] Round 1 completed, verified: false",
+      "[INFO] Deep search round 2/5...",
+      "[INFO] Round 2 completed, verified: false",
+      "[INFO] Deep search round 3/5...",
+      "[INFO] Round 3 completed, verified: true",
+      "[INFO] Deep search completed: 3 rounds, verified: true",
+    ]);
+  });
+
+  test("G8 is told the task id first, and then what is going on", async (context) => {
+    const server = await (await openScene(context)).server({ era });
+    const messages: string[] = [];
+    const onProgress = (message: string): void => void messages.push(message);
+    const { structured } = await server.call("deep_search", { query: QUERY }, { onProgress });
+    expect(messages[0]).toContain(structured["metadata"].task_id);
+    expect(messages.join("\n")).toMatch(/Round 1 of at most 5[\s\S]*Round 2 of at most 5[\s\S]*Round 3 of at most 5/);
+  });
+});
+
+describe.concurrent("the rounds", () => {
+  test("G4 sources and queries are the union of all rounds, in order, without repeats", async (context) => {
+    const verify = [{ answer: "unverified" as const }, { answer: "verified" as const }];
+    const scene = await openScene(context, { name: "same-pages", tasks: { verify } });
+    // A verification that does not name its round finds the same pages each time.
+    const prompt = "# Task: verify\n\n-----BEGIN QUESTION-----\n{{query}}\n-----END QUESTION-----\n";
+    writeFileSync(join(scene.configDir, "verify-prompt.md"), prompt);
+    const server = await scene.server({ env: { GEMINI_SEARCH_PROMPTS_DIR: scene.configDir } });
+    const { structured } = await server.call("deep_search", { query: QUERY });
+    const { sources_visited, search_queries_used, rounds } = structured["metadata"];
+    const [first, second, third]: RoundSummary[] = rounds;
+    expect(third?.sources_visited).toEqual(second?.sources_visited);
+    expect(sources_visited).toEqual([...(first?.sources_visited ?? []), ...(second?.sources_visited ?? [])]);
+    expect(search_queries_used).toEqual([...(first?.search_queries ?? []), ...(second?.search_queries ?? [])]);
+    const stored = await server.call("get_research_results", { task_id: structured["metadata"].task_id });
+    const urls = stored.structured["sources"].map((source: { url: string }) => source.url);
+    expect(urls).toEqual(sources_visited);
+  });
+
+  test("G3 end as soon as one says verified", async (context) => {
+    const scene = await openScene(context, "verified-at-once");
+    const server = await scene.server();
+    const { structured } = await server.call("deep_search", { query: QUERY });
+    expect(structured).toMatchObject({ verified: true, metadata: { iterations: 2 } });
+    expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 1 });
+    expect(roundLines(server).at(-1)).toBe("[INFO] Deep search completed: 2 rounds, verified: true");
+  });
+
+  test("G3 end after the first when that one says verified", async (context) => {
+    const scene = await openScene(context, { name: "sure", tasks: { deep_search: [{ answer: "verified" }] } });
+    const { structured } = await (await scene.server()).call("deep_search", { query: QUERY });
+    expect(structured).toMatchObject({ success: true, verified: true, metadata: { iterations: 1 } });
+    expect(structured).not.toHaveProperty("note");
+    expect(asked(scene)).toEqual(["deep_search 1"]);
+  });
+
+  test("G5 G1 end at max_iterations with the latest result and a note", async (context) => {
+    const scene = await openScene(context, "never-verified");
+    const server = await scene.server();
+    const { structured, text } = await server.call("deep_search", { query: QUERY, max_iterations: 3 });
+    expect(structured).toMatchObject({ success: true, verified: false, note: NOTE, metadata: { iterations: 3 } });
+    expect(structured["result"]).toContain("## Checked in round 3");
+    expect(untold(text, structured)).toEqual([]);
+    expect(roundLines(server).at(-1)).toBe("[INFO] Deep search completed: 3 rounds, verified: false");
+    const stored = await server.call("get_research_results", { task_id: structured["metadata"].task_id });
+    expect(stored.structured).toMatchObject({ verified: false, note: NOTE, report: structured["result"] });
+  });
+
+  test.for([
+    ["3", 3],
+    ["1", 2],
+    ["-4", 2],
+  ] as const)("B3 DEEP_SEARCH_MAX_ITERATIONS=%s means %s", async ([value, rounds], context) => {
+    const scene = await openScene(context, "never-verified");
+    const server = await scene.server({ env: { DEEP_SEARCH_MAX_ITERATIONS: value } });
+    const { structured } = await server.call("deep_search", { query: QUERY });
+    expect(structured["metadata"].iterations).toBe(rounds);
+    expect(scene.gemini.ledger.count()).toBe(rounds);
+  });
+
+  test("G1 A6 max_iterations is a whole number from 2 to 10", async (context) => {
+    const scene = await openScene(context);
+    const server = await scene.server();
+    for (const max_iterations of [1, 11, 2.5, "3", null]) {
+      const { isError, structured } = await server.call("deep_search", { query: QUERY, max_iterations });
+      expect(isError).toBe(true);
+      expect(structured).toEqual({
+        success: false,
+        error: {
+          code: "INVALID_INPUT",
+          message: "max_iterations must be a whole number from 2 to 10.",
+          details: { status: 400, field: "max_iterations" },
+        },
+      });
+    }
+    expect(scene.gemini.ledger.count()).toBe(0);
+  });
+
+  test("G2 E7 are corrected like a search, and the verdict stays what it was", async (context) => {
+    const scene = await openScene(context, { name: "prose", tasks: { verify: [{ answer: "prose" }] } });
+    const { structured } = await (await scene.server()).call("deep_search", { query: QUERY, max_iterations: 2 });
+    expect(structured).toMatchObject({ verified: false, metadata: { iterations: 2 } });
+    expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 1, correct_json: 1 });
+  });
+});
+
+describe.concurrent("a round that fails", () => {
+  test("G6 G4 is skipped: counted in iterations, absent from rounds, and the next one goes on", async (context) => {
+    const scene = await openScene(context, {
+      name: "gap",
+      tasks: {
+        verify: [
+          { round: 2, answer: "refusal" },
+          { round: 3, answer: "verified" },
+        ],
+      },
+    });
+    const server = await scene.server();
+    const { structured } = await server.call("deep_search", { query: QUERY });
+    expect(structured).toMatchObject({ success: true, verified: true, metadata: { iterations: 3 } });
+    expect(roundNumbers(structured["metadata"].rounds)).toEqual([1, 3]);
+    expect(structured["result"]).toMatch(/## Evidence[\s\S]*## Checked in round 3/);
+    expect(structured["result"]).not.toContain("round 2");
+    expect(roundLines(server).slice(2)).toEqual([
+      "[INFO] Deep search round 2/5...",
+      "[WARN] Round 2 failed: Gemini answered that it found nothing useful for this question.",
+      "[INFO] Deep search round 3/5...",
+      "[INFO] Round 3 completed, verified: true",
+      "[INFO] Deep search completed: 3 rounds, verified: true",
+    ]);
+  });
+
+  test("G5 G6 C8 at the maximum leaves the best result before it; a timeout is such a failure", async (context) => {
+    const scene = await openScene(context, { name: "hangs", tasks: { verify: [{ fault: "hang" }] } });
+    const server = await scene.server({ env: { GEMINI_SEARCH_TIMEOUT: "2000" } });
+    const { structured } = await server.call("deep_search", { query: QUERY, max_iterations: 2 });
+    expect(structured).toMatchObject({ success: true, verified: false, note: NOTE, metadata: { iterations: 2 } });
+    expect(roundNumbers(structured["metadata"].rounds)).toEqual([1]);
+    expect(structured["result"]).toContain("## Evidence");
+    expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 1 });
+  });
+
+  test.for([
+    ["http-403", "GEMINI_UNAVAILABLE"],
+    ["http-404", "EXECUTION_ERROR"],
+  ] as const)("G6 ends with its own code when it is the first: %s", async ([fault, code], context) => {
+    const scene = await openScene(context, { name: fault, tasks: { deep_search: [{ fault }] } });
+    const server = await scene.server();
+    const { isError, structured } = await server.call("deep_search", { query: QUERY });
+    expect(isError).toBe(true);
+    expect(structured).toMatchObject({ success: false, error: { code }, status: "failed" });
+    expect(scene.gemini.ledger.count()).toBe(1);
+    expect(roundLines(server)).toEqual(["[INFO] Deep search round 1/5..."]);
+  });
+
+  test("G6 D2 ends with SEARCH_FAILED when the first finds nothing", async (context) => {
+    const scene = await openScene(context, "refusal");
+    const { structured } = await (await scene.server()).call("deep_search", { query: QUERY });
+    expect(structured["error"].code).toBe("SEARCH_FAILED");
+    expect(scene.gemini.ledger.count()).toBe(1);
+  });
+});

@@ -1,0 +1,80 @@
+/** What a newcomer runs first: the demo, which needs nothing and leaves nothing, and the launcher on an old Node. */
+
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { processesNaming } from "../support/processes.ts";
+import { openScene, type Scene } from "../support/scene.ts";
+import { ROOT } from "../support/server.ts";
+
+const QUERY = "How do heat pumps perform in cold climates?";
+const SOON = { timeout: 10_000, interval: 20 };
+
+function ownTmp(scene: Scene): string {
+  const directory = join(scene.configDir, "tmp");
+  mkdirSync(directory);
+  return directory;
+}
+
+describe.concurrent("demo", () => {
+  test("runs a whole deep search without a key, says that Gemini is simulated, and leaves nothing", async (context) => {
+    const scene = await openScene(context);
+    const TMPDIR = ownTmp(scene);
+    // What a user may have set for the real thing must not lead the demo astray.
+    const settings = { GEMINI_SEARCH_TIMEOUT: "1000", GOOGLE_GENAI_USE_VERTEXAI: "true", SEARCH_BACKEND: "cli" };
+    const proxy = { HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9" };
+    const { code, stdout } = await scene.command(["demo"], {
+      env: { ...settings, ...proxy, GEMINI_API_KEY: "", TMPDIR },
+    });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Demo: Gemini is simulated on this machine\./);
+    expect(stdout).toMatch(/\nverified: true\n[\s\S]*iterations: 3\n/);
+    // It has a Gemini of its own.
+    expect(scene.gemini.ledger.count()).toBe(0);
+    expect(readdirSync(TMPDIR)).toEqual([]);
+    await vi.waitFor(() => expect(processesNaming(TMPDIR)).toEqual([]), SOON);
+  });
+
+  test("leaves nothing when it is interrupted either, exit 130", async (context) => {
+    const scene = await openScene(context);
+    const TMPDIR = ownTmp(scene);
+    const { child, stderr, ended } = scene.startCommand(["demo"], { env: { TMPDIR } });
+    await vi.waitFor(() => expect(stderr()).toContain("Round 1 of at most 5"), SOON);
+    child.kill("SIGINT");
+    expect((await ended).code).toBe(130);
+    expect(readdirSync(TMPDIR)).toEqual([]);
+    await vi.waitFor(() => expect(processesNaming(TMPDIR)).toEqual([]), SOON);
+  });
+});
+
+/** A Node on this machine that the product does not support. */
+function oldNode(): string | undefined {
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/local/bin", "/usr/bin"];
+  return folders
+    .map((folder) => join(folder, "node"))
+    .filter((path) => existsSync(path))
+    .find((path) => Number(/^v(\d+)/.exec(execFileSync(path, ["--version"], { encoding: "utf8" }))?.[1]) < 22);
+}
+
+const node = oldNode();
+
+describe.skipIf(node === undefined).concurrent("the launcher on an old Node (skipped where there is none)", () => {
+  test("re-runs itself with the pinned one: arguments, stdin, stdout and exit code pass", async (context) => {
+    const scene = await openScene(context);
+    const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    expect(await scene.command(["--version"], { node })).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+    const answered = await scene.command(["search", "-", "--json"], { node, stdin: QUERY });
+    expect(answered.code).toBe(0);
+    expect(JSON.parse(answered.stdout)).toMatchObject({ success: true, metadata: { query: QUERY } });
+    expect((await scene.command(["search", "ab"], { node })).code).toBe(2);
+  });
+
+  test("passes a signal on", async (context) => {
+    const scene = await openScene(context, { name: "hangs", tasks: { search: [{ fault: "hang" }] } });
+    const { child, ended } = scene.startCommand(["search", QUERY], { node });
+    await vi.waitFor(() => expect(scene.gemini.ledger.count()).toBe(1), SOON);
+    child.kill("SIGINT");
+    expect((await ended).code).toBe(130);
+  });
+});

@@ -1,0 +1,123 @@
+/** The real Gemini CLI under the built server, with the simulator as Google: true sources, lean requests, no recursion. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { describe, expect, test, type TestContext } from "vitest";
+import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { fillPrompt } from "../../src/simulator/test-prompts.ts";
+import { startCommand } from "../support/command.ts";
+import { type CliScene, openCliScene } from "../support/cli-scene.ts";
+import { type ListeningProxy, listenIn } from "../support/listening-proxy.ts";
+import { type Era, ROOT, type RunningServer, TEST_KEY } from "../support/server.ts";
+
+const QUERY = "How do heat pumps perform in cold climates?";
+const PATH = [join(ROOT, "node_modules/.bin"), dirname(process.execPath), "/usr/bin", "/bin"].join(":");
+
+interface RealCli {
+  scene: CliScene;
+  gemini: Simulator;
+  proxy: ListeningProxy;
+  server: RunningServer;
+}
+
+async function openRealCli(context: TestContext, era: Era = "modern"): Promise<RealCli> {
+  const gemini = await startSimulator();
+  context.onTestFinished(() => gemini.close());
+  const proxy = await listenIn(context, gemini.url);
+  const scene = openCliScene(context);
+  const env = { PATH, GEMINI_API_KEY: TEST_KEY, GOOGLE_GEMINI_BASE_URL: proxy.url };
+  return { scene, gemini, proxy, server: await scene.server({ era, env }) };
+}
+
+/** The addresses and queries in the grounding of all answers, as they went over the wire. */
+function served({ received }: ListeningProxy): { sources: string[]; queries: string[] } {
+  const all = received.join("\n");
+  const each = (pattern: RegExp): string[] => [...new Set([...all.matchAll(pattern)].map(([, found = ""]) => found))];
+  return {
+    sources: each(/"uri":"(https:[^"]+)"/g).toSorted(),
+    queries: each(/"webSearchQueries":\["([^"]+)"\]/g).toSorted(),
+  };
+}
+
+const ERAS: Era[] = ["legacy", "modern"];
+
+describe.each(ERAS)("for a %s client", (era) => {
+  test("F2 C4 E8 search answers with exactly the sources that Google served", async (context) => {
+    const { scene, gemini, proxy, server } = await openRealCli(context, era);
+    const { structured } = await server.call("search", { query: QUERY });
+    const { sources_visited, search_queries_used, ...metadata } = structured["metadata"];
+    expect(structured).toMatchObject({ success: true, result: expect.stringContaining(`# ${QUERY}`) });
+    expect(sources_visited).toHaveLength(3);
+    expect(sources_visited.toSorted()).toEqual(served(proxy).sources);
+    expect(search_queries_used.toSorted()).toEqual(served(proxy).queries);
+    expect(metadata).toMatchObject({ query: QUERY, model: "gemini-3.8-flash" });
+    expect(metadata.tokens_used.output).toBeGreaterThan(50);
+    expect(gemini.ledger.count("web_search")).toBe(1);
+    await scene.expectNothingLeft();
+  });
+
+  test("G2 G4 C4 deep_search answers with the sources of all its rounds", async (context) => {
+    const { scene, gemini, proxy, server } = await openRealCli(context, era);
+    const { structured } = await server.call("deep_search", { query: QUERY });
+    const { sources_visited, search_queries_used, rounds, iterations } = structured["metadata"];
+    expect(structured).toMatchObject({ success: true, verified: true });
+    expect(sources_visited).toHaveLength(27);
+    expect(sources_visited.toSorted()).toEqual(served(proxy).sources);
+    expect(search_queries_used).toHaveLength(9);
+    expect(search_queries_used.toSorted()).toEqual(served(proxy).queries);
+    expect(iterations).toBe(3);
+    expect(rounds.map((round: { sources_visited: string[] }) => round.sources_visited.length)).toEqual([15, 6, 6]);
+    expect(gemini.ledger.count("web_search")).toBe(9);
+    await scene.expectNothingLeft();
+  });
+});
+
+/** As somebody runs it who has only signed in: what headless mode needs offline, and nothing more. */
+async function runDefaultCli(scene: CliScene, baseUrl: string): Promise<string> {
+  const home = join(scene.folder, "default-home");
+  mkdirSync(join(home, ".gemini"), { recursive: true });
+  const settings = {
+    security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
+    privacy: { usageStatisticsEnabled: false },
+  };
+  writeFileSync(join(home, ".gemini/settings.json"), JSON.stringify(settings));
+  const env = { PATH, HOME: home, TMPDIR: home, GEMINI_API_KEY: TEST_KEY, GOOGLE_GEMINI_BASE_URL: baseUrl };
+  const child = spawn(join(ROOT, "node_modules/.bin/gemini"), ["--output-format", "json"], { cwd: home, env });
+  child.stdin.end(fillPrompt("search", { query: QUERY }));
+  const [output] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  return output;
+}
+
+test("C4 a search sends at most a tenth of what a Gemini CLI with its own settings sends", async (context) => {
+  const { scene, gemini, server } = await openRealCli(context);
+  expect(await runDefaultCli(scene, gemini.url)).toContain('"response"');
+  expect(gemini.ledger.count("web_search")).toBe(1);
+  const byDefault = gemini.ledger.totalBytes();
+  gemini.ledger.clear();
+  expect((await server.call("search", { query: QUERY })).structured).toMatchObject({ success: true });
+  expect(gemini.ledger.count("web_search")).toBe(1);
+  expect(gemini.ledger.totalBytes() * 10, `of ${byDefault} bytes`).toBeLessThanOrEqual(byDefault);
+});
+
+test("C4 T5 a server that finds itself under its own Gemini CLI does not run", async (context) => {
+  const scene = openCliScene(context);
+  await (await scene.server()).call("search", { query: QUERY });
+  // What the child would hand on to a server in its settings.
+  const depth = scene.children()[0]?.env["GEMINI_SEARCH_DEPTH"] ?? "";
+  expect(depth).toBe("1");
+  const env = { ...scene.env, GEMINI_SEARCH_DEPTH: depth };
+  expect(await startCommand([], { env }).ended).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/^\[ERROR\] .* does not run inside itself\.\n$/),
+  });
+  const { code, stdout } = await startCommand(["search", QUERY, "--json"], { env }).ended;
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: { code: "EXECUTION_ERROR", message: expect.stringContaining("does not start another") },
+  });
+  expect(scene.children()).toHaveLength(1);
+});

@@ -1,0 +1,237 @@
+/** What is stored can be found and read again: lists, pages, reports, and the right words for what has none. */
+
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test, vi } from "vitest";
+import { untold } from "../support/leaves.ts";
+import { openScene } from "../support/scene.ts";
+import type { RunningServer } from "../support/server.ts";
+
+const QUERY = "How do heat pumps perform in cold climates?";
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const UNKNOWN_ID = "11111111-2222-4333-8444-555555555555";
+
+interface ListedRun {
+  task_id: string;
+  kind: string;
+  query: string;
+  created_at: string;
+}
+
+async function searchFor(server: RunningServer, query: string): Promise<string> {
+  const { structured } = await server.call("search", { query });
+  return structured["metadata"].task_id;
+}
+
+describe("get_research_results", () => {
+  test("K1 P6 returns a finished report in exactly this shape, without asking anybody", async (context) => {
+    const scene = await openScene(context);
+    const server = await scene.server();
+    const answer = (await server.call("search", { query: QUERY })).structured;
+    const requests = scene.gemini.ledger.count();
+
+    const { task_id } = answer["metadata"];
+    const { isError, structured, text } = await server.call("get_research_results", { task_id });
+    expect(isError).toBe(false);
+    expect(structured).toEqual({
+      success: true,
+      task_id,
+      query: QUERY,
+      report: answer["result"],
+      sources: expect.any(Array),
+      metadata: {
+        duration_minutes: expect.any(Number),
+        tokens_used: answer["metadata"].tokens_used,
+        cost_usd: answer["metadata"].cost_usd,
+        usage_final: true,
+        mode: "sync",
+        model: "gemini-3.8-flash",
+        source_count: 5,
+        started_at: expect.stringMatching(ISO_TIME),
+        completed_at: expect.stringMatching(ISO_TIME),
+      },
+    });
+    expect(structured["sources"]).toHaveLength(5);
+    for (const [index, source] of structured["sources"].entries()) {
+      expect(source).toEqual({
+        n: index + 1,
+        title: expect.stringMatching(/\w/),
+        url: answer["metadata"].sources_visited[index],
+        domain: expect.stringMatching(/\.(?:example|test|org|net)$/),
+      });
+    }
+    expect(untold(text, structured)).toEqual([]);
+    expect(scene.gemini.ledger.count()).toBe(requests);
+  });
+
+  test("K1 leaves the sources out when asked to, in data and text", async (context) => {
+    const server = await (await openScene(context)).server();
+    const task_id = await searchFor(server, QUERY);
+    const { structured, text } = await server.call("get_research_results", { task_id, include_sources: false });
+    expect(structured).not.toHaveProperty("sources");
+    expect(structured["metadata"].source_count).toBe(5);
+    expect(text).not.toContain("Sources:");
+  });
+
+  test("K1 finds a run that an earlier process made", async (context) => {
+    const scene = await openScene(context);
+    const first = await scene.server();
+    const task_id = await searchFor(first, QUERY);
+    await first.close();
+    const second = await scene.server();
+    expect((await second.call("get_research_results", { task_id })).structured).toMatchObject({ query: QUERY });
+  });
+
+  test("A6 K1 tells an unknown id from one that is none", async (context) => {
+    const server = await (await openScene(context)).server();
+    const unknown = await server.call("get_research_results", { task_id: UNKNOWN_ID });
+    expect(unknown.isError).toBe(true);
+    expect(unknown.structured).toEqual({
+      success: false,
+      error: {
+        code: "TASK_NOT_FOUND",
+        message: "There is no run with this task_id.",
+        suggestion: expect.stringContaining("list_research"),
+      },
+    });
+    for (const task_id of ["", "42", `${UNKNOWN_ID}'; drop table research_tasks; --`, 42, undefined]) {
+      const { isError, structured } = await server.call("get_research_results", { task_id });
+      expect(isError).toBe(true);
+      expect(structured).toEqual({
+        success: false,
+        error: {
+          code: "INVALID_TASK_ID",
+          message: "task_id must be the UUID that a tool returned.",
+          details: { status: 400, field: "task_id" },
+        },
+      });
+    }
+  });
+
+  test("K2 says RESEARCH_FAILED, and why, of a run that failed without text", async (context) => {
+    const scene = await openScene(context, { name: "refused", tasks: { search: [{ fault: "http-403" }] } });
+    const server = await scene.server();
+    const { task_id } = (await server.call("search", { query: QUERY })).structured;
+    const { isError, structured, text } = await server.call("get_research_results", { task_id });
+    expect(isError).toBe(true);
+    expect(structured).toEqual({
+      success: false,
+      error: {
+        code: "RESEARCH_FAILED",
+        message: expect.stringMatching(/failed and left no text\. Google does not allow this key/),
+        suggestion: expect.any(String),
+        details: { reason: "GEMINI_UNAVAILABLE" },
+      },
+      task_id,
+      status: "failed",
+      progress: 0,
+    });
+    expect(untold(text, structured)).toEqual([]);
+  });
+
+  test("K2 says RESEARCH_NOT_COMPLETED of a run that was cancelled before it had text", async (context) => {
+    const scene = await openScene(context, { name: "hangs", tasks: { search: [{ fault: "hang" }] } });
+    const server = await scene.server();
+    const controller = new AbortController();
+    const call = server.call("search", { query: QUERY }, { signal: controller.signal });
+    await vi.waitFor(() => expect(scene.gemini.ledger.count()).toBe(1), { timeout: 10_000 });
+    controller.abort();
+    await expect(call).rejects.toThrow();
+    const runs = await vi.waitFor(async () => {
+      const { structured } = await server.call("list_research", { status: "cancelled" });
+      expect(structured["runs"]).toHaveLength(1);
+      return structured["runs"];
+    });
+    const { structured } = await server.call("get_research_results", { task_id: runs[0].task_id });
+    expect(structured).toMatchObject({
+      error: { code: "RESEARCH_NOT_COMPLETED", message: "This run was cancelled before it had any text." },
+      status: "cancelled",
+    });
+  });
+});
+
+describe("list_research", () => {
+  test("Q2 lists every kind of run, newest first, in exactly this shape", async (context) => {
+    const scene = await openScene(context);
+    const server = await scene.server();
+    await server.call("search", { query: "First question" });
+    await server.call("deep_search", { query: "Second question" });
+    await server.call("deep_research", { topic: "Third question" });
+    scene.gemini.setScenario("refusal");
+    await server.call("search", { query: "Fourth question" });
+
+    const { structured, text } = await server.call("list_research", {});
+    const run = (kind: string, query: string, end: object = { status: "completed", progress: 100 }) => ({
+      task_id: expect.any(String),
+      kind,
+      query,
+      created_at: expect.stringMatching(ISO_TIME),
+      completed_at: expect.stringMatching(ISO_TIME),
+      cost_usd: expect.any(Number),
+      ...end,
+    });
+    expect(structured).toEqual({
+      success: true,
+      runs: [
+        run("search", "Fourth question", { status: "failed", progress: 0 }),
+        run("deep_research", "Third question"),
+        run("deep_search", "Second question"),
+        run("search", "First question"),
+      ],
+    });
+    expect(untold(text, structured)).toEqual([]);
+
+    const queries = async (filter: Record<string, unknown>): Promise<string[]> =>
+      (await server.call("list_research", filter)).structured["runs"].map((listed: ListedRun) => listed.query);
+    expect(await queries({ status: "failed" })).toEqual(["Fourth question"]);
+    expect(await queries({ kind: "search" })).toEqual(["Fourth question", "First question"]);
+    expect(await queries({ kind: "search", status: "completed" })).toEqual(["First question"]);
+    expect(await queries({ status: "running" })).toEqual([]);
+    expect(await queries({ limit: 2 })).toEqual(["Fourth question", "Third question"]);
+  });
+
+  test("Q2 pages through runs of the same millisecond without repeats or gaps", async (context) => {
+    const scene = await openScene(context);
+    const server = await scene.server();
+    const asked = Array.from({ length: 25 }, (_, n) => `Question number ${n}`);
+    await Promise.all(asked.map((query) => searchFor(server, query)));
+    const database = new DatabaseSync(join(scene.configDir, "deep_research.db"), { timeout: 5_000 });
+    database.exec("update research_tasks set created_at = 1700000000000");
+    database.close();
+
+    expect((await server.call("list_research", {})).structured["runs"]).toHaveLength(20);
+    const seen: string[] = [];
+    const sizes: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const { structured } = await server.call("list_research", { limit: 7, ...(cursor !== undefined && { cursor }) });
+      seen.push(...structured["runs"].map((listed: ListedRun) => listed.query));
+      sizes.push(structured["runs"].length);
+      cursor = structured["next_cursor"];
+    } while (cursor !== undefined);
+    expect(sizes).toEqual([7, 7, 7, 4]);
+    expect(seen.toSorted()).toEqual(asked.toSorted());
+  });
+
+  test("Q2 a page that holds the rest exactly has no next one", async (context) => {
+    const server = await (await openScene(context)).server();
+    await Promise.all(["One question", "Two questions"].map((query) => searchFor(server, query)));
+    const { structured } = await server.call("list_research", { limit: 2 });
+    expect(structured["runs"]).toHaveLength(2);
+    expect(structured).not.toHaveProperty("next_cursor");
+  });
+
+  test("A6 Q2 refuses filters that are none", async (context) => {
+    const server = await (await openScene(context)).server();
+    const wrong = [{ limit: 0 }, { limit: 101 }, { status: "done" }, { kind: "magic" }, { cursor: "not ours" }];
+    for (const input of wrong) {
+      const { isError, structured } = await server.call("list_research", input);
+      expect(isError).toBe(true);
+      expect(structured["error"]).toMatchObject({
+        code: "INVALID_INPUT",
+        details: { status: 400, field: Object.keys(input)[0] },
+      });
+    }
+    expect((await server.call("list_research", {})).text).toBe("No runs are stored.");
+  });
+});

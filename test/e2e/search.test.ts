@@ -1,0 +1,149 @@
+/** `search` through the front door: the answer's shape, where its sources come from, and what bad input meets. */
+
+import { describe, expect, test } from "vitest";
+import { untold } from "../support/leaves.ts";
+import { openScene } from "../support/scene.ts";
+import type { Era } from "../support/server.ts";
+
+const ERAS: Era[] = ["legacy", "modern"];
+const QUERY = "How do heat pumps perform in cold climates?";
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe.each(ERAS)("a %s client", (era) => {
+  test("F1 F2 A10 gets one grounded answer in exactly this shape", async (context) => {
+    const scene = await openScene(context);
+    const server = await scene.server({ era });
+    const { isError, structured, text } = await server.call("search", { query: `  ${QUERY}\n` });
+    expect(isError).toBe(false);
+    expect(structured).toEqual({
+      success: true,
+      result: expect.stringContaining(`# ${QUERY}`),
+      metadata: {
+        task_id: expect.stringMatching(UUID_4),
+        duration_ms: expect.any(Number),
+        query: QUERY,
+        model: "gemini-3.8-flash",
+        timestamp: expect.stringMatching(ISO_TIME),
+        sources_visited: expect.any(Array),
+        search_queries_used: ["How do heat pumps perform in cold climates"],
+        tokens_used: { input: expect.any(Number), output: expect.any(Number) },
+        cost_usd: expect.any(Number),
+      },
+    });
+    expect(structured["metadata"].tokens_used.output).toBeGreaterThan(50);
+    expect(structured["metadata"].cost_usd).toBeGreaterThan(0);
+    expect(untold(text, structured)).toEqual([]);
+    expect(text).toContain("Search queries used:\n- How do heat pumps perform in cold climates\n");
+    expect(scene.gemini.ledger.entries()).toMatchObject([
+      { kind: "search", question: QUERY, tools: ["googleSearch", "urlContext"] },
+    ]);
+  });
+
+  test("A6 F1 input that fails its schema gets the one error shape, and nothing is sent", async (context) => {
+    const scene = await openScene(context);
+    const server = await scene.server({ era });
+    const wrong: [Record<string, unknown>, string, RegExp][] = [
+      [{ query: "ab" }, "INVALID_QUERY", /at least 3 characters/],
+      [{ query: "  a\t " }, "INVALID_QUERY", /at least 3 characters/],
+      [{ query: "" }, "INVALID_QUERY", /at least 3 characters/],
+      [{ query: "x".repeat(10_001) }, "INVALID_QUERY", /at most 10,000 characters/],
+      [{ query: 42 }, "INVALID_QUERY", /must be a text/],
+      [{ query: null }, "INVALID_QUERY", /must be a text/],
+      [{}, "INVALID_QUERY", /must be a text/],
+      [{ query: QUERY, depth: "deep" }, "INVALID_INPUT", /no parameter "depth"/],
+    ];
+    for (const [input, code, message] of wrong) {
+      const { isError, structured, text } = await server.call("search", input);
+      expect(isError).toBe(true);
+      expect(structured).toEqual({
+        success: false,
+        error: {
+          code,
+          message: expect.stringMatching(message),
+          details: { status: 400, ...(code === "INVALID_QUERY" && { field: "query" }) },
+        },
+      });
+      expect(untold(text, structured)).toEqual([]);
+    }
+    expect((await server.call("deep_research", { topic: "?" })).structured).toMatchObject({
+      error: { code: "INVALID_QUERY", details: { status: 400 } },
+    });
+    expect(scene.gemini.ledger.count()).toBe(0);
+    expect((await server.call("list_research", {})).structured["runs"]).toEqual([]);
+  });
+});
+
+test("F1 takes 3 and 10,000 characters, counted after the trim", async (context) => {
+  const scene = await openScene(context);
+  const server = await scene.server();
+  for (const query of ["Ulm", `   ${"heat ".repeat(2_000).trim()}s   `]) {
+    const { structured } = await server.call("search", { query });
+    expect(structured).toMatchObject({ success: true, metadata: { query: query.trim() } });
+  }
+});
+
+const CLAIMED = "https://claimed.example/never-opened";
+
+test("B11 sources and queries are what Google says was used, not what the model claims", async (context) => {
+  const answer = {
+    success: true,
+    report: `The answer is 42 ([source](${CLAIMED})).`,
+    metadata: { sources_visited: [CLAIMED], search_queries_used: ["a query that nobody sent"] },
+  };
+  const scene = await openScene(context, {
+    name: "claims",
+    plain_urls: true,
+    tasks: { search: [{ answer: "raw", text: `\`\`\`json\n${JSON.stringify(answer)}\n\`\`\`` }] },
+  });
+  const { structured } = await (await scene.server()).call("search", { query: QUERY });
+  const { sources_visited, search_queries_used } = structured["metadata"];
+  expect(structured["result"]).toBe(answer.report);
+  expect(sources_visited).toHaveLength(3);
+  expect(sources_visited).not.toContain(CLAIMED);
+  expect(search_queries_used).toEqual(["How do heat pumps perform in cold climates"]);
+});
+
+test("P6 F2 a correction is counted in tokens and cost, and its sources are those of the search", async (context) => {
+  const scene = await openScene(context);
+  const server = await scene.server();
+  const plain = await server.call("search", { query: QUERY });
+  scene.gemini.setScenario("bad-json");
+  const corrected = await server.call("search", { query: QUERY });
+  const [before, after] = [plain.structured["metadata"], corrected.structured["metadata"]];
+  expect(after.tokens_used.input).toBeGreaterThan(before.tokens_used.input);
+  expect(after.cost_usd).toBeGreaterThan(before.cost_usd);
+  expect(after.sources_visited).toEqual(before.sources_visited);
+});
+
+test("A6 D2 a model that found nothing is a SEARCH_FAILED, without a correction", async (context) => {
+  const scene = await openScene(context, "refusal");
+  const { isError, structured, text } = await (await scene.server()).call("search", { query: QUERY });
+  expect(isError).toBe(true);
+  expect(structured).toEqual({
+    success: false,
+    error: {
+      code: "SEARCH_FAILED",
+      message: "Gemini answered that it found nothing useful for this question.",
+      suggestion: expect.any(String),
+    },
+    task_id: expect.stringMatching(UUID_4),
+    status: "failed",
+  });
+  expect(text).not.toContain("No page answers this question");
+  expect(untold(text, structured)).toEqual([]);
+  expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
+});
+
+test("A2 LOG_FORMAT=json writes one object a line, with the run's id", async (context) => {
+  const scene = await openScene(context, "bad-json");
+  const server = await scene.server({ env: { LOG_FORMAT: "json" } });
+  const { structured } = await server.call("search", { query: QUERY });
+  const lines = server.stderr().trimEnd().split("\n");
+  expect(lines.map((line): unknown => JSON.parse(line))).toContainEqual({
+    time: expect.stringMatching(ISO_TIME),
+    level: "WARN",
+    message: expect.stringMatching(/^Main search failed: /),
+    task_id: structured["metadata"].task_id,
+  });
+});

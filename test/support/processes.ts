@@ -1,0 +1,29 @@
+/** What the kernel knows about processes: who lives, whose environment or command line names a folder, how much memory. */
+
+import { readdirSync, readFileSync } from "node:fs";
+
+function read(pid: number | string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** A zombie is gone: only its parent has not asked for its exit code yet. */
+export function isAlive(pid: number): boolean {
+  const stat = read(pid, "stat");
+  return stat !== "" && !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+}
+
+const everyPid = (): number[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+
+export const processesNaming = (text: string): number[] =>
+  everyPid().filter((pid) => isAlive(pid) && (read(pid, "cmdline") + read(pid, "environ")).includes(text));
+
+/** The most memory that the process ever had, in megabytes. */
+export const peakMemory = (pid: number): number =>
+  Number(/^VmHWM:\s*(\d+) kB$/m.exec(read(pid, "status"))?.[1]) / 1_024;
