@@ -156,9 +156,9 @@ export interface ConfigSource {
 
 export const readEnvironment = (): Environment => process.env;
 
-/** Switches of libraries that print request headers, keys included; some of them on stdout. */
+/** Makes Google's SDK print request headers, the key included, on stdout. */
 export function silenceLeakySwitches(): void {
-  for (const name of ["GOOGLE_GENAI_DEBUG", "NODE_DEBUG"]) delete process.env[name];
+  delete process.env["GOOGLE_GENAI_DEBUG"];
 }
 
 export function loadConfig(source: ConfigSource): Config {

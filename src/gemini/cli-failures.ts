@@ -41,7 +41,7 @@ function describe(child: ChildOutcome, output: CliOutput, timeoutMs: number): Fa
       return notStarted(child.errorCode);
     case "timeout":
       return {
-        message: `The Gemini CLI did not finish within ${Math.round(timeoutMs / 1_000)} seconds and was stopped.`,
+        message: `The Gemini CLI did not finish within ${timeoutMs / 1_000} s and was stopped.`,
         suggestion: "Ask a narrower question, or raise GEMINI_SEARCH_TIMEOUT (milliseconds).",
         reason: "timeout",
       };

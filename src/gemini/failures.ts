@@ -10,7 +10,7 @@ export function cancelled(): AppError {
 export function timedOut(timeoutMs: number, partialText: string): AppError {
   return new AppError({
     code: "EXECUTION_ERROR",
-    message: `Gemini did not finish within ${Math.round(timeoutMs / 1_000)} seconds.`,
+    message: `Gemini did not finish within ${timeoutMs / 1_000} s.`,
     suggestion: "Ask a narrower question, or allow more time with GEMINI_SEARCH_TIMEOUT (milliseconds).",
     details: partialText.trim() === "" ? undefined : { partial_text: partialText },
     reason: "timeout",
@@ -101,8 +101,11 @@ function statusOf(error: unknown): number | undefined {
   return typeof error.status === "number" ? error.status : undefined;
 }
 
+/** How the SDK and JSON.parse complain about a page in the place of an answer. */
+const NOT_JSON = /SyntaxError|Incomplete JSON segment|is not valid JSON/;
+
 function networkFailure(error: unknown): Known {
-  if (error instanceof SyntaxError) {
+  if (NOT_JSON.test(error instanceof Error ? `${error.name} ${error.message}` : "")) {
     return {
       code: "GEMINI_UNAVAILABLE",
       message: "Something that is not Google answered in its place.",

@@ -1,7 +1,7 @@
 /** Takes out of foreign text what a reader cannot see but a terminal or a model would act on. */
 
 /** CSI and OSC sequences: colours, cursor moves, window titles, clipboard writes. */
-const TERMINAL_SEQUENCE = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[@-Z\\-_])/g;
+const TERMINAL_SEQUENCE = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)|[@-Z\\-_])/g;
 /** Other control characters but tab and line break; lone carriage returns overwrite lines. */
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
 /** Text direction overrides and invisible characters. Joiners stay: emoji and several scripts need them. */

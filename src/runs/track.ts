@@ -168,7 +168,7 @@ async function partialResult(db: Database, taskId: string, error: AppError): Pro
 function interrupted(): AppError {
   return new AppError({
     code: "INTERRUPTED",
-    message: "The server was stopped before the search was done.",
+    message: "The process was stopped before the search was done.",
     suggestion: "Finished rounds can be read with get_research_results.",
   });
 }

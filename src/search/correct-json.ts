@@ -65,8 +65,11 @@ export async function executeResearchWithCorrection(
     if (cycle > 1) await pause(deps, cycle, call);
     const main = await askMain(deps, question, call);
     if (main instanceof AppError) {
+      const saved = answerIn(main, question);
+      if (saved?.kind === "valid") return finished(deps, saved.answer, NOTHING_SEEN);
+      if (!main.retryable) throw main;
       lastFailure = main;
-      partialText = longer(partialText, partialTextOf(main));
+      partialText = longer(partialText, saved?.bestText ?? "");
       continue;
     }
     const extraction = extractJsonFromOutput(main.text, question.schema, { prompt: question.echo, cut: main.cut });
@@ -88,10 +91,14 @@ export async function executeResearchWithCorrection(
 
 const longer = (one: string, other: string): string => (other.length > one.length ? other : one);
 
-function partialTextOf(failure: AppError): string {
+/** A call may break after the model had said everything: what was paid for is used if it is whole. */
+function answerIn(failure: AppError, question: Question): Extraction | undefined {
   const text = failure.details?.["partial_text"];
-  return typeof text === "string" ? text : "";
+  if (typeof text !== "string" || text.trim() === "") return undefined;
+  return extractJsonFromOutput(text, question.schema, { prompt: question.echo, cut: true });
 }
+
+const NOTHING_SEEN = { model: undefined, sources: [], queries: [] };
 
 const INVALID_BECAUSE: Record<Extract<Extraction, { kind: "invalid" }>["reason"], string> = {
   no_json: "the answer holds no JSON.",
@@ -108,12 +115,12 @@ async function pause(deps: SearchDeps, cycle: number, call: SearchCall): Promise
   });
 }
 
-/** A passing fault is a value: the next cycle may do better. Anything else ends the call. */
+/** A fault is a value: the next cycle may do better, or the answer may have come before it. A cancel ends the call. */
 async function askMain(deps: SearchDeps, question: Question, call: SearchCall): Promise<Answer | AppError> {
   try {
     return await ask(deps, call, { prompt: question.prompt, purpose: "research", model: deps.model });
   } catch (error) {
-    if (!(error instanceof AppError) || !error.retryable) throw error;
+    if (!(error instanceof AppError) || error.code === "CANCELLED") throw error;
     deps.log.warn(`Main search failed: ${error.message}`);
     return error;
   }
@@ -163,7 +170,11 @@ async function correctJsonOutput(
   }
 }
 
-function finished(deps: SearchDeps, answer: ResearchAnswer, main: Answer): Research {
+function finished(
+  deps: SearchDeps,
+  answer: ResearchAnswer,
+  main: Pick<Answer, "model" | "sources" | "queries">,
+): Research {
   if (!answer.success) {
     throw new AppError({
       code: "SEARCH_FAILED",

@@ -24,8 +24,8 @@ const FAULTS: Expected[] = [
   { fault: "http-429", code: "GEMINI_UNAVAILABLE", message: /^Google's quota for this key is used up/, requests: 3 },
   { fault: "http-500", code: "GEMINI_UNAVAILABLE", message: /overloaded or out of order \(HTTP 500\)/, requests: 3 },
   { fault: "reset-before", code: "GEMINI_UNAVAILABLE", message: /^The connection to Google's service/, requests: 3 },
-  { fault: "hang", code: "EXECUTION_ERROR", message: /^Gemini did not finish within 2 seconds/, requests: 1 },
-  { fault: "html-200", code: "GEMINI_UNAVAILABLE", message: /^[A-Z].*All retries are used up/, requests: 3 },
+  { fault: "hang", code: "EXECUTION_ERROR", message: /^Gemini did not finish within 2 s\./, requests: 1 },
+  { fault: "html-200", code: "GEMINI_UNAVAILABLE", message: /^Something that is not Google answered/, requests: 3 },
 ];
 
 const searching = (...faults: Fault[]): ScenarioInput => ({
@@ -44,7 +44,7 @@ function upstreamWords(fault: Fault): string[] {
 }
 
 describe.concurrent("a fault of the API", () => {
-  test.for(FAULTS)("A6 C8 $fault is $code after $requests request(s)", async (expected, context) => {
+  test.for(FAULTS)("A6 C8 E5 $fault is $code after $requests request(s)", async (expected, context) => {
     const { fault, code, message, requests } = expected;
     const scene = await openScene(context, searching(fault));
     const server = await scene.server({ env: fault === "hang" ? { GEMINI_SEARCH_TIMEOUT: "2000" } : {} });
@@ -60,7 +60,7 @@ describe.concurrent("a fault of the API", () => {
     const everything = JSON.stringify(structured) + text + server.stderr();
     for (const foreign of [...upstreamWords(fault), TEST_KEY, "    at "]) expect(everything).not.toContain(foreign);
     const warnings = server.stderr().match(/^\[WARN\] Main search failed: /gm) ?? [];
-    expect(warnings).toHaveLength(requests === 1 ? 0 : requests);
+    expect(warnings).toHaveLength(requests);
   });
 
   test("E1 that passes is waited out", async (context) => {

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { AppError } from "../errors.ts";
+import type { Answer } from "../gemini/ask.ts";
+import { createLog } from "../platform/log.ts";
+import { executeResearchWithCorrection, type SearchDeps } from "./correct-json.ts";
+import { SEARCH_SCHEMA } from "./schemas.ts";
+
+const WHOLE =
+  '```json\n{"success": true, "report": "The bridge opened in 1932.", "metadata": {"sources_visited": ["https://a.example"]}}\n```';
+
+function research(ask: () => Promise<Answer>) {
+  const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
+  const deps: SearchDeps = {
+    backend: { name: "api", ask },
+    prompts: { render: () => "a correction" },
+    invalidOutputs: { keep: async () => ({ path: "/nowhere", remove: async () => {} }) },
+    clock: { now: () => 0, sleep: async () => {} },
+    log,
+    model: undefined,
+    correctionModel: undefined,
+    maxCycles: 3,
+  };
+  const call = { signal: new AbortController().signal, onActivity: () => {}, onAnswer: () => {} };
+  return executeResearchWithCorrection(deps, { prompt: "question", echo: "question", schema: SEARCH_SCHEMA }, call);
+}
+
+const broken = (partial: string, retryable: boolean) => async (): Promise<Answer> => {
+  throw new AppError({
+    code: "GEMINI_UNAVAILABLE",
+    message: "The connection broke.",
+    details: { partial_text: partial },
+    retryable,
+  });
+};
+
+test.each([true, false])(
+  "E6 C7: an answer that was whole before its call failed is used (retryable: %s)",
+  async (retryable) => {
+    const { answer, sources } = await research(broken(WHOLE, retryable));
+    expect(answer.report).toBe("The bridge opened in 1932.");
+    expect(sources).toEqual([{ url: "https://a.example", title: "" }]);
+  },
+);
+
+test("D5 E6: half an answer is not; what it says so far is kept", async () => {
+  const half = WHOLE.slice(0, WHOLE.indexOf(" in 1932"));
+  await expect(research(broken(half, true))).rejects.toMatchObject({
+    code: "GEMINI_UNAVAILABLE",
+    details: { partial_text: "The bridge opened" },
+  });
+});
+
+test("C8: what cannot be repeated is not", async () => {
+  let calls = 0;
+  const refuse = async (): Promise<Answer> => {
+    calls += 1;
+    throw new AppError({ code: "GEMINI_UNAVAILABLE", message: "Google refuses the API key.", reason: "auth" });
+  };
+  await expect(research(refuse)).rejects.toMatchObject({ reason: "auth" });
+  expect(calls).toBe(1);
+});
