@@ -203,4 +203,8 @@ test("A8 a client that no longer reads ends the server with its next word, and t
   server.stdout.destroy();
   expect(await exit).toEqual([0, null]);
   await scene.expectNothingLeft();
+  const { structured } = await (await scene.server()).call("list_research", {});
+  expect(structured["runs"]).toHaveLength(2);
+  expect(structured["runs"]).toContainEqual(expect.objectContaining({ query: "the quick one", status: "completed" }));
+  expect(structured["runs"]).toContainEqual(expect.objectContaining({ query: "the slow one", status: "failed" }));
 });

@@ -88,7 +88,7 @@ test("C2 G9 T1 T2 T3 T8 200 hostile questions are text: same arguments, same pro
   expectTemplate(prompt, "search-prompt");
 });
 
-const everyTwelfth = (canary: string): string[] => hostileQueries(canary).filter((_, at) => at % 12 === 0);
+const everyTwelfth = (canary: string): string[] => hostileQueries(canary).filter((_, at) => at % 12 === 4);
 
 test("C2 G9 T1 hostile questions are text in deep_search too", async (context) => {
   const prompt = await expectOnlyText(context, { tool: "deep_search", name: "query", queries: everyTwelfth });

@@ -75,6 +75,25 @@ describe.each(ERAS)("for a %s client", (era) => {
   });
 });
 
+const CLAIMED = "https://claimed.example/never-opened";
+
+test("F2 C4 sources and queries are what the Gemini CLI visited, not what its model claims", async (context) => {
+  const { gemini, proxy, server } = await openRealCli(context);
+  const answer = {
+    success: true,
+    report: `The answer is 42 ([source](${CLAIMED})).`,
+    metadata: { sources_visited: [CLAIMED], search_queries_used: ["a query that nobody sent"] },
+  };
+  const step = { answer: "raw" as const, text: `\`\`\`json\n${JSON.stringify(answer)}\n\`\`\`` };
+  gemini.setScenario({ name: "claims", tasks: { search: [step] } });
+  const { structured } = await server.call("search", { query: QUERY });
+  const { sources_visited, search_queries_used } = structured["metadata"];
+  expect(structured["result"]).toBe(answer.report);
+  expect(sources_visited).toHaveLength(3);
+  expect(sources_visited.toSorted()).toEqual(served(proxy).sources);
+  expect(search_queries_used).toEqual(served(proxy).queries);
+});
+
 /** As somebody runs it who has only signed in: what headless mode needs offline, and nothing more. */
 async function runDefaultCli(scene: CliScene, baseUrl: string): Promise<string> {
   const home = join(scene.folder, "default-home");
