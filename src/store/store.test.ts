@@ -181,7 +181,7 @@ describe("runs", () => {
 describe("C9: slots", () => {
   const pool = (processId: string) =>
     createSlotPool({ db: store.db, clock: systemClock, log, processId, pool: "test", size: 2 });
-  const signal = AbortSignal.timeout(5_000);
+  const { signal } = new AbortController();
 
   test("never more than the size are held, and a waiting one gets the next", async () => {
     const slots = pool(store.processId);
