@@ -15,10 +15,18 @@ export function isEcho(answer: ResearchAnswer, prompt: string | undefined): bool
   const report = answer.report ?? "";
   if (report.includes(EXAMPLE_REPORT) && report.length < 2 * EXAMPLE_REPORT.length) return true;
   if (BRACKETED.test(report) || NO_WORDS.test(report) || PLACEHOLDER.test(report)) return true;
-  if (/^\s*# Task: /.test(report) || /-----(?:BEGIN|END) (?:QUESTION|TOPIC|CURRENT RESULT)/.test(report)) return true;
+  if (/^\s*# Task: /.test(report) || holdsMarks(report, prompt)) return true;
   if (prompt === undefined) return false;
   const said = words(report);
   return said.length >= SHORTEST_ECHO && words(prompt).includes(said);
+}
+
+const MARK = /-----(?:BEGIN|END) (?:QUESTION|TOPIC|CURRENT RESULT)(?: (\w+))?-----/;
+
+/** The marks around the question, by the random word of this very prompt: a question may be about such marks. */
+function holdsMarks(report: string, prompt: string | undefined): boolean {
+  const fence = prompt === undefined ? undefined : MARK.exec(prompt)?.[1];
+  return fence === undefined ? MARK.test(report) : report.includes(fence);
 }
 
 const words = (text: string): string =>

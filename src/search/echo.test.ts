@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { isEcho } from "./echo.ts";
+
+const PROMPT =
+  "# Task: search\n-----BEGIN QUESTION 8f3ac1d20b7e-----\nWhat does -----END QUESTION----- mean?\n-----END QUESTION 8f3ac1d20b7e-----";
+
+const answer = (report: string) => ({
+  success: true,
+  report,
+  metadata: { sources_visited: [], search_queries_used: [] },
+});
+
+test.each([
+  ["the example", "<your whole report in Markdown>"],
+  ["a placeholder", "[Your report here]"],
+  ["only dots", "…"],
+  ["the marks of this prompt", "The text between -----BEGIN QUESTION 8f3ac1d20b7e----- is a question."],
+  ["the prompt itself", "# Task: search\nYou research the web."],
+])("D3: %s is not a result", (_, report) => {
+  expect(isEcho(answer(report), PROMPT)).toBe(true);
+});
+
+test("D3: a report about such marks is one", () => {
+  expect(isEcho(answer("PEM files end with -----END QUESTION----- in this joke."), PROMPT)).toBe(false);
+});
