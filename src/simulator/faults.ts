@@ -2,14 +2,16 @@
 
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Fault } from "./fault-names.ts";
 import { errorReply } from "./google-errors.ts";
-import type { Fault } from "./scenario.ts";
 import type { Reply } from "./wire.ts";
 
 export interface Delivery {
   reply: Reply;
   fault: Fault | undefined;
   latencyMs: number;
+  /** In the header of a 429, word for word: seconds, a date, or nonsense. */
+  retryAfter?: string | undefined;
   /** Aborted when the client is gone or the simulator closes. */
   signal: AbortSignal;
   /** Called just before a fault cuts the connection, which otherwise looks like a client that left. */
@@ -26,11 +28,28 @@ const HTML: Reply = {
   frames: ["<!DOCTYPE html><html><title>Sign in</title><body>Sign in to this network.</body></html>"],
 };
 
+const BAD_GATEWAY: Reply = {
+  status: 502,
+  headers: { "content-type": "text/html; charset=UTF-8" },
+  frames: ["<!DOCTYPE html><html><title>Error 502 (Server Error)!!1</title><body>That’s an error.</body></html>"],
+};
+
+const json = (body: string): Reply => ({
+  status: 200,
+  headers: { "content-type": "application/json; charset=UTF-8" },
+  frames: [body],
+});
+
 function half(text: string): string {
   return text.slice(0, Math.ceil(text.length / 2));
 }
 
 function sendWhole(response: ServerResponse, reply: Reply): void {
+  const [first = "", ...others] = reply.frames;
+  if (others.length === 0) {
+    response.writeHead(reply.status, { ...reply.headers, "content-length": Buffer.byteLength(first) }).end(first);
+    return;
+  }
   response.writeHead(reply.status, reply.headers);
   for (const frame of reply.frames) response.write(frame);
   response.end();
@@ -75,7 +94,7 @@ function malformed(reply: Reply): Reply {
 }
 
 export async function deliver(response: ServerResponse, delivery: Delivery): Promise<void> {
-  const { reply, fault, latencyMs, signal } = delivery;
+  const { reply, fault, latencyMs, signal, retryAfter } = delivery;
   if (latencyMs > 0) await sleep(latencyMs, undefined, { signal });
   switch (fault) {
     case "reset-before":
@@ -90,7 +109,13 @@ export async function deliver(response: ServerResponse, delivery: Delivery): Pro
       return sendWhole(response, HTML);
     case "malformed-json":
       return sendWhole(response, malformed(reply));
+    case "wrong-json":
+      return sendWhole(response, json('{"greeting":"hello"}'));
+    case "empty-200":
+      return sendWhole(response, json(""));
+    case "http-502":
+      return sendWhole(response, BAD_GATEWAY);
     default:
-      return sendWhole(response, fault === undefined ? reply : errorReply(fault));
+      return sendWhole(response, fault === undefined ? reply : errorReply(fault, retryAfter));
   }
 }

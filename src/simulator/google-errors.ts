@@ -2,7 +2,7 @@
 
 import type { Reply } from "./wire.ts";
 
-interface GoogleError {
+export interface GoogleError {
   code: number;
   message: string;
   status: string;
@@ -71,6 +71,9 @@ const ERRORS = {
       "The model is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods.",
     status: "NOT_FOUND",
   },
+  "http-408": { code: 408, message: "The request timed out.", status: "DEADLINE_EXCEEDED" },
+  "http-409": { code: 409, message: "The operation was aborted.", status: "ABORTED" },
+  "http-413": { code: 413, message: "Request payload is too large.", status: "INVALID_ARGUMENT" },
   "http-429": {
     code: 429,
     message: "You exceeded your current quota, please check your plan and billing details.",
@@ -78,9 +81,8 @@ const ERRORS = {
   },
   "http-429-retry-after": {
     code: 429,
-    message: `Resource has been exhausted (e.g. check quota). Please retry in ${RETRY_SECONDS}s.`,
+    message: "Resource has been exhausted (e.g. check quota).",
     status: "RESOURCE_EXHAUSTED",
-    details: [{ ...type("RetryInfo"), retryDelay: `${RETRY_SECONDS}s` }],
   },
   "http-500": {
     code: 500,
@@ -93,18 +95,33 @@ const ERRORS = {
     message: "The model is overloaded. Please try again later.",
     status: "UNAVAILABLE",
   },
+  "http-504": {
+    code: 504,
+    message: "Deadline expired before operation could complete.",
+    status: "DEADLINE_EXCEEDED",
+  },
 } satisfies Record<string, GoogleError>;
 
 export type ErrorName = keyof typeof ERRORS;
 
-export function errorReply(name: ErrorName): Reply {
-  const error: GoogleError = ERRORS[name];
+/** A refusal in Google's form, for words that belong to one route only. */
+export function refusalReply(error: GoogleError, headers: Record<string, string> = {}): Reply {
   return {
     status: error.code,
-    headers: {
-      "content-type": "application/json; charset=UTF-8",
-      ...(name === "http-429-retry-after" && { "retry-after": String(RETRY_SECONDS) }),
-    },
+    headers: { "content-type": "application/json; charset=UTF-8", ...headers },
     frames: [JSON.stringify({ error }, null, 2)],
   };
+}
+
+/** A limit that says when to come back says so in header and body, as long as that is a number of seconds. */
+function limitReply(error: GoogleError, retryAfter: string): Reply {
+  const isSeconds = /^\d+$/.test(retryAfter);
+  const details = [{ ...type("RetryInfo"), retryDelay: `${retryAfter}s` }];
+  return refusalReply({ ...error, ...(isSeconds && { details }) }, { "retry-after": retryAfter });
+}
+
+export function errorReply(name: ErrorName, retryAfter?: string): Reply {
+  const error: GoogleError = ERRORS[name];
+  const wait = retryAfter ?? (name === "http-429-retry-after" ? String(RETRY_SECONDS) : undefined);
+  return error.code === 429 && wait !== undefined ? limitReply(error, wait) : refusalReply(error);
 }

@@ -1,6 +1,7 @@
 /** What was asked of the simulator, in order: the judge in tests of what a call cost and who gave up. */
 
 import { createHash } from "node:crypto";
+import { createInteractionLedger, type InteractionLedger } from "./interaction-ledger.ts";
 import type { TaskKind } from "./scenario.ts";
 
 export interface LedgerEntry {
@@ -29,7 +30,8 @@ export interface LedgerEntry {
 
 type LedgerFacts = Pick<LedgerEntry, "method" | "path" | "bytes"> & Partial<LedgerEntry>;
 
-export interface Ledger {
+/** Looks at interactions and streams of them have no entries: there may be millions; their traffic is counted. */
+export interface Ledger extends InteractionLedger {
   entries(): LedgerEntry[];
   /** All requests, or those of one kind. */
   count(kind?: TaskKind): number;
@@ -39,7 +41,6 @@ export interface Ledger {
   totalBytes(): number;
   /** The entry stays open to writing while its request is served. */
   record(facts: LedgerFacts): LedgerEntry;
-  clear(): void;
 }
 
 export const keyFingerprint = (key: string): string => createHash("sha256").update(key).digest("hex").slice(0, 8);
@@ -59,7 +60,9 @@ const UNKNOWN = {
 
 export function createLedger(): Ledger {
   let entries: LedgerEntry[] = [];
+  const interactions = createInteractionLedger();
   return {
+    ...interactions,
     entries: () => entries.map((entry) => ({ ...entry })),
     count: (kind) => entries.filter((entry) => kind === undefined || entry.kind === kind).length,
     exchanges: (kind) => entries.filter((entry) => entry.kind === kind && entry.turn === "opening").length,
@@ -76,6 +79,7 @@ export function createLedger(): Ledger {
     },
     clear() {
       entries = [];
+      interactions.clear();
     },
   };
 }

@@ -66,6 +66,24 @@ test("takes a scenario from a file", async () => {
   await rm(folder, { recursive: true });
 });
 
+test("remembers its interactions in a file, even when it is killed", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "simulator-main-"));
+  const args = ["--scenario", "research-fast", "--state", join(folder, "runs.jsonl")];
+  const headers = { "x-goog-api-key": "k" };
+  const body = JSON.stringify({ agent: "deep-research-preview-04-2026", input: "Tea?", background: true });
+  const first = await startAndWait(args);
+  const started = await fetch(`${first.url}/v1beta/interactions`, { method: "POST", headers, body });
+  const { id }: { id: string } = JSON.parse(await started.text());
+  first.child.kill("SIGKILL");
+  await once(first.child, "exit");
+  const second = await startAndWait(args);
+  const found = await fetch(`${second.url}/v1beta/interactions/${id}`, { headers });
+  expect(await found.json()).toMatchObject({ id, status: "completed" });
+  second.child.kill();
+  await once(second.child, "exit");
+  await rm(folder, { recursive: true });
+});
+
 test("says what is wrong with its arguments", async () => {
   const { child, output } = start(["--scenario", "nope"]);
   expect(await once(child, "exit")).toEqual([2, null]);

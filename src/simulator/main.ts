@@ -1,4 +1,4 @@
-/** The simulator as a process of its own: `simulator --port 8080 --scenario demo`. Never writes to stdout. */
+/** The simulator as a process of its own: `simulator --port 8080 --scenario demo --state runs.jsonl`. Never writes to stdout. */
 
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
@@ -8,6 +8,7 @@ import { startSimulator, type Simulator } from "./server.ts";
 const OPTIONS = {
   port: { type: "string", default: "0" },
   scenario: { type: "string", default: "good" },
+  state: { type: "string" },
   "exit-with-stdin": { type: "boolean", default: false },
 } as const;
 
@@ -33,7 +34,7 @@ function endWith(simulator: Simulator, withStdin: boolean): void {
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: OPTIONS });
   const scenario = await readScenario(values.scenario);
-  const simulator = await startSimulator({ port: parsePort(values.port), scenario });
+  const simulator = await startSimulator({ port: parsePort(values.port), scenario, stateFile: values.state });
   endWith(simulator, values["exit-with-stdin"]);
   process.stderr.write(
     `Gemini simulator listening on ${simulator.url} (scenario ${values.scenario}). Its pages and answers are invented.\n`,

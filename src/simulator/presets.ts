@@ -1,5 +1,6 @@
 /** The scenarios that have a name, for demo, tests and benches. */
 
+import { RESEARCH_PRESETS } from "./interaction-presets.ts";
 import { scenarioSchema, type Scenario, type ScenarioInput } from "./scenario.ts";
 
 type Tasks = NonNullable<ScenarioInput["tasks"]>;
@@ -58,7 +59,10 @@ const PRESETS: readonly ScenarioInput[] = [
       ],
       web_search: [{ latency_ms: 400 }],
     },
+    // Eight minutes of research in 24 seconds.
+    interactions: { speed: 20 },
   },
+  ...RESEARCH_PRESETS,
 ];
 
 export const PRESET_NAMES: readonly string[] = PRESETS.map((preset) => preset.name);

@@ -1,12 +1,14 @@
 /** What a part of the simulated API needs to serve a request; each part is a list of routes. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Runs } from "./interaction-runs.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Play, ScenarioInput } from "./scenario.ts";
 
 /** What all requests to one simulator share. */
 export interface Stage {
   readonly ledger: Ledger;
+  readonly runs: Runs;
   play(): Play;
   setScenario(scenario: ScenarioInput | string): void;
 }
@@ -22,7 +24,7 @@ export interface Call {
 }
 
 export interface Route {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "DELETE";
   path: RegExp;
   handle(call: Call, stage: Stage, match: RegExpExecArray): Promise<void> | void;
 }

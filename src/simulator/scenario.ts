@@ -2,6 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import { FAULTS } from "./fault-names.ts";
+import { interactionsSchema, playInteractions, type InteractionPlay } from "./interaction-scenario.ts";
 
 const TASK_KINDS = [
   "search",
@@ -33,25 +35,8 @@ const ANSWERS = [
   "raw",
 ] as const;
 
-const FAULTS = [
-  "http-400",
-  "http-401",
-  "http-403",
-  "http-404",
-  "http-429",
-  "http-429-retry-after",
-  "http-500",
-  "http-503",
-  "reset-before",
-  "reset-mid-body",
-  "hang",
-  "html-200",
-  "malformed-json",
-  "slow-drip",
-] as const;
-
+export type { Fault } from "./fault-names.ts";
 export type AnswerName = (typeof ANSWERS)[number];
-export type Fault = (typeof FAULTS)[number];
 
 const step = z
   .strictObject({
@@ -79,6 +64,8 @@ export const scenarioSchema = z.strictObject({
   latency_ms: z.int().nonnegative().default(0),
   /** The n-th request of a task meets the n-th step that fits it; the last one repeats. */
   tasks: z.partialRecord(z.enum(TASK_KINDS), z.array(step).min(1)).default({}),
+  /** Deep Research: how its runs live, and what each request about them meets. */
+  interactions: interactionsSchema.prefault({}),
 });
 
 export type Step = z.output<typeof step>;
@@ -98,6 +85,7 @@ export interface Play {
   open(kind: TaskKind, round: number | undefined): Exchange;
   /** A later request of an exchange meets the step of its first one. */
   resume(id: string | undefined): Exchange;
+  readonly interactions: InteractionPlay;
 }
 
 export function playScenario(scenario: Scenario): Play {
@@ -122,5 +110,6 @@ export function playScenario(scenario: Scenario): Play {
       return exchange;
     },
     resume: (id) => exchanges.get(id ?? "") ?? { id: id ?? "unknown", step: GOOD },
+    interactions: playInteractions(scenario.interactions),
   };
 }

@@ -2,8 +2,9 @@
 
 import { ApiError, GoogleGenAI, type GenerateContentResponse } from "@google/genai";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Fault } from "./fault-names.ts";
 import { keyFingerprint } from "./ledger.ts";
-import type { Fault, ScenarioInput } from "./scenario.ts";
+import type { ScenarioInput } from "./scenario.ts";
 import { startSimulator, type Simulator } from "./server.ts";
 import { fillPrompt } from "./test-prompts.ts";
 

@@ -3,6 +3,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { CONTROL_ROUTES } from "./control-routes.ts";
 import { errorReply } from "./google-errors.ts";
+import { INTERACTION_ROUTES } from "./interaction-routes.ts";
+import { openRuns } from "./interaction-runs.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { MODEL_ROUTES } from "./model-routes.ts";
 import { resolveScenario } from "./presets.ts";
@@ -14,6 +16,8 @@ interface SimulatorOptions {
   port?: number;
   /** The name of a preset, or a scenario as data; `good` by default. */
   scenario?: ScenarioInput | string;
+  /** Where interactions are remembered, so that another simulator can go on with them. */
+  stateFile?: string | undefined;
 }
 
 export interface Simulator {
@@ -21,16 +25,21 @@ export interface Simulator {
   readonly ledger: Ledger;
   /** Starts the scenario from its first step; the ledger goes on. */
   setScenario(scenario: ScenarioInput | string): void;
+  /** Lets this many real milliseconds go by at once for all interactions. */
+  skip(ms: number): void;
   /** Ends every open connection, hanging ones included. */
   close(): Promise<void>;
 }
 
-const ROUTES: readonly Route[] = [...CONTROL_ROUTES, ...MODEL_ROUTES];
+const ROUTES: readonly Route[] = [...CONTROL_ROUTES, ...MODEL_ROUTES, ...INTERACTION_ROUTES];
 
 const HOST = "127.0.0.1";
 
 // Longer than any pause between two calls of a client, which would otherwise meet a closed connection.
 const KEEP_ALIVE_MS = 120_000;
+
+// Made once: every request ends with it, and an error of its own costs more than the answer.
+const GONE = new Error("The connection is closed.");
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -55,7 +64,7 @@ async function dispatch(call: Call, stage: Stage): Promise<void> {
 
 async function serve(request: IncomingMessage, response: ServerResponse, stage: Stage): Promise<void> {
   const gone = new AbortController();
-  response.once("close", () => gone.abort());
+  response.once("close", () => gone.abort(GONE));
   try {
     const body = await readBody(request);
     const { method = "GET", headers } = request;
@@ -88,8 +97,11 @@ function closeServer(server: Server): Promise<void> {
 
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   let play = playScenario(resolveScenario(options.scenario ?? "good"));
+  const ledger = createLedger();
+  const runs = openRuns({ stateFile: options.stateFile, ledger });
   const stage: Stage = {
-    ledger: createLedger(),
+    ledger,
+    runs,
     play: () => play,
     setScenario(scenario) {
       play = playScenario(resolveScenario(scenario));
@@ -101,8 +113,12 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const port = await listen(server, options.port ?? 0);
   return {
     url: `http://${HOST}:${port}`,
-    ledger: stage.ledger,
+    ledger,
     setScenario: stage.setScenario,
-    close: () => closeServer(server),
+    skip: runs.skip,
+    async close() {
+      await closeServer(server);
+      runs.close();
+    },
   };
 }

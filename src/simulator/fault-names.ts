@@ -1,0 +1,27 @@
+/** The faults that a scenario can ask for on any route. */
+
+export const FAULTS = [
+  "http-400",
+  "http-401",
+  "http-403",
+  "http-404",
+  "http-408",
+  "http-409",
+  "http-413",
+  "http-429",
+  "http-429-retry-after",
+  "http-500",
+  "http-502",
+  "http-503",
+  "http-504",
+  "reset-before",
+  "reset-mid-body",
+  "hang",
+  "html-200",
+  "empty-200",
+  "malformed-json",
+  "wrong-json",
+  "slow-drip",
+] as const;
+
+export type Fault = (typeof FAULTS)[number];

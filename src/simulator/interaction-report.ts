@@ -1,0 +1,158 @@
+/** The report of a simulated Deep Research: Markdown with `[cite: n]` marks, a source list, and citations by bytes. */
+
+import { diceFor, scriptOf, titleOf, type Dice, type Topic } from "./interaction-script.ts";
+import { redirectLink, searchWeb, type Page } from "./web.ts";
+
+interface UrlCitation {
+  type: "url_citation";
+  url: string;
+  /** Google sends none. */
+  title: null;
+  start_index: number;
+  end_index: number;
+}
+
+interface TextContent {
+  type: "text";
+  text: string;
+  annotations?: UrlCitation[];
+}
+
+interface ImageContent {
+  type: "image";
+  mime_type: string;
+  data: string;
+}
+
+export type ReportContent = TextContent | ImageContent;
+
+export interface ReportWishes {
+  length: "whole" | "half";
+  /** Instead of an invented one. */
+  text: string | undefined;
+  image: boolean;
+}
+
+interface Source extends Page {
+  /** Google's redirect. */
+  link: string;
+}
+
+const HEADINGS = [
+  "Executive summary",
+  "Background – and why it matters",
+  "Évolution depuis 1990",
+  "Figures at a glance",
+  "Öffentliche Debatte",
+  "日本の状況",
+  "Disputed points",
+  "Outlook",
+] as const;
+
+const OPENERS = [
+  "",
+  "Überdies: ",
+  "In practice: ",
+  "“Naïve” as it sounds: ",
+  "Notably 📈: ",
+  "要するに：",
+  "",
+] as const;
+
+const NOTICE = "*Simulated by gemini-search-mcp: pages and figures are invented.*";
+
+const MARK = /\[cite: (\d+(?:, \d+)*)\]/g;
+
+/** One transparent pixel. */
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
+const MIN_SOURCES = 12;
+const MORE_SOURCES = 9;
+
+function sourcesFor(topic: Topic, dice: Dice): Source[] {
+  const wanted = MIN_SOURCES + dice(MORE_SOURCES);
+  const pages = new Map<string, Page>();
+  for (const query of scriptOf(topic).queries) {
+    for (const page of searchWeb(query)) pages.set(page.url, page);
+    if (pages.size >= wanted) break;
+  }
+  const found = [...pages.values()].slice(0, wanted);
+  return found.map((page) => Object.assign(page, { link: redirectLink(page) }));
+}
+
+/** Goes round the sources, so that each one is cited, and says something else about it the second time. */
+function createWriter(sources: readonly Source[], dice: Dice): () => string {
+  let taken = 0;
+  const take = (): number => taken++ % sources.length;
+  return () => {
+    const isKnown = taken >= sources.length;
+    const index = take();
+    const page = sources[index];
+    const marks = dice(3) === 0 ? [index + 1, take() + 1] : [index + 1];
+    const opener = OPENERS[dice(OPENERS.length)] ?? "";
+    const again = `A second reading of ${page?.domain} puts the margin at ±${1 + dice(9)} %.`;
+    return `${isKnown ? again : `${opener}${page?.snippet}`} [cite: ${marks.join(", ")}]`;
+  };
+}
+
+const times = <Item>(count: number, make: (index: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, i) => make(i));
+
+function sectionText(heading: string, sentence: () => string, dice: Dice): string {
+  if (heading === "Figures at a glance") {
+    const rows = times(4, (index) => `| ${2022 + index} | ${sentence()} |`);
+    return ["| Year | Finding |\n| --- | --- |", ...rows].join("\n");
+  }
+  if (heading === "Disputed points") return times(5, () => `* ${sentence()}`).join("\n");
+  return times(1 + dice(3), () => times(2 + dice(3), sentence).join(" ")).join("\n\n");
+}
+
+function invent(topic: Topic, sources: readonly Source[], dice: Dice): string {
+  const sentence = createWriter(sources, dice);
+  const sections = HEADINGS.map((heading) => `## ${heading}\n\n${sectionText(heading, sentence, dice)}`);
+  const list = sources.map((page, index) => `${index + 1}. [${page.domain}](${page.link})`);
+  return [`# ${titleOf(topic)}`, NOTICE, ...sections, `**Sources:**\n${list.join("\n")}`].join("\n\n");
+}
+
+/** Each citation covers its mark; a mark with two numbers makes two citations of the same place. */
+function cite(text: string, sources: readonly Source[]): UrlCitation[] {
+  const citations: UrlCitation[] = [];
+  let [character, byte] = [0, 0];
+  for (const match of text.matchAll(MARK)) {
+    const [mark, numbers = ""] = match;
+    byte += Buffer.byteLength(text.slice(character, match.index));
+    character = match.index;
+    const range = { start_index: byte, end_index: byte + Buffer.byteLength(mark) };
+    for (const number of numbers.split(", ")) {
+      const page = sources[Number(number) - 1];
+      if (page !== undefined) citations.push({ type: "url_citation", url: page.link, title: null, ...range });
+    }
+  }
+  return citations;
+}
+
+function firstHalf(text: string): string {
+  const end = text.lastIndexOf("\n\n", text.length / 2);
+  return text.slice(0, end > 0 ? end : text.length / 2).toWellFormed();
+}
+
+/** A picture stands before a heading, well inside the report, or else at its end. */
+function splitForImage(text: string): [string, string] {
+  const place = text.indexOf("\n\n## ", text.length / 3);
+  return place > 0 ? [text.slice(0, place), text.slice(place)] : [text, ""];
+}
+
+export function reportFor(topic: Topic, wishes: ReportWishes): ReportContent[] {
+  const dice = diceFor(`report ${topic.agent} ${topic.query}`);
+  const sources = sourcesFor(topic, dice);
+  const whole = wishes.text ?? invent(topic, sources, dice);
+  const text = wishes.length === "half" ? firstHalf(whole) : whole;
+  const block = (part: string): TextContent => {
+    const annotations = cite(part, sources);
+    return { type: "text", text: part, ...(annotations.length > 0 && { annotations }) };
+  };
+  if (!wishes.image) return [block(text)];
+  const [before, after] = splitForImage(text);
+  const image: ImageContent = { type: "image", mime_type: "image/png", data: PNG };
+  return [block(before), image, ...(after === "" ? [] : [block(after)])];
+}
