@@ -11,7 +11,16 @@ const output: OutputOptions = {
   chunkFileNames: "[name]-[hash].js",
 };
 
+/** The product with its named places to die compiled in: how recovery is tested. Never shipped. */
+const failpoints = {
+  platform: "node",
+  input: { main: "src/main.ts" },
+  output: { ...output, dir: "dist-failpoints", minify: false },
+  transform: { define: { FAILPOINT: "process.env.GEMINI_SEARCH_FAILPOINT" } },
+} as const;
+
 export default defineConfig([
+  failpoints,
   { platform: "node", input: { main: "src/main.ts" }, output, plugins: [thirdPartyNotices()] },
   { platform: "node", input: { simulator: "src/simulator/main.ts" }, output: { ...output, codeSplitting: false } },
 ]);

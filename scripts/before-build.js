@@ -12,4 +12,6 @@ if (process.versions.node.split(".")[0] !== "24") {
 }
 
 // Chunks of earlier builds would be published.
-rmSync(fileURLToPath(new URL("../dist", import.meta.url)), { recursive: true, force: true });
+["../dist", "../dist-failpoints"].forEach(function (folder) {
+  rmSync(fileURLToPath(new URL(folder, import.meta.url)), { recursive: true, force: true });
+});

@@ -5,7 +5,9 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { createPrices, once, type ResearchComposition, researchDeps } from "./compose-research.ts";
 import { type Config, type Environment, loadConfig, readEnvironment, silenceLeakySwitches } from "./config.ts";
+import { pricedBy } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
 import type { Backend } from "./gemini/ask.ts";
 import type { OperationDeps } from "./operations/operation.ts";
@@ -13,6 +15,7 @@ import { systemClock } from "./platform/clock.ts";
 import { createLog, type Log, type LogLevel } from "./platform/log.ts";
 import { createRedactor } from "./platform/redact.ts";
 import { createShutdown, type Shutdown } from "./platform/shutdown.ts";
+import type { Runner } from "./runs/runner.ts";
 import type { Store } from "./store/store.ts";
 
 /** Both `src/` and `dist/` stand beside these. */
@@ -28,6 +31,8 @@ export interface App {
   deps: OperationDeps;
   /** Opens the store before the first call does, and with it gives back what dead processes held. */
   openStore(): Promise<void>;
+  /** Takes up unfinished background runs and follows them until the process leaves. */
+  followResearch(): Promise<Runner>;
 }
 
 export interface AppOptions {
@@ -56,25 +61,26 @@ export function createApp(options: AppOptions): App {
     await tidyUp(opened, { log, stateDir });
     return opened;
   });
-  const parts: Parts = { config, log, redact, shutdown, stateDir, store };
+  const parts: Parts = { config, log, redact, shutdown, stateDir, store, prices: createPrices({ config, log }) };
+  const deps = operationDeps(parts);
   return {
     ...readPackage(),
     config,
     log,
     shutdown,
-    deps: operationDeps(parts),
+    deps,
     // A failure shows in the first call that needs the store.
     openStore: () => store().then(ignore, ignore),
+    followResearch: async () => {
+      const { runner } = await deps.research();
+      runner.start();
+      return runner;
+    },
   };
 }
 
-interface Parts {
-  config: Config;
-  log: Log;
+interface Parts extends ResearchComposition {
   redact: (text: string) => string;
-  shutdown: Shutdown;
-  stateDir: string;
-  store: () => Promise<Store>;
 }
 
 function operationDeps(parts: Parts): OperationDeps {
@@ -82,12 +88,20 @@ function operationDeps(parts: Parts): OperationDeps {
   const { settings } = config;
   const backend = once(() => createBackend(parts));
   return {
+    ...researchDeps(parts),
     clock: systemClock,
     log,
     database: async () => (await store()).db,
     recorder: async () => {
       const { db, processId } = await store();
-      return { db, processId, clock: systemClock, log, leaving: shutdown.leaving };
+      return {
+        db,
+        processId,
+        clock: systemClock,
+        log,
+        leaving: shutdown.leaving,
+        costOf: pricedBy(await parts.prices()),
+      };
     },
     search: async (runLog) => {
       const { createPrompts } = await import("./search/prompts.ts");
@@ -118,6 +132,8 @@ function operationDeps(parts: Parts): OperationDeps {
     settings: {
       maxRounds: settings.DEEP_SEARCH_MAX_ITERATIONS,
       legacyPrompt: settings.GEMINI_SYSTEM_PROMPT,
+      syncWindowMs: settings.RESEARCH_SYNC_WINDOW_MS,
+      reportsDir: settings.RESEARCH_REPORTS_DIR,
     },
   };
 }
@@ -203,8 +219,3 @@ export function readPackage(): { name: string; version: string } {
 }
 
 const ignore = (): void => {};
-
-function once<T>(create: () => Promise<T>): () => Promise<T> {
-  let created: Promise<T> | undefined;
-  return () => (created ??= create());
-}

@@ -98,6 +98,26 @@ export const SETTINGS = {
     default: undefined,
     about: "Replaces the prompt of deep_research; {topic}, {depth} and {model} are filled in.",
   }),
+  RESEARCH_SYNC_WINDOW_MS: setting({
+    schema: wholeNumber(0, 25_000),
+    default: 20_000,
+    about: "How long start_deep_research waits for a result before it goes on in the background, in milliseconds.",
+  }),
+  RESEARCH_POLL_INTERVAL_MS: setting({
+    schema: wholeNumber(100, 600_000),
+    default: 10_000,
+    about: "How often an unfinished research is looked at, in milliseconds; longer when there are many.",
+  }),
+  RESEARCH_MAX_RPS: setting({
+    schema: z.coerce.number().min(0.1).max(100),
+    default: 5,
+    about: "Most looks per second at Google, over all processes that share the config directory.",
+  }),
+  RESEARCH_REPORTS_DIR: setting<string | undefined>({
+    schema: text,
+    default: undefined,
+    about: "Where save_research_to_markdown saves by default.",
+  }),
   GEMINI_SEARCH_PROMPTS_DIR: setting<string | undefined>({
     schema: text,
     default: undefined,

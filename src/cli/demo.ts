@@ -1,10 +1,12 @@
-/** The main job with nothing to set up: a deep search against the simulator, in a directory of its own. */
+/** The main job with nothing to set up: a whole deep research against the simulator, its report on disk. */
 
 import { fork, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { z } from "zod";
 import { readEnvironment, SETTINGS } from "../config.ts";
 import { createShutdown, leaveOnSignals } from "../platform/shutdown.ts";
 import { print } from "./output.ts";
@@ -27,14 +29,31 @@ export async function runDemo(question: string): Promise<void> {
     "Demo: Gemini is simulated on this machine. The answer and its sources are invented; nothing is charged.\n",
   );
   await print(`Question: ${question}\n`);
-  const settings = demoSettings(directory, simulator.url);
-  const status = await shutdown.during(runCli(["deep-search", question], { settings, signal: shutdown.signal }));
+  const run: CliRun = { settings: demoSettings(directory, simulator.url), signal: shutdown.signal };
+  const status = await shutdown.during(research(question, run));
   if (shutdown.leaving()) return;
   await print(
-    '\nThat was the simulator. For real answers set GEMINI_API_KEY and run: gemini-search-mcp deep-search "…"',
+    '\nThat was the simulator. For real answers set GEMINI_API_KEY and run: gemini-search-mcp start-deep-research "…" --wait',
   );
   await shutdown.leave(status);
 }
+
+/** The commands a user would give, one after the other. */
+async function research(question: string, run: CliRun): Promise<number> {
+  await runCli(["estimate-research-cost", question], run);
+  await print("");
+  const started = await runCli(["start-deep-research", question, "--wait", "--json"], { ...run, capture: true });
+  const answer = started.status === 0 ? finished.safeParse(JSON.parse(started.output)).data : undefined;
+  if (answer === undefined) {
+    await print(started.output);
+    return started.status || EXIT_CODES.failed;
+  }
+  await print(`${answer.report}\n`);
+  const saved = await runCli(["save-research-to-markdown", answer.task_id, "--output-dir", "research_reports"], run);
+  return saved.status;
+}
+
+const finished = z.object({ task_id: z.string(), report: z.string() });
 
 /** Nothing the user has set may lead the demo elsewhere: empty counts as not set. */
 function demoSettings(directory: string, url: string): Record<string, string> {
@@ -64,16 +83,25 @@ async function startSimulator(): Promise<{ url: string; stop(): void }> {
   return { url, stop: () => void child.kill("SIGTERM") };
 }
 
+interface CliRun {
+  settings: Record<string, string>;
+  signal: AbortSignal;
+  /** Keep what it prints instead of showing it. */
+  capture?: boolean;
+}
+
 /** A process of its own, as a user's would be: it shares nothing with the simulator but an address. */
-function runCli(
+async function runCli(
   args: string[],
-  { settings, signal }: { settings: Record<string, string>; signal: AbortSignal },
-): Promise<number> {
+  { settings, signal, capture = false }: CliRun,
+): Promise<{ status: number; output: string }> {
   const entry = process.argv[1] ?? "";
   const child = spawn(process.execPath, [entry, ...args], {
     env: { ...readEnvironment(), ...settings },
-    stdio: "inherit",
+    stdio: ["inherit", capture ? "pipe" : "inherit", "inherit"],
   });
   signal.addEventListener("abort", () => void child.kill("SIGINT"), { once: true });
-  return new Promise((resolve) => child.once("exit", (code) => resolve(code ?? EXIT_CODES.failed)));
+  const exited = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? EXIT_CODES.failed)));
+  const output = child.stdout === null ? "" : await text(child.stdout);
+  return { status: await exited, output };
 }

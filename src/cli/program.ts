@@ -55,8 +55,16 @@ function createProgram(): Command {
     .exitOverride();
   for (const operation of OPERATIONS) addOperation(program, operation);
   program
+    .command("worker")
+    .description("Follow unfinished research with no client open, so that it is collected and you are notified.")
+    .option("--until-idle", "leave when no unfinished research is left")
+    .action(async (options: { untilIdle?: boolean }) => {
+      const { runWorker } = await import("./worker.ts");
+      await runWorker({ untilIdle: options.untilIdle === true });
+    });
+  program
     .command("demo")
-    .description("Run a deep search against the built-in simulator: no key, no network, nothing is charged.")
+    .description("Run a whole deep research against the built-in simulator: no key, no network, nothing is charged.")
     .argument("[question]", "what to research", "How do heat pumps perform in cold climates?")
     .action(async (question: string) => {
       const { runDemo } = await import("./demo.ts");
@@ -80,7 +88,10 @@ function addOperation(program: Command, operation: Operation): void {
       command.addOption(optionFor(name, property));
     }
   }
-  addSettingFlags(command);
+  if (operation.asksBackend === true) addSettingFlags(command);
+  const { waitFlag } = operation;
+  if (waitFlag !== undefined)
+    command.option(`--${waitFlag}`, "stay until the run ends, show its progress, print its report");
   command.option("--json", "print the whole answer as JSON");
   command.action(async (...values: unknown[]) => {
     const given = command.opts<Record<string, unknown>>();
@@ -94,7 +105,8 @@ function addOperation(program: Command, operation: Operation): void {
     await runOperation(operation, {
       input: { ...input, ...positional },
       json: given["json"] === true,
-      flags: settingFlags(given),
+      wait: waitFlag !== undefined && given[waitFlag] === true,
+      flags: operation.asksBackend === true ? settingFlags(given) : {},
     });
   });
 }

@@ -6,6 +6,7 @@ import type { Environment } from "../config.ts";
 import type { Operation } from "../operations/operation.ts";
 import { perform } from "../operations/perform.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
+import { followRun } from "./follow-run.ts";
 import { createProgressLine, print, printFailure } from "./output.ts";
 
 export const EXIT_CODES = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
@@ -15,10 +16,12 @@ const INPUT_CODES = new Set(["INVALID_QUERY", "INVALID_TASK_ID", "INVALID_INPUT"
 export interface CommandCall {
   input: Record<string, unknown>;
   json: boolean;
+  /** Stay until the run that the operation is about has ended. */
+  wait: boolean;
   flags: Environment;
 }
 
-export async function runOperation(operation: Operation, { input, json, flags }: CommandCall): Promise<void> {
+export async function runOperation(operation: Operation, { input, json, wait, flags }: CommandCall): Promise<void> {
   const app = createApp({ flags, logFrom: "WARN" });
   const { shutdown, deps, log } = app;
   leaveOnSignals(shutdown, () => EXIT_CODES.interrupted);
@@ -27,7 +30,10 @@ export async function runOperation(operation: Operation, { input, json, flags }:
   const line = createProgressLine();
   const call = { owner: "local", client: "cli", signal: shutdown.signal, progress: line.show };
   const read = await readStdinFor(operation, input);
-  const outcome = await shutdown.during(perform(operation, deps, read, call));
+  const answered = await shutdown.during(perform(operation, deps, read, call));
+  const { task_id: taskId, status } = answered.structured;
+  const goesOn = wait && !answered.failed && typeof taskId === "string" && status !== "completed";
+  const outcome = goesOn ? await shutdown.during(followRun(app, taskId, call)) : answered;
   line.clear();
   if (outcome.failed) await printFailure(outcome.text);
   if (json) await print(JSON.stringify(outcome.structured, null, 2));

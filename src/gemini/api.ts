@@ -5,12 +5,9 @@ import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import type { Answer, AskRequest, Backend, Usage, VisitedSource } from "./ask.ts";
 import { apiFailure, cancelled, timedOut } from "./failures.ts";
+import { createGoogleClient, type GoogleClientOptions, missingKey } from "./google-client.ts";
 
-export interface ApiBackendOptions {
-  apiKey: string | undefined;
-  /** The SDK's own variables choose project, location and credentials. */
-  vertex: boolean;
-  baseUrl: string | undefined;
+export interface ApiBackendOptions extends GoogleClientOptions {
   defaultModel: string;
   timeoutMs: number;
   progressLogIntervalMs: number;
@@ -24,8 +21,8 @@ export function createApiBackend(options: ApiBackendOptions): Backend {
   return {
     name: "api",
     ask: async (request) => {
-      if (options.apiKey === undefined && !options.vertex) throw missingKey();
-      const ready = (client ??= createClient(options));
+      if (options.apiKey === undefined && !options.vertex) throw missingKey("search");
+      const ready = (client ??= createGoogleClient(options));
       const model = request.model ?? options.defaultModel;
       return withinTime(options, request, async (signal, received) => {
         const stream = await (
@@ -43,21 +40,6 @@ export function createApiBackend(options: ApiBackendOptions): Backend {
       });
     },
   };
-}
-
-async function createClient(options: ApiBackendOptions): Promise<GoogleGenAI> {
-  await useProxyFromEnvironment();
-  const { GoogleGenAI: Client } = await import("@google/genai");
-  const httpOptions = options.baseUrl === undefined ? {} : { httpOptions: { baseUrl: options.baseUrl } };
-  return options.vertex
-    ? new Client({ vertexai: true, ...httpOptions })
-    : new Client({ vertexai: false, apiKey: options.apiKey ?? "", ...httpOptions });
-}
-
-/** Node's fetch ignores HTTPS_PROXY and its kin unless told; older supported versions cannot be told at run time. */
-async function useProxyFromEnvironment(): Promise<void> {
-  const http = await import("node:http");
-  if ("setGlobalProxyFromEnv" in http && typeof http.setGlobalProxyFromEnv === "function") http.setGlobalProxyFromEnv();
 }
 
 async function withinTime(
@@ -146,16 +128,6 @@ class Received {
       notices: [],
     };
   }
-}
-
-function missingKey(): AppError {
-  return new AppError({
-    code: "GEMINI_UNAVAILABLE",
-    message: "No Gemini API key is set.",
-    suggestion:
-      "Set GEMINI_API_KEY (a key from Google AI Studio), or install the Gemini CLI and set SEARCH_BACKEND=cli.",
-    reason: "auth",
-  });
 }
 
 function noText(): AppError {

@@ -22,7 +22,7 @@ export function runStdioServer(app: App): void {
     onerror: (error) => log.debug(`MCP: ${error.message}`),
   });
   shutdown.finally(() => handle.close());
-  setTimeout(() => void shutdown.during(app.openStore()), OPEN_STORE_AFTER_MS).unref();
+  setTimeout(() => void shutdown.during(takeUp(app)), OPEN_STORE_AFTER_MS).unref();
   leaveWithParent(leave);
 }
 
@@ -31,4 +31,10 @@ function leaveWithParent(leave: () => void): void {
   setInterval(() => {
     if (process.ppid !== parent) leave();
   }, PARENT_CHECK_MS).unref();
+}
+
+/** What earlier processes left: interrupted searches are marked, research is followed again. */
+async function takeUp(app: App): Promise<void> {
+  await app.openStore();
+  await app.followResearch().catch(() => app.log.warn("Unfinished research could not be taken up."));
 }

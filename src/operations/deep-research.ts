@@ -24,6 +24,7 @@ export const deepResearch = defineOperation({
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   positional: "topic",
+  asksBackend: true,
   run: (deps, { topic, depth }, call) =>
     runSearch(
       deps,

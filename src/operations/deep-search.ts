@@ -1,11 +1,14 @@
 /** `deep_search`: several rounds run by this server, checked until Gemini is confident or the rounds are used up. */
 
 import { z } from "zod";
+import { AppError } from "../errors.ts";
 import { numberSources } from "../reports/report.ts";
+import { findRounds } from "../runs/result-store.ts";
+import { isFinished, type Run } from "../runs/run.ts";
 import { deepSearch, type Round } from "../search/deep.ts";
 import { list, searchText } from "./answer-text.ts";
-import { defineOperation, outputSchema, queryText } from "./operation.ts";
-import { numberedSources, runSearch, searchMetadata, searchMetadataFields } from "./run-search.ts";
+import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
+import { numberedSources, runSearch, searchMetadata, searchMetadataFields, type SearchStart } from "./run-search.ts";
 
 const NOT_VERIFIED = "Verification was not completed within the allowed rounds; this is the best result obtained.";
 
@@ -45,35 +48,9 @@ export const deepSearchOperation = defineOperation({
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   positional: "query",
-  run: (deps, { query, max_iterations }, call) => {
-    const maxRounds = max_iterations ?? deps.settings.maxRounds;
-    const start = { kind: "deep_search" as const, query, options: { max_iterations: maxRounds } };
-    return runSearch(deps, { start, call }, async ({ run, search, call: inner }) => {
-      const onRound = async (round: Round): Promise<void> => {
-        run.setProgress((100 * round.roundNumber) / maxRounds);
-        await run.saveRound({ ...round, sources: numberSources(round.sources), metadata: { model: round.model } });
-      };
-      const { best, verified, iterations, rounds } = await deepSearch(search, { query, maxRounds, onRound }, inner);
-      const findings = {
-        model: best.model,
-        sources: rounds.flatMap((round) => round.sources),
-        queries: rounds.flatMap((round) => round.queries),
-      };
-      const common = searchMetadata(run, { asked: { query }, findings, now: deps.clock.now() });
-      const metadata = { ...common, iterations, rounds: rounds.map(roundSummary) };
-      const note = verified ? undefined : NOT_VERIFIED;
-      return {
-        output: { success: true, result: best.report, verified, note, metadata },
-        result: {
-          report: best.report,
-          sources: numberedSources(findings),
-          metadata: { ...metadata, verified, note },
-          partial: false,
-        },
-        model: best.model,
-      };
-    });
-  },
+  asksBackend: true,
+  run: (deps, { query, max_iterations }, call) =>
+    runDeepSearch(deps, { query, maxRounds: max_iterations ?? deps.settings.maxRounds, earlier: [] }, call),
   toText: ({ result, verified, note, metadata }) => {
     const { rounds, ...rest } = metadata;
     const lines = rounds.map((round) => roundLine(round, metadata.sources_visited));
@@ -85,6 +62,86 @@ export const deepSearchOperation = defineOperation({
     });
   },
 });
+
+interface DeepSearchRun extends Pick<SearchStart, "taskId" | "parentTaskId"> {
+  query: string;
+  maxRounds: number;
+  earlier: Round[];
+}
+
+function runDeepSearch(
+  deps: OperationDeps,
+  { query, maxRounds, earlier, taskId, parentTaskId }: DeepSearchRun,
+  call: Call,
+) {
+  const options = { max_iterations: maxRounds };
+  const start = { kind: "deep_search" as const, query, options, taskId, parentTaskId };
+  return runSearch(deps, { start, call }, async ({ run, search, call: inner }) => {
+    const onRound = async (round: Round): Promise<void> => {
+      run.setProgress((100 * round.roundNumber) / maxRounds);
+      await run.saveRound({ ...round, sources: numberSources(round.sources), metadata: { model: round.model } });
+    };
+    // They are part of this run from now on, whatever becomes of it.
+    for (const round of earlier) await onRound(round);
+    const { best, verified, iterations, rounds } = await deepSearch(
+      search,
+      { query, maxRounds, onRound, earlier },
+      inner,
+    );
+    const findings = {
+      model: best.model,
+      sources: rounds.flatMap((round) => round.sources),
+      queries: rounds.flatMap((round) => round.queries),
+    };
+    const common = searchMetadata(run, { asked: { query }, findings, now: deps.clock.now() });
+    const metadata = { ...common, iterations, rounds: rounds.map(roundSummary) };
+    const note = verified ? undefined : NOT_VERIFIED;
+    return {
+      output: { success: true, result: best.report, verified, note, metadata },
+      result: {
+        report: best.report,
+        sources: numberedSources(findings),
+        metadata: { ...metadata, verified, note },
+        partial: false,
+      },
+      model: best.model,
+    };
+  });
+}
+
+/** Q1: goes on after the last finished round, as a run of its own in the background. */
+export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Call) {
+  const rounds = await findRounds(await deps.database(), run.taskId);
+  if (!isFinished(run.status) || run.status === "completed" || rounds.length === 0) {
+    throw new AppError({
+      code: run.status === "completed" ? "RESEARCH_ALREADY_COMPLETED" : "INVALID_INPUT",
+      message:
+        rounds.length === 0
+          ? "This search has no finished round to go on from; ask it again."
+          : "This search has not stopped; there is nothing to resume.",
+      run: { task_id: run.taskId, status: run.status, progress: run.progress },
+    });
+  }
+  const earlier = rounds.map((round) => {
+    const { model } = round.metadata;
+    return { ...round, model: typeof model === "string" ? model : "auto-detected" };
+  });
+  const asked = Number(run.options["max_iterations"] ?? deps.settings.maxRounds);
+  // A search that had used up its rounds gets one more.
+  const maxRounds = Math.max(asked, earlier.length + 1);
+  const taskId = crypto.randomUUID();
+  const { owner, client } = call;
+  const background = { owner, client, signal: deps.leaving, progress: () => {} };
+  const request = { query: run.query, maxRounds, earlier, taskId, parentTaskId: run.taskId };
+  deps.inBackground(runDeepSearch(deps, request, background).catch(() => undefined));
+  return {
+    success: true,
+    task_id: taskId,
+    status: "running",
+    message: `The search goes on at round ${earlier.length + 1} as a run of its own.`,
+    check_status_command: `check_research_status(task_id='${taskId}')`,
+  };
+}
 
 /** Sources by their number in the list above: the addresses are long and stand there already. */
 function roundLine(round: ReturnType<typeof roundSummary>, all: string[]): string {

@@ -3,6 +3,11 @@
 import { z } from "zod";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
+import type { Estimate } from "../costs/estimate.ts";
+import type { Agent } from "../gemini/agent.ts";
+import type { ResearchDeps } from "../runs/research.ts";
+import type { Run } from "../runs/run.ts";
+import type { Runner } from "../runs/runner.ts";
 import type { RunRecorder } from "../runs/track.ts";
 import type { SearchDeps } from "../search/correct-json.ts";
 import type { Database } from "../store/database.ts";
@@ -14,10 +19,31 @@ export interface OperationDeps {
   recorder: () => Promise<RunRecorder>;
   /** Everything a search needs but the question. */
   search: (log: Log) => Promise<SearchDeps>;
+  /** Following and starting paid background runs. */
+  research: () => Promise<ResearchParts>;
+  /** The agent where it could be told to stop; undefined without a key. */
+  agent: () => Promise<Agent | undefined>;
+  findRun: (owner: string, taskId: string) => Promise<Run>;
+  estimate: (query: string, agent: string, owner: string) => Promise<Estimate | undefined>;
+  /** Where a report was saved that the database refused. */
+  backupOf: (taskId: string) => string | undefined;
+  /** Work that goes on after its call was answered, and that the process ends in order. */
+  inBackground: (work: Promise<unknown>) => void;
+  /** Aborted when the process begins to leave. */
+  leaving: AbortSignal;
   settings: {
     maxRounds: number;
     legacyPrompt: string | undefined;
+    syncWindowMs: number;
+    reportsDir: string | undefined;
   };
+}
+
+export interface ResearchParts {
+  research: ResearchDeps;
+  runner: Runner;
+  /** False when a paid run could be forgotten: then none is started. */
+  durable: boolean;
 }
 
 /** One call of an operation, as a door hands it on. */
@@ -48,6 +74,10 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output = unk
   annotations: Annotations;
   /** The input that a command takes without a flag. */
   positional: string | undefined;
+  /** It asks a search backend, so a command may choose backend and model. */
+  asksBackend?: boolean;
+  /** It answers while a run goes on: a command offers this flag to stay until the run ends. */
+  waitFlag?: "wait" | "watch";
   run: (deps: OperationDeps, input: z.output<Input>, call: Call) => Promise<Output>;
   /** The same information as the output, for people and for clients that show text only. */
   toText: (output: Output) => string;

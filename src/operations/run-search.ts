@@ -4,7 +4,7 @@ import { z } from "zod";
 import { isoTime } from "../platform/clock.ts";
 import { numberSources, type Source, unique } from "../reports/report.ts";
 import type { RunKind } from "../runs/run.ts";
-import { type Finished, type TrackedRun, trackRun } from "../runs/track.ts";
+import { type Finished, type RunStart, type TrackedRun, trackRun } from "../runs/track.ts";
 import type { SearchCall, SearchDeps } from "../search/correct-json.ts";
 import type { VisitedSource } from "../gemini/ask.ts";
 import type { Call, OperationDeps } from "./operation.ts";
@@ -15,7 +15,7 @@ export interface SearchRun {
   call: SearchCall;
 }
 
-export interface SearchStart {
+export interface SearchStart extends Pick<RunStart, "taskId" | "parentTaskId"> {
   kind: RunKind;
   query: string;
   options: Record<string, unknown>;
@@ -38,7 +38,7 @@ export async function runSearch<Output>(
         return work({
           run,
           search,
-          call: { signal, onActivity: run.activity, onAnswer: run.answered },
+          call: { signal: AbortSignal.any([signal, run.cancelled]), onActivity: run.activity, onAnswer: run.answered },
         });
       },
     },

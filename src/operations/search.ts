@@ -22,6 +22,7 @@ export const search = defineOperation({
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   positional: "query",
+  asksBackend: true,
   run: (deps, { query }, call) =>
     runSearch(
       deps,

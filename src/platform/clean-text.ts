@@ -15,6 +15,13 @@ export function cleanText(text: string): string {
     .replaceAll(INVISIBLE, "");
 }
 
+/** A thought or a query as one short line, its Markdown emphasis left out. */
+export const oneLine = (text: string): string =>
+  cleanText(text)
+    .replaceAll(/[\s*#]+/g, " ")
+    .trim()
+    .slice(0, 300);
+
 /** Every string inside a value, keys excepted: those are ours. */
 export function cleanValue<T>(value: T): T;
 export function cleanValue(value: unknown): unknown {

@@ -25,9 +25,14 @@ export function numberSources(visited: VisitedSource[]): Source[] {
 
 const REDIRECT_HOST = "vertexaisearch.cloud.google.com";
 
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : "");
+
+/** Google's own link to a page it found: it ends one day, and does not say where it leads. */
+export const isRedirect = (url: string): boolean => hostOf(url) === REDIRECT_HOST;
+
 /** Google's redirect links hide the site; its name is then what the title says. */
 function domainOf(url: string, title: string): string {
-  const host = URL.canParse(url) ? new URL(url).hostname : "";
+  const host = hostOf(url);
   if (host === REDIRECT_HOST && /^[\w-]+(?:\.[\w-]+)+$/.test(title)) return title;
   return host.replace(/^www\./, "");
 }

@@ -12,7 +12,9 @@ export async function readStored(
   taskId: string,
 ): Promise<{ run: Run; result: RunResult | undefined }> {
   const run = await findRun(db, owner, taskId);
-  const result = await findResult(db, taskId);
+  const stored = await findResult(db, taskId);
+  // One without text is there only for what Google sent with it.
+  const result = stored === undefined || stored.report.trim() === "" ? undefined : stored;
   if (result !== undefined || !isFinished(run.status)) return { run, result };
   // A process that died could not write a result; the rounds it had finished are there all the same.
   const rounds = await findRounds(db, taskId);

@@ -15,6 +15,7 @@ const sourceList: z.ZodType<Source[]> = z.array(
     domain: z.string(),
   }),
 );
+const citationList = z.array(z.object({ n: z.number(), start_byte: z.number(), end_byte: z.number() }));
 const stringList = z.array(z.string());
 const anyRecord = z.record(z.string(), z.unknown());
 
@@ -35,27 +36,41 @@ export async function saveRound(db: Database, taskId: string, round: SavedRound,
     .execute();
 }
 
+export interface SavedResult {
+  taskId: string;
+  query: string;
+  result: RunResult;
+  /** The upstream's own JSON, compressed. */
+  raw?: Uint8Array | undefined;
+  now: number;
+}
+
 /** Part of the transaction that finishes the run; a report that arrives after all replaces a partial one. */
 export async function saveResult(
   transaction: Transaction<Tables>,
-  { taskId, query, result, now }: { taskId: string; query: string; result: RunResult; now: number },
+  { taskId, query, result, raw, now }: SavedResult,
 ): Promise<void> {
   const report = storable(result.report);
   const values = {
     report_markdown: report,
     sources_json: storable(JSON.stringify(result.sources)),
-    citations_json: "[]",
+    citations_json: JSON.stringify(result.citations ?? []),
     metadata_json: storable(JSON.stringify(result.metadata)),
+    raw: raw ?? null,
     partial: result.partial ? (1 as const) : (0 as const),
     saved_at: now,
   };
+  await dropFromSearch(transaction, taskId);
+  const found = await transaction
+    .insertInto("research_search")
+    .values({ task_id: taskId, query, report })
+    .executeTakeFirstOrThrow();
+  const search_rowid = Number(found.insertId);
   await transaction
     .insertInto("research_results")
-    .values({ task_id: taskId, ...values })
-    .onConflict((conflict) => conflict.column("task_id").doUpdateSet(values))
+    .values({ task_id: taskId, ...values, search_rowid })
+    .onConflict((conflict) => conflict.column("task_id").doUpdateSet({ ...values, search_rowid }))
     .execute();
-  await transaction.deleteFrom("research_search").where("task_id", "=", taskId).execute();
-  await transaction.insertInto("research_search").values({ task_id: taskId, query, report }).execute();
 }
 
 export async function findResult(db: Database, taskId: string): Promise<RunResult | undefined> {
@@ -64,6 +79,7 @@ export async function findResult(db: Database, taskId: string): Promise<RunResul
   return {
     report: row.report_markdown,
     sources: sourceList.parse(JSON.parse(row.sources_json)),
+    citations: citationList.parse(JSON.parse(row.citations_json)),
     metadata: anyRecord.parse(JSON.parse(row.metadata_json)),
     partial: row.partial === 1,
   };
@@ -85,4 +101,38 @@ export async function findRounds(db: Database, taskId: string): Promise<SavedRou
     queries: stringList.parse(JSON.parse(row.queries_json)),
     metadata: anyRecord.parse(JSON.parse(row.metadata_json)),
   }));
+}
+
+/** What a run has found before it is done; a longer text replaces a shorter one. */
+export async function savePartial(db: Database, taskId: string, result: RunResult, now: number): Promise<void> {
+  const values = {
+    report_markdown: storable(result.report),
+    sources_json: storable(JSON.stringify(result.sources)),
+    citations_json: JSON.stringify(result.citations ?? []),
+    metadata_json: storable(JSON.stringify(result.metadata)),
+    partial: 1 as const,
+    saved_at: now,
+  };
+  await db
+    .insertInto("research_results")
+    .values({ task_id: taskId, ...values })
+    .onConflict((conflict) => conflict.column("task_id").doUpdateSet(values).where("research_results.partial", "=", 1))
+    .execute();
+}
+
+/** Of a cancelled run whose caller wanted nothing kept. */
+export async function dropResult(db: Database, taskId: string): Promise<void> {
+  await dropFromSearch(db, taskId);
+  await db.deleteFrom("research_results").where("task_id", "=", taskId).execute();
+  await db.deleteFrom("research_rounds").where("task_id", "=", taskId).execute();
+}
+
+/** By its number: to find the run's row, the search index would have to read every report. */
+async function dropFromSearch(db: Database, taskId: string): Promise<void> {
+  await db
+    .deleteFrom("research_search")
+    .where("rowid", "=", (found) =>
+      found.selectFrom("research_results").select("search_rowid").where("task_id", "=", taskId),
+    )
+    .execute();
 }

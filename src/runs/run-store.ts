@@ -1,6 +1,7 @@
 /** All SQL about runs. Every write names the state, and the holder, it expects; a late one changes nothing. */
 
 import type { Selectable } from "kysely";
+import { z } from "zod";
 import { AppError } from "../errors.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import {
@@ -15,6 +16,8 @@ import {
 } from "./run.ts";
 import { saveResult } from "./result-store.ts";
 
+const anyRecord = z.record(z.string(), z.unknown());
+
 export interface NewRun {
   taskId: string;
   owner: string;
@@ -22,6 +25,7 @@ export interface NewRun {
   query: string;
   options: Record<string, unknown>;
   client: string | undefined;
+  parentTaskId?: string | undefined;
   processId: string;
   now: number;
 }
@@ -42,6 +46,7 @@ export async function insertRunning(db: Database, run: NewRun): Promise<void> {
       mode: "sync",
       options_json: JSON.stringify(run.options),
       client: run.client ?? null,
+      parent_task_id: run.parentTaskId ?? null,
       enable_notifications: 0,
       created_at: run.now,
       started_at: run.now,
@@ -205,11 +210,9 @@ export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> 
   if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
   const { before } = filter;
   if (before !== undefined) {
+    // As a pair: an index is searched for it, but read through for two conditions joined by "or".
     query = query.where((where) =>
-      where.or([
-        where("created_at", "<", before.createdAt),
-        where.and([where("created_at", "=", before.createdAt), where("task_id", "<", before.taskId)]),
-      ]),
+      where(where.refTuple("created_at", "task_id"), "<", where.tuple(before.createdAt, before.taskId)),
     );
   }
   const rows = await query
@@ -236,9 +239,36 @@ function runOf(row: Selectable<Tables["research_tasks"]>): Run {
     createdAt: row.created_at,
     startedAt: row.started_at ?? undefined,
     completedAt: row.completed_at ?? undefined,
+    deadlineAt: row.deadline_at ?? undefined,
+    lastEventAt: row.last_event_at ?? undefined,
+    interactionId: row.interaction_id ?? undefined,
+    cancelRequestedAt: row.cancel_requested_at ?? undefined,
+    cancelConfirmed: row.cancel_confirmed === null ? undefined : row.cancel_confirmed === 1,
+    enableNotifications: row.enable_notifications === 1,
+    estimate: anyRecord.parse(JSON.parse(row.estimate_json ?? "{}")),
+    options: anyRecord.parse(JSON.parse(row.options_json)),
     tokens: { input: row.tokens_input, output: row.tokens_output },
     costUsd: row.cost_usd ?? undefined,
     usageFinal: row.usage_final === 1,
     error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" },
   };
+}
+
+/** The newest finished runs of the agent, to learn from. */
+export async function finishedAgentRuns(db: Database, owner: string, limit: number) {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select(["query", "model", "created_at", "completed_at", "cost_usd", "usage_final"])
+    .where("owner", "=", owner)
+    .where("kind", "=", "agent")
+    .where("status", "=", "completed")
+    .orderBy("created_at", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    query: row.query,
+    model: row.model ?? "",
+    durationMs: (row.completed_at ?? row.created_at) - row.created_at,
+    costUsd: row.usage_final === 1 ? (row.cost_usd ?? undefined) : undefined,
+  }));
 }

@@ -54,15 +54,31 @@ export interface Run {
   createdAt: number;
   startedAt: number | undefined;
   completedAt: number | undefined;
+  deadlineAt: number | undefined;
+  lastEventAt: number | undefined;
+  interactionId: string | undefined;
+  cancelRequestedAt: number | undefined;
+  cancelConfirmed: boolean | undefined;
+  enableNotifications: boolean;
+  estimate: Record<string, unknown>;
+  options: Record<string, unknown>;
   tokens: { input: number; output: number };
   costUsd: number | undefined;
   usageFinal: boolean;
   error: { code: string; message: string } | undefined;
 }
 
+/** A place in the report that source `n` supports, in bytes of UTF-8, end exclusive. */
+interface Citation {
+  n: number;
+  start_byte: number;
+  end_byte: number;
+}
+
 export interface RunResult {
   report: string;
   sources: Source[];
+  citations?: Citation[] | undefined;
   /** What a tool answered beyond the report, such as `verified` and the rounds. */
   metadata: Record<string, unknown>;
   partial: boolean;

@@ -1,3 +1,5 @@
+import { pricedBy } from "../costs/actual.ts";
+import { LIST_PRICES } from "../costs/prices.ts";
 /** A tracked run on a real database: what is told and stored of it, and what a store that refuses may cost. */
 
 import { expect, onTestFinished, test } from "vitest";
@@ -22,7 +24,7 @@ async function openRecorder() {
   onTestFinished(() => close());
   const messages: string[] = [];
   const track = (work: (run: TrackedRun) => Promise<Finished<string>>) =>
-    trackRun({ db, processId, clock: systemClock, log, leaving: () => false }, START, {
+    trackRun({ db, processId, clock: systemClock, log, leaving: () => false, costOf: pricedBy(LIST_PRICES) }, START, {
       progress: (message) => messages.push(message),
       work,
     });

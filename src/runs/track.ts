@@ -1,15 +1,16 @@
 /** Makes a search that happens in this process a run in the store: found again whatever becomes of its caller. */
 
-import { costOf, roundUsd } from "../costs/actual.ts";
+import { type CostOf, roundUsd } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
 import type { Answer } from "../gemini/ask.ts";
 import { cleanText } from "../platform/clean-text.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
+import { isCancelRequested, keepsPartial } from "./cancel-store.ts";
 import { resultOfRounds } from "./read.ts";
 import type { RunKind, RunResult, SavedRound } from "./run.ts";
-import { findRounds, saveRound } from "./result-store.ts";
+import { dropResult, findRounds, saveRound } from "./result-store.ts";
 import { type Finish, finishRun, insertRunning, recordBeat } from "./run-store.ts";
 
 export interface RunRecorder {
@@ -19,6 +20,7 @@ export interface RunRecorder {
   log: Log;
   /** True once this process is on its way out: what it leaves unfinished was interrupted, not cancelled. */
   leaving: () => boolean;
+  costOf: CostOf;
 }
 
 export interface RunStart {
@@ -27,12 +29,18 @@ export interface RunStart {
   options: Record<string, unknown>;
   owner: string;
   client: string | undefined;
+  /** Chosen beforehand where the caller has to name the run before it begins. */
+  taskId?: string | undefined;
+  /** The run that this one goes on with. */
+  parentTaskId?: string | undefined;
 }
 
 export interface TrackedRun {
   taskId: string;
   log: Log;
   startedAt: number;
+  /** Aborted when somebody, in whatever process, cancels the run. */
+  cancelled: AbortSignal;
   /** Tells whoever waits, and the store, what is happening. */
   activity(text: string): void;
   /** 0 to 99. */
@@ -58,6 +66,8 @@ export interface Finished<Output> {
 
 /** Clients drop calls that stay silent; 15 s is below the strictest limit seen. */
 const BEAT_MS = 15_000;
+/** Whoever cancels waits up to five seconds for the process that works on the run. */
+const CANCEL_WATCH_MS = 500;
 
 /**
  * Far more than a model writes, but a child that floods its output can say 32 MB before it is stopped.
@@ -86,10 +96,10 @@ export async function trackRun<Output>(
 function createTrackedRun(recorder: RunRecorder, start: RunStart, notify: (message: string) => void) {
   const { db, processId, clock } = recorder;
   // The global one: importing node:crypto here would cost every start 4 ms.
-  const taskId = crypto.randomUUID();
+  const taskId = start.taskId ?? crypto.randomUUID();
   const log = recorder.log.forRun(taskId);
   const startedAt = clock.now();
-  const meter = createMeter(clock);
+  const meter = createMeter(recorder);
   let action = "Starting";
   let progress = 0;
 
@@ -110,6 +120,13 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, notify: (messa
     );
   };
   const beats = setInterval(beat, BEAT_MS);
+  const cancelling = new AbortController();
+  const cancelWatch = setInterval(() => {
+    isCancelRequested(db, taskId).then(
+      (requested) => requested && cancelling.abort(),
+      () => undefined,
+    );
+  }, CANCEL_WATCH_MS);
   const finish = async (end: Pick<Finish, "to" | "result" | "error" | "model">): Promise<void> => {
     const { backend, tokens, costUsd } = meter.figures();
     await stored("The result", () =>
@@ -120,6 +137,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, notify: (messa
     taskId,
     log,
     startedAt,
+    cancelled: cancelling.signal,
     begin: async () => {
       await stored("The run", () => insertRunning(db, { ...start, taskId, processId, now: startedAt }));
       notify(`Started ${start.kind}, task_id ${taskId}: the answer can also be read later with get_research_results.`);
@@ -149,10 +167,20 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, notify: (messa
       const ended = recorder.leaving() && error.code === "CANCELLED" ? interrupted() : error;
       const result = await partialResult(db, taskId, error).catch(() => undefined);
       const to = ended.code === "CANCELLED" ? "cancelled" : "failed";
-      await finish({ to, result, error: { code: ended.code, message: ended.message }, model: meter.model() });
+      const wanted = to !== "cancelled" || (await keepsPartial(db, taskId).catch(() => true));
+      await finish({
+        to,
+        result: wanted ? result : undefined,
+        error: { code: ended.code, message: ended.message },
+        model: meter.model(),
+      });
+      if (!wanted) await stored("The wish to keep nothing", () => dropResult(db, taskId));
       return withRun(ended, taskId, to);
     },
-    stop: () => clearInterval(beats),
+    stop: () => {
+      clearInterval(beats);
+      clearInterval(cancelWatch);
+    },
   };
 }
 
@@ -195,7 +223,7 @@ function withRun(error: AppError, taskId: string, status: string): AppError {
   });
 }
 
-function createMeter(clock: Clock) {
+function createMeter({ clock, costOf }: Pick<RunRecorder, "clock" | "costOf">) {
   const tokens = { input: 0, output: 0 };
   let costUsd: number | undefined = 0;
   const notices = new Set<string>();

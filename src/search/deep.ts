@@ -20,6 +20,8 @@ export interface DeepSearch {
   maxRounds: number;
   /** Awaited before the next round starts, so that a finished round is never only in memory. */
   onRound: (round: Round) => Promise<void>;
+  /** Rounds of an interrupted search that this one goes on with. */
+  earlier?: Round[];
 }
 
 export interface DeepSearchResult {
@@ -35,7 +37,8 @@ interface Progress {
 }
 
 export async function deepSearch(deps: SearchDeps, search: DeepSearch, call: SearchCall): Promise<DeepSearchResult> {
-  let progress: Progress = { iterations: 0, rounds: [] };
+  const { earlier = [] } = search;
+  let progress: Progress = { iterations: earlier.length, rounds: earlier };
   while (!isDone(progress, search.maxRounds)) {
     progress = await nextRound(deps, { search, progress }, call);
   }

@@ -65,6 +65,8 @@ export interface Tables {
     raw: Uint8Array | null;
     partial: Flag;
     saved_at: number;
+    /** Its row in `research_search`; null while it is not to be found there. */
+    search_rowid: number | null;
   };
   research_rounds: {
     task_id: string;
@@ -114,7 +116,13 @@ export interface Tables {
     process_id: string;
     created_at: number;
   };
+  /** When the next turn of a shared rate is. */
+  pace: {
+    name: string;
+    next_at: number;
+  };
   research_search: {
+    rowid: Generated<number>;
     task_id: string;
     query: string;
     report: string;

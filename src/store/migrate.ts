@@ -4,8 +4,9 @@ import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import type { Database } from "./database.ts";
 import * as runs from "./migrations/0001-runs.ts";
+import * as scale from "./migrations/0002-scale.ts";
 
-const MIGRATIONS: Record<string, Migration> = { "0001-runs": runs };
+const MIGRATIONS: Record<string, Migration> = { "0001-runs": runs, "0002-scale": scale };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";
 

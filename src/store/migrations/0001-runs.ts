@@ -1,6 +1,7 @@
 /** The first schema: runs and all that belongs to them, with room for what a paid background run needs. */
 
 import { type Kysely, sql } from "kysely";
+import { failpoint } from "../../platform/failpoint.ts";
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
@@ -95,6 +96,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("data_json", "text", (column) => column.notNull())
     .addPrimaryKeyConstraint("research_events_key", ["task_id", "seq"])
     .execute();
+  failpoint("during-migration");
 
   await db.schema
     .createTable("notification_outbox")

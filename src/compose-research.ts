@@ -1,0 +1,173 @@
+/** The part of the composition root that belongs to background research: agent, runner, notifications, prices. */
+
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Config } from "./config.ts";
+import { pricedBy, roundUsd } from "./costs/actual.ts";
+import type { PriceTable } from "./costs/prices.ts";
+import type { Agent } from "./gemini/agent.ts";
+import type { OperationDeps, ResearchParts } from "./operations/operation.ts";
+import { systemClock } from "./platform/clock.ts";
+import type { Log } from "./platform/log.ts";
+import type { Shutdown } from "./platform/shutdown.ts";
+import type { DesktopNotifier } from "./notifications/desktop.ts";
+import type { OutboxSender } from "./notifications/outbox.ts";
+import type { UnsavedRun } from "./runs/research.ts";
+import type { Store } from "./store/store.ts";
+
+export interface ResearchComposition {
+  config: Config;
+  log: Log;
+  shutdown: Shutdown;
+  stateDir: string;
+  store: () => Promise<Store>;
+  prices: () => Promise<PriceTable>;
+}
+
+/** Enough of the user's own runs to learn from. */
+const HISTORY = 200;
+
+type ResearchDeps = Pick<
+  OperationDeps,
+  "research" | "agent" | "findRun" | "estimate" | "backupOf" | "inBackground" | "leaving"
+>;
+
+export function researchDeps(parts: ResearchComposition): ResearchDeps {
+  const { config, store, shutdown } = parts;
+  const backups = new Map<string, string>();
+  const agent = once(() => createAgent(parts));
+  const research = once(() => composeResearch(parts, { agent, backups }));
+  return {
+    research,
+    agent: async () => (config.settings.GEMINI_API_KEY === undefined && !config.vertex ? undefined : agent()),
+    findRun: async (owner, taskId) => {
+      const { findRun } = await import("./runs/run-store.ts");
+      return findRun((await store()).db, owner, taskId);
+    },
+    estimate: (query, model, owner) => estimateFor(parts, { query, model, owner }),
+    backupOf: (taskId) => backups.get(taskId),
+    inBackground: (work) => void shutdown.during(work),
+    leaving: shutdown.signal,
+  };
+}
+
+async function createAgent({ config, log }: ResearchComposition): Promise<Agent> {
+  const { createInteractionsAgent } = await import("./gemini/interactions.ts");
+  const { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: baseUrl } = config.settings;
+  return createInteractionsAgent({ apiKey, vertex: config.vertex, baseUrl, log });
+}
+
+async function composeResearch(
+  parts: ResearchComposition,
+  { agent, backups }: { agent: () => Promise<Agent>; backups: Map<string, string> },
+): Promise<ResearchParts> {
+  const { config, log, shutdown, stateDir, store } = parts;
+  const { createRunner } = await import("./runs/runner.ts");
+  const { db, processId, durable } = await store();
+  const costOf = pricedBy(await parts.prices());
+  const { deliverPending: deliver, notify } = await createDelivery(parts, { db, processId });
+  const research = {
+    db,
+    agent: await agent(),
+    processId,
+    clock: systemClock,
+    log,
+    stateDir,
+    costOf: (usage: Parameters<typeof costOf>[0], model: string) => {
+      const usd = costOf(usage, model, systemClock.now());
+      return usd === undefined ? undefined : roundUsd(usd);
+    },
+    during: shutdown.during,
+    leaving: shutdown.signal,
+    unsaved: new Map<string, UnsavedRun>(),
+    tell: notify,
+    backUp: (run: { taskId: string; query: string }, report: string) => backUp(parts, { ...run, report, backups }),
+  };
+  const { RESEARCH_POLL_INTERVAL_MS: pollIntervalMs, RESEARCH_MAX_RPS: maxRps } = config.settings;
+
+  return { research, runner: createRunner({ deps: research, pollIntervalMs, maxRps, deliver }), durable };
+}
+
+async function createDelivery(
+  { config, log, shutdown }: ResearchComposition,
+  { db, processId }: Pick<Store, "db" | "processId">,
+): Promise<Pick<OutboxSender, "deliverPending"> & DesktopNotifier> {
+  const { createDesktopNotifier } = await import("./notifications/desktop.ts");
+  const { createOutboxSender } = await import("./notifications/outbox.ts");
+  const { runChild } = await import("./platform/child.ts");
+  const { environment } = config;
+  const notifier = createDesktopNotifier({ platform: process.platform, environment, log, run: runChild });
+  const sender = createOutboxSender({
+    db,
+    processId,
+    clock: systemClock,
+    log,
+    notify: notifier.notify,
+    signal: shutdown.signal,
+  });
+  return { ...sender, ...notifier };
+}
+
+/** Read once: a file with a mistake in it is named once. */
+export function createPrices({ config, log }: Pick<ResearchComposition, "config" | "log">): () => Promise<PriceTable> {
+  return once(async () => {
+    const { loadPrices } = await import("./costs/price-file.ts");
+    return loadPrices(config.configDir, log);
+  });
+}
+
+async function estimateFor(
+  { config, prices, store }: ResearchComposition,
+  { query, model, owner }: { query: string; model: string; owner: string },
+) {
+  const { complexityOf } = await import("./costs/complexity.ts");
+  const { estimate } = await import("./costs/estimate.ts");
+  const { finishedAgentRuns } = await import("./runs/run-store.ts");
+  // An estimate without the user's own runs is better than none.
+  const finished = await finishedAgentRuns((await store()).db, owner, HISTORY).catch(() => []);
+  return estimate({
+    query,
+    agent: model,
+    prices: await prices(),
+    history: finished.map((run) => ({ ...run, complexity: complexityOf(run.query) })),
+    syncWindowMs: config.settings.RESEARCH_SYNC_WINDOW_MS,
+    now: systemClock.now(),
+  });
+}
+
+/** The disk that holds the database may be the full one: other places are tried in turn. */
+async function backUp(
+  { config, stateDir }: ResearchComposition,
+  { taskId, query, report, backups }: { taskId: string; query: string; report: string; backups: Map<string, string> },
+): Promise<string | undefined> {
+  const known = backups.get(taskId);
+  if (known !== undefined) return known;
+  const { renderMarkdown } = await import("./reports/markdown.ts");
+  const { saveMarkdown } = await import("./reports/save-markdown.ts");
+  const document = { query, report, sources: [], partial: undefined, metadata: undefined, includeSources: false };
+  const text = renderMarkdown(document);
+  const { RESEARCH_REPORTS_DIR } = config.settings;
+  const places = [RESEARCH_REPORTS_DIR, join(stateDir, "reports"), join(config.home, "research_reports"), tmpdir()];
+  for (const directory of places.filter((place) => place !== undefined)) {
+    try {
+      const { path } = await saveMarkdown({
+        directory,
+        prefix: "backup",
+        taskId,
+        text,
+        now: systemClock.now(),
+      });
+      backups.set(taskId, path);
+      return path;
+    } catch {
+      // The next place may have room.
+    }
+  }
+  return undefined;
+}
+
+/** Made when first asked for, then the same for everybody. */
+export function once<T>(create: () => Promise<T>): () => Promise<T> {
+  let created: Promise<T> | undefined;
+  return () => (created ??= create());
+}

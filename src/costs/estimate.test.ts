@@ -1,0 +1,182 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { DEFAULT_AGENT } from "../gemini/agents.ts";
+import { COMPLEXITIES, type Complexity, complexityOf } from "./complexity.ts";
+import { estimate, type Estimate, type FinishedRun } from "./estimate.ts";
+import { LIST_PRICES } from "./prices.ts";
+
+const MAX_AGENT = "deep-research-max-preview-04-2026";
+const NOW = Date.parse("2026-11-15T12:00:00Z");
+
+/** One question of each class. */
+const QUERIES: Record<Complexity, string> = {
+  simple: "What is the current price of copper?",
+  medium: "Compare heat pumps and gas boilers for old buildings",
+  complex:
+    "Compare the EV battery market in China, the US and Europe from 2015 to 2025: technology trends, market share of each manufacturer, and regulatory outlook.",
+};
+
+function of(query: string, { history = [], agent = DEFAULT_AGENT }: { history?: FinishedRun[]; agent?: string } = {}) {
+  const found = estimate({ query, agent, prices: LIST_PRICES, history, syncWindowMs: 20_000, now: NOW });
+  if (found === undefined) throw new Error("no estimate");
+  return found;
+}
+
+const rank = (complexity: Complexity): number => COMPLEXITIES.indexOf(complexity);
+
+const WORDS = [
+  ..."compare versus all history_of since_1990 2010 the_market Vergleich jede trend Berlin and over timeline".split(
+    " ",
+  ),
+  ..."pros_and cons \n-_item \n2)_item ? , ； 比较 why".split(" "),
+].map((word) => word.replaceAll("_", " "));
+
+const phrase = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 60 }),
+  fc.array(fc.constantFrom(...WORDS), { maxLength: 30 }).map((words) => words.join(" ")),
+);
+
+const run = fc.record({
+  complexity: fc.constantFrom(...COMPLEXITIES),
+  model: fc.constantFrom(DEFAULT_AGENT, MAX_AGENT),
+  durationMs: fc.integer({ min: -1, max: 3 * 3_600_000 }),
+  costUsd: fc.option(fc.double({ min: 0, max: 50, noNaN: true }), { nil: undefined }),
+});
+
+describe("the class of a question", () => {
+  test.each([
+    ["simple", "capital of France"],
+    ["simple", QUERIES.simple],
+    ["simple", "Wie hoch ist der Mindestlohn in Deutschland?"],
+    ["simple", "日本の首都はどこですか"],
+    ["medium", QUERIES.medium],
+    ["medium", "Research the history of Google TPUs"],
+    ["medium", "Research the competitive landscape of EV batteries."],
+    ["medium", "Vergleiche Wärmepumpe und Gasheizung im Altbau"],
+    ["medium", "Entwicklung der Strompreise in Deutschland seit 2010"],
+    ["medium", "Quelles sont les différences entre le PACS et le mariage ?"],
+    ["medium", "2015年から2025年までの電気自動車市場を比較してください"],
+    ["complex", QUERIES.complex],
+    [
+      "complex",
+      "Analysiere den weltweiten Markt für Wärmepumpen von 2015 bis 2025: Vergleiche alle großen Hersteller in Europa, China und den USA, ihre Strategien, Marktanteile und die Auswirkungen der Regulierung.",
+    ],
+    ["complex", "For each of these, find the price, the maker and the risks:\n- a\n- b\n- c\n- d\n- e\n- f\n- g\n- h"],
+  ])("M1: %s: %s", (complexity, query) => {
+    expect(complexityOf(query)).toBe(complexity);
+  });
+
+  test("M2: a question with more in it never gets a cheaper class", () => {
+    const joint = fc.constantFrom(" ", "\n", ". ", ", ", "\n- ");
+    fc.assert(
+      fc.property(phrase, joint, phrase, (first, between, second) => {
+        const both = rank(complexityOf(`${first}${between}${second}`));
+        expect(both).toBeGreaterThanOrEqual(rank(complexityOf(first)));
+        expect(both).toBeGreaterThanOrEqual(rank(complexityOf(second)));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+describe("the estimate", () => {
+  const inOrder = ({ min, likely, max }: Estimate["usd"]): boolean => min <= likely && likely <= max;
+  const notAbove = (lower: Estimate["usd"], upper: Estimate["usd"]): boolean =>
+    lower.min <= upper.min && lower.likely <= upper.likely && lower.max <= upper.max;
+
+  test("M1: without own runs the figures stay within Google's, and a complex query shows the higher range", () => {
+    for (const [agent, least, most] of [
+      [DEFAULT_AGENT, 1, 3],
+      [MAX_AGENT, 3, 7],
+    ] as const) {
+      const [simple, medium, complex] = COMPLEXITIES.map((complexity) => of(QUERIES[complexity], { agent }));
+      expect(simple?.usd.min).toBe(least);
+      expect(complex?.usd.max).toBe(most);
+      expect(complex?.usd.likely).toBeGreaterThan(medium?.usd.likely ?? Number.NaN);
+      expect(complex?.usd.max).toBeGreaterThan(medium?.usd.max ?? Number.NaN);
+      expect(complex?.minutes.max).toBe(60);
+      expect(simple?.minutes.likely).toBeLessThan(20);
+      expect(complex?.goAsync).toBe(true);
+      expect(complex?.recommendation).toContain("almost certainly run in the background");
+      expect(simple?.basedOnRuns).toBe(0);
+    }
+  });
+
+  test("M1: nothing is said of an agent without a price", () => {
+    const request = {
+      query: "q",
+      agent: "deep-research-2031",
+      prices: LIST_PRICES,
+      history: [],
+      syncWindowMs: 0,
+      now: 0,
+    };
+    expect(estimate(request)).toBeUndefined();
+  });
+
+  test("M2: min ≤ likely ≤ max and simple ≤ medium ≤ complex in every number, whatever the history", () => {
+    fc.assert(
+      fc.property(fc.array(run, { maxLength: 40 }), fc.constantFrom(DEFAULT_AGENT, MAX_AGENT), (history, agent) => {
+        const [simple, medium, complex] = COMPLEXITIES.map((complexity) => of(QUERIES[complexity], { history, agent }));
+        if (simple === undefined || medium === undefined || complex === undefined) throw new Error("no estimate");
+        for (const { minutes, usd } of [simple, medium, complex]) {
+          expect(inOrder(minutes)).toBe(true);
+          expect(inOrder(usd)).toBe(true);
+        }
+        for (const figure of ["minutes", "usd"] as const) {
+          expect(notAbove(simple[figure], medium[figure])).toBe(true);
+          expect(notAbove(medium[figure], complex[figure])).toBe(true);
+        }
+        expect(of(QUERIES.medium, { history, agent })).toEqual(medium);
+        const useful = history.filter(
+          ({ model, durationMs, costUsd = 0 }) =>
+            model === agent && (costUsd > 0 || (durationMs > 0 && durationMs <= 3_600_000)),
+        );
+        expect(medium.basedOnRuns).toBe(useful.length);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  const runs = (count: number, one: Partial<FinishedRun>): FinishedRun[] =>
+    Array.from({ length: count }, () => ({
+      complexity: "medium",
+      model: DEFAULT_AGENT,
+      durationMs: 240_000,
+      costUsd: 0.93,
+      ...one,
+    }));
+
+  test("M2: on ten own runs of a class the estimate is within 10 % of what they took", () => {
+    for (const complexity of COMPLEXITIES) {
+      for (const costUsd of [0.3, 0.93, 2, 6]) {
+        const { usd, minutes, basedOnRuns } = of(QUERIES[complexity], { history: runs(10, { complexity, costUsd }) });
+        expect(Math.abs(usd.likely / costUsd - 1)).toBeLessThan(0.1);
+        expect(Math.abs(minutes.likely / 4 - 1)).toBeLessThan(0.1);
+        expect(basedOnRuns).toBe(10);
+      }
+    }
+  });
+
+  test("M2: one run moves little, runs of another agent nothing, and the answer says on how many it stands", () => {
+    const before = of(QUERIES.medium);
+    const one = of(QUERIES.medium, { history: runs(1, { costUsd: 20 }) });
+    expect(one.usd.likely).toBeLessThan(before.usd.likely * 3);
+    expect(one.recommendation).toContain("corrected by 1 of your own finished runs (1 of this class)");
+    const foreign = of(QUERIES.medium, { history: runs(50, { model: MAX_AGENT }) });
+    expect(foreign).toEqual(before);
+    expect(foreign.recommendation).toContain("none of your own runs is known yet");
+  });
+
+  test("M2: a run that was collected hours later says nothing about duration, but all about cost", () => {
+    const late = of(QUERIES.medium, { history: runs(10, { durationMs: 9 * 3_600_000 }) });
+    expect(late.minutes).toEqual(of(QUERIES.medium).minutes);
+    expect(late.usd.likely).toBeCloseTo(0.93, 0);
+  });
+
+  test("M1: research that lasts seconds is told to be answered within the call", () => {
+    const quick = of(QUERIES.simple, { history: runs(40, { complexity: "simple", durationMs: 5_000 }) });
+    expect(quick.goAsync).toBe(false);
+    expect(quick.recommendation).toContain("answered within the call");
+  });
+});

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { DEFAULT_AGENT } from "../gemini/agents.ts";
+import { createLog } from "../platform/log.ts";
+import { pricedBy } from "./actual.ts";
+import { loadPrices, PRICE_FILE } from "./price-file.ts";
+import { agentPrice, LIST_PRICES } from "./prices.ts";
+
+const NOW = Date.parse("2026-11-15T12:00:00Z");
+
+describe("prices.json", () => {
+  let directory: string;
+  let lines: string[];
+  const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+  const load = (content: unknown) => {
+    writeFileSync(join(directory, PRICE_FILE), typeof content === "string" ? content : JSON.stringify(content));
+    return loadPrices(directory, log);
+  };
+
+  beforeEach(() => {
+    lines = [];
+    directory = mkdtempSync(join(tmpdir(), "gemini-search-prices-"));
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  test("M2: without a file, the built-in table, and no word about it", () => {
+    expect(loadPrices(directory, log)).toBe(LIST_PRICES);
+    expect(lines).toEqual([]);
+  });
+
+  test("M2: the user's prices stand before ours, by name or by beginning", () => {
+    const prices = load({
+      as_of: "2027-03-01",
+      search_query_usd: 0.02,
+      models: { "gemini-3.8-flash": { input: 9, output: 1 }, "gemini-4*": { input: 5, output: 6, cached: 5 } },
+      agents: {
+        [DEFAULT_AGENT]: { usd_per_task: { min: 2, max: 4 }, input: 4 },
+        "deep-research-2031": { usd_per_task: { min: 1, max: 1 } },
+      },
+    });
+    const cost = pricedBy(prices);
+    const million = { input: 1_000_000, output: 0, cached: 0, searches: 0 };
+    expect(prices.asOf).toBe("2027-03-01");
+    expect(cost(million, "gemini-3.8-flash", NOW)).toBe(9);
+    expect(cost({ ...million, cached: 1_000_000 }, "gemini-4-pro", NOW)).toBe(5);
+    expect(cost(million, "gemini-3.1-pro-preview", NOW)).toBe(4);
+    expect(cost({ ...million, searches: 100 }, DEFAULT_AGENT, NOW)).toBe(6);
+    expect(cost(million, "deep-research-2031", NOW)).toBe(2);
+    expect(agentPrice(prices, DEFAULT_AGENT)).toMatchObject({ taskUsd: { min: 2, max: 4 }, pace: 1 });
+    expect(lines).toEqual([]);
+  });
+
+  test("M2: a byte order mark is no fault", () => {
+    expect(load("\uFEFF{}").asOf).toBe(LIST_PRICES.asOf);
+    expect(lines).toEqual([]);
+  });
+
+  test.each([
+    ["not JSON", "{"],
+    ["a list", []],
+    ["an unknown key", { model: {} }],
+    ["a negative price", { models: { x: { input: -1, output: 1 } } }],
+    ["a price as text", { models: { x: { input: "1", output: 1 } } }],
+    ["infinity", '{"search_query_usd": 1e999}'],
+    ["a range upside down", { agents: { x: { usd_per_task: { min: 2, max: 1 } } } }],
+    ["no date", { as_of: "yesterday" }],
+  ])("M2: %s is named in a warning and ignored", (_what, content) => {
+    expect(load(content)).toBe(LIST_PRICES);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^\[WARN\] .*prices\.json is not a usable price table/);
+  });
+});

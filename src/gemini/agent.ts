@@ -1,0 +1,102 @@
+/** The port to Google's Deep Research agent: a start that is paid for, looks and a stream that are free, a cancel. */
+
+import type { AppError } from "../errors.ts";
+
+export interface BeginRequest {
+  query: string;
+  /** The agent's name at Google. */
+  agent: string;
+  /** Ours, for whoever looks at Google's side; letters, digits and hyphens. */
+  labels: Record<string, string>;
+  signal: AbortSignal;
+}
+
+/** What became of the one paid request. */
+export type Begun =
+  | { kind: "accepted"; interactionId: string }
+  /** It never reached Google: nothing was charged, it may be sent again. */
+  | { kind: "not_sent"; error: AppError }
+  /** Google said no: nothing was charged. */
+  | { kind: "refused"; error: AppError }
+  | { kind: "rate_limited"; retryAfterMs: number | undefined; error: AppError }
+  /** Sent, and nobody knows whether it was accepted: must never be repeated by itself. */
+  | { kind: "unknown"; why: string };
+
+export type InteractionStatus =
+  | "working"
+  | "completed"
+  | "failed"
+  | "cancelled"
+  /** Ended early with what it had: incomplete, over budget, or waiting for an action nobody can take. */
+  | "ended_early";
+
+export interface AgentSource {
+  url: string;
+  title: string;
+}
+
+/** A place in the report that a source supports. Bytes of the report in UTF-8, end exclusive. */
+export interface AgentCitation {
+  sourceIndex: number;
+  startByte: number;
+  endByte: number;
+}
+
+export interface AgentUsage {
+  input: number;
+  output: number;
+  cached: number;
+  searches: number;
+}
+
+export interface Interaction {
+  id: string;
+  status: InteractionStatus;
+  /** The word Google used; it may be one we do not know. */
+  rawStatus: string;
+  report: string;
+  sources: AgentSource[];
+  citations: AgentCitation[];
+  /** Google may report it only some seconds after completion. */
+  usage: AgentUsage | undefined;
+  thoughts: string[];
+  searches: string[];
+  /** Pictures in the report are not kept, only counted. */
+  images: number;
+  /** The agent that answered, as Google names it. */
+  agent: string | undefined;
+  /** As received, to be kept. */
+  raw: unknown;
+}
+
+export type Look =
+  | { kind: "found"; interaction: Interaction }
+  | { kind: "missing" }
+  | { kind: "forbidden" }
+  | { kind: "rate_limited"; retryAfterMs: number | undefined }
+  | { kind: "unreachable"; error: AppError };
+
+export type AgentEvent =
+  | { kind: "thought"; text: string; eventId: string | undefined }
+  | { kind: "search"; query: string; eventId: string | undefined }
+  | { kind: "text"; text: string; eventId: string | undefined }
+  | { kind: "status"; rawStatus: string; eventId: string | undefined }
+  | { kind: "done"; eventId: string | undefined };
+
+export interface FollowRequest {
+  interactionId: string;
+  lastEventId: string | undefined;
+  signal: AbortSignal;
+  onEvent: (event: AgentEvent) => void;
+}
+
+export interface Agent {
+  /** Sends at most one request, whatever happens. */
+  begin(request: BeginRequest): Promise<Begun>;
+  look(interactionId: string, signal: AbortSignal): Promise<Look>;
+  /** Resolves when the stream ends, for whatever reason: only a look tells the truth. */
+  follow(request: FollowRequest): Promise<void>;
+  cancel(interactionId: string, signal: AbortSignal): Promise<Look>;
+  /** Which key and address a start was made with, without showing either. */
+  readonly fingerprint: { key: string | undefined; baseUrl: string };
+}

@@ -1,0 +1,215 @@
+/** Google's Interactions API behind the agent port. Retries are off: a start repeated is a start paid twice. */
+
+import { createHash } from "node:crypto";
+import type { GoogleGenAI } from "@google/genai";
+import { AppError } from "../errors.ts";
+import { isRecord } from "../platform/is-record.ts";
+import type { Log } from "../platform/log.ts";
+import type { Agent, AgentEvent, Begun, BeginRequest, FollowRequest, Look } from "./agent.ts";
+import { apiFailure } from "./failures.ts";
+import { createGoogleClient, type GoogleClientOptions, missingKey } from "./google-client.ts";
+import { readInteraction } from "./interaction-reader.ts";
+
+export interface InteractionsOptions extends GoogleClientOptions {
+  log: Log;
+}
+
+const START_TIMEOUT_MS = 120_000;
+const LOOK_TIMEOUT_MS = 60_000;
+const NO_RETRY = { retries: { strategy: "none" as const } };
+/** A start that is sent on is a second start, and takes the key with it. */
+const NO_DETOUR = { fetch_options: { redirect: "manual" as const } };
+
+export function createInteractionsAgent(options: InteractionsOptions): Agent {
+  const mayAsk = options.apiKey !== undefined || options.vertex;
+  let created: Promise<Interactions> | undefined;
+  const connect = (): Promise<Interactions> =>
+    (created ??= createGoogleClient(options).then(({ interactions }) => interactions));
+  const failureOf = (error: unknown, agent = "the agent"): AppError =>
+    apiFailure(error, { model: agent, partialText: "", log: options.log });
+
+  const begin = async (request: BeginRequest): Promise<Begun> => {
+    if (!mayAsk) return { kind: "refused", error: missingKey("research") };
+    const interactions = await connect().catch(() => undefined);
+    if (interactions === undefined) return { kind: "refused", error: badSetup() };
+    try {
+      const answer = await withLimit(START_TIMEOUT_MS, request.signal, (signal) =>
+        create(interactions, request, signal),
+      );
+      const interaction = readInteraction(answer);
+      // An answer without an id was an answer all the same: something may be running.
+      return interaction === undefined ? UNREADABLE : { kind: "accepted", interactionId: interaction.id };
+    } catch (error) {
+      return classifyStart(error, failureOf(error, request.agent));
+    }
+  };
+
+  const ask = async (
+    signal: AbortSignal,
+    request: (google: Interactions, limited: AbortSignal) => Promise<unknown>,
+  ): Promise<Look> => {
+    // As Google would say it, without asking: the SDK sends requests without a key all the same.
+    if (!mayAsk) return { kind: "forbidden" };
+    try {
+      const google = await connect();
+      const interaction = readInteraction(
+        await withLimit(LOOK_TIMEOUT_MS, signal, (limited) => request(google, limited)),
+      );
+      return interaction === undefined ? { kind: "unreachable", error: notGoogle() } : { kind: "found", interaction };
+    } catch (error) {
+      return classifyLook(error, failureOf(error));
+    }
+  };
+
+  return {
+    fingerprint: { key: fingerprint(options.apiKey), baseUrl: options.baseUrl ?? "" },
+    begin,
+    look: (id, signal) => ask(signal, (google, limited) => google.get(id, undefined, { ...NO_RETRY, signal: limited })),
+    cancel: (id, signal) =>
+      ask(signal, (google, limited) => google.cancel(id, undefined, { ...NO_RETRY, signal: limited })),
+    follow: async (request) => {
+      if (!mayAsk) return;
+      try {
+        await follow(await connect(), request);
+      } catch (error) {
+        options.log.debug(`The progress stream ended: ${error instanceof Error ? error.message : "unknown"}`);
+      }
+    },
+  };
+}
+
+type Interactions = GoogleGenAI["interactions"];
+
+const create = (interactions: Interactions, request: BeginRequest, signal: AbortSignal): Promise<unknown> =>
+  interactions.create(
+    {
+      agent: request.agent,
+      input: request.query,
+      background: true,
+      store: true,
+      agent_config: { type: "deep-research", thinking_summaries: "auto", visualization: "off" },
+      labels: request.labels,
+    },
+    { ...NO_RETRY, ...NO_DETOUR, signal },
+  );
+
+const fingerprint = (key: string | undefined): string | undefined =>
+  key === undefined ? undefined : createHash("sha256").update(key).digest("hex").slice(0, 16);
+
+/** The SDK takes an AbortSignal.timeout for a fault worth repeating; a controller of our own ends at once. */
+async function withLimit<T>(ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  const timer = setTimeout(abort, ms);
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** Faults that happen before a byte of the request has left. */
+const NEVER_SENT =
+  /^(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH)/;
+const REFUSED = new Set([400, 401, 403, 404, 413, 422]);
+
+const UNREADABLE: Begun = { kind: "unknown", why: "Google's answer could not be read." };
+
+function classifyStart(cause: unknown, error: AppError): Begun {
+  const status = statusOf(cause);
+  if ((status !== undefined && status < 300) || cause instanceof SyntaxError) return UNREADABLE;
+  if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfter(cause), error };
+  if (status !== undefined && REFUSED.has(status)) return { kind: "refused", error };
+  if (status !== undefined) return { kind: "unknown", why: `Google answered with HTTP ${status}.` };
+  const codes = causeCodes(cause);
+  if (codes.some((code) => NEVER_SENT.test(code))) return { kind: "not_sent", error };
+  return { kind: "unknown", why: "The connection broke after the request was sent." };
+}
+
+function classifyLook(cause: unknown, error: AppError): Look {
+  const status = statusOf(cause);
+  if (status === 404) return { kind: "missing" };
+  if (status === 403 || status === 401) return { kind: "forbidden" };
+  if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfter(cause) };
+  return { kind: "unreachable", error };
+}
+
+function statusOf(error: unknown): number | undefined {
+  return isRecord(error) && typeof error["status"] === "number" ? error["status"] : undefined;
+}
+
+function causeCodes(error: unknown): string[] {
+  const codes: string[] = [];
+  for (let cause = error, depth = 0; isRecord(cause) && depth < 6; cause = cause["cause"], depth += 1) {
+    if (typeof cause["code"] === "string") codes.push(cause["code"]);
+    // Node tries several addresses and reports them together.
+    const inner = cause["errors"];
+    if (Array.isArray(inner)) codes.push(...inner.flatMap((one) => causeCodes(one)));
+  }
+  return codes;
+}
+
+const LONGEST_RETRY_AFTER_MS = 15 * 60_000;
+
+/** Seconds or a date in the header, or Google's RetryInfo in the body. */
+function retryAfter(error: unknown): number | undefined {
+  if (!isRecord(error)) return undefined;
+  const { headers, message } = error;
+  const header = headers instanceof Headers ? headers.get("retry-after") : null;
+  const info = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(typeof message === "string" ? message : "")?.[1];
+  const seconds = header === null ? Number(info) : Number(header);
+  const ms = Number.isNaN(seconds) && header !== null ? Date.parse(header) - Date.now() : seconds * 1_000;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), LONGEST_RETRY_AFTER_MS);
+}
+
+async function follow(interactions: Interactions, request: FollowRequest): Promise<void> {
+  const { interactionId, lastEventId, signal, onEvent } = request;
+  const resume = lastEventId === undefined ? {} : { last_event_id: lastEventId };
+  const stream = await interactions.get(interactionId, { stream: true, ...resume }, { ...NO_RETRY, signal });
+  for await (const event of stream) {
+    for (const read of readEvent(event)) onEvent(read);
+    if (signal.aborted) return;
+  }
+}
+
+function readEvent(event: unknown): AgentEvent[] {
+  if (!isRecord(event)) return [];
+  const eventId = typeof event["event_id"] === "string" ? event["event_id"] : undefined;
+  if (event["event_type"] === "interaction.completed") return [{ kind: "done", eventId }];
+  if (event["event_type"] === "interaction.status_update") {
+    return [{ kind: "status", rawStatus: String(event["status"]), eventId }];
+  }
+  const payload = event["event_type"] === "step.delta" ? event["delta"] : event["step"];
+  if (!isRecord(payload)) return [];
+  const { type, content } = payload;
+  if (type === "text" && typeof payload["text"] === "string") return [{ kind: "text", text: payload["text"], eventId }];
+  if (type === "thought_summary" && isRecord(content) && typeof content["text"] === "string") {
+    return [{ kind: "thought", text: content["text"], eventId }];
+  }
+  if (type !== "google_search_call" || !isRecord(payload["arguments"])) return [];
+  const queries = payload["arguments"]["queries"];
+  return Array.isArray(queries) ? queries.map((query) => ({ kind: "search", query: String(query), eventId })) : [];
+}
+
+function notGoogle(): AppError {
+  return new AppError({
+    code: "GEMINI_UNAVAILABLE",
+    message: "Something that is not Google answered in its place.",
+    suggestion: "Check GOOGLE_GEMINI_BASE_URL, the proxy, and whether a network login page is in the way.",
+    reason: "network",
+    retryable: true,
+  });
+}
+
+function badSetup(): AppError {
+  return new AppError({
+    code: "GEMINI_UNAVAILABLE",
+    message: "Google's client cannot be set up with these settings.",
+    suggestion:
+      "For Vertex AI set GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION; else unset GOOGLE_GENAI_USE_VERTEXAI.",
+    reason: "config",
+  });
+}

@@ -1,0 +1,31 @@
+/** A notification: what it is about, and the two short lines of plain text that a desktop may get. */
+
+import { cleanText } from "../platform/clean-text.ts";
+
+export type NotificationKind = "completed" | "failed";
+
+export interface Notification {
+  title: string;
+  body: string;
+}
+
+const MAX_TITLE_CHARS = 80;
+const MAX_BODY_CHARS = 200;
+
+/** Whatever the text is, what leaves for a desktop is one short line without anything that acts. */
+export const presentable = ({ title, body }: Notification): Notification => ({
+  title: shortLine(title, MAX_TITLE_CHARS),
+  body: shortLine(body, MAX_BODY_CHARS),
+});
+
+function shortLine(text: string, limit: number): string {
+  const line = cleanText(text)
+    .toWellFormed()
+    // Not characters in XML: one of them and Windows refuses the whole notification.
+    .replaceAll(/[\uFFFE\uFFFF]/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  if (line.length <= limit) return line;
+  const cut = line.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, "");
+  return `${cut}…`;
+}

@@ -1,0 +1,73 @@
+/** `estimate_research_cost`: what a deep research will take and cost, before anything is paid. */
+
+import { z } from "zod";
+import { AppError } from "../errors.ts";
+import { AGENTS, currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
+import { factLines } from "./answer-text.ts";
+import { defineOperation, outputSchema, queryText } from "./operation.ts";
+
+export const estimateResearchCost = defineOperation({
+  name: "estimate_research_cost",
+  title: "Estimate research cost",
+  description:
+    "Estimates how long start_deep_research would take for a question and what it would cost, from Google's published figures and from your own finished runs. Use it before a start whose price matters, or to choose between the agents. Not needed for search or deep_search, which cost cents. Computed locally: free, instant, no key needed, nothing is sent. Returns the class of the question, ranges for minutes and US dollars, and a recommendation.",
+  input: z.strictObject({
+    query: queryText("query").describe("The question as it would be asked (3 to 10,000 characters)."),
+    model: z
+      .string({ error: "model must be the name of an agent." })
+      .trim()
+      .min(1, { error: "model must be the name of an agent." })
+      .max(200, { error: "model must be the name of an agent." })
+      .default(DEFAULT_AGENT)
+      .describe("The agent: deep-research-preview-04-2026, or deep-research-max-preview-04-2026 for more depth."),
+  }),
+  output: outputSchema({
+    query_complexity: z.enum(["simple", "medium", "complex"]).describe("How much the question asks for."),
+    estimated_duration: z.looseObject({
+      min_minutes: z.number(),
+      max_minutes: z.number(),
+      likely_minutes: z.number(),
+    }),
+    estimated_cost: z.looseObject({ min_usd: z.number(), max_usd: z.number(), likely_usd: z.number() }),
+    will_likely_go_async: z.boolean().describe("Whether it will go on in the background after the start."),
+    recommendation: z.string(),
+    based_on_runs: z.number().describe("Your own finished runs that the figures stand on, besides Google's figures."),
+    prices_as_of: z.string().describe("The day of the price list."),
+    model: z.string().describe("The agent the estimate is for."),
+    notice: z.string().describe("Present when another agent stands in for the one asked for."),
+  }),
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  positional: "query",
+  run: async (deps, { query, model }, call) => {
+    const { agent, notice } = currentAgent(model);
+    const found = await deps.estimate(query, agent, call.owner);
+    if (found === undefined) throw unknownAgent();
+    const { minutes, usd } = found;
+    return {
+      success: true,
+      query_complexity: found.complexity,
+      estimated_duration: {
+        min_minutes: minutes.min,
+        max_minutes: minutes.max,
+        likely_minutes: minutes.likely,
+      },
+      estimated_cost: { min_usd: usd.min, max_usd: usd.max, likely_usd: usd.likely },
+      will_likely_go_async: found.goAsync,
+      recommendation: found.recommendation,
+      based_on_runs: found.basedOnRuns,
+      prices_as_of: found.pricesAsOf,
+      model: found.agent,
+      ...(notice === undefined ? {} : { notice }),
+    };
+  },
+  toText: ({ success: _success, ...facts }) => factLines(facts),
+});
+
+function unknownAgent(): AppError {
+  return new AppError({
+    code: "INVALID_INPUT",
+    message: "No price is known for this model, so nothing can be estimated.",
+    suggestion: `Use one of the agents (${AGENTS.join(", ")}), or add its price to prices.json in the config directory.`,
+    details: { status: 400, field: "model" },
+  });
+}

@@ -1,0 +1,152 @@
+/**
+ * Makes a report safe to stand in a document: nothing in it loads by itself when the file is opened, and nothing in it
+ * reaches beyond its own end. Viewers differ in what they take for code; in doubt it is taken for text here.
+ */
+
+interface Fence {
+  /** Its first character, which the closing one shares. */
+  mark: string;
+  length: number;
+  /** How far it was indented; its lines may be as well. */
+  indent: number;
+}
+
+export function neutralMarkdown(text: string): string {
+  const written: string[] = [];
+  let block: string[] = [];
+  let fence: Fence | undefined;
+  const endBlock = (): void => {
+    for (const line of neutralBlock(block)) written.push(line);
+    block = [];
+  };
+  for (const line of text.split("\n")) {
+    const opening = fence === undefined ? openingFence(line) : null;
+    if (fence !== undefined) {
+      const code = dedented(line, fence.indent);
+      if (closes(code, fence)) fence = undefined;
+      written.push(code);
+    } else if (opening) {
+      endBlock();
+      const [, indent = "", marks = "", language = ""] = opening;
+      fence = { mark: marks.charAt(0), length: marks.length, indent: indent.length };
+      written.push(marks + language);
+    } else if (line.trim() === "") {
+      endBlock();
+      written.push(line);
+    } else block.push(line);
+  }
+  endBlock();
+  if (fence !== undefined) written.push(fence.mark.repeat(fence.length));
+  return written.join("\n");
+}
+
+/**
+ * Written at the margin, out of the list item it may stand in, because only there is it certain where it ends; with
+ * its language alone, because a `|` could make it the head of a table. Deeper ones are read as text, and end with
+ * their list.
+ */
+const OPENING_FENCE = /^( {0,3}(?:(?:[-+*]|\d{1,9}[.)]) {1,4})*)(`{3,}(?=[^`]*$)|~{3,})[ \t]*([\w+#.-]*)/;
+
+/** Most lines are told from it without a pattern. */
+const openingFence = (line: string): RegExpExecArray | null =>
+  line.includes("```") || line.includes("~~~") ? OPENING_FENCE.exec(line) : null;
+
+function dedented(line: string, indent: number): string {
+  let spaces = 0;
+  while (spaces < indent && line[spaces] === " ") spaces += 1;
+  return line.slice(spaces);
+}
+
+function closes(line: string, { mark, length }: Fence): boolean {
+  const marks = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line)?.[1];
+  return marks !== undefined && marks.startsWith(mark) && marks.length >= length;
+}
+
+/** Code within a line is left as it is where every line's backticks surely pair up; else all is text. */
+function neutralBlock(lines: string[]): string[] {
+  const withCode: string[] = [];
+  for (const line of lines) {
+    const neutral = neutralLine(line, codeEnd);
+    if (neutral === undefined) return lines.map((each) => neutralLine(each, runEnd) ?? "");
+    withCode.push(neutral);
+  }
+  return withCode;
+}
+
+interface Piece {
+  text: string;
+  end: number;
+}
+
+const kept = (line: string, from: number, end: number): Piece => ({ text: line.slice(from, end), end });
+
+/** What may begin an escape, code, markup or an image. */
+const MARK = /[\\`]|<(?=[a-z/!?])|!(?=\[)/gi;
+
+/** `endOf` says where what a backtick begins ends; where it cannot, the result is undefined. */
+function neutralLine(line: string, endOf: (line: string, at: number) => number | undefined): string | undefined {
+  let contentStart: number | undefined;
+  let text = "";
+  let copied = 0;
+  for (let at = nextMark(line, 0); at !== -1; at = nextMark(line, copied)) {
+    let piece: Piece;
+    if (line[at] === "`") {
+      const end = endOf(line, at);
+      if (end === undefined) return undefined;
+      piece = kept(line, at, end);
+    } else if (line[at] === "<") {
+      contentStart ??= CONTAINERS.exec(line)?.[0].length ?? 0;
+      piece = tagAt(line, at, contentStart);
+    } else piece = line[at] === "!" ? imageAt(line, at) : kept(line, at, at + 2);
+    text += line.slice(copied, at) + piece.text;
+    copied = piece.end;
+  }
+  return text + line.slice(copied);
+}
+
+/** Code ends at as many backticks as it began with, on the same line, and without a `|`, at which a table parts it. */
+function codeEnd(line: string, at: number): number | undefined {
+  const start = runEnd(line, at);
+  for (let next = line.indexOf("`", start); next !== -1;) {
+    const end = runEnd(line, next);
+    if (end - next === start - at) return line.slice(start, next).includes("|") ? undefined : end;
+    next = line.indexOf("`", end);
+  }
+  return undefined;
+}
+
+function runEnd(line: string, at: number): number {
+  let end = at;
+  while (line[end] === "`") end += 1;
+  return end;
+}
+
+function nextMark(line: string, from: number): number {
+  MARK.lastIndex = from;
+  return MARK.exec(line)?.index ?? -1;
+}
+
+/** An image becomes a link to it. After another mark it keeps its own, escaped, or that one would take its place. */
+function imageAt(line: string, at: number): Piece {
+  const before = line[at - 1] === "!" ? "\\!" : "";
+  if (line.startsWith("![]", at)) return { text: `${before}[image]`, end: at + 3 };
+  return { text: `${before}[`, end: at + 2 };
+}
+
+/** Block quotes, bullets and numbers, in which another block may begin. */
+const CONTAINERS = /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*/;
+
+const WEB_ADDRESS = /<(?:https?|mailto):[^\s<>`\\]*>/iy;
+/** Without attributes, and without effect beyond their paragraph. */
+const HARMLESS_TAG = /<\/?(?:br|sup|sub|kbd)[ \t]*\/?>/iy;
+
+/** Raw HTML is shown as it was written: it could load, hide or style what follows. */
+function tagAt(line: string, at: number, contentStart: number): Piece {
+  const matched = (pattern: RegExp): string | undefined => {
+    pattern.lastIndex = at;
+    return pattern.exec(line)?.[0];
+  };
+  // At the start of a block even a harmless tag would make raw HTML of the lines after it.
+  const keep = matched(WEB_ADDRESS) ?? (at > contentStart ? matched(HARMLESS_TAG) : undefined);
+  return keep === undefined ? { text: "&lt;", end: at + 1 } : kept(line, at, at + keep.length);
+}

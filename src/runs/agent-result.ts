@@ -1,0 +1,50 @@
+/** A finished interaction as a result: its report, and its sources numbered as the report cites them. */
+
+import type { Interaction } from "../gemini/agent.ts";
+import { numberSources, type Source } from "../reports/report.ts";
+import type { RunResult } from "./run.ts";
+
+/** The agent ends its reports with `3. [domain](address)`: its own numbers, which its `[cite: 3]` marks use. */
+const LISTED_SOURCE = /^\s*(\d{1,4})\.\s+\[([^\]\n]*)\]\((https?:\/\/[^)\s]+)\)\s*$/gm;
+
+export function resultOf(
+  interaction: Interaction,
+  { partial, note }: { partial: boolean; note?: string | undefined },
+): RunResult {
+  const sources = sourcesOf(interaction);
+  const byUrl = new Map(sources.map((source) => [source.url, source.n]));
+  const citations = interaction.citations.flatMap(({ sourceIndex, startByte, endByte }) => {
+    const n = byUrl.get(interaction.sources[sourceIndex]?.url ?? "");
+    return n === undefined ? [] : [{ n, start_byte: startByte, end_byte: endByte }];
+  });
+  const { images, rawStatus } = interaction;
+  return {
+    report: interaction.report,
+    sources,
+    citations,
+    metadata: {
+      upstream_status: rawStatus,
+      searches: interaction.searches.length,
+      ...(images > 0 ? { images } : {}),
+      ...(note === undefined ? {} : { note }),
+    },
+    partial,
+  };
+}
+
+function sourcesOf(interaction: Interaction): Source[] {
+  const numbers = new Map<string, number>();
+  const titles = new Map(interaction.sources.map(({ url, title }) => [url, title]));
+  for (const [, n, title, url = ""] of interaction.report.matchAll(LISTED_SOURCE)) {
+    if (numbers.has(url)) continue;
+    numbers.set(url, Number(n));
+    if (!titles.get(url)) titles.set(url, title ?? "");
+  }
+  let highest = Math.max(0, ...numbers.values());
+  for (const { url } of interaction.sources) if (!numbers.has(url)) numbers.set(url, (highest += 1));
+  const inOrder = [...numbers.keys()].toSorted((a, b) => (numbers.get(a) ?? 0) - (numbers.get(b) ?? 0));
+  return numberSources(inOrder.map((url) => ({ url, title: titles.get(url) ?? "" }))).map((source) => {
+    const n = numbers.get(source.url) ?? source.n;
+    return { ...source, n };
+  });
+}

@@ -1,0 +1,67 @@
+/** The SQL of cancelling: a flag that whoever works on the run sees, and what came of it. */
+
+import type { Database } from "../store/database.ts";
+
+export async function requestCancel(
+  db: Database,
+  { taskId, keepPartial, now }: { taskId: string; keepPartial: boolean; now: number },
+): Promise<void> {
+  await db
+    .updateTable("research_tasks")
+    .set({ cancel_requested_at: now, keep_partial: keepPartial ? 1 : 0, updated_at: now })
+    .where("task_id", "=", taskId)
+    .where("cancel_requested_at", "is", null)
+    .where("status", "in", ["pending", "running", "running_async", "start_unknown"])
+    .execute();
+}
+
+/** Whether somebody, in whatever process, wants this run stopped. */
+export async function isCancelRequested(db: Database, taskId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select("cancel_requested_at")
+    .where("task_id", "=", taskId)
+    .executeTakeFirst();
+  return (row?.cancel_requested_at ?? null) !== null;
+}
+
+/** Ends a run that nobody can stop any more: an unknown start, or work whose process is gone. */
+export async function cancelHere(
+  db: Database,
+  { taskId, confirmed, now }: { taskId: string; confirmed: boolean; now: number },
+): Promise<boolean> {
+  const moved = await db
+    .updateTable("research_tasks")
+    .set({
+      status: "cancelled",
+      cancel_confirmed: confirmed ? 1 : 0,
+      completed_at: now,
+      updated_at: now,
+      lease_until: null,
+      current_action: null,
+      // Without Google's word the run is looked at until there is one: its report may still come, and is paid for.
+      ...(confirmed ? { next_poll_at: null } : {}),
+    })
+    .where("task_id", "=", taskId)
+    .where("status", "in", ["pending", "running", "running_async", "start_unknown"])
+    .executeTakeFirst();
+  return moved.numUpdatedRows > 0n;
+}
+
+export async function leaseOwnerOf(db: Database, taskId: string): Promise<string> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select("lease_owner")
+    .where("task_id", "=", taskId)
+    .executeTakeFirst();
+  return row?.lease_owner ?? "";
+}
+
+export async function keepsPartial(db: Database, taskId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select("keep_partial")
+    .where("task_id", "=", taskId)
+    .executeTakeFirst();
+  return row?.keep_partial !== 0;
+}

@@ -1,0 +1,205 @@
+/** The SQL of who may look at a followed run, and when. */
+
+import type { Database } from "../store/database.ts";
+import { holdUntil, nextTurnAt, type Pace, turnsNow, useTurns } from "../store/pace.ts";
+import { RUN_STATUSES, type RunStatus } from "./run.ts";
+
+/** A poll takes seconds; a process that dies in one is recognised sooner than this. */
+const POLL_LEASE_MS = 60_000;
+
+/*
+ * A run is followed while `next_poll_at` is set. Finished ones, too: for usage that comes late, for a cancel without
+ * Google's word, and for a failed run that somebody asked to look at again.
+ */
+
+export interface ClaimedRun {
+  taskId: string;
+  query: string;
+  interactionId: string;
+  status: RunStatus;
+  agent: string;
+  epoch: number;
+  createdAt: number;
+  deadlineAt: number;
+  cancelRequestedAt: number | undefined;
+  keepPartial: boolean;
+  progress: number;
+  currentAction: string | undefined;
+  completedAt: number;
+}
+
+export interface Claim {
+  processId: string;
+  limit: number;
+  maxRps: number;
+  now: number;
+  /** When each of them is due again. */
+  nextPollAt: number;
+}
+
+const LOOKS = "looks";
+
+/** However many are due, and in however many processes: together they ask Google no more often than is allowed. */
+export function claimInTurn(db: Database, { maxRps, ...claim }: Claim): Promise<ClaimedRun[]> {
+  const pace: Pace = { name: LOOKS, perSecond: maxRps };
+  return db.transaction().execute(async (transaction) => {
+    const { turns, from } = await turnsNow(transaction, pace, claim.now);
+    if (turns === 0) return [];
+    const claimed = await claimDueRuns(transaction, { ...claim, limit: Math.min(claim.limit, turns) });
+    if (claimed.length > 0) await useTurns(transaction, pace, { turns: claimed.length, from });
+    return claimed;
+  });
+}
+
+/**
+ * One statement: of all processes exactly one gets a run that is due, and sets when the next may. Not while somebody
+ * looks: a new epoch would make a look that takes longer than the interval worthless, and the next one, and the next.
+ */
+export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): Promise<ClaimedRun[]> {
+  const rows = await db
+    .updateTable("research_tasks")
+    .set((set) => ({
+      lease_owner: claim.processId,
+      lease_epoch: set("lease_epoch", "+", 1),
+      lease_until: claim.now + POLL_LEASE_MS,
+      next_poll_at: claim.nextPollAt,
+    }))
+    .where("task_id", "in", (due) =>
+      due
+        .selectFrom("research_tasks")
+        .select("task_id")
+        .where("next_poll_at", "<=", claim.now)
+        .where("interaction_id", "is not", null)
+        .where((lease) =>
+          lease.or([
+            lease("lease_until", "is", null),
+            lease("lease_until", "<=", claim.now),
+            // Written before the clock was set back.
+            lease("lease_until", ">", claim.now + 2 * POLL_LEASE_MS),
+          ]),
+        )
+        .orderBy("next_poll_at")
+        .limit(claim.limit),
+    )
+    .where("next_poll_at", "<=", claim.now)
+    .returningAll()
+    .execute();
+  return rows.flatMap((row) =>
+    row.interaction_id === null
+      ? []
+      : [
+          {
+            taskId: row.task_id,
+            query: row.query,
+            interactionId: row.interaction_id,
+            status: RUN_STATUSES.find((status) => status === row.status) ?? "failed",
+            agent: row.model ?? "",
+            epoch: row.lease_epoch,
+            createdAt: row.created_at,
+            deadlineAt: row.deadline_at ?? Number.MAX_SAFE_INTEGER,
+            cancelRequestedAt: row.cancel_requested_at ?? undefined,
+            keepPartial: row.keep_partial === 1,
+            progress: row.progress,
+            currentAction: row.current_action ?? undefined,
+            completedAt: row.completed_at ?? row.created_at,
+          },
+        ],
+  );
+}
+
+/** How many are being followed: they share the allowed requests. */
+export async function countFollowed(db: Database): Promise<number> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select((select) => select.fn.countAll<number>().as("running"))
+    .where("next_poll_at", "is not", null)
+    .executeTakeFirstOrThrow();
+  return row.running;
+}
+
+/** When the next look can be: a run must be due, and there must be a turn. */
+export async function nextLookAt(db: Database, now: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select("next_poll_at")
+    .where("next_poll_at", "is not", null)
+    .orderBy("next_poll_at")
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined || row.next_poll_at === null) return undefined;
+  return Math.max(row.next_poll_at, await nextTurnAt(db, LOOKS, now));
+}
+
+export async function pollAgainAt(
+  db: Database,
+  run: { taskId: string; epoch: number },
+  at: number | null,
+): Promise<void> {
+  await db
+    .updateTable("research_tasks")
+    .set({ next_poll_at: at, lease_until: null })
+    .where("task_id", "=", run.taskId)
+    .where("lease_epoch", "=", run.epoch)
+    .execute();
+}
+
+/** The look is over; when the next is due stands in the row. */
+export async function releaseRun(db: Database, run: { taskId: string; epoch: number }): Promise<void> {
+  await db
+    .updateTable("research_tasks")
+    .set({ lease_until: null })
+    .where("task_id", "=", run.taskId)
+    .where("lease_epoch", "=", run.epoch)
+    .where("lease_until", "is not", null)
+    .execute();
+}
+
+/** Somebody waits for it: it comes before all that are only due, of which there may be thousands. */
+export async function pollNow(db: Database, taskId: string): Promise<void> {
+  await db
+    .updateTable("research_tasks")
+    .set({ next_poll_at: 0 })
+    .where("task_id", "=", taskId)
+    .where("status", "=", "running_async")
+    .execute();
+}
+
+/** Google asked for a pause: it holds for every process. */
+export const pauseAllPolls = (db: Database, until: number): Promise<void> => holdUntil(db, LOOKS, until);
+
+/** What a dead process was polling is due at once. */
+export async function releaseFrom(db: Database, processIds: string[], now: number): Promise<number> {
+  if (processIds.length === 0) return 0;
+  const released = await db
+    .updateTable("research_tasks")
+    .set({ next_poll_at: now, lease_until: null })
+    .where("next_poll_at", "is not", null)
+    .where("lease_owner", "in", processIds)
+    .where("lease_until", "is not", null)
+    .executeTakeFirst();
+  return Number(released.numUpdatedRows);
+}
+
+export async function leaseHolders(db: Database): Promise<string[]> {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select("lease_owner")
+    .distinct()
+    .where("next_poll_at", "is not", null)
+    .where("lease_until", "is not", null)
+    .execute();
+  return rows.flatMap(({ lease_owner }) => (lease_owner === null ? [] : [lease_owner]));
+}
+
+/** A plain read: it works while nothing can be written. */
+export async function unfinishedInteractions(db: Database, limit: number) {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select(["task_id", "query", "interaction_id"])
+    .where("status", "=", "running_async")
+    .where("interaction_id", "is not", null)
+    .orderBy("next_poll_at")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ taskId: row.task_id, query: row.query, interactionId: row.interaction_id ?? "" }));
+}

@@ -1,0 +1,135 @@
+/** The SQL of following a background run: what was seen of it, and how it ended. */
+
+import { deflateRawSync } from "node:zlib";
+import { enqueue } from "../notifications/outbox.ts";
+import { notificationFor } from "../notifications/desktop.ts";
+import { type Database, storable } from "../store/database.ts";
+import type { ClaimedRun } from "./claim-store.ts";
+import { dropResult, saveResult } from "./result-store.ts";
+import { type RunResult, type RunStatus, sourcesOf } from "./run.ts";
+
+export interface Seen {
+  progress: number;
+  currentAction: string | undefined;
+  /** Something happened since the last look. */
+  changed: boolean;
+  tokens: { input: number; output: number } | undefined;
+  costUsd: number | undefined;
+  now: number;
+}
+
+/** Progress only grows and stays below 100 until the run is done. Nothing fenced: it is only a picture. */
+export async function recordSeen(db: Database, taskId: string, seen: Seen): Promise<void> {
+  await db
+    .updateTable("research_tasks")
+    .set((set) => ({
+      progress: set.fn<number>("max", ["progress", set.val(Math.round(Math.min(99, seen.progress)))]),
+      updated_at: seen.now,
+      ...(seen.currentAction === undefined ? {} : { current_action: storable(seen.currentAction) }),
+      ...(seen.changed ? { last_event_at: seen.now } : {}),
+      ...(seen.tokens === undefined ? {} : { tokens_input: seen.tokens.input, tokens_output: seen.tokens.output }),
+      ...(seen.costUsd === undefined ? {} : { cost_usd: seen.costUsd }),
+    }))
+    .where("task_id", "=", taskId)
+    .where("status", "=", "running_async")
+    .execute();
+}
+
+export interface AgentFinish {
+  run: Pick<ClaimedRun, "taskId" | "epoch" | "createdAt" | "keepPartial">;
+  to: "completed" | "failed" | "cancelled";
+  /** The states it may come from; by default those of the table of legal moves. */
+  from?: RunStatus[];
+  result: RunResult | undefined;
+  raw: unknown;
+  error: { code: string; message: string } | undefined;
+  tokens: { input: number; output: number } | undefined;
+  costUsd: number | undefined;
+  usageFinal: boolean;
+  cancelConfirmed?: boolean;
+  /** When to look once more, for usage that comes late or a cancel without Google's word. */
+  nextPollAt: number | undefined;
+  now: number;
+}
+
+/** Result, usage, cost, state and the notification are one transaction. False: somebody else decided already. */
+export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boolean> {
+  const { run, now } = finish;
+  return db.transaction().execute(async (transaction) => {
+    const moved = await transaction
+      .updateTable("research_tasks")
+      .set({
+        status: finish.to,
+        ...(finish.to === "completed" ? { progress: 100 } : {}),
+        current_action: null,
+        // Google's word about a run that has ended here changes nothing about when.
+        ...(finish.from === undefined ? { completed_at: now } : {}),
+        updated_at: now,
+        lease_until: null,
+        next_poll_at: finish.nextPollAt ?? null,
+        error_code: finish.error?.code ?? null,
+        error_message: finish.error?.message ?? null,
+        usage_final: finish.usageFinal ? 1 : 0,
+        ...(finish.tokens === undefined
+          ? {}
+          : { tokens_input: finish.tokens.input, tokens_output: finish.tokens.output }),
+        ...(finish.costUsd === undefined ? {} : { cost_usd: finish.costUsd }),
+        ...(finish.cancelConfirmed === undefined ? {} : { cancel_confirmed: finish.cancelConfirmed ? 1 : 0 }),
+      })
+      .where("task_id", "=", run.taskId)
+      .where("lease_epoch", "=", run.epoch)
+      .where("status", "in", finish.from ?? sourcesOf(finish.to))
+      .returning(["query", "enable_notifications"])
+      .executeTakeFirst();
+    if (moved === undefined) return false;
+    if (finish.to === "cancelled" && !run.keepPartial) {
+      await dropResult(transaction, run.taskId);
+    } else if (finish.result !== undefined) {
+      const raw = finish.raw === undefined ? undefined : deflateRawSync(JSON.stringify(finish.raw));
+      await saveResult(transaction, { taskId: run.taskId, query: moved.query, result: finish.result, raw, now });
+    }
+    if (moved.enable_notifications === 1 && finish.to !== "cancelled") {
+      const payload = notificationFor({
+        taskId: run.taskId,
+        outcome: finish.to,
+        durationMs: now - run.createdAt,
+        reason: finish.error?.message,
+      });
+      await enqueue(transaction, { taskId: run.taskId, channel: "desktop", kind: finish.to, payload, now });
+    }
+    return true;
+  });
+}
+
+export async function recordLateUsage(
+  db: Database,
+  taskId: string,
+  { tokens, costUsd }: { tokens: { input: number; output: number }; costUsd: number | undefined },
+): Promise<void> {
+  await db
+    .updateTable("research_tasks")
+    .set({
+      next_poll_at: null,
+      lease_until: null,
+      tokens_input: tokens.input,
+      tokens_output: tokens.output,
+      cost_usd: costUsd ?? null,
+      usage_final: 1,
+    })
+    .where("task_id", "=", taskId)
+    .execute();
+}
+
+/** A failed run is looked at again until this deadline; only a finished report changes its state. */
+export async function reopen(
+  db: Database,
+  taskId: string,
+  { now, deadlineAt }: { now: number; deadlineAt: number },
+): Promise<void> {
+  await db
+    .updateTable("research_tasks")
+    .set({ next_poll_at: now, lease_until: null, updated_at: now, deadline_at: deadlineAt })
+    .where("task_id", "=", taskId)
+    .where("status", "=", "failed")
+    .execute();
+}

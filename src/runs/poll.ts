@@ -1,0 +1,235 @@
+/** One look at one background run, and what follows from it. What Google says wins; what was paid for is kept. */
+
+import type { Interaction, Look } from "../gemini/agent.ts";
+import { oneLine } from "../platform/clean-text.ts";
+import { failpoint } from "../platform/failpoint.ts";
+import { storable } from "../store/database.ts";
+import { resultOf } from "./agent-result.ts";
+import { type ClaimedRun, pauseAllPolls, pollAgainAt } from "./claim-store.ts";
+import { type AgentFinish, finishAgentRun, recordLateUsage, recordSeen } from "./follow-store.ts";
+import { progressOf } from "./progress.ts";
+import type { ResearchDeps } from "./research.ts";
+import { savePartial } from "./result-store.ts";
+import { currentAttempt } from "./start-store.ts";
+
+const EXPIRED = "Research session expired on Gemini servers. Task was interrupted and cannot be recovered.";
+
+/** A 404 may be a hiccup: only one that stays over this many looks, about ten seconds, is believed. */
+const LOOKS_BEFORE_EXPIRED = 3;
+const BETWEEN_MISSES_MS = 4_500;
+/** Usage is often reported some seconds after completion; waits double until it is given up. */
+const LATE_USAGE_MS = 15_000;
+const USAGE_GIVEN_UP_MS = 5 * 60_000;
+const WRONG_KEY_AGAIN_MS = 60_000;
+const RATE_LIMIT_MS = 30_000;
+
+export async function pollRun(deps: ResearchDeps, run: ClaimedRun): Promise<void> {
+  if (run.status === "completed") return lookForUsage(deps, run);
+  const look = await ask(deps, run);
+  failpoint("after-look");
+  switch (look.kind) {
+    case "found":
+      return found(deps, run, look.interaction);
+    case "missing":
+    case "forbidden":
+      return gone(deps, run, look.kind);
+    case "rate_limited":
+      return pauseAllPolls(deps.db, deps.clock.now() + (look.retryAfterMs ?? RATE_LIMIT_MS));
+    case "unreachable":
+      deps.log.debug(`Run ${run.taskId}: ${look.error.message}`);
+      if (await pastDeadline(deps, run)) return undefined;
+      return note(deps, run, "Google cannot be reached; trying again");
+  }
+}
+
+/** A cancel that was asked for goes out before the look: it may be repeated safely. */
+async function ask(deps: ResearchDeps, run: ClaimedRun): Promise<Look> {
+  if (run.cancelRequestedAt !== undefined && (run.status === "running_async" || run.status === "cancelled")) {
+    await deps.agent.cancel(run.interactionId, deps.leaving);
+  }
+  let look = await deps.agent.look(run.interactionId, deps.leaving);
+  for (let misses = 1; look.kind === "missing" && misses < LOOKS_BEFORE_EXPIRED; misses += 1) {
+    if ((await missingSetting(deps, run)) !== undefined) return look;
+    await deps.clock.sleep(BETWEEN_MISSES_MS, deps.leaving);
+    look = await deps.agent.look(run.interactionId, deps.leaving);
+  }
+  return look;
+}
+
+async function found(deps: ResearchDeps, run: ClaimedRun, interaction: Interaction): Promise<void> {
+  const text = interaction.report.trim();
+  // Looked at again after it had failed here: only a finished report changes that.
+  if (run.status === "failed" && (interaction.status !== "completed" || text === "")) {
+    const goesOn = interaction.status === "working" && deps.clock.now() < run.deadlineAt;
+    return goesOn ? undefined : pollAgainAt(deps.db, run, null);
+  }
+  switch (interaction.status) {
+    case "working":
+      return working(deps, run, interaction);
+    case "completed":
+      if (text !== "") return end(deps, run, interaction, { to: "completed" });
+      return end(deps, run, interaction, {
+        to: "failed",
+        message: "Google reported the research as completed but sent no report. What it sent is kept in the database.",
+      });
+    case "cancelled":
+      return end(deps, run, interaction, { to: "cancelled" });
+    case "failed":
+      return end(deps, run, interaction, { to: "failed", message: "The research failed at Google." });
+    case "ended_early":
+      return end(deps, run, interaction, {
+        to: "failed",
+        message: EARLY[interaction.rawStatus] ?? "The research ended early.",
+      });
+  }
+}
+
+const EARLY: Record<string, string> = {
+  incomplete: "The research ended before it was complete.",
+  budget_exceeded: "The research used up its budget at Google before it was complete.",
+  requires_action: "The research stopped because it needs an action that nobody can take here.",
+};
+
+async function working(deps: ResearchDeps, run: ClaimedRun, interaction: Interaction): Promise<void> {
+  if (run.status === "cancelled") return void (await pastDeadline(deps, run));
+  const now = deps.clock.now();
+  const { usage, searches, thoughts } = interaction;
+  const last = thoughts.at(-1) ?? (searches.at(-1) || undefined);
+  const told = last === undefined ? undefined : storable(oneLine(last));
+  await recordSeen(deps.db, run.taskId, {
+    progress: progressOf({ agent: run.agent, elapsedMs: now - run.createdAt, searches: searches.length }),
+    currentAction: told ?? "Researching",
+    // Not the progress, which time alone moves on.
+    changed: told !== undefined && told !== run.currentAction,
+    tokens: usage,
+    costUsd: usage === undefined ? undefined : deps.costOf(usage, run.agent),
+    now,
+  });
+  if (interaction.report !== "") await savePartial(deps.db, run.taskId, resultOf(interaction, { partial: true }), now);
+  await pastDeadline(deps, run);
+}
+
+type Ending = { to: "completed" | "cancelled" } | { to: "failed"; message: string };
+
+const AFTER_ALL = "It was cancelled, but Google finished it all the same. The report was paid for and is kept.";
+
+async function end(deps: ResearchDeps, run: ClaimedRun, interaction: Interaction, ending: Ending): Promise<void> {
+  const now = deps.clock.now();
+  const { usage } = interaction;
+  const hasText = interaction.report.trim() !== "";
+  // Its end was recorded already; only Google's word was missing.
+  const isConfirmation = run.status === "cancelled" && ending.to !== "completed";
+  const to = isConfirmation ? "cancelled" : ending.to;
+  const note = to === "completed" && run.cancelRequestedAt !== undefined ? AFTER_ALL : undefined;
+  await record(deps, run, {
+    run,
+    to,
+    ...(isConfirmation ? { from: ["cancelled"] } : {}),
+    result: hasText || to === "failed" ? resultOf(interaction, { partial: to !== "completed", note }) : undefined,
+    raw: interaction.raw,
+    error: to === "failed" && ending.to === "failed" ? { code: "RESEARCH_FAILED", message: ending.message } : undefined,
+    tokens: usage,
+    costUsd: usage === undefined ? undefined : deps.costOf(usage, run.agent),
+    usageFinal: usage !== undefined,
+    nextPollAt: usage === undefined && to === "completed" ? now + LATE_USAGE_MS : undefined,
+    now,
+    ...(to === "cancelled" ? { cancelConfirmed: true } : {}),
+  });
+}
+
+/** The database may refuse the very end: then the report goes to a file, and the next look tries again. */
+async function record(deps: ResearchDeps, run: ClaimedRun, finish: AgentFinish): Promise<void> {
+  failpoint("before-finish");
+  try {
+    await finishAgentRun(deps.db, finish);
+    failpoint("after-finish");
+  } catch (error) {
+    if (finish.to !== "completed" || finish.result === undefined) throw error;
+    const path = await deps.backUp(run, finish.result.report);
+    deps.log.error(
+      path === undefined
+        ? `Run ${run.taskId} is complete, but neither the database nor a file could be written. It is tried again; free some disk space.`
+        : `Run ${run.taskId} is complete, but the database refused the report. It is kept in ${path}; the database is tried again.`,
+    );
+  }
+}
+
+async function gone(deps: ResearchDeps, run: ClaimedRun, kind: "missing" | "forbidden"): Promise<void> {
+  const now = deps.clock.now();
+  const needed = await missingSetting(deps, run);
+  if (needed !== undefined) {
+    if (await pastDeadline(deps, run)) return undefined;
+    await note(deps, run, needed);
+    return pollAgainAt(deps.db, run, now + WRONG_KEY_AGAIN_MS);
+  }
+  if (kind === "forbidden") {
+    if (await pastDeadline(deps, run)) return undefined;
+    return note(deps, run, "Google does not allow a look at the moment; trying again");
+  }
+  if (run.status !== "running_async") return pollAgainAt(deps.db, run, null);
+  return record(deps, run, failure(run, { code: "RESEARCH_FAILED", message: EXPIRED }, now));
+}
+
+/** What the run was started with and is not set now, in words; undefined when all is as it was. */
+async function missingSetting(deps: ResearchDeps, run: ClaimedRun): Promise<string | undefined> {
+  const attempt = await currentAttempt(deps.db, run.taskId);
+  const { key, baseUrl } = deps.agent.fingerprint;
+  if (attempt === undefined) return undefined;
+  if (attempt.base_url !== baseUrl) {
+    return attempt.base_url === null || attempt.base_url === ""
+      ? "Waiting: it was started at Google's own address; unset GOOGLE_GEMINI_BASE_URL to collect it"
+      : `Waiting: it was started at ${new URL(attempt.base_url).origin}; set GOOGLE_GEMINI_BASE_URL to that to collect it`;
+  }
+  if (attempt.key_fingerprint === (key ?? null)) return undefined;
+  const mark = attempt.key_fingerprint?.slice(0, 8) ?? "none";
+  return `Waiting: it was started with another API key (its SHA-256 begins with ${mark}); set GEMINI_API_KEY to that to collect it`;
+}
+
+const failure = (run: ClaimedRun, error: { code: string; message: string }, now: number): AgentFinish => ({
+  run,
+  to: "failed",
+  result: undefined,
+  raw: undefined,
+  error,
+  tokens: undefined,
+  costUsd: undefined,
+  usageFinal: false,
+  nextPollAt: undefined,
+  now,
+});
+
+/** I11: our own deadline counts across restarts. Google is not cancelled: its report may still be collected. */
+async function pastDeadline(deps: ResearchDeps, run: ClaimedRun): Promise<boolean> {
+  const now = deps.clock.now();
+  if (now < run.deadlineAt) return false;
+  if (run.status !== "running_async") {
+    await pollAgainAt(deps.db, run, null);
+    return true;
+  }
+  const hours = Math.round((run.deadlineAt - run.createdAt) / 360_000) / 10;
+  const message = `The research timed out: it was not finished after ${hours} hours. resume_research looks again.`;
+  await record(deps, run, failure(run, { code: "RESEARCH_FAILED", message }, now));
+  return true;
+}
+
+const note = (deps: ResearchDeps, run: ClaimedRun, currentAction: string): Promise<void> =>
+  recordSeen(deps.db, run.taskId, {
+    progress: run.progress,
+    currentAction,
+    changed: false,
+    tokens: undefined,
+    costUsd: undefined,
+    now: deps.clock.now(),
+  });
+
+async function lookForUsage(deps: ResearchDeps, run: ClaimedRun): Promise<void> {
+  const look = await deps.agent.look(run.interactionId, deps.leaving);
+  const usage = look.kind === "found" ? look.interaction.usage : undefined;
+  if (usage !== undefined) {
+    return recordLateUsage(deps.db, run.taskId, { tokens: usage, costUsd: deps.costOf(usage, run.agent) });
+  }
+  const now = deps.clock.now();
+  const age = now - run.completedAt;
+  const isOver = look.kind === "missing" || age > USAGE_GIVEN_UP_MS;
+  return pollAgainAt(deps.db, run, isOver ? null : now + Math.max(LATE_USAGE_MS, age));
+}

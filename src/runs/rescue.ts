@@ -1,0 +1,33 @@
+/** What happens while the database refuses to be written: runs are followed in memory, finished reports go to files. */
+
+import { unfinishedInteractions } from "./claim-store.ts";
+import type { ResearchDeps, UnsavedRun } from "./research.ts";
+
+/** Few enough to look at in one round without asking Google too often. */
+const MOST_RESCUED = 20;
+
+/** One round: whoever is finished is saved, once, and told where. The database is tried again by its own loop. */
+export async function rescueReports(deps: ResearchDeps, rescued: Set<string>): Promise<void> {
+  const stored = await unfinishedInteractions(deps.db, MOST_RESCUED).catch(() => []);
+  const runs = [...deps.unsaved.values(), ...stored].filter(({ taskId }) => !rescued.has(taskId));
+  for (const run of runs.slice(0, MOST_RESCUED)) {
+    const look = await deps.agent.look(run.interactionId, deps.leaving);
+    if (look.kind !== "found" || look.interaction.status === "working") continue;
+    const { report } = look.interaction;
+    if (report.trim() !== "" && !(await rescue(deps, run, report))) continue;
+    rescued.add(run.taskId);
+  }
+}
+
+async function rescue(deps: ResearchDeps, run: UnsavedRun, report: string): Promise<boolean> {
+  const path = await deps.backUp(run, report);
+  if (path === undefined) {
+    deps.log.error(
+      `Run ${run.taskId} is finished, but neither the database nor a file can be written. Free some disk space.`,
+    );
+    return false;
+  }
+  deps.log.error(`Run ${run.taskId} is finished, but the database cannot be written. Its report is kept in ${path}.`);
+  await deps.tell({ title: "Deep Research Complete", body: `${run.taskId.slice(0, 8)}: saved to ${path}` });
+  return true;
+}

@@ -1,0 +1,36 @@
+/** What the parts of a background run share: the store, the agent, and the process they live in. */
+
+import type { Agent } from "../gemini/agent.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import type { Database } from "../store/database.ts";
+
+export interface UnsavedRun {
+  taskId: string;
+  query: string;
+  interactionId: string;
+}
+
+export interface ResearchDeps {
+  db: Database;
+  agent: Agent;
+  processId: string;
+  clock: Clock;
+  log: Log;
+  /** Where `orphans.jsonl` is kept. */
+  stateDir: string;
+  /** Price of what a run used; undefined where no price is known. */
+  costOf: (
+    usage: { input: number; output: number; cached: number; searches: number },
+    agent: string,
+  ) => number | undefined;
+  /** Work that the process waits for, within its limits, before it ends. */
+  during: <T>(work: Promise<T>) => Promise<T>;
+  leaving: AbortSignal;
+  /** A report that the database refused goes to a file; resolves with its path. */
+  backUp: (run: { taskId: string; query: string }, report: string) => Promise<string | undefined>;
+  /** Started runs whose id the database refused, by task_id. */
+  unsaved: Map<string, UnsavedRun>;
+  /** Shows a notification without the outbox, for when the outbox cannot be written. */
+  tell: (notification: { title: string; body: string }) => Promise<unknown>;
+}

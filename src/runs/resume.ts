@@ -1,0 +1,84 @@
+/** Taking up a run again on the user's word: adopting an id, looking again, or a knowing restart. */
+
+import { AppError } from "../errors.ts";
+import { reopen } from "./follow-store.ts";
+import type { ResearchDeps } from "./research.ts";
+import type { Run } from "./run.ts";
+import { findRun } from "./run-store.ts";
+import { restartUnknown } from "./start.ts";
+import { currentAttempt, saveInteractionId } from "./start-store.ts";
+
+export interface ResumeRequest {
+  owner: string;
+  taskId: string;
+  interactionId: string | undefined;
+  acceptDoubleCharge: boolean;
+}
+
+export type Resumed =
+  | { kind: "adopted" | "looking"; run: Run }
+  | { kind: "restarted"; run: Run; sending: Promise<void> };
+
+const DEFAULT_WAIT_MS = 8 * 3_600_000;
+
+export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest): Promise<Resumed> {
+  const { db, clock } = deps;
+  const { owner, taskId, interactionId } = request;
+  const run = await findRun(db, owner, taskId);
+  if (run.status === "start_unknown") return resumeUnknown(deps, run, request);
+  if (interactionId !== undefined) throw nothingToAdopt(run);
+  if (run.status === "running_async" || run.status === "pending") return { kind: "looking", run };
+  if (run.status !== "failed" || run.interactionId === undefined) throw nothingToResume(run);
+  const now = clock.now();
+  const wait = Number(run.options["max_wait_ms"] ?? DEFAULT_WAIT_MS);
+  await reopen(db, taskId, { now, deadlineAt: now + wait });
+  return { kind: "looking", run: await findRun(db, owner, taskId) };
+}
+
+async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeRequest): Promise<Resumed> {
+  const { db, clock } = deps;
+  const { owner, taskId, interactionId } = request;
+  if (interactionId !== undefined) {
+    const attempt = await currentAttempt(db, taskId);
+    if (attempt !== undefined) {
+      await saveInteractionId(db, { attemptId: attempt.attempt_id, interactionId, now: clock.now() });
+    }
+    return { kind: "adopted", run: await findRun(db, owner, taskId) };
+  }
+  if (!request.acceptDoubleCharge) {
+    throw new AppError({
+      code: "START_UNKNOWN",
+      message: "Nobody knows whether this research was started; starting it again may be charged twice.",
+      suggestion:
+        "If AI Studio shows its interaction id, pass it as interaction_id. To start again all the same, set accept_possible_double_charge to true.",
+      run: { task_id: taskId, status: run.status, progress: run.progress },
+    });
+  }
+  const restarted = await restartUnknown(deps, { taskId, query: run.query, agent: run.model ?? "" });
+  const current = await findRun(db, owner, taskId);
+  return restarted === undefined
+    ? { kind: "looking", run: current }
+    : { kind: "restarted", run: current, ...restarted };
+}
+
+function nothingToAdopt(run: Run): AppError {
+  return new AppError({
+    code: "INVALID_INPUT",
+    message: "An interaction_id can be adopted only by a run whose start is unknown.",
+    suggestion: "Leave interaction_id out.",
+    details: { field: "interaction_id" },
+    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+  });
+}
+
+function nothingToResume(run: Run): AppError {
+  const completed = run.status === "completed";
+  return new AppError({
+    code: completed ? "RESEARCH_ALREADY_COMPLETED" : "RESEARCH_FAILED",
+    message: completed
+      ? "This run is completed; there is nothing to resume."
+      : "This run cannot be resumed: it never got an id at Google, or it was cancelled.",
+    suggestion: completed ? "get_research_results returns its report." : "start_deep_research starts a new one.",
+    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+  });
+}

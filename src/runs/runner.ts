@@ -1,0 +1,178 @@
+/** Follows background runs: claims what is due, looks, and streams progress for runs somebody watches. No leader. */
+
+import { AppError } from "../errors.ts";
+import { failpoint } from "../platform/failpoint.ts";
+import { processLiveness } from "../store/processes.ts";
+import { claimInTurn, countFollowed, leaseHolders, nextLookAt, releaseFrom, releaseRun } from "./claim-store.ts";
+import { importOrphans } from "./orphans.ts";
+import { pollRun } from "./poll.ts";
+import type { ResearchDeps } from "./research.ts";
+import { rescueReports } from "./rescue.ts";
+import { currentAttempt, pendingStarts, recordStartFailure } from "./start-store.ts";
+import { followStream, type WatchedRun } from "./stream.ts";
+
+export interface RunnerOptions {
+  deps: ResearchDeps;
+  pollIntervalMs: number;
+  maxRps: number;
+  /** Sends what the outbox holds; called whenever a run may have ended. */
+  deliver: () => Promise<unknown>;
+}
+
+export interface Runner {
+  /** Takes up what earlier processes left, then goes on until the process leaves. */
+  start(): void;
+  /** Streams this run's progress, and looks at it soon. */
+  watch(run: WatchedRun): void;
+  /** Something is due that was not when it went to sleep. */
+  wake(): void;
+  /** Unfinished runs that are being followed. */
+  count(): Promise<number>;
+  /** Nothing is left to follow, and nothing is being done. */
+  idle(): Promise<boolean>;
+}
+
+const MOST_STREAMS = 32;
+const MOST_LOOKS_AT_ONCE = 8;
+/** How long a dead process's work can go unnoticed on this machine. */
+const SWEEP_MS = 5_000;
+const SHORTEST_SLEEP_MS = 50;
+
+export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOptions): Runner {
+  const { db, clock, log, leaving } = deps;
+  const streams = new Map<string, AbortController>();
+  let looking = 0;
+  let running = 0;
+  let sweptAt = 0;
+  let swept = false;
+  let started = false;
+  let wake: () => void = () => {};
+
+  const pollClaimed = async (): Promise<void> => {
+    const limit = MOST_LOOKS_AT_ONCE - looking;
+    const now = clock.now();
+    // A claim that finds nothing would still wait for the write lock.
+    if (limit <= 0 || ((await nextLookAt(db, now)) ?? Infinity) > now) return;
+    const interval = Math.max(pollIntervalMs, (running / maxRps) * 1_000);
+    const nextPollAt = Math.round(now + interval * (0.9 + Math.random() * 0.2));
+    const claimed = await claimInTurn(db, { processId: deps.processId, limit, maxRps, now, nextPollAt });
+    if (claimed.length > 0) failpoint("after-claim");
+    for (const run of claimed) {
+      looking += 1;
+      const look = pollRun(deps, run)
+        .catch((error: unknown) => {
+          if (!leaving.aborted)
+            log.warn(`Run ${run.taskId}: ${error instanceof Error ? error.message : "a look failed"}`);
+        })
+        .then(() => releaseRun(db, run))
+        .then(deliver)
+        .catch(() => undefined)
+        .finally(() => {
+          looking -= 1;
+          wake();
+        });
+      void deps.during(look);
+    }
+  };
+
+  const sweep = async (): Promise<void> => {
+    if (clock.now() - sweptAt < SWEEP_MS) return;
+    sweptAt = clock.now();
+    await importOrphans(db, { directory: deps.stateDir, log, now: clock.now() });
+    if (deps.unsaved.size > 0) await followUnsaved();
+    await markUnknownStarts(deps);
+    await takeOver(deps);
+    running = await countFollowed(db);
+    await deliver();
+    swept = true;
+  };
+
+  const rescued = new Set<string>();
+  /** An id that could be stored meanwhile is followed like any other. */
+  const followUnsaved = async (): Promise<void> => {
+    for (const taskId of deps.unsaved.keys()) {
+      if ((await currentAttempt(db, taskId))?.interaction_id !== null) deps.unsaved.delete(taskId);
+    }
+    if (deps.unsaved.size > 0) await rescueReports(deps, rescued);
+  };
+
+  const loop = async (): Promise<void> => {
+    while (!leaving.aborted) {
+      try {
+        await sweep();
+        await pollClaimed();
+        await sleepUntilDue();
+      } catch (error) {
+        if (leaving.aborted) return;
+        log.warn(`Following research runs: ${error instanceof Error ? error.message : "a fault"}; going on.`);
+        if (error instanceof AppError) await rescueReports(deps, rescued).catch(() => undefined);
+        await clock.sleep(SWEEP_MS, leaving).catch(() => undefined);
+      }
+    }
+  };
+
+  const sleepUntilDue = async (): Promise<void> => {
+    const sleeping = new AbortController();
+    wake = () => sleeping.abort();
+    const now = clock.now();
+    const due = looking < MOST_LOOKS_AT_ONCE ? await nextLookAt(db, now) : undefined;
+    const ms = Math.min(SWEEP_MS, Math.max(SHORTEST_SLEEP_MS, (due ?? Infinity) - now));
+    if (!leaving.aborted) await clock.sleep(ms, sleeping.signal).catch(() => undefined);
+  };
+  leaving.addEventListener("abort", () => wake(), { once: true });
+
+  return {
+    start: () => {
+      if (!started) void loop();
+      started = true;
+    },
+    wake: () => wake(),
+    count: () => countFollowed(db),
+    idle: async () =>
+      looking === 0 && swept && (await countFollowed(db)) === 0 && (await pendingStarts(db)).length === 0,
+    watch: (run) => {
+      if (streams.has(run.taskId) || streams.size >= MOST_STREAMS) return;
+      const controller = new AbortController();
+      streams.set(run.taskId, controller);
+      void followStream(deps, run, AbortSignal.any([controller.signal, leaving])).finally(() => {
+        streams.delete(run.taskId);
+        wake();
+      });
+      wake();
+    },
+  };
+}
+
+/** The sender is gone, or had more time than a request can take: whether Google got it, nobody knows. */
+async function markUnknownStarts(deps: ResearchDeps): Promise<void> {
+  const starts = await pendingStarts(deps.db);
+  const owners = await processLiveness(
+    deps.db,
+    starts.map(({ leaseOwner }) => leaseOwner ?? ""),
+  );
+  for (const { taskId, attemptId, leaseOwner, leaseUntil } of starts) {
+    const now = deps.clock.now();
+    if (owners.get(leaseOwner ?? "") !== "dead" && (leaseUntil ?? 0) > now) continue;
+    const message =
+      "The process that started this research ended before Google had answered. Nobody knows whether it was started.";
+    await recordStartFailure(deps.db, {
+      taskId,
+      attemptId,
+      to: "start_unknown",
+      error: { code: "START_UNKNOWN", message },
+      now,
+    });
+    deps.log.warn(`Run ${taskId}: ${message}`);
+  }
+}
+
+async function takeOver(deps: ResearchDeps): Promise<void> {
+  const holders = await leaseHolders(deps.db);
+  const owners = await processLiveness(deps.db, holders);
+  const dead = holders.filter((holder) => owners.get(holder) === "dead");
+  const released = await releaseFrom(deps.db, dead, deps.clock.now());
+  if (released > 0)
+    deps.log.info(
+      `${released} research ${released === 1 ? "run" : "runs"} of a process that ended ${released === 1 ? "is" : "are"} taken up.`,
+    );
+}

@@ -1,0 +1,264 @@
+/** The SQL of the start protocol: the intent before anything is sent, and what became of it. */
+
+import { randomUUID } from "node:crypto";
+import { type Database, storable } from "../store/database.ts";
+import { sourcesOf } from "./run.ts";
+
+export interface Intent {
+  owner: string;
+  query: string;
+  agent: string;
+  joinKey: string;
+  options: Record<string, unknown>;
+  estimate: Record<string, unknown>;
+  client: string | undefined;
+  enableNotifications: boolean;
+  maxWaitMs: number;
+  keyFingerprint: string | undefined;
+  baseUrl: string;
+  processId: string;
+  now: number;
+}
+
+export type IntentOutcome =
+  | { kind: "joined"; taskId: string }
+  | { kind: "intended"; taskId: string; attemptId: string };
+
+/** Identical starts within this time are one start. */
+const JOIN_WITHIN_MS = 10 * 60_000;
+/** Longer than a start can take: its request is given up after two minutes. */
+const START_LEASE_MS = 150_000;
+
+/** One transaction, so that of any number of identical starts in any number of processes exactly one is sent. */
+export function commitIntent(db: Database, intent: Intent, { join }: { join: boolean }): Promise<IntentOutcome> {
+  return db.transaction().execute(async (transaction) => {
+    const same = join
+      ? await transaction
+          .selectFrom("research_tasks")
+          .select("task_id")
+          .where("join_key", "=", intent.joinKey)
+          .where("owner", "=", intent.owner)
+          .where("created_at", ">", intent.now - JOIN_WITHIN_MS)
+          .where("status", "not in", ["failed", "cancelled"])
+          .orderBy("created_at", "desc")
+          .limit(1)
+          .executeTakeFirst()
+      : undefined;
+    if (same !== undefined) return { kind: "joined", taskId: same.task_id };
+    const [taskId, attemptId] = [randomUUID(), randomUUID()];
+    await transaction
+      .insertInto("research_tasks")
+      .values({
+        task_id: taskId,
+        owner: intent.owner,
+        kind: "agent",
+        query: storable(intent.query),
+        status: "pending",
+        progress: 0,
+        mode: "async",
+        backend: "api",
+        model: intent.agent,
+        options_json: JSON.stringify(intent.options),
+        join_key: intent.joinKey,
+        estimate_json: JSON.stringify(intent.estimate),
+        client: intent.client ?? null,
+        enable_notifications: intent.enableNotifications ? 1 : 0,
+        created_at: intent.now,
+        started_at: intent.now,
+        updated_at: intent.now,
+        deadline_at: intent.now + intent.maxWaitMs,
+        lease_owner: intent.processId,
+        lease_epoch: 1,
+        lease_until: intent.now + START_LEASE_MS,
+        keep_partial: 1,
+        tokens_input: 0,
+        tokens_output: 0,
+        usage_final: 0,
+      })
+      .execute();
+    await insertAttempt(transaction, { ...intent, taskId, attemptId });
+    return { kind: "intended", taskId, attemptId };
+  });
+}
+
+interface NewAttempt {
+  attemptId: string;
+  taskId: string;
+  keyFingerprint: string | undefined;
+  baseUrl: string;
+  now: number;
+}
+
+function insertAttempt(db: Database, attempt: NewAttempt) {
+  return db
+    .insertInto("research_attempts")
+    .values({
+      attempt_id: attempt.attemptId,
+      task_id: attempt.taskId,
+      state: "sending",
+      created_at: attempt.now,
+      sent_at: attempt.now,
+      key_fingerprint: attempt.keyFingerprint ?? null,
+      base_url: attempt.baseUrl,
+    })
+    .execute();
+}
+
+/** A knowing restart of an unknown start: a new attempt, because the old one may be running and paid for. */
+export function commitRestart(
+  db: Database,
+  restart: Omit<NewAttempt, "attemptId"> & { processId: string },
+): Promise<string | undefined> {
+  return db.transaction().execute(async (transaction) => {
+    const moved = await transaction
+      .updateTable("research_tasks")
+      .set({
+        status: "pending",
+        lease_owner: restart.processId,
+        lease_until: restart.now + START_LEASE_MS,
+        updated_at: restart.now,
+        error_code: null,
+        error_message: null,
+      })
+      .where("task_id", "=", restart.taskId)
+      .where("status", "=", "start_unknown")
+      .executeTakeFirst();
+    if (moved.numUpdatedRows === 0n) return undefined;
+    const attemptId = randomUUID();
+    await insertAttempt(transaction, { ...restart, attemptId });
+    return attemptId;
+  });
+}
+
+/**
+ * Whatever happened to the run meanwhile, an id that was paid for is kept: this write alone is not fenced.
+ * False when the attempt has another id already.
+ */
+export function saveInteractionId(
+  db: Database,
+  { attemptId, interactionId, now }: { attemptId: string; interactionId: string; now: number },
+): Promise<boolean> {
+  return db.transaction().execute(async (transaction) => {
+    const attempt = await transaction
+      .updateTable("research_attempts")
+      .set({ interaction_id: interactionId, state: "accepted", answered_at: now })
+      .where("attempt_id", "=", attemptId)
+      .where("interaction_id", "is", null)
+      .returning("task_id")
+      .executeTakeFirst();
+    if (attempt === undefined) return false;
+    await transaction
+      .updateTable("research_tasks")
+      .set({ interaction_id: interactionId, updated_at: now })
+      .where("task_id", "=", attempt.task_id)
+      .where("interaction_id", "is", null)
+      .execute();
+    await transaction
+      .updateTable("research_tasks")
+      .set({
+        status: "running_async",
+        next_poll_at: now,
+        last_event_at: now,
+        lease_until: null,
+        error_code: null,
+        error_message: null,
+      })
+      .where("task_id", "=", attempt.task_id)
+      .where("status", "in", sourcesOf("running_async"))
+      .execute();
+    // Cancelled before there was anything to cancel: Google still has to be told.
+    await transaction
+      .updateTable("research_tasks")
+      .set({ next_poll_at: now })
+      .where("task_id", "=", attempt.task_id)
+      .where("status", "=", "cancelled")
+      .where("cancel_confirmed", "=", 0)
+      .execute();
+    return true;
+  });
+}
+
+export interface StartFailure {
+  taskId: string;
+  attemptId: string;
+  to: "failed" | "start_unknown";
+  error: { code: string; message: string };
+  now: number;
+}
+
+/** A restart that cost nothing leaves an earlier start as unknown as it was. */
+export function recordStartFailure(db: Database, failure: StartFailure): Promise<void> {
+  const { taskId, attemptId, now } = failure;
+  return db.transaction().execute(async (transaction) => {
+    const earlier = await transaction
+      .selectFrom("research_attempts")
+      .select("attempt_id")
+      .where("task_id", "=", taskId)
+      .where("attempt_id", "!=", attemptId)
+      .where("state", "=", "unknown")
+      .executeTakeFirst();
+    const { to, error } = earlier === undefined ? failure : stillUnknown(failure);
+    await transaction
+      .updateTable("research_attempts")
+      .set({ state: failure.to === "failed" ? "refused" : "unknown", answered_at: now })
+      .where("attempt_id", "=", attemptId)
+      .where("interaction_id", "is", null)
+      .execute();
+    await transaction
+      .updateTable("research_tasks")
+      .set({
+        status: to,
+        error_code: error.code,
+        error_message: error.message,
+        updated_at: now,
+        lease_until: null,
+        ...(to === "failed" ? { completed_at: now } : {}),
+      })
+      .where("task_id", "=", taskId)
+      .where("status", "=", "pending")
+      .execute();
+  });
+}
+
+function stillUnknown({ to, error }: StartFailure): Pick<StartFailure, "to" | "error"> {
+  if (to === "start_unknown") return { to, error };
+  const message = `${error.message} Whether the earlier start was taken is still unknown.`;
+  return { to: "start_unknown", error: { code: "START_UNKNOWN", message } };
+}
+
+/** Starts whose process may be gone: who sent them, and until when it was allowed to take. */
+export async function pendingStarts(db: Database) {
+  return db
+    .selectFrom("research_tasks")
+    .innerJoin("research_attempts", "research_attempts.task_id", "research_tasks.task_id")
+    .select([
+      "research_tasks.task_id as taskId",
+      "research_attempts.attempt_id as attemptId",
+      "research_tasks.lease_owner as leaseOwner",
+      "research_tasks.lease_until as leaseUntil",
+    ])
+    .where("research_tasks.status", "=", "pending")
+    .where("research_tasks.kind", "=", "agent")
+    .where("research_attempts.state", "=", "sending")
+    .execute();
+}
+
+/** The newest attempt of a run. */
+export function currentAttempt(db: Database, taskId: string) {
+  return db
+    .selectFrom("research_attempts")
+    .selectAll()
+    .where("task_id", "=", taskId)
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+}
+
+export async function markSync(db: Database, taskId: string): Promise<void> {
+  await db
+    .updateTable("research_tasks")
+    .set({ mode: "sync" })
+    .where("task_id", "=", taskId)
+    .where("status", "=", "completed")
+    .execute();
+}

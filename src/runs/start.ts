@@ -1,0 +1,168 @@
+/**
+ * The start of a paid run. The API has no idempotency key and no list: the intent is committed before anything is
+ * sent, exactly one request is sent, and a doubtful outcome is shown to the user instead of being repeated.
+ */
+
+import { createHash } from "node:crypto";
+import type { Begun } from "../gemini/agent.ts";
+import { failpoint } from "../platform/failpoint.ts";
+import { keepOrphan } from "./orphans.ts";
+import type { ResearchDeps } from "./research.ts";
+import { commitIntent, commitRestart, recordStartFailure, saveInteractionId } from "./start-store.ts";
+
+export interface StartRequest {
+  owner: string;
+  client: string | undefined;
+  query: string;
+  agent: string;
+  enableNotifications: boolean;
+  maxWaitMs: number;
+  forceNew: boolean;
+  estimate: Record<string, unknown>;
+}
+
+export type Started =
+  | { kind: "joined"; taskId: string }
+  /** `sending` resolves when it is known, and stored, what became of the request. */
+  | { kind: "started"; taskId: string; sending: Promise<void> };
+
+export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
+  const { owner, client, query, agent, enableNotifications, maxWaitMs, estimate } = request;
+  const options = { max_wait_ms: maxWaitMs };
+  const intent = await commitIntent(
+    deps.db,
+    {
+      owner,
+      client,
+      query,
+      agent,
+      options,
+      estimate,
+      enableNotifications,
+      maxWaitMs,
+      joinKey: joinKeyOf([owner, query, agent, JSON.stringify(options)]),
+      keyFingerprint: deps.agent.fingerprint.key,
+      baseUrl: deps.agent.fingerprint.baseUrl,
+      processId: deps.processId,
+      now: deps.clock.now(),
+    },
+    { join: !request.forceNew },
+  );
+  if (intent.kind === "joined") return intent;
+  failpoint("after-intent");
+  const sending = deps.during(send(deps, { ...intent, query, agent }));
+  return { kind: "started", taskId: intent.taskId, sending };
+}
+
+/** Only after the user knowingly accepted that the first start may be running and paid for. */
+export async function restartUnknown(
+  deps: ResearchDeps,
+  run: { taskId: string; query: string; agent: string },
+): Promise<{ sending: Promise<void> } | undefined> {
+  const { key: keyFingerprint, baseUrl } = deps.agent.fingerprint;
+  const { processId, clock } = deps;
+  const restart = { taskId: run.taskId, keyFingerprint, baseUrl, processId, now: clock.now() };
+  const attemptId = await commitRestart(deps.db, restart);
+  // In an object: an async function would wait for a promise that it returns.
+  return attemptId === undefined ? undefined : { sending: deps.during(send(deps, { ...run, attemptId })) };
+}
+
+const joinKeyOf = (parts: string[]): string => createHash("sha256").update(parts.join("\0")).digest("hex");
+
+interface Attempt {
+  taskId: string;
+  attemptId: string;
+  query: string;
+  agent: string;
+}
+
+/** What surely cost nothing may be tried again, this often and within this time. */
+const MOST_TRIES = 3;
+const TRY_WITHIN_MS = 20_000;
+const WAIT_MS = 1_000;
+
+async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
+  const giveUpAt = deps.clock.now() + TRY_WITHIN_MS;
+  for (let tries = 1; ; tries += 1) {
+    failpoint("before-post");
+    const begun = await deps.agent.begin({
+      query: attempt.query,
+      agent: attempt.agent,
+      labels: { run: attempt.taskId, attempt: attempt.attemptId },
+      // Not the signal of a leaving process: the answer to a paid request is worth the wait.
+      signal: new AbortController().signal,
+    });
+    failpoint("after-post");
+    const wait = freeToTryAgain(begun) && tries < MOST_TRIES ? waitFor(begun, tries) : undefined;
+    if (wait === undefined || deps.clock.now() + wait > giveUpAt || deps.leaving.aborted) {
+      await settle(deps, attempt, begun);
+      return;
+    }
+    await deps.clock.sleep(wait);
+  }
+}
+
+const freeToTryAgain = (begun: Begun): boolean => begun.kind === "not_sent" || begun.kind === "rate_limited";
+
+const waitFor = (begun: Begun, tries: number): number =>
+  (begun.kind === "rate_limited" ? begun.retryAfterMs : undefined) ?? WAIT_MS * tries;
+
+async function settle(deps: ResearchDeps, attempt: Attempt, begun: Begun): Promise<void> {
+  const { taskId, attemptId } = attempt;
+  const now = deps.clock.now();
+  switch (begun.kind) {
+    case "accepted":
+      await keepId(deps, attempt, begun.interactionId);
+      return;
+    case "unknown":
+      await failed(deps, {
+        taskId,
+        attemptId,
+        to: "start_unknown",
+        error: { code: "START_UNKNOWN", message: `${begun.why} Nobody knows whether the research was started.` },
+        now,
+      });
+      return;
+    case "not_sent":
+    case "refused":
+    case "rate_limited":
+      await failed(deps, {
+        taskId,
+        attemptId,
+        to: "failed",
+        error: { code: begun.error.code, message: begun.error.message },
+        now,
+      });
+  }
+}
+
+/** A start that failed for nothing must not be lost in a second fault: the log has it at least. */
+async function failed(deps: ResearchDeps, failure: Parameters<typeof recordStartFailure>[1]): Promise<void> {
+  try {
+    await recordStartFailure(deps.db, failure);
+  } catch {
+    deps.log.error(`Run ${failure.taskId}: ${failure.error.message} This could not be stored.`);
+  }
+}
+
+async function keepId(deps: ResearchDeps, attempt: Attempt, interactionId: string): Promise<void> {
+  const { taskId, attemptId, query } = attempt;
+  try {
+    await saveInteractionId(deps.db, { attemptId, interactionId, now: deps.clock.now() });
+    failpoint("after-id");
+  } catch {
+    deps.unsaved.set(taskId, { taskId, query, interactionId });
+    deps.log.error(
+      `Run ${taskId} was started at Google as ${interactionId}, but the database refused the id. ${keptAside(deps, attemptId, interactionId)}`,
+    );
+  }
+}
+
+function keptAside(deps: ResearchDeps, attemptId: string, interactionId: string): string {
+  try {
+    keepOrphan(deps.stateDir, attemptId, interactionId);
+    return "It is kept in orphans.jsonl and taken up as soon as the database can be written.";
+  } catch {
+    return "It could not be written to orphans.jsonl either: this line is its only record besides this process's memory.";
+  }
+}
