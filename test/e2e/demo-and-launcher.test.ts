@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { processesNaming } from "../support/processes.ts";
 import { openScene, type Scene } from "../support/scene.ts";
@@ -18,18 +18,23 @@ function ownTmp(scene: Scene): string {
 }
 
 describe.concurrent("demo", () => {
-  test("runs a whole deep search without a key, says that Gemini is simulated, and leaves nothing", async (context) => {
+  test("runs a whole deep research without a key, says that Gemini is simulated, and leaves nothing", async (context) => {
     const scene = await openScene(context);
     const TMPDIR = ownTmp(scene);
     // What a user may have set for the real thing must not lead the demo astray.
     const settings = { GEMINI_SEARCH_TIMEOUT: "1000", GOOGLE_GENAI_USE_VERTEXAI: "true", SEARCH_BACKEND: "cli" };
     const proxy = { HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9" };
-    const { code, stdout } = await scene.command(["demo"], {
+    const { code, stdout, stderr } = await scene.command(["demo"], {
       env: { ...settings, ...proxy, GEMINI_API_KEY: "", TMPDIR },
+      cwd: scene.configDir,
     });
     expect(code).toBe(0);
+    expect(stderr).toContain("% (estimate): Searching: ");
     expect(stdout).toMatch(/^Demo: Gemini is simulated on this machine\./);
-    expect(stdout).toMatch(/\nverified: true\n[\s\S]*iterations: 3\n/);
+    const saved = readdirSync(join(scene.configDir, "research_reports"), { recursive: true, encoding: "utf8" });
+    const file = saved.find((name) => name.endsWith(".md")) ?? "";
+    expect(stdout).toContain(`filename: ${basename(file)}`);
+    expect(readFileSync(join(scene.configDir, "research_reports", file), "utf8")).toContain("## Executive summary");
     // It has a Gemini of its own.
     expect(scene.gemini.ledger.count()).toBe(0);
     expect(readdirSync(TMPDIR)).toEqual([]);
@@ -40,7 +45,7 @@ describe.concurrent("demo", () => {
     const scene = await openScene(context);
     const TMPDIR = ownTmp(scene);
     const { child, stderr, ended } = scene.startCommand(["demo"], { env: { TMPDIR } });
-    await vi.waitFor(() => expect(stderr()).toContain("Round 1 of at most 5"), SOON);
+    await vi.waitFor(() => expect(stderr()).toContain("Started deep research"), SOON);
     child.kill("SIGINT");
     expect((await ended).code).toBe(130);
     expect(readdirSync(TMPDIR)).toEqual([]);

@@ -11,7 +11,19 @@ import { openScene, type Scene } from "../support/scene.ts";
 import { BIN, type Era, ROOT, startServer, TEST_KEY, temporaryDirectory } from "../support/server.ts";
 
 const ERAS: Era[] = ["legacy", "modern"];
-const NAMES = ["search", "deep_search", "deep_research", "get_research_results", "list_research"];
+const NAMES = [
+  "search",
+  "deep_search",
+  "estimate_research_cost",
+  "start_deep_research",
+  "check_research_status",
+  "get_research_results",
+  "save_research_to_markdown",
+  "cancel_research",
+  "resume_research",
+  "list_research",
+  "deep_research",
+];
 /** Every session of every client pays for the list; most of it is output schemas. */
 const MOST_BYTES_PER_TOOL = 3_500;
 
@@ -99,13 +111,35 @@ test("A5 texts and hints that a model chooses by", async (context) => {
       {
         "annotations": {
           "destructiveHint": false,
-          "idempotentHint": false,
-          "openWorldHint": true,
+          "idempotentHint": true,
+          "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Writes a report on a topic in one unchecked round. Kept for configurations made for older versions: prefer deep_search, which verifies its result, or search for a quick answer. Takes seconds to a few minutes, costs a few cents. Returns the report as Markdown and its sources.",
-        "name": "deep_research",
-        "title": "Research report (older tool)",
+        "description": "Estimates how long start_deep_research would take for a question and what it would cost, from Google's published figures and from your own finished runs. Use it before a start whose price matters, or to choose between the agents. Not needed for search or deep_search, which cost cents. Computed locally: free, instant, no key needed, nothing is sent. Returns the class of the question, ranges for minutes and US dollars, and a recommendation.",
+        "name": "estimate_research_cost",
+        "title": "Estimate research cost",
+      },
+      {
+        "annotations": {
+          "destructiveHint": false,
+          "idempotentHint": false,
+          "openWorldHint": true,
+          "readOnlyHint": false,
+        },
+        "description": "Starts Google's Deep Research agent on a question: dozens of searches, a long report with citations. Use it for broad or hard questions that deserve an hour and some dollars. Not for look-ups (search) or for one question to be checked (deep_search). Costs about $1 to $7 and takes 5 to 60 minutes in the background; estimate_research_cost says more and is free. Answers within 30 s with a task_id: the research goes on at Google even if this client closes. Follow it with check_research_status, read it with get_research_results. Asking the same again within 10 minutes joins the run instead of paying twice.",
+        "name": "start_deep_research",
+        "title": "Start deep research",
+      },
+      {
+        "annotations": {
+          "destructiveHint": false,
+          "idempotentHint": true,
+          "openWorldHint": false,
+          "readOnlyHint": true,
+        },
+        "description": "Says where a run stands: state, progress, what it is doing, elapsed time, cost so far, whether it looks stuck. Use it on a task_id from start_deep_research; wait a minute or more between calls. Not for the report (get_research_results). Reads the local database only: free, instant, no key needed.",
+        "name": "check_research_status",
+        "title": "Check research status",
       },
       {
         "annotations": {
@@ -121,6 +155,39 @@ test("A5 texts and hints that a model chooses by", async (context) => {
       {
         "annotations": {
           "destructiveHint": false,
+          "idempotentHint": false,
+          "openWorldHint": false,
+          "readOnlyHint": false,
+        },
+        "description": "Saves the stored report of a finished run as a Markdown file with title, metadata and numbered sources. Use it to keep or share a report; to read one, use get_research_results. A run that failed or was cancelled is saved as far as it came, marked PARTIAL in the first line; one that is still going on is an error with its status. Local and free: no model is asked, no key needed. Never overwrites a file. Returns the absolute path.",
+        "name": "save_research_to_markdown",
+        "title": "Save research to Markdown",
+      },
+      {
+        "annotations": {
+          "destructiveHint": true,
+          "idempotentHint": true,
+          "openWorldHint": true,
+          "readOnlyHint": false,
+        },
+        "description": "Stops a run, here and at Google, from any client. Use it when the answer is no longer wanted; what was found so far is kept and can be read with get_research_results. If the report is finished before the cancel arrives, the report is kept and the answer says so. Takes up to 5 s, costs nothing; what Google has charged so far stays charged.",
+        "name": "cancel_research",
+        "title": "Cancel research",
+      },
+      {
+        "annotations": {
+          "destructiveHint": false,
+          "idempotentHint": false,
+          "openWorldHint": true,
+          "readOnlyHint": false,
+        },
+        "description": "Takes up a run that stopped: looks again at a failed or timed-out deep research (free), continues an interrupted deep_search at its next round (costs that round), adopts the interaction_id of a start whose outcome is unknown (free), or starts such a one again, which may be charged twice and therefore needs accept_possible_double_charge. Not for finished runs. Answers within 30 s.",
+        "name": "resume_research",
+        "title": "Resume research",
+      },
+      {
+        "annotations": {
+          "destructiveHint": false,
           "idempotentHint": true,
           "openWorldHint": false,
           "readOnlyHint": true,
@@ -128,6 +195,17 @@ test("A5 texts and hints that a model chooses by", async (context) => {
         "description": "Lists stored runs of every kind, newest first: searches, deep searches and research, finished or not. Use it to find a task_id again, for example after a call was interrupted; get_research_results then returns the report. Reads the local database only: free, instant, no key needed.",
         "name": "list_research",
         "title": "List research runs",
+      },
+      {
+        "annotations": {
+          "destructiveHint": false,
+          "idempotentHint": false,
+          "openWorldHint": true,
+          "readOnlyHint": true,
+        },
+        "description": "Writes a report on a topic in one unchecked round. Kept for configurations made for older versions: prefer deep_search, which verifies its result, or search for a quick answer. Takes seconds to a few minutes, costs a few cents. Returns the report as Markdown and its sources.",
+        "name": "deep_research",
+        "title": "Research report (older tool)",
       },
     ]
   `);

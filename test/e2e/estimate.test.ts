@@ -1,0 +1,67 @@
+/** What a deep research would cost, asked before anything is paid. */
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { untold } from "../support/leaves.ts";
+import { openScene } from "../support/scene.ts";
+
+const COMPLEX =
+  "Compare the EV battery market in China, the US and Europe from 2015 to 2025: technology trends, market share of each manufacturer, and regulatory outlook.";
+
+describe("estimate_research_cost", () => {
+  test("M1 A3 answers in exactly this shape, without a key and without asking anybody", async (context) => {
+    const scene = await openScene(context);
+    const server = await scene.server({ env: { GEMINI_API_KEY: "" } });
+    const { isError, structured, text } = await server.call("estimate_research_cost", { query: COMPLEX });
+    expect(isError).toBe(false);
+    expect(structured).toEqual({
+      success: true,
+      query_complexity: "complex",
+      estimated_duration: { min_minutes: 8, max_minutes: 60, likely_minutes: 20 },
+      estimated_cost: { min_usd: 1.54, max_usd: 3, likely_usd: 2.54 },
+      will_likely_go_async: true,
+      recommendation: expect.stringContaining("almost certainly run in the background"),
+      based_on_runs: 0,
+      prices_as_of: "2026-09-20",
+      model: "deep-research-preview-04-2026",
+    });
+    expect(untold(text, structured)).toEqual([]);
+    expect(scene.gemini.ledger.count()).toBe(0);
+  });
+
+  test("M1 I2 estimates for the agent that would be asked, and says when it is another", async (context) => {
+    const server = await (await openScene(context)).server();
+    const max = { query: COMPLEX, model: "deep-research-max-preview-04-2026" };
+    expect((await server.call("estimate_research_cost", max)).structured["estimated_cost"].max_usd).toBe(7);
+    const retired = { query: COMPLEX, model: "deep-research-pro-preview-12-2025" };
+    const { structured } = await server.call("estimate_research_cost", retired);
+    expect(structured["model"]).toBe("deep-research-preview-04-2026");
+    expect(structured["notice"]).toContain("deep-research-pro-preview-12-2025");
+    for (const model of ["gemini-3.8-flash", "deep-research-2031", "constructor", "__proto__"]) {
+      const unknown = await server.call("estimate_research_cost", { query: COMPLEX, model });
+      expect(unknown.structured["error"]).toMatchObject({ code: "INVALID_INPUT", details: { field: "model" } });
+    }
+    const empty = await server.call("estimate_research_cost", { query: " " });
+    expect(empty.structured["error"]).toMatchObject({ code: "INVALID_QUERY", details: { status: 400 } });
+  });
+
+  test("M2 uses the user's own prices, and names a file it cannot use", async (context) => {
+    const scene = await openScene(context);
+    const file = join(scene.configDir, "prices.json");
+    const own = { as_of: "2027-01-01", agents: { "deep-research-2031": { usd_per_task: { min: 10, max: 20 } } } };
+    writeFileSync(file, JSON.stringify(own));
+    const args = ["estimate-research-cost", COMPLEX, "--model", "deep-research-2031", "--json"];
+    const good = await scene.command(args);
+    expect(JSON.parse(good.stdout)).toMatchObject({
+      estimated_cost: { max_usd: 20 },
+      prices_as_of: "2027-01-01",
+      model: "deep-research-2031",
+    });
+    writeFileSync(file, "{");
+    const bad = await scene.command(["estimate-research-cost", COMPLEX, "--json"]);
+    expect(JSON.parse(bad.stdout)["prices_as_of"]).toBe("2026-09-20");
+    expect(bad.stderr).toContain("[WARN]");
+    expect(bad.stderr).toContain(file);
+  });
+});

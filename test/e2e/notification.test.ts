@@ -1,0 +1,130 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { expect, test, type TestContext } from "vitest";
+import { createDesktopNotifier, notificationFor } from "../../src/notifications/desktop.ts";
+import { presentable } from "../../src/notifications/notification.ts";
+import { createOutboxSender, enqueue } from "../../src/notifications/outbox.ts";
+import { runChild } from "../../src/platform/child.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { openStore, type Store } from "../../src/store/store.ts";
+import { HOSTILE_TEXTS, MARKER } from "../support/hostile-texts.ts";
+import {
+  notificationDesktop,
+  type NotificationDaemon,
+  startNotificationDaemon,
+} from "../support/notification-daemon.ts";
+import { temporaryDirectory } from "../support/server.ts";
+
+const desktop = await notificationDesktop();
+
+const TASK_ID = "1b4e28ba-2fa1-41d2-883f-0016d3cca427";
+/** O1, R6. */
+const CEILING_MS = 2_000;
+
+function notifier(environment: Record<string, string>) {
+  const lines: string[] = [];
+  const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+  const path = process.env["PATH"] ?? "";
+  const { notify } = createDesktopNotifier({
+    platform: process.platform,
+    environment: { PATH: path, ...environment },
+    log,
+    run: runChild,
+  });
+  return { notify, lines, log };
+}
+
+async function openTestStore({ onTestFinished }: Pick<TestContext, "onTestFinished">): Promise<Store> {
+  const directory = temporaryDirectory();
+  const { log } = notifier({});
+  const store = await openStore({ file: join(directory, "deep_research.db"), clock: systemClock, log });
+  onTestFinished(async () => {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return store;
+}
+
+const arrived = async (daemon: NotificationDaemon, count: number) => {
+  await expect.poll(() => daemon.received().length, { timeout: 5_000, interval: 5 }).toBe(count);
+  return daemon.received();
+};
+
+test.skipIf(desktop === "missing")(
+  "O1, R6: a recorded completion and a recorded failure are on a real desktop within 2 s, once",
+  async (t) => {
+    const daemon = await startNotificationDaemon(t);
+    const { db, processId } = await openTestStore(t);
+    const { notify, log, lines } = notifier(daemon.environment);
+    const sender = createOutboxSender({ db, processId, clock: systemClock, log, notify });
+    await sql`insert into research_tasks (task_id, kind, query, created_at, updated_at)
+      values (${TASK_ID}, 'agent', 'a question', 0, 0)`.execute(db);
+    const end = (outcome: "completed" | "failed", reason?: string) =>
+      db.transaction().execute((transaction) =>
+        enqueue(transaction, {
+          taskId: TASK_ID,
+          channel: "desktop",
+          kind: outcome,
+          payload: notificationFor({ taskId: TASK_ID, outcome, durationMs: 720_000, reason }),
+          now: Date.now(),
+        }),
+      );
+
+    await end("completed");
+    const recordedAt = performance.now();
+    expect(await sender.deliverPending()).toBe(1);
+    const [first] = await arrived(daemon, 1);
+    expect(first).toMatchObject({
+      appName: "gemini-search-mcp",
+      title: "Deep Research Complete",
+      body: "1b4e28ba: finished in 12 min",
+      urgency: "NORMAL",
+    });
+    expect((first?.at ?? Infinity) - recordedAt).toBeLessThan(CEILING_MS);
+
+    await end("completed");
+    await end("failed", "Google reported that the research failed.");
+    expect(await sender.deliverPending()).toBe(1);
+    const [, second] = await arrived(daemon, 2);
+    expect(second).toMatchObject({
+      title: "Deep Research Failed",
+      body: "1b4e28ba: Google reported that the research failed.",
+    });
+    expect(lines).toEqual([]);
+  },
+);
+
+test.skipIf(desktop === "missing")("O1: the bus is found when the client hands on no session variables", async (t) => {
+  const daemon = await startNotificationDaemon(t);
+  const { notify } = notifier({ XDG_RUNTIME_DIR: daemon.runtimeDirectory });
+  expect(await notify({ title: "Deep Research Complete", body: "größe 京都" })).toBe("shown");
+  expect((await arrived(daemon, 1))[0]?.body).toBe("größe 京都");
+});
+
+test.skipIf(desktop === "missing")("O2, T22: 40 hostile texts arrive letter for letter and do nothing", async (t) => {
+  const daemon = await startNotificationDaemon(t);
+  const { notify } = notifier(daemon.environment);
+  for (const text of HOSTILE_TEXTS) expect(await notify({ title: text, body: text })).toBe("shown");
+  const received = await arrived(daemon, HOSTILE_TEXTS.length);
+  expect(received.map(({ title, body }) => ({ title, body: fromMarkup(body) }))).toEqual(
+    HOSTILE_TEXTS.map((text) => presentable({ title: text, body: text })),
+  );
+  for (const { body, urgency } of received) {
+    expect(body).not.toMatch(/[<>]/);
+    expect(urgency).toBe("NORMAL");
+  }
+  expect(existsSync(MARKER)).toBe(false);
+});
+
+test.skipIf(desktop === "missing")("O1: a bus that is gone is one log line, not an error", async () => {
+  const { notify, lines } = notifier({ DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent/bus" });
+  expect(await notify({ title: "Deep Research Complete", body: "1b4e28ba: finished in 12 min" })).toBe("unavailable");
+  expect(lines).toEqual([
+    "[INFO] Deep Research Complete (1b4e28ba: finished in 12 min). No desktop notification: notify-send ended with exit code 1.\n",
+  ]);
+});
+
+const fromMarkup = (markup: string): string =>
+  markup.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");

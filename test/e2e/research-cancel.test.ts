@@ -1,0 +1,236 @@
+/** `cancel_research` through the front door: every kind of run, from any process, with and without Google's word. */
+
+import { describe, expect, test, vi } from "vitest";
+import { untold } from "../support/leaves.ts";
+import { openResearch, QUERY, type ResearchScene, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
+import { openScene } from "../support/scene.ts";
+import type { RunningServer, ToolResult } from "../support/server.ts";
+
+const UNCONFIRMED =
+  "The run is cancelled here. Google has not confirmed it; if its report arrives all the same it was paid for and will be kept.";
+
+const cancel = (server: RunningServer, task_id: string, more: object = {}): Promise<ToolResult> =>
+  server.call("cancel_research", { task_id, ...more });
+
+const results = (server: RunningServer, task_id: string): Promise<ToolResult> =>
+  server.call("get_research_results", { task_id });
+
+/** What the simulated Google was asked about the n-th run that it took. */
+function trafficOf({ gemini }: ResearchScene, n = 0) {
+  return gemini.ledger.trafficOf(gemini.ledger.acceptedStarts()[n]?.id ?? "");
+}
+
+function savePartial(scene: ResearchScene, task_id: string): void {
+  scene.sql(
+    `insert into research_results (task_id, report_markdown, sources_json, citations_json, metadata_json, partial, saved_at)
+     values (?, 'As far as it came.', '[]', '[]', '{}', 1, 0)`,
+    task_id,
+  );
+}
+
+test("L1 L2 R5 stops a run of another process, here and at Google, in exactly this shape", async (context) => {
+  const scene = await openResearch(context, SLOW);
+  const [starter, canceller] = [await scene.server(), await scene.server()];
+  const task_id = await startRun(starter);
+  const first = await cancel(canceller, task_id);
+  expect(first.isError).toBe(false);
+  expect(first.structured).toEqual({
+    success: true,
+    task_id,
+    status: "cancelled",
+    confirmed: true,
+    partial_results_saved: false,
+    progress_at_cancellation: expect.any(Number),
+    cost_usd: expect.any(Number),
+    message: "The run is cancelled.",
+  });
+  expect(untold(first.text, first.structured)).toEqual([]);
+  expect(trafficOf(scene).cancels.length).toBeGreaterThan(0);
+  expect(await statusOf(starter, task_id)).toMatchObject({ status: "cancelled", current_action: "Cancelled" });
+  const { isError, structured } = await results(starter, task_id);
+  expect(isError).toBe(true);
+  expect(structured).toMatchObject({ error: { code: "RESEARCH_NOT_COMPLETED" }, status: "cancelled" });
+
+  const { cancels, looks } = trafficOf(scene);
+  expect((await cancel(starter, task_id)).structured).toEqual(first.structured);
+  expect(trafficOf(scene)).toMatchObject({ cancels, looks });
+});
+
+test("L1 keeps what was received, or nothing when that is wished", async (context) => {
+  const scene = await openResearch(context, SLOW);
+  const server = await scene.server();
+  for (const save_partial of [true, false]) {
+    const task_id = await startRun(server, `Question ${save_partial}`);
+    savePartial(scene, task_id);
+    const { structured } = await cancel(server, task_id, { save_partial });
+    expect(structured).toMatchObject({ status: "cancelled", partial_results_saved: save_partial });
+    const stored = (await results(server, task_id)).structured;
+    expect(stored).toMatchObject(
+      save_partial
+        ? { success: true, partial: true, status: "cancelled", report: "As far as it came." }
+        : { success: false, error: { code: "RESEARCH_NOT_COMPLETED" } },
+    );
+  }
+});
+
+test("L2 A6 what is over cannot be cancelled: completed, failed, unknown id", async (context) => {
+  const scene = await openResearch(context, { duration_ms: 0, create: [{}, { life: { status: "failed" } }] });
+  const server = await scene.server();
+  const [done, failed] = [await startRun(server, "First question"), await startRun(server, "Second question")];
+  await untilStatus(server, done, "completed");
+  await untilStatus(server, failed, "failed");
+  const completed = await cancel(server, done);
+  expect(completed.isError).toBe(true);
+  expect(completed.structured).toEqual({
+    success: false,
+    error: {
+      code: "RESEARCH_ALREADY_COMPLETED",
+      message: "This run is completed; there is nothing to cancel.",
+      suggestion: expect.stringContaining("get_research_results"),
+    },
+    task_id: done,
+    status: "completed",
+    progress: 100,
+  });
+  expect((await cancel(server, failed)).structured["error"].code).toBe("RESEARCH_FAILED");
+  expect((await cancel(server, crypto.randomUUID())).structured["error"].code).toBe("TASK_NOT_FOUND");
+  expect((await cancel(server, "none")).structured["error"].code).toBe("INVALID_TASK_ID");
+});
+
+test("L2 a report that was finished first is kept, and the answer says so", async (context) => {
+  const scene = await openResearch(context, SLOW);
+  const first = await scene.server();
+  const task_id = await startRun(first);
+  await first.close();
+  // Finished at Google, and nobody here looks.
+  scene.gemini.skip(8 * 60_000);
+  scene.sql("update research_tasks set next_poll_at = ?", Date.now() + 600_000);
+  const server = await scene.server();
+  const { isError, structured } = await cancel(server, task_id);
+  expect(isError).toBe(false);
+  expect(structured).toMatchObject({
+    status: "completed",
+    message: "The research was finished before it could be cancelled; its report is kept.",
+  });
+  expect((await results(server, task_id)).structured["report"]).toContain("## Executive summary");
+});
+
+describe.concurrent("without Google's word", () => {
+  test("L1 a cancel that takes Google a while is waited for", async (context) => {
+    const scene = await openResearch(context, { ...SLOW, cancel_lag_ms: 1_500 });
+    const server = await scene.server();
+    expect((await cancel(server, await startRun(server))).structured).toMatchObject({
+      status: "cancelled",
+      confirmed: true,
+    });
+  });
+
+  test("L1 one that takes longer is confirmed later, by itself", async (context) => {
+    const scene = await openResearch(context, { ...SLOW, cancel_lag_ms: 6_000 });
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    const began = Date.now();
+    const { structured } = await cancel(server, task_id);
+    expect(Date.now() - began).toBeLessThan(7_000);
+    expect(structured).toMatchObject({ status: "cancelled", confirmed: false, message: UNCONFIRMED });
+    const until = (await statusOf(server, task_id))["elapsed_minutes"];
+    await vi.waitFor(
+      async () => expect((await cancel(server, task_id)).structured).toMatchObject({ confirmed: true }),
+      { timeout: 10_000 },
+    );
+    const after = await statusOf(server, task_id);
+    expect(after).toMatchObject({ status: "cancelled", elapsed_minutes: until });
+    expect(after).not.toHaveProperty("error");
+    const { looks } = trafficOf(scene);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(trafficOf(scene).looks).toEqual(looks);
+  });
+
+  test("L1 one that Google ignores ends in a paid report, which is kept with a note", async (context) => {
+    const scene = await openResearch(context, { ...SLOW, cancel_ignored: true });
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    expect((await cancel(server, task_id, { save_partial: false })).structured).toMatchObject({ confirmed: false });
+    scene.gemini.skip(8 * 60_000);
+    await untilStatus(server, task_id, "completed");
+    const { structured } = await results(server, task_id);
+    expect(structured).toMatchObject({
+      report: expect.stringContaining("## Executive summary"),
+      note: "It was cancelled, but Google finished it all the same. The report was paid for and is kept.",
+    });
+    expect(structured).not.toHaveProperty("partial");
+  });
+
+  test("L1 without a key it is cancelled here; with the key again Google is told", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const first = await scene.server();
+    const task_id = await startRun(first);
+    await first.close();
+    const keyless = await scene.server({ env: { GEMINI_API_KEY: "" } });
+    expect((await cancel(keyless, task_id)).structured).toMatchObject({ status: "cancelled", confirmed: false });
+    expect(trafficOf(scene).cancels).toEqual([]);
+    await keyless.close();
+    scene.sql("update research_tasks set next_poll_at = 0");
+    const { code } = await scene.command(["worker", "--until-idle"]);
+    expect(code).toBe(0);
+    expect(trafficOf(scene).cancels.length).toBeGreaterThan(0);
+    expect(scene.sql("select status, cancel_confirmed from research_tasks")).toEqual([
+      { status: "cancelled", cancel_confirmed: 1 },
+    ]);
+  });
+
+  test("L1 I10 an unknown start is cancelled here, and the answer says that Google cannot be told", async (context) => {
+    const scene = await openResearch(context, { create: [{ fault: "accept-then-reset" }] });
+    const server = await scene.server();
+    const { task_id } = (await server.call("start_deep_research", { query: QUERY })).structured;
+    const { structured } = await cancel(server, task_id);
+    expect(structured).toMatchObject({
+      status: "cancelled",
+      confirmed: false,
+      message: expect.stringContaining("it cannot be stopped from here and may be charged"),
+    });
+  });
+
+  test("L1 one that is not accepted yet is cancelled at Google as soon as it is", async (context) => {
+    const scene = await openResearch(context, { ...SLOW, create: [{ latency_ms: 1_500 }] });
+    const server = await scene.server();
+    const started = server.call("start_deep_research", { query: QUERY });
+    const { task_id } = await vi.waitFor(async () => {
+      const { runs } = (await server.call("list_research", { status: "pending" })).structured;
+      expect(runs).toHaveLength(1);
+      return runs[0];
+    });
+    expect((await cancel(server, task_id)).structured).toMatchObject({ status: "cancelled", confirmed: true });
+    expect(trafficOf(scene).cancels.length).toBeGreaterThan(0);
+    await started;
+  });
+});
+
+describe("from elsewhere", () => {
+  test("L1 the command line cancels with no server open, and Google confirms", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    await server.close();
+    const { code, stdout } = await scene.command(["cancel-research", task_id, "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "cancelled", confirmed: true });
+  });
+
+  test.for([
+    ["search", "search"],
+    ["deep_search", "verify"],
+  ] as const)("L1 a %s in another process stops within 5 s", async ([tool, task], context) => {
+    const scene = await openScene(context, { name: "hangs", tasks: { [task]: [{ fault: "hang" }] } });
+    const [worker, canceller] = [await scene.server(), await scene.server()];
+    const call = worker.call(tool, { query: QUERY });
+    await vi.waitFor(() => expect(scene.gemini.ledger.countByKind()[task]).toBe(1), { timeout: 10_000 });
+    const { runs } = (await canceller.call("list_research", { status: "running" })).structured;
+    const task_id: string = runs[0].task_id;
+    const { structured } = await cancel(canceller, task_id);
+    const hasRound = tool === "deep_search";
+    expect(structured).toMatchObject({ status: "cancelled", confirmed: true, partial_results_saved: hasRound });
+    expect((await call).structured).toMatchObject({ success: false, error: { code: "CANCELLED" }, task_id });
+    expect((await results(canceller, task_id)).isError).toBe(!hasRound);
+  });
+});

@@ -1,0 +1,215 @@
+/** How a research can end or be held up: Google's words, expiry, another key, a lost network, limits, and our own deadline. */
+
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { startSimulator } from "../../src/simulator/server.ts";
+import { type Interactions, openResearch, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
+import { temporaryDirectory } from "../support/server.ts";
+
+const RESULTS = "get_research_results";
+
+describe("Google's word", () => {
+  test.for<[string, string, boolean, Interactions]>([
+    ["failed", "The research failed at Google.", false, {}],
+    ["failed", "The research failed at Google.", true, { text: "half" }],
+    ["incomplete", "The research ended before it was complete.", true, {}],
+    ["budget_exceeded", "The research used up its budget at Google before it was complete.", true, {}],
+    ["requires_action", "The research stopped because it needs an action that nobody can take here.", false, {}],
+    [
+      "completed",
+      "Google reported the research as completed but sent no report. What it sent is kept in the database.",
+      false,
+      { text: "none" },
+    ],
+  ])("K2 P1 `%s` is a failed run: %s (text: %s)", async ([status, message, hasText, more], context) => {
+    const scene = await openResearch(context, { duration_ms: 0, status, ...more });
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    const ended = await untilStatus(server, task_id, "failed");
+    expect(ended).toMatchObject({ error: { code: "RESEARCH_FAILED", message } });
+    expect(ended["progress"]).toBeLessThan(100);
+    const { isError, structured } = await server.call(RESULTS, { task_id });
+    expect(isError).toBe(!hasText);
+    expect(String(structured["report"] ?? "").length > 500).toBe(hasText);
+    expect(structured).toMatchObject(
+      hasText
+        ? { success: true, partial: true, status: "failed" }
+        : {
+            error: { code: "RESEARCH_FAILED", message: `This run failed and left no text. ${message}` },
+            task_id,
+            status: "failed",
+          },
+    );
+    const [kept] = scene.sql<{ raw: Uint8Array | null }>("select raw from research_results where task_id = ?", task_id);
+    expect(kept?.raw?.length).toBeGreaterThan(50);
+  });
+
+  test("P1 a cancel by Google is a cancelled run; a word nobody knows is not an end", async (context) => {
+    const scene = await openResearch(context, {
+      duration_ms: 0,
+      create: [{ life: { status: "cancelled" } }, { life: { status: "hibernating" } }],
+    });
+    const server = await scene.server();
+    const cancelled = await startRun(server, "First question");
+    const sleeping = await startRun(server, "Second question");
+    await untilStatus(server, cancelled, "cancelled");
+    const [, second] = scene.gemini.ledger.acceptedStarts();
+    await vi.waitFor(() => expect(scene.gemini.ledger.trafficOf(second?.id ?? "").looks.length).toBeGreaterThan(3));
+    expect(await statusOf(server, sleeping)).toMatchObject({ status: "running_async" });
+    const { structured } = await server.call(RESULTS, { task_id: sleeping });
+    expect(structured).toMatchObject({
+      error: { code: "RESEARCH_NOT_COMPLETED", message: "This run is still going on." },
+      status: "running_async",
+      progress: expect.any(Number),
+    });
+  });
+});
+
+describe.concurrent("what holds it up", () => {
+  test("P3 a 404 that stays is expiry, in these words; a passing one is not", async (context) => {
+    const gone = await openResearch(context, { ...SLOW, expires_after_ms: 50 });
+    const hiccup = await openResearch(context, { duration_ms: 0, get: [{ fault: "http-404" }, {}] });
+    const [server, other] = [await gone.server(), await hiccup.server()];
+    const [task_id, passing] = [await startRun(server), await startRun(other)];
+    const began = Date.now();
+    await untilStatus(other, passing, "completed");
+    const { error } = await untilStatus(server, task_id, "failed");
+    expect(error).toEqual({
+      code: "RESEARCH_FAILED",
+      message: "Research session expired on Gemini servers. Task was interrupted and cannot be recovered.",
+    });
+    expect(Date.now() - began).toBeLessThan(14_000);
+    expect(gone.gemini.ledger.interactionRequests()["get missing"]).toBe(3);
+    const resumed = await server.call("resume_research", { task_id });
+    expect(resumed.structured).toMatchObject({ success: true, status: "failed" });
+  });
+
+  test.for([403, 404] as const)(
+    "P3 another key (%i) makes it wait, say which it needs, and go on with it",
+    async (foreign_key, context) => {
+      const scene = await openResearch(context, { ...SLOW, foreign_key });
+      const first = await scene.server();
+      const task_id = await startRun(first);
+      await first.close();
+      for (const GEMINI_API_KEY of ["another-key-0001", ""]) {
+        scene.sql("update research_tasks set next_poll_at = 0, current_action = null");
+        const second = await scene.server({ env: { GEMINI_API_KEY } });
+        await second.call("resume_research", { task_id });
+        await vi.waitFor(
+          async () =>
+            expect(await statusOf(second, task_id)).toMatchObject({
+              status: "running_async",
+              current_action: expect.stringMatching(
+                /^Waiting: it was started with another API key \(its SHA-256 begins with [0-9a-f]{8}\); set GEMINI_API_KEY/,
+              ),
+            }),
+          { timeout: 10_000 },
+        );
+        await second.close();
+      }
+      scene.gemini.skip(8 * 60_000);
+      scene.sql("update research_tasks set next_poll_at = 0");
+      const third = await scene.server();
+      await third.call("resume_research", { task_id });
+      await untilStatus(third, task_id, "completed");
+    },
+  );
+
+  test("P3 another address makes it wait and say where it was started", async (context) => {
+    const [scene, elsewhere] = [await openResearch(context, SLOW), await openResearch(context)];
+    const first = await scene.server();
+    const task_id = await startRun(first);
+    await first.close();
+    scene.sql("update research_tasks set next_poll_at = 0");
+    const second = await scene.server({ env: { GOOGLE_GEMINI_BASE_URL: elsewhere.gemini.url } });
+    await second.call("resume_research", { task_id });
+    const current_action = `Waiting: it was started at ${scene.gemini.url}; set GOOGLE_GEMINI_BASE_URL to that to collect it`;
+    await vi.waitFor(async () => expect(await statusOf(second, task_id)).toMatchObject({ current_action }), 10_000);
+  });
+
+  test("P4 a network that was lost and is back goes unnoticed but for a word in the status", async (context) => {
+    const folder = temporaryDirectory();
+    context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const stateFile = join(folder, "runs.jsonl");
+    const scenario = { name: "network", interactions: { ...SLOW } };
+    const gemini = await startSimulator({ stateFile, scenario });
+    const scene = await openResearch(context);
+    const server = await scene.server({ env: { GOOGLE_GEMINI_BASE_URL: gemini.url } });
+    const task_id = await startRun(server);
+    await gemini.close();
+    await vi.waitFor(
+      async () =>
+        expect(await statusOf(server, task_id)).toMatchObject({
+          status: "running_async",
+          current_action: "Google cannot be reached; trying again",
+        }),
+      { timeout: 10_000 },
+    );
+    const back = await startSimulator({ stateFile, scenario, port: Number(new URL(gemini.url).port) });
+    context.onTestFinished(() => back.close());
+    await vi.waitFor(
+      async () => expect((await statusOf(server, task_id))["current_action"]).not.toContain("cannot be reached"),
+      { timeout: 10_000 },
+    );
+    back.skip(8 * 60_000);
+    await untilStatus(server, task_id, "completed");
+    expect(back.ledger.acceptedStarts()).toHaveLength(1);
+  });
+
+  test("P4 a 429 with Retry-After stops the looks at all runs for that long", async (context) => {
+    const scene = await openResearch(context, {
+      ...SLOW,
+      get: [{}, {}, {}, { fault: "http-429", retry_after: 2 }, {}],
+    });
+    const server = await scene.server();
+    await startRun(server, "First question");
+    await startRun(server, "Second question");
+    const looks = (): number[] =>
+      scene.gemini.ledger
+        .acceptedStarts()
+        .flatMap(({ id }) => scene.gemini.ledger.trafficOf(id).looks)
+        .toSorted((a, b) => a - b);
+    const limited = (): number => scene.gemini.ledger.interactionRequests()["get http-429"] ?? 0;
+    await vi.waitFor(() => expect(limited()).toBeGreaterThan(0), { timeout: 10_000, interval: 5 });
+    const at = Date.now();
+    await vi.waitFor(() => expect(looks().at(-1)).toBeGreaterThan(at + 1_000), { timeout: 10_000 });
+    // A look that was on its way may still arrive.
+    expect(looks().filter((time) => time > at + 150 && time < at + 1_900)).toEqual([]);
+  });
+
+  test("I11 Q1 after max_wait_hours it failed as timed out, with its text; looked at again it is completed", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server();
+    const task_id = await startRun(server, undefined, { max_wait_hours: 3 });
+    const [row] = scene.sql<{ wait: number }>("select deadline_at - created_at as wait from research_tasks");
+    expect(row?.wait).toBe(3 * 3_600_000);
+    scene.sql(
+      `insert into research_results (task_id, report_markdown, sources_json, citations_json, metadata_json, partial, saved_at)
+       values (?, 'As far as it came.', '[]', '[]', '{}', 1, 0)`,
+      task_id,
+    );
+    const running = await server.call(RESULTS, { task_id });
+    expect(running.structured).toMatchObject({ error: { code: "RESEARCH_NOT_COMPLETED" } });
+    scene.sql("update research_tasks set deadline_at = deadline_at - 20000000, created_at = created_at - 20000000");
+    const { error } = await untilStatus(server, task_id, "failed");
+    expect(error).toEqual({
+      code: "RESEARCH_FAILED",
+      message: "The research timed out: it was not finished after 3 hours. resume_research looks again.",
+    });
+    expect((await server.call(RESULTS, { task_id })).structured).toMatchObject({
+      partial: true,
+      report: "As far as it came.",
+    });
+    const [run] = scene.gemini.ledger.acceptedStarts();
+    expect(scene.gemini.ledger.trafficOf(run?.id ?? "").cancels).toEqual([]);
+    const resumed = await server.call("resume_research", { task_id });
+    expect(resumed.structured).toMatchObject({ success: true, task_id, message: expect.stringContaining("looked at") });
+    scene.gemini.skip(8 * 60_000);
+    expect(await untilStatus(server, task_id, "completed")).not.toHaveProperty("error");
+    const { structured } = await server.call(RESULTS, { task_id });
+    expect(structured["report"]).toContain("## Executive summary");
+    expect(structured).not.toHaveProperty("partial");
+    expect(scene.accepted()).toBe(1);
+  });
+});

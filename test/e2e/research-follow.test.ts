@@ -1,0 +1,230 @@
+/** Following a research: what its status says while it works, and what is stored however it ends. */
+
+import { inflateRawSync } from "node:zlib";
+import { describe, expect, test, vi } from "vitest";
+import { readInteraction } from "../../src/gemini/interaction-reader.ts";
+import { untold } from "../support/leaves.ts";
+import {
+  type Interactions,
+  openResearch,
+  QUERY,
+  type ResearchScene,
+  SLOW,
+  startRun,
+  statusOf,
+  untilStatus,
+} from "../support/research.ts";
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const RESULTS = "get_research_results";
+const MODEL = "deep-research-preview-04-2026";
+
+/** What Google sent, as it was kept. */
+function rawOf(scene: ResearchScene, task_id: string): unknown {
+  const [row] = scene.sql<{ raw: Uint8Array }>("select raw from research_results where task_id = ?", task_id);
+  return row === undefined ? undefined : JSON.parse(inflateRawSync(row.raw).toString());
+}
+
+describe("check_research_status", () => {
+  test("J1 J2 R5 R6 reads the store only, in exactly this shape and under 100 ms", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server({ env: { RESEARCH_POLL_INTERVAL_MS: "600000" } });
+    const task_id = await startRun(server);
+    const [run] = scene.gemini.ledger.acceptedStarts();
+    await vi.waitFor(() => expect(scene.gemini.ledger.trafficOf(run?.id ?? "").looks).toHaveLength(1));
+    const requests = scene.gemini.ledger.interactionRequests();
+    const { structured, text } = await server.call("check_research_status", { task_id });
+    expect(structured).toEqual({
+      success: true,
+      task_id,
+      status: "running_async",
+      progress: expect.any(Number),
+      progress_is_estimate: true,
+      current_action: "Researching",
+      elapsed_minutes: expect.any(Number),
+      tokens_used: { input: 0, output: 0 },
+      cost_so_far: 0,
+      estimated_completion_minutes: expect.any(Number),
+    });
+    expect(untold(text, structured)).toEqual([]);
+    const times: number[] = [];
+    for (let call = 0; call < 40; call += 1) {
+      const began = performance.now();
+      await statusOf(server, task_id);
+      times.push(performance.now() - began);
+    }
+    // The machine may be busy with other tests; the call is not.
+    expect(times.toSorted((a, b) => a - b)[35]).toBeLessThan(100);
+    expect(scene.gemini.ledger.interactionRequests()).toEqual(requests);
+  });
+
+  test("J2 J3 progress only grows and is 100 only at the end, where all stands still", async (context) => {
+    const scene = await openResearch(context, { speed: 150 });
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    const seen: Awaited<ReturnType<typeof statusOf>>[] = [];
+    await vi.waitFor(
+      async () => {
+        seen.push(await statusOf(server, task_id));
+        expect(seen.at(-1)?.["status"]).toBe("completed");
+      },
+      { timeout: 15_000, interval: 20 },
+    );
+    const progress = seen.map((one) => Number(one["progress"]));
+    expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+    expect(Math.max(...progress.slice(0, -1))).toBeLessThan(100);
+    expect(new Set(progress).size).toBeGreaterThan(3);
+    const told = seen.find((one) => one["last_thought"] !== undefined);
+    expect(told).toMatchObject({ status: "running_async", current_action: expect.any(String) });
+    const last = seen.at(-1);
+    expect(last).toMatchObject({ progress: 100, current_action: "Completed", estimated_completion_minutes: 0 });
+    expect(last?.["cost_so_far"]).toBeGreaterThan(0.1);
+    expect(last?.["tokens_used"].input).toBeGreaterThan(10_000);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(await statusOf(server, task_id)).toEqual(last);
+  });
+
+  test("J3 a stream that is cut again and again is taken up where it ended", async (context) => {
+    const scene = await openResearch(context, { speed: 150, stream_cut_ms: 50_000, stream_cut: "reset" });
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    await untilStatus(server, task_id, "completed");
+    const [run] = scene.gemini.ledger.acceptedStarts();
+    expect(scene.gemini.ledger.trafficOf(run?.id ?? "").streams.length).toBeGreaterThanOrEqual(3);
+    const told = readInteraction(rawOf(scene, task_id));
+    const events = (kind: string): string[] =>
+      scene
+        .sql<{ data_json: string }>("select data_json from research_events where kind = ? order by seq", kind)
+        .map(({ data_json }) => JSON.parse(data_json).text);
+    await vi.waitFor(() => {
+      expect(events("thought")).toEqual(told?.thoughts);
+      expect(events("search")).toEqual(told?.searches.map((query) => `Searching: ${query}`));
+    });
+  });
+
+  test("J3 says since when nothing was heard, however often it looked, and stops when it hears again", async (context) => {
+    const scene = await openResearch(context, { ...SLOW, steps: "output" });
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    const since = Date.now() - 11 * 60_000;
+    const [run] = scene.gemini.ledger.acceptedStarts();
+    const looks = (): number => scene.gemini.ledger.trafficOf(run?.id ?? "").looks.length;
+    scene.sql("update research_tasks set last_event_at = ?, created_at = ?", since, since);
+    const before = looks();
+    await vi.waitFor(() => expect(looks()).toBeGreaterThan(before + 2));
+    expect(await statusOf(server, task_id)).toMatchObject({ stalled_since: new Date(since).toISOString() });
+    scene.gemini.skip(8 * 60_000);
+    expect(await untilStatus(server, task_id, "completed")).not.toHaveProperty("stalled_since");
+  });
+});
+
+describe("a finished research", () => {
+  test("K1 has its report, sources numbered as it cites them, citations by bytes, and figures", async (context) => {
+    const scene = await openResearch(context);
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    await untilStatus(server, task_id, "completed");
+    const requests = scene.gemini.ledger.interactionRequests();
+    const { structured, text } = await server.call(RESULTS, { task_id });
+    const { report, sources } = structured;
+    expect(structured).toEqual({
+      success: true,
+      task_id,
+      query: QUERY,
+      report: expect.stringContaining("## Executive summary"),
+      sources: expect.any(Array),
+      metadata: {
+        duration_minutes: expect.any(Number),
+        tokens_used: { input: expect.any(Number), output: expect.any(Number) },
+        cost_usd: expect.any(Number),
+        usage_final: true,
+        mode: "async",
+        model: MODEL,
+        source_count: sources.length,
+        started_at: expect.stringMatching(ISO_TIME),
+        completed_at: expect.stringMatching(ISO_TIME),
+      },
+    });
+    expect(untold(text, structured)).toEqual([]);
+    const listed = [...report.matchAll(/^(\d+)\. \[(.+)\]\((.+)\)$/gm)].map(([, n, domain, url]) => ({
+      n: Number(n),
+      title: domain,
+      url,
+      domain,
+    }));
+    expect(listed.length).toBeGreaterThan(10);
+    expect(sources).toEqual(listed);
+
+    const [row] = scene.sql<{ citations_json: string }>("select citations_json from research_results");
+    const citations: { n: number; start_byte: number; end_byte: number }[] = JSON.parse(row?.citations_json ?? "[]");
+    expect(citations.length).toBeGreaterThan(20);
+    for (const { n, start_byte, end_byte } of citations) {
+      const mark = Buffer.from(report).subarray(start_byte, end_byte).toString();
+      expect(mark.match(/\d+/g)?.map(Number)).toContain(n);
+    }
+    expect(readInteraction(rawOf(scene, task_id))?.report).toBe(report);
+    expect(scene.gemini.ledger.interactionRequests()).toEqual(requests);
+  });
+
+  test("K1 sources keep the numbers that the report gives them, whatever their order", async (context) => {
+    const report =
+      "One [cite: 2]. Two [cite: 7].\n\n**Sources:**\n7. [b.example](https://b.example/x)\n2. [a.example](https://a.example/y)";
+    const scene = await openResearch(context, { report, duration_ms: 0 });
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    await untilStatus(server, task_id, "completed");
+    const { sources } = (await server.call(RESULTS, { task_id })).structured;
+    expect(sources.slice(0, 2)).toEqual([
+      { n: 2, title: "a.example", url: "https://a.example/y", domain: "a.example" },
+      { n: 7, title: "b.example", url: "https://b.example/x", domain: "b.example" },
+    ]);
+    expect(new Set(sources.map(({ n }: { n: number }) => n)).size).toBe(sources.length);
+  });
+
+  test.for<[string, Interactions]>([
+    ["the older schema", { schema: "outputs" }],
+    ["a picture in the middle", { image: true }],
+    ["nothing but the report", { steps: "output" }],
+  ])("K1 is read from %s", async ([_name, interactions], context) => {
+    const scene = await openResearch(context, { ...interactions, duration_ms: 0 });
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    await untilStatus(server, task_id, "completed");
+    const { report, sources } = (await server.call(RESULTS, { task_id })).structured;
+    expect(report).toContain("## Executive summary");
+    expect(report).toContain("**Sources:**");
+    expect(sources.length).toBeGreaterThan(10);
+  });
+
+  test("P6 usage that comes late is fetched: not final and without a cost first, then both", async (context) => {
+    const scene = await openResearch(context, { duration_ms: 0, usage_after_ms: 100_000_000 });
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    await untilStatus(server, task_id, "completed");
+    const early = (await server.call(RESULTS, { task_id })).structured["metadata"];
+    expect(early).toMatchObject({ usage_final: false, tokens_used: { input: 0, output: 0 } });
+    expect(early).not.toHaveProperty("cost_usd");
+    const due = (): number =>
+      Number(scene.sql("select next_poll_at from research_tasks where task_id = ?", task_id)[0]?.["next_poll_at"]);
+    expect(due() - Date.now()).toBeGreaterThan(10_000);
+    // Another start wakes the one who looks.
+    const lookNow = async (query: string): Promise<void> => {
+      scene.sql("update research_tasks set next_poll_at = 0 where task_id = ?", task_id);
+      await startRun(server, query);
+    };
+    // A look that finds none yet is not the last one.
+    await lookNow("Second question");
+    await vi.waitFor(() => expect(due() - Date.now()).toBeGreaterThan(10_000), { timeout: 10_000 });
+    scene.gemini.skip(100_000);
+    await lookNow("Third question");
+    await vi.waitFor(
+      async () => {
+        const { metadata } = (await server.call(RESULTS, { task_id })).structured;
+        expect(metadata).toMatchObject({ usage_final: true, cost_usd: expect.any(Number) });
+        expect(metadata.tokens_used.input).toBeGreaterThan(10_000);
+      },
+      { timeout: 10_000 },
+    );
+    expect(due()).toBe(0);
+  });
+});

@@ -1,0 +1,45 @@
+/** Ids that the database refused, and processes that die while they bring them back: none is lost. */
+
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, onTestFinished, test } from "vitest";
+import { drain } from "../support/research-kill.ts";
+import { judge } from "../support/research-kill-judge.ts";
+import { type KillWorld, openKillWorld } from "../support/research-kill-world.ts";
+
+/** Somebody else writes for so long that the id of a start that is under way cannot be saved; then its process dies. */
+async function startRefusedByDatabase(here: KillWorld, query: string): Promise<void> {
+  const before = here.gemini.ledger.acceptedStarts().length;
+  const life = here.begin();
+  void life.call("start_deep_research", { query });
+  await expect.poll(() => here.gemini.ledger.acceptedStarts().length, { timeout: 10_000 }).toBe(before + 1);
+  const database = new DatabaseSync(join(here.configDir, "deep_research.db"), { timeout: 5_000 });
+  database.exec("begin immediate");
+  await expect.poll(() => existsSync(join(here.configDir, "orphans.jsonl")), { timeout: 20_000 }).toBe(true);
+  life.kill();
+  await life.ended;
+  database.exec("rollback");
+  database.close();
+}
+
+test("I8 P2 an id that the database refused survives every kill on its way back", { timeout: 90_000 }, async () => {
+  const interactions = { speed: 1_000, duration_ms: 0, create: [{ latency_ms: 500 }] };
+  const here = await openKillWorld({ scenario: { name: "orphans", interactions } });
+  onTestFinished(here.close);
+  const takeAndDie = async (): Promise<void> => {
+    const worker = here.begin({ args: ["worker"], failpoint: "after-orphan-taken" });
+    expect((await worker.ended).killed).toBe(true);
+  };
+  await startRefusedByDatabase(here, "What is left of the first?");
+  await takeAndDie();
+  await startRefusedByDatabase(here, "What is left of the second?");
+  const kept = (): number => readdirSync(here.configDir).filter((name) => name.startsWith("orphans")).length;
+  expect(kept()).toBe(2);
+  await takeAndDie();
+  expect(kept()).toBe(2);
+  await drain(here);
+  const { broken, counts } = await judge(here);
+  expect(broken).toEqual([]);
+  expect(counts).toMatchObject({ paid_starts: 2, runs: 2, completed: 2 });
+});

@@ -1,0 +1,88 @@
+/** Kills: at every named point of start, follow, finish, cancel and save, and at random; Google's ledger is the judge. */
+
+import { readdirSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { drain, KILL_POINTS, killAll } from "../support/research-kill.ts";
+import { judge } from "../support/research-kill-judge.ts";
+import { openKillWorld, type KillWorld, type KillWorldOptions } from "../support/research-kill-world.ts";
+
+async function world(options?: KillWorldOptions): Promise<KillWorld> {
+  const opened = await openKillWorld(options);
+  onTestFinished(opened.close);
+  return opened;
+}
+
+const EACH = 8;
+const RANDOM = 190;
+
+test(
+  "I8 P2 P5 O2 S1 nothing is lost, doubled or torn by 300 kills at named points and at random",
+  { timeout: 300_000 },
+  async () => {
+    const here = await world({ seed: Number(process.env["KILL_SEED"] ?? 20_261_115) });
+    await killAll(here, { each: EACH, random: RANDOM, lanes: 4 });
+    await drain(here);
+    const { broken, counts } = await judge(here);
+    process.stderr.write(`kills: ${JSON.stringify({ ...Object.fromEntries(here.kills), ...counts })}\n`);
+    expect(broken).toEqual([]);
+    const points = Object.values(KILL_POINTS).flat();
+    expect(points.filter((point) => (here.kills.get(point) ?? 0) < EACH)).toEqual([]);
+    expect(counts["kills"]).toBeGreaterThanOrEqual(EACH * points.length + RANDOM);
+    // A judge without a case has nothing to say.
+    expect(
+      Math.min(
+        ...["completed", "failed", "cancelled", "start_unknown", "notified", "files"].map((of) => counts[of] ?? 0),
+      ),
+    ).toBeGreaterThan(0);
+    expect(counts["notifications_lost"]).toBeLessThanOrEqual(2 * EACH + RANDOM / 20);
+    await expectNoTemporaryReport(here);
+  },
+);
+
+/** What a killed save left is swept by the next one, an hour later. */
+async function expectNoTemporaryReport(here: KillWorld): Promise<void> {
+  const temporary = (): string[] =>
+    readdirSync(here.reportsDir, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".tmp"));
+  expect(temporary().length).toBeGreaterThan(0);
+  const twoHoursAgo = Date.now() / 1_000 - 7_200;
+  for (const name of temporary()) utimesSync(join(here.reportsDir, name), twoHoursAgo, twoHoursAgo);
+  const [run] = here.query<{ task_id: string }>(
+    "select task_id from research_tasks where status = 'completed' limit 1",
+  );
+  const life = here.begin();
+  expect(await life.call("save_research_to_markdown", { task_id: run?.task_id ?? "" })).toMatchObject({
+    success: true,
+  });
+  life.closeStdin();
+  await life.ended;
+  expect(temporary()).toEqual([]);
+}
+
+test("S1 I8 a kill in the middle of the first migration leaves nothing of it, with several processes at it", async () => {
+  const here = await world();
+  for (let round = 0; round < 4; round += 1) {
+    const lives = [1, 2, 3].map(() => here.begin({ args: ["worker"], failpoint: "during-migration" }));
+    for (const life of lives) expect((await life.ended).killed).toBe(true);
+    expect(here.query("select name from sqlite_master where name like 'research_%'")).toEqual([]);
+  }
+  const life = here.begin();
+  expect(await life.call("start_deep_research", { query: "What survives?" })).toMatchObject({
+    status: "running_async",
+  });
+  life.kill();
+  await life.ended;
+  await drain(here);
+  expect((await judge(here)).broken).toEqual([]);
+});
+
+test("I8 P2 a look that takes longer than the interval still ends the run", async () => {
+  const interactions = { speed: 1_000, duration_ms: 0, get: [{ latency_ms: 700 }] };
+  const here = await world({ scenario: { name: "slow-looks", interactions } });
+  const life = here.begin();
+  await life.call("start_deep_research", { query: "How slow can a look be?" });
+  await expect
+    .poll(() => here.query<{ status: string }>("select status from research_tasks")[0]?.status, { timeout: 5_000 })
+    .toBe("completed");
+  expect(here.gemini.ledger.interactionRequests()["get completed"]).toBeLessThanOrEqual(2);
+});

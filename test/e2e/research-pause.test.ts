@@ -1,0 +1,159 @@
+/** A process that stands still for longer than its lease, in the middle of a paid request or of a look, and then goes on. */
+
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import { drain } from "../support/research-kill.ts";
+import { judge } from "../support/research-kill-judge.ts";
+import type { Life } from "../support/research-kill-life.ts";
+import { type KillWorld, openKillWorld } from "../support/research-kill-world.ts";
+
+const SOON = { timeout: 15_000, interval: 20 };
+const QUESTIONS = Array.from({ length: 8 }, (_, n) => `What sleeps for ${n} hours?`);
+
+async function world(interactions: NonNullable<ScenarioInput["interactions"]>): Promise<KillWorld> {
+  const opened = await openKillWorld({ scenario: { name: "pause", interactions: { speed: 1_000, ...interactions } } });
+  onTestFinished(opened.close);
+  return opened;
+}
+
+const statuses = (here: KillWorld): string[] =>
+  here.query<{ status: string }>("select distinct status from research_tasks").map(({ status }) => status);
+
+const goOn = ({ pid }: Life): void => void process.kill(pid, "SIGCONT");
+
+/** Between two writes: one that stands still in the middle of a write keeps everybody from writing, as SQLite must. */
+async function stop(here: KillWorld, life: Life): Promise<void> {
+  for (;;) {
+    process.kill(life.pid, "SIGSTOP");
+    if (write(here, "update slots set pool = pool")) return;
+    goOn(life);
+    await sleep(10);
+  }
+}
+
+/** As if the pause had outlasted the lease: what others go by is the time in the row. */
+async function expireLeases(here: KillWorld): Promise<void> {
+  const sql = "update research_tasks set lease_until = 1 where lease_until is not null";
+  await expect.poll(() => write(here, sql), SOON).toBe(true);
+}
+
+/** False when somebody else is writing. */
+function write({ configDir }: KillWorld, sql: string): boolean {
+  const database = new DatabaseSync(join(configDir, "deep_research.db"), { timeout: 100 });
+  try {
+    database.exec(`begin immediate; ${sql}; commit`);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    database.close();
+  }
+}
+
+/** Starts all questions; resolves when Google has taken them and before it has answered any. */
+async function stoppedWhileSending(here: KillWorld): Promise<{ life: Life; answers: Promise<unknown[]> }> {
+  const life = here.begin();
+  const answers = Promise.all(QUESTIONS.map((query) => life.call("start_deep_research", { query })));
+  await expect.poll(() => here.gemini.ledger.acceptedStarts().length, SOON).toBe(QUESTIONS.length);
+  await stop(here, life);
+  return { life, answers };
+}
+
+async function expectAllWell(here: KillWorld): Promise<void> {
+  await drain(here);
+  expect((await judge(here)).broken).toEqual([]);
+}
+
+async function end(life: Life): Promise<void> {
+  life.kill();
+  await life.ended;
+}
+
+/** Long enough that everybody is stopped before the first answer. */
+const SLOW_START = [{ latency_ms: 2_000 }];
+
+test("I8 P2 a pause in the middle of the paid request: one start, and the late id is kept", async () => {
+  const here = await world({ duration_ms: 0, create: SLOW_START });
+  const { life, answers } = await stoppedWhileSending(here);
+  await expireLeases(here);
+  const other = here.begin({ args: ["worker"] });
+  await expect.poll(() => statuses(here), SOON).toEqual(["start_unknown"]);
+  goOn(life);
+  for (const answer of await answers) expect(answer).toMatchObject({ success: true });
+  await expect.poll(() => statuses(here), SOON).toEqual(["completed"]);
+  await Promise.all([end(life), end(other)]);
+  await expectAllWell(here);
+  expect(here.gemini.ledger.acceptedStarts().length).toBe(QUESTIONS.length);
+});
+
+test("I8 I9 a run cancelled while its start stands still is cancelled at Google once its id is known", async () => {
+  const here = await world({ status: "in_progress", create: SLOW_START });
+  const { life, answers } = await stoppedWhileSending(here);
+  await expireLeases(here);
+  const worker = here.begin({ args: ["worker"] });
+  await expect.poll(() => statuses(here), SOON).toEqual(["start_unknown"]);
+  const other = here.begin();
+  for (const { task_id } of here.query<{ task_id: string }>("select task_id from research_tasks")) {
+    expect(await other.call("cancel_research", { task_id })).toMatchObject({ status: "cancelled", confirmed: false });
+  }
+  goOn(life);
+  await answers;
+  const confirmed = (): number => here.query("select task_id from research_tasks where cancel_confirmed = 1").length;
+  await expect.poll(confirmed, SOON).toBe(QUESTIONS.length);
+  await Promise.all([end(life), end(other), end(worker)]);
+  await expectAllWell(here);
+});
+
+test("I8 a start repeated on the user's word while the first stands still: both ids are kept", async () => {
+  const here = await world({ duration_ms: 0, create: SLOW_START });
+  const { life, answers } = await stoppedWhileSending(here);
+  await expireLeases(here);
+  const worker = here.begin({ args: ["worker"] });
+  await expect.poll(() => statuses(here), SOON).toEqual(["start_unknown"]);
+  const other = here.begin();
+  const runs = here.query<{ task_id: string }>("select task_id from research_tasks");
+  const again = { accept_possible_double_charge: true };
+  await Promise.all(
+    runs.map(({ task_id }) => {
+      here.resumed.add(task_id);
+      return other.call("resume_research", { task_id, ...again });
+    }),
+  );
+  goOn(life);
+  await answers;
+  const ids = (): number =>
+    here.query("select distinct interaction_id from research_attempts where interaction_id is not null").length;
+  await expect.poll(ids, SOON).toBe(2 * QUESTIONS.length);
+  await expect.poll(() => statuses(here), SOON).toEqual(["completed"]);
+  await Promise.all([end(life), end(other), end(worker)]);
+  await expectAllWell(here);
+  expect(here.gemini.ledger.acceptedStarts().length).toBe(2 * QUESTIONS.length);
+});
+
+test("P2 P5 O2 a pause in the middle of a look: another process takes over after the lease, and the end is told once", async () => {
+  const here = await world({ duration_ms: 0, get: [{ latency_ms: 2_000 }, {}] });
+  const life = here.begin();
+  await Promise.all(QUESTIONS.map((query) => life.call("start_deep_research", { query })));
+  const { ledger } = here.gemini;
+  const looks = (): number =>
+    ledger.acceptedStarts().reduce((sum, { id }) => sum + ledger.trafficOf(id).looks.length, 0);
+  await expect.poll(looks, SOON).toBe(QUESTIONS.length);
+  await stop(here, life);
+  const other = here.begin({ args: ["worker"] });
+  await sleep(1_000);
+  // The lease holds although its owner does not move.
+  expect(looks()).toBe(QUESTIONS.length);
+  await expireLeases(here);
+  await expect.poll(() => statuses(here), SOON).toEqual(["completed"]);
+  const saved = here.query("select task_id, saved_at from research_results order by task_id");
+  await expect.poll(() => here.notified().length, SOON).toBe(QUESTIONS.length);
+  goOn(life);
+  await sleep(2_000);
+  await Promise.all([end(life), end(other)]);
+  await expectAllWell(here);
+  expect(here.query("select task_id, saved_at from research_results order by task_id")).toEqual(saved);
+  expect(here.notified().length).toBe(QUESTIONS.length);
+});

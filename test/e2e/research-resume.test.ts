@@ -1,0 +1,212 @@
+/** `resume_research` through the front door: adopting, looking again, restarting knowingly, and a deep search that goes on. */
+
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { openResearch, QUERY, type ResearchScene, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
+import { openScene } from "../support/scene.ts";
+import type { RunningServer, ToolResult } from "../support/server.ts";
+
+const resume = (server: RunningServer, task_id: string, more: object = {}): Promise<ToolResult> =>
+  server.call("resume_research", { task_id, ...more });
+
+const RESTART = { accept_possible_double_charge: true };
+
+/** A start that Google took and whose answer was lost. */
+async function lostStart(scene: ResearchScene, server: RunningServer): Promise<{ task_id: string; id: string }> {
+  const { structured } = await server.call("start_deep_research", { query: QUERY });
+  expect(structured).toMatchObject({ status: "start_unknown" });
+  return { task_id: structured["task_id"], id: scene.gemini.ledger.acceptedStarts()[0]?.id ?? "" };
+}
+
+const LOST = { create: [{ fault: "accept-then-reset" as const }, {}] };
+
+describe("an unknown start", () => {
+  test("Q1 K2 says what it is wherever it is asked about", async (context) => {
+    const scene = await openResearch(context, LOST);
+    const server = await scene.server();
+    const { task_id } = await lostStart(scene, server);
+    expect(await statusOf(server, task_id)).toMatchObject({
+      status: "start_unknown",
+      current_action: expect.stringContaining("resume_research"),
+      error: { code: "START_UNKNOWN" },
+    });
+    const { structured } = await server.call("get_research_results", { task_id });
+    expect(structured).toMatchObject({
+      error: {
+        code: "RESEARCH_NOT_COMPLETED",
+        message: "Nobody knows whether Google started this research, so there is no report.",
+        suggestion: expect.stringContaining("resume_research"),
+      },
+      status: "start_unknown",
+      progress: 0,
+    });
+  });
+
+  test("Q1 adopts the id that the user found, without another start", async (context) => {
+    const scene = await openResearch(context, LOST);
+    const server = await scene.server();
+    const { task_id, id } = await lostStart(scene, server);
+    for (const interaction_id of ["x", "../v1_abc", 7]) {
+      expect((await resume(server, task_id, { interaction_id })).structured).toMatchObject({
+        error: { code: "INVALID_INPUT", details: { field: "interaction_id" } },
+      });
+    }
+    const { isError, structured } = await resume(server, task_id, { interaction_id: ` ${id} ` });
+    expect(isError).toBe(false);
+    expect(structured).toEqual({
+      success: true,
+      task_id,
+      status: "running_async",
+      message: "The interaction was adopted; the run is being followed.",
+      check_status_command: `check_research_status(task_id='${task_id}')`,
+    });
+    expect(await untilStatus(server, task_id, "completed")).not.toHaveProperty("error");
+    expect([scene.posts(), scene.accepted()]).toEqual([1, 1]);
+    const again = await resume(server, task_id, { interaction_id: id });
+    expect(again.structured["error"]).toMatchObject({ code: "INVALID_INPUT" });
+  });
+
+  test("Q1 I8 is started again only with the user's word, once", async (context) => {
+    const scene = await openResearch(context, LOST);
+    const server = await scene.server();
+    const { task_id } = await lostStart(scene, server);
+    const refused = await resume(server, task_id);
+    expect(refused.isError).toBe(true);
+    expect(refused.structured).toEqual({
+      success: false,
+      error: {
+        code: "START_UNKNOWN",
+        message: "Nobody knows whether this research was started; starting it again may be charged twice.",
+        suggestion: expect.stringContaining("accept_possible_double_charge"),
+      },
+      task_id,
+      status: "start_unknown",
+      progress: 0,
+    });
+    expect(scene.posts()).toBe(1);
+    const [first, second] = await Promise.all([resume(server, task_id, RESTART), resume(server, task_id, RESTART)]);
+    expect(
+      [first, second].filter(({ structured }) => structured["message"]?.startsWith("The research was started again")),
+    ).toHaveLength(1);
+    await untilStatus(server, task_id, "completed");
+    expect([scene.posts(), scene.accepted()]).toEqual([2, 2]);
+    const labels = scene.gemini.ledger.acceptedStarts().map((start) => start.labels);
+    expect(new Set(labels.map(({ run }) => run))).toEqual(new Set([task_id]));
+    expect(new Set(labels.map(({ attempt }) => attempt)).size).toBe(2);
+  });
+
+  test("Q1 I10 a restart that Google refuses leaves it unknown: the first start can still be adopted", async (context) => {
+    const scene = await openResearch(context, {
+      create: [{ fault: "accept-then-reset" }, { fault: "http-403" }, { fault: "http-500" }],
+    });
+    const server = await scene.server();
+    const { task_id, id } = await lostStart(scene, server);
+    for (const message of [/^Google does not allow this key .* still unknown\.$/, /^Google answered with HTTP 500\./]) {
+      const { isError, structured } = await resume(server, task_id, RESTART);
+      expect(isError).toBe(true);
+      expect(structured).toMatchObject({
+        error: { code: "START_UNKNOWN", message: expect.stringMatching(message) },
+        status: "start_unknown",
+      });
+    }
+    await resume(server, task_id, { interaction_id: id });
+    await untilStatus(server, task_id, "completed");
+    expect([scene.posts(), scene.accepted()]).toEqual([3, 1]);
+  });
+
+  test("P5 Q1 an id that the database had refused comes back from orphans.jsonl", async (context) => {
+    const scene = await openResearch(context, LOST);
+    const first = await scene.server();
+    const { task_id, id } = await lostStart(scene, first);
+    await first.close();
+    const [attempt] = scene.sql<{ attempt_id: string }>("select attempt_id from research_attempts");
+    const file = join(scene.configDir, "orphans.jsonl");
+    const line = JSON.stringify({ attempt_id: attempt?.attempt_id, interaction_id: id });
+    writeFileSync(
+      file,
+      `not json\n${JSON.stringify({ attempt_id: "nobody's", interaction_id: "v1_none" })}\n${line}\n{"attempt`,
+    );
+    const { code, stderr } = await scene.command(["worker", "--until-idle"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain("[INFO] 1 research run recovered from orphans.jsonl.");
+    expect(existsSync(file)).toBe(false);
+    expect(scene.sql("select task_id, status, interaction_id from research_tasks")).toEqual([
+      { task_id, status: "completed", interaction_id: id },
+    ]);
+    expect(scene.accepted()).toBe(1);
+  });
+});
+
+describe("what cannot be resumed", () => {
+  test("A6 Q1 says so: completed, cancelled, refused by Google, a search, nobody's", async (context) => {
+    const scene = await openResearch(context, {
+      create: [{ life: { duration_ms: 0 } }, { fault: "http-403" }, { life: SLOW }],
+    });
+    const server = await scene.server();
+    const done = await startRun(server, "First question");
+    await untilStatus(server, done, "completed");
+    const refused = (await server.call("start_deep_research", { query: "Second question" })).structured["task_id"];
+    const cancelled = await startRun(server, "Third question");
+    await server.call("cancel_research", { task_id: cancelled });
+    const search = (await server.call("search", { query: QUERY })).structured["metadata"].task_id;
+    const answers = [
+      [done, "RESEARCH_ALREADY_COMPLETED"],
+      [refused, "RESEARCH_FAILED"],
+      [cancelled, "RESEARCH_FAILED"],
+      [search, "INVALID_INPUT"],
+      [crypto.randomUUID(), "TASK_NOT_FOUND"],
+    ] as const;
+    for (const [task_id, code] of answers) {
+      const { isError, structured } = await resume(server, task_id, RESTART);
+      expect([isError, structured["error"].code]).toEqual([true, code]);
+    }
+    expect(scene.posts()).toBe(3);
+  });
+});
+
+describe("an interrupted deep_search", () => {
+  test("Q1 P2 G8 goes on at its next round after a kill -9, without paying for a finished one again", async (context) => {
+    const scene = await openScene(context, { name: "dies", tasks: { verify: [{ fault: "hang" }] } });
+    const first = await scene.server();
+    const lost = first.call("deep_search", { query: QUERY, max_iterations: 4 }).catch(() => "lost");
+    await vi.waitFor(() => expect(scene.gemini.ledger.countByKind()).toMatchObject({ verify: 1 }), { timeout: 10_000 });
+    process.kill(first.pid, "SIGKILL");
+    await lost;
+
+    scene.gemini.setScenario("good");
+    const server = await scene.server();
+    const { runs } = (await server.call("list_research", {})).structured;
+    const interrupted: string = runs[0].task_id;
+    expect(runs[0]).toMatchObject({ kind: "deep_search", status: "failed" });
+    expect((await statusOf(server, interrupted))["error"]).toMatchObject({ code: "INTERRUPTED" });
+    const partial = (await server.call("get_research_results", { task_id: interrupted })).structured;
+    expect(partial).toMatchObject({ success: true, partial: true, status: "failed", verified: false });
+
+    const { structured } = await resume(server, interrupted);
+    const { task_id } = structured;
+    expect(structured).toMatchObject({
+      success: true,
+      status: "running",
+      message: "The search goes on at round 2 as a run of its own.",
+    });
+    expect(task_id).not.toBe(interrupted);
+    await untilStatus(server, task_id, "completed");
+    const whole = (await server.call("get_research_results", { task_id })).structured;
+    expect(whole).toMatchObject({ success: true, verified: true, query: QUERY });
+    expect(whole).not.toHaveProperty("partial");
+    expect(whole["sources"].slice(0, partial["sources"].length)).toEqual(partial["sources"]);
+    // One first round in all; rounds 2 and 3 of the second run besides the one that was killed.
+    expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
+    expect((await resume(server, task_id)).structured["error"]).toMatchObject({ code: "RESEARCH_ALREADY_COMPLETED" });
+  });
+
+  test("Q1 without a finished round there is nothing to go on from", async (context) => {
+    const scene = await openScene(context, { name: "refused", tasks: { deep_search: [{ fault: "http-403" }] } });
+    const server = await scene.server();
+    const { task_id } = (await server.call("deep_search", { query: QUERY })).structured;
+    expect((await resume(server, task_id)).structured).toMatchObject({
+      error: { code: "INVALID_INPUT", message: "This search has no finished round to go on from; ask it again." },
+    });
+  });
+});

@@ -1,0 +1,208 @@
+/** `start_deep_research` through the front door: what every fault of the one paid request comes to, and identical starts. */
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { untold } from "../support/leaves.ts";
+import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus, type CreateFault } from "../support/research.ts";
+
+const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const UNKNOWN = "Nobody knows whether the research was started.";
+const START = "start_deep_research";
+
+/** What the user reads, the state of the run, how many requests were sent, and how many of them Google took. */
+type Row = [CreateFault, string, string, number, number];
+
+const REFUSED: Row[] = [
+  ["http-400", "EXECUTION_ERROR", "Google rejected the request (HTTP 400).", 1, 0],
+  ["http-401", "GEMINI_UNAVAILABLE", "Google refuses the API key.", 1, 0],
+  ["http-403", "GEMINI_UNAVAILABLE", "Google does not allow this key to use the model.", 1, 0],
+  ["http-404", "EXECUTION_ERROR", "Google does not know the model deep-research-preview-04-2026.", 1, 0],
+  ["http-413", "EXECUTION_ERROR", "Google rejected the request (HTTP 413).", 1, 0],
+  ["http-429", "GEMINI_UNAVAILABLE", "Google's quota for this key is used up for now.", 3, 0],
+];
+
+const UNREADABLE = `Google's answer could not be read. ${UNKNOWN}`;
+const BROKE = `The connection broke after the request was sent. ${UNKNOWN}`;
+
+const AMBIGUOUS: Row[] = [
+  ["http-408", "START_UNKNOWN", `Google answered with HTTP 408. ${UNKNOWN}`, 1, 0],
+  ["http-409", "START_UNKNOWN", `Google answered with HTTP 409. ${UNKNOWN}`, 1, 0],
+  ["http-500", "START_UNKNOWN", `Google answered with HTTP 500. ${UNKNOWN}`, 1, 0],
+  ["http-502", "START_UNKNOWN", `Google answered with HTTP 502. ${UNKNOWN}`, 1, 0],
+  ["http-503", "START_UNKNOWN", `Google answered with HTTP 503. ${UNKNOWN}`, 1, 0],
+  ["http-504", "START_UNKNOWN", `Google answered with HTTP 504. ${UNKNOWN}`, 1, 0],
+  ["reset-before", "START_UNKNOWN", BROKE, 1, 0],
+  ["html-200", "START_UNKNOWN", UNREADABLE, 1, 0],
+  ["wrong-json", "START_UNKNOWN", UNREADABLE, 1, 0],
+  ["accept-then-reset", "START_UNKNOWN", BROKE, 1, 1],
+  ["accept-then-500", "START_UNKNOWN", `Google answered with HTTP 500. ${UNKNOWN}`, 1, 1],
+  ["accept-then-malformed", "START_UNKNOWN", UNREADABLE, 1, 1],
+  ["accept-then-html", "START_UNKNOWN", UNREADABLE, 1, 1],
+  ["reset-mid-body", "START_UNKNOWN", BROKE, 1, 1],
+];
+
+describe.concurrent("the paid request", () => {
+  test("I3 I6 I8 I10 A6 each fault has its state, its sentence, its number of requests and of charges", async (context) => {
+    const scene = await openResearch(context);
+    const server = await scene.server();
+    for (const [fault, code, message, posts, taken] of [...AMBIGUOUS, ...REFUSED]) {
+      const [postsBefore, takenBefore] = [scene.posts(), scene.accepted()];
+      scene.play({ create: [{ fault }] });
+      const { isError, structured, text } = await server.call(START, { query: `${QUERY} ${fault}` });
+      const status = code === "START_UNKNOWN" ? "start_unknown" : "failed";
+      expect({ fault, isError, ...structured }).toEqual({
+        fault,
+        isError: true,
+        success: false,
+        error: { code, message, suggestion: expect.any(String) },
+        task_id: expect.stringMatching(UUID_4),
+        status,
+        progress: 0,
+      });
+      expect(structured["error"].suggestion).toContain(
+        status === "failed" ? "Nothing was charged." : "It is not repeated by itself",
+      );
+      expect(untold(text, structured)).toEqual([]);
+      expect({ fault, posts: scene.posts() - postsBefore, taken: scene.accepted() - takenBefore }).toEqual({
+        fault,
+        posts,
+        taken,
+      });
+      expect(await statusOf(server, structured["task_id"])).toMatchObject({ status, error: { code, message } });
+    }
+  });
+
+  test("I3 I8 a 429 that says when to come back is asked again then, and accepted once", async (context) => {
+    const scene = await openResearch(context, { create: [{ fault: "http-429-retry-after" }, {}] });
+    const server = await scene.server();
+    await untilStatus(server, await startRun(server), "completed");
+    expect([scene.posts(), scene.accepted()]).toEqual([2, 1]);
+  });
+
+  test("I3 I6 I8 a 429 that says to come back later than we may wait fails at once", async (context) => {
+    const scene = await openResearch(context, { create: [{ fault: "http-429", retry_after: 600 }] });
+    const { structured } = await (await scene.server()).call(START, { query: QUERY });
+    expect(structured).toMatchObject({ error: { code: "GEMINI_UNAVAILABLE" }, status: "failed" });
+    expect(scene.posts()).toBe(1);
+  });
+
+  test("I6 I8 nobody listening and no such host: GEMINI_UNAVAILABLE, nothing was sent", async (context) => {
+    const scene = await openResearch(context);
+    const addresses = [scene.gemini.url, "http://nobody.invalid"];
+    await scene.gemini.close();
+    const answers = addresses.map(async (GOOGLE_GEMINI_BASE_URL) =>
+      (await scene.server({ env: { GOOGLE_GEMINI_BASE_URL } })).call(START, { query: GOOGLE_GEMINI_BASE_URL }),
+    );
+    for (const { structured } of await Promise.all(answers)) {
+      expect(structured).toMatchObject({
+        error: { code: "GEMINI_UNAVAILABLE", message: "The connection to Google's service failed." },
+        status: "failed",
+      });
+    }
+  });
+
+  test("I6 A3 without a key the answer says what is missing, and nothing is sent", async (context) => {
+    const scene = await openResearch(context);
+    for (const GEMINI_API_KEY of ["", "YOUR_API_KEY_HERE"]) {
+      const server = await scene.server({ env: { GEMINI_API_KEY } });
+      const { isError, structured } = await server.call(START, { query: QUERY });
+      expect(isError).toBe(true);
+      expect(structured).toMatchObject({
+        error: {
+          code: "GEMINI_UNAVAILABLE",
+          message: "No Gemini API key is set.",
+          suggestion: expect.stringContaining("GEMINI_API_KEY"),
+        },
+      });
+    }
+    expect(scene.gemini.ledger.count()).toBe(0);
+  });
+
+  test("B5 P5 without a writable config directory: SQLITE_ERROR, and nothing is sent", async (context) => {
+    const scene = await openResearch(context);
+    writeFileSync(join(scene.configDir, "a-file"), "");
+    const server = await scene.server({ env: { GEMINI_SEARCH_CONFIG_DIR: join(scene.configDir, "a-file", "config") } });
+    const { isError, structured } = await server.call(START, { query: QUERY });
+    expect(isError).toBe(true);
+    expect(structured).toEqual({
+      success: false,
+      error: {
+        code: "SQLITE_ERROR",
+        message: "The database cannot be written, so a paid run could be lost. Nothing was started.",
+        suggestion: expect.stringContaining("GEMINI_SEARCH_CONFIG_DIR"),
+      },
+    });
+    expect(scene.gemini.ledger.count()).toBe(0);
+  });
+
+  test("I3 R6 answers within 30 s while Google takes its time, and the request goes on", async (context) => {
+    const scene = await openResearch(context, { create: [{ latency_ms: 26_000 }] });
+    const server = await scene.server({ env: { RESEARCH_SYNC_WINDOW_MS: "20000" } });
+    const began = Date.now();
+    const { structured } = await server.call(START, { query: QUERY });
+    const took = Date.now() - began;
+    expect(structured["task_id"]).toMatch(UUID_4);
+    expect(took).toBeGreaterThan(25_000);
+    expect(took).toBeLessThan(30_000);
+    await untilStatus(server, structured["task_id"], "completed");
+    expect([scene.posts(), scene.accepted()]).toEqual([1, 1]);
+  });
+});
+
+describe.concurrent("identical starts", () => {
+  test("I9 I8 twenty-one at once from three processes are one paid start", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const servers = await Promise.all([scene.server(), scene.server(), scene.server()]);
+    const calls = servers.flatMap((server) => Array.from({ length: 7 }, () => server.call(START, { query: QUERY })));
+    const answers = (await Promise.all(calls)).map(({ structured }) => structured);
+    expect(new Set(answers.map(({ task_id }) => task_id)).size).toBe(1);
+    expect(answers.filter(({ joined }) => joined !== true)).toHaveLength(1);
+    for (const answer of answers) expect(answer).toMatchObject({ success: true, status: "running_async" });
+    expect([scene.posts(), scene.accepted()]).toEqual([1, 1]);
+  });
+
+  test("I9 another question, model or time limit, ten minutes, and force_new each start another", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server();
+    const first = await startRun(server);
+    expect(await startRun(server)).toBe(first);
+    expect(await startRun(server, `  ${QUERY} `, { enable_notifications: false })).toBe(first);
+    const model = "deep-research-max-preview-04-2026";
+    const others = [{ force_new: true }, { model }, { max_wait_hours: 9 }];
+    const ids = [await startRun(server, "Another question")];
+    for (const more of others) ids.push(await startRun(server, QUERY, more));
+    scene.sql("update research_tasks set created_at = created_at - 600001");
+    ids.push(await startRun(server));
+    expect(new Set([first, ...ids]).size).toBe(6);
+    expect(scene.accepted()).toBe(6);
+  });
+
+  test("I9 I10 an unknown start is joined, never restarted; failed and cancelled ones are not joined", async (context) => {
+    const scene = await openResearch(context, { create: [{ fault: "accept-then-reset" }] });
+    const server = await scene.server();
+    const first = await server.call(START, { query: QUERY });
+    const again = await server.call(START, { query: QUERY });
+    expect(again).toEqual(first);
+    expect([scene.posts(), scene.accepted()]).toEqual([1, 1]);
+
+    scene.play({ create: [{ fault: "http-403" }, {}], speed: 1 });
+    const failed = await server.call(START, { query: "Second question" });
+    expect(failed.structured).toMatchObject({ status: "failed" });
+    const running = await startRun(server, "Second question");
+    expect((await server.call("cancel_research", { task_id: running })).structured["status"]).toBe("cancelled");
+    const anew = await startRun(server, "Second question");
+    expect(new Set([failed.structured["task_id"], running, anew]).size).toBe(3);
+  });
+
+  test("I9 a finished run is joined with its report", async (context) => {
+    const scene = await openResearch(context);
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    await untilStatus(server, task_id, "completed");
+    const { structured } = await server.call(START, { query: QUERY });
+    expect(structured).toMatchObject({ task_id, status: "completed", mode: "async", joined: true });
+    expect(structured["results"].report).toContain(`# ${QUERY.slice(0, -1)}`);
+    expect(scene.accepted()).toBe(1);
+  });
+});

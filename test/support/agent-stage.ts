@@ -1,0 +1,56 @@
+/** The adapter to Google's agent in front of the simulator, with its log and the judge of what was sent and taken. */
+
+import { onTestFinished } from "vitest";
+import type { Agent, Begun } from "../../src/gemini/agent.ts";
+import { DEFAULT_AGENT } from "../../src/gemini/agents.ts";
+import { createInteractionsAgent } from "../../src/gemini/interactions.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { startSimulator, type Simulator } from "../../src/simulator/server.ts";
+import type { Interactions } from "./research.ts";
+
+export const KEY = "adapter-test-key-777";
+export const never = new AbortController().signal;
+
+export interface Stage {
+  gemini: Simulator;
+  agent: Agent;
+  logged: string[];
+}
+
+export function agentAt(
+  baseUrl: string,
+  { apiKey }: { apiKey: string | undefined } = { apiKey: KEY },
+): { agent: Agent; logged: string[] } {
+  const logged: string[] = [];
+  const log = createLog({
+    from: "DEBUG",
+    format: "text",
+    redact: (text) => text,
+    write: (line) => void logged.push(line),
+  });
+  return { agent: createInteractionsAgent({ apiKey, vertex: false, baseUrl, log }), logged };
+}
+
+export async function openStage(interactions: Interactions = {}): Promise<Stage> {
+  const gemini = await startSimulator({ scenario: { name: "adapter", interactions } });
+  onTestFinished(() => gemini.close());
+  return { gemini, ...agentAt(gemini.url) };
+}
+
+export const start = (agent: Agent, signal: AbortSignal = never): Promise<Begun> =>
+  agent.begin({
+    query: "Is the café “old”? 日本",
+    agent: DEFAULT_AGENT,
+    labels: { run: "r-1", attempt: "a-1" },
+    signal,
+  });
+
+export async function started(stage: Stage): Promise<string> {
+  const begun = await start(stage.agent);
+  if (begun.kind !== "accepted") throw new Error(`The start was ${begun.kind}.`);
+  return begun.interactionId;
+}
+
+export const posts = ({ gemini }: Stage): number =>
+  gemini.ledger.entries().filter(({ method }) => method === "POST").length;
+export const accepted = ({ gemini }: Stage): number => gemini.ledger.acceptedStarts().length;

@@ -1,0 +1,205 @@
+/** What must be true when everything has come to rest, said by Google's ledger, the database, the disk and the kernel. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { inflateRawSync } from "node:zlib";
+import { readInteraction } from "../../src/gemini/interaction-reader.ts";
+import { renderMarkdown } from "../../src/reports/markdown.ts";
+import type { Source } from "../../src/reports/report.ts";
+import { processesNaming } from "./processes.ts";
+import type { KillWorld } from "./research-kill-world.ts";
+import { TEST_KEY } from "./server.ts";
+
+export interface Verdict {
+  /** One sentence for each broken promise; none is the promise kept. */
+  broken: string[];
+  counts: Record<string, number>;
+}
+
+interface StoredRun {
+  task_id: string;
+  query: string;
+  status: string;
+  interaction_id: string | null;
+  enable_notifications: number;
+  cancel_requested_at: number | null;
+}
+
+interface StoredResult {
+  task_id: string;
+  report_markdown: string;
+  sources_json: string;
+  raw: Uint8Array | null;
+  partial: number;
+}
+
+interface StoredAttempt {
+  attempt_id: string;
+  task_id: string;
+  interaction_id: string | null;
+}
+
+export async function judge(world: KillWorld): Promise<Verdict> {
+  const runs = world.query<StoredRun>("select * from research_tasks");
+  const attempts = world.query<StoredAttempt>("select * from research_attempts");
+  const results = world.query<StoredResult>("select * from research_results");
+  const money = judgeMoney(world, runs, attempts);
+  const ends = await judgeEnds(world, runs, results);
+  const notices = judgeNotifications(world, runs);
+  const files = judgeFiles(world, runs, results);
+  const byStatus = Object.groupBy(runs, ({ status }) => status);
+  return {
+    broken: [...money, ...ends, ...notices.broken, ...files.broken, ...judgeLeftovers(world)],
+    counts: {
+      kills: [...world.kills.values()].reduce((sum, kills) => sum + kills, 0),
+      paid_starts: world.gemini.ledger.acceptedStarts().length,
+      runs: runs.length,
+      ...Object.fromEntries(Object.entries(byStatus).map(([status, those]) => [status, those?.length ?? 0])),
+      resumed: world.resumed.size,
+      notified: notices.shown,
+      notifications_lost: notices.lost,
+      files: files.whole,
+    },
+  };
+}
+
+/** At most one paid start for each attempt, one attempt for each run unless the user wished it, no id forgotten. */
+function judgeMoney(world: KillWorld, runs: StoredRun[], attempts: StoredAttempt[]): string[] {
+  const broken: string[] = [];
+  const starts = world.gemini.ledger.acceptedStarts();
+  const startsOf = Map.groupBy(starts, ({ labels }) => labels["attempt"] ?? "");
+  const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.task_id);
+  const known = new Map(attempts.map((attempt) => [attempt.attempt_id, attempt]));
+  for (const [attemptId, those] of startsOf) {
+    const attempt = known.get(attemptId);
+    if (those.length > 1) broken.push(`Attempt ${attemptId} was started ${those.length} times.`);
+    if (attempt === undefined) broken.push(`Google has a start of attempt ${attemptId}, which nobody intended.`);
+    else if (those.some(({ labels }) => labels["run"] !== attempt.task_id)) {
+      broken.push(`Attempt ${attemptId} was started for another run.`);
+    }
+  }
+  for (const { task_id, status } of runs) {
+    const own = attemptsOf.get(task_id) ?? [];
+    const paid = own.filter(({ attempt_id }) => startsOf.has(attempt_id));
+    if (own.length !== 1 && !world.resumed.has(task_id)) broken.push(`Run ${task_id} has ${own.length} attempts.`);
+    for (const { interaction_id: id } of own) {
+      if (id !== null && !starts.some((start) => start.id === id && start.labels["run"] === task_id)) {
+        broken.push(`Run ${task_id} holds an id that Google did not give it.`);
+      }
+    }
+    const forgotten = paid.length > 0 && own.every(({ interaction_id }) => interaction_id === null);
+    if (forgotten && status !== "start_unknown" && status !== "cancelled") {
+      broken.push(`Run ${task_id} was paid for, has no id and is ${status}.`);
+    }
+  }
+  return broken;
+}
+
+const ENDS = ["completed", "failed", "cancelled", "start_unknown"];
+
+/** Every run ended, as Google says it did, and what is completed has its whole report. */
+async function judgeEnds(world: KillWorld, runs: StoredRun[], results: StoredResult[]): Promise<string[]> {
+  const broken: string[] = [];
+  const stored = new Set(runs.map(({ task_id }) => task_id));
+  for (const taskId of world.returned) if (!stored.has(taskId)) broken.push(`Run ${taskId} was told and is lost.`);
+  const resultOf = new Map(results.map((result) => [result.task_id, result]));
+  const indexed = Map.groupBy(
+    world.query<{ task_id: string }>("select task_id from research_search"),
+    ({ task_id }) => task_id,
+  );
+  for (const run of runs) {
+    const { task_id, status, interaction_id } = run;
+    if (!ENDS.includes(status)) broken.push(`Run ${task_id} is still ${status}.`);
+    if (status === "start_unknown" && world.accepted.has(task_id)) {
+      broken.push(`Run ${task_id} was told as accepted and is an unknown start.`);
+    }
+    if (interaction_id === null) {
+      if (status === "completed") broken.push(`Run ${task_id} is completed and never had an id.`);
+      continue;
+    }
+    const google = await lookAt(world, interaction_id);
+    if (google?.status !== status) broken.push(`Run ${task_id} is ${status}, but ${google?.status} at Google.`);
+    const result = resultOf.get(task_id);
+    if (status !== "completed") continue;
+    const raw = result?.raw ?? undefined;
+    const kept = raw === undefined ? undefined : readInteraction(JSON.parse(inflateRawSync(raw).toString()));
+    const whole = result?.partial === 0 && result.report_markdown === google?.report && kept?.report === google.report;
+    if (!whole) broken.push(`Run ${task_id} is completed without its whole report.`);
+    if (indexed.get(task_id)?.length !== 1) broken.push(`Run ${task_id} is completed and cannot be found.`);
+  }
+  return broken;
+}
+
+async function lookAt({ gemini }: KillWorld, id: string) {
+  const answer = await fetch(`${gemini.url}/v1beta/interactions/${id}`, { headers: { "x-goog-api-key": TEST_KEY } });
+  return readInteraction(await answer.json());
+}
+
+/** Each end is told at most once; what was marked as sent was shown. */
+function judgeNotifications(world: KillWorld, runs: StoredRun[]) {
+  const broken: string[] = [];
+  const rows = world.query<{ task_id: string; kind: string; sent_at: number | null; claimed_at: number | null }>(
+    "select * from notification_outbox",
+  );
+  const lines = world.notified();
+  let lost = 0;
+  for (const { task_id, kind, sent_at, claimed_at } of rows) {
+    const title = kind === "completed" ? "Deep Research Complete" : "Deep Research Failed";
+    const shown = lines.filter((line) => line.startsWith(`${title} | ${task_id.slice(0, 8)}`)).length;
+    if (shown > 1) broken.push(`The end of run ${task_id} was told ${shown} times.`);
+    if (shown === 0 && sent_at !== null) broken.push(`The end of run ${task_id} is marked as told, and was not.`);
+    if (claimed_at === null) broken.push(`The end of run ${task_id} was never told.`);
+    if (shown === 0) lost += 1;
+  }
+  const told = new Set(rows.map(({ task_id, kind }) => `${task_id} ${kind}`));
+  for (const { task_id, status, enable_notifications, interaction_id } of runs) {
+    if (interaction_id === null || enable_notifications === 0 || (status !== "completed" && status !== "failed"))
+      continue;
+    if (!told.has(`${task_id} ${status}`)) broken.push(`Run ${task_id} is ${status} without a notification.`);
+  }
+  if (lines.length > rows.length) broken.push(`${lines.length} notifications were shown for ${rows.length} ends.`);
+  return { broken, shown: lines.length, lost };
+}
+
+/** Every saved report is whole: exactly what is rendered from the database. */
+function judgeFiles(world: KillWorld, runs: StoredRun[], results: StoredResult[]) {
+  const queryOf = new Map(runs.map(({ task_id, query }) => [task_id, query]));
+  const expected = new Set(
+    results.map(({ task_id, report_markdown, sources_json }) =>
+      renderMarkdown({
+        query: queryOf.get(task_id) ?? "",
+        report: report_markdown,
+        sources: JSON.parse(sources_json) as Source[],
+        partial: undefined,
+        metadata: undefined,
+        includeSources: true,
+      }),
+    ),
+  );
+  const files = readdirSync(world.reportsDir, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".md"),
+  );
+  const torn = files.filter((name) => !expected.has(readFileSync(join(world.reportsDir, name), "utf8")));
+  return { broken: torn.map((name) => `The file ${name} is torn.`), whole: files.length - torn.length };
+}
+
+/** No lease, slot, process or file outlives those who needed it, and the database is whole. */
+function judgeLeftovers(world: KillWorld): string[] {
+  const counts = {
+    leases: "select task_id from research_tasks where lease_until is not null",
+    looks: "select task_id from research_tasks where next_poll_at is not null",
+    slots: "select slot_id from slots",
+    processes: "select process_id from processes",
+    held: "select file_name from held_files",
+    foreign: "pragma foreign_key_check",
+  };
+  const left = Object.entries(counts).map(([name, sql]) => [name, world.query(sql).length] as const);
+  const files = readdirSync(world.configDir).filter((name) => /\.tmp$|^orphans|^temp-/.test(name));
+  const [integrity] = world.query<{ integrity_check: string }>("pragma integrity_check");
+  return [
+    ...left.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name} are left.`),
+    ...files.map((name) => `The file ${name} is left.`),
+    ...processesNaming(world.configDir).map((pid) => `Process ${pid} is left.`),
+    ...(integrity?.integrity_check === "ok" ? [] : [`The database is damaged: ${integrity?.integrity_check}`]),
+  ];
+}

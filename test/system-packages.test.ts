@@ -1,0 +1,84 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ensureSystemPackages, type Machine } from "../scripts/system-packages.ts";
+
+let folder: string;
+let said: string[];
+
+beforeEach(() => {
+  said = [];
+  folder = mkdtempSync(join(tmpdir(), "gemini-search-packages-"));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const program = (name: string, script = ""): void =>
+  writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+
+/** Writes down how it was called, then does as told. */
+const aptGet = (script: string): void =>
+  program("apt-get", `echo "$DEBIAN_FRONTEND apt-get $*" >> ${folder}/calls; ${script}`);
+
+const calls = (): string[] => {
+  const file = join(folder, "calls");
+  return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+};
+
+const INSTALL = "noninteractive apt-get install --yes --quiet --quiet --no-install-recommends some-package";
+const UPDATE = "noninteractive apt-get update --quiet --quiet";
+const commandAppears = (): string => `: > ${folder}/some-command; /bin/chmod +x ${folder}/some-command`;
+
+const ensure = ({ CI = "true", userId = 0 }: { CI?: string | undefined; userId?: number } = {}) => {
+  const machine: Machine = {
+    environment: { PATH: `${folder}:/usr/bin:/bin`, ...(CI === "" ? {} : { CI }) },
+    userId,
+    say: (line) => said.push(line),
+  };
+  return ensureSystemPackages(["some-package"], { commands: ["some-command"], machine });
+};
+
+test("where the commands are there, nothing is done and nothing said", async () => {
+  program("some-command");
+  aptGet("exit 1");
+  expect(await ensure()).toBe("ready");
+  expect([calls(), said]).toEqual([[], []]);
+});
+
+test.each([
+  ["outside CI", { CI: "" }],
+  ["under CI, but not as root", { userId: 1000 }],
+])("%s nothing is installed; how to do it is said", async (_, who) => {
+  aptGet(commandAppears());
+  expect(await ensure(who)).toBe("missing");
+  expect(calls()).toEqual([]);
+  expect(said).toEqual([
+    "some-command: not installed. To run the tests that need it:",
+    "  sudo apt-get install --no-install-recommends some-package",
+  ]);
+});
+
+test("under CI root installs, and says so", async () => {
+  aptGet(commandAppears());
+  expect(await ensure()).toBe("ready");
+  expect(calls()).toEqual([INSTALL]);
+  expect(said).toEqual(["CI: installing some-package with apt-get, because some-command is not there."]);
+});
+
+test("package lists that do not serve are fetched, once", async () => {
+  aptGet(`case "$1" in update) : > ${folder}/lists;; install) [ -e ${folder}/lists ] && ${commandAppears()};; esac`);
+  expect(await ensure()).toBe("ready");
+  expect(calls()).toEqual([INSTALL, UPDATE, INSTALL]);
+});
+
+test("a mirror out of reach is said, and does not pass for success", async () => {
+  aptGet('echo "E: Unable to fetch some archives" >&2; exit 100');
+  expect(await ensure()).toBe("missing");
+  expect(calls()).toEqual([INSTALL, UPDATE]);
+  expect(said.slice(1)).toEqual([
+    "CI: apt-get install did not succeed (exit): E: Unable to fetch some archives",
+    "CI: apt-get update did not succeed (exit): E: Unable to fetch some archives",
+    "CI: some-command is still not there.",
+  ]);
+});
