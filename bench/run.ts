@@ -6,6 +6,8 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   startup: async () => (await import("./startup.ts")).startup(),
   overhead: async () => (await import("./overhead.ts")).overhead(),
   bytes: async () => (await import("./bytes.ts")).bytes(),
+  recovery: async () => (await import("./recovery.ts")).recovery(),
+  status: async () => (await import("./status.ts")).status(),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
   // A program of its own that prints its tables itself.
   "json-repair": async () => void (await import("./json-repair.ts")),

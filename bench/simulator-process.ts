@@ -3,17 +3,22 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { z } from "zod";
 import type { ScenarioInput } from "../src/simulator/scenario.ts";
 import { ROOT } from "../test/support/server.ts";
+
+const requestCounts = z.object({ requests: z.record(z.string(), z.number()) });
 
 export interface ForkedSimulator {
   url: string;
   setScenario(scenario: ScenarioInput): Promise<void>;
+  /** How often Google was asked about research so far, by what was answered: `{ "get in_progress": 3 }`. */
+  countRequests(): Promise<Record<string, number>>;
   close(): Promise<void>;
 }
 
-export async function forkSimulator(): Promise<ForkedSimulator> {
-  const child = fork(join(ROOT, "dist/simulator.js"), { stdio: ["ignore", "ignore", "ignore", "ipc"] });
+export async function forkSimulator(args: readonly string[] = []): Promise<ForkedSimulator> {
+  const child = fork(join(ROOT, "dist/simulator.js"), args, { stdio: ["ignore", "ignore", "ignore", "ipc"] });
   const gone = once(child, "exit");
   const url = await Promise.race([
     once(child, "message").then(([message]) => String(message.url)),
@@ -25,6 +30,11 @@ export async function forkSimulator(): Promise<ForkedSimulator> {
       const body = JSON.stringify(scenario);
       const { ok, status } = await fetch(`${url}/__simulator/scenario`, { method: "POST", body });
       if (!ok) throw new Error(`The simulator refused the scenario with ${status}.`);
+    },
+    countRequests: async () => {
+      // No simulated Google has taken as many starts: the list of them, which nobody wants, is left out.
+      const answer = await fetch(`${url}/__simulator/starts?from=${Number.MAX_SAFE_INTEGER}`);
+      return requestCounts.parse(await answer.json()).requests;
     },
     close: async () => {
       child.disconnect();

@@ -29,7 +29,7 @@ export function startup(): Promise<Table> {
 }
 
 /** With the options of our own bundle: the comparison is of what is in it. */
-async function bundleBareServer(dir: string): Promise<string> {
+export async function bundleBareServer(dir: string): Promise<string> {
   const [{ output, platform = "node" } = {}] = [bundleConfig].flat();
   const options: OutputOptions = { ...[output].flat()[0], dir };
   await build({
@@ -56,7 +56,7 @@ async function sample(bare: Program, ours: Program): Promise<Samples> {
   return samples;
 }
 
-async function timeToTools(program: Program, era: Era): Promise<number> {
+export async function timeToTools(program: Program, era: Era): Promise<number> {
   const client = openStdioClient(program);
   try {
     await listTools(client, era);

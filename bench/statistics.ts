@@ -11,6 +11,17 @@ export function spreadOf(samples: readonly number[]): Spread {
   return { low: quantile(sorted, 0.25), median: quantile(sorted, 0.5), high: quantile(sorted, 0.75) };
 }
 
+/** What half of them stay below, and what all but one in a hundred do. */
+export interface Tail {
+  p50: number;
+  p99: number;
+}
+
+export function tailOf(samples: readonly number[]): Tail {
+  const sorted = samples.toSorted((a, b) => a - b);
+  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) };
+}
+
 export const median = (samples: readonly number[]): number => spreadOf(samples).median;
 
 /** Each sample against the one taken beside it, so that a slow minute weighs on both. */

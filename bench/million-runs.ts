@@ -1,0 +1,67 @@
+/** A database with a million stored runs, as years of use would leave it, made in seconds. */
+
+import { DatabaseSync } from "node:sqlite";
+import { DEFAULT_AGENT } from "../src/gemini/agents.ts";
+import { openSqlite } from "../src/store/sqlite.ts";
+import { QUERY, quietLog } from "./questions.ts";
+
+/** One in ten was a research by the agent, of which some failed and a hundred are under way. */
+const UNDER_WAY = 100;
+const KIND = "case when i % 10 = 0 then 'agent' when i % 10 < 4 then 'deep_search' else 'search' end";
+const STATUS = `case when i < ${UNDER_WAY} * 10 and i % 10 = 0 then 'running_async'
+  when i % 50 = 7 then 'failed' when i % 100 = 9 then 'cancelled' else 'completed' end`;
+const ID = `lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2)
+  || '-a' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`;
+
+const OPTIONS = JSON.stringify({ max_wait_ms: 14_400_000 });
+const ESTIMATE = JSON.stringify({
+  minutes: { low: 5, likely: 10, high: 20 },
+  cost_usd: { low: 1, likely: 2.5, high: 5 },
+  basis: "Google's published figures",
+});
+const THOUGHT = JSON.stringify({
+  text: `**Comparing field studies**\n\n${"What was measured, where and when. ".repeat(12)}`,
+});
+
+/** One a minute, newest first: back to almost two years ago. */
+const TASKS = `
+  with recursive numbers(i) as (select 0 union all select i + 1 from numbers where i + 1 < :runs),
+  runs as (select i, ${ID} as id, ${KIND} as kind, ${STATUS} as status, :now - i * 60000 as at from numbers)
+  insert into research_tasks (task_id, kind, query, status, progress, mode, backend, model, options_json, join_key,
+    estimate_json, client, enable_notifications, created_at, started_at, updated_at, completed_at, deadline_at,
+    interaction_id, lease_owner, lease_epoch, next_poll_at, last_event_at, tokens_input, tokens_output, cost_usd,
+    usage_final, error_code, error_message)
+  select id, kind, :query || ' (' || i || ')', status, case status when 'completed' then 100 else 40 end,
+    case kind when 'agent' then 'async' else 'sync' end, 'api', :agent, :options,
+    case kind when 'agent' then lower(hex(randomblob(32))) end, case kind when 'agent' then :estimate end,
+    'bench', 1, at, at, at + 600000, case status when 'running_async' then null else at + 600000 end, at + 14400000,
+    case kind when 'agent' then 'v1_' || hex(randomblob(30)) end, 'bench', 12,
+    case status when 'running_async' then :now + 3600000 end, at + 500000, 250000, 60000, 2.75, 1,
+    case status when 'failed' then 'RESEARCH_FAILED' end, case status when 'failed' then 'The research failed.' end
+  from runs`;
+
+const EVENTS = `
+  insert into research_events (task_id, seq, at, kind, data_json)
+  select task_id, seq.value, created_at, case when seq.value % 2 = 0 then 'thought' else 'search' end, :thought
+  from research_tasks, json_each('[1, 2]') as seq where kind = 'agent'`;
+
+/** The ids of some of its runs, of all kinds and ages. */
+export async function fillWithRuns(file: string, { runs, ids }: { runs: number; ids: number }): Promise<string[]> {
+  await (await openSqlite(file, quietLog)).close();
+  const database = new DatabaseSync(file);
+  try {
+    // Nothing here is worth waiting for the disk, nor writing twice.
+    database.exec("pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -400000; begin");
+    const now = Date.now();
+    database
+      .prepare(TASKS)
+      .run({ runs, now, query: QUERY, agent: DEFAULT_AGENT, options: OPTIONS, estimate: ESTIMATE });
+    database.prepare(EVENTS).run({ thought: THOUGHT });
+    database.exec("commit");
+    // Ids are random, so the first in their order are of every age.
+    const rows = database.prepare("select task_id from research_tasks order by task_id limit ?").all(ids);
+    return rows.map((row) => String(row["task_id"]));
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,244 @@
+/** Ten thousand unfinished runs of a process that died, taken up by one worker: how soon, how politely, at what cost. */
+
+import { writeFileSync } from "node:fs";
+import { copyFile, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
+import { DEFAULT_AGENT } from "../src/gemini/agents.ts";
+import { claimDueRuns } from "../src/runs/claim-store.ts";
+import { commitIntent, saveInteractionId } from "../src/runs/start-store.ts";
+import type { SavedLine } from "../src/simulator/interaction-state.ts";
+import { keyFingerprint } from "../src/simulator/ledger.ts";
+import { type OpenDatabase, openSqlite } from "../src/store/sqlite.ts";
+import { isolatedEnvironment, TEST_KEY } from "../test/support/server.ts";
+import { QUERY, quietLog } from "./questions.ts";
+import type { Table } from "./report.ts";
+import { forkSimulator, type ForkedSimulator } from "./simulator-process.ts";
+import { startWorker, type Used, type WorkerProcess } from "./worker-process.ts";
+import { withWorkspace } from "./workspace.ts";
+
+const RUNS = 10_000;
+/** As many as a process looks at at once: what it leaves behind under lease. */
+const IN_FLIGHT = 8;
+const DEFAULT_RPS = 5;
+/** The most that the setting allows: ten thousand runs then take at least 100 s. */
+const HIGHEST_RPS = 100;
+const SAMPLE_S = 20;
+/** The first seconds belong to the start of the process. */
+const SETTLE_S = 4;
+
+const TARGET = { recoveredMs: 10_000, peakMb: 150, idleCpu: 0.05 };
+/** The bench's seconds are not the worker's, and some timers are late: no more than this over the rate in any second. */
+const PER_SECOND_SLACK = 1.2;
+
+interface Subject {
+  title: string;
+  maxRps: number;
+  /** How every run stands at Google. */
+  life: Record<string, unknown>;
+}
+
+const SUBJECTS: readonly Subject[] = [
+  { title: "none is done at Google", maxRps: DEFAULT_RPS, life: { status: "in_progress" } },
+  { title: "all are done at Google", maxRps: HIGHEST_RPS, life: { duration_ms: 0 } },
+];
+
+interface Sample {
+  maxRps: number;
+  /** From the start of the process until it has taken up what the dead one held, and says how many it follows. */
+  recoveredMs: number;
+  /** Until Google was first asked. */
+  firstLookMs: number;
+  /** Requests in each second, from the first on. */
+  perSecond: number[];
+  cpu: number;
+  last: Used;
+  collected: number;
+}
+
+export const recovery = (): Promise<Table> => withWorkspace(measureAll);
+
+async function measureAll(directory: string): Promise<Table> {
+  const filled = join(directory, "filled.db");
+  const started = performance.now();
+  const interactionIds = await fill(filled);
+  const fillMs = performance.now() - started;
+  const samples: Sample[] = [];
+  for (const [index, subject] of SUBJECTS.entries()) {
+    const home = join(directory, String(index));
+    await mkdir(home);
+    await copyFile(filled, join(home, "deep_research.db"));
+    const stateFile = join(home, "google.jsonl");
+    writeFileSync(stateFile, stateOf(interactionIds, subject.life));
+    samples.push(await measure(subject, home, stateFile));
+  }
+  return tableOf(samples, fillMs);
+}
+
+/** Through the product's own start protocol; nothing of it is worth waiting for the disk. */
+async function fill(file: string): Promise<string[]> {
+  const { db, close } = await openSqlite(file, quietLog);
+  await sql`pragma synchronous = off`.execute(db);
+  const now = Date.now();
+  const ids: string[] = [];
+  for (let run = 0; run < RUNS; run += 1) {
+    const intent = await commitIntent(db, { ...INTENT, query: `${QUERY} (${run})`, joinKey: `key-${run}`, now }, NEW);
+    if (intent.kind === "joined") throw new Error("Every run is one of its own.");
+    const interactionId = `v1_bench_${run}`;
+    await saveInteractionId(db, { attemptId: intent.attemptId, interactionId, now });
+    ids.push(interactionId);
+  }
+  await claimDueRuns(db, { processId: INTENT.processId, limit: IN_FLIGHT, now, nextPollAt: now + 3_600_000 });
+  await close();
+  return ids;
+}
+
+const NEW = { join: false };
+
+const INTENT = {
+  owner: "local",
+  agent: DEFAULT_AGENT,
+  options: { max_wait_ms: 86_400_000 },
+  estimate: { minutes: { low: 5, likely: 10, high: 20 }, cost_usd: { low: 1, likely: 2, high: 5 } },
+  client: "bench",
+  // Ten thousand messages on somebody's screen are no part of this.
+  enableNotifications: false,
+  maxWaitMs: 86_400_000,
+  keyFingerprint: undefined,
+  baseUrl: "",
+  processId: "a-process-that-died",
+};
+
+function stateOf(interactionIds: readonly string[], life: Record<string, unknown>): string {
+  const key = keyFingerprint(TEST_KEY);
+  const facts = { query: QUERY, agent: DEFAULT_AGENT, labels: {}, key, at: Date.now(), skipped: 0, thinks: true, life };
+  const line = (id: string): SavedLine => ({ event: "start", id, ...facts });
+  return interactionIds.map((id) => `${JSON.stringify(line(id))}\n`).join("");
+}
+
+async function measure(subject: Subject, home: string, stateFile: string): Promise<Sample> {
+  const simulator = await forkSimulator(["--state", stateFile]);
+  const store = await openSqlite(join(home, "deep_research.db"), quietLog);
+  const worker = startWorker({
+    ...isolatedEnvironment(home),
+    GEMINI_API_KEY: TEST_KEY,
+    GOOGLE_GEMINI_BASE_URL: simulator.url,
+    RESEARCH_MAX_RPS: String(subject.maxRps),
+  });
+  try {
+    return { maxRps: subject.maxRps, ...(await sample(worker, simulator, store)) };
+  } finally {
+    await worker.close();
+    await store.close();
+    await simulator.close();
+  }
+}
+
+async function sample(
+  worker: WorkerProcess,
+  simulator: ForkedSimulator,
+  { db }: OpenDatabase,
+): Promise<Omit<Sample, "maxRps">> {
+  const [following, released] = await Promise.all([
+    worker.logged(`Following ${RUNS} unfinished`),
+    worker.logged("are taken up"),
+  ]);
+  const count = async (): Promise<number> =>
+    Object.values(await simulator.countRequests()).reduce((sum, requests) => sum + requests, 0);
+  let before = await count();
+  while (before === 0) {
+    await sleep(5);
+    before = await count();
+  }
+  const firstLookAt = performance.now();
+  const perSecond: number[] = [];
+  let settled: { cpuMs: number; at: number } | undefined;
+  for (let second = 1; second <= SAMPLE_S; second += 1) {
+    await sleep(Math.max(0, firstLookAt + second * 1_000 - performance.now()));
+    const now = await count();
+    perSecond.push(now - before);
+    before = now;
+    if (second === SETTLE_S) settled = { cpuMs: (await worker.used()).cpuMs, at: performance.now() };
+  }
+  const last = await worker.used();
+  const { rows } = await sql<{ n: number }>`select count(*) as n from research_results where partial = 0`.execute(db);
+  return {
+    recoveredMs: Math.max(following, released) - worker.spawnedAt,
+    firstLookMs: firstLookAt - worker.spawnedAt,
+    perSecond,
+    cpu: settled === undefined ? Number.NaN : (last.cpuMs - settled.cpuMs) / (performance.now() - settled.at),
+    last,
+    collected: rows[0]?.n ?? 0,
+  };
+}
+
+const mean = ({ perSecond }: Sample): number => perSecond.reduce((sum, count) => sum + count, 0) / perSecond.length;
+const most = ({ perSecond }: Sample): number => Math.max(...perSecond);
+const isPolite = (sample: Sample): boolean =>
+  // The first request is over when the first second begins.
+  mean(sample) <= sample.maxRps + 1 / SAMPLE_S && most(sample) <= Math.ceil(sample.maxRps * PER_SECOND_SLACK);
+
+interface Line {
+  what: string;
+  figure: (sample: Sample) => string;
+  /** Undefined where it is not meant for. */
+  target?: { words: string; met: (sample: Sample) => boolean | undefined };
+}
+
+function cell({ figure, target }: Line, sample: Sample): string {
+  const met = target?.met(sample);
+  return met === undefined ? figure(sample) : `${figure(sample)}: ${met ? "met" : "missed"}`;
+}
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+const timers = ({ last }: Sample): number => last.resources.filter((resource) => resource === "Timeout").length;
+
+const LINES: readonly Line[] = [
+  {
+    what: "start of the process until all are taken up",
+    figure: ({ recoveredMs }) => seconds(recoveredMs),
+    target: { words: "≤ 10 s", met: ({ recoveredMs }) => recoveredMs <= TARGET.recoveredMs },
+  },
+  { what: "until Google is first asked", figure: ({ firstLookMs }) => seconds(firstLookMs) },
+  {
+    what: "requests per second: mean, most in one second",
+    figure: (sample) => `${mean(sample).toFixed(2)}, ${most(sample)}`,
+    target: { words: "mean ≤ `RESEARCH_MAX_RPS`", met: isPolite },
+  },
+  { what: `reports collected in ${SAMPLE_S} s`, figure: ({ collected }) => collected.toLocaleString("en") },
+  {
+    what: `all ${RUNS.toLocaleString("en")} at that rate`,
+    figure: (sample) => (sample.collected === 0 ? "—" : seconds((RUNS / mean(sample)) * 1_000)),
+  },
+  {
+    what: "peak memory (RSS)",
+    figure: ({ last }) => `${last.peakMb.toFixed(0)} MB`,
+    target: { words: "≤ 150 MB", met: ({ last }) => last.peakMb <= TARGET.peakMb },
+  },
+  {
+    what: "processor, of one core",
+    figure: ({ cpu }) => `${(cpu * 100).toFixed(1)} %`,
+    target: {
+      words: `≤ 5 % at ${DEFAULT_RPS} per second`,
+      met: ({ cpu, maxRps }) => (maxRps > DEFAULT_RPS ? undefined : cpu <= TARGET.idleCpu),
+    },
+  },
+  {
+    what: "open timers, other handles",
+    figure: (sample) => `${timers(sample)}, ${sample.last.resources.length - timers(sample)}`,
+  },
+];
+
+function tableOf(samples: readonly Sample[], fillMs: number): Table {
+  return {
+    title: `Recovery of ${RUNS.toLocaleString("en")} unfinished runs in one process`,
+    columns: ["", ...SUBJECTS.map(({ title, maxRps }) => `\`RESEARCH_MAX_RPS=${maxRps}\`, ${title}`), "target"],
+    rows: LINES.map((line) => [line.what, ...samples.map((sample) => cell(line, sample)), line.target?.words ?? ""]),
+    notes: [
+      `The built \`worker\` on a database whose runs were started by a process that is gone, ${IN_FLIGHT} of them under its lease, all of them due (filled in ${seconds(fillMs)}). Google is the simulator in a process of its own. ${SAMPLE_S} s of following, of which the processor is measured over the last ${SAMPLE_S - SETTLE_S}.`,
+    ],
+    // Times and shares of a processor are the machine's; how often Google is asked is ours.
+    passed: samples.every(isPolite),
+  };
+}

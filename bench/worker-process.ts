@@ -1,0 +1,73 @@
+/** The built `worker` in a process that can be asked what it has used: nothing in the product answers that. */
+
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { z } from "zod";
+import { BIN } from "../test/support/server.ts";
+
+/** What the process says of itself when asked; JavaScript as it is, because stripping types would take memory too. */
+const SELF_REPORT = `
+  process.on("message", () => {
+    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+    const resources = process.getActiveResourcesInfo();
+    process.send({ cpuMs: (userCPUTime + systemCPUTime) / 1000, peakMb: maxRSS / 1024, resources });
+  });
+  process.channel.unref();
+`;
+
+const used = z.object({ cpuMs: z.number(), peakMb: z.number(), resources: z.array(z.string()) });
+
+export type Used = z.output<typeof used>;
+
+export interface WorkerProcess {
+  /** When the process was asked for, on the clock of `performance.now()`. */
+  spawnedAt: number;
+  /** Resolves with the time of the first log line that holds these words. */
+  logged(words: string): Promise<number>;
+  used(): Promise<Used>;
+  close(): Promise<void>;
+}
+
+const LEAVE_WITHIN_MS = 10_000;
+
+export function startWorker(env: Record<string, string>): WorkerProcess {
+  const preload = `data:text/javascript,${encodeURIComponent(SELF_REPORT)}`;
+  const spawnedAt = performance.now();
+  const child = fork(BIN, ["worker"], {
+    execArgv: ["--import", preload],
+    env,
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+  if (child.stderr === null) throw new Error("The worker's log cannot be read.");
+  const gone = once(child, "exit");
+  const lines: { text: string; at: number }[] = [];
+  const log = createInterface({ input: child.stderr }).on("line", (text) =>
+    lines.push({ text, at: performance.now() }),
+  );
+  const left = gone.then(() => Promise.reject(new Error(`The worker left: ${lines.at(-1)?.text}`)));
+  // Expected in the end; who waits for something else hears of it.
+  left.catch(() => undefined);
+  const logged = async (words: string): Promise<number> => {
+    for (;;) {
+      const found = lines.find(({ text }) => text.includes(words));
+      if (found !== undefined) return found.at;
+      await Promise.race([once(log, "line"), left]);
+    }
+  };
+  return {
+    spawnedAt,
+    logged,
+    used: async () => {
+      child.send("report");
+      const [answer] = await Promise.race([once(child, "message"), left]);
+      return used.parse(answer);
+    },
+    close: async () => {
+      const impatience = setTimeout(() => child.kill("SIGKILL"), LEAVE_WITHIN_MS);
+      child.kill("SIGTERM");
+      await gone;
+      clearTimeout(impatience);
+    },
+  };
+}
