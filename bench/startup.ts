@@ -30,7 +30,7 @@ export function startup(): Promise<Table> {
 
 /** With the options of our own bundle: the comparison is of what is in it. */
 export async function bundleBareServer(dir: string): Promise<string> {
-  const [{ output, platform = "node" } = {}] = [bundleConfig].flat();
+  const [{ output, platform = "node" } = {}] = bundleConfig;
   const options: OutputOptions = { ...[output].flat()[0], dir };
   await build({
     platform,

@@ -1,7 +1,6 @@
 /** `cancel_research`: stops a run of any kind and keeps what it had found. */
 
 import { z } from "zod";
-import { cancelRun } from "../runs/cancel.ts";
 import { readStored } from "../runs/read.ts";
 import type { Run } from "../runs/run.ts";
 import { factLines } from "./answer-text.ts";
@@ -35,6 +34,7 @@ export const cancelResearch = defineOperation({
     const runner = agent === undefined ? undefined : (await deps.research()).runner;
     runner?.start();
     const request = { owner: call.owner, taskId: input.task_id, keepPartial: input.save_partial };
+    const { cancelRun } = await import("../runs/cancel.ts");
     const run = await cancelRun({ db, clock: deps.clock, agent, lookNow: () => runner?.wake() }, request);
     const { result } = await readStored(db, call.owner, run.taskId);
     const saved = run.status === "cancelled" && result !== undefined;

@@ -1,4 +1,7 @@
-/** Everything this product can do, in the order clients see it. */
+/**
+ * Everything this product can do, in the order clients see it. A definition loads what it runs on when it is first
+ * run: a client waits for this list at every start.
+ */
 
 import { cancelResearch } from "./cancel-research.ts";
 import { checkResearchStatus } from "./check-research-status.ts";

@@ -1,7 +1,6 @@
 /** `deep_research`: the tool of older versions, kept so that nothing that calls it breaks. */
 
 import { z } from "zod";
-import { researchReport } from "../search/quick.ts";
 import { searchText } from "./answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
 import { numberedSources, runSearch, searchMetadata, searchMetadataFields } from "./run-search.ts";
@@ -31,6 +30,7 @@ export const deepResearch = defineOperation({
       { start: { kind: "deep_research", query: topic, options: { depth } }, call },
       async ({ run, search, call: inner }) => {
         const request = { topic, depth, ownPrompt: deps.settings.legacyPrompt };
+        const { researchReport } = await import("../search/quick.ts");
         const findings = await researchReport(search, request, inner);
         const report = findings.answer.report ?? "";
         const metadata = searchMetadata(run, { asked: { topic, depth }, findings, now: deps.clock.now() });

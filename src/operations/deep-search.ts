@@ -5,7 +5,7 @@ import { AppError } from "../errors.ts";
 import { numberSources } from "../reports/report.ts";
 import { findRounds } from "../runs/result-store.ts";
 import { isFinished, type Run } from "../runs/run.ts";
-import { deepSearch, type Round } from "../search/deep.ts";
+import type { Round } from "../search/deep.ts";
 import { list, searchText } from "./answer-text.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
 import { numberedSources, runSearch, searchMetadata, searchMetadataFields, type SearchStart } from "./run-search.ts";
@@ -83,6 +83,7 @@ function runDeepSearch(
     };
     // They are part of this run from now on, whatever becomes of it.
     for (const round of earlier) await onRound(round);
+    const { deepSearch } = await import("../search/deep.ts");
     const { best, verified, iterations, rounds } = await deepSearch(
       search,
       { query, maxRounds, onRound, earlier },

@@ -2,7 +2,6 @@
 
 import { z } from "zod";
 import { AppError } from "../errors.ts";
-import { resumeAgentRun } from "../runs/resume.ts";
 import { factLines } from "./answer-text.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
 import { continueDeepSearch } from "./deep-search.ts";
@@ -44,6 +43,7 @@ export const resumeResearch = defineOperation({
       });
     }
     const { research, runner } = await deps.research();
+    const { resumeAgentRun } = await import("../runs/resume.ts");
     const resumed = await resumeAgentRun(research, {
       owner: call.owner,
       taskId: run.taskId,

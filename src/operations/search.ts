@@ -1,7 +1,6 @@
 /** `search`: one grounded answer in seconds. */
 
 import { z } from "zod";
-import { quickSearch } from "../search/quick.ts";
 import { searchText } from "./answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
 import { numberedSources, runSearch, searchMetadata, searchMetadataFields } from "./run-search.ts";
@@ -28,6 +27,7 @@ export const search = defineOperation({
       deps,
       { start: { kind: "search", query, options: {} }, call },
       async ({ run, search: deeper, call: inner }) => {
+        const { quickSearch } = await import("../search/quick.ts");
         const findings = await quickSearch(deeper, query, inner);
         const result = findings.answer.report ?? "";
         const metadata = searchMetadata(run, { asked: { query }, findings, now: deps.clock.now() });

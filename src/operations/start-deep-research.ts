@@ -5,8 +5,6 @@ import { AppError } from "../errors.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
 import { readStored } from "../runs/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
-import { startResearch } from "../runs/start.ts";
-import { markSync } from "../runs/start-store.ts";
 import { waitForRun } from "../runs/wait.ts";
 import { factLines, list } from "./answer-text.ts";
 import { resultMetadata, resultMetadataSchema, sourceLine, sourceSchema } from "./get-research-results.ts";
@@ -66,6 +64,7 @@ export const startDeepResearch = defineOperation({
     const { agent, notice } = currentAgent(input.model);
     const { research, runner, durable } = await deps.research();
     if (!durable) throw notDurable();
+    const { startResearch } = await import("../runs/start.ts");
     const started = await startResearch(research, {
       owner: call.owner,
       client: call.client,
@@ -142,6 +141,7 @@ interface Completed {
 async function completed(deps: OperationDeps, { run, call, about, joined }: Completed) {
   const db = await deps.database();
   // A run that somebody else waited for, or that was finished before, keeps the mode it had.
+  const { markSync } = await import("../runs/start-store.ts");
   if (!joined) await markSync(db, run.taskId);
   const stored = await readStored(db, call.owner, run.taskId);
   const { report = "", sources = [] } = stored.result ?? {};
