@@ -15,6 +15,7 @@ import {
   type NotificationDaemon,
   startNotificationDaemon,
 } from "../support/notification-daemon.ts";
+import { openResearch, startRun, untilStatus } from "../support/research.ts";
 import { temporaryDirectory } from "../support/server.ts";
 
 const desktop = await notificationDesktop();
@@ -93,6 +94,25 @@ test.skipIf(desktop === "missing")(
       body: "1b4e28ba: Google reported that the research failed.",
     });
     expect(lines).toEqual([]);
+  },
+);
+
+test.skipIf(desktop === "missing")(
+  "O1 O2: a research that ends while three servers are open is told once on a real desktop",
+  async (t) => {
+    const daemon = await startNotificationDaemon(t);
+    const scene = await openResearch(t, {});
+    const servers = await Promise.all([1, 2, 3].map(() => scene.server({ env: daemon.environment })));
+    const [first] = servers;
+    if (first === undefined) throw new Error("No server was started.");
+    const taskId = await startRun(first);
+    await untilStatus(first, taskId, "completed");
+    const [notification] = await arrived(daemon, 1);
+    expect(notification).toMatchObject({ appName: "gemini-search-mcp", title: "Deep Research Complete" });
+    expect(notification?.body).toMatch(new RegExp(`^${taskId.slice(0, 8)}: finished in \\d+ s$`));
+    // Time for the other two to find it too, if they would.
+    await systemClock.sleep(500);
+    expect(daemon.received()).toHaveLength(1);
   },
 );
 
