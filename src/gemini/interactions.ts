@@ -111,9 +111,11 @@ async function withLimit<T>(ms: number, signal: AbortSignal, work: (signal: Abor
   }
 }
 
-/** Faults that happen before a byte of the request has left. */
+/** Faults that can only happen before a byte of the request has left. */
 const NEVER_SENT =
-  /^(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH)/;
+  /^(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNSUPPORTED_PROTOCOL|\w*HANDSHAKE_FAILURE)|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH)/;
+/** Other codes of system calls happen to established connections as well. */
+const CONNECTING = new Set(["connect", "getaddrinfo"]);
 const REFUSED = new Set([400, 401, 403, 404, 413, 422]);
 
 const UNREADABLE: Begun = { kind: "unknown", why: "Google's answer could not be read." };
@@ -124,8 +126,7 @@ function classifyStart(cause: unknown, error: AppError): Begun {
   if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfter(cause), error };
   if (status !== undefined && REFUSED.has(status)) return { kind: "refused", error };
   if (status !== undefined) return { kind: "unknown", why: `Google answered with HTTP ${status}.` };
-  const codes = causeCodes(cause);
-  if (codes.some((code) => NEVER_SENT.test(code))) return { kind: "not_sent", error };
+  if (wasNeverSent(cause)) return { kind: "not_sent", error };
   return { kind: "unknown", why: "The connection broke after the request was sent." };
 }
 
@@ -141,15 +142,16 @@ function statusOf(error: unknown): number | undefined {
   return isRecord(error) && typeof error["status"] === "number" ? error["status"] : undefined;
 }
 
-function causeCodes(error: unknown): string[] {
-  const codes: string[] = [];
+/** Somewhere in the chain of causes is a fault of connecting. */
+function wasNeverSent(error: unknown): boolean {
   for (let cause = error, depth = 0; isRecord(cause) && depth < 6; cause = cause["cause"], depth += 1) {
-    if (typeof cause["code"] === "string") codes.push(cause["code"]);
+    const { code, syscall, errors } = cause;
+    if (typeof code === "string" && NEVER_SENT.test(code)) return true;
+    if (typeof syscall === "string" && CONNECTING.has(syscall)) return true;
     // Node tries several addresses and reports them together.
-    const inner = cause["errors"];
-    if (Array.isArray(inner)) codes.push(...inner.flatMap((one) => causeCodes(one)));
+    if (Array.isArray(errors) && errors.length > 0 && errors.every(wasNeverSent)) return true;
   }
-  return codes;
+  return false;
 }
 
 const LONGEST_RETRY_AFTER_MS = 15 * 60_000;

@@ -5,6 +5,7 @@ import { AppError } from "../errors.ts";
 import { numberSources } from "../reports/report.ts";
 import { findRounds } from "../runs/result-store.ts";
 import { isFinished, type Run } from "../runs/run.ts";
+import { findContinuation } from "../runs/run-store.ts";
 import type { Round } from "../search/deep.ts";
 import { list, searchText } from "./answer-text.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
@@ -123,6 +124,14 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
       run: { task_id: run.taskId, status: run.status, progress: run.progress },
     });
   }
+  const continued = await findContinuation(await deps.database(), call.owner, run.taskId);
+  if (continued !== undefined) {
+    return resumedAs(
+      continued.taskId,
+      continued.status,
+      "This search is being continued already, or was: see this run.",
+    );
+  }
   const earlier = rounds.map((round) => {
     const { model } = round.metadata;
     return { ...round, model: typeof model === "string" ? model : "auto-detected" };
@@ -135,14 +144,16 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
   const background = { owner, client, signal: deps.leaving, progress: () => {} };
   const request = { query: run.query, maxRounds, earlier, taskId, parentTaskId: run.taskId };
   deps.inBackground(runDeepSearch(deps, request, background).catch(() => undefined));
-  return {
-    success: true,
-    task_id: taskId,
-    status: "running",
-    message: `The search goes on at round ${earlier.length + 1} as a run of its own.`,
-    check_status_command: `check_research_status(task_id='${taskId}')`,
-  };
+  return resumedAs(taskId, "running", `The search goes on at round ${earlier.length + 1} as a run of its own.`);
 }
+
+const resumedAs = (taskId: string, status: string, message: string) => ({
+  success: true,
+  task_id: taskId,
+  status,
+  message,
+  check_status_command: `check_research_status(task_id='${taskId}')`,
+});
 
 /** Sources by their number in the list above: the addresses are long and stand there already. */
 function roundLine(round: ReturnType<typeof roundSummary>, all: string[]): string {

@@ -44,8 +44,10 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
     await cancelHere(db, { taskId, confirmed: false, now: clock.now() });
     return findRun(db, owner, taskId);
   }
-  if (run.kind === "agent") await tellGoogle(deps, run);
-  const seen = await waitForRun(db, clock, { owner, taskId, until: ({ status }) => isFinished(status), ms: WAIT_MS });
+  // Both within the same five seconds: what Google says about the cancel shows in the run.
+  const told = run.kind === "agent" ? tellGoogle(deps, run) : Promise.resolve();
+  const waited = waitForRun(db, clock, { owner, taskId, until: ({ status }) => isFinished(status), ms: WAIT_MS });
+  const [seen] = await Promise.all([waited, told]);
   if (isFinished(seen.status)) return seen;
   return settle(deps, seen, request);
 }
@@ -64,8 +66,9 @@ async function settle({ db, clock }: CancelDeps, run: Run, { keepPartial }: Canc
   const holder = await leaseOwnerOf(db, run.taskId);
   const alive = (await processLiveness(db, [holder])).get(holder) === "alive";
   if (run.kind === "agent" || !alive) {
-    await cancelHere(db, { taskId: run.taskId, confirmed: run.kind !== "agent", now });
-    if (!keepPartial) await dropResult(db, run.taskId);
+    const moved = await cancelHere(db, { taskId: run.taskId, confirmed: run.kind !== "agent", now });
+    // A report that was finished a moment before was paid for.
+    if (moved && !keepPartial) await dropResult(db, run.taskId);
   }
   return findRun(db, run.owner, run.taskId);
 }

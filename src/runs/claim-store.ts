@@ -123,6 +123,8 @@ export async function nextLookAt(db: Database, now: number): Promise<number | un
     .selectFrom("research_tasks")
     .select("next_poll_at")
     .where("next_poll_at", "is not", null)
+    // What somebody is looking at cannot be claimed, however long it is due.
+    .where((lease) => lease.or([lease("lease_until", "is", null), lease("lease_until", "<=", now)]))
     .orderBy("next_poll_at")
     .limit(1)
     .executeTakeFirst();
@@ -195,11 +197,16 @@ export async function leaseHolders(db: Database): Promise<string[]> {
 export async function unfinishedInteractions(db: Database, limit: number) {
   const rows = await db
     .selectFrom("research_tasks")
-    .select(["task_id", "query", "interaction_id"])
+    .select(["task_id", "query", "interaction_id", "enable_notifications"])
     .where("status", "=", "running_async")
     .where("interaction_id", "is not", null)
     .orderBy("next_poll_at")
     .limit(limit)
     .execute();
-  return rows.map((row) => ({ taskId: row.task_id, query: row.query, interactionId: row.interaction_id ?? "" }));
+  return rows.map((row) => ({
+    taskId: row.task_id,
+    query: row.query,
+    interactionId: row.interaction_id ?? "",
+    enableNotifications: row.enable_notifications === 1,
+  }));
 }

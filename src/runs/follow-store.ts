@@ -79,10 +79,10 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
       .where("task_id", "=", run.taskId)
       .where("lease_epoch", "=", run.epoch)
       .where("status", "in", finish.from ?? sourcesOf(finish.to))
-      .returning(["query", "enable_notifications"])
+      .returning(["query", "enable_notifications", "keep_partial"])
       .executeTakeFirst();
     if (moved === undefined) return false;
-    if (finish.to === "cancelled" && !run.keepPartial) {
+    if (finish.to === "cancelled" && moved.keep_partial === 0) {
       await dropResult(transaction, run.taskId);
     } else if (finish.result !== undefined) {
       const raw = finish.raw === undefined ? undefined : deflateRawSync(JSON.stringify(finish.raw));

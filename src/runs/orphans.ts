@@ -7,7 +7,7 @@ import { z } from "zod";
 import { failpoint } from "../platform/failpoint.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
-import { saveInteractionId } from "./start-store.ts";
+import { hasAttempt, saveInteractionId } from "./start-store.ts";
 
 const orphan = z.object({ attempt_id: z.string(), interaction_id: z.string() });
 
@@ -24,7 +24,7 @@ export function keepOrphan(directory: string, attemptId: string, interactionId: 
   }
 }
 
-/** Brings kept ids into the database. What it refuses again stays kept. */
+/** Brings kept ids into the database. What it refuses, does not know or cannot be read stays in its file. */
 export async function importOrphans(
   db: Database,
   { directory, log, now }: { directory: string; log: Log; now: number },
@@ -32,26 +32,45 @@ export async function importOrphans(
   let imported = 0;
   for (const file of takeOver(directory)) {
     failpoint("after-orphan-taken");
-    const entries = readFileSync(file, "utf8").split("\n").flatMap(parse);
-    for (const { attempt_id: attemptId, interaction_id: interactionId } of entries) {
-      try {
-        if (await saveInteractionId(db, { attemptId, interactionId, now })) imported += 1;
-      } catch {
-        keepOrphan(directory, attemptId, interactionId);
-      }
+    const lines = readFileSync(file, "utf8")
+      .split("\n")
+      .filter((line) => line.trim() !== "");
+    let left = 0;
+    for (const entry of lines.map(parse)) {
+      const outcome = entry === undefined ? "unreadable" : await bringIn(db, entry, now);
+      if (outcome === "imported") imported += 1;
+      if (outcome !== "imported" && outcome !== "known") left += 1;
     }
-    rmSync(file, { force: true });
+    if (left === 0) rmSync(file, { force: true });
   }
   if (imported > 0) log.info(`${imported} research ${imported === 1 ? "run" : "runs"} recovered from orphans.jsonl.`);
 }
 
+type Outcome = "imported" | "known" | "of another database" | "refused" | "unreadable";
+
+async function bringIn(db: Database, entry: z.infer<typeof orphan>, now: number): Promise<Outcome> {
+  const { attempt_id: attemptId, interaction_id: interactionId } = entry;
+  try {
+    if (await saveInteractionId(db, { attemptId, interactionId, now })) return "imported";
+    return (await hasAttempt(db, attemptId)) ? "known" : "of another database";
+  } catch {
+    return "refused";
+  }
+}
+
 const OURS = /^orphans\.jsonl(?:\.(\d+)(?:\.[\w-]+)?)?$/;
 
-/** Only one process can rename a file; a line added meanwhile starts a new one. One that died importing is replaced. */
+/**
+ * Only one process can rename a file; a line added meanwhile starts a new one. Files that a process could not empty
+ * carry its number: they are its own again at the next try, and anybody's once it is gone.
+ */
 function takeOver(directory: string): string[] {
   return readdirSync(directory).flatMap((name) => {
     const match = OURS.exec(name);
-    if (match === null || (match[1] !== undefined && isAlive(Number(match[1])))) return [];
+    if (match === null) return [];
+    const holder = match[1] === undefined ? undefined : Number(match[1]);
+    if (holder === process.pid) return [join(directory, name)];
+    if (holder !== undefined && isAlive(holder)) return [];
     // Each under a name of its own: a second file that got the name of the first would replace it.
     const mine = `${fileIn(directory)}.${process.pid}.${randomUUID()}`;
     try {
@@ -72,11 +91,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function parse(line: string): z.infer<typeof orphan>[] {
-  if (line.trim() === "") return [];
+function parse(line: string): z.infer<typeof orphan> | undefined {
   try {
-    return [orphan.parse(JSON.parse(line))];
+    return orphan.parse(JSON.parse(line));
   } catch {
-    return [];
+    return undefined;
   }
 }

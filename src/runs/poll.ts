@@ -34,6 +34,7 @@ export async function pollRun(deps: ResearchDeps, run: ClaimedRun): Promise<void
     case "forbidden":
       return gone(deps, run, look.kind);
     case "rate_limited":
+      if (await pastDeadline(deps, run)) return undefined;
       return pauseAllPolls(deps.db, deps.clock.now() + (look.retryAfterMs ?? RATE_LIMIT_MS));
     case "unreachable":
       deps.log.debug(`Run ${run.taskId}: ${look.error.message}`);

@@ -13,21 +13,24 @@ export async function rescueReports(deps: ResearchDeps, rescued: Set<string>): P
   for (const run of runs.slice(0, MOST_RESCUED)) {
     const look = await deps.agent.look(run.interactionId, deps.leaving);
     if (look.kind !== "found" || look.interaction.status === "working") continue;
-    const { report } = look.interaction;
-    if (report.trim() !== "" && !(await rescue(deps, run, report))) continue;
+    const { report, status } = look.interaction;
+    const title = status === "completed" ? "Deep Research Complete" : "Deep Research Failed";
+    if (report.trim() !== "" && !(await rescue(deps, { ...run, title, report }))) continue;
     rescued.add(run.taskId);
   }
 }
 
-async function rescue(deps: ResearchDeps, run: UnsavedRun, report: string): Promise<boolean> {
+type Rescued = Pick<UnsavedRun, "taskId" | "query" | "enableNotifications"> & { title: string; report: string };
+
+async function rescue(deps: ResearchDeps, { title, report, ...run }: Rescued): Promise<boolean> {
   const path = await deps.backUp(run, report);
   if (path === undefined) {
     deps.log.error(
-      `Run ${run.taskId} is finished, but neither the database nor a file can be written. Free some disk space.`,
+      `Run ${run.taskId} has ended, but neither the database nor a file can be written. Free some disk space.`,
     );
     return false;
   }
-  deps.log.error(`Run ${run.taskId} is finished, but the database cannot be written. Its report is kept in ${path}.`);
-  await deps.tell({ title: "Deep Research Complete", body: `${run.taskId.slice(0, 8)}: saved to ${path}` });
+  deps.log.error(`Run ${run.taskId} has ended, but the database cannot be written. Its report is kept in ${path}.`);
+  if (run.enableNotifications) await deps.tell({ title, body: `${run.taskId.slice(0, 8)}: saved to ${path}` });
   return true;
 }

@@ -7,8 +7,10 @@ import type { Database } from "../store/database.ts";
 
 export interface UnsavedRun {
   taskId: string;
+  attemptId: string;
   query: string;
   interactionId: string;
+  enableNotifications: boolean;
 }
 
 export interface ResearchDeps {

@@ -6,7 +6,7 @@ import type { ResearchDeps } from "./research.ts";
 import type { Run } from "./run.ts";
 import { findRun } from "./run-store.ts";
 import { restartUnknown } from "./start.ts";
-import { currentAttempt, saveInteractionId } from "./start-store.ts";
+import { currentAttempt, extendDeadline, saveInteractionId } from "./start-store.ts";
 
 export interface ResumeRequest {
   owner: string;
@@ -30,8 +30,7 @@ export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest)
   if (run.status === "running_async" || run.status === "pending") return { kind: "looking", run };
   if (run.status !== "failed" || run.interactionId === undefined) throw nothingToResume(run);
   const now = clock.now();
-  const wait = Number(run.options["max_wait_ms"] ?? DEFAULT_WAIT_MS);
-  await reopen(db, taskId, { now, deadlineAt: now + wait });
+  await reopen(db, taskId, { now, deadlineAt: now + waitOf(run) });
   return { kind: "looking", run: await findRun(db, owner, taskId) };
 }
 
@@ -39,9 +38,11 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
   const { db, clock } = deps;
   const { owner, taskId, interactionId } = request;
   if (interactionId !== undefined) {
+    await refuseForeignId(deps, run, interactionId);
     const attempt = await currentAttempt(db, taskId);
     if (attempt !== undefined) {
       await saveInteractionId(db, { attemptId: attempt.attempt_id, interactionId, now: clock.now() });
+      await extendDeadline(db, taskId, clock.now() + waitOf(run));
     }
     return { kind: "adopted", run: await findRun(db, owner, taskId) };
   }
@@ -54,12 +55,31 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
       run: { task_id: taskId, status: run.status, progress: run.progress },
     });
   }
-  const restarted = await restartUnknown(deps, { taskId, query: run.query, agent: run.model ?? "" });
+  const deadlineAt = clock.now() + waitOf(run);
+  const { query, model: agent = "", enableNotifications } = run;
+  const restarted = await restartUnknown(deps, { taskId, query, agent, enableNotifications, deadlineAt });
   const current = await findRun(db, owner, taskId);
   return restarted === undefined
     ? { kind: "looking", run: current }
     : { kind: "restarted", run: current, ...restarted };
 }
+
+const waitOf = (run: Run): number => Number(run.options["max_wait_ms"] ?? DEFAULT_WAIT_MS);
+
+/** A mistyped id would end the run as expired, and with it the way to the right one. */
+async function refuseForeignId(deps: ResearchDeps, run: Run, interactionId: string): Promise<void> {
+  const look = await deps.agent.look(interactionId, AbortSignal.any([deps.leaving, AbortSignal.timeout(LOOK_MS)]));
+  if (look.kind !== "missing" && look.kind !== "forbidden") return;
+  throw new AppError({
+    code: "INVALID_INPUT",
+    message: "Google does not know this interaction_id, or not under the API key that is set.",
+    suggestion: "Copy it from AI Studio again; the run stays as it was.",
+    details: { field: "interaction_id" },
+    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+  });
+}
+
+const LOOK_MS = 20_000;
 
 function nothingToAdopt(run: Run): AppError {
   return new AppError({

@@ -272,3 +272,16 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
     costUsd: row.usage_final === 1 ? (row.cost_usd ?? undefined) : undefined,
   }));
 }
+
+/** The run that already goes on with this one, or did. */
+export async function findContinuation(db: Database, owner: string, taskId: string): Promise<Run | undefined> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .selectAll()
+    .where("parent_task_id", "=", taskId)
+    .where("owner", "=", owner)
+    .where("status", "in", ["running", "completed"])
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? undefined : runOf(row);
+}

@@ -8,7 +8,7 @@ import { importOrphans } from "./orphans.ts";
 import { pollRun } from "./poll.ts";
 import type { ResearchDeps } from "./research.ts";
 import { rescueReports } from "./rescue.ts";
-import { currentAttempt, pendingStarts, recordStartFailure } from "./start-store.ts";
+import { pendingStarts, recordStartFailure, saveInteractionId } from "./start-store.ts";
 import { followStream, type WatchedRun } from "./stream.ts";
 
 export interface RunnerOptions {
@@ -40,7 +40,7 @@ const SHORTEST_SLEEP_MS = 50;
 
 export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOptions): Runner {
   const { db, clock, log, leaving } = deps;
-  const streams = new Map<string, AbortController>();
+  const streams = new Set<string>();
   let looking = 0;
   let running = 0;
   let sweptAt = 0;
@@ -90,8 +90,13 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
   const rescued = new Set<string>();
   /** An id that could be stored meanwhile is followed like any other. */
   const followUnsaved = async (): Promise<void> => {
-    for (const taskId of deps.unsaved.keys()) {
-      if ((await currentAttempt(db, taskId))?.interaction_id !== null) deps.unsaved.delete(taskId);
+    for (const { taskId, attemptId, interactionId } of deps.unsaved.values()) {
+      const saved = saveInteractionId(db, { attemptId, interactionId, now: clock.now() });
+      // False: the import of orphans was faster. Either way the database has it.
+      await saved.then(
+        () => deps.unsaved.delete(taskId),
+        () => undefined,
+      );
     }
     if (deps.unsaved.size > 0) await rescueReports(deps, rescued);
   };
@@ -132,9 +137,8 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
       looking === 0 && swept && (await countFollowed(db)) === 0 && (await pendingStarts(db)).length === 0,
     watch: (run) => {
       if (streams.has(run.taskId) || streams.size >= MOST_STREAMS) return;
-      const controller = new AbortController();
-      streams.set(run.taskId, controller);
-      void followStream(deps, run, AbortSignal.any([controller.signal, leaving])).finally(() => {
+      streams.add(run.taskId);
+      void followStream(deps, run, leaving).finally(() => {
         streams.delete(run.taskId);
         wake();
       });
@@ -152,6 +156,8 @@ async function markUnknownStarts(deps: ResearchDeps): Promise<void> {
   );
   for (const { taskId, attemptId, leaseOwner, leaseUntil } of starts) {
     const now = deps.clock.now();
+    // Its id is known here and only waits for the database.
+    if (deps.unsaved.has(taskId)) continue;
     if (owners.get(leaseOwner ?? "") !== "dead" && (leaseUntil ?? 0) > now) continue;
     const message =
       "The process that started this research ended before Google had answered. Nobody knows whether it was started.";

@@ -107,7 +107,7 @@ function insertAttempt(db: Database, attempt: NewAttempt) {
 /** A knowing restart of an unknown start: a new attempt, because the old one may be running and paid for. */
 export function commitRestart(
   db: Database,
-  restart: Omit<NewAttempt, "attemptId"> & { processId: string },
+  restart: Omit<NewAttempt, "attemptId"> & { processId: string; deadlineAt: number },
 ): Promise<string | undefined> {
   return db.transaction().execute(async (transaction) => {
     const moved = await transaction
@@ -119,6 +119,8 @@ export function commitRestart(
         updated_at: restart.now,
         error_code: null,
         error_message: null,
+        // What is paid for now gets its whole time.
+        deadline_at: restart.deadlineAt,
       })
       .where("task_id", "=", restart.taskId)
       .where("status", "=", "start_unknown")
@@ -178,6 +180,28 @@ export function saveInteractionId(
   });
 }
 
+export async function hasAttempt(db: Database, attemptId: string): Promise<boolean> {
+  const found = db.selectFrom("research_attempts").select("attempt_id").where("attempt_id", "=", attemptId);
+  return (await found.executeTakeFirst()) !== undefined;
+}
+
+/** Before another try: the run waits for its start, and nobody has cancelled it. */
+export async function isStillWanted(db: Database, taskId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select("task_id")
+    .where("task_id", "=", taskId)
+    .where("status", "=", "pending")
+    .where("cancel_requested_at", "is", null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** An adopted run gets its whole time from now on. */
+export async function extendDeadline(db: Database, taskId: string, deadlineAt: number): Promise<void> {
+  await db.updateTable("research_tasks").set({ deadline_at: deadlineAt }).where("task_id", "=", taskId).execute();
+}
+
 export interface StartFailure {
   taskId: string;
   attemptId: string;
@@ -216,6 +240,18 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
       })
       .where("task_id", "=", taskId)
       .where("status", "=", "pending")
+      // A sender that slept through a knowing restart has no say in the new attempt.
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom("research_attempts")
+              .select("attempt_id")
+              .where("task_id", "=", taskId)
+              .where("attempt_id", "!=", attemptId)
+              .where("state", "=", "sending"),
+          ),
+        ),
+      )
       .execute();
   });
 }

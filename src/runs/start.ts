@@ -8,7 +8,7 @@ import type { Begun } from "../gemini/agent.ts";
 import { failpoint } from "../platform/failpoint.ts";
 import { keepOrphan } from "./orphans.ts";
 import type { ResearchDeps } from "./research.ts";
-import { commitIntent, commitRestart, recordStartFailure, saveInteractionId } from "./start-store.ts";
+import { commitIntent, commitRestart, isStillWanted, recordStartFailure, saveInteractionId } from "./start-store.ts";
 
 export interface StartRequest {
   owner: string;
@@ -50,18 +50,25 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
   );
   if (intent.kind === "joined") return intent;
   failpoint("after-intent");
-  const sending = deps.during(send(deps, { ...intent, query, agent }));
+  const sending = deps.during(send(deps, { ...intent, query, agent, enableNotifications }));
   return { kind: "started", taskId: intent.taskId, sending };
 }
 
 /** Only after the user knowingly accepted that the first start may be running and paid for. */
 export async function restartUnknown(
   deps: ResearchDeps,
-  run: { taskId: string; query: string; agent: string },
+  run: Omit<Attempt, "attemptId"> & { deadlineAt: number },
 ): Promise<{ sending: Promise<void> } | undefined> {
   const { key: keyFingerprint, baseUrl } = deps.agent.fingerprint;
   const { processId, clock } = deps;
-  const restart = { taskId: run.taskId, keyFingerprint, baseUrl, processId, now: clock.now() };
+  const restart = {
+    taskId: run.taskId,
+    deadlineAt: run.deadlineAt,
+    keyFingerprint,
+    baseUrl,
+    processId,
+    now: clock.now(),
+  };
   const attemptId = await commitRestart(deps.db, restart);
   // In an object: an async function would wait for a promise that it returns.
   return attemptId === undefined ? undefined : { sending: deps.during(send(deps, { ...run, attemptId })) };
@@ -74,6 +81,7 @@ interface Attempt {
   attemptId: string;
   query: string;
   agent: string;
+  enableNotifications: boolean;
 }
 
 /** What surely cost nothing may be tried again, this often and within this time. */
@@ -98,7 +106,12 @@ async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
       await settle(deps, attempt, begun);
       return;
     }
-    await deps.clock.sleep(wait);
+    await deps.clock.sleep(wait, deps.leaving).catch(() => undefined);
+    // Meanwhile somebody may have cancelled it, or the process may be on its way out: then nothing more is sent.
+    if (deps.leaving.aborted || !(await isStillWanted(deps.db, attempt.taskId))) {
+      await settle(deps, attempt, begun);
+      return;
+    }
   }
 }
 
@@ -146,12 +159,12 @@ async function failed(deps: ResearchDeps, failure: Parameters<typeof recordStart
 }
 
 async function keepId(deps: ResearchDeps, attempt: Attempt, interactionId: string): Promise<void> {
-  const { taskId, attemptId, query } = attempt;
+  const { taskId, attemptId, query, enableNotifications } = attempt;
   try {
     await saveInteractionId(deps.db, { attemptId, interactionId, now: deps.clock.now() });
     failpoint("after-id");
   } catch {
-    deps.unsaved.set(taskId, { taskId, query, interactionId });
+    deps.unsaved.set(taskId, { taskId, attemptId, query, interactionId, enableNotifications });
     deps.log.error(
       `Run ${taskId} was started at Google as ${interactionId}, but the database refused the id. ${keptAside(deps, attemptId, interactionId)}`,
     );

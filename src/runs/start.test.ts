@@ -1,0 +1,88 @@
+import { readdirSync } from "node:fs";
+import { expect, test, vi } from "vitest";
+import { AppError } from "../errors.ts";
+import type { Begun } from "../gemini/agent.ts";
+import { clock, FINISHED, openStage, request, WORKING } from "../../test/support/research-deps.ts";
+import { cancelRun } from "./cancel.ts";
+import { importOrphans, keepOrphan } from "./orphans.ts";
+import { resumeAgentRun } from "./resume.ts";
+import { findRun } from "./run-store.ts";
+import { startResearch } from "./start.ts";
+
+const busy = (retryAfterMs: number): Begun => ({
+  kind: "rate_limited",
+  retryAfterMs,
+  error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "The quota is used up for now." }),
+});
+const lost: Begun = { kind: "unknown", why: "The connection broke." };
+
+test("I8 L1: a start that is cancelled while it waits to be tried again is not sent again", async (t) => {
+  const stage = await openStage(t);
+  let posts = 0;
+  const research = stage.deps({
+    begin: async () => {
+      posts += 1;
+      return busy(8_000);
+    },
+  });
+  const started = await startResearch(research, request);
+  await vi.waitFor(() => expect(posts).toBe(1));
+  const { taskId } = started;
+  const run = await cancelRun(
+    { db: stage.store.db, clock, agent: undefined, lookNow: () => {} },
+    { owner: "local", taskId, keepPartial: true },
+  );
+  expect(run.status).toBe("cancelled");
+  if (started.kind === "started") await started.sending;
+  expect(posts).toBe(1);
+});
+
+test("Q1: an id that Google does not know is not adopted, and the run stays as it was", async (t) => {
+  const stage = await openStage(t);
+  const research = stage.deps({
+    begin: async () => lost,
+    look: async (id) => (id === FINISHED.id ? { kind: "found", interaction: WORKING } : { kind: "missing" }),
+  });
+  const started = await startResearch(research, request);
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  const adopt = (interactionId: string) =>
+    resumeAgentRun(research, { owner: "local", taskId, interactionId, acceptDoubleCharge: false });
+  await expect(adopt("v1_mistyped")).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  expect((await findRun(stage.store.db, "local", taskId)).status).toBe("start_unknown");
+  expect((await adopt(FINISHED.id)).run.status).toBe("running_async");
+});
+
+test("I11: a knowing restart gets its whole time", async (t) => {
+  const stage = await openStage(t);
+  let posts = 0;
+  const research = stage.deps({
+    begin: async () => {
+      posts += 1;
+      return posts === 1 ? lost : { kind: "accepted", interactionId: FINISHED.id };
+    },
+  });
+  const started = await startResearch(research, { ...request, maxWaitMs: 3_600_000 });
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  await stage.store.db.updateTable("research_tasks").set({ deadline_at: 1 }).where("task_id", "=", taskId).execute();
+  const resumed = await resumeAgentRun(research, {
+    owner: "local",
+    taskId,
+    interactionId: undefined,
+    acceptDoubleCharge: true,
+  });
+  if (resumed.kind === "restarted") await resumed.sending;
+  const run = await findRun(stage.store.db, "local", taskId);
+  expect(run.status).toBe("running_async");
+  expect((run.deadlineAt ?? 0) - clock.now()).toBeGreaterThan(3_000_000);
+});
+
+test("P5: an id of another database is left where it is", async (t) => {
+  const { directory, store, deps } = await openStage(t);
+  keepOrphan(directory, "an-attempt-of-another-database", "v1_paid");
+  const { log } = deps();
+  await importOrphans(store.db, { directory, log, now: clock.now() });
+  await importOrphans(store.db, { directory, log, now: clock.now() });
+  expect(readdirSync(directory).filter((name) => name.startsWith("orphans.jsonl"))).toHaveLength(1);
+});

@@ -1,0 +1,110 @@
+/** The parts of a background run on a real database, with an agent made of a few lines and a clock that runs fast. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import type { TestContext } from "vitest";
+import type { Agent, Interaction } from "../../src/gemini/agent.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { createLog } from "../../src/platform/log.ts";
+import type { ResearchDeps } from "../../src/runs/research.ts";
+import { createRunner } from "../../src/runs/runner.ts";
+import { openStore, type Store } from "../../src/store/store.ts";
+
+/** Fifty times as fast as ours. */
+const began = Date.now();
+export const clock = {
+  now: () => began + (Date.now() - began) * 50,
+  sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 50, signal),
+};
+
+export const FINISHED: Interaction = {
+  id: "v1_finished",
+  status: "completed",
+  rawStatus: "completed",
+  report: "# The whole report",
+  sources: [],
+  citations: [],
+  usage: { input: 10, output: 5, cached: 0, searches: 1 },
+  thoughts: [],
+  searches: [],
+  images: 0,
+  agent: "deep-research-preview-04-2026",
+  raw: { id: "v1_finished" },
+};
+
+export const WORKING: Interaction = { ...FINISHED, status: "working", rawStatus: "in_progress", report: "" };
+
+export const request = {
+  owner: "local",
+  client: undefined,
+  query: "How deep is the lake?",
+  agent: "deep-research-preview-04-2026",
+  enableNotifications: true,
+  maxWaitMs: 3_600_000 * 24,
+  forceNew: false,
+  estimate: {},
+};
+
+export interface Stage {
+  directory: string;
+  store: Store;
+  /** Reports that went to a file, and what was said about them. */
+  saved: string[];
+  told: string[];
+  refuseWrites(): Promise<unknown>;
+  allowWrites(): Promise<unknown>;
+  deps(agent?: Partial<Agent>): ResearchDeps;
+}
+
+export async function openStage({ onTestFinished }: Pick<TestContext, "onTestFinished">): Promise<Stage> {
+  const directory = mkdtempSync(join(tmpdir(), "gemini-search-stage-"));
+  const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
+  const store = await openStore({ file: join(directory, "deep_research.db"), clock, log });
+  const leaving = new AbortController();
+  const saved: string[] = [];
+  const told: string[] = [];
+  onTestFinished(async () => {
+    leaving.abort();
+    await systemClock.sleep(50);
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const deps = (agent: Partial<Agent> = {}): ResearchDeps => ({
+    db: store.db,
+    processId: store.processId,
+    clock,
+    log,
+    stateDir: directory,
+    costOf: () => 1,
+    during: (work) => work,
+    leaving: leaving.signal,
+    unsaved: new Map(),
+    backUp: async ({ taskId }, report) => {
+      saved.push(report);
+      return `/somewhere/${taskId}.md`;
+    },
+    tell: async ({ body }) => told.push(body),
+    agent: {
+      fingerprint: { key: "k", baseUrl: "" },
+      begin: async () => ({ kind: "accepted", interactionId: FINISHED.id }),
+      look: async () => ({ kind: "found", interaction: FINISHED }),
+      cancel: async () => ({ kind: "found", interaction: FINISHED }),
+      follow: async () => {},
+      ...agent,
+    },
+  });
+  return {
+    directory,
+    store,
+    saved,
+    told,
+    refuseWrites: () => sql`pragma query_only = on`.execute(store.db),
+    allowWrites: () => sql`pragma query_only = off`.execute(store.db),
+    deps,
+  };
+}
+
+export const follow = (deps: ResearchDeps): void =>
+  createRunner({ deps, pollIntervalMs: 100, maxRps: 50, deliver: async () => 0 }).start();
