@@ -1,7 +1,6 @@
 /** Compares JSON repair libraries on malformed model answers: `node bench/json-repair.ts`. */
 
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
@@ -110,8 +109,4 @@ async function compare(mode: Job["mode"], libraries: readonly string[]): Promise
 installLibraries();
 const libraries = await usableLibraries();
 await compare("alone", libraries);
-if (existsSync(new URL("../src/search/extract-json.ts", import.meta.url))) {
-  await compare("in our extractor", libraries);
-} else {
-  console.log("src/search/extract-json.ts does not exist yet, so only the libraries alone were compared.");
-}
+await compare("in our extractor", libraries);
