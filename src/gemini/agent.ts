@@ -63,8 +63,6 @@ export interface Interaction {
   searches: string[];
   /** Pictures in the report are not kept, only counted. */
   images: number;
-  /** The agent that answered, as Google names it. */
-  agent: string | undefined;
   /** As received, to be kept. */
   raw: unknown;
 }

@@ -96,23 +96,29 @@ export function apiFailure(error: unknown, { model, partialText, log }: ApiFailu
   });
 }
 
-function statusOf(error: unknown): number | undefined {
+/** The HTTP status, where there was an answer. */
+export function statusOf(error: unknown): number | undefined {
   if (typeof error !== "object" || error === null || !("status" in error)) return undefined;
   return typeof error.status === "number" ? error.status : undefined;
 }
+
+const NOT_GOOGLE: Known = {
+  code: "GEMINI_UNAVAILABLE",
+  message: "Something that is not Google answered in its place.",
+  suggestion: "Check GOOGLE_GEMINI_BASE_URL, the proxy, and whether a network login page is in the way.",
+  reason: "network",
+  retryable: true,
+};
+
+/** For an answer that could be read but is none of Google's. */
+export const notGoogle = (): AppError => new AppError(NOT_GOOGLE);
 
 /** How the SDK and JSON.parse complain about a page in the place of an answer. */
 const NOT_JSON = /SyntaxError|Incomplete JSON segment|is not valid JSON/;
 
 function networkFailure(error: unknown): Known {
   if (NOT_JSON.test(error instanceof Error ? `${error.name} ${error.message}` : "")) {
-    return {
-      code: "GEMINI_UNAVAILABLE",
-      message: "Something that is not Google answered in its place.",
-      suggestion: "Check GOOGLE_GEMINI_BASE_URL, the proxy, and whether a network login page is in the way.",
-      reason: "network",
-      retryable: true,
-    };
+    return NOT_GOOGLE;
   }
   return {
     code: "GEMINI_UNAVAILABLE",

@@ -19,7 +19,6 @@ export function readInteraction(raw: unknown): Interaction | undefined {
     usage: readUsage(raw["usage"]),
     thoughts: steps.flatMap(thoughtsIn),
     searches: steps.flatMap(searchesIn),
-    agent: text(raw["agent"]) || text(raw["model"]) || undefined,
     raw: withoutHttp(raw),
   };
 }

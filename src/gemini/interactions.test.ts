@@ -164,7 +164,7 @@ describe("a look and a cancel", () => {
     const look = await stage.agent.look(await started(stage), never);
     expect(look).toMatchObject({
       kind: "found",
-      interaction: { status: "completed", agent: DEFAULT_AGENT, images: 0 },
+      interaction: { status: "completed", images: 0 },
     });
     if (look.kind !== "found") return;
     const { report, citations, sources, usage, searches, thoughts } = look.interaction;

@@ -6,7 +6,7 @@ import { AppError } from "../errors.ts";
 import { isRecord } from "../platform/is-record.ts";
 import type { Log } from "../platform/log.ts";
 import type { Agent, AgentEvent, Begun, BeginRequest, FollowRequest, Look } from "./agent.ts";
-import { apiFailure } from "./failures.ts";
+import { apiFailure, notGoogle, statusOf } from "./failures.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "./google-client.ts";
 import { readInteraction } from "./interaction-reader.ts";
 
@@ -138,10 +138,6 @@ function classifyLook(cause: unknown, error: AppError): Look {
   return { kind: "unreachable", error };
 }
 
-function statusOf(error: unknown): number | undefined {
-  return isRecord(error) && typeof error["status"] === "number" ? error["status"] : undefined;
-}
-
 /** Somewhere in the chain of causes is a fault of connecting. */
 function wasNeverSent(error: unknown): boolean {
   for (let cause = error, depth = 0; isRecord(cause) && depth < 6; cause = cause["cause"], depth += 1) {
@@ -194,16 +190,6 @@ function readEvent(event: unknown): AgentEvent[] {
   if (type !== "google_search_call" || !isRecord(payload["arguments"])) return [];
   const queries = payload["arguments"]["queries"];
   return Array.isArray(queries) ? queries.map((query) => ({ kind: "search", query: String(query), eventId })) : [];
-}
-
-function notGoogle(): AppError {
-  return new AppError({
-    code: "GEMINI_UNAVAILABLE",
-    message: "Something that is not Google answered in its place.",
-    suggestion: "Check GOOGLE_GEMINI_BASE_URL, the proxy, and whether a network login page is in the way.",
-    reason: "network",
-    retryable: true,
-  });
 }
 
 function badSetup(): AppError {

@@ -11,7 +11,7 @@ export function resultOf(
   interaction: Interaction,
   { partial, note }: { partial: boolean; note?: string | undefined },
 ): RunResult {
-  const sources = sourcesOf(interaction);
+  const sources = citedSources(interaction);
   const byUrl = new Map(sources.map((source) => [source.url, source.n]));
   const citations = interaction.citations.flatMap(({ sourceIndex, startByte, endByte }) => {
     const n = byUrl.get(interaction.sources[sourceIndex]?.url ?? "");
@@ -32,7 +32,7 @@ export function resultOf(
   };
 }
 
-function sourcesOf(interaction: Interaction): Source[] {
+function citedSources(interaction: Interaction): Source[] {
   const numbers = new Map<string, number>();
   const titles = new Map(interaction.sources.map(({ url, title }) => [url, title]));
   for (const [, n, title, url = ""] of interaction.report.matchAll(LISTED_SOURCE)) {

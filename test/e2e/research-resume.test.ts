@@ -199,6 +199,9 @@ describe("an interrupted deep_search", () => {
     // One first round in all; rounds 2 and 3 of the second run besides the one that was killed.
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
     expect((await resume(server, task_id)).structured["error"]).toMatchObject({ code: "RESEARCH_ALREADY_COMPLETED" });
+    // A client that asks again is led to the run it has paid for.
+    expect((await resume(server, interrupted)).structured).toMatchObject({ task_id, status: "completed" });
+    expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
   });
 
   test("Q1 without a finished round there is nothing to go on from", async (context) => {

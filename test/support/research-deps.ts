@@ -30,7 +30,6 @@ export const FINISHED: Interaction = {
   thoughts: [],
   searches: [],
   images: 0,
-  agent: "deep-research-preview-04-2026",
   raw: { id: "v1_finished" },
 };
 
