@@ -11,16 +11,27 @@ const output: OutputOptions = {
   chunkFileNames: "[name]-[hash].js",
 };
 
-const product: BuildOptions = { platform: "node", input: { main: "src/main.ts" }, output };
+const product: BuildOptions = {
+  platform: "node",
+  input: { main: "src/main.ts" },
+  output,
+  // Said here, so that what only a test build imports is not even looked at.
+  transform: { define: { CONFORMANCE: "undefined" } },
+};
 
 const configurations: BuildOptions[] = [
   { ...product, plugins: [thirdPartyNotices()] },
   { platform: "node", input: { simulator: "src/simulator/main.ts" }, output: { ...output, codeSplitting: false } },
-  // The product with its named places to die compiled in: how recovery is tested. Never shipped.
+  // The product with its named places to die and the conformance fixtures compiled in. Never shipped.
   {
     ...product,
     output: { ...output, dir: "dist-failpoints", minify: false },
-    transform: { define: { FAILPOINT: "process.env.GEMINI_SEARCH_FAILPOINT" } },
+    transform: {
+      define: {
+        FAILPOINT: "process.env.GEMINI_SEARCH_FAILPOINT",
+        CONFORMANCE: "process.env.GEMINI_SEARCH_CONFORMANCE",
+      },
+    },
   },
 ];
 
