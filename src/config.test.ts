@@ -106,6 +106,29 @@ describe("B1 B3 B4 B7 a value", () => {
 test("secrets: every secret in use is known to the redactor, wherever it was set", () => {
   const { configDir } = load();
   writeFileSync(join(configDir, "config.json"), JSON.stringify({ FIRECRAWL_API_KEY: "from-the-file" }));
-  const { secrets } = load({ environment: { GOOGLE_API_KEY: "by-its-other-name" } });
-  expect(secrets).toEqual({ GEMINI_API_KEY: "by-its-other-name", FIRECRAWL_API_KEY: "from-the-file" });
+  const { secrets } = load({ environment: { GOOGLE_API_KEY: "by-its-other-name", MCP_AUTH_TOKEN: "of-the-server" } });
+  expect(secrets).toEqual({
+    GEMINI_API_KEY: "by-its-other-name",
+    FIRECRAWL_API_KEY: "from-the-file",
+    MCP_AUTH_TOKEN: "of-the-server",
+  });
+});
+
+test("B1 a value of nothing but spaces is unset: as a number it would be 0, which turns limits off", () => {
+  const { settings, warnings } = load({ environment: { MCP_RATE_LIMIT_PER_MINUTE: " ", MCP_SERVER_PORT: "\t" } });
+  expect(settings).toMatchObject({ MCP_RATE_LIMIT_PER_MINUTE: 600, MCP_SERVER_PORT: 3_000 });
+  expect(warnings).toEqual([]);
+});
+
+test("B1 names that are no settings are told in a few whole lines, whatever they are", () => {
+  const GEMINI_SEARCH_CONFIG_DIR = join(home, "mine");
+  mkdirSync(GEMINI_SEARCH_CONFIG_DIR);
+  const names = ["TYPO", "two\nlines \u202E", ...Array.from({ length: 500 }, (_unused, n) => `NAME_${n}`)];
+  const content = JSON.stringify(Object.fromEntries(names.map((name) => [name, "x"])));
+  writeFileSync(join(GEMINI_SEARCH_CONFIG_DIR, "config.json"), content);
+  const { warnings } = load({ environment: { GEMINI_SEARCH_CONFIG_DIR } });
+  expect(warnings).toHaveLength(11);
+  expect(warnings[0]).toMatch(/: TYPO is not a setting; it is ignored\.$/);
+  expect(warnings[1]).toMatch(/: A name in it is not a setting; it is ignored\.$/);
+  expect(warnings.at(-1)).toMatch(/: 492 more names are ignored\.$/);
 });

@@ -15,14 +15,23 @@ export const ERROR_CODES = {
   RESEARCH_NOT_COMPLETED: "The run has no text to return yet, or was cancelled before it had any.",
   RESEARCH_ALREADY_COMPLETED: "The run is finished, so there is nothing to cancel.",
   RESEARCH_FAILED: "The run failed and left no text.",
+  CONFIRMATION_NEEDED: "The cost is above the user's limit and the user could not be asked. Not: the user said no.",
+  DECLINED: "The user was asked and did not agree.",
   CANCELLED: "The call was cancelled by its caller.",
   SQLITE_ERROR: "The database cannot be read or written.",
   DISK_FULL: "The disk is full.",
   PERMISSION_DENIED: "A file or directory may not be written.",
+  UNAUTHORIZED: "Over HTTP: no token, or not one that is known.",
+  FORBIDDEN: "Over HTTP: this host name or this web page may not use the server.",
+  NOT_FOUND: "Over HTTP: nothing stands at this address. Not: a run is missing.",
+  RATE_LIMITED: "Over HTTP: too many requests, or too many wrong tokens, in the last minute.",
+  ISSUER_UNAVAILABLE: "Over HTTP: the OAuth issuer is out of reach. Not: the token is wrong.",
   UNEXPECTED_ERROR: "A bug; the message carries the id under which the log holds the stack.",
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
+
+export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ERROR_CODES, text);
 
 /** Why a backend call failed, for the few places that act differently on it. */
 export type FailureReason =
