@@ -1,7 +1,7 @@
 /** Foreign text loses what acts on terminals and models, and nothing else. */
 
 import { describe, expect, test } from "vitest";
-import { cleanText, cleanValue } from "./clean-text.ts";
+import { cleanText, cleanValue, oneLine } from "./clean-text.ts";
 
 describe("takes out", () => {
   test.each([
@@ -16,6 +16,12 @@ describe("takes out", () => {
     ["NUL, bell, backspace, delete", "a\u0000\u0007\b\u007Fb", "ab"],
     ["direction overrides and isolates", "a\u202Eb\u2066c\u2069", "abc"],
     ["zero-width spaces and byte order marks", "\uFEFFa\u200Bb\u2060", "ab"],
+    ["a hidden character in two halves, which would join", "a\uDB40\u200B\uDC41b", "a\uFFFD\uFFFDb"],
+    ["the Arabic direction mark", "a\u061Cb", "ab"],
+    ["variation selectors that spell hidden bytes", "a\u{E0158}\u{E0159}b", "ab"],
+    ["the Arabic letter mark, soft hyphens and fillers", "a\u061Cb\u00ADc\u3164d\u180Ee", "abcde"],
+    ["variation selectors, of which each spells a byte", "a\uFE00\uFE0D\u{E0100}\u{E01EF}b", "ab"],
+    ["three joiners in a row, which spell bits", "a\u200C\u200D\u200C\u200Cb", "ab"],
     ["tag characters, which spell hidden words", "a\u{E0068}\u{E0069}b", "ab"],
   ])("%s", (_, text, clean) => {
     expect(cleanText(text)).toBe(clean);
@@ -25,19 +31,29 @@ describe("takes out", () => {
 describe("keeps", () => {
   test.each([
     ["tabs and line breaks", "a\tb\nc"],
-    ["accents, scripts and emoji with joiners", "Café – naïve, 漢字, हिन्दी, 👩‍👩‍👧, می‌خواهم"],
+    ["accents, scripts and emoji with joiners", "Café – naïve, 漢字, हिन्दी, 👩‍👩‍👧, 🏳️‍🌈, ❤️, می‌خواهم"],
     ["brackets that only look like sequences", "[31m ]52;c; \\u001b[0m"],
   ])("%s", (_, text) => {
     expect(cleanText(text)).toBe(text);
   });
 
   test("line ends of every system as line breaks: a lone return would overwrite the line", () => {
-    expect(cleanText("a\r\nb\rc")).toBe("a\nb\nc");
+    expect(cleanText("a\r\nb\rc\u2028d\u2029e")).toBe("a\nb\nc\nd\ne");
   });
+});
+
+test("a line that is cut keeps whole characters", () => {
+  expect(oneLine(`${"x".repeat(299)}😀`)).toBe("x".repeat(299));
 });
 
 test("a value is cleaned in every string, and what is undefined is gone", () => {
   const value = { a: "x\u0007", list: ["\u001B[1mbold", 1, null, { deep: "\u202Ey" }], none: undefined, yes: true };
   const clean = cleanValue<unknown>(value);
   expect(clean).toStrictEqual({ a: "x", list: ["bold", 1, null, { deep: "y" }], yes: true });
+});
+
+test("a thought becomes one short line without emphasis", () => {
+  expect(oneLine("  **Reading\u0007**\n\n # the\t\tlake ")).toBe("Reading the lake");
+  expect(oneLine("a".repeat(301))).toBe("a".repeat(300));
+  expect(oneLine(`${" ".repeat(400)}late`)).toBe("late");
 });

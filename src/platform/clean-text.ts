@@ -2,17 +2,31 @@
 
 /** CSI and OSC sequences: colours, cursor moves, window titles, clipboard writes. */
 const TERMINAL_SEQUENCE = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)|[@-Z\\-_])/g;
-/** Other control characters but tab and line break; lone carriage returns overwrite lines. */
-const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
-/** Text direction overrides and invisible characters. Joiners stay: emoji and several scripts need them. */
-const INVISIBLE = /[\u200B\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\u{E0000}-\u{E007F}]/gu;
+/** Other control characters but tab and line break; lone carriage returns overwrite lines. A soft hyphen hides as well. */
+const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u00AD]/g;
+/**
+ * Text direction marks and what has no look of its own, tags and the variation selectors of rare glyphs included: each
+ * of them has carried hidden letters. Joiners and the two selectors of emoji stay, because several scripts need them.
+ */
+const INVISIBLE =
+  // oxlint-disable-next-line no-misleading-character-class -- each of them stands for itself
+  /[\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0D\uFEFF\uFFA0\uFFF0-\uFFFB\u{1BCA0}-\u{1BCA3}\u{1D173}-\u{1D17A}\u{E0000}-\u{E0FFF}]/gu;
+/** No emoji and no script has three in a row; bits of a hidden text do. */
+// oxlint-disable-next-line no-misleading-character-class -- each of them stands for itself
+const JOINERS_IN_A_ROW = /[\u200C\u200D\uFE0E\uFE0F]{3,}/g;
 
 export function cleanText(text: string): string {
-  return text
-    .replaceAll(TERMINAL_SEQUENCE, "")
-    .replaceAll(/\r\n?/g, "\n")
-    .replaceAll(CONTROL, "")
-    .replaceAll(INVISIBLE, "");
+  return (
+    text
+      // Halves of a character would come together once what stands between them is gone.
+      .toWellFormed()
+      .replaceAll(TERMINAL_SEQUENCE, "")
+      .replaceAll(/\r\n?/g, "\n")
+      .replaceAll(/[\u2028\u2029]/g, "\n")
+      .replaceAll(CONTROL, "")
+      .replaceAll(INVISIBLE, "")
+      .replaceAll(JOINERS_IN_A_ROW, "")
+  );
 }
 
 /** A thought or a query as one short line, its Markdown emphasis left out. */
@@ -20,7 +34,9 @@ export const oneLine = (text: string): string =>
   cleanText(text)
     .replaceAll(/[\s*#]+/g, " ")
     .trim()
-    .slice(0, 300);
+    .slice(0, 300)
+    // Half of what stood at the cut.
+    .replace(/[\uD800-\uDBFF]$/, "");
 
 /** Every string inside a value, keys excepted: those are ours. */
 export function cleanValue<T>(value: T): T;

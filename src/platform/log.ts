@@ -1,5 +1,7 @@
 /** The log: stderr only, one line per message, known secrets replaced by their name. */
 
+import { cleanText } from "./clean-text.ts";
+
 const LEVELS = ["DEBUG", "INFO", "WARN", "ERROR"] as const;
 export type LogLevel = (typeof LEVELS)[number];
 
@@ -34,7 +36,8 @@ export function createLog(options: LogOptions, taskId?: string): Log {
   const write = options.write ?? writeToStderr;
   const line = (level: LogLevel, message: string): void => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(options.from)) return;
-    const text = options.redact(message);
+    // Cleaned first: a secret with something invisible in it would be found by nobody but its reader.
+    const text = options.redact(cleanText(message));
     if (options.format === "json") {
       const time = new Date().toISOString();
       write(`${JSON.stringify({ time, level, message: text, task_id: taskId })}\n`);

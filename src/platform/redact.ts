@@ -20,5 +20,5 @@ export function createRedactor(secrets: Record<string, string | undefined>): (te
 
 /** A secret in a URL or in JSON is spelled differently. */
 function spellings(value: string): string[] {
-  return [...new Set([value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)])];
+  return [...new Set([value, encodeURIComponent(value.toWellFormed()), JSON.stringify(value).slice(1, -1)])];
 }

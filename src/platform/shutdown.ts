@@ -33,11 +33,16 @@ export function createShutdown(exit: (code: number) => void = (code) => process.
     leave: async (exitCode = 0) => {
       if (controller.signal.aborted) return;
       controller.abort();
-      await atMost(WORK_MS, Promise.allSettled(working));
+      await atMost(WORK_MS, allEnded(working));
       await atMost(STEPS_MS, runAll(steps.toReversed()));
       exit(exitCode);
     },
   };
+}
+
+/** Also what is begun while the rest is waited for. */
+async function allEnded(working: ReadonlySet<Promise<unknown>>): Promise<void> {
+  while (working.size > 0) await Promise.allSettled(working);
 }
 
 async function runAll(steps: (() => Promise<void> | void)[]): Promise<void> {

@@ -121,6 +121,14 @@ export interface Tables {
     name: string;
     next_at: number;
   };
+  access_tokens: {
+    /** SHA-256 in hex; the token itself is stored nowhere. */
+    token_hash: string;
+    name: string;
+    created_at: number;
+    last_used_at: number | null;
+    revoked_at: number | null;
+  };
   research_search: {
     rowid: Generated<number>;
     task_id: string;

@@ -5,8 +5,15 @@ import type { Migration } from "kysely/migration";
 import type { Database } from "./database.ts";
 import * as runs from "./migrations/0001-runs.ts";
 import * as scale from "./migrations/0002-scale.ts";
+import * as accessTokens from "./migrations/0003-access-tokens.ts";
+import * as changes from "./migrations/0004-changes.ts";
 
-const MIGRATIONS: Record<string, Migration> = { "0001-runs": runs, "0002-scale": scale };
+const MIGRATIONS: Record<string, Migration> = {
+  "0001-runs": runs,
+  "0002-scale": scale,
+  "0003-access-tokens": accessTokens,
+  "0004-changes": changes,
+};
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";
 

@@ -47,3 +47,11 @@ export async function forgetDeadProcesses(db: Database): Promise<void> {
   const ids = dead.map((row) => row.process_id);
   await db.deleteFrom("processes").where("process_id", "in", ids).execute();
 }
+
+/** Those on this machine that are surely there. */
+export async function liveProcesses(db: Database): Promise<{ pid: number; startedAt: number }[]> {
+  const rows = await db.selectFrom("processes").selectAll().execute();
+  return rows
+    .filter((row) => liveness({ host: row.host, pid: row.pid, startMark: row.start_mark }) === "alive")
+    .map((row) => ({ pid: row.pid, startedAt: row.started_at }));
+}

@@ -34,6 +34,34 @@ export async function openSqlite(file: string, log: Log): Promise<OpenDatabase> 
   }
 }
 
+/** A look that changes nothing, not even the schema. */
+export async function readOnly<T>(file: string, look: (db: Database, integrity: string) => Promise<T>): Promise<T> {
+  const { DatabaseSync: Driver } = await importDriver();
+  const handle = new Driver(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
+  const db: Database = new Kysely({ dialect: new NodeSqliteDialect({ database: forKysely(handle) }) });
+  try {
+    return await look(db, String(handle.prepare("pragma integrity_check").get()?.["integrity_check"]));
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Of the SQLite that this Node brings. */
+export async function sqliteVersion(): Promise<string> {
+  const { DatabaseSync: Driver } = await importDriver();
+  const handle = new Driver(":memory:");
+  try {
+    return versionOf(handle);
+  } finally {
+    handle.close();
+  }
+}
+
+const versionOf = (handle: DatabaseSync): string =>
+  String(handle.prepare("select sqlite_version() as version").get()?.["version"]);
+
+export const isSafeSqlite = (version: string): boolean => !isOlder(version, SAFE_SQLITE);
+
 /** Up to Node 24.14 the import prints an ExperimentalWarning, which users take for a fault. */
 async function importDriver(): Promise<typeof import("node:sqlite")> {
   const emitWarning = process.emitWarning;
@@ -46,8 +74,8 @@ async function importDriver(): Promise<typeof import("node:sqlite")> {
 }
 
 function prepare(handle: DatabaseSync, file: string, log: Log): void {
-  const version = String(handle.prepare("select sqlite_version() as version").get()?.["version"]);
-  if (isOlder(version, SAFE_SQLITE)) {
+  const version = versionOf(handle);
+  if (!isSafeSqlite(version)) {
     log.warn(
       `This Node brings SQLite ${version}, which can damage a database that several processes write. Use Node 22.22.3, 24.15 or later.`,
     );
