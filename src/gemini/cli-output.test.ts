@@ -135,3 +135,9 @@ test("T16: a line of 30 MB in 64 KB pieces is one text", () => {
   const piece = "x".repeat(64 * 1024);
   expect(read(Array.from({ length: 480 }, () => piece)).output.text).toHaveLength(480 * 64 * 1024);
 });
+
+test("figures that nobody can count with are none", () => {
+  const model = { total_tokens: 1e308, input_tokens: -1, output_tokens: 8, cached: 1e308 };
+  const event = { type: "result", status: "success", stats: { models: { a: model, b: model } } };
+  expect(read([JSON.stringify(event)]).output.stats).toMatchObject({ input: 0, output: 16, cached: 0, total: 0 });
+});

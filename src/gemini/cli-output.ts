@@ -87,7 +87,9 @@ export function createOutputReader(hooks: ReaderHooks): OutputReader {
   };
 
   const onLine = (line: string): void => {
-    const event = line.startsWith("{") ? eventLine.safeParse(parseJson(line)).data : undefined;
+    // Trying costs far more than looking, and most lines of a hostile output are no events.
+    const maybe = line.startsWith("{") && line.includes('"type"') ? parseJson(line) : undefined;
+    const event = maybe === undefined ? undefined : eventLine.safeParse(maybe).data;
     if (event === undefined) plain += `${line}\n`;
     else onEvent(event);
   };
@@ -136,7 +138,7 @@ function readWhole(printed: string): CliOutput {
   return { format: "plain", text, finished: false, succeeded: undefined, errors: [], stats: undefined };
 }
 
-const count = z.number().finite().min(0).catch(0);
+const count = z.number().min(0).max(Number.MAX_SAFE_INTEGER).catch(0);
 
 /** The two output formats count the same under different names. */
 const eventTokens = z.object({ input_tokens: count, output_tokens: count, cached: count, total_tokens: count });

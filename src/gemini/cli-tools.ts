@@ -43,5 +43,12 @@ const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").slice(0, 
 
 function webAddresses(text: string): string[] {
   const words = text.split(/[\s"'<>]+/).filter((word) => /^https?:\/\//i.test(word));
-  return [...new Set(words.map((word) => word.replace(/[.,;:!?]+$/, "")).filter((word) => URL.canParse(word)))];
+  return [...new Set(words.map(withoutFinalMarks).filter((word) => URL.canParse(word)))];
+}
+
+/** The end of a sentence is no part of an address. A pattern would take quadratic time on marks inside of one. */
+function withoutFinalMarks(word: string): string {
+  let end = word.length;
+  while (".,;:!?".includes(word.charAt(end - 1)) && end > 0) end -= 1;
+  return word.slice(0, end);
 }

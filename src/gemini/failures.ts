@@ -113,8 +113,8 @@ const NOT_GOOGLE: Known = {
 /** For an answer that could be read but is none of Google's. */
 export const notGoogle = (): AppError => new AppError(NOT_GOOGLE);
 
-/** How the SDK and JSON.parse complain about a page in the place of an answer. */
-const NOT_JSON = /SyntaxError|Incomplete JSON segment|is not valid JSON/;
+/** How the SDK, JSON.parse and our own limit complain about a page in the place of an answer. */
+const NOT_JSON = /SyntaxError|Incomplete JSON segment|is not valid JSON|AnswerTooLong/;
 
 function networkFailure(error: unknown): Known {
   if (NOT_JSON.test(error instanceof Error ? `${error.name} ${error.message}` : "")) {

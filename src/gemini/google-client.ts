@@ -2,25 +2,32 @@
 
 import type { GoogleGenAI } from "@google/genai";
 import { AppError } from "../errors.ts";
+import { boundFetch } from "./bounded-fetch.ts";
 
 export interface GoogleClientOptions {
   apiKey: string | undefined;
   /** The SDK's own variables choose project, location and credentials. */
   vertex: boolean;
   baseUrl: string | undefined;
+  /** Instead of Node's. The SDK then leaves Node's limits as they are: five minutes of silence end a request. */
+  fetch?: typeof fetch | undefined;
 }
 
 export async function createGoogleClient(options: GoogleClientOptions): Promise<GoogleGenAI> {
   await useProxyFromEnvironment();
+  boundFetch();
   const { GoogleGenAI: Client } = await import("@google/genai");
-  const httpOptions = options.baseUrl === undefined ? {} : { httpOptions: { baseUrl: options.baseUrl } };
+  const httpOptions = {
+    ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+  };
   return options.vertex
-    ? new Client({ vertexai: true, ...httpOptions })
-    : new Client({ vertexai: false, apiKey: options.apiKey ?? "", ...httpOptions });
+    ? new Client({ vertexai: true, httpOptions })
+    : new Client({ vertexai: false, apiKey: options.apiKey ?? "", httpOptions });
 }
 
 /** Node's fetch ignores HTTPS_PROXY and its kin unless told; older supported versions cannot be told at run time. */
-async function useProxyFromEnvironment(): Promise<void> {
+export async function useProxyFromEnvironment(): Promise<void> {
   const http = await import("node:http");
   if ("setGlobalProxyFromEnv" in http && typeof http.setGlobalProxyFromEnv === "function") http.setGlobalProxyFromEnv();
 }

@@ -107,6 +107,11 @@ describe("citations", () => {
     expect(citations).toEqual([]);
   });
 
+  test("K1 a character that two parts share moves no citation behind it", () => {
+    const steps = [output(textPart("\uD83D"), textPart("\uDE00"), textPart("Here", cited("https://a.example", 0, 4)))];
+    expect(quoted(read({ steps }))).toEqual(["Here"]);
+  });
+
   test("K1 a citation without a start begins with the text; a title is kept when there is one", () => {
     const steps = [output(textPart("Word", { url: "https://a.example", end_index: 4, title: "A page" }))];
     const interaction = read({ steps });
@@ -152,6 +157,12 @@ describe("the rest", () => {
     for (const none of [undefined, null, {}, { total_input_tokens: 0 }, { total_input_tokens: "5" }, []]) {
       expect(readUsage(none)).toBeUndefined();
     }
+  });
+
+  test("P6 figures that nobody can count with are none", () => {
+    const usage = { total_input_tokens: Infinity, total_tool_use_tokens: -5, total_output_tokens: 7 };
+    const grounding_tool_count = [{ type: "google_search", count: -1e308 }];
+    expect(readUsage({ ...usage, grounding_tool_count })).toEqual({ input: 0, output: 7, cached: 0, searches: 0 });
   });
 
   test("J3 thought summaries as a list or a text, searches by call", () => {

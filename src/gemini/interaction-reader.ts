@@ -55,34 +55,40 @@ function readReport(steps: Step[]) {
   // Earlier model outputs are remarks on the way; the last one with text is the report.
   const outputs = steps.filter(({ type }) => type === "model_output").map(({ content }) => records(content));
   const contents = outputs.findLast((content) => content.some((part) => text(part["text"]) !== "")) ?? [];
-  const sources: AgentSource[] = [];
+  const sources: Sources = new Map();
   const citations: AgentCitation[] = [];
   let report = "";
+  let offset = 0;
   let images = 0;
   for (const part of contents) {
     if (part["type"] === "image") images += 1;
-    const own = text(part["text"]);
+    // Half a character has no bytes of its own; where it met its other half, every later place would be wrong.
+    const own = text(part["text"]).toWellFormed();
     if (own === "") continue;
-    const offset = Buffer.byteLength(report);
+    const length = Buffer.byteLength(own);
     for (const annotation of records(part["annotations"])) {
-      const citation = readCitation(annotation, { sources, offset, length: Buffer.byteLength(own) });
+      const citation = readCitation(annotation, { sources, offset, length });
       if (citation !== undefined) citations.push(citation);
     }
     report += own;
+    offset += length;
   }
-  return { report, sources, citations, images };
+  return { report, sources: [...sources.values()].map(({ source }) => source), citations, images };
 }
+
+/** By address, because a report may cite tens of thousands of times. */
+type Sources = Map<string, { source: AgentSource; index: number }>;
 
 /** Google counts bytes of UTF-8, not characters. A range that does not fit is dropped, its source kept. */
 function readCitation(
   annotation: Step,
-  { sources, offset, length }: { sources: AgentSource[]; offset: number; length: number },
+  { sources, offset, length }: { sources: Sources; offset: number; length: number },
 ): AgentCitation | undefined {
   const url = text(annotation["url"]) || text(annotation["document_uri"]) || text(annotation["source"]);
   if (url === "") return undefined;
   const title = text(annotation["title"]) || text(annotation["file_name"]);
-  let sourceIndex = sources.findIndex((source) => source.url === url);
-  if (sourceIndex === -1) sourceIndex = sources.push({ url, title }) - 1;
+  const { index: sourceIndex } = sources.get(url) ?? { index: sources.size };
+  if (sourceIndex === sources.size) sources.set(url, { source: { url, title }, index: sourceIndex });
   const start = annotation["start_index"] ?? 0;
   const end = annotation["end_index"];
   if (!isPlace(start) || !isPlace(end) || start >= end || end > length) return undefined;
@@ -109,7 +115,7 @@ function searchesIn(step: Step): string[] {
 
 export function readUsage(raw: unknown): AgentUsage | undefined {
   if (!isRecord(raw)) return undefined;
-  const number = (name: string): number => (typeof raw[name] === "number" ? raw[name] : 0);
+  const number = (name: string): number => countOf(raw[name]);
   const usage = {
     // Pages that tools fetched are read by the model like any other input.
     input: number("total_input_tokens") + number("total_tool_use_tokens"),
@@ -117,10 +123,14 @@ export function readUsage(raw: unknown): AgentUsage | undefined {
     cached: number("total_cached_tokens"),
     searches: records(raw["grounding_tool_count"])
       .filter(({ type }) => type === "google_search")
-      .reduce((sum, { count }) => sum + (typeof count === "number" ? count : 0), 0),
+      .reduce((sum, { count }) => sum + countOf(count), 0),
   };
   return usage.input + usage.output === 0 ? undefined : usage;
 }
+
+/** Costs are counted with it: what is no number of things is none. */
+const countOf = (value: unknown): number =>
+  typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : 0;
 
 function withoutHttp(raw: Record<string, unknown>): Record<string, unknown> {
   const { sdkHttpResponse: _response, ...kept } = raw;

@@ -8,23 +8,37 @@ import type { Log } from "../platform/log.ts";
 import type { Agent, AgentEvent, Begun, BeginRequest, FollowRequest, Look } from "./agent.ts";
 import { apiFailure, notGoogle, statusOf } from "./failures.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "./google-client.ts";
+import { AnswerTooLong, MOST_BYTES } from "./bounded-fetch.ts";
+import { guardedFetch, withLimit } from "./guarded-fetch.ts";
 import { readInteraction } from "./interaction-reader.ts";
 
 export interface InteractionsOptions extends GoogleClientOptions {
   log: Log;
+  limits?: Limits | undefined;
 }
 
-const START_TIMEOUT_MS = 120_000;
-const LOOK_TIMEOUT_MS = 60_000;
+/** A look may begin with a cancel: both together are shorter than the lease of a look, or its end would not count. */
+export const LIMITS = {
+  startMs: 120_000,
+  lookMs: 45_000,
+  cancelMs: 10_000,
+  /** Google ends a stream after ten minutes. */
+  streamMs: 20 * 60_000,
+  /** Unpacked. The longest report is far below one of them. */
+  answerBytes: MOST_BYTES,
+};
+type Limits = typeof LIMITS;
+
 const NO_RETRY = { retries: { strategy: "none" as const } };
-/** A start that is sent on is a second start, and takes the key with it. */
-const NO_DETOUR = { fetch_options: { redirect: "manual" as const } };
 
 export function createInteractionsAgent(options: InteractionsOptions): Agent {
   const mayAsk = options.apiKey !== undefined || options.vertex;
+  const limits = options.limits ?? LIMITS;
+  // A start that is sent on would be a second start.
+  const guarded = guardedFetch(options.fetch ?? fetch, limits.answerBytes);
   let created: Promise<Interactions> | undefined;
   const connect = (): Promise<Interactions> =>
-    (created ??= createGoogleClient(options).then(({ interactions }) => interactions));
+    (created ??= createGoogleClient({ ...options, fetch: guarded }).then(({ interactions }) => interactions));
   const failureOf = (error: unknown, agent = "the agent"): AppError =>
     apiFailure(error, { model: agent, partialText: "", log: options.log });
 
@@ -33,9 +47,7 @@ export function createInteractionsAgent(options: InteractionsOptions): Agent {
     const interactions = await connect().catch(() => undefined);
     if (interactions === undefined) return { kind: "refused", error: badSetup() };
     try {
-      const answer = await withLimit(START_TIMEOUT_MS, request.signal, (signal) =>
-        create(interactions, request, signal),
-      );
+      const answer = await withLimit(limits.startMs, request.signal, (signal) => create(interactions, request, signal));
       const interaction = readInteraction(answer);
       // An answer without an id was an answer all the same: something may be running.
       return interaction === undefined ? UNREADABLE : { kind: "accepted", interactionId: interaction.id };
@@ -45,16 +57,14 @@ export function createInteractionsAgent(options: InteractionsOptions): Agent {
   };
 
   const ask = async (
-    signal: AbortSignal,
+    { ms, signal }: { ms: number; signal: AbortSignal },
     request: (google: Interactions, limited: AbortSignal) => Promise<unknown>,
   ): Promise<Look> => {
     // As Google would say it, without asking: the SDK sends requests without a key all the same.
     if (!mayAsk) return { kind: "forbidden" };
     try {
       const google = await connect();
-      const interaction = readInteraction(
-        await withLimit(LOOK_TIMEOUT_MS, signal, (limited) => request(google, limited)),
-      );
+      const interaction = readInteraction(await withLimit(ms, signal, (limited) => request(google, limited)));
       return interaction === undefined ? { kind: "unreachable", error: notGoogle() } : { kind: "found", interaction };
     } catch (error) {
       return classifyLook(error, failureOf(error));
@@ -64,13 +74,19 @@ export function createInteractionsAgent(options: InteractionsOptions): Agent {
   return {
     fingerprint: { key: fingerprint(options.apiKey), baseUrl: options.baseUrl ?? "" },
     begin,
-    look: (id, signal) => ask(signal, (google, limited) => google.get(id, undefined, { ...NO_RETRY, signal: limited })),
+    look: (id, signal) =>
+      ask({ ms: limits.lookMs, signal }, (google, limited) =>
+        google.get(id, undefined, { ...NO_RETRY, signal: limited }),
+      ),
     cancel: (id, signal) =>
-      ask(signal, (google, limited) => google.cancel(id, undefined, { ...NO_RETRY, signal: limited })),
+      ask({ ms: limits.cancelMs, signal }, (google, limited) =>
+        google.cancel(id, undefined, { ...NO_RETRY, signal: limited }),
+      ),
     follow: async (request) => {
       if (!mayAsk) return;
       try {
-        await follow(await connect(), request);
+        const google = await connect();
+        await withLimit(limits.streamMs, request.signal, (signal) => follow(google, { ...request, signal }));
       } catch (error) {
         options.log.debug(`The progress stream ended: ${error instanceof Error ? error.message : "unknown"}`);
       }
@@ -90,26 +106,11 @@ const create = (interactions: Interactions, request: BeginRequest, signal: Abort
       agent_config: { type: "deep-research", thinking_summaries: "auto", visualization: "off" },
       labels: request.labels,
     },
-    { ...NO_RETRY, ...NO_DETOUR, signal },
+    { ...NO_RETRY, signal },
   );
 
 const fingerprint = (key: string | undefined): string | undefined =>
   key === undefined ? undefined : createHash("sha256").update(key).digest("hex").slice(0, 16);
-
-/** The SDK takes an AbortSignal.timeout for a fault worth repeating; a controller of our own ends at once. */
-async function withLimit<T>(ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort();
-  const timer = setTimeout(abort, ms);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  try {
-    return await work(controller.signal);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", abort);
-  }
-}
 
 /** Faults that can only happen before a byte of the request has left. */
 const NEVER_SENT =
@@ -122,7 +123,9 @@ const UNREADABLE: Begun = { kind: "unknown", why: "Google's answer could not be 
 
 function classifyStart(cause: unknown, error: AppError): Begun {
   const status = statusOf(cause);
-  if ((status !== undefined && status < 300) || cause instanceof SyntaxError) return UNREADABLE;
+  if ((status !== undefined && status < 300) || cause instanceof SyntaxError || cause instanceof AnswerTooLong) {
+    return UNREADABLE;
+  }
   if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfter(cause), error };
   if (status !== undefined && REFUSED.has(status)) return { kind: "refused", error };
   if (status !== undefined) return { kind: "unknown", why: `Google answered with HTTP ${status}.` };

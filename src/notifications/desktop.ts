@@ -66,6 +66,16 @@ export function createDesktopNotifier(options: DesktopNotifierOptions): DesktopN
   };
 }
 
+/** Why nothing could be shown here, as far as can be told without showing something. */
+export function desktopObstacle(
+  platform: NodeJS.Platform,
+  environment: DesktopNotifierOptions["environment"],
+): string | undefined {
+  const { program } = desktopCommand(platform);
+  if (findProgram(program, environment, platform) === undefined) return `${program} is not on PATH`;
+  return notifierEnvironment(environment, platform) === undefined ? "there is no session bus" : undefined;
+}
+
 /** What was in the way, if anything was. */
 async function show(
   notification: Notification,

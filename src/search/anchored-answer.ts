@@ -106,8 +106,11 @@ function readBoolean(raw: string): boolean | undefined {
   return word === undefined ? undefined : word === "true";
 }
 
-/** What may stand between a closed string and the next key: commas, comments, quote and citation marks. */
-const BETWEEN_FIELDS = String.raw`(?:\s|,|>|\\n|[{}]|//[^\n]*|#[^\n]*|/\*[^]*?\*/|\[cite[^\]\n]*\])*`;
+/**
+ * What may stand between a closed string and the next key: commas, comments, quote and citation marks. A comment has
+ * one end only: if it could end earlier, a line of slashes could be read in more ways than there is time for.
+ */
+const BETWEEN_FIELDS = String.raw`(?:\s|,|>|\\n|[{}]|(?://|#)[^\n]*(?=\n|$)|/\*(?:(?!\*/)[^])*\*/|\[cite[^\]\n]*\])*`;
 
 function readString(raw: string, followedByKey: boolean): { text: string | undefined; ended: boolean } {
   const opening = OPENING.exec(raw)?.[0];
@@ -126,7 +129,14 @@ function readString(raw: string, followedByKey: boolean): { text: string | undef
 
 function endBeforeKey(body: string, closing: string): number {
   const closed = lastMatch(body, new RegExp(`${closing}(?=${BETWEEN_FIELDS}$)`, "g"), body.length - LONGEST_BETWEEN);
-  return closed ?? body.search(/[\s,]*$/);
+  return closed ?? lengthWithoutTail(body);
+}
+
+/** Without the white space and commas at its end; a pattern would take quadratic time on spaces inside of it. */
+function lengthWithoutTail(body: string): number {
+  let end = body.length;
+  while (end > 0 && /[\s,]/.test(body.charAt(end - 1))) end -= 1;
+  return end;
 }
 
 /** Comments between two keys are short; looking further back would make hostile text costly. */
@@ -152,7 +162,9 @@ function endOfAnswer(body: string, closing: string): number | undefined {
 function onlyQuote(body: string, closing: string): number | undefined {
   const end = body.search(new RegExp(closing));
   if (end === -1) return undefined;
-  return /^.\s*(?:,\s*(?:["'“]?\w{0,24}["'”]?\s*:?\s*)?)?(?:\n[ \t]*(?:```|~~~)[^]*)?$/.test(body.slice(end))
+  return /^.\s*(?:,\s*(?:(?:["'“]\w{0,24}|\w{1,24})["'”]?\s*(?::\s*)?)?)?(?:\n[ \t]*(?:```|~~~)[^]*)?$/.test(
+    body.slice(end),
+  )
     ? end
     : undefined;
 }
@@ -184,7 +196,7 @@ function unescape(body: string): string {
 }
 
 const LIST_ITEM =
-  /"((?:[^"\\]|\\[^])*)"|'((?:[^'\\]|\\[^]|'(?!\s*(?:[,\]]|$)))*)'|[“”]([^“”]*)[“”]|‘([^’]*)’|([\]{}])/g;
+  /"((?:[^"\\]|\\[^])*)"|'((?:[^'\\]|\\[^]|'(?!\s*(?:[,\]]|$)))*)'|[“”]([^“”]*)[“”]|‘([^‘’]*)’|([\]{}])/g;
 
 /** Strings of the list itself that were both opened and closed: half an address is no address. */
 function readWholeStrings(raw: string): string[] {

@@ -99,7 +99,7 @@ function* spellings(text: string, seen: Findings): Generator<Spelling> {
   if (seen.reason !== "cut" && ESCAPED_REPORT.test(text)) yield { text: unescapeOnce(text), repair: true };
 }
 
-const ESCAPED_REPORT = /\b(?:report|result|error)\s*(?:\\["'])?\s*:\s*\\["']/;
+const ESCAPED_REPORT = /\b(?:report|result|error)\s*(?:\\["']\s*)?:\s*\\["']/;
 
 function unescapeOnce(text: string): string {
   return text.replaceAll(/\\(["'\\/bfnrt])/g, (_whole, letter: string) => ONE_LAYER[letter] ?? letter);

@@ -20,8 +20,12 @@ export const FAULTS = [
   "html-200",
   "empty-200",
   "malformed-json",
+  "invalid-json",
   "wrong-json",
   "slow-drip",
+  "slowloris",
+  "gzip-bomb",
+  "redirect",
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

@@ -1,7 +1,9 @@
 /** Sends a reply over the wire, whole or with the fault that a scenario asks for. */
 
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
 import type { Fault } from "./fault-names.ts";
 import { errorReply } from "./google-errors.ts";
 import type { Reply } from "./wire.ts";
@@ -20,7 +22,11 @@ export interface Delivery {
 
 const DRIP_PIECES = 20;
 const DRIP_GAP_MS = 100;
+const LORIS_GAP_MS = 20;
 const CUT_DELAY_MS = 20;
+/** A gigabyte of spaces, which JSON allows before its first sign, in a megabyte: gzip may be put together of members. */
+const BOMB_MEMBERS = 1_024;
+const BOMB_MEMBER_BYTES = 1024 * 1024;
 
 const HTML: Reply = {
   status: 200,
@@ -33,6 +39,9 @@ const BAD_GATEWAY: Reply = {
   headers: { "content-type": "text/html; charset=UTF-8" },
   frames: ["<!DOCTYPE html><html><title>Error 502 (Server Error)!!1</title><body>That’s an error.</body></html>"],
 };
+
+/** To the same place: whoever follows it comes back, and is counted again. */
+const DETOUR: Reply = { status: 307, headers: { location: "?redirected=true" }, frames: [""] };
 
 const json = (body: string): Reply => ({
   status: 200,
@@ -81,6 +90,25 @@ async function drip(response: ServerResponse, reply: Reply, signal: AbortSignal)
   response.end();
 }
 
+/** Byte by byte, and never to the end: spaces after it is over would still be JSON. */
+async function loris(response: ServerResponse, reply: Reply, signal: AbortSignal): Promise<void> {
+  response.writeHead(reply.status, reply.headers);
+  const body = Buffer.from(reply.frames.join(""));
+  for (let place = 0; ; place += 1) {
+    response.write(place < body.length ? body.subarray(place, place + 1) : " ");
+    await sleep(LORIS_GAP_MS, undefined, { signal });
+  }
+}
+
+async function bomb(response: ServerResponse, reply: Reply, signal: AbortSignal): Promise<void> {
+  response.writeHead(200, { ...reply.headers, "content-encoding": "gzip" });
+  const member = gzipSync(Buffer.alloc(BOMB_MEMBER_BYTES, " "));
+  for (let sent = 0; sent < BOMB_MEMBERS && !signal.aborted; sent += 1) {
+    if (!response.write(member)) await once(response, "drain", { signal });
+  }
+  response.end(gzipSync(reply.frames.join("")));
+}
+
 function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve(), { once: true });
@@ -92,6 +120,9 @@ function malformed(reply: Reply): Reply {
   const body = reply.frames.join("");
   return { ...reply, frames: [reply.frames.length > 1 ? `${half(body)}\r\n\r\n` : half(body)] };
 }
+
+/** All of it came, and none of it can be read. */
+const unquoted = (reply: Reply): Reply => ({ ...reply, frames: [reply.frames.join("").replaceAll('"', "'")] });
 
 export async function deliver(response: ServerResponse, delivery: Delivery): Promise<void> {
   const { reply, fault, latencyMs, signal, retryAfter } = delivery;
@@ -105,10 +136,18 @@ export async function deliver(response: ServerResponse, delivery: Delivery): Pro
       return untilAborted(signal);
     case "slow-drip":
       return drip(response, reply, signal);
+    case "slowloris":
+      return loris(response, reply, signal);
+    case "gzip-bomb":
+      return bomb(response, reply, signal);
+    case "redirect":
+      return sendWhole(response, DETOUR);
     case "html-200":
       return sendWhole(response, HTML);
     case "malformed-json":
       return sendWhole(response, malformed(reply));
+    case "invalid-json":
+      return sendWhole(response, unquoted(reply));
     case "wrong-json":
       return sendWhole(response, json('{"greeting":"hello"}'));
     case "empty-200":

@@ -115,7 +115,14 @@ export type RequestStep = z.output<typeof stream>;
 export type RunRequest = "get" | "stream" | "cancel" | "delete";
 
 // Half a reply, or a slow one, is a reply: what was asked for has been done.
-const PARTIAL: readonly Fault[] = ["reset-mid-body", "malformed-json", "slow-drip"];
+const PARTIAL: readonly Fault[] = [
+  "reset-mid-body",
+  "malformed-json",
+  "invalid-json",
+  "slow-drip",
+  "slowloris",
+  "gzip-bomb",
+];
 
 const isAcceptedFault = (fault: Fault | AcceptedFault): fault is AcceptedFault => fault in FAULT_AFTER;
 

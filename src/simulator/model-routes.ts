@@ -53,7 +53,19 @@ async function generate(call: Call, stage: Stage, match: RegExpExecArray): Promi
   return serve(call, entry, { reply: reply({ request, turn, model }), fault, latencyMs });
 }
 
+/** What a program asks that wants to know whether its key is good: free at Google too. */
+async function listModels(call: Call, stage: Stage): Promise<void> {
+  const entry = openEntry(call, stage);
+  const refusal = refusalOf(call, stage);
+  if (refusal !== undefined) return refuse(call, entry, refusal);
+  const models = [{ name: "models/gemini-3.8-flash", supportedGenerationMethods: ["generateContent"] }];
+  const headers = { "content-type": "application/json; charset=UTF-8" };
+  const reply = { status: 200, headers, frames: [JSON.stringify({ models })] };
+  return serve(call, entry, { reply, fault: undefined, latencyMs: 0 });
+}
+
 export const MODEL_ROUTES: readonly Route[] = [
+  { method: "GET", path: /\/v1\w*\/models$/, handle: listModels },
   {
     method: "POST",
     path: /\/v1\w*\/models\/([^/:]+):(generateContent|streamGenerateContent)$/,

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { bounded } from "./bounded-fetch.ts";
+
+const LIMITS = { most: 100, mostInEvent: 20 };
+const STREAM = { "content-type": "text/event-stream" };
+
+/** In pieces, as a network cuts them. */
+const answer = (pieces: string[], headers: Record<string, string> = {}): Response =>
+  new Response(ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece))), { status: 203, headers });
+
+test("an answer within the limits comes through as it is", async () => {
+  const response = bounded(answer(["x".repeat(60), "y".repeat(40)], { "x-kept": "yes" }), LIMITS);
+  expect(response.status).toBe(203);
+  expect(response.headers.get("x-kept")).toBe("yes");
+  expect(await response.text()).toBe("x".repeat(60) + "y".repeat(40));
+});
+
+test("T16 a larger one breaks off with a sentence of ours, whatever it is", async () => {
+  for (const headers of [{}, STREAM]) {
+    const response = bounded(
+      answer(
+        Array.from({ length: 20 }, () => "data: x\n\n"),
+        headers,
+      ),
+      LIMITS,
+    );
+    await expect(response.text()).rejects.toMatchObject({ code: "EXECUTION_ERROR" });
+  }
+});
+
+test("T16 so does a stream with an event that does not end; one of many events does not", async () => {
+  const long = answer(["data: x\n\n", "data: ", "y".repeat(10), "y".repeat(10)], STREAM);
+  await expect(bounded(long, LIMITS).text()).rejects.toMatchObject({ code: "EXECUTION_ERROR" });
+  for (const end of ["\n\n", "\r\n\r\n"]) {
+    const short = Array.from({ length: 7 }, () => `data: x${end}`);
+    expect(await bounded(answer(short, STREAM), LIMITS).text()).toBe(short.join(""));
+  }
+});
+
+test("an answer without a body is left alone", () => {
+  const empty = new Response(null, { status: 204 });
+  expect(bounded(empty, LIMITS)).toBe(empty);
+});
