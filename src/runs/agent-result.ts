@@ -5,7 +5,7 @@ import { numberSources, type Source } from "../reports/report.ts";
 import type { RunResult } from "./run.ts";
 
 /** The agent ends its reports with `3. [domain](address)`: its own numbers, which its `[cite: 3]` marks use. */
-const LISTED_SOURCE = /^\s*(\d{1,4})\.\s+\[([^\]\n]*)\]\((https?:\/\/[^)\s]+)\)\s*$/gm;
+const LISTED_SOURCE = /^[ \t]*(\d{1,4})\.[ \t]+\[([^\]\n]*)\]\((https?:\/\/[^)\s]+)\)[ \t\r]*$/gm;
 
 export function resultOf(
   interaction: Interaction,
@@ -40,7 +40,9 @@ function citedSources(interaction: Interaction): Source[] {
     numbers.set(url, Number(n));
     if (!titles.get(url)) titles.set(url, title ?? "");
   }
-  let highest = Math.max(0, ...numbers.values());
+  // Not Math.max(...numbers): a report may list more sources than a call has room for arguments.
+  let highest = 0;
+  for (const n of numbers.values()) highest = Math.max(highest, n);
   for (const { url } of interaction.sources) if (!numbers.has(url)) numbers.set(url, (highest += 1));
   const inOrder = [...numbers.keys()].toSorted((a, b) => (numbers.get(a) ?? 0) - (numbers.get(b) ?? 0));
   return numberSources(inOrder.map((url) => ({ url, title: titles.get(url) ?? "" }))).map((source) => {

@@ -1,6 +1,7 @@
 /** The SQL of cancelling: a flag that whoever works on the run sees, and what came of it. */
 
 import type { Database } from "../store/database.ts";
+import { dropResult } from "./result-store.ts";
 
 export async function requestCancel(
   db: Database,
@@ -26,26 +27,29 @@ export async function isCancelRequested(db: Database, taskId: string): Promise<b
 }
 
 /** Ends a run that nobody can stop any more: an unknown start, or work whose process is gone. */
-export async function cancelHere(
+export function cancelHere(
   db: Database,
-  { taskId, confirmed, now }: { taskId: string; confirmed: boolean; now: number },
-): Promise<boolean> {
-  const moved = await db
-    .updateTable("research_tasks")
-    .set({
-      status: "cancelled",
-      cancel_confirmed: confirmed ? 1 : 0,
-      completed_at: now,
-      updated_at: now,
-      lease_until: null,
-      current_action: null,
-      // Without Google's word the run is looked at until there is one: its report may still come, and is paid for.
-      ...(confirmed ? { next_poll_at: null } : {}),
-    })
-    .where("task_id", "=", taskId)
-    .where("status", "in", ["pending", "running", "running_async", "start_unknown"])
-    .executeTakeFirst();
-  return moved.numUpdatedRows > 0n;
+  { taskId, confirmed, keepPartial, now }: { taskId: string; confirmed: boolean; keepPartial: boolean; now: number },
+): Promise<void> {
+  // One transaction: a report that comes right after was paid for, and must not be dropped with what there was before.
+  return db.transaction().execute(async (transaction) => {
+    const moved = await transaction
+      .updateTable("research_tasks")
+      .set({
+        status: "cancelled",
+        cancel_confirmed: confirmed ? 1 : 0,
+        completed_at: now,
+        updated_at: now,
+        lease_until: null,
+        current_action: null,
+        // Without Google's word the run is looked at until there is one: its report may still come, and is paid for.
+        ...(confirmed ? { next_poll_at: null } : {}),
+      })
+      .where("task_id", "=", taskId)
+      .where("status", "in", ["pending", "running", "running_async", "start_unknown"])
+      .executeTakeFirst();
+    if (moved.numUpdatedRows > 0n && !keepPartial) await dropResult(transaction, taskId);
+  });
 }
 
 export async function leaseOwnerOf(db: Database, taskId: string): Promise<string> {

@@ -1,26 +1,43 @@
 import { expect, test } from "vitest";
 import { clock, FINISHED, openStage, request, WORKING } from "../../test/support/research-deps.ts";
 import { cancelRun } from "./cancel.ts";
-import { claimDueRuns } from "./claim-store.ts";
-import { finishAgentRun } from "./follow-store.ts";
+import { type ClaimedRun, claimDueRuns } from "./claim-store.ts";
+import { type AgentFinish, finishAgentRun } from "./follow-store.ts";
 import { resultOf } from "./agent-result.ts";
 import { findResult } from "./result-store.ts";
 import { startResearch } from "./start.ts";
+import type { Store } from "../store/store.ts";
+
+async function claim({ db, processId }: Store): Promise<ClaimedRun> {
+  const now = clock.now();
+  const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 60_000 });
+  if (run === undefined) throw new Error("The run was not due.");
+  return run;
+}
+
+/** Google's report of this run, as whoever looked at it stores it. */
+const reportOf = (run: ClaimedRun): AgentFinish => ({
+  run,
+  to: "completed",
+  result: resultOf(FINISHED, { partial: false }),
+  raw: {},
+  error: undefined,
+  tokens: undefined,
+  costUsd: undefined,
+  usageFinal: true,
+  nextPollAt: undefined,
+  now: clock.now(),
+});
 
 test("L2: a report that is finished in the last moment of a cancel is kept, also when nothing partial was wanted", async (t) => {
   const { store, deps } = await openStage(t);
-  const { db, processId } = store;
+  const { db } = store;
   const research = deps({ look: async () => ({ kind: "found", interaction: WORKING }) });
   const started = await startResearch(research, request);
   if (started.kind === "started") await started.sending;
   const { taskId } = started;
   const finish = async (): Promise<void> => {
-    const now = clock.now();
-    const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 60_000 });
-    if (run === undefined) throw new Error("The run was not due.");
-    const result = resultOf(FINISHED, { partial: false });
-    const figures = { tokens: undefined, costUsd: undefined, usageFinal: true, nextPollAt: undefined };
-    await finishAgentRun(db, { run, to: "completed", result, raw: {}, error: undefined, ...figures, now });
+    await finishAgentRun(db, reportOf(await claim(store)));
   };
   // Between the last look at the run and the write that would end it, the cancel asks who holds the lease.
   let finished = false;
@@ -40,5 +57,32 @@ test("L2: a report that is finished in the last moment of a cancel is kept, also
     { owner: "local", taskId, keepPartial: false },
   );
   expect(run.status).toBe("completed");
+  expect((await findResult(db, taskId))?.report).toBe(FINISHED.report);
+});
+
+test("L1: a report that is stored right after a cancel without Google's word is not dropped with what there was before", async (t) => {
+  const { store, deps } = await openStage(t);
+  const { db } = store;
+  const started = await startResearch(deps(), request);
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  // The report comes when the cancel has written its flag and its end, and nothing else.
+  const claimed = await claim(store);
+  let updates = 0;
+  let stored: Promise<unknown> = Promise.resolve();
+  const racing = db.withPlugin({
+    transformQuery: ({ node }) => {
+      if (node.kind === "UpdateQueryNode") updates += 1;
+      return node;
+    },
+    transformResult: async ({ result }) => {
+      if (updates === 2) stored = finishAgentRun(db, { ...reportOf(claimed), from: ["cancelled"] });
+      if (updates === 2) updates += 1;
+      return result;
+    },
+  });
+  const cancel = { owner: "local", taskId, keepPartial: false };
+  await cancelRun({ db: racing, clock, agent: undefined, lookNow: () => {} }, cancel);
+  expect(await stored).toBe(true);
   expect((await findResult(db, taskId))?.report).toBe(FINISHED.report);
 });

@@ -9,7 +9,6 @@ import { processLiveness } from "../store/processes.ts";
 import { cancelHere, leaseOwnerOf, requestCancel } from "./cancel-store.ts";
 import { pollNow } from "./claim-store.ts";
 import { isFinished, type Run } from "./run.ts";
-import { dropResult } from "./result-store.ts";
 import { findRun } from "./run-store.ts";
 import { waitForRun } from "./wait.ts";
 
@@ -41,7 +40,7 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
   await requestCancel(db, { taskId, keepPartial, now: clock.now() });
   failpoint("after-cancel-flag");
   if (run.status === "start_unknown") {
-    await cancelHere(db, { taskId, confirmed: false, now: clock.now() });
+    await cancelHere(db, { taskId, confirmed: false, keepPartial, now: clock.now() });
     return findRun(db, owner, taskId);
   }
   // Both within the same five seconds: what Google says about the cancel shows in the run.
@@ -66,9 +65,7 @@ async function settle({ db, clock }: CancelDeps, run: Run, { keepPartial }: Canc
   const holder = await leaseOwnerOf(db, run.taskId);
   const alive = (await processLiveness(db, [holder])).get(holder) === "alive";
   if (run.kind === "agent" || !alive) {
-    const moved = await cancelHere(db, { taskId: run.taskId, confirmed: run.kind !== "agent", now });
-    // A report that was finished a moment before was paid for.
-    if (moved && !keepPartial) await dropResult(db, run.taskId);
+    await cancelHere(db, { taskId: run.taskId, confirmed: run.kind !== "agent", keepPartial, now });
   }
   return findRun(db, run.owner, run.taskId);
 }

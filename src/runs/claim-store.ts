@@ -1,11 +1,10 @@
 /** The SQL of who may look at a followed run, and when. */
 
-import type { Database } from "../store/database.ts";
+import type { ExpressionBuilder } from "kysely";
+import type { Database, Tables } from "../store/database.ts";
 import { holdUntil, nextTurnAt, type Pace, turnsNow, useTurns } from "../store/pace.ts";
+import { LOOK_LEASE_MS } from "./lease.ts";
 import { RUN_STATUSES, type RunStatus } from "./run.ts";
-
-/** A poll takes seconds; a process that dies in one is recognised sooner than this. */
-const POLL_LEASE_MS = 60_000;
 
 /*
  * A run is followed while `next_poll_at` is set. Finished ones, too: for usage that comes late, for a cancel without
@@ -61,7 +60,7 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
     .set((set) => ({
       lease_owner: claim.processId,
       lease_epoch: set("lease_epoch", "+", 1),
-      lease_until: claim.now + POLL_LEASE_MS,
+      lease_until: claim.now + LOOK_LEASE_MS,
       next_poll_at: claim.nextPollAt,
     }))
     .where("task_id", "in", (due) =>
@@ -70,14 +69,7 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
         .select("task_id")
         .where("next_poll_at", "<=", claim.now)
         .where("interaction_id", "is not", null)
-        .where((lease) =>
-          lease.or([
-            lease("lease_until", "is", null),
-            lease("lease_until", "<=", claim.now),
-            // Written before the clock was set back.
-            lease("lease_until", ">", claim.now + 2 * POLL_LEASE_MS),
-          ]),
-        )
+        .where(unleased(claim.now))
         .orderBy("next_poll_at")
         .limit(claim.limit),
     )
@@ -107,6 +99,15 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
   );
 }
 
+/** Nobody looks at it, or nobody has for longer than a look can take. */
+const unleased = (now: number) => (lease: ExpressionBuilder<Tables, "research_tasks">) =>
+  lease.or([
+    lease("lease_until", "is", null),
+    lease("lease_until", "<=", now),
+    // Written before the clock was set back.
+    lease("lease_until", ">", now + 2 * LOOK_LEASE_MS),
+  ]);
+
 /** How many are being followed: they share the allowed requests. */
 export async function countFollowed(db: Database): Promise<number> {
   const row = await db
@@ -124,7 +125,7 @@ export async function nextLookAt(db: Database, now: number): Promise<number | un
     .select("next_poll_at")
     .where("next_poll_at", "is not", null)
     // What somebody is looking at cannot be claimed, however long it is due.
-    .where((lease) => lease.or([lease("lease_until", "is", null), lease("lease_until", "<=", now)]))
+    .where(unleased(now))
     .orderBy("next_poll_at")
     .limit(1)
     .executeTakeFirst();
@@ -154,6 +155,19 @@ export async function releaseRun(db: Database, run: { taskId: string; epoch: num
     .where("lease_epoch", "=", run.epoch)
     .where("lease_until", "is not", null)
     .execute();
+}
+
+/** No look is put off for longer: such a time was written before the clock was set back. */
+export async function bringForward(db: Database, { now, furthest }: { now: number; furthest: number }): Promise<void> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select("next_poll_at")
+    .where("next_poll_at", ">", furthest)
+    .limit(1)
+    .executeTakeFirst();
+  // Nearly always: and an update that changes nothing would still wait for the write lock.
+  if (row === undefined) return;
+  await db.updateTable("research_tasks").set({ next_poll_at: now }).where("next_poll_at", ">", furthest).execute();
 }
 
 /** Somebody waits for it: it comes before all that are only due, of which there may be thousands. */

@@ -101,10 +101,16 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
   });
 }
 
+interface LateUsage {
+  tokens: { input: number; output: number };
+  costUsd: number | undefined;
+  now: number;
+}
+
 export async function recordLateUsage(
   db: Database,
   taskId: string,
-  { tokens, costUsd }: { tokens: { input: number; output: number }; costUsd: number | undefined },
+  { tokens, costUsd, now }: LateUsage,
 ): Promise<void> {
   await db
     .updateTable("research_tasks")
@@ -115,6 +121,7 @@ export async function recordLateUsage(
       tokens_output: tokens.output,
       cost_usd: costUsd ?? null,
       usage_final: 1,
+      updated_at: now,
     })
     .where("task_id", "=", taskId)
     .execute();

@@ -226,10 +226,10 @@ const note = (deps: ResearchDeps, run: ClaimedRun, currentAction: string): Promi
 async function lookForUsage(deps: ResearchDeps, run: ClaimedRun): Promise<void> {
   const look = await deps.agent.look(run.interactionId, deps.leaving);
   const usage = look.kind === "found" ? look.interaction.usage : undefined;
-  if (usage !== undefined) {
-    return recordLateUsage(deps.db, run.taskId, { tokens: usage, costUsd: deps.costOf(usage, run.agent) });
-  }
   const now = deps.clock.now();
+  if (usage !== undefined) {
+    return recordLateUsage(deps.db, run.taskId, { tokens: usage, costUsd: deps.costOf(usage, run.agent), now });
+  }
   const age = now - run.completedAt;
   const isOver = look.kind === "missing" || age > USAGE_GIVEN_UP_MS;
   return pollAgainAt(deps.db, run, isOver ? null : now + Math.max(LATE_USAGE_MS, age));

@@ -19,7 +19,7 @@ export interface Sign {
 export function progressOf({ agent, elapsedMs, searches }: Sign): number {
   const typical = typicalOf(agent);
   const bySearches = 5 + 85 * Math.min(1, searches / typical.searches);
-  const byTime = 90 * (1 - Math.exp(-elapsedMs / (typical.minutes * 60_000)));
+  const byTime = 90 * (1 - Math.exp(-Math.max(0, elapsedMs) / (typical.minutes * 60_000)));
   return Math.min(95, searches > 0 ? Math.max(bySearches, byTime / 2) : byTime);
 }
 

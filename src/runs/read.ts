@@ -2,24 +2,35 @@
 
 import { numberSources } from "../reports/report.ts";
 import type { Database } from "../store/database.ts";
-import { isFinished, type Run, type RunResult, type SavedRound } from "./run.ts";
+import { lastEvent } from "./event-store.ts";
+import { isFinished, LOCAL_KINDS, type Run, type RunResult, type SavedRound } from "./run.ts";
 import { findResult, findRounds } from "./result-store.ts";
 import { findRun } from "./run-store.ts";
 
-export async function readStored(
-  db: Database,
-  owner: string,
-  taskId: string,
-): Promise<{ run: Run; result: RunResult | undefined }> {
+export interface StoredRun {
+  run: Run;
+  result: RunResult | undefined;
+  /** What its caller was told to do about the failure. */
+  advice?: string | undefined;
+}
+
+export async function readStored(db: Database, owner: string, taskId: string): Promise<StoredRun> {
   const run = await findRun(db, owner, taskId);
   const stored = await findResult(db, taskId);
   // One without text is there only for what Google sent with it.
   const result = stored === undefined || stored.report.trim() === "" ? undefined : stored;
-  if (result !== undefined || !isFinished(run.status)) return { run, result };
+  if (!isFinished(run.status)) return { run, result };
+  const advice = await adviceAbout(db, run);
+  if (result !== undefined) return { run, result, advice };
   // A process that died could not write a result; the rounds it had finished are there all the same.
   const rounds = await findRounds(db, taskId);
   const model = run.model ?? modelOf(rounds.at(-1)?.metadata ?? {});
-  return { run: { ...run, model }, result: resultOfRounds(rounds) };
+  return { run: { ...run, model }, result: resultOfRounds(rounds), advice };
+}
+
+async function adviceAbout(db: Database, { taskId, kind, status }: Run): Promise<string | undefined> {
+  if (status === "completed" || !LOCAL_KINDS.includes(kind)) return undefined;
+  return (await lastEvent(db, taskId, "advice"))?.text;
 }
 
 /** The last finished round is the best there is; its sources are those of all rounds before it too. */

@@ -3,6 +3,7 @@
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
 import { processLiveness } from "../store/processes.ts";
+import { isHeld, SEARCH_LEASE_MS } from "./lease.ts";
 import { markInterrupted, unfinishedLocalRuns } from "./run-store.ts";
 
 export async function recoverInterruptedRuns(db: Database, log: Log, now: number): Promise<number> {
@@ -14,7 +15,7 @@ export async function recoverInterruptedRuns(db: Database, log: Log, now: number
   let interrupted = 0;
   for (const { taskId, leaseOwner, leaseUntil } of runs) {
     const state = owners.get(leaseOwner);
-    if (state === "alive" || (state === "unknown" && leaseUntil >= now)) continue;
+    if (state === "alive" || (state === "unknown" && isHeld(leaseUntil, { now, lease: SEARCH_LEASE_MS }))) continue;
     if (await markInterrupted(db, { taskId, leaseOwner, now })) interrupted += 1;
   }
   if (interrupted > 0) {

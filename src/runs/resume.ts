@@ -6,7 +6,7 @@ import type { ResearchDeps } from "./research.ts";
 import type { Run } from "./run.ts";
 import { findRun } from "./run-store.ts";
 import { restartUnknown } from "./start.ts";
-import { currentAttempt, extendDeadline, saveInteractionId } from "./start-store.ts";
+import { currentAttempt, extendDeadline, isHeldByAnother, saveInteractionId } from "./start-store.ts";
 
 export interface ResumeRequest {
   owner: string;
@@ -68,11 +68,14 @@ const waitOf = (run: Run): number => Number(run.options["max_wait_ms"] ?? DEFAUL
 
 /** A mistyped id would end the run as expired, and with it the way to the right one. */
 async function refuseForeignId(deps: ResearchDeps, run: Run, interactionId: string): Promise<void> {
+  // In the same words as an unknown one: nobody learns what belongs to somebody else.
+  const taken = await isHeldByAnother(deps.db, interactionId, run.taskId);
   const look = await deps.agent.look(interactionId, AbortSignal.any([deps.leaving, AbortSignal.timeout(LOOK_MS)]));
-  if (look.kind !== "missing" && look.kind !== "forbidden") return;
+  if (!taken && look.kind !== "missing" && look.kind !== "forbidden") return;
   throw new AppError({
     code: "INVALID_INPUT",
-    message: "Google does not know this interaction_id, or not under the API key that is set.",
+    message:
+      "This interaction_id cannot be adopted: Google does not know it under the API key that is set, or it is in use.",
     suggestion: "Copy it from AI Studio again; the run stays as it was.",
     details: { field: "interaction_id" },
     run: { task_id: run.taskId, status: run.status, progress: run.progress },

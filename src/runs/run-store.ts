@@ -4,6 +4,7 @@ import type { Selectable } from "kysely";
 import { z } from "zod";
 import { AppError } from "../errors.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
+import { SEARCH_LEASE_MS } from "./lease.ts";
 import {
   LOCAL_KINDS,
   type Run,
@@ -30,9 +31,6 @@ export interface NewRun {
   now: number;
 }
 
-/** A process that works on a run says so again well before this is over. */
-const RUN_LEASE_MS = 60_000;
-
 export async function insertRunning(db: Database, run: NewRun): Promise<void> {
   await db
     .insertInto("research_tasks")
@@ -53,7 +51,7 @@ export async function insertRunning(db: Database, run: NewRun): Promise<void> {
       updated_at: run.now,
       lease_owner: run.processId,
       lease_epoch: 1,
-      lease_until: run.now + RUN_LEASE_MS,
+      lease_until: run.now + SEARCH_LEASE_MS,
       keep_partial: 1,
       tokens_input: 0,
       tokens_output: 0,
@@ -83,7 +81,7 @@ export async function recordBeat(db: Database, beat: Beat): Promise<void> {
       tokens_output: beat.tokens.output,
       cost_usd: beat.costUsd ?? null,
       updated_at: beat.now,
-      lease_until: beat.now + RUN_LEASE_MS,
+      lease_until: beat.now + SEARCH_LEASE_MS,
     }))
     .where("task_id", "=", beat.taskId)
     .where("status", "=", "running")
@@ -237,6 +235,7 @@ function runOf(row: Selectable<Tables["research_tasks"]>): Run {
     model: row.model ?? undefined,
     client: row.client ?? undefined,
     createdAt: row.created_at,
+    updatedAt: row.updated_at,
     startedAt: row.started_at ?? undefined,
     completedAt: row.completed_at ?? undefined,
     deadlineAt: row.deadline_at ?? undefined,
@@ -271,17 +270,4 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
     durationMs: (row.completed_at ?? row.created_at) - row.created_at,
     costUsd: row.usage_final === 1 ? (row.cost_usd ?? undefined) : undefined,
   }));
-}
-
-/** The run that already goes on with this one, or did. */
-export async function findContinuation(db: Database, owner: string, taskId: string): Promise<Run | undefined> {
-  const row = await db
-    .selectFrom("research_tasks")
-    .selectAll()
-    .where("parent_task_id", "=", taskId)
-    .where("owner", "=", owner)
-    .where("status", "in", ["running", "completed"])
-    .limit(1)
-    .executeTakeFirst();
-  return row === undefined ? undefined : runOf(row);
 }

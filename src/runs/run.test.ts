@@ -1,7 +1,7 @@
 /** The table of legal moves: every state a run may enter, and from where. */
 
 import { expect, test } from "vitest";
-import { isFinished, RUN_STATUSES, sourcesOf } from "./run.ts";
+import { isFinished, LOCAL_KINDS, RUN_KINDS, RUN_STATUSES, sourcesOf } from "./run.ts";
 
 test("P1 a state is entered only from these", () => {
   expect(Object.fromEntries(RUN_STATUSES.map((to) => [to, sourcesOf(to)]))).toEqual({
@@ -21,4 +21,9 @@ test("P1 what is completed stays; what failed or was cancelled may only be compl
   expect(next("completed")).toEqual([]);
   expect(next("failed")).toEqual(["completed"]);
   expect(next("cancelled")).toEqual(["completed"]);
+});
+
+test("P1 what Google works on outlives our process; what we work on does not", () => {
+  expect(RUN_KINDS.filter((kind) => !LOCAL_KINDS.includes(kind))).toEqual(["agent"]);
+  expect(LOCAL_KINDS).toEqual(["search", "deep_search", "deep_research"]);
 });

@@ -52,6 +52,7 @@ export interface Run {
   model: string | undefined;
   client: string | undefined;
   createdAt: number;
+  updatedAt: number;
   startedAt: number | undefined;
   completedAt: number | undefined;
   deadlineAt: number | undefined;

@@ -3,7 +3,17 @@
 import { AppError } from "../errors.ts";
 import { failpoint } from "../platform/failpoint.ts";
 import { processLiveness } from "../store/processes.ts";
-import { claimInTurn, countFollowed, leaseHolders, nextLookAt, releaseFrom, releaseRun } from "./claim-store.ts";
+import {
+  bringForward,
+  type ClaimedRun,
+  claimInTurn,
+  countFollowed,
+  leaseHolders,
+  nextLookAt,
+  releaseFrom,
+  releaseRun,
+} from "./claim-store.ts";
+import { isHeld, START_LEASE_MS } from "./lease.ts";
 import { importOrphans } from "./orphans.ts";
 import { pollRun } from "./poll.ts";
 import type { ResearchDeps } from "./research.ts";
@@ -37,6 +47,8 @@ const MOST_LOOKS_AT_ONCE = 8;
 /** How long a dead process's work can go unnoticed on this machine. */
 const SWEEP_MS = 5_000;
 const SHORTEST_SLEEP_MS = 50;
+/** Beyond the interval, a look is put off for a wrong key or for usage that comes late: minutes. */
+const LONGEST_PUT_OFF_MS = 10 * 60_000;
 
 export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOptions): Runner {
   const { db, clock, log, leaving } = deps;
@@ -48,13 +60,21 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
   let started = false;
   let wake: () => void = () => {};
 
+  /** Leases of looks that are over. One that the database would not take back keeps everybody from looking again. */
+  const over = new Set<ClaimedRun>();
+  const release = async (run: ClaimedRun): Promise<void> => {
+    over.add(run);
+    await releaseRun(db, run);
+    over.delete(run);
+  };
+
+  const interval = (): number => Math.max(pollIntervalMs, (running / maxRps) * 1_000);
   const pollClaimed = async (): Promise<void> => {
     const limit = MOST_LOOKS_AT_ONCE - looking;
     const now = clock.now();
     // A claim that finds nothing would still wait for the write lock.
     if (limit <= 0 || ((await nextLookAt(db, now)) ?? Infinity) > now) return;
-    const interval = Math.max(pollIntervalMs, (running / maxRps) * 1_000);
-    const nextPollAt = Math.round(now + interval * (0.9 + Math.random() * 0.2));
+    const nextPollAt = Math.round(now + interval() * (0.9 + Math.random() * 0.2));
     const claimed = await claimInTurn(db, { processId: deps.processId, limit, maxRps, now, nextPollAt });
     if (claimed.length > 0) failpoint("after-claim");
     for (const run of claimed) {
@@ -64,7 +84,7 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
           if (!leaving.aborted)
             log.warn(`Run ${run.taskId}: ${error instanceof Error ? error.message : "a look failed"}`);
         })
-        .then(() => releaseRun(db, run))
+        .then(() => release(run))
         .then(deliver)
         .catch(() => undefined)
         .finally(() => {
@@ -76,13 +96,17 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
   };
 
   const sweep = async (): Promise<void> => {
-    if (clock.now() - sweptAt < SWEEP_MS) return;
+    const sinceLast = clock.now() - sweptAt;
+    // Less than nothing: the clock was set back, and the times of the looks have to be brought forward.
+    if (sinceLast >= 0 && sinceLast < SWEEP_MS) return;
     sweptAt = clock.now();
     await importOrphans(db, { directory: deps.stateDir, log, now: clock.now() });
     if (deps.unsaved.size > 0) await followUnsaved();
     await markUnknownStarts(deps);
     await takeOver(deps);
     running = await countFollowed(db);
+    const now = clock.now();
+    await bringForward(db, { now, furthest: now + 2 * interval() + LONGEST_PUT_OFF_MS });
     await deliver();
     swept = true;
   };
@@ -104,6 +128,7 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
   const loop = async (): Promise<void> => {
     while (!leaving.aborted) {
       try {
+        for (const run of over) await release(run);
         await sweep();
         await pollClaimed();
         await sleepUntilDue();
@@ -121,7 +146,9 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
     wake = () => sleeping.abort();
     const now = clock.now();
     const due = looking < MOST_LOOKS_AT_ONCE ? await nextLookAt(db, now) : undefined;
-    const ms = Math.min(SWEEP_MS, Math.max(SHORTEST_SLEEP_MS, (due ?? Infinity) - now));
+    // Woken in between, it must not sleep past its next sweep: a dead process is noticed within that time.
+    const next = Math.min(due ?? Infinity, sweptAt + SWEEP_MS);
+    const ms = Math.min(SWEEP_MS, Math.max(SHORTEST_SLEEP_MS, next - now));
     if (!leaving.aborted) await clock.sleep(ms, sleeping.signal).catch(() => undefined);
   };
   leaving.addEventListener("abort", () => wake(), { once: true });
@@ -158,7 +185,8 @@ async function markUnknownStarts(deps: ResearchDeps): Promise<void> {
     const now = deps.clock.now();
     // Its id is known here and only waits for the database.
     if (deps.unsaved.has(taskId)) continue;
-    if (owners.get(leaseOwner ?? "") !== "dead" && (leaseUntil ?? 0) > now) continue;
+    const held = isHeld(leaseUntil ?? 0, { now, lease: START_LEASE_MS });
+    if (owners.get(leaseOwner ?? "") !== "dead" && held) continue;
     const message =
       "The process that started this research ended before Google had answered. Nobody knows whether it was started.";
     await recordStartFailure(deps.db, {

@@ -1,7 +1,8 @@
 /** The SQL of the start protocol: the intent before anything is sent, and what became of it. */
 
-import { randomUUID } from "node:crypto";
 import { type Database, storable } from "../store/database.ts";
+import { findSameStart } from "./join-store.ts";
+import { START_LEASE_MS } from "./lease.ts";
 import { sourcesOf } from "./run.ts";
 
 export interface Intent {
@@ -24,28 +25,14 @@ export type IntentOutcome =
   | { kind: "joined"; taskId: string }
   | { kind: "intended"; taskId: string; attemptId: string };
 
-/** Identical starts within this time are one start. */
-const JOIN_WITHIN_MS = 10 * 60_000;
-/** Longer than a start can take: its request is given up after two minutes. */
-const START_LEASE_MS = 150_000;
+const NO_ERROR = { error_code: null, error_message: null };
 
 /** One transaction, so that of any number of identical starts in any number of processes exactly one is sent. */
 export function commitIntent(db: Database, intent: Intent, { join }: { join: boolean }): Promise<IntentOutcome> {
   return db.transaction().execute(async (transaction) => {
-    const same = join
-      ? await transaction
-          .selectFrom("research_tasks")
-          .select("task_id")
-          .where("join_key", "=", intent.joinKey)
-          .where("owner", "=", intent.owner)
-          .where("created_at", ">", intent.now - JOIN_WITHIN_MS)
-          .where("status", "not in", ["failed", "cancelled"])
-          .orderBy("created_at", "desc")
-          .limit(1)
-          .executeTakeFirst()
-      : undefined;
-    if (same !== undefined) return { kind: "joined", taskId: same.task_id };
-    const [taskId, attemptId] = [randomUUID(), randomUUID()];
+    const same = join ? await findSameStart(transaction, intent) : undefined;
+    if (same !== undefined) return { kind: "joined", taskId: same };
+    const [taskId, attemptId] = [crypto.randomUUID(), crypto.randomUUID()];
     await transaction
       .insertInto("research_tasks")
       .values({
@@ -117,8 +104,7 @@ export function commitRestart(
         lease_owner: restart.processId,
         lease_until: restart.now + START_LEASE_MS,
         updated_at: restart.now,
-        error_code: null,
-        error_message: null,
+        ...NO_ERROR,
         // What is paid for now gets its whole time.
         deadline_at: restart.deadlineAt,
       })
@@ -126,7 +112,7 @@ export function commitRestart(
       .where("status", "=", "start_unknown")
       .executeTakeFirst();
     if (moved.numUpdatedRows === 0n) return undefined;
-    const attemptId = randomUUID();
+    const attemptId = crypto.randomUUID();
     await insertAttempt(transaction, { ...restart, attemptId });
     return attemptId;
   });
@@ -161,9 +147,9 @@ export function saveInteractionId(
         status: "running_async",
         next_poll_at: now,
         last_event_at: now,
+        updated_at: now,
         lease_until: null,
-        error_code: null,
-        error_message: null,
+        ...NO_ERROR,
       })
       .where("task_id", "=", attempt.task_id)
       .where("status", "in", sourcesOf("running_async"))
@@ -178,6 +164,16 @@ export function saveInteractionId(
       .execute();
     return true;
   });
+}
+
+/** An interaction belongs to one run, whoever may know its id. */
+export async function isHeldByAnother(db: Database, interactionId: string, taskId: string): Promise<boolean> {
+  const found = db
+    .selectFrom("research_attempts")
+    .select("attempt_id")
+    .where("interaction_id", "=", interactionId)
+    .where("task_id", "!=", taskId);
+  return (await found.executeTakeFirst()) !== undefined;
 }
 
 export async function hasAttempt(db: Database, attemptId: string): Promise<boolean> {

@@ -37,6 +37,33 @@ test("I8 L1: a start that is cancelled while it waits to be tried again is not s
   expect(posts).toBe(1);
 });
 
+test("I8 A8: a process on its way out sends nothing that it could not wait for", async (t) => {
+  const stage = await openStage(t);
+  let posts = 0;
+  const leaving = new AbortController();
+  const begin = async (): Promise<Begun> => {
+    posts += 1;
+    return { kind: "accepted", interactionId: FINISHED.id };
+  };
+  const research = { ...stage.deps({ begin }), leaving: leaving.signal };
+  // It begins to leave in the very moment in which the intent is stored.
+  const racing = stage.store.db.withPlugin({
+    transformQuery: ({ node }) => {
+      if (node.kind === "InsertQueryNode") leaving.abort();
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  const started = await startResearch({ ...research, db: racing }, request);
+  if (started.kind === "started") await started.sending;
+  expect(await findRun(stage.store.db, "local", started.taskId)).toMatchObject({
+    status: "failed",
+    error: { code: "INTERRUPTED" },
+  });
+  await expect(startResearch(research, { ...request, forceNew: true })).rejects.toMatchObject({ code: "INTERRUPTED" });
+  expect(posts).toBe(0);
+});
+
 test("Q1: an id that Google does not know is not adopted, and the run stays as it was", async (t) => {
   const stage = await openStage(t);
   const research = stage.deps({

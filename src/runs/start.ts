@@ -3,9 +3,10 @@
  * sent, exactly one request is sent, and a doubtful outcome is shown to the user instead of being repeated.
  */
 
-import { createHash } from "node:crypto";
+import { AppError } from "../errors.ts";
 import type { Begun } from "../gemini/agent.ts";
 import { failpoint } from "../platform/failpoint.ts";
+import { joinKeyOf } from "./join-store.ts";
 import { keepOrphan } from "./orphans.ts";
 import type { ResearchDeps } from "./research.ts";
 import { commitIntent, commitRestart, isStillWanted, recordStartFailure, saveInteractionId } from "./start-store.ts";
@@ -19,6 +20,8 @@ export interface StartRequest {
   maxWaitMs: number;
   forceNew: boolean;
   estimate: Record<string, unknown>;
+  /** What the user is told about the start, for whoever reads its answer later. */
+  notice?: string | undefined;
 }
 
 export type Started =
@@ -27,8 +30,8 @@ export type Started =
   | { kind: "started"; taskId: string; sending: Promise<void> };
 
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
-  const { owner, client, query, agent, enableNotifications, maxWaitMs, estimate } = request;
-  const options = { max_wait_ms: maxWaitMs };
+  refuseWhenLeaving(deps);
+  const { owner, client, query, agent, enableNotifications, maxWaitMs, estimate, notice } = request;
   const intent = await commitIntent(
     deps.db,
     {
@@ -36,11 +39,11 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
       client,
       query,
       agent,
-      options,
+      options: { max_wait_ms: maxWaitMs, notice },
       estimate,
       enableNotifications,
       maxWaitMs,
-      joinKey: joinKeyOf([owner, query, agent, JSON.stringify(options)]),
+      joinKey: joinKeyOf({ owner, query, agent, maxWaitMs }),
       keyFingerprint: deps.agent.fingerprint.key,
       baseUrl: deps.agent.fingerprint.baseUrl,
       processId: deps.processId,
@@ -59,6 +62,7 @@ export async function restartUnknown(
   deps: ResearchDeps,
   run: Omit<Attempt, "attemptId"> & { deadlineAt: number },
 ): Promise<{ sending: Promise<void> } | undefined> {
+  refuseWhenLeaving(deps);
   const { key: keyFingerprint, baseUrl } = deps.agent.fingerprint;
   const { processId, clock } = deps;
   const restart = {
@@ -74,7 +78,17 @@ export async function restartUnknown(
   return attemptId === undefined ? undefined : { sending: deps.during(send(deps, { ...run, attemptId })) };
 }
 
-const joinKeyOf = (parts: string[]): string => createHash("sha256").update(parts.join("\0")).digest("hex");
+/** Who is on the way out could not wait for the answer, and its id would be lost. */
+function refuseWhenLeaving({ leaving }: ResearchDeps): void {
+  if (leaving.aborted) throw stoppedBefore();
+}
+
+const stoppedBefore = (): AppError =>
+  new AppError({
+    code: "INTERRUPTED",
+    message: "The server is shutting down. The research was not sent and nothing was charged.",
+    suggestion: "Start it again.",
+  });
 
 interface Attempt {
   taskId: string;
@@ -92,6 +106,7 @@ const WAIT_MS = 1_000;
 async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
   const giveUpAt = deps.clock.now() + TRY_WITHIN_MS;
   for (let tries = 1; ; tries += 1) {
+    if (deps.leaving.aborted) return settle(deps, attempt, { kind: "not_sent", error: stoppedBefore() });
     failpoint("before-post");
     const begun = await deps.agent.begin({
       query: attempt.query,

@@ -23,12 +23,14 @@ async function openRecorder() {
   const { db, processId, close } = await openStore({ file: undefined, clock: systemClock, log });
   onTestFinished(() => close());
   const messages: string[] = [];
+  const tasks: string[] = [];
   const track = (work: (run: TrackedRun) => Promise<Finished<string>>) =>
     trackRun({ db, processId, clock: systemClock, log, leaving: () => false, costOf: pricedBy(LIST_PRICES) }, START, {
       progress: (message) => messages.push(message),
+      asTask: (taskId) => tasks.push(taskId),
       work,
     });
-  return { db, lines, messages, track };
+  return { db, lines, messages, tasks, track };
 }
 
 test("words: what the model chose to search for is cleaned before it is told or stored", async () => {
@@ -41,7 +43,7 @@ test("words: what the model chose to search for is cleaned before it is told or 
     return DONE;
   });
   expect(stored).toBe("Searching: heat pumps");
-  expect(messages.at(-1)).toMatch(/^Searching: heat pumps \(/);
+  expect(messages.at(-1)).toBe("Searching: heat pumps");
 });
 
 test("G8 a store that refuses costs a warning, never the answer", async () => {
@@ -64,4 +66,17 @@ test("A6 an error names the run it belongs to, and the run the error", async () 
     status: "failed",
     error: { code: "SEARCH_FAILED", message: "Nothing." },
   });
+});
+
+test("a task is one as soon as its run is stored, and none where it could not be", async () => {
+  const { db, tasks, track } = await openRecorder();
+  let stored: string | undefined;
+  await track(async (run) => {
+    stored = run.taskId;
+    expect(tasks).toEqual([run.taskId]);
+    return DONE;
+  });
+  await db.destroy();
+  expect(await track(async () => DONE)).toBe("the answer");
+  expect(tasks).toEqual([stored]);
 });

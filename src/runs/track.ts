@@ -9,6 +9,7 @@ import type { Log } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
 import { isCancelRequested, keepsPartial } from "./cancel-store.ts";
 import { resultOfRounds } from "./read.ts";
+import { appendEvents } from "./event-store.ts";
 import type { RunKind, RunResult, SavedRound } from "./run.ts";
 import { dropResult, findRounds, saveRound } from "./result-store.ts";
 import { type Finish, finishRun, insertRunning, recordBeat } from "./run-store.ts";
@@ -31,8 +32,8 @@ export interface RunStart {
   client: string | undefined;
   /** Chosen beforehand where the caller has to name the run before it begins. */
   taskId?: string | undefined;
-  /** The run that this one goes on with. */
-  parentTaskId?: string | undefined;
+  /** It is in the store already, under this process. */
+  stored?: boolean | undefined;
 }
 
 export interface TrackedRun {
@@ -64,7 +65,7 @@ export interface Finished<Output> {
   model: string;
 }
 
-/** Clients drop calls that stay silent; 15 s is below the strictest limit seen. */
+/** How stale the stored state of a working run may be. */
 const BEAT_MS = 15_000;
 /** Whoever cancels waits up to five seconds for the process that works on the run. */
 const CANCEL_WATCH_MS = 500;
@@ -75,12 +76,18 @@ const CANCEL_WATCH_MS = 500;
  */
 const MOST_KEPT_CHARACTERS = 1_000_000;
 
+interface RunCaller {
+  progress: (message: string) => void;
+  /** Told the id once the run is stored, and never when it could not be. */
+  asTask?: ((taskId: string) => void) | undefined;
+}
+
 export async function trackRun<Output>(
   recorder: RunRecorder,
   start: RunStart,
-  { progress, work }: { progress: (message: string) => void; work: (run: TrackedRun) => Promise<Finished<Output>> },
+  { work, ...caller }: RunCaller & { work: (run: TrackedRun) => Promise<Finished<Output>> },
 ): Promise<Output> {
-  const run = createTrackedRun(recorder, start, progress);
+  const run = createTrackedRun(recorder, start, caller);
   await run.begin();
   try {
     const finished = await work(run);
@@ -93,7 +100,7 @@ export async function trackRun<Output>(
   }
 }
 
-function createTrackedRun(recorder: RunRecorder, start: RunStart, notify: (message: string) => void) {
+function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: notify, asTask }: RunCaller) {
   const { db, processId, clock } = recorder;
   // The global one: importing node:crypto here would cost every start 4 ms.
   const taskId = start.taskId ?? crypto.randomUUID();
@@ -102,18 +109,19 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, notify: (messa
   const meter = createMeter(recorder);
   let action = "Starting";
   let progress = 0;
+  let begun = false;
 
   // A store that refuses must not cost the user an answer that was paid for.
-  const stored = async (what: string, write: () => Promise<unknown>): Promise<void> => {
+  const stored = async (what: string, write: () => Promise<unknown>): Promise<boolean> => {
     try {
       await write();
+      return true;
     } catch (error) {
       log.warn(`${what} could not be stored: ${error instanceof AppError ? error.message : "the database refused."}`);
+      return false;
     }
   };
   const beat = (): void => {
-    const seconds = Math.round((clock.now() - startedAt) / 1_000);
-    notify(`${action} (${seconds} s)`);
     const { tokens, costUsd } = meter.figures();
     void stored("Progress", () =>
       recordBeat(db, { taskId, processId, progress, currentAction: action, tokens, costUsd, now: clock.now() }),
@@ -139,12 +147,16 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, notify: (messa
     startedAt,
     cancelled: cancelling.signal,
     begin: async () => {
-      await stored("The run", () => insertRunning(db, { ...start, taskId, processId, now: startedAt }));
+      begun =
+        start.stored === true ||
+        (await stored("The run", () => insertRunning(db, { ...start, taskId, processId, now: startedAt })));
+      if (begun) asTask?.(taskId);
       notify(`Started ${start.kind}, task_id ${taskId}: the answer can also be read later with get_research_results.`);
     },
     activity: (text: string) => {
       // It may quote a query that the model chose, and goes to terminals.
       action = cleanText(text);
+      notify(action);
       beat();
     },
     setProgress: (value: number) => {
@@ -152,7 +164,9 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, notify: (messa
     },
     answered: meter.answered,
     figures: meter.figures,
-    saveRound: (round: SavedRound) => stored("The round", () => saveRound(db, taskId, round, clock.now())),
+    saveRound: async (round: SavedRound) => {
+      await stored("The round", () => saveRound(db, taskId, round, clock.now()));
+    },
     finish,
     fail: async (error: unknown): Promise<unknown> => {
       if (!(error instanceof AppError)) {
@@ -167,6 +181,10 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, notify: (messa
       const ended = recorder.leaving() && error.code === "CANCELLED" ? interrupted() : error;
       const result = await partialResult(db, taskId, error).catch(() => undefined);
       const to = ended.code === "CANCELLED" ? "cancelled" : "failed";
+      const { suggestion: text } = ended;
+      if (begun && text !== undefined) {
+        await stored("The advice", () => appendEvents(db, taskId, [{ kind: "advice", text, at: clock.now() }]));
+      }
       const wanted = to !== "cancelled" || (await keepsPartial(db, taskId).catch(() => true));
       await finish({
         to,

@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 100;
 export interface Wait {
   owner: string;
   taskId: string;
-  until: (run: Run) => boolean;
+  until: (run: Run) => boolean | Promise<boolean>;
   ms: number;
   signal?: AbortSignal | undefined;
 }
@@ -21,7 +21,7 @@ export async function waitForRun(db: Database, clock: Clock, wait: Wait): Promis
   for (;;) {
     const run = await findRun(db, wait.owner, wait.taskId);
     const left = giveUpAt - clock.now();
-    if (wait.until(run) || left <= 0 || wait.signal?.aborted === true) return run;
+    if ((await wait.until(run)) || left <= 0 || wait.signal?.aborted === true) return run;
     await clock.sleep(Math.min(LOOK_EVERY_MS, left), wait.signal).catch(() => undefined);
   }
 }

@@ -1,0 +1,40 @@
+/** Identical starts are one start: what makes two the same, and the run that a second one joins. */
+
+import { createHash } from "node:crypto";
+import type { Database } from "../store/database.ts";
+
+/** Identical starts within this time are one start. */
+const JOIN_WITHIN_MS = 10 * 60_000;
+
+export interface SameStart {
+  owner: string;
+  joinKey: string;
+  now: number;
+}
+
+interface StartWish {
+  owner: string;
+  query: string;
+  agent: string;
+  maxWaitMs: number;
+}
+
+export const joinKeyOf = ({ owner, query, agent, maxWaitMs }: StartWish): string =>
+  createHash("sha256")
+    .update([owner, query, agent, JSON.stringify({ max_wait_ms: maxWaitMs })].join("\0"))
+    .digest("hex");
+
+/** Inside the transaction of a start it decides; outside it only foresees. */
+export async function findSameStart(db: Database, { owner, joinKey, now }: SameStart): Promise<string | undefined> {
+  const same = await db
+    .selectFrom("research_tasks")
+    .select("task_id")
+    .where("join_key", "=", joinKey)
+    .where("owner", "=", owner)
+    .where("created_at", ">", now - JOIN_WITHIN_MS)
+    .where("status", "not in", ["failed", "cancelled"])
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return same?.task_id;
+}

@@ -1,0 +1,246 @@
+/** How often and when a paid start is sent, and what is kept of its outcome, on a clock that moves when it is told to. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, type TestContext, test } from "vitest";
+import { openStage, request } from "../../test/support/research-deps.ts";
+import { rowOf } from "../../test/support/store-rows.ts";
+import { AppError } from "../errors.ts";
+import type { BeginRequest, Begun } from "../gemini/agent.ts";
+import { createLog } from "../platform/log.ts";
+import { joinKeyOf } from "./join-store.ts";
+import { restartUnknown, startResearch } from "./start.ts";
+import { currentAttempt } from "./start-store.ts";
+
+const error = new AppError({ code: "GEMINI_UNAVAILABLE", message: "The connection to Google's service failed." });
+const NOT_SENT: Begun = { kind: "not_sent", error };
+const LOST: Begun = { kind: "unknown", why: "The connection broke." };
+const TAKEN: Begun = { kind: "accepted", interactionId: "v1_taken" };
+const busy = (retryAfterMs: number | undefined): Begun => ({ kind: "rate_limited", retryAfterMs, error });
+
+/** Google answers with these in turn, the last one for ever. */
+async function openSender(context: Pick<TestContext, "onTestFinished">, answers: Begun[]) {
+  const stage = await openStage(context);
+  const began = 1_000_000;
+  let now = began;
+  const sent: BeginRequest[] = [];
+  const sentAt: number[] = [];
+  const lines: string[] = [];
+  const leaving = new AbortController();
+  const duties: Promise<unknown>[] = [];
+  const asleep: (() => Promise<void> | void)[] = [];
+  const research = {
+    ...stage.deps({
+      fingerprint: { key: "a-key", baseUrl: "https://google.test" },
+      begin: async (wish) => {
+        sent.push(wish);
+        sentAt.push(now - began);
+        return answers[Math.min(sent.length, answers.length) - 1] ?? LOST;
+      },
+    }),
+    clock: {
+      now: () => now,
+      sleep: async (ms: number) => {
+        now += ms;
+        await asleep.shift()?.();
+      },
+    },
+    log: createLog({ from: "ERROR", format: "text", redact: (text) => text, write: (line) => lines.push(line) }),
+    leaving: leaving.signal,
+    during: <T>(work: Promise<T>): Promise<T> => {
+      duties.push(work);
+      return work;
+    },
+  };
+  const start = async (wish: Partial<typeof request> & { notice?: string } = {}): Promise<string> => {
+    const started = await startResearch(research, { ...request, ...wish });
+    if (started.kind === "started") await started.sending;
+    return started.taskId;
+  };
+  return { ...stage, research, sent, sentAt, lines, leaving, duties, asleep, start, db: stage.store.db, began };
+}
+
+describe("a start", () => {
+  test("I8 is sent once, with the ids of run and attempt, and followed under Google's id", async (context) => {
+    const { db, sent, start, duties } = await openSender(context, [TAKEN]);
+    const taskId = await start();
+    const attempt = await currentAttempt(db, taskId);
+    expect(sent).toMatchObject([
+      { query: request.query, agent: request.agent, labels: { run: taskId, attempt: attempt?.attempt_id } },
+    ]);
+    expect(attempt).toMatchObject({ key_fingerprint: "a-key", base_url: "https://google.test" });
+    expect(await rowOf(db, taskId)).toMatchObject({ status: "running_async", interaction_id: "v1_taken" });
+    expect(duties).toHaveLength(1);
+  });
+
+  test("I9 is stored with what makes another the same, its time, and what its user was told", async (context) => {
+    const { db, start, began, sent } = await openSender(context, [TAKEN]);
+    const [plain, told] = [await start({ maxWaitMs: 5_000 }), await start({ forceNew: true, notice: "It costs." })];
+    expect(await rowOf(db, plain)).toMatchObject({
+      options_json: '{"max_wait_ms":5000}',
+      join_key: joinKeyOf({ owner: "local", query: request.query, agent: request.agent, maxWaitMs: 5_000 }),
+      deadline_at: began + 5_000,
+    });
+    expect(await rowOf(db, told)).toMatchObject({
+      options_json: `{"max_wait_ms":${request.maxWaitMs},"notice":"It costs."}`,
+    });
+    expect(await start({ maxWaitMs: 5_000 })).toBe(plain);
+    expect(await start({ maxWaitMs: 5_000, forceNew: true })).not.toBe(plain);
+    expect(sent).toHaveLength(3);
+  });
+
+  test("I8 that was never sent is tried three times, a little later each time", async (context) => {
+    const { db, sentAt, start } = await openSender(context, [NOT_SENT]);
+    const taskId = await start();
+    expect(sentAt).toEqual([0, 1_000, 3_000]);
+    expect(await rowOf(db, taskId)).toMatchObject({
+      status: "failed",
+      error_code: error.code,
+      error_message: error.message,
+    });
+  });
+
+  test("I8 that came too often waits as long as Google says, or a little, and is taken at last", async (context) => {
+    const { db, sentAt, start } = await openSender(context, [busy(7_000), busy(undefined), TAKEN]);
+    const taskId = await start();
+    expect(sentAt).toEqual([0, 7_000, 9_000]);
+    expect(await rowOf(db, taskId)).toMatchObject({ status: "running_async" });
+  });
+
+  for (const [how, retryAfterMs, times] of [
+    ["until the last moment", 20_000, [0, 20_000]],
+    ["not beyond it", 20_001, [0]],
+  ] as const) {
+    test(`I8 is tried again within 20 s, ${how}`, async (context) => {
+      const { db, sentAt, start } = await openSender(context, [busy(retryAfterMs)]);
+      expect(await rowOf(db, await start())).toMatchObject({ status: "failed", error_code: error.code });
+      expect(sentAt).toEqual(times);
+    });
+  }
+
+  test("I8 whose outcome nobody knows is not sent again, and says so", async (context) => {
+    const { db, sent, start } = await openSender(context, [LOST]);
+    expect(await rowOf(db, await start())).toMatchObject({
+      status: "start_unknown",
+      error_code: "START_UNKNOWN",
+      error_message: "The connection broke. Nobody knows whether the research was started.",
+    });
+    expect(sent).toHaveLength(1);
+  });
+
+  test("I8 that Google refused is not sent again", async (context) => {
+    const { db, sent, start } = await openSender(context, [{ kind: "refused", error }]);
+    expect(await rowOf(db, await start())).toMatchObject({ status: "failed", error_code: error.code });
+    expect(sent).toHaveLength(1);
+  });
+
+  test("I8 is not sent again by a process that leaves, nor is its answer given up", async (context) => {
+    const sender = await openSender(context, [NOT_SENT]);
+    sender.asleep.push(() => sender.leaving.abort());
+    expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "failed" });
+    expect(sender.sent).toHaveLength(1);
+    expect(sender.sent[0]?.signal.aborted).toBe(false);
+    // Already on its way out: nothing is sent at all.
+    await expect(sender.start({ forceNew: true })).rejects.toMatchObject({ code: "INTERRUPTED" });
+    expect(sender.sentAt).toEqual([0]);
+  });
+
+  test("I8 is over when the process's leave breaks its wait", async (context) => {
+    const sender = await openSender(context, [NOT_SENT]);
+    sender.asleep.push(() => {
+      sender.leaving.abort();
+      throw new Error("The wait was broken off.");
+    });
+    expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "failed" });
+  });
+
+  test("L1 is not sent again once it is cancelled", async (context) => {
+    const sender = await openSender(context, [NOT_SENT, TAKEN]);
+    sender.asleep.push(async () => {
+      await sender.db.updateTable("research_tasks").set({ status: "cancelled" }).execute();
+    });
+    expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "cancelled" });
+    expect(sender.sent).toHaveLength(1);
+  });
+});
+
+describe("a database that refuses", () => {
+  const breakStore = (sender: Awaited<ReturnType<typeof openSender>>): void => {
+    const { begin } = sender.research.agent;
+    sender.research.agent.begin = async (wish) => {
+      const begun = await begin(wish);
+      await sender.refuseWrites();
+      return begun;
+    };
+  };
+
+  test("P5 the id of a paid run leaves it in a file, in memory and in the log", async (context) => {
+    const sender = await openSender(context, [TAKEN]);
+    breakStore(sender);
+    const taskId = await sender.start();
+    const attemptId = sender.sent[0]?.labels["attempt"];
+    expect(sender.research.unsaved.get(taskId)).toEqual({
+      taskId,
+      attemptId,
+      query: request.query,
+      interactionId: "v1_taken",
+      enableNotifications: true,
+    });
+    const kept = readFileSync(join(sender.directory, "orphans.jsonl"), "utf8");
+    expect(kept).toContain("v1_taken");
+    expect(kept).toContain(attemptId);
+    expect(sender.lines).toEqual([
+      expect.stringContaining(
+        `Run ${taskId} was started at Google as v1_taken, but the database refused the id. It is kept in orphans.jsonl and taken up as soon as the database can be written.`,
+      ),
+    ]);
+    await sender.allowWrites();
+  });
+
+  test("P5 the id of a paid run, and a disk that refuses too: the log says that it has the only record", async (context) => {
+    const sender = await openSender(context, [TAKEN]);
+    breakStore(sender);
+    Object.assign(sender.research, { stateDir: join(sender.directory, "missing", "folder") });
+    const taskId = await sender.start();
+    expect(sender.research.unsaved.has(taskId)).toBe(true);
+    expect(sender.lines).toEqual([
+      expect.stringContaining(
+        "v1_taken, but the database refused the id. It could not be written to orphans.jsonl either: this line is its only record besides this process's memory.",
+      ),
+    ]);
+    await sender.allowWrites();
+  });
+
+  test("P5 the end of a failed start leaves it in the log", async (context) => {
+    const sender = await openSender(context, [{ kind: "refused", error }]);
+    breakStore(sender);
+    const taskId = await sender.start();
+    expect(sender.lines).toEqual([
+      expect.stringContaining(`Run ${taskId}: ${error.message} This could not be stored.`),
+    ]);
+    await sender.allowWrites();
+  });
+});
+
+test("Q1 a knowing restart is one new request under the same run, and none where nothing is unknown", async (context) => {
+  const sender = await openSender(context, [LOST, TAKEN]);
+  const taskId = await sender.start();
+  const run = { ...request, taskId, deadlineAt: 77_000_000 };
+  const restarted = await restartUnknown(sender.research, run);
+  await restarted?.sending;
+  expect(sender.sent.map(({ labels }) => labels["run"])).toEqual([taskId, taskId]);
+  expect(sender.sent[0]?.labels["attempt"]).not.toBe(sender.sent[1]?.labels["attempt"]);
+  expect(await rowOf(sender.db, taskId)).toMatchObject({
+    status: "running_async",
+    interaction_id: "v1_taken",
+    deadline_at: 77_000_000,
+    lease_owner: sender.store.processId,
+  });
+  expect(await currentAttempt(sender.db, taskId)).toMatchObject({
+    key_fingerprint: "a-key",
+    base_url: "https://google.test",
+  });
+  expect(sender.duties).toHaveLength(2);
+  expect(await restartUnknown(sender.research, run)).toBeUndefined();
+  expect(sender.sent).toHaveLength(2);
+});

@@ -1,0 +1,154 @@
+/** The change feed on a real database, under a clock that only the test moves. */
+
+import { sql } from "kysely";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { createLog } from "../platform/log.ts";
+import { openStore } from "../store/store.ts";
+import { finishRun, insertRunning, recordBeat } from "./run-store.ts";
+import { type RunChanges, watchRuns } from "./watch.ts";
+
+const clock = { now: () => Date.now(), sleep: () => Promise.resolve() };
+const NOTHING_SPENT = { tokens: { input: 0, output: 0 }, costUsd: undefined };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function openFeed() {
+  const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
+  const { db, processId, close } = await openStore({ file: undefined, clock, log });
+  onTestFinished(() => close());
+  let looks = 0;
+  const heard: RunChanges[] = [];
+  const database = async () => {
+    looks += 1;
+    return db;
+  };
+  const lookedAt = async (enough: number): Promise<void> => {
+    if (looks >= enough) return;
+    await vi.advanceTimersByTimeAsync(1_000);
+    await lookedAt(enough);
+  };
+  return {
+    db,
+    looks: () => looks,
+    /** What was told since the last question, once as many looks are over. */
+    heardAfter: async (wanted: number) => {
+      await lookedAt(looks + wanted);
+      // A query of its own comes after the look's.
+      await sql`select 1`.execute(db);
+      return heard.splice(0);
+    },
+    watch: (owner = "local") => watchRuns({ database, clock, owner }, (changes) => heard.push(changes)),
+    start: (taskId: string, owner = "local", now = Date.now()) =>
+      insertRunning(db, { taskId, owner, kind: "search", query: "q", options: {}, client: undefined, processId, now }),
+    beat: (taskId: string, progress: number) =>
+      recordBeat(db, { taskId, processId, progress, currentAction: "Searching", ...NOTHING_SPENT, now: Date.now() }),
+    finish: (taskId: string) =>
+      finishRun(db, {
+        ...NOTHING_SPENT,
+        taskId,
+        processId,
+        to: "completed",
+        result: { report: "# R", sources: [], metadata: {}, partial: false },
+        error: undefined,
+        backend: "api",
+        model: "m",
+        usageFinal: true,
+        now: Date.now(),
+      }),
+  };
+}
+
+const changed = (taskId: string, finished: boolean, listChanged: boolean): RunChanges[] => [
+  { runs: [{ taskId, finished }], listChanged },
+];
+
+test("a run is heard of when it starts, moves and ends, and not while it only says that it is alive", async () => {
+  const feed = await openFeed();
+  const stop = feed.watch();
+  onTestFinished(stop);
+  expect(await feed.heardAfter(2)).toEqual([]);
+  await feed.start("one");
+  expect(await feed.heardAfter(1)).toEqual(changed("one", false, true));
+  await feed.beat("one", 10);
+  expect(await feed.heardAfter(1)).toEqual(changed("one", false, false));
+  await feed.beat("one", 10);
+  expect(await feed.heardAfter(2)).toEqual([]);
+  // Long silent, so that no look returns it any more, and still known.
+  await feed.heardAfter(20);
+  await feed.beat("one", 10);
+  expect(await feed.heardAfter(2)).toEqual([]);
+  await feed.finish("one");
+  expect(await feed.heardAfter(1)).toEqual(changed("one", true, true));
+  expect(await feed.heardAfter(20)).toEqual([]);
+});
+
+test("what was written before anybody listened is no news, what another owner does is none either", async () => {
+  const feed = await openFeed();
+  await feed.start("old");
+  await feed.start("foreign", "somebody");
+  await vi.advanceTimersByTimeAsync(1);
+  const stop = feed.watch();
+  onTestFinished(stop);
+  expect(await feed.heardAfter(2)).toEqual([]);
+  await feed.beat("foreign", 50);
+  await feed.finish("foreign");
+  await feed.start("foreign too", "somebody");
+  expect(await feed.heardAfter(2)).toEqual([]);
+  await feed.beat("old", 50);
+  expect(await feed.heardAfter(1)).toEqual(changed("old", false, false));
+});
+
+test("a write that was dated before the last look and came after it is heard of", async () => {
+  const feed = await openFeed();
+  const stop = feed.watch();
+  onTestFinished(stop);
+  const dated = Date.now();
+  await feed.heardAfter(3);
+  await feed.start("late", "local", dated);
+  expect(await feed.heardAfter(1)).toEqual(changed("late", false, true));
+  expect(await feed.heardAfter(3)).toEqual([]);
+});
+
+test("nothing is looked at before somebody listens, nor after, and no timer is left", async () => {
+  const feed = await openFeed();
+  const others = vi.getTimerCount();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(feed.looks()).toBe(0);
+  const stop = feed.watch();
+  await feed.heardAfter(2);
+  stop();
+  const looks = feed.looks();
+  await feed.start("unheard");
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(feed.looks()).toBe(looks);
+  expect(vi.getTimerCount()).toBe(others);
+});
+
+test("a store that cannot be read is quiet, and is looked at again", async () => {
+  let looks = 0;
+  const heard: RunChanges[] = [];
+  const database = async () => {
+    looks += 1;
+    throw new Error("no store");
+  };
+  const stop = watchRuns({ database, clock, owner: "local" }, (changes) => heard.push(changes));
+  onTestFinished(stop);
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(looks).toBeGreaterThan(1);
+  expect(heard).toEqual([]);
+});
+
+test("a look reads what was written lately by an index, however many runs there are", async () => {
+  const { db } = await openFeed();
+  const plan = await sql<{ detail: string }>`
+    explain query plan select task_id from research_tasks
+    where owner = 'local' and updated_at >= 5 order by updated_at`.execute(db);
+  expect(plan.rows.map(({ detail }) => detail)).toEqual([
+    expect.stringContaining("research_tasks_by_owner_updated_at (owner=? AND updated_at>?)"),
+  ]);
+});
