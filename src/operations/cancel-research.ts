@@ -10,7 +10,7 @@ export const cancelResearch = defineOperation({
   name: "cancel_research",
   title: "Cancel research",
   description:
-    "Stops a run, here and at Google, from any client. Use it when the answer is no longer wanted; what was found so far is kept and can be read with get_research_results. If the report is finished before the cancel arrives, the report is kept and the answer says so. Takes up to 5 s, costs nothing; what Google has charged so far stays charged.",
+    "Stops a run, here and at Google, whichever client started it. Use it when the answer is no longer wanted, not to wait for one (check_research_status). What was found is kept for get_research_results; a report that was finished first is kept and the answer says so. Takes up to 5 s, free; what Google has charged stays charged.",
   input: z.strictObject({
     task_id: taskId,
     save_partial: z

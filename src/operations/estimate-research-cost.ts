@@ -10,16 +10,16 @@ export const estimateResearchCost = defineOperation({
   name: "estimate_research_cost",
   title: "Estimate research cost",
   description:
-    "Estimates how long start_deep_research would take for a question and what it would cost, from Google's published figures and from your own finished runs. Use it before a start whose price matters, or to choose between the agents. Not needed for search or deep_search, which cost cents. Computed locally: free, instant, no key needed, nothing is sent. Returns the class of the question, ranges for minutes and US dollars, and a recommendation.",
+    "Estimates minutes and US dollars of start_deep_research for a question, from Google's figures and your own finished runs. Use it before a start whose price matters, or to choose the agent. Not needed for search or deep_search, which cost cents. Free, instant, local. Returns the class of the question, ranges and a recommendation.",
   input: z.strictObject({
-    query: queryText("query").describe("The question as it would be asked (3 to 10,000 characters)."),
+    query: queryText("query").describe("The question as it would be asked."),
     model: z
       .string({ error: "model must be the name of an agent." })
       .trim()
       .min(1, { error: "model must be the name of an agent." })
       .max(200, { error: "model must be the name of an agent." })
       .default(DEFAULT_AGENT)
-      .describe("The agent: deep-research-preview-04-2026, or deep-research-max-preview-04-2026 for more depth."),
+      .describe("The agent; deep-research-max-preview-04-2026 goes deeper."),
   }),
   output: outputSchema({
     query_complexity: z.enum(["simple", "medium", "complex"]).describe("How much the question asks for."),

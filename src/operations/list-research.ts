@@ -14,7 +14,7 @@ export const listResearch = defineOperation({
   name: "list_research",
   title: "List research runs",
   description:
-    "Lists stored runs of every kind, newest first: searches, deep searches and research, finished or not. Use it to find a task_id again, for example after a call was interrupted; get_research_results then returns the report. Reads the local database only: free, instant, no key needed.",
+    "Lists stored runs of every kind, newest first, finished or not. Use it to find a task_id, for example after a call was lost; get_research_results then returns the report. Free, instant, local. Returns task_id, kind, question, state and cost of each.",
   input: z.strictObject({
     status: z
       .enum(RUN_STATUSES, { error: `status must be one of ${RUN_STATUSES.join(", ")}.` })
@@ -23,13 +23,13 @@ export const listResearch = defineOperation({
     kind: z
       .enum(RUN_KINDS, { error: `kind must be one of ${RUN_KINDS.join(", ")}.` })
       .optional()
-      .describe("Only runs of this kind; agent is Google's Deep Research agent."),
+      .describe("Only runs of this kind; agent is start_deep_research."),
     limit: z
       .int({ error: LIMIT })
       .min(1, { error: LIMIT })
       .max(100, { error: LIMIT })
       .default(20)
-      .describe("How many, 1 to 100."),
+      .describe("How many at most."),
     cursor: z
       .string({ error: "cursor must be a text." })
       .max(200, { error: "cursor is not one of ours." })
@@ -85,9 +85,9 @@ function listed(run: Run) {
   };
 }
 
-const writeCursor = (run: Run): string => Buffer.from(`${run.createdAt} ${run.taskId}`).toString("base64url");
+export const writeCursor = (run: Run): string => Buffer.from(`${run.createdAt} ${run.taskId}`).toString("base64url");
 
-function readCursor(cursor: string): RunFilter["before"] {
+export function readCursor(cursor: string): RunFilter["before"] {
   const [createdAt, taskId] = Buffer.from(cursor, "base64url").toString("utf8").split(" ");
   const time = Number(createdAt);
   if (!Number.isSafeInteger(time) || taskId === undefined) {

@@ -6,7 +6,8 @@ import type { Log } from "../platform/log.ts";
 import type { Estimate } from "../costs/estimate.ts";
 import type { Agent } from "../gemini/agent.ts";
 import type { ResearchDeps } from "../runs/research.ts";
-import type { Run } from "../runs/run.ts";
+import type { StoredRun } from "../runs/read.ts";
+import type { Run, RunKind } from "../runs/run.ts";
 import type { Runner } from "../runs/runner.ts";
 import type { RunRecorder } from "../runs/track.ts";
 import type { SearchDeps } from "../search/correct-json.ts";
@@ -36,6 +37,7 @@ export interface OperationDeps {
     legacyPrompt: string | undefined;
     syncWindowMs: number;
     reportsDir: string | undefined;
+    confirmAboveUsd: number;
   };
 }
 
@@ -52,8 +54,14 @@ export interface Call {
   owner: string;
   /** The program that asks, as it named itself. */
   client: string | undefined;
+  /** From this machine, or over the network: then files are written inside the reports directory only. */
+  from: "here" | "network";
   signal: AbortSignal;
+  /** When the call came in. Undefined: the answer is expected from when it is performed. */
+  since?: number | undefined;
   progress: (message: string) => void;
+  /** Present when nobody waits for the answer: told the run's id, once, as soon as it is stored. */
+  asTask?: ((taskId: string) => void) | undefined;
 }
 
 /** MCP's four hints, all explicit: what is left out would be taken for the worst case. */
@@ -62,6 +70,22 @@ interface Annotations {
   destructiveHint: boolean;
   idempotentHint: boolean;
   openWorldHint: boolean;
+}
+
+/** Put to the user in these words; a model's or the web's never stand in it. */
+export interface Question {
+  /** Why it is asked: a whole sentence. */
+  because: string;
+  /** What the user can do so as not to be asked, after "can". */
+  unasked: string;
+  /** The figures, for a client that cannot ask. */
+  details: Record<string, unknown>;
+}
+
+interface OperationTask<Output = unknown> {
+  kind: RunKind;
+  /** The answer of a finished run, as the call itself would have given it. Throws what a failed one would have. */
+  answer: (stored: StoredRun, now: number) => Output;
 }
 
 export interface Operation<Input extends z.ZodObject = z.ZodObject, Output = unknown> {
@@ -74,6 +98,12 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output = unk
   annotations: Annotations;
   /** The input that a command takes without a flag. */
   positional: string | undefined;
+  /** It returns text from the web: its answers are marked as evidence that must not be obeyed. */
+  webText?: boolean;
+  /** It makes a run and may last: it can be a task, whose id is the run's and whose answer is read from the store. */
+  task?: OperationTask<Output>;
+  /** What the user must agree to before it is run; undefined where there is nothing to ask. */
+  question?: (deps: OperationDeps, input: z.output<Input>, call: Call) => Promise<Question | undefined>;
   /** It asks a search backend, so a command may choose backend and model. */
   asksBackend?: boolean;
   /** It answers while a run goes on: a command offers this flag to stay until the run ends. */
@@ -84,10 +114,16 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output = unk
 }
 
 /** Checks that the parts of a definition fit together, then lets the catalogue treat all alike. */
-export function defineOperation<Input extends z.ZodObject, Output>(operation: Operation<Input, Output>): Operation {
+export function defineOperation<Input extends z.ZodObject, Output>(given: Operation<Input, Output>): Operation {
+  const operation = given.webText === true ? { ...given, output: given.output.extend(cautionField) } : given;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- perform() parses with this very input schema first
   return operation as unknown as Operation;
 }
+
+/** perform() adds it to every answer that carries text from the web. */
+const cautionField = {
+  caution: z.string().optional().describe("Present when the answer carries text from the web: how to take it."),
+};
 
 const MOST_QUERY_CHARACTERS = 10_000;
 

@@ -2,16 +2,17 @@
 
 import { z } from "zod";
 import { AppError } from "../errors.ts";
+import { acceptedRun } from "./accepted-run.ts";
 import { factLines } from "./answer-text.ts";
+import { costQuestion } from "./cost-question.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
 import { continueDeepSearch } from "./deep-search.ts";
-import { acceptedRun } from "./start-deep-research.ts";
 
 export const resumeResearch = defineOperation({
   name: "resume_research",
   title: "Resume research",
   description:
-    "Takes up a run that stopped: looks again at a failed or timed-out deep research (free), continues an interrupted deep_search at its next round (costs that round), adopts the interaction_id of a start whose outcome is unknown (free), or starts such a one again, which may be charged twice and therefore needs accept_possible_double_charge. Not for finished runs. Answers within 30 s.",
+    "Takes up a run that stopped: looks again at a failed or timed-out deep research (free), continues an interrupted deep_search at its next round (cents), adopts the interaction_id of a start whose outcome is unknown (free), or starts such a one again, which may be charged twice and needs accept_possible_double_charge. Not for runs that go on or are completed. Answers within 30 s with the task_id to follow.",
   input: z.strictObject({
     task_id: taskId,
     interaction_id: z
@@ -23,7 +24,7 @@ export const resumeResearch = defineOperation({
     accept_possible_double_charge: z
       .boolean({ error: "accept_possible_double_charge must be true or false." })
       .default(false)
-      .describe("Start an unknown start again although the first may be running and charged."),
+      .describe("Start again although the first may be running and charged."),
   }),
   output: outputSchema({
     message: z.string(),
@@ -32,6 +33,14 @@ export const resumeResearch = defineOperation({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   positional: "task_id",
   waitFlag: "wait",
+  question: async (deps, input, { owner }) => {
+    if (!input.accept_possible_double_charge || input.interaction_id !== undefined) return undefined;
+    const { kind, status, query, model: agent = "" } = await deps.findRun(owner, input.task_id);
+    if (kind !== "agent" || status !== "start_unknown") return undefined;
+    // Both starts may be charged in the end.
+    const question = await costQuestion(deps, { query, agent, owner, charges: 2 });
+    return question && { ...question, because: `${question.because} ${PERHAPS_TWICE}` };
+  },
   run: async (deps, input, call) => {
     const run = await deps.findRun(call.owner, input.task_id);
     if (run.kind === "deep_search") return continueDeepSearch(deps, run, call);
@@ -67,6 +76,8 @@ export const resumeResearch = defineOperation({
   },
   toText: ({ success: _success, ...facts }) => factLines(facts),
 });
+
+const PERHAPS_TWICE = "The first start may be running already and would be charged as well.";
 
 const MESSAGE = {
   adopted: "The interaction was adopted; the run is being followed.",

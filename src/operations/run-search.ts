@@ -1,9 +1,11 @@
 /** What the three search operations share: a tracked run around a search, and the figures in its answer. */
 
 import { z } from "zod";
+import { AppError, isErrorCode } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
 import { numberSources, type Source, unique } from "../reports/report.ts";
-import type { RunKind } from "../runs/run.ts";
+import type { StoredRun } from "../runs/read.ts";
+import type { RunKind, RunResult } from "../runs/run.ts";
 import { type Finished, type RunStart, type TrackedRun, trackRun } from "../runs/track.ts";
 import type { SearchCall, SearchDeps } from "../search/correct-json.ts";
 import type { VisitedSource } from "../gemini/ask.ts";
@@ -15,7 +17,7 @@ export interface SearchRun {
   call: SearchCall;
 }
 
-export interface SearchStart extends Pick<RunStart, "taskId" | "parentTaskId"> {
+export interface SearchStart extends Pick<RunStart, "taskId" | "stored"> {
   kind: RunKind;
   query: string;
   options: Record<string, unknown>;
@@ -27,12 +29,13 @@ export async function runSearch<Output>(
   work: (run: SearchRun) => Promise<Finished<Output>>,
 ): Promise<Output> {
   const recorder = await deps.recorder();
-  const { owner, client, progress, signal } = call;
+  const { owner, client, progress, signal, asTask } = call;
   return trackRun(
     recorder,
     { ...start, owner, client },
     {
       progress,
+      asTask,
       work: async (run) => {
         const search = await deps.search(run.log);
         return work({
@@ -45,17 +48,40 @@ export async function runSearch<Output>(
   );
 }
 
+/** The result of a search as the store holds it. Throws what its call would have. */
+export function finishedSearch({ run, result, advice }: StoredRun): RunResult {
+  if (run.status === "completed" && result !== undefined) return result;
+  const { taskId, status, error } = run;
+  const code = error?.code ?? (status === "cancelled" ? "CANCELLED" : "RESEARCH_FAILED");
+  const readable = result === undefined ? undefined : "What was found can be read with get_research_results.";
+  throw new AppError({
+    code: isErrorCode(code) ? code : "RESEARCH_FAILED",
+    message: error?.message ?? (status === "cancelled" ? "The run was cancelled." : "The run ended without a report."),
+    suggestion: advice ?? readable,
+    run: { task_id: taskId, status },
+  });
+}
+
+/** As it was stored, and so in the order in which the text tells it; a parsed copy would be in the schema's. */
+export function storedMetadata<Metadata>(schema: z.ZodType<Metadata>, metadata: Record<string, unknown>): Metadata {
+  const fits = (value: unknown): value is Metadata => schema.safeParse(value).success;
+  if (!fits(metadata)) throw new Error("The stored metadata of a run are not those of its kind.");
+  return metadata;
+}
+
 export interface SearchFindings {
   model: string;
   sources: VisitedSource[];
   queries: string[];
 }
 
+type SearchMetadata = z.output<z.ZodObject<typeof searchMetadataFields>>;
+
 /** The metadata that F2, G4 and H1 have in common, in their order. */
 export function searchMetadata(
   run: TrackedRun,
   { asked, findings, now }: { asked: Record<string, string>; findings: SearchFindings; now: number },
-) {
+): SearchMetadata {
   const { tokens, costUsd, notices } = run.figures();
   return {
     task_id: run.taskId,

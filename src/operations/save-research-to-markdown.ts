@@ -1,13 +1,16 @@
 /** `save_research_to_markdown`: a stored report as a file of the user's own. */
 
+import { resolve } from "node:path";
 import { z } from "zod";
 import { AppError } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { ReportMetadata } from "../reports/markdown.ts";
+import type { SaveRequest } from "../reports/save-markdown.ts";
 import { readStored } from "../runs/read.ts";
 import { isFinished, type Run, type RunResult } from "../runs/run.ts";
+import type { Database } from "../store/database.ts";
 import { factLines } from "./answer-text.ts";
-import { defineOperation, outputSchema, taskId } from "./operation.ts";
+import { type Call, defineOperation, outputSchema, taskId } from "./operation.ts";
 
 const DEFAULT_DIRECTORY = "./research_reports";
 const LONGEST_PATH = 4_096;
@@ -25,7 +28,7 @@ export const saveResearchToMarkdown = defineOperation({
   name: "save_research_to_markdown",
   title: "Save research to Markdown",
   description:
-    "Saves the stored report of a finished run as a Markdown file with title, metadata and numbered sources. Use it to keep or share a report; to read one, use get_research_results. A run that failed or was cancelled is saved as far as it came, marked PARTIAL in the first line; one that is still going on is an error with its status. Local and free: no model is asked, no key needed. Never overwrites a file. Returns the absolute path.",
+    "Saves the stored report of a finished run as a Markdown file with title, metadata and numbered sources. To keep or share a report; to read one use get_research_results. A failed or cancelled run is saved as far as it came, marked PARTIAL; one that still goes on is an error. Free, local, never overwrites a file. Returns the absolute path.",
   input: z.strictObject({
     task_id: taskId,
     output_dir: pathText("output_dir", LONGEST_PATH)
@@ -33,13 +36,13 @@ export const saveResearchToMarkdown = defineOperation({
       .min(1, { error: "output_dir must not be empty." })
       .optional()
       .describe(
-        "Directory for the reports; created if needed, with a folder per month in it. Default: the setting RESEARCH_REPORTS_DIR, else ./research_reports.",
+        "Directory, created if needed. Default: the setting RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports.",
       ),
     filename_prefix: pathText("filename_prefix", LONGEST_PREFIX)
       .default("research")
-      .describe("How the file name begins; letters, digits, - and _ are kept."),
-    include_metadata: yesNo("include_metadata").describe("Whether query, model, times, tokens and cost are written."),
-    include_sources: yesNo("include_sources").describe("Whether the numbered list of sources is written."),
+      .describe("How the file name begins."),
+    include_metadata: yesNo("include_metadata").describe("Whether model, times, tokens and cost are written."),
+    include_sources: yesNo("include_sources").describe("Whether the sources are written."),
   }),
   output: outputSchema({
     file_path: z.string().describe("Absolute path of the file."),
@@ -51,21 +54,12 @@ export const saveResearchToMarkdown = defineOperation({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   positional: "task_id",
   run: async (deps, input, call) => {
-    const { run, result } = await readStored(await deps.database(), call.owner, input.task_id);
-    if (result === undefined || !isFinished(run.status)) throw nothingToSave(run);
-    const { renderMarkdown } = await import("../reports/markdown.ts");
-    const { outputDirectory, saveMarkdown } = await import("../reports/save-markdown.ts");
+    const place = await placeFor(input.output_dir, deps.settings.reportsDir, call);
     const now = deps.clock.now();
-    const text = renderMarkdown({
-      query: run.query,
-      report: result.report,
-      sources: result.sources,
-      partial: result.partial ? run.status : undefined,
-      metadata: input.include_metadata ? reportMetadata(run, result, now) : undefined,
-      includeSources: input.include_sources,
-    });
+    const { run, result, text } = await reportDocument(await deps.database(), { ...input, owner: call.owner, now });
+    const { saveMarkdown } = await import("../reports/save-markdown.ts");
     const saved = await saveMarkdown({
-      directory: outputDirectory(input.output_dir ?? deps.settings.reportsDir ?? DEFAULT_DIRECTORY),
+      ...place,
       prefix: input.filename_prefix,
       taskId: run.taskId,
       text,
@@ -83,6 +77,56 @@ export const saveResearchToMarkdown = defineOperation({
   },
   toText: ({ success: _success, ...facts }) => factLines(facts),
 });
+
+interface DocumentRequest {
+  owner: string;
+  task_id: string;
+  include_metadata: boolean;
+  include_sources: boolean;
+  now: number;
+}
+
+/** What is saved, for who wants to read it only. */
+export async function reportDocument(db: Database, { owner, now, ...input }: DocumentRequest) {
+  const { run, result } = await readStored(db, owner, input.task_id);
+  if (result === undefined || !isFinished(run.status)) throw nothingToSave(run);
+  const { renderMarkdown } = await import("../reports/markdown.ts");
+  const text = renderMarkdown({
+    query: run.query,
+    report: result.report,
+    sources: result.sources,
+    partial: result.partial ? run.status : undefined,
+    metadata: input.include_metadata ? reportMetadata(run, result, now) : undefined,
+    includeSources: input.include_sources,
+  });
+  return { run, result, text };
+}
+
+/** N2: a caller over the network writes inside the directory that the server's owner chose, and nowhere else. */
+async function placeFor(
+  wanted: string | undefined,
+  root: string | undefined,
+  { from }: Pick<Call, "from">,
+): Promise<Pick<SaveRequest, "directory" | "allowed">> {
+  const { outputDirectory } = await import("../reports/save-markdown.ts");
+  if (from === "here") return { directory: outputDirectory(wanted ?? root ?? DEFAULT_DIRECTORY) };
+  if (root === undefined) throw noDirectory();
+  const { within } = await import("../reports/allowed-root.ts");
+  const base = outputDirectory(root);
+  // A relative name is one below that directory: the caller does not know where the server stands.
+  const below = wanted ?? ".";
+  const directory = below.startsWith("~") ? outputDirectory(below) : resolve(base, below);
+  return { directory, allowed: within(base) };
+}
+
+function noDirectory(): AppError {
+  return new AppError({
+    code: "PERMISSION_DENIED",
+    message: "This server saves no reports for callers over the network.",
+    suggestion:
+      "Its owner can name a directory for them with the setting RESEARCH_REPORTS_DIR. get_research_results returns the report.",
+  });
+}
 
 function reportMetadata(run: Run, { metadata }: RunResult, savedAt: number): ReportMetadata {
   const { verified, note } = metadata;

@@ -18,7 +18,7 @@ const PAYLOADS = Object.values({
   dots: [".", "...", ".hidden", "name.", "name ", " name", "name...", "", " ", "\t"],
   options: ["-rf", "--help", "-".repeat(5_000)],
   control: ["a\0b", "\0", "a\nb", "a\rb", "a\u001b[31m", "a\u007F"],
-  invisible: ["a\u202Egnp.md", "\u2066x", "a\u200Bb", "\uFEFFx", "\uD800"],
+  invisible: ["a\u202Egnp.md", "\u2066x", "a\u200Bb", "\uFEFFx", "\uD800", "a\u115F\u3164b", "a\u034Fb", "a\uFE0F"],
   shell: ["$(id)", "`id`", "a;b", "a|b", "a&b", "*", "?", "<x>", '"q"', "'q'", "%PATH%", "${HOME}"],
   length: ["a".repeat(300), "é".repeat(300), "𝒳".repeat(300)],
   composition: ["e\u0301", "\u0301\u0301", "日本語"],
@@ -42,6 +42,7 @@ function expectOneName(name: string): void {
   }
   expect(name).toMatch(/^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_-]*_20261105_040302\.md$/u);
   expect(name.split(".")[0]).not.toMatch(RESERVED);
+  expect(name).not.toMatch(/\p{Default_Ignorable_Code_Point}/u);
   expect(Buffer.byteLength(name)).toBeLessThan(200);
   expect(name).toBe(name.normalize("NFC"));
 }
@@ -78,6 +79,19 @@ describe("the name", () => {
     expect(namePart("हिन्दी")).toBe("हिन्दी");
     expect(namePart("e\u0301")).toBe("é");
     expect(namePart("../..")).toBe("");
+  });
+
+  test("N2: a prefix is cut after 100 bytes, between characters, and ends with none that only divides", () => {
+    expect(namePart("a".repeat(101))).toBe("a".repeat(100));
+    expect(namePart("é".repeat(51))).toBe("é".repeat(50));
+    expect(namePart(`a${"é".repeat(51)}`)).toBe(`a${"é".repeat(49)}`);
+    expect(namePart(`${"a".repeat(99)} b`)).toBe("a".repeat(99));
+    expect(namePart("really?! --")).toBe("really");
+    expect(namePart(`${"-".repeat(1_000)}too late`)).toBe("");
+  });
+
+  test("N1: what nothing is left of gets a name all the same", () => {
+    expect(reportFileName({ prefix: "../", taskId: "..", now: NOW }, 1)).toBe("research_run_20261105_040302.md");
   });
 });
 

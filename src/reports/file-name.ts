@@ -15,6 +15,8 @@ export function namePart(text: string): string {
     .slice(0, MOST_PREFIX_CHARACTERS)
     .normalize("NFC")
     .replaceAll(/[^\p{L}\p{M}\p{N}_-]+/gu, "-")
+    // Some letters and accents cannot be seen; the path that we name would be another than that of the file.
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
     // A leading `-` would be an option to many commands, a leading accent has no letter to stand on.
     .replace(/^[-\p{M}]+/u, "");
   let name = "";
@@ -36,8 +38,7 @@ export interface ReportName {
 
 /** `{prefix}_{task_id}_{YYYYMMDD_HHMMSS}.md` in UTC; the second report of that name ends in `_2.md`. */
 export function reportFileName({ prefix, taskId, now }: ReportName, number: number): string {
-  const [date = "", time = ""] = new Date(now).toISOString().split("T");
-  const stamp = `${date.replaceAll("-", "")}_${time.slice(0, 8).replaceAll(":", "")}`;
+  const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_");
   const ending = number === 1 ? "" : `_${number}`;
   return `${namePart(prefix) || "research"}_${namePart(taskId) || "run"}_${stamp}${ending}.md`;
 }

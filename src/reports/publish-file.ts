@@ -40,7 +40,7 @@ export async function publishFile({ directory, content, name, takeName = takeByL
       await refuseLink(target);
     }
   } finally {
-    await patiently(() => rm(temporary, { force: true })).catch(() => undefined);
+    await patiently(() => rm(temporary)).catch(() => undefined);
   }
   throw new AppError({
     code: "EXECUTION_ERROR",
@@ -90,7 +90,7 @@ export const takeByRename: TakeName = async (temporary, target) => {
     await patiently(() => rename(temporary, target));
     return true;
   } finally {
-    await patiently(() => rm(claim, { force: true })).catch(() => undefined);
+    await patiently(() => rm(claim)).catch(() => undefined);
   }
 };
 

@@ -1,0 +1,254 @@
+/** The boundary around every operation: what goes in is checked, what comes out is clean, errors have one shape. */
+
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { openApp } from "../../test/support/operation-deps.ts";
+import { AppError } from "../errors.ts";
+import { defineOperation, type Call, type Operation, queryText, taskId } from "./operation.ts";
+import { outcomeOfRun, perform, performAsTask, questionFor, refused } from "./perform.ts";
+
+const CALL: Call = {
+  owner: "local",
+  client: "a-client",
+  from: "network",
+  signal: new AbortController().signal,
+  progress: () => {},
+};
+
+/** Answers whatever its test wants. */
+const operation = (run: (input: { query?: string | undefined }, call: Call) => unknown): Operation =>
+  defineOperation({
+    name: "echo",
+    title: "Echo",
+    description: "Says it again.",
+    input: z.strictObject({
+      query: queryText("query").optional(),
+      topic: z.string().optional(),
+      task_id: taskId.optional(),
+      count: z.number().max(3).optional(),
+    }),
+    output: z.looseObject({}),
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    positional: undefined,
+    run: async (_deps, input, call) => run(input, call),
+    toText: (output) => `text of ${JSON.stringify(output)}`,
+  });
+
+describe("an answer", () => {
+  test("A6 T17 is clean in its structure and in its text", async () => {
+    const { deps } = openApp();
+    const echo = operation(({ query }) => ({ query, web: ["\u001B[31mred\u202E", { none: undefined }] }));
+    expect(await perform(echo, deps, { query: "  a question " }, CALL)).toEqual({
+      failed: false,
+      structured: { query: "a question", web: ["red", {}] },
+      text: 'text of {"query":"a question","web":["red",{}]}',
+    });
+  });
+
+  test("A6 that is no record has an empty structure and its text", async () => {
+    const { deps } = openApp();
+    const echo = operation(() => "only \u0007words");
+    expect(await perform(echo, deps, undefined, CALL)).toEqual({
+      failed: false,
+      structured: {},
+      text: 'text of "only words"',
+    });
+  });
+});
+
+describe("an input", () => {
+  const refusal = async (input: unknown) => {
+    const { deps } = openApp();
+    let ran = false;
+    const echo = operation(() => (ran = true));
+    const outcome = await perform(echo, deps, input, CALL);
+    expect([ran, outcome.failed]).toEqual([false, true]);
+    return outcome.structured["error"];
+  };
+
+  test.each([
+    [{ query: "ab" }, "INVALID_QUERY", "query must have at least 3 characters.", "query"],
+    [{ topic: 1 }, "INVALID_QUERY", "topic is not valid: invalid input: expected string, received number.", "topic"],
+    [{ task_id: "x" }, "INVALID_TASK_ID", "task_id must be the UUID that a tool returned.", "task_id"],
+    [{ count: 4 }, "INVALID_INPUT", "count is not valid: too big: expected number to be <=3.", "count"],
+  ])("A6 %j is refused as %s", async (input, code, message, field) => {
+    expect(await refusal(input)).toEqual({ code, message, details: { status: 400, field } });
+  });
+
+  test("A6 that is none, or has parameters that are not there, is refused by name and in bounds", async () => {
+    expect(await refusal("text")).toEqual({
+      code: "INVALID_INPUT",
+      message: "The input is not valid: invalid input: expected object, received string.",
+      details: { status: 400 },
+    });
+    expect(await refusal({ one: 1, [`t${"o".repeat(60)}`]: 2 })).toEqual({
+      code: "INVALID_INPUT",
+      message: `There is no parameter "one", "t${"o".repeat(39)}".`,
+      details: { status: 400 },
+    });
+  });
+});
+
+describe("an error", () => {
+  test("A6 of ours has its code, sentence, suggestion, details and run, in structure and text", () => {
+    const { deps, lines } = openApp();
+    const error = new AppError({
+      code: "RESEARCH_FAILED",
+      message: "It failed.\u0007",
+      suggestion: "Try again.",
+      details: { path: "/a\u202E", lines: "one\ntwo" },
+      run: { task_id: "t-1", status: "failed", progress: 40 },
+    });
+    expect(refused(error, deps)).toEqual({
+      failed: true,
+      structured: {
+        success: false,
+        error: {
+          code: "RESEARCH_FAILED",
+          message: "It failed.",
+          suggestion: "Try again.",
+          details: { path: "/a", lines: "one\ntwo" },
+        },
+        task_id: "t-1",
+        status: "failed",
+        progress: 40,
+      },
+      text: "RESEARCH_FAILED: It failed.\nTry again.\ntask_id: t-1\nstatus: failed\nprogress: 40\npath: /a\nlines:\none\ntwo",
+    });
+    expect(lines).toEqual([]);
+  });
+
+  test("A6 with nothing to add is one line", () => {
+    const { deps } = openApp();
+    const { structured, text } = refused(new AppError({ code: "CANCELLED", message: "It was cancelled." }), deps);
+    expect(structured).toEqual({ success: false, error: { code: "CANCELLED", message: "It was cancelled." } });
+    expect(text).toBe("CANCELLED: It was cancelled.");
+  });
+
+  test("A6 T18 that is a bug goes to the log; the caller gets only its id", async () => {
+    const { deps, lines } = openApp();
+    const { structured } = await perform(
+      operation(() => {
+        throw new TypeError("secret detail");
+      }),
+      deps,
+      {},
+      CALL,
+    );
+    const id = /Unexpected error (\w{8}): TypeError: secret detail\n\s+at /.exec(lines[0] ?? "")?.[1];
+    expect(lines).toHaveLength(1);
+    expect(structured["error"]).toEqual({
+      code: "UNEXPECTED_ERROR",
+      message: `Something went wrong that should not have (error ${id} in the log).`,
+      suggestion: "Please report it with the log lines around this id.",
+    });
+  });
+
+  test("A6 T18 of any kind can be logged", () => {
+    const { deps, lines } = openApp();
+    const bare = new Error("without a stack");
+    delete bare.stack;
+    refused(bare, deps);
+    refused("only words", deps);
+    expect(lines[0]).toMatch(/Unexpected error \w{8}: without a stack\n$/);
+    expect(lines[1]).toMatch(/Unexpected error \w{8}: only words\n$/);
+  });
+});
+
+describe("a task", () => {
+  test("has the id of its run as soon as there is one, and goes on without its caller", async () => {
+    const { deps, background } = openApp();
+    let seen: Call | undefined;
+    const { promise: held, resolve: release } = Promise.withResolvers<unknown>();
+    const echo = operation((_input, call) => {
+      seen = call;
+      call.asTask?.("t-1");
+      call.progress("Nobody hears it.");
+      return held;
+    });
+    const caller = { owner: "somebody", client: "a-client", from: "network" } as const;
+    expect(await performAsTask(echo, deps, {}, caller)).toEqual({ taskId: "t-1" });
+    expect(seen).toMatchObject(caller);
+    expect(seen?.signal).toBe(deps.leaving);
+    expect(background).toHaveLength(1);
+    release({});
+    await background[0];
+  });
+
+  test("that ends before it has a run is its outcome", async () => {
+    const { deps } = openApp();
+    const caller = { owner: "somebody", client: undefined, from: "here" } as const;
+    expect(
+      await performAsTask(
+        operation(() => ({ a: 1 })),
+        deps,
+        {},
+        caller,
+      ),
+    ).toEqual({
+      outcome: { failed: false, structured: { a: 1 }, text: 'text of {"a":1}' },
+    });
+    expect(
+      await performAsTask(
+        operation(() => 0),
+        deps,
+        { query: "a" },
+        caller,
+      ),
+    ).toMatchObject({
+      outcome: { failed: true },
+    });
+  });
+
+  test("is answered from the store as its call would have been", async () => {
+    const { deps, stored } = openApp();
+    const asTask: Operation = {
+      ...operation(() => 0),
+      task: { kind: "search", answer: ({ run }, now) => ({ of: run.taskId, now, web: "\u0007x" }) },
+    };
+    expect(await outcomeOfRun(asTask, deps, stored)).toMatchObject({
+      failed: false,
+      structured: { of: stored.run.taskId, now: deps.clock.now(), web: "x" },
+    });
+    const failing: Operation = {
+      ...asTask,
+      task: {
+        kind: "search",
+        answer: () => {
+          throw new AppError({ code: "RESEARCH_FAILED", message: "It failed." });
+        },
+      },
+    };
+    expect(await outcomeOfRun(failing, deps, stored)).toMatchObject({ failed: true });
+    expect(
+      await outcomeOfRun(
+        operation(() => 0),
+        deps,
+        stored,
+      ),
+    ).toMatchObject({ failed: false, structured: {} });
+  });
+});
+
+test("a question is asked about input that is valid, where there is one to ask", async () => {
+  const { deps } = openApp();
+  const question = { because: "It costs.", unasked: "set a limit", details: {} };
+  const asking: Operation = {
+    ...operation(() => 0),
+    question: async (_deps, input, call) => ({ ...question, details: { input, owner: call.owner } }),
+  };
+  expect(await questionFor(asking, deps, { query: " abc " }, CALL)).toEqual({
+    ...question,
+    details: { input: { query: "abc" }, owner: "local" },
+  });
+  expect(await questionFor(asking, deps, undefined, CALL)).toMatchObject({ because: "It costs." });
+  expect(await questionFor(asking, deps, { query: "a" }, CALL)).toBeUndefined();
+  expect(
+    await questionFor(
+      operation(() => 0),
+      deps,
+      {},
+      CALL,
+    ),
+  ).toBeUndefined();
+});

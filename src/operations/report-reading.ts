@@ -1,0 +1,105 @@
+/** A stored report in an answer: whole where it fits, else its opening, its outline and the way to the rest. */
+
+import { z } from "zod";
+import { AppError } from "../errors.ts";
+import {
+  MOST_AT_ONCE,
+  type OutlineEntry,
+  outlineOf,
+  readOpening,
+  readSection,
+  type Section,
+  sectionsOf,
+} from "../reports/sections.ts";
+import type { RunResult } from "../runs/run.ts";
+import { list } from "./answer-text.ts";
+
+/** A client gives up the connection over a message of more than 10 MB, and an answer holds the report twice. */
+const MOST_CHARACTERS = 2_000_000;
+const MOST_BYTES = 4_000_000;
+const MOST_NAMED = 40;
+
+export interface ReportReading {
+  report?: string;
+  /** Absent when the report is whole. */
+  complete?: boolean;
+  section?: string;
+  next_section?: string | undefined;
+  outline?: OutlineEntry[];
+  note?: string;
+}
+
+export const readingFields = {
+  complete: z.boolean().describe("False when this is not the whole report."),
+  section: z.string().describe("The section that was asked for."),
+  next_section: z.string().describe("What to ask for as section to read on."),
+  outline: z
+    .array(z.looseObject({ section: z.string(), title: z.string(), characters: z.number() }))
+    .describe("The sections of a report that is not returned whole; subsections count as part of their section."),
+};
+
+/** What an answer carries of a report when no section was asked for. */
+export function fittingReport(report: string): ReportReading {
+  return report.length <= MOST_AT_ONCE ? { report } : opening(report, READ_ON);
+}
+
+const READ_ON =
+  "This is the beginning of a long report. Read on with get_research_results and next_section as section, choose one from the outline, or ask for section all.";
+const TOO_LONG =
+  "The whole report is too long for one answer: save_research_to_markdown writes it to a file. This is its beginning; read on with next_section as section.";
+
+function opening(report: string, note: string): ReportReading {
+  const sections = sectionsOf(report);
+  const { end, next } = readOpening(report, sections);
+  return { report: report.slice(0, end), complete: false, next_section: next, outline: outlineOf(sections), note };
+}
+
+/** K3: the report by outline and section. With a section come the sources that it cites, where that is known. */
+export function readReport(
+  { report, sources, citations = [] }: RunResult,
+  section: string | undefined,
+): ReportReading & Pick<RunResult, "sources"> {
+  if (section === undefined) return { ...fittingReport(report), sources };
+  if (section === "all") {
+    const fits = report.length <= MOST_CHARACTERS && Buffer.byteLength(report) <= MOST_BYTES;
+    return { ...(fits ? { report } : opening(report, TOO_LONG)), sources };
+  }
+  const sections = sectionsOf(report);
+  if (section === "outline") return { complete: false, outline: outlineOf(sections), sources: [] };
+  const reading = readSection(report, sections, section);
+  if (reading === undefined) throw unknownSection(sections);
+  const { start, end, next } = reading;
+  const text = report.slice(start, end);
+  const from = Buffer.byteLength(report.slice(0, start));
+  const to = from + Buffer.byteLength(text);
+  const cited = new Set(
+    citations.filter(({ start_byte, end_byte }) => start_byte < to && end_byte > from).map(({ n }) => n),
+  );
+  return {
+    report: text,
+    complete: text.length === report.length,
+    section,
+    next_section: next,
+    sources: citations.length === 0 ? sources : sources.filter(({ n }) => cited.has(n)),
+  };
+}
+
+function unknownSection(sections: Section[]): AppError {
+  const names = outlineOf(sections).map(({ section }) => section);
+  return new AppError({
+    code: "INVALID_INPUT",
+    message: "This report has no such section.",
+    suggestion: "Ask for section outline to see them with their titles, or for section all.",
+    details: {
+      status: 400,
+      field: "section",
+      sections: [...names.slice(0, MOST_NAMED), ...(names.length > MOST_NAMED ? ["…"] : [])].join(", "),
+    },
+  });
+}
+
+export const outlineLines = (outline: OutlineEntry[] = []): string[] =>
+  list(
+    "Outline",
+    outline.map(({ section, title, characters }) => `${section} ${title} (${characters} characters)`),
+  );

@@ -1,0 +1,65 @@
+/** What is really inside the one directory that remote callers may write to, on a real disk. */
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { within } from "./allowed-root.ts";
+
+let place: string;
+let root: string;
+beforeEach(() => {
+  place = realpathSync(mkdtempSync(join(tmpdir(), "gemini-search-root-")));
+  root = join(place, "out");
+  for (const name of ["out", "out-evil", "elsewhere"]) mkdirSync(join(place, name));
+});
+afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+const REFUSAL = {
+  code: "PERMISSION_DENIED",
+  message: "Reports may only be saved inside the directory that the server's owner chose.",
+  suggestion: "Leave output_dir out, or name a directory below RESEARCH_REPORTS_DIR.",
+};
+
+test("N2, T10: the root and what is below it are allowed, existing or not", async () => {
+  mkdirSync(join(root, "there"));
+  symlinkSync(join(root, "there"), join(root, "link"));
+  for (const way of ["", "there", "missing", "missing/deeper/still", "there/../other", "link", "link/new", "..x"]) {
+    await expect(within(root)(join(root, way)), way).resolves.toBeUndefined();
+  }
+});
+
+test("N2, T10: a root that does not exist yet, or is a link to a directory, is as good as any", async () => {
+  await expect(within(join(place, "new"))(join(place, "new/2026-11"))).resolves.toBeUndefined();
+  symlinkSync(root, join(place, "alias"));
+  await expect(within(join(place, "alias"))(join(root, "x"))).resolves.toBeUndefined();
+  await expect(within(root)(join(place, "alias/x"))).resolves.toBeUndefined();
+});
+
+test("N2, T10: what is not below the root is refused, by name or by link, existing or not", async () => {
+  symlinkSync(join(place, "elsewhere"), join(root, "out-of-here"));
+  symlinkSync(join(place, "nowhere"), join(root, "dangling"));
+  symlinkSync(join(root, "round"), join(root, "round"));
+  writeFileSync(join(root, "file"), "");
+  for (const way of [
+    "..",
+    "../missing",
+    "../out-evil",
+    "../out-evil/missing",
+    "../elsewhere",
+    "out-of-here",
+    "out-of-here/missing/deeper",
+    "dangling",
+    "dangling/missing",
+    "round",
+    "round/missing",
+    "file/missing",
+  ]) {
+    await expect(within(root)(join(root, way)), way).rejects.toMatchObject(REFUSAL);
+  }
+});
+
+test("N2, T10: a root that leads nowhere allows nothing", async () => {
+  symlinkSync(join(place, "nowhere"), join(place, "dangling"));
+  await expect(within(join(place, "dangling"))(join(root, "x"))).rejects.toMatchObject(REFUSAL);
+});

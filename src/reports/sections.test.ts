@@ -1,0 +1,133 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { MOST_AT_ONCE, outlineOf, readOpening, readSection, type Section, sectionsOf } from "./sections.ts";
+
+const names = (report: string): string[] => sectionsOf(report).map(({ section, title }) => `${section} ${title}`);
+
+const paragraphs = (characters: number): string => "Some words of a paragraph.\n\n".repeat(characters / 28);
+
+/** Follows `next` from a first piece to the end, as a reader does. */
+function readOn(report: string, sections: Section[], first: { start: number; end: number; next: string | undefined }) {
+  const pieces = [report.slice(first.start, first.end)];
+  for (let { next } = first; next !== undefined;) {
+    const reading = readSection(report, sections, next);
+    if (reading === undefined) throw new Error(`${next} cannot be read`);
+    pieces.push(report.slice(reading.start, reading.end));
+    next = reading.next;
+  }
+  return pieces;
+}
+
+describe("the outline", () => {
+  test("K3 numbers headings by their nesting, whatever the number of signs", () => {
+    const report = "Before.\n\n# One\ntext\n### Deep\n## Less deep\n# Two ##\n#### C#\n";
+    expect(names(report)).toEqual(["0 Introduction", "1 One", "1.1 Deep", "1.2 Less deep", "2 Two", "2.1 C#"]);
+  });
+
+  test("K3 the one heading above all others is the title of the report", () => {
+    expect(names("# **Heat pumps**\n\nIn short.\n\n## Costs\n### Abroad\n## Noise\n")).toEqual([
+      "0 Heat pumps",
+      "1 Costs",
+      "1.1 Abroad",
+      "2 Noise",
+    ]);
+    expect(names("\n\n# Only one\ntext")).toEqual(["1 Only one"]);
+  });
+
+  test("K3 what looks like a heading in a code block is none", () => {
+    const report =
+      "# A\n```sh\n# no\n~~~\n````\n# B\n~~~~ text\n# no\n~~~\n~~~~~\n# C\n``` not `a fence\n# D\n#no\n    # no\n";
+    expect(names(report)).toEqual(["1 A", "2 B", "3 C", "4 D"]);
+  });
+
+  test("K3 a report without headings has parts of about 20,000 characters, cut after paragraphs", () => {
+    const report = paragraphs(70_000);
+    const sections = sectionsOf(report);
+    expect(sections.map(({ title }) => title)).toEqual([1, 2, 3, 4].map((n) => `Part ${n} of 4`));
+    for (const { start } of sections) expect(report.slice(0, start)).toMatch(/^$|\n\n$/);
+    for (const { start, end } of sections.slice(0, -1)) expect(end - start).toBeGreaterThan(19_000);
+  });
+
+  test("K3 is as deep as fits, and never longer than 200 entries", () => {
+    const deep = Array.from({ length: 150 }, (_, n) => `# ${n}\n## a\n`).join("");
+    expect(outlineOf(sectionsOf(deep))).toHaveLength(150);
+    expect(outlineOf(sectionsOf("# a\n".repeat(5_000)))).toHaveLength(200);
+  });
+});
+
+describe("reading", () => {
+  test("K3 the opening is the whole sections that fit, and names the next", () => {
+    const report = `# A\n${paragraphs(17_000)}# B\n${paragraphs(8_000)}# C\n${paragraphs(17_000)}`;
+    const sections = sectionsOf(report);
+    const opening = readOpening(report, sections);
+    expect(opening).toEqual({ start: 0, end: report.indexOf("# C"), next: "3" });
+  });
+
+  test("K3 a section too long for one answer comes in numbered parts", () => {
+    const report = `# A\n${paragraphs(68_000)}# B\nend`;
+    const sections = sectionsOf(report);
+    const first = readOpening(report, sections);
+    expect(first).toMatchObject({ start: 0, next: "1~2" });
+    expect(report.slice(0, first.end)).toMatch(/\n\n$/);
+    expect(readSection(report, sections, "1")).toEqual(first);
+    expect(readSection(report, sections, "1~3")).toMatchObject({ end: report.indexOf("# B"), next: "2" });
+    for (const wrong of ["1~4", "1~0", "3", "", "~1", "1~", "x", "__proto__", "1.", "1~99999999"]) {
+      expect(readSection(report, sections, wrong)).toBeUndefined();
+    }
+  });
+
+  test("K3 where the next section is far too long, the opening has its first subsections", () => {
+    const report = `Short.\n# A\n## B\n${paragraphs(17_000)}## C\n${paragraphs(50_000)}# D\n`;
+    expect(readOpening(report, sectionsOf(report))).toEqual({ start: 0, end: report.indexOf("## C"), next: "1.2" });
+  });
+
+  const line = fc.oneof(
+    fc.constantFrom("# One", "## Two", "### Three", "```", "~~~", "", "#", "####### no", " # x", "\r"),
+    fc.string({ unit: "binary", maxLength: 30 }),
+    fc.integer({ min: 1, max: 60_000 }).map((length) => "wörd \u{1F600}".repeat(length / 7)),
+    // No space to cut at, and no even place either.
+    fc.integer({ min: 25_000, max: 60_000 }).map((length) => `a${"\u{1F600}".repeat(length)}`),
+  );
+  const reports = fc.array(line, { maxLength: 40 }).map((lines) => lines.join("\n"));
+
+  test("K3 sections read one by one, or one after the other, are the report, and none is too long", () => {
+    fc.assert(
+      fc.property(reports, (report) => {
+        const sections = sectionsOf(report);
+        const [first] = sections;
+        expect(
+          sections
+            .filter(({ level }) => level === 1)
+            .map(({ start, end }) => report.slice(start, end))
+            .join(""),
+        ).toBe(report);
+        for (const [index, { start, end }] of sections.entries()) {
+          expect(end > start || report === "").toBe(true);
+          expect(sections[index + 1]?.start ?? report.length).toBeLessThanOrEqual(end);
+        }
+        for (const opening of [readOpening(report, sections), readSection(report, sections, first?.section ?? "")]) {
+          const pieces = readOn(report, sections, opening ?? { start: 0, end: 0, next: undefined });
+          expect(pieces.join("")).toBe(report);
+          for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(MOST_AT_ONCE);
+          // Nothing is cut through a character.
+          expect(pieces.every((piece) => piece.isWellFormed())).toBe(report.isWellFormed());
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test.each([
+    ["one line", "x".repeat(10_000_000)],
+    ["headings", "# a\n".repeat(2_500_000)],
+    ["signs", "#".repeat(10_000_000)],
+    ["a heading of spaces", `# ${" ".repeat(10_000_000)}#`],
+    ["fences", "```\n".repeat(2_500_000)],
+    ["line ends", "\r\n".repeat(5_000_000)],
+  ])("K3 takes linear time on 10 MB of %s", (_name, report) => {
+    const sections = sectionsOf(report);
+    const { end } = readOpening(report, sections);
+    expect(end).toBeGreaterThan(0);
+    expect(outlineOf(sections).length).toBeGreaterThan(0);
+  });
+});
