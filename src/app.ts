@@ -134,6 +134,7 @@ function operationDeps(parts: Parts): OperationDeps {
       legacyPrompt: settings.GEMINI_SYSTEM_PROMPT,
       syncWindowMs: settings.RESEARCH_SYNC_WINDOW_MS,
       reportsDir: settings.RESEARCH_REPORTS_DIR,
+      confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
     },
   };
 }

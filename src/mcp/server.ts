@@ -1,66 +1,40 @@
-/** Operations as MCP tools. One factory serves every transport and both protocol eras. */
+/** The MCP surface: one factory serves every transport and both protocol eras. */
 
 import { McpServer } from "@modelcontextprotocol/server";
-import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
-import { OPERATIONS } from "../operations/catalog.ts";
-import type { Operation } from "../operations/operation.ts";
-import { perform } from "../operations/perform.ts";
+import { conformanceFixtures } from "./conformance.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
+import { servePrompts, serveResources } from "./resources.ts";
+import { runTasks } from "./run-tasks.ts";
+import { serveSubscriptions } from "./subscriptions.ts";
+import { serveTasks, taskCapabilities } from "./tasks.ts";
+import { serveTools } from "./tools.ts";
+import type { Visit } from "./visit.ts";
 
-/** Built once: a server is made per connection, schemas are costly to make. */
-const TOOLS = OPERATIONS.map((operation) => ({ operation, inputSchema: unchecked(operation.input) }));
+/** Tools and prompts never change while a server runs, so nobody is promised word of it. */
+const CAPABILITIES = {
+  tools: { listChanged: false },
+  resources: { subscribe: true, listChanged: true },
+  prompts: { listChanged: false },
+  completions: {},
+};
 
-/** Announces the schema but lets every input through, so that bad input gets our own error shape. */
-function unchecked(schema: Operation["input"]): StandardSchemaWithJSON<unknown, unknown> {
-  const standard = schema["~standard"];
-  return {
-    "~standard": {
-      version: standard.version,
-      vendor: standard.vendor,
-      jsonSchema: standard.jsonSchema,
-      validate: (value: unknown) => ({ value }),
+export function buildServer(app: App, visit: Visit): McpServer {
+  const fixtures = conformanceFixtures();
+  const server = new McpServer(
+    { name: app.name, version: app.version },
+    {
+      instructions: INSTRUCTIONS,
+      capabilities: { ...CAPABILITIES, ...taskCapabilities(visit.era) },
+      ...fixtures?.FIXTURE_OPTIONS,
     },
-  };
-}
-
-export function buildServer(app: App): McpServer {
-  const server = new McpServer({ name: app.name, version: app.version }, { instructions: INSTRUCTIONS });
-  for (const { operation, inputSchema } of TOOLS) {
-    const { name, title, description, output, annotations } = operation;
-    server.registerTool(
-      name,
-      { title, description, inputSchema, outputSchema: output, annotations },
-      async (input: unknown, context) => {
-        const call = {
-          owner: "local",
-          client: server.server.getClientVersion()?.name,
-          signal: AbortSignal.any([context.mcpReq.signal, app.shutdown.signal]),
-          progress: progressSender(context),
-        };
-        const outcome = await app.shutdown.during(perform(operation, app.deps, input, call));
-        return {
-          content: [{ type: "text" as const, text: outcome.text }],
-          structuredContent: outcome.structured,
-          isError: outcome.failed,
-        };
-      },
-    );
-  }
+  );
+  const more = fixtures?.serveFixtures(server, app, visit);
+  const tasks = more?.withTasks(runTasks(app)) ?? runTasks(app);
+  serveTools(server, { app, visit, tasks, more });
+  serveTasks(server, tasks, visit);
+  const listed = serveSubscriptions(server, app, visit);
+  serveResources(server, app, visit, listed);
+  servePrompts(server);
   return server;
-}
-
-type ToolContext = Parameters<Parameters<McpServer["registerTool"]>[2]>[1];
-
-/** Only who sent a token wants progress; its value may only grow. */
-function progressSender(context: ToolContext): (message: string) => void {
-  const progressToken = context.mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return () => {};
-  let progress = 0;
-  return (message) => {
-    progress += 1;
-    const params = { progressToken, progress, message };
-    // A client that went away must not end the research.
-    context.mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
-  };
 }

@@ -1,9 +1,13 @@
 /** The stdio server: what runs when a client starts `gemini-search-mcp`. */
 
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { McpServer } from "@modelcontextprotocol/server";
+import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { App } from "../app.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
 import { buildServer } from "./server.ts";
+import { overhearListens } from "./stdio-listen.ts";
+import { runEventsOf } from "./subscriptions.ts";
+import { LOCAL, type Visit } from "./visit.ts";
 
 /** Late enough to touch nothing for a client that only probes: some start a second server just to ask its version. */
 const OPEN_STORE_AFTER_MS = 3_000;
@@ -18,9 +22,14 @@ export function runStdioServer(app: App): void {
   process.stdin.on("close", leave);
   process.stdout.on("error", leave);
   process.stderr.on("error", () => {});
-  const handle = serveStdio(() => buildServer(app), {
-    onerror: (error) => log.debug(`MCP: ${error.message}`),
-  });
+  // The SDK hangs up on a line of more than 10 MB. Nobody would hear us after that, so the client may start another.
+  const { transport, speaker } = overhearListens(new StdioServerTransport(), runEventsOf(app, LOCAL.owner), leave);
+  const connect = ({ era }: Pick<Visit, "era">): McpServer => {
+    const mcpServer = buildServer(app, { caller: LOCAL, era });
+    speaker(mcpServer.server);
+    return mcpServer;
+  };
+  const handle = serveStdio(connect, { transport, onerror: (error) => log.debug(`MCP: ${error.message}`) });
   shutdown.finally(() => handle.close());
   setTimeout(() => void shutdown.during(takeUp(app)), OPEN_STORE_AFTER_MS).unref();
   leaveWithParent(leave);

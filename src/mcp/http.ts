@@ -1,0 +1,84 @@
+/** Streamable HTTP: one request of either protocol era, from a caller who is already known. */
+
+import {
+  isJsonContentType,
+  isLegacyRequest,
+  legacyStatelessFallback,
+  readRequestBody,
+} from "@modelcontextprotocol/server";
+import type { App } from "../app.ts";
+import { createModernHandlers } from "./modern-handlers.ts";
+import { rpcError } from "./rpc-error.ts";
+import { buildServer } from "./server.ts";
+import { createSessions, type LegacyRequest, opensSession, type Sessions } from "./sessions.ts";
+import { runEventsOf } from "./subscriptions.ts";
+import type { Caller } from "./visit.ts";
+
+const METHODS = ["GET", "POST", "DELETE"];
+
+export interface McpEndpoint {
+  handle(request: Request, caller: Caller): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export function createMcpEndpoint(app: App): McpEndpoint {
+  const onerror = (error: Error): void => app.log.debug(`MCP: ${error.message}`);
+  const sessions = createSessions({
+    build: (caller) => buildServer(app, { caller, era: "legacy" }),
+    now: app.deps.clock.now,
+    onerror,
+  });
+  const modern = createModernHandlers({
+    build: (caller) => buildServer(app, { caller, era: "modern" }),
+    events: (owner) => runEventsOf(app, owner),
+    onerror,
+  });
+  const stateless = ({ request, caller, body }: LegacyRequest): Promise<Response> =>
+    legacyStatelessFallback(() => buildServer(app, { caller, era: "legacy" }), onerror)(request, { parsedBody: body });
+  return {
+    handle: async (request, caller) => {
+      if (!METHODS.includes(request.method)) return methodNotAllowed(METHODS.join(", "));
+      const read = request.method === "POST" ? await readBody(request) : { body: undefined };
+      if (read instanceof Response) return read;
+      const { body } = read;
+      if (await isLegacyRequest(request, body)) {
+        return serveLegacy({ request, caller, body }, { sessions, stateless });
+      }
+      return modern.handle(request, caller, body);
+    },
+    close: async () => {
+      await Promise.all([sessions.close(), modern.close()]);
+    },
+  };
+}
+
+interface LegacyDoors {
+  sessions: Sessions;
+  stateless: (next: LegacyRequest) => Promise<Response>;
+}
+
+/** Who sends a single request by hand gets its answer without a session. */
+async function serveLegacy(next: LegacyRequest, { sessions, stateless }: LegacyDoors): Promise<Response> {
+  const id = next.request.headers.get("mcp-session-id");
+  if (id !== null) return sessions.resume(id, next);
+  if (next.request.method !== "POST") return methodNotAllowed("POST");
+  return opensSession(next.body) ? sessions.open(next) : stateless(next);
+}
+
+async function readBody(request: Request): Promise<{ body: unknown } | Response> {
+  if (!isJsonContentType(request.headers.get("content-type"))) {
+    return rpcError(415, { code: -32_000, message: "The body must be JSON (Content-Type: application/json)." });
+  }
+  try {
+    const read = await readRequestBody(request);
+    if (read.tooLarge) return rpcError(413, { code: -32_000, message: "The body is larger than 4 MiB." });
+    const body: unknown = JSON.parse(read.text);
+    // The revision of 2025-06-18 took batches out; thousands of calls in one request would pass every limit.
+    return Array.isArray(body) ? rpcError(400, { code: -32_600, message: "Batches are not served." }) : { body };
+  } catch {
+    return rpcError(400, { code: -32_700, message: "The body is not valid JSON." });
+  }
+}
+
+const methodNotAllowed = (allow: string): Response =>
+  rpcError(405, { code: -32_000, message: `This address answers ${allow} only.` }, { allow });

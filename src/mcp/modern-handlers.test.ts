@@ -1,0 +1,99 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { InMemoryServerEventBus, McpServer } from "@modelcontextprotocol/server";
+import { expect, onTestFinished, test } from "vitest";
+import { createModernHandlers, type ModernHandlers } from "./modern-handlers.ts";
+
+interface Stage extends ModernHandlers {
+  /** Told to the streams of an owner. */
+  tell(owner: string, kind: "tools_list_changed" | "resources_list_changed"): void;
+  /** How often the owner's place had to be made. */
+  made(owner: string): number;
+}
+
+function stage(most?: number): Stage {
+  const buses: { owner: string; bus: InMemoryServerEventBus }[] = [];
+  const of = (owner: string) => buses.filter((entry) => entry.owner === owner);
+  const handlers = createModernHandlers({
+    events: (owner) => {
+      const bus = new InMemoryServerEventBus();
+      buses.push({ owner, bus });
+      return {
+        publish: (event) => bus.publish(event),
+        subscribe: (listener) => bus.subscribe(listener),
+        listening: () => bus.listenerCount > 0,
+      };
+    },
+    build: () =>
+      new McpServer(
+        { name: "test", version: "1" },
+        { capabilities: { tools: { listChanged: true }, resources: { listChanged: true } } },
+      ),
+    onerror: () => {},
+    ...(most !== undefined && { most }),
+  });
+  onTestFinished(() => handlers.close());
+  return {
+    ...handlers,
+    tell: (owner, kind) => of(owner).at(-1)?.bus.publish({ kind }),
+    made: (owner) => of(owner).length,
+  };
+}
+
+/** The official client, without a network. */
+async function connect(handlers: ModernHandlers, owner: string): Promise<Client> {
+  const transport = new StreamableHTTPClientTransport(new URL("http://localhost/mcp"), {
+    fetch: async (url, init) => {
+      const request = new Request(url, init);
+      return handlers.handle(request, { owner, from: "network" }, await request.json());
+    },
+  });
+  const client = new Client({ name: owner, version: "1" }, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+interface Listener {
+  /** How often it was told of other tools. */
+  heard: () => number;
+  /** Told of other resources: whatever was sent before has arrived too. */
+  fence: Promise<void>;
+}
+
+async function listen(handlers: ModernHandlers, owner: string): Promise<Listener> {
+  const client = await connect(handlers, owner);
+  let heard = 0;
+  client.setNotificationHandler("notifications/tools/list_changed", () => void (heard += 1));
+  const fence = new Promise<void>((resolve) => {
+    client.setNotificationHandler("notifications/resources/list_changed", () => resolve());
+  });
+  await client.listen({ toolsListChanged: true, resourcesListChanged: true });
+  return { heard: () => heard, fence };
+}
+
+test("A9 what one owner's streams are told, no other's hear", async () => {
+  const handlers = stage();
+  const listeners = [await listen(handlers, "anna"), await listen(handlers, "anna"), await listen(handlers, "bert")];
+  handlers.tell("anna", "tools_list_changed");
+  for (const owner of ["anna", "bert"]) handlers.tell(owner, "resources_list_changed");
+  await Promise.all(listeners.map(({ fence }) => fence));
+  expect(listeners.map(({ heard }) => heard())).toEqual([1, 1, 0]);
+});
+
+test("A9 beyond the limit a new owner who listens is not forgotten either", async () => {
+  const handlers = stage(1);
+  await listen(handlers, "anna");
+  const bert = await listen(handlers, "bert");
+  handlers.tell("bert", "resources_list_changed");
+  await bert.fence;
+});
+
+test("A9 many owners leave no more than the limit, and none who listens is forgotten", async () => {
+  const handlers = stage(2);
+  const anna = await listen(handlers, "anna");
+  for (const owner of ["bert", "carl", "dora"]) await connect(handlers, owner);
+  for (const owner of ["dora", "anna", "bert"]) await connect(handlers, owner);
+  expect(["anna", "bert", "dora"].map(handlers.made)).toEqual([1, 2, 1]);
+  handlers.tell("anna", "resources_list_changed");
+  await anna.fence;
+});

@@ -1,0 +1,124 @@
+/** What resources say, loaded with the first that is asked for: the answers of operations, what is not found, and how long a client may keep it. */
+
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  type Resource,
+  ResourceNotFoundError,
+} from "@modelcontextprotocol/server";
+import { z } from "zod";
+import type { App } from "../app.ts";
+import { OPERATIONS } from "../operations/catalog.ts";
+import { type Outcome, perform } from "../operations/perform.ts";
+import { readReportDocument } from "../operations/read-report.ts";
+import { oneLine } from "../platform/clean-text.ts";
+import {
+  ABOUT_REPORT,
+  ABOUT_RUN,
+  ABOUT_RUNS,
+  LISTED_RUNS,
+  readAddress,
+  reportUri,
+  RUNS_URI,
+  runUri,
+} from "./resource-uris.ts";
+import type { Caller } from "./visit.ts";
+
+const LONGEST_TITLE = 80;
+/** As many as the protocol allows. */
+const MOST_COMPLETED = 100;
+
+/** As old as a change notice may be. */
+const MOVING = { ttlMs: 1_000, cacheScope: "private" } as const;
+/** Little can change about it: late figures, or a report that arrives after all. */
+const SETTLED = { ttlMs: 60_000, cacheScope: "private" } as const;
+
+const listedRuns = z.object({
+  runs: z.array(
+    z.object({
+      task_id: z.string(),
+      kind: z.string(),
+      query: z.string(),
+      status: z.string(),
+      created_at: z.string(),
+      completed_at: z.string().optional(),
+    }),
+  ),
+});
+type ListedRun = z.output<typeof listedRuns>["runs"][number];
+
+/** Of the catalogue as a whole: single imports would make the bundle load it in pieces, at every start. */
+const BY_NAME = new Map([...OPERATIONS, readReportDocument].map((operation) => [operation.name, operation]));
+
+export interface Reading {
+  caller: Caller;
+  uri: string;
+  signal: AbortSignal;
+}
+
+export async function readResource(app: App, reading: Reading): Promise<ReadResourceResult> {
+  const { uri } = reading;
+  const address = readAddress(uri);
+  if (address === undefined) throw new ResourceNotFoundError(uri);
+  const { taskId: task_id, isReport } = address;
+  if (task_id === undefined) {
+    const { structured } = await ask(app, reading, "list_research", { limit: LISTED_RUNS });
+    return { contents: [{ uri, mimeType: ABOUT_RUNS.mimeType, text: JSON.stringify(structured) }], ...MOVING };
+  }
+  if (isReport) {
+    const { text } = await ask(app, reading, "read_report", { task_id });
+    return { contents: [{ uri, mimeType: ABOUT_REPORT.mimeType, text }], ...SETTLED };
+  }
+  const { structured } = await ask(app, reading, "check_research_status", { task_id });
+  const kept = structured["status"] === "completed" ? SETTLED : MOVING;
+  return { contents: [{ uri, mimeType: ABOUT_RUN.mimeType, text: JSON.stringify(structured) }], ...kept };
+}
+
+export async function listResources(app: App, reading: Reading): Promise<Resource[]> {
+  const runs = await newestRuns(app, reading, LISTED_RUNS);
+  return [{ ...ABOUT_RUNS, uri: RUNS_URI, name: "runs" }, ...runs.flatMap(announced)];
+}
+
+export async function completeTaskId(app: App, reading: Reading, typed: string): Promise<string[]> {
+  const runs = await newestRuns(app, reading, MOST_COMPLETED);
+  return runs.map(({ task_id }) => task_id).filter((id) => id.startsWith(typed.toLowerCase()));
+}
+
+const newestRuns = async (app: App, reading: Reading, limit: number): Promise<ListedRun[]> =>
+  listedRuns.parse((await ask(app, reading, "list_research", { limit })).structured).runs;
+
+async function ask({ deps, shutdown }: App, { caller, uri, signal }: Reading, name: string, input: object) {
+  const operation = BY_NAME.get(name);
+  if (operation === undefined) throw new ResourceNotFoundError(uri);
+  const call = { ...caller, client: undefined, signal, progress: () => {} };
+  return answered(await shutdown.during(perform(operation, deps, input, call)), uri);
+}
+
+const failure = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+
+/** What is not there, not there yet, or somebody else's is not found. */
+const ABSENT = ["TASK_NOT_FOUND", "INVALID_TASK_ID", "RESEARCH_NOT_COMPLETED", "RESEARCH_FAILED"];
+
+function answered(outcome: Outcome, uri: string): Outcome {
+  if (!outcome.failed) return outcome;
+  const { code, message } = failure.parse(outcome.structured).error;
+  if (ABSENT.includes(code)) throw new ResourceNotFoundError(uri, message);
+  throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${message}`);
+}
+
+/** Where it stands and, once there is one, its report: what people look for by its question. */
+function announced(run: ListedRun): Resource[] {
+  const title = titleOf(run.query);
+  const name = `${run.kind} ${run.task_id.slice(0, 8)}`;
+  const annotations = { lastModified: run.completed_at ?? run.created_at };
+  const status = { ...ABOUT_RUN, uri: runUri(run.task_id), name, title: `${title} (${run.status})`, annotations };
+  if (run.status !== "completed") return [status];
+  const uri = reportUri(run.task_id);
+  return [status, { ...ABOUT_REPORT, uri, name: `${name} report`, title: `${title} (report)`, annotations }];
+}
+
+function titleOf(query: string): string {
+  const characters = Array.from(oneLine(query));
+  return characters.length <= LONGEST_TITLE ? characters.join("") : `${characters.slice(0, LONGEST_TITLE).join("")}…`;
+}
