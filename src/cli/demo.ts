@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { readEnvironment, SETTINGS } from "../config.ts";
+import { readEnvironment } from "../config.ts";
 import { createShutdown, leaveOnSignals } from "../platform/shutdown.ts";
+import { SETTINGS } from "../settings.ts";
 import { print } from "./output.ts";
 import { EXIT_CODES } from "./run-operation.ts";
 

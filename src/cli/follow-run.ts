@@ -20,7 +20,7 @@ export async function followRun(app: App, taskId: string, call: Call): Promise<O
     call.progress(statusLine(status.structured));
     await app.deps.clock.sleep(LOOK_EVERY_MS, call.signal).catch(() => undefined);
   }
-  return perform(getResearchResults, app.deps, { task_id: taskId }, call);
+  return perform(getResearchResults, app.deps, { task_id: taskId, section: "all" }, call);
 }
 
 const statusFields = z.object({

@@ -15,23 +15,39 @@ export interface ProgressLine {
   clear(): void;
 }
 
+/** A log is told again now and then that something still happens; a terminal sees the seconds pass. */
+const REPEAT_MS = { terminal: 1_000, log: 15_000 };
+
 /** On a terminal one line that is rewritten; elsewhere a line per message, so that logs stay readable. */
 export function createProgressLine(stream: NodeJS.WriteStream = process.stderr): ProgressLine {
+  const startedAt = performance.now();
+  let said = "";
   let shown = false;
-  const clear = (): void => {
+  let timer: NodeJS.Timeout | undefined;
+  const erase = (): void => {
     if (shown) stream.write("\r\u001B[2K");
     shown = false;
   };
+  const draw = (): void => {
+    const text = `${said} (${Math.round((performance.now() - startedAt) / 1_000)} s)`;
+    if (!stream.isTTY) {
+      stream.write(`${text}\n`);
+      return;
+    }
+    erase();
+    stream.write(text.slice(0, Math.max(20, (stream.columns ?? 80) - 1)));
+    shown = true;
+  };
   return {
     show: (message) => {
-      if (!stream.isTTY) {
-        stream.write(`${message}\n`);
-        return;
-      }
-      clear();
-      stream.write(message.slice(0, Math.max(20, (stream.columns ?? 80) - 1)));
-      shown = true;
+      said = message;
+      clearInterval(timer);
+      timer = setInterval(draw, stream.isTTY ? REPEAT_MS.terminal : REPEAT_MS.log);
+      draw();
     },
-    clear,
+    clear: () => {
+      clearInterval(timer);
+      erase();
+    },
   };
 }

@@ -3,9 +3,10 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { readPackage } from "../app.ts";
-import { type Environment, SETTINGS } from "../config.ts";
+import type { Environment } from "../config.ts";
 import { OPERATIONS } from "../operations/catalog.ts";
 import type { Operation } from "../operations/operation.ts";
+import { SETTINGS } from "../settings.ts";
 import { print } from "./output.ts";
 import { EXIT_CODES, runOperation } from "./run-operation.ts";
 
@@ -62,6 +63,17 @@ function createProgram(): Command {
       const { runWorker } = await import("./worker.ts");
       await runWorker({ untilIdle: options.untilIdle === true });
     });
+  addServe(program);
+  program
+    .command("doctor")
+    .description("Check this installation: Node, database, Gemini CLI, key, network, notifications. Says what to do.")
+    .option("--offline", "leave out what needs the network")
+    .option("--json", "print the findings as JSON")
+    .addHelpText("after", "\nExit code 1 when something must be repaired.")
+    .action(async (options: { offline?: boolean; json?: boolean }) => {
+      const { runDoctor } = await import("./doctor.ts");
+      await runDoctor({ json: options.json === true, online: options.offline !== true });
+    });
   program
     .command("demo")
     .description("Run a whole deep research against the built-in simulator: no key, no network, nothing is charged.")
@@ -70,7 +82,62 @@ function createProgram(): Command {
       const { runDemo } = await import("./demo.ts");
       await runDemo(question);
     });
+  addTokenCommands(program);
   return program;
+}
+
+const TOKEN_HELP = `
+A run belongs to the name whose token started it, and only that name sees it. A name that is
+added again after a revoke gets its earlier runs back: do not give it to somebody else.`;
+
+function addTokenCommands(program: Command): void {
+  const token = program
+    .command("token")
+    .description("Who may use the server over HTTP besides you: each name has a token and runs of its own.")
+    .addHelpText("after", TOKEN_HELP);
+  const action = (name: string, about: string): Command =>
+    token.command(name).description(about).option("--json", "print the answer as JSON");
+  action("add", "Make a token for a name and print it, once.")
+    .argument("<name>", "1 to 64 of a-z, 0-9, dot, underscore, hyphen")
+    .addHelpText("after", TOKEN_HELP)
+    .action(async (name: string, options: { json?: boolean }) => {
+      const { addNamedToken } = await import("./token.ts");
+      await addNamedToken(name, { json: options.json === true });
+    });
+  action("list", "Print who has a token, since when, and when it was last used; never the token.").action(
+    async (options: { json?: boolean }) => {
+      const { listNamedTokens } = await import("./token.ts");
+      await listNamedTokens({ json: options.json === true });
+    },
+  );
+  action("revoke", "Refuse the token of a name from now on, on running servers too.")
+    .argument("<name>", "whose token")
+    .action(async (name: string, options: { json?: boolean }) => {
+      const { revokeNamedToken } = await import("./token.ts");
+      await revokeNamedToken(name, { json: options.json === true });
+    });
+}
+
+function addServe(program: Command): void {
+  program
+    .command("serve")
+    .description("Serve the tools over HTTP (MCP Streamable HTTP at /mcp) to many clients at a time.")
+    .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
+    .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
+    .option("--no-auth", "ask for no token; on a loopback address only")
+    .exitOverride()
+    .action(async ({ host, port, auth }: { host?: string; port?: string; auth: boolean }) => {
+      const { runServe } = await import("./serve.ts");
+      await runServe({ flags: { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port }, auth });
+    });
+}
+
+/** A wrong flag is a mistake to be told, where a wrong variable falls back to its default. */
+function settingOption({ schema, about }: { schema: z.ZodType; about: string }, flags: string): Option {
+  return new Option(flags, about).argParser((text: string) => {
+    if (!schema.safeParse(text).success) throw new InvalidArgumentError("It is not a possible value.");
+    return text;
+  });
 }
 
 function addOperation(program: Command, operation: Operation): void {
@@ -92,6 +159,7 @@ function addOperation(program: Command, operation: Operation): void {
   const { waitFlag } = operation;
   if (waitFlag !== undefined)
     command.option(`--${waitFlag}`, "stay until the run ends, show its progress, print its report");
+  if (operation.question !== undefined) command.option("--yes", "agree to the cost beforehand: nothing is asked");
   command.option("--json", "print the whole answer as JSON");
   command.action(async (...values: unknown[]) => {
     const given = command.opts<Record<string, unknown>>();
@@ -105,6 +173,7 @@ function addOperation(program: Command, operation: Operation): void {
     await runOperation(operation, {
       input: { ...input, ...positional },
       json: given["json"] === true,
+      yes: given["yes"] === true,
       wait: waitFlag !== undefined && given[waitFlag] === true,
       flags: operation.asksBackend === true ? settingFlags(given) : {},
     });
@@ -126,14 +195,7 @@ const FLAG_SETTINGS = Object.entries(SETTINGS).flatMap(([name, setting]) =>
 );
 
 function addSettingFlags(command: Command): void {
-  for (const { flag, setting } of FLAG_SETTINGS) {
-    const option = new Option(`--${flag} <value>`, setting.about);
-    option.argParser((text: string) => {
-      if (!setting.schema.safeParse(text).success) throw new InvalidArgumentError("It is not a possible value.");
-      return text;
-    });
-    command.addOption(option);
-  }
+  for (const { flag, setting } of FLAG_SETTINGS) command.addOption(settingOption(setting, `--${flag} <value>`));
 }
 
 const settingFlags = (given: Record<string, unknown>): Environment =>

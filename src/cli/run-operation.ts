@@ -3,9 +3,10 @@
 import { text as readAll } from "node:stream/consumers";
 import { createApp } from "../app.ts";
 import type { Environment } from "../config.ts";
-import type { Operation } from "../operations/operation.ts";
+import type { Call, Operation } from "../operations/operation.ts";
 import { perform } from "../operations/perform.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
+import { confirmInTerminal } from "./confirm.ts";
 import { followRun } from "./follow-run.ts";
 import { createProgressLine, print, printFailure } from "./output.ts";
 
@@ -18,19 +19,27 @@ export interface CommandCall {
   json: boolean;
   /** Stay until the run that the operation is about has ended. */
   wait: boolean;
+  /** The user agreed beforehand to what it costs. */
+  yes: boolean;
   flags: Environment;
 }
 
-export async function runOperation(operation: Operation, { input, json, wait, flags }: CommandCall): Promise<void> {
+export async function runOperation(
+  operation: Operation,
+  { input, json, wait, yes, flags }: CommandCall,
+): Promise<void> {
   const app = createApp({ flags, logFrom: "WARN" });
   const { shutdown, deps, log } = app;
   leaveOnSignals(shutdown, () => EXIT_CODES.interrupted);
   // `| head` closes our stdout early; that is not an error.
   process.stdout.on("error", () => void shutdown.leave(EXIT_CODES.ok));
   const line = createProgressLine();
-  const call = { owner: "local", client: "cli", signal: shutdown.signal, progress: line.show };
+  const call: Call = { owner: "local", client: "cli", from: "here", signal: shutdown.signal, progress: line.show };
   const read = await readStdinFor(operation, input);
-  const answered = await shutdown.during(perform(operation, deps, read, call));
+  // A stdin that was read to its end for the question has no answer left to give.
+  const canAsk = process.stdin.isTTY && process.stderr.isTTY && read === input;
+  const refusal = yes ? undefined : await confirmInTerminal(deps, { operation, input: read, call, canAsk });
+  const answered = refusal ?? (await shutdown.during(perform(operation, deps, read, call)));
   const { task_id: taskId, status } = answered.structured;
   const goesOn = wait && !answered.failed && typeof taskId === "string" && status !== "completed";
   const outcome = goesOn ? await shutdown.during(followRun(app, taskId, call)) : answered;
