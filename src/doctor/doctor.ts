@@ -1,0 +1,30 @@
+/** All check-ups of an installation, in the order in which one would look. */
+
+import type { Config } from "../config.ts";
+import { sqliteVersion } from "../store/sqlite.ts";
+import { type Checkup, warn } from "./check.ts";
+import { checkCli, checkReach } from "./gemini.ts";
+import { checkNode, checkNotifier, checkSpace, checkSqlite, isSupportedNode } from "./machine.ts";
+import { checkDatabase, checkDirectory, checkModes } from "./state.ts";
+
+export interface DoctorOptions {
+  config: Config;
+  now: () => number;
+  /** False leaves out what needs the network. */
+  online: boolean;
+}
+
+export async function examine({ config, now, online }: DoctorOptions): Promise<Checkup[]> {
+  const { configDir, configDirWritable, environment, warnings } = config;
+  return [
+    checkNode(process.versions.node, isSupportedNode),
+    checkSqlite(await sqliteVersion()),
+    ...warnings.map((message) => warn("settings", message, "Correct it in the environment or in config.json.")),
+    checkDirectory(config),
+    ...(configDirWritable ? [...checkModes(config), checkSpace(configDir)] : []),
+    ...(await checkDatabase(config)),
+    ...checkCli(config),
+    ...(online ? await checkReach(config, now) : []),
+    checkNotifier(environment),
+  ];
+}

@@ -1,0 +1,48 @@
+/** Is this machine fit: Node, its SQLite, room on the disk, and somebody to show a notification. */
+
+import { statfsSync } from "node:fs";
+import { desktopObstacle } from "../notifications/desktop.ts";
+import { isSafeSqlite } from "../store/sqlite.ts";
+import { type Checkup, fail, ok, warn } from "./check.ts";
+
+export function checkNode(version: string, supported: (version: string) => boolean): Checkup {
+  return supported(version)
+    ? ok("node", `Node ${version}`)
+    : fail("node", `Node ${version} is too old.`, "Install Node 22.22.3, 24.15 or a later version.");
+}
+
+/** The ranges of `engines`: what is older carries SQLite's WAL-reset bug. */
+export function isSupportedNode(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
+  if (major === 22) return minor > 22 || (minor === 22 && patch >= 3);
+  if (major === 24) return minor >= 15;
+  return major >= 26;
+}
+
+export function checkSqlite(version: string): Checkup {
+  return isSafeSqlite(version)
+    ? ok("sqlite", `SQLite ${version}`)
+    : fail(
+        "sqlite",
+        `SQLite ${version} can damage a database that several processes write.`,
+        "Use an official Node 22.22.3, 24.15 or later; a distribution may link an older SQLite.",
+      );
+}
+
+const LITTLE_SPACE = 50 * 2 ** 20;
+
+export function checkSpace(directory: string): Checkup {
+  const { bavail, bsize } = statfsSync(directory);
+  const free = bavail * bsize;
+  const message = `${Math.round(free / 2 ** 20).toLocaleString("en")} MB free`;
+  return free > LITTLE_SPACE
+    ? ok("disk", message)
+    : fail("disk", message, "Free some space on the disk that holds the config directory; paid reports go there.");
+}
+
+export function checkNotifier(environment: Record<string, string | undefined>): Checkup {
+  const obstacle = desktopObstacle(process.platform, environment);
+  return obstacle === undefined
+    ? ok("notifications", "The desktop can show them.")
+    : warn("notifications", `None can be shown: ${obstacle}.`, "Research works without; check_research_status tells.");
+}

@@ -1,0 +1,96 @@
+/** Is the state sound: the config directory, its modes, the database, and who else works on it. */
+
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import { isoTime } from "../platform/clock.ts";
+import { listRuns } from "../runs/run-store.ts";
+import { schemaState, type SchemaState } from "../store/migrate.ts";
+import { liveProcesses } from "../store/processes.ts";
+import { readOnly } from "../store/sqlite.ts";
+import { type Checkup, fail, ok, warn } from "./check.ts";
+
+const OTHERS = 0o077;
+
+export function checkDirectory({ configDir, configDirWritable }: Config): Checkup {
+  const name = "config directory";
+  if (!configDirWritable) {
+    return fail(name, `${configDir} cannot be written.`, "Make it writable, or set GEMINI_SEARCH_CONFIG_DIR.");
+  }
+  return readableByOthers(configDir)
+    ? warn(name, `${configDir} can be read by others.`, `chmod 700 ${configDir}`)
+    : ok(name, configDir);
+}
+
+const readableByOthers = (path: string): boolean =>
+  process.platform !== "win32" && (statSync(path).mode & OTHERS) !== 0;
+
+/** Everything that holds questions, reports or a token. */
+export function checkModes({ configDir, databaseFile }: Config): Checkup[] {
+  const secret = [databaseFile, `${databaseFile}-wal`, `${databaseFile}-shm`, join(configDir, "token")];
+  const open = secret.filter((path) => existsSync(path) && readableByOthers(path));
+  return open.map((path) => warn("file modes", `${path} can be read by others.`, `chmod 600 ${path}`));
+}
+
+interface DatabaseHealth {
+  /** `ok`, or what SQLite says is wrong. */
+  integrity: string;
+  schema: SchemaState;
+  unknownStarts: number;
+  processes: { pid: number; startedAt: number }[];
+}
+
+const MOST_COUNTED = 100;
+
+const inspect = (file: string): Promise<DatabaseHealth> =>
+  readOnly(file, async (db, integrity) => {
+    const schema = await schemaState(db);
+    if (schema === "empty") return { integrity, schema, unknownStarts: 0, processes: [] };
+    const filter = { owner: "local", status: "start_unknown", kind: undefined, before: undefined } as const;
+    const unknown = await listRuns(db, { ...filter, limit: MOST_COUNTED });
+    return { integrity, schema, unknownStarts: unknown.length, processes: await liveProcesses(db) };
+  });
+
+export async function checkDatabase({ databaseFile }: Config): Promise<Checkup[]> {
+  if (!existsSync(databaseFile)) return [ok("database", `${databaseFile} will be made at the first call.`)];
+  let health: DatabaseHealth;
+  try {
+    health = await inspect(databaseFile);
+  } catch {
+    return [
+      fail(
+        "database",
+        `${databaseFile} cannot be opened or read.`,
+        "Look at its permissions; if it is damaged, move it aside: reports that were saved as files stay.",
+      ),
+    ];
+  }
+  return [soundness(databaseFile, health), ...unfinished(health), others(health)];
+}
+
+function soundness(file: string, { integrity, schema }: DatabaseHealth): Checkup {
+  if (integrity !== "ok") {
+    return fail("database", `${file} is damaged.`, `Keep a copy, then: sqlite3 ${file} .recover > rescued.sql`);
+  }
+  if (schema === "newer") {
+    return warn("database", `${file} was written by a newer version and is only read.`, "Update gemini-search-mcp.");
+  }
+  return ok("database", `${file}, integrity ok, ${megabytes(file)} MB, WAL ${megabytes(`${file}-wal`)} MB`);
+}
+
+const megabytes = (path: string): string =>
+  ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) / 2 ** 20).toFixed(1);
+
+function unfinished({ unknownStarts }: DatabaseHealth): Checkup[] {
+  if (unknownStarts === 0) return [];
+  const message = `${unknownStarts} research start(s) whose outcome nobody knows.`;
+  return [
+    warn("unknown starts", message, "gemini-search-mcp list-research --status start_unknown, then resume-research."),
+  ];
+}
+
+function others({ processes }: DatabaseHealth): Checkup {
+  if (processes.length === 0) return ok("other processes", "None of ours works on this database.");
+  const listed = processes.map(({ pid, startedAt }) => `${pid} since ${isoTime(startedAt)}`).join(", ");
+  return ok("other processes", `${processes.length} of ours on this database: ${listed}`);
+}
