@@ -16,7 +16,9 @@ describe("search", () => {
     const scene = await openScene(context);
     const { code, stdout, stderr } = await scene.command(["search", QUERY]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^# How do heat pumps [\s\S]*\nSources visited:\n[\s\S]*\ntask_id: [\w-]{36}\n/);
+    expect(stdout).toMatch(
+      /^Text from the web: .*\n\n# How do heat pumps [\s\S]*\nSources visited:\n[\s\S]*\ntask_id: [\w-]{36}\n/,
+    );
     expect(stderr).toMatch(/^Started search, task_id [\w-]{36}/);
     expect(stdout).not.toContain("Started search");
     expect(stderr).not.toContain("# How do heat pumps");
@@ -154,7 +156,7 @@ describe("the other commands", () => {
 
     const read = await scene.command(["get-research-results", task_id]);
     expect(read.code).toBe(0);
-    expect(read.stdout).toMatch(/^# How do heat pumps [\s\S]*\nSources:\n1\. /);
+    expect(read.stdout).toMatch(/^Text from the web: .*\n\n# How do heat pumps [\s\S]*\nSources:\n1\. /);
     const bare = await scene.command(["get-research-results", task_id, "--no-include-sources", "--json"]);
     expect(JSON.parse(bare.stdout)).not.toHaveProperty("sources");
     expect(scene.gemini.ledger.count()).toBe(1);

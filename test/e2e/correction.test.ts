@@ -107,7 +107,7 @@ describe.concurrent("a cycle", () => {
     const { structured } = await server.call("search", { query: QUERY });
     const { best_text, ...details } = structured["error"].details;
     expect(structured["error"].code).toBe("EXECUTION_ERROR");
-    expect(details).toEqual({ retries: 2, corrections: 0 });
+    expect(details).toEqual({ caution: expect.any(String), retries: 2, corrections: 0 });
     expect(best_text).toMatch(new RegExp(`^# ${QUERY.replace("?", "\\?")}\n`));
     expect(best_text).not.toContain("Simulated by");
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: 2 });

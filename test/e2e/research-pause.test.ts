@@ -1,7 +1,5 @@
 /** A process that stands still for longer than its lease, in the middle of a paid request or of a look, and then goes on. */
 
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import type { ScenarioInput } from "../../src/simulator/scenario.ts";
@@ -9,6 +7,7 @@ import { drain } from "../support/research-kill.ts";
 import { judge } from "../support/research-kill-judge.ts";
 import type { Life } from "../support/research-kill-life.ts";
 import { type KillWorld, openKillWorld } from "../support/research-kill-world.ts";
+import { goOn, stop, write } from "../support/research-stop.ts";
 
 const SOON = { timeout: 15_000, interval: 20 };
 const QUESTIONS = Array.from({ length: 8 }, (_, n) => `What sleeps for ${n} hours?`);
@@ -22,35 +21,10 @@ async function world(interactions: NonNullable<ScenarioInput["interactions"]>): 
 const statuses = (here: KillWorld): string[] =>
   here.query<{ status: string }>("select distinct status from research_tasks").map(({ status }) => status);
 
-const goOn = ({ pid }: Life): void => void process.kill(pid, "SIGCONT");
-
-/** Between two writes: one that stands still in the middle of a write keeps everybody from writing, as SQLite must. */
-async function stop(here: KillWorld, life: Life): Promise<void> {
-  for (;;) {
-    process.kill(life.pid, "SIGSTOP");
-    if (write(here, "update slots set pool = pool")) return;
-    goOn(life);
-    await sleep(10);
-  }
-}
-
 /** As if the pause had outlasted the lease: what others go by is the time in the row. */
 async function expireLeases(here: KillWorld): Promise<void> {
   const sql = "update research_tasks set lease_until = 1 where lease_until is not null";
   await expect.poll(() => write(here, sql), SOON).toBe(true);
-}
-
-/** False when somebody else is writing. */
-function write({ configDir }: KillWorld, sql: string): boolean {
-  const database = new DatabaseSync(join(configDir, "deep_research.db"), { timeout: 100 });
-  try {
-    database.exec(`begin immediate; ${sql}; commit`);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    database.close();
-  }
 }
 
 /** Starts all questions; resolves when Google has taken them and before it has answered any. */

@@ -67,6 +67,18 @@ describe("an unknown start", () => {
     expect(again.structured["error"]).toMatchObject({ code: "INVALID_INPUT" });
   });
 
+  test("Q1 does not adopt an id that another run holds", async (context) => {
+    const scene = await openResearch(context, { create: [{ life: SLOW }, ...LOST.create] });
+    const server = await scene.server();
+    const other = await startRun(server, "Somebody else's question");
+    const [held] = scene.gemini.ledger.acceptedStarts();
+    const { task_id } = await lostStart(scene, server);
+    const { structured } = await resume(server, task_id, { interaction_id: held?.id });
+    expect(structured["error"]).toMatchObject({ code: "INVALID_INPUT", details: { field: "interaction_id" } });
+    expect(await statusOf(server, task_id)).toMatchObject({ status: "start_unknown" });
+    expect(await statusOf(server, other)).toMatchObject({ status: "running_async" });
+  });
+
   test("Q1 I8 is started again only with the user's word, once", async (context) => {
     const scene = await openResearch(context, LOST);
     const server = await scene.server();
@@ -166,6 +178,82 @@ describe("what cannot be resumed", () => {
 });
 
 describe("an interrupted deep_search", () => {
+  test("Q1 has one continuation however many processes ask for it at once", async (context) => {
+    const scene = await openResearch(context);
+    scene.gemini.setScenario({ name: "dies", tasks: { verify: [{ fault: "hang" }] } });
+    const stop = new AbortController();
+    const servers = await Promise.all([scene.server(), scene.server()]);
+    const lost = servers[0].call("deep_search", { query: QUERY }, { signal: stop.signal }).catch(() => "lost");
+    await vi.waitFor(() => expect(scene.gemini.ledger.countByKind()).toMatchObject({ verify: 1 }), { timeout: 10_000 });
+    stop.abort();
+    await lost;
+    const [parent] = await vi.waitFor(() => {
+      const runs = scene.sql<{ task_id: string }>("select task_id from research_tasks where status = 'cancelled'");
+      expect(runs).toHaveLength(1);
+      return runs;
+    }, 10_000);
+    // Many at once, so that some meet.
+    const parents = Array.from({ length: 12 }, () => crypto.randomUUID());
+    const columns = (table: string): string =>
+      scene
+        .sql<{ name: string }>(`select name from pragma_table_info('${table}') where name <> 'task_id'`)
+        .map(({ name }) => name)
+        .join(", ");
+    for (const id of parents) {
+      for (const table of ["research_tasks", "research_rounds"]) {
+        const rest = columns(table);
+        const copy = `insert into ${table} (task_id, ${rest}) select ?, ${rest} from ${table} where task_id = ?`;
+        scene.sql(copy, id, parent?.task_id ?? "");
+      }
+    }
+    const answers = await Promise.all(
+      parents.flatMap((id) => [...servers, ...servers].map(async (server) => ({ id, ...(await resume(server, id)) }))),
+    );
+    for (const id of parents) {
+      const same = answers.filter((answer) => answer.id === id);
+      expect(new Set(same.map(({ structured }) => structured["task_id"])).size).toBe(1);
+      const begun = same.filter(({ structured }) => structured["message"].startsWith("The search goes on at round 2"));
+      expect(begun).toHaveLength(1);
+    }
+    const children = scene.sql<{ n: number }>(
+      "select count(*) as n from research_tasks where parent_task_id is not null",
+    );
+    expect(children).toEqual([{ n: parents.length }]);
+  });
+
+  test("Q1 G8 whose continuation stopped as well goes on from there: no finished round is paid for again", async (context) => {
+    const hang = { name: "dies", tasks: { verify: [{ fault: "hang" as const }] } };
+    const scene = await openScene(context, hang);
+    const first = await scene.server();
+    const stop = new AbortController();
+    let parent = "";
+    const lost = first
+      .call(
+        "deep_search",
+        { query: QUERY, max_iterations: 4 },
+        { signal: stop.signal, onProgress: (text) => (parent ||= /task_id ([\w-]{36})/.exec(text)?.[1] ?? "") },
+      )
+      .catch(() => "lost");
+    const asked = (times: number): Promise<void> =>
+      vi.waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(times), { timeout: 15_000 });
+    await asked(1);
+    stop.abort();
+    await lost;
+    await untilStatus(first, parent, "cancelled");
+    const child = (await resume(first, parent)).structured["task_id"];
+    await asked(2);
+    expect((await resume(first, parent)).structured["task_id"]).toBe(child);
+    await first.call("cancel_research", { task_id: child });
+    await untilStatus(first, child, "cancelled");
+    const grandchild = (await resume(first, parent)).structured["task_id"];
+    expect([parent, child]).not.toContain(grandchild);
+    await asked(3);
+    for (const task_id of [parent, child, grandchild]) {
+      expect((await resume(first, task_id)).structured["task_id"] ?? grandchild).toBe(grandchild);
+    }
+    expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
+  });
+
   test("Q1 P2 G8 goes on at its next round after a kill -9, without paying for a finished one again", async (context) => {
     const scene = await openScene(context, { name: "dies", tasks: { verify: [{ fault: "hang" }] } });
     const first = await scene.server();

@@ -2,6 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { untold } from "../support/leaves.ts";
 import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus, type CreateFault } from "../support/research.ts";
@@ -139,6 +140,11 @@ describe.concurrent("the paid request", () => {
   test("I3 R6 answers within 30 s while Google takes its time, and the request goes on", async (context) => {
     const scene = await openResearch(context, { create: [{ latency_ms: 26_000 }] });
     const server = await scene.server({ env: { RESEARCH_SYNC_WINDOW_MS: "20000" } });
+    // A store that lets nobody write for a while is part of the 30 s, too.
+    await scene.command(["list-research"]);
+    const other = new DatabaseSync(join(scene.configDir, "deep_research.db"));
+    other.exec("begin immediate");
+    setTimeout(() => other.close(), 3_500);
     const began = Date.now();
     const { structured } = await server.call(START, { query: QUERY });
     const took = Date.now() - began;

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import type { Tool } from "@modelcontextprotocol/client";
 import { describe, expect, test, type TestContext } from "vitest";
+import { OPERATIONS } from "../../src/operations/catalog.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 import { BIN, type Era, ROOT, startServer, TEST_KEY, temporaryDirectory } from "../support/server.ts";
 
@@ -24,8 +25,10 @@ const NAMES = [
   "list_research",
   "deep_research",
 ];
-/** Every session of every client pays for the list; most of it is output schemas. */
-const MOST_BYTES_PER_TOOL = 3_500;
+/** Every session of every client pays for the list. */
+const MOST_BYTES = 16 * 1024;
+/** Those that return reports, which a client must not cut. */
+const REPORTING = ["search", "deep_search", "start_deep_research", "get_research_results", "deep_research"];
 
 async function listTools({ onTestFinished }: TestContext, era: Era): Promise<Tool[]> {
   const server = await startServer({ era });
@@ -48,6 +51,11 @@ const isUnion = (schema: Schema): boolean =>
 const hasOtherThanTexts = (values: unknown): boolean =>
   Array.isArray(values) && values.some((value) => typeof value !== "string");
 
+const NUMBERS: unknown[] = ["integer", "number"];
+
+const isUnbounded = (schema: Schema): boolean =>
+  NUMBERS.includes(schema["type"]) && !("minimum" in schema && "maximum" in schema);
+
 const isDescribed = (schema: unknown): boolean =>
   isSchema(schema) && typeof schema["description"] === "string" && schema["description"].length > 10;
 
@@ -58,6 +66,9 @@ function schemaFaults({ name, inputSchema, outputSchema = {} }: Tool): string[] 
   const unions = [...schemasIn(inputSchema), ...schemasIn(outputSchema)].filter(isUnion);
   return [
     ...bare.map(([parameter]) => `${name}: ${parameter} is not described`),
+    ...schemasIn(inputSchema)
+      .filter(isUnbounded)
+      .map((schema) => `${name}: a number without bounds, ${JSON.stringify(schema)}`),
     ...unions.map((schema) => `${name}: a union, ${JSON.stringify(schema)}`),
     ...(type === "object" ? [] : [`${name}: the output is no object`]),
     ...(JSON.stringify(required) === '["success"]' ? [] : [`${name}: the output requires ${JSON.stringify(required)}`]),
@@ -93,7 +104,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": true,
           "readOnlyHint": true,
         },
-        "description": "Answers a question from the web in one round: Gemini searches, opens promising pages and writes a short report with the addresses it visited. Use it for facts, news, documentation, prices: anything one good search can settle. Not for questions where sources conflict or a mistake is costly (deep_search checks its result in several rounds). Takes seconds, costs about a cent. Returns the report as Markdown and its sources.",
+        "description": "Answers a question from the web in one round: Gemini searches, reads promising pages and writes a short report. For facts, news, documentation, prices: what one good search can settle. Where sources conflict or a mistake is costly, use deep_search. Takes seconds, costs about a cent. Returns the report (Markdown) and its sources.",
         "name": "search",
         "title": "Web search",
       },
@@ -104,7 +115,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": true,
           "readOnlyHint": true,
         },
-        "description": "Researches a question on the web in 2 to 5 rounds: five perspectives first, then rounds that verify and correct the result until it is confirmed. Use it when sources may conflict, when the answer needs several angles, or when being wrong is costly. Not for simple look-ups (use search). Takes one to ten minutes, costs a few cents per round; every finished round is stored, so nothing is lost if the call is interrupted (get_research_results). Returns the report as Markdown, whether it was verified, and the sources of every round.",
+        "description": "Researches a question in 2 to 5 rounds: five perspectives first, then rounds that verify and correct until the result is confirmed. For conflicting sources, questions with several sides, or when being wrong is costly. For look-ups use search, for a broad report start_deep_research. Takes 1 to 10 minutes, costs a few cents per round; finished rounds are kept if the call is lost (get_research_results). Returns the report (Markdown), whether it was verified, and its sources.",
         "name": "deep_search",
         "title": "Checked web research",
       },
@@ -115,7 +126,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Estimates how long start_deep_research would take for a question and what it would cost, from Google's published figures and from your own finished runs. Use it before a start whose price matters, or to choose between the agents. Not needed for search or deep_search, which cost cents. Computed locally: free, instant, no key needed, nothing is sent. Returns the class of the question, ranges for minutes and US dollars, and a recommendation.",
+        "description": "Estimates minutes and US dollars of start_deep_research for a question, from Google's figures and your own finished runs. Use it before a start whose price matters, or to choose the agent. Not needed for search or deep_search, which cost cents. Free, instant, local. Returns the class of the question, ranges and a recommendation.",
         "name": "estimate_research_cost",
         "title": "Estimate research cost",
       },
@@ -126,7 +137,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Starts Google's Deep Research agent on a question: dozens of searches, a long report with citations. Use it for broad or hard questions that deserve an hour and some dollars. Not for look-ups (search) or for one question to be checked (deep_search). Costs about $1 to $7 and takes 5 to 60 minutes in the background; estimate_research_cost says more and is free. Answers within 30 s with a task_id: the research goes on at Google even if this client closes. Follow it with check_research_status, read it with get_research_results. Asking the same again within 10 minutes joins the run instead of paying twice.",
+        "description": "Starts Google's Deep Research agent: a long report with citations. For broad or hard questions that deserve an hour and some dollars. For look-ups use search, to have one answer checked deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; the research goes on at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
         "name": "start_deep_research",
         "title": "Start deep research",
       },
@@ -137,7 +148,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Says where a run stands: state, progress, what it is doing, elapsed time, cost so far, whether it looks stuck. Use it on a task_id from start_deep_research; wait a minute or more between calls. Not for the report (get_research_results). Reads the local database only: free, instant, no key needed.",
+        "description": "Says where a run stands: state, progress, current action, elapsed time, cost so far, whether it looks stuck. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns on any change. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
         "name": "check_research_status",
         "title": "Check research status",
       },
@@ -148,7 +159,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Returns the stored report of a run by its task_id: of a finished one, or as far as it came (partial) of one that failed, was interrupted or cancelled. Use it when a call was lost or to read an earlier answer again; list_research finds the task_id. Reads the local database only: free, instant, no key needed. Returns report, numbered sources and figures.",
+        "description": "Returns the stored report of a run: whole, or as far as it came (partial) when it failed or was cancelled. Use it when check_research_status says completed, when a call was lost, or to read an answer again; list_research finds the task_id. Not while a run goes on. A report over 30,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
         "name": "get_research_results",
         "title": "Get research results",
       },
@@ -159,7 +170,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": false,
           "readOnlyHint": false,
         },
-        "description": "Saves the stored report of a finished run as a Markdown file with title, metadata and numbered sources. Use it to keep or share a report; to read one, use get_research_results. A run that failed or was cancelled is saved as far as it came, marked PARTIAL in the first line; one that is still going on is an error with its status. Local and free: no model is asked, no key needed. Never overwrites a file. Returns the absolute path.",
+        "description": "Saves the stored report of a finished run as a Markdown file with title, metadata and numbered sources. To keep or share a report; to read one use get_research_results. A failed or cancelled run is saved as far as it came, marked PARTIAL; one that still goes on is an error. Free, local, never overwrites a file. Returns the absolute path.",
         "name": "save_research_to_markdown",
         "title": "Save research to Markdown",
       },
@@ -170,7 +181,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Stops a run, here and at Google, from any client. Use it when the answer is no longer wanted; what was found so far is kept and can be read with get_research_results. If the report is finished before the cancel arrives, the report is kept and the answer says so. Takes up to 5 s, costs nothing; what Google has charged so far stays charged.",
+        "description": "Stops a run, here and at Google, whichever client started it. Use it when the answer is no longer wanted, not to wait for one (check_research_status). What was found is kept for get_research_results; a report that was finished first is kept and the answer says so. Takes up to 5 s, free; what Google has charged stays charged.",
         "name": "cancel_research",
         "title": "Cancel research",
       },
@@ -181,7 +192,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Takes up a run that stopped: looks again at a failed or timed-out deep research (free), continues an interrupted deep_search at its next round (costs that round), adopts the interaction_id of a start whose outcome is unknown (free), or starts such a one again, which may be charged twice and therefore needs accept_possible_double_charge. Not for finished runs. Answers within 30 s.",
+        "description": "Takes up a run that stopped: looks again at a failed or timed-out deep research (free), continues an interrupted deep_search at its next round (cents), adopts the interaction_id of a start whose outcome is unknown (free), or starts such a one again, which may be charged twice and needs accept_possible_double_charge. Not for runs that go on or are completed. Answers within 30 s with the task_id to follow.",
         "name": "resume_research",
         "title": "Resume research",
       },
@@ -192,7 +203,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Lists stored runs of every kind, newest first: searches, deep searches and research, finished or not. Use it to find a task_id again, for example after a call was interrupted; get_research_results then returns the report. Reads the local database only: free, instant, no key needed.",
+        "description": "Lists stored runs of every kind, newest first, finished or not. Use it to find a task_id, for example after a call was lost; get_research_results then returns the report. Free, instant, local. Returns task_id, kind, question, state and cost of each.",
         "name": "list_research",
         "title": "List research runs",
       },
@@ -203,7 +214,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": true,
           "readOnlyHint": true,
         },
-        "description": "Writes a report on a topic in one unchecked round. Kept for configurations made for older versions: prefer deep_search, which verifies its result, or search for a quick answer. Takes seconds to a few minutes, costs a few cents. Returns the report as Markdown and its sources.",
+        "description": "Older tool, kept for existing configurations: writes a report on a topic in one unchecked round. Prefer deep_search, which verifies its result, or search for a quick answer. Takes seconds to minutes, costs a few cents. Returns the report (Markdown) and its sources.",
         "name": "deep_research",
         "title": "Research report (older tool)",
       },
@@ -211,34 +222,45 @@ test("A5 texts and hints that a model chooses by", async (context) => {
   `);
 });
 
-test("A5 the list is small enough to carry in every session", async (context) => {
-  const bytes = Buffer.byteLength(JSON.stringify(await listTools(context, "modern")));
+test.for(ERAS)("A5 the list is small enough to carry in every session: %s", async (era, context) => {
+  const bytes = Buffer.byteLength(JSON.stringify(await listTools(context, era)));
   process.stdout.write(`tools/list: ${bytes} bytes for ${NAMES.length} tools\n`);
-  expect(bytes).toBeLessThan(MOST_BYTES_PER_TOOL * NAMES.length);
+  expect(bytes).toBeLessThan(MOST_BYTES);
+});
+
+test("A5 every field of an answer is announced, and which tools return reports", async (context) => {
+  const tools = await listTools(context, "modern");
+  const fields = tools.map(({ outputSchema }) => Object.keys(outputSchema?.["properties"] ?? {}));
+  expect(fields).toEqual(OPERATIONS.map(({ output }) => Object.keys(output.shape)));
+  expect(tools.filter((tool) => tool._meta !== undefined).map(({ name }) => name)).toEqual(REPORTING);
+  expect(JSON.stringify(tools)).not.toMatch(/\$schema|"additionalProperties":\{/);
 });
 
 const INSPECTOR = join(ROOT, "node_modules/.bin/mcp-inspector");
 
 /** The official inspector as a second, independent client. It rejects when its exit code is not 0. */
-async function inspect(scene: Scene, era: Era, method: string[]): Promise<unknown> {
+async function inspect(scene: Scene, era: Era, method: string[]): Promise<{ answer: unknown; stderr: string }> {
   const settings = Object.entries(scene.env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
   const target = [process.execPath, BIN, ...settings];
-  const args = [INSPECTOR, "--cli", ...target, "--protocol-era", era, "--format", "json", "-q", "--method", ...method];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env: scene.env, cwd: scene.configDir });
-  return JSON.parse(stdout);
+  const args = [INSPECTOR, "--cli", ...target, "--protocol-era", era, "--format", "json", "--method", ...method];
+  const options = { env: scene.env, cwd: scene.configDir };
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, options);
+  return { answer: JSON.parse(stdout), stderr };
 }
 
 describe.each(ERAS)("the MCP Inspector, %s", (era) => {
-  test("A5 has no portability error to report", async (context) => {
-    const listed = await inspect(await openScene(context), era, ["tools/list", "--strict"]);
-    expect(listed).toMatchObject({ result: { tools: NAMES.map((name) => ({ name })) } });
+  test("A5 has nothing to say about the portability of the schemas", async (context) => {
+    const { answer, stderr } = await inspect(await openScene(context), era, ["tools/list", "--strict"]);
+    expect(answer).toMatchObject({ result: { tools: NAMES.map((name) => ({ name })) } });
+    expect(answer).not.toHaveProperty("schemaFindings");
+    expect(stderr).not.toMatch(/warning|error|issue/i);
   });
 
   test("A1 calls a tool", async (context) => {
     const scene = await openScene(context);
     const args = JSON.stringify({ query: "What is a heat pump?" });
-    const called = await inspect(scene, era, ["tools/call", "--tool-name", "search", "--tool-args-json", args]);
-    expect(called).toMatchObject({ result: { structuredContent: { success: true } } });
+    const { answer } = await inspect(scene, era, ["tools/call", "--tool-name", "search", "--tool-args-json", args]);
+    expect(answer).toMatchObject({ result: { structuredContent: { success: true } } });
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
   });
 });

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { expect, type TestContext, vi } from "vitest";
+import { expect, type TestContext } from "vitest";
 import {
   installStandin,
   readStandinLedger,
@@ -12,6 +12,7 @@ import {
 } from "../../src/simulator/standin-cli.ts";
 import { isAlive, processesNaming } from "./processes.ts";
 import { type Era, type RunningServer, startServer, temporaryDirectory } from "./server.ts";
+import { waitFor } from "./wait-for.ts";
 
 export interface CliScene {
   folder: string;
@@ -69,7 +70,7 @@ export function openCliScene(
       return server;
     },
     expectNothingLeft: () =>
-      vi.waitFor(() => {
+      waitFor(() => {
         expect({
           processes: processesNaming(folder).filter((pid) => !servers.includes(pid)),
           children: pidsIn(scene.children()).filter(isAlive),

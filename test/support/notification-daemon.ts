@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "vitest";
 import { ensureSystemPackages } from "../../scripts/system-packages.ts";
 import { runChild } from "../../src/platform/child.ts";
 
@@ -37,7 +36,9 @@ const START_MS = 15_000;
 /** Everything it starts ends with the test, and with this process at the latest, however that ends. */
 export async function startNotificationDaemon({
   onTestFinished,
-}: Pick<TestContext, "onTestFinished">): Promise<NotificationDaemon> {
+}: {
+  onTestFinished: (end: () => Promise<void>) => void;
+}): Promise<NotificationDaemon> {
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-desktop-"));
   const programs = createPrograms();
   onTestFinished(async () => {

@@ -24,6 +24,24 @@ const everyPid = (): number[] =>
 export const processesNaming = (text: string): number[] =>
   everyPid().filter((pid) => isAlive(pid) && (read(pid, "cmdline") + read(pid, "environ")).includes(text));
 
+/** Children that it has now, and dead ones that it has not buried yet. */
+export function childrenOf(pid: number): { living: number[]; zombies: number[] } {
+  const children = everyPid().filter((child) => fieldsAfterName(child)[1] === String(pid));
+  const zombies = children.filter((child) => fieldsAfterName(child)[0] === "Z");
+  return { living: children.filter((child) => !zombies.includes(child)), zombies };
+}
+
+function fieldsAfterName(pid: number): string[] {
+  const stat = read(pid, "stat");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
+
+/** What it has now, in megabytes. */
+export const residentMemory = (pid: number): number =>
+  Number(/^VmRSS:\s*(\d+) kB$/m.exec(read(pid, "status"))?.[1]) / 1_024;
+
 /** The most memory that the process ever had, in megabytes. */
 export const peakMemory = (pid: number): number =>
   Number(/^VmHWM:\s*(\d+) kB$/m.exec(read(pid, "status"))?.[1]) / 1_024;

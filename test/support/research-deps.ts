@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import type { TestContext } from "vitest";
 import type { Agent, Interaction } from "../../src/gemini/agent.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
@@ -57,7 +56,12 @@ export interface Stage {
   deps(agent?: Partial<Agent>): ResearchDeps;
 }
 
-export async function openStage({ onTestFinished }: Pick<TestContext, "onTestFinished">): Promise<Stage> {
+/** A test, or whoever else tells when it is over. */
+interface Occasion {
+  onTestFinished(close: () => Promise<void>): void;
+}
+
+export async function openStage({ onTestFinished }: Occasion): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-stage-"));
   const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
   const store = await openStore({ file: join(directory, "deep_research.db"), clock, log });

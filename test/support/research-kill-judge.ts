@@ -40,7 +40,7 @@ interface StoredAttempt {
 }
 
 export async function judge(world: KillWorld): Promise<Verdict> {
-  const runs = world.query<StoredRun>("select * from research_tasks");
+  const runs = world.query<StoredRun>("select * from research_tasks where kind = 'agent'");
   const attempts = world.query<StoredAttempt>("select * from research_attempts");
   const results = world.query<StoredResult>("select * from research_results");
   const money = judgeMoney(world, runs, attempts);

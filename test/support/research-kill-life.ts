@@ -1,23 +1,30 @@
-/** One life of the test build as a process: a server spoken to over stdio, or a worker, until it leaves or is killed. */
+/** One life of a build as a process: a server spoken to over stdio, or a worker, until it leaves or is killed. */
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 
 export interface LifeOptions {
-  /** `dist-failpoints/main.js`. */
+  /** `dist/main.js`, or `dist-failpoints/main.js`. */
   build: string;
   env: Record<string, string>;
   args?: string[];
   /** `name:n`: where it kills itself. */
   failpoint?: string | undefined;
+  /** Another user than ours, which only root can choose. */
+  uid?: number | undefined;
 }
 
 export interface Life {
   pid: number;
+  /** Its greeting is answered, or it is gone. */
+  ready: Promise<void>;
   /** Undefined when it died before it answered. */
   call(name: string, input: Record<string, unknown>): Promise<Answer | undefined>;
   kill(): void;
+  signal(name: NodeJS.Signals): void;
+  /** The next word of the server breaks. */
+  stopReading(): void;
   closeStdin(): void;
   stderr(): string;
   ended: Promise<{ killed: boolean; code: number | null }>;
@@ -30,8 +37,9 @@ const answerSchema = z.looseObject({
   joined: z.boolean().optional(),
   error: z.looseObject({ code: z.string(), message: z.string() }).optional(),
 });
-type Answer = z.infer<typeof answerSchema>;
+export type Answer = z.infer<typeof answerSchema>;
 
+const greetingSchema = z.object({ id: z.literal(0) });
 const replySchema = z.object({ id: z.number(), result: z.object({ structuredContent: answerSchema }) });
 
 const HELLO = {
@@ -40,19 +48,23 @@ const HELLO = {
   clientInfo: { name: "kill-driver", version: "1.0.0" },
 };
 
-export function beginLife({ build, env, args = [], failpoint }: LifeOptions): Life {
+export function beginLife({ build, env, args = [], failpoint, uid }: LifeOptions): Life {
   const script = `import(${JSON.stringify(build)}).then((program) => program.main(process.argv.slice(1)))`;
   const child = spawn(process.execPath, ["-e", script, ...args], {
     env: { ...env, ...(failpoint === undefined ? {} : { GEMINI_SEARCH_FAILPOINT: failpoint }) },
     stdio: ["pipe", "pipe", "pipe"],
+    ...(uid === undefined ? {} : { uid }),
   });
   const waiting = new Map<number, (answer: Answer | undefined) => void>();
   let lastId = 0;
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   child.stdin.on("error", () => undefined);
+  const greeted = Promise.withResolvers<void>();
   createInterface(child.stdout).on("line", (line) => {
-    const reply = replySchema.safeParse(JSON.parse(line));
+    const message: unknown = JSON.parse(line);
+    if (greetingSchema.safeParse(message).success) greeted.resolve();
+    const reply = replySchema.safeParse(message);
     if (!reply.success) return;
     waiting.get(reply.data.id)?.(reply.data.result.structuredContent);
     waiting.delete(reply.data.id);
@@ -61,6 +73,7 @@ export function beginLife({ build, env, args = [], failpoint }: LifeOptions): Li
     child.once("close", (code, signal) => {
       for (const answer of waiting.values()) answer(undefined);
       waiting.clear();
+      greeted.resolve();
       resolve({ killed: signal === "SIGKILL", code });
     });
   });
@@ -71,6 +84,7 @@ export function beginLife({ build, env, args = [], failpoint }: LifeOptions): Li
   }
   return {
     pid: child.pid ?? 0,
+    ready: greeted.promise,
     call: (name, input) =>
       new Promise((resolve) => {
         if (child.exitCode !== null || child.signalCode !== null) {
@@ -82,6 +96,8 @@ export function beginLife({ build, env, args = [], failpoint }: LifeOptions): Li
         send({ id: lastId, method: "tools/call", params: { name, arguments: input } });
       }),
     kill: () => void child.kill("SIGKILL"),
+    signal: (name) => void child.kill(name),
+    stopReading: () => void child.stdout.destroy(),
     closeStdin: () => void child.stdin.end(),
     stderr: () => stderr,
     ended,

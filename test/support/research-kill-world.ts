@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { startSimulator, type Simulator } from "../../src/simulator/server.ts";
 import type { ScenarioInput } from "../../src/simulator/scenario.ts";
-import { beginLife, type Life } from "./research-kill-life.ts";
+import { beginLife, type Life, type LifeOptions } from "./research-kill-life.ts";
 import { isolatedEnvironment, ROOT, temporaryDirectory, TEST_KEY } from "./server.ts";
 
 export interface KillWorld {
@@ -21,7 +21,7 @@ export interface KillWorld {
   /** Started again, or adopted, on the user's word. */
   resumed: Set<string>;
   kills: Map<string, number>;
-  begin(options?: { args?: string[]; failpoint?: string | undefined; env?: Record<string, string> }): Life;
+  begin(options?: Partial<Omit<LifeOptions, "build">>): Life;
   /** Reads past the product. */
   query<Row>(sql: string, ...parameters: (string | number)[]): Row[];
   /** One line for each notification that reached the desktop. */
@@ -34,9 +34,13 @@ export interface KillWorldOptions {
   /** How many starts the scenario has lives for; the last life repeats. */
   starts?: number;
   scenario?: ScenarioInput;
+  /** What its processes run: the product as it is shipped, or the same with places to die. */
+  build?: "dist" | "dist-failpoints";
+  env?: Record<string, string>;
 }
 
-export async function openKillWorld({ seed = 1, starts = 2_000, scenario }: KillWorldOptions = {}): Promise<KillWorld> {
+export async function openKillWorld(options: KillWorldOptions = {}): Promise<KillWorld> {
+  const { seed = 1, starts = 2_000, scenario } = options;
   const random = seeded(seed);
   const gemini = await startSimulator({ scenario: scenario ?? livesOf(starts, random) });
   const folder = temporaryDirectory();
@@ -58,8 +62,9 @@ export async function openKillWorld({ seed = 1, starts = 2_000, scenario }: Kill
     RESEARCH_REPORTS_DIR: reportsDir,
     // Starts are most of the time that this takes.
     NODE_COMPILE_CACHE: join(folder, "compile-cache"),
+    ...options.env,
   };
-  const build = join(ROOT, "dist-failpoints/main.js");
+  const build = join(ROOT, options.build ?? "dist-failpoints", "main.js");
   const alive = new Set<Life>();
   return {
     gemini,
@@ -72,13 +77,7 @@ export async function openKillWorld({ seed = 1, starts = 2_000, scenario }: Kill
     resumed: new Set(),
     kills: new Map(),
     begin: (options = {}) => {
-      const { args, failpoint } = options;
-      const life = beginLife({
-        build,
-        env: { ...env, ...options.env },
-        failpoint,
-        ...(args === undefined ? {} : { args }),
-      });
+      const life = beginLife({ ...options, build, env: { ...env, ...options.env } });
       alive.add(life);
       void life.ended.then(() => alive.delete(life));
       return life;
@@ -131,7 +130,7 @@ function livesOf(starts: number, random: () => number): ScenarioInput {
 }
 
 /** The same kills for the same seed, as far as the scheduler allows (mulberry32). */
-function seeded(seed: number): () => number {
+export function seeded(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -47,7 +47,7 @@ export async function killAll(world: KillWorld, plan: KillPlan): Promise<void> {
 const count = ({ kills }: KillWorld, name: string): void => void kills.set(name, (kills.get(name) ?? 0) + 1);
 
 /** A database and one completed run, which lives that save a report need. */
-async function prepare(world: KillWorld): Promise<void> {
+export async function prepare(world: KillWorld): Promise<void> {
   const life = world.begin();
   await start(world, life, "A run to be saved");
   while (completedRun(world) === undefined) await sleep(50);
@@ -101,9 +101,9 @@ async function act(world: KillWorld, life: Life, way: Way | "random"): Promise<v
 }
 
 let questions = 0;
-const fresh = (about: string): string => `Question ${(questions += 1)} about ${about}`;
+export const fresh = (about: string): string => `Question ${(questions += 1)} about ${about}`;
 
-async function start(world: KillWorld, life: Life, query: string): Promise<string | undefined> {
+export async function start(world: KillWorld, life: Life, query: string): Promise<string | undefined> {
   const answer = await life.call("start_deep_research", { query });
   const { task_id: taskId, success, joined } = answer ?? {};
   if (taskId === undefined) return undefined;
@@ -121,7 +121,7 @@ async function startTwin(world: KillWorld, life: Life): Promise<void> {
   await Promise.all([start(world, life, query), start(world, life, query)]);
 }
 
-async function startAndCancel(world: KillWorld, life: Life): Promise<void> {
+export async function startAndCancel(world: KillWorld, life: Life): Promise<void> {
   const taskId = await start(world, life, fresh("nothing"));
   if (taskId === undefined) return;
   const save_partial = world.random() < 0.5;
@@ -135,7 +135,7 @@ const completedRun = (world: KillWorld): string | undefined => {
   return rows[0]?.task_id;
 };
 
-async function save(world: KillWorld, life: Life): Promise<void> {
+export async function save(world: KillWorld, life: Life): Promise<void> {
   const taskId = completedRun(world);
   // Without metadata the file is a function of what is stored: the judge can tell what it must hold.
   if (taskId !== undefined) await life.call("save_research_to_markdown", { task_id: taskId, include_metadata: false });

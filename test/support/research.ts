@@ -2,10 +2,11 @@
 
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { expect, type TestContext, vi } from "vitest";
+import { expect, type TestContext } from "vitest";
 import type { ScenarioInput } from "../../src/simulator/scenario.ts";
 import { openScene, type Scene } from "./scene.ts";
 import type { RunningServer, ToolResult } from "./server.ts";
+import { waitFor } from "./wait-for.ts";
 
 export type Interactions = NonNullable<ScenarioInput["interactions"]>;
 export type CreateFault = NonNullable<NonNullable<Interactions["create"]>[number]["fault"]>;
@@ -83,7 +84,7 @@ export const untilStatus = (
   status: string,
   timeout = 15_000,
 ): Promise<ToolResult["structured"]> =>
-  vi.waitFor(
+  waitFor(
     async () => {
       const now = await statusOf(server, task_id);
       expect(now["status"]).toBe(status);

@@ -1,7 +1,6 @@
 /** One test's own world: a simulated Gemini, a config directory, and servers and commands that see nothing else. */
 
 import { rmSync } from "node:fs";
-import type { TestContext } from "vitest";
 import type { ScenarioInput } from "../../src/simulator/scenario.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
 import { type CommandOptions, type CommandResult, type RunningCommand, startCommand } from "./command.ts";
@@ -24,11 +23,13 @@ export interface Scene {
   startCommand(args: string[], options?: Partial<CommandOptions>): RunningCommand;
 }
 
+/** A test, or whoever else says when it is over. */
+export interface Ending {
+  onTestFinished(close: () => Promise<void> | void): void;
+}
+
 /** Everything it starts ends with the test. */
-export async function openScene(
-  { onTestFinished }: Pick<TestContext, "onTestFinished">,
-  scenario: ScenarioInput | string = "good",
-): Promise<Scene> {
+export async function openScene({ onTestFinished }: Ending, scenario: ScenarioInput | string = "good"): Promise<Scene> {
   const gemini = await startSimulator({ scenario });
   const configDir = temporaryDirectory();
   onTestFinished(async () => {

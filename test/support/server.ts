@@ -85,7 +85,7 @@ export async function startServer({ era = "modern", env = {}, configDir }: Serve
   };
 }
 
-async function callTool(
+export async function callTool(
   client: Client,
   { name, input, signal, onProgress, timeout = 60_000 }: CallOptions & { name: string; input: Record<string, unknown> },
 ): Promise<ToolResult> {

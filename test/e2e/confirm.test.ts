@@ -1,0 +1,202 @@
+/** The user's word before much is spent: asked in the client's dialog in both eras, and never a word of the model's. */
+
+import { describe, expect, test, vi } from "vitest";
+import { type AskingOptions, askingClient } from "../support/asking-client.ts";
+import { openResearch, QUERY, SLOW, startRun } from "../support/research.ts";
+import type { Era } from "../support/server.ts";
+
+const COMPLEX =
+  "Compare the EV battery market in China, the US and Europe from 2015 to 2025: technology trends, market share of each manufacturer, and regulatory outlook.";
+const DEAR = { query: COMPLEX, model: "deep-research-max-preview-04-2026" };
+const ALWAYS = { RESEARCH_CONFIRM_ABOVE_USD: "0" };
+const YES: AskingOptions["answer"] = { action: "accept", content: { confirm: true } };
+const ERAS: Era[] = ["legacy", "modern"];
+const DECLINED = {
+  success: false,
+  error: {
+    code: "DECLINED",
+    message: "The user declined. Nothing was started and nothing was charged.",
+    suggestion: expect.stringContaining("Do not try again"),
+  },
+};
+
+describe.each(ERAS)("a %s client that can ask", (era) => {
+  test("asks before a start above the limit, with figures only, and starts it once on a yes", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const client = await askingClient(context, scene, { era, answer: YES });
+    const { isError, structured } = await client.call(DEAR);
+    expect(client.dialogs).toEqual([
+      {
+        message:
+          "This research will cost about $5.51 (at most $7) with deep-research-max-preview-04-2026, more than your limit of $5. Start it?",
+        schema: {
+          type: "object",
+          properties: { confirm: { type: "boolean", title: "Start it", description: "Start it and pay for it." } },
+          required: ["confirm"],
+        },
+      },
+    ]);
+    expect(isError).toBe(false);
+    expect(structured).toMatchObject({ success: true, status: "running_async" });
+    expect(scene.posts()).toBe(1);
+  });
+
+  test.for<[string, AskingOptions["answer"]]>([
+    ["an unticked box", { action: "accept", content: { confirm: false } }],
+    ["an accept that says nothing", { action: "accept" }],
+    ["an accept that says something else", { action: "accept", content: { confirm: "true" } }],
+    ["a decline", { action: "decline" }],
+    ["a closed dialog, as headless clients answer", { action: "cancel" }],
+    ["a decline with a ticked box", { action: "decline", content: { confirm: true } }],
+  ])("takes %s for a final no: asked once, nothing is started", async ([_name, answer], context) => {
+    const scene = await openResearch(context, SLOW);
+    const client = await askingClient(context, scene, { era, answer });
+    const { isError, structured } = await client.call(DEAR);
+    expect(isError).toBe(true);
+    expect(structured).toEqual(DECLINED);
+    expect(client.dialogs).toHaveLength(1);
+    expect(scene.posts()).toBe(0);
+  });
+
+  test("asks for nothing that is cheap, invalid or free", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const client = await askingClient(context, scene, { era, answer: { action: "decline" } });
+    expect((await client.call({ query: QUERY })).isError).toBe(false);
+    const invalid = await client.call({ ...DEAR, query: "x" });
+    expect(invalid.structured["error"]).toMatchObject({ code: "INVALID_QUERY", details: { field: "query" } });
+    const unknown = await client.call({ ...DEAR, confirm: true });
+    expect(unknown.structured["error"]).toMatchObject({ code: "INVALID_INPUT" });
+    expect((await client.call(DEAR, { tool: "estimate_research_cost" })).isError).toBe(false);
+    expect(client.dialogs).toEqual([]);
+    expect(scene.posts()).toBe(1);
+  });
+
+  test("I9 does not ask again for a start that joins the run, but asks for a forced one", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const client = await askingClient(context, scene, { era, answer: YES });
+    const first = await client.call(DEAR);
+    const second = await client.call(DEAR);
+    expect(second.structured).toMatchObject({ task_id: first.structured["task_id"], joined: true });
+    expect(client.dialogs).toHaveLength(1);
+    const forced = await client.call({ ...DEAR, force_new: true });
+    expect(forced.structured["task_id"]).not.toBe(first.structured["task_id"]);
+    expect(client.dialogs).toHaveLength(2);
+    expect(scene.posts()).toBe(2);
+  });
+
+  test("RESEARCH_CONFIRM_ABOVE_USD: 0 asks always, a higher limit less often, an unknown price always", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const always = await askingClient(context, scene, { era, answer: { action: "decline" }, env: ALWAYS });
+    expect((await always.call({ query: QUERY })).structured).toEqual(DECLINED);
+    expect(always.dialogs[0]?.message).toBe(
+      "This research will cost about $1.54 (at most $2.07) with deep-research-preview-04-2026, and every start is to be confirmed. Start it?",
+    );
+    const limit = { RESEARCH_CONFIRM_ABOVE_USD: "5.51" };
+    const seldom = await askingClient(context, scene, { era, answer: { action: "decline" }, env: limit });
+    expect((await seldom.call({ ...DEAR, model: "deep-thought-42" })).structured).toEqual(DECLINED);
+    expect(seldom.dialogs.map(({ message }) => message)).toEqual([
+      "What this research will cost is not known: there is no price for deep-thought-42. Start it?",
+    ]);
+    expect(scene.posts()).toBe(0);
+    expect((await seldom.call(DEAR)).isError).toBe(false);
+    expect(seldom.dialogs).toHaveLength(1);
+    expect(scene.posts()).toBe(1);
+  });
+
+  test("counts a capability without a mode as a form, and one for pages only as none", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const pages = await askingClient(context, scene, { era, answer: YES, elicitation: { url: {} } });
+    expect((await pages.call(DEAR)).structured["error"]).toMatchObject({ code: "CONFIRMATION_NEEDED" });
+    expect([pages.dialogs.length, scene.posts()]).toEqual([0, 0]);
+    const plain = await askingClient(context, scene, { era, answer: YES, elicitation: {} });
+    expect((await plain.call(DEAR)).isError).toBe(false);
+    expect([plain.dialogs.length, scene.posts()]).toEqual([1, 1]);
+  });
+
+  test("Q1 asks before a knowing restart above the limit, and says that it may be paid twice", async (context) => {
+    const scene = await openResearch(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
+    const { structured } = await (await scene.server()).call("start_deep_research", { query: QUERY });
+    const { task_id } = structured;
+    const again = { task_id, accept_possible_double_charge: true };
+    const no = await askingClient(context, scene, { era, answer: { action: "decline" }, env: ALWAYS });
+    expect((await no.call({ task_id }, { tool: "resume_research" })).structured["error"].code).toBe("START_UNKNOWN");
+    expect(no.dialogs).toEqual([]);
+    expect((await no.call(again, { tool: "resume_research" })).structured).toEqual(DECLINED);
+    expect(no.dialogs).toMatchObject([{ message: expect.stringContaining("would be charged as well. Start it?") }]);
+    expect(scene.posts()).toBe(1);
+    const yes = await askingClient(context, scene, { era, answer: YES, env: ALWAYS });
+    expect((await yes.call(again, { tool: "resume_research" })).structured).toMatchObject({ success: true, task_id });
+    expect([yes.dialogs.length, scene.posts()]).toEqual([1, 2]);
+  });
+});
+
+describe.each(ERAS)("a %s client that cannot ask", (era) => {
+  test("A6 is told the figures and what the user can do; nothing is started", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server({ era });
+    const { isError, structured, text } = await server.call("start_deep_research", DEAR);
+    expect(isError).toBe(true);
+    expect(structured).toMatchInlineSnapshot(`
+      {
+        "error": {
+          "code": "CONFIRMATION_NEEDED",
+          "details": {
+            "estimated_cost_usd": 5.51,
+            "limit_usd": 5,
+          },
+          "message": "This research will cost about $5.51 (at most $7) with deep-research-max-preview-04-2026, more than your limit of $5. The user must agree to it and could not be asked from here. Nothing was started.",
+          "suggestion": "Ask the user. Who agrees can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or start it in a terminal: gemini-search-mcp start-deep-research … --yes",
+        },
+        "success": false,
+      }
+    `);
+    expect(text).toContain("estimated_cost_usd: 5.51");
+    expect(text).not.toContain("EV battery");
+    expect(scene.posts()).toBe(0);
+    await startRun(server);
+    expect(scene.posts()).toBe(1);
+  });
+
+  test("I1 hears first of what would fail anyway", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server({ era, env: { GEMINI_API_KEY: "" } });
+    const { structured } = await server.call("start_deep_research", DEAR);
+    expect(structured["error"].code).toBe("GEMINI_UNAVAILABLE");
+    expect(scene.posts()).toBe(0);
+  });
+});
+
+describe("a legacy client while its user thinks", () => {
+  test("hears progress, and its cancel takes the dialog away", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const progress = vi.fn<() => void>();
+    const gone = Promise.withResolvers<void>();
+    const answer = (signal: AbortSignal) =>
+      new Promise<never>((_resolve, reject) => {
+        signal.addEventListener("abort", () => {
+          gone.resolve();
+          reject(new Error("gone"));
+        });
+      });
+    const client = await askingClient(context, scene, { era: "legacy", answer });
+    const controller = new AbortController();
+    const called = client.call(DEAR, { signal: controller.signal, onProgress: progress });
+    await vi.waitFor(() => expect(progress).toHaveBeenCalled(), { timeout: 10_000, interval: 10 });
+    controller.abort(new Error("enough"));
+    await expect(called).rejects.toThrow("enough");
+    await gone.promise;
+    expect(scene.posts()).toBe(0);
+  });
+
+  test("whose dialog fails is told that the user could not be asked", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const answer = () => {
+      throw new Error("no window");
+    };
+    const client = await askingClient(context, scene, { era: "legacy", answer });
+    const { structured } = await client.call(DEAR);
+    expect(structured["error"]).toMatchObject({ code: "CONFIRMATION_NEEDED", details: { estimated_cost_usd: 5.51 } });
+    expect(client.dialogs).toHaveLength(1);
+    expect(scene.posts()).toBe(0);
+  });
+});

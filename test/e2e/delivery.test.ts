@@ -1,0 +1,92 @@
+/** The answer of a run that lasts longer than the client waits for anything: it arrives, or stays to be read. */
+
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import { byAsking, byGivingUp, byProgress, byResuming, byTask, type LongRun, type Peer } from "../support/delivery.ts";
+import { type HttpScene, openHttpScene } from "../support/http-server.ts";
+import type { Era } from "../support/server.ts";
+
+const PEERS: [Peer["door"], Era][] = [
+  ["stdio", "legacy"],
+  ["stdio", "modern"],
+  ["HTTP", "legacy"],
+  ["HTTP", "modern"],
+];
+
+/** A start that does not wait, and looks at Google as fast as is allowed. */
+const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
+const ROUNDS = 10;
+/** What the official client waits for an answer. */
+const LIMIT_MS = 60_000;
+
+const VERIFIED_LATE: ScenarioInput = {
+  name: "verified-late",
+  tasks: { verify: [{ round: ROUNDS, answer: "verified" }, { answer: "unverified" }] },
+  // Seven minutes in three seconds.
+  interactions: { duration_ms: 420_000, speed: 140 },
+};
+const STUCK_IN_ROUND_2: ScenarioInput = { name: "stuck", tasks: { verify: [{ round: 2, fault: "hang" }] } };
+
+async function connect(scene: HttpScene, door: Peer["door"], era: Era): Promise<Peer> {
+  const { client } =
+    door === "stdio" ? await scene.server({ era, env: QUICK }) : await (await scene.http({ env: QUICK })).connect(era);
+  return { door, era, client };
+}
+
+const runFor = (way: string): LongRun => ({
+  query: `How do heat pumps perform in cold climates? (${way})`,
+  waitSeconds: 1,
+  rounds: ROUNDS,
+});
+
+/** The timers of this process, the client's limit among them, go on as ever but can be moved ahead. */
+const ownTimers = (): void =>
+  void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
+
+afterEach(() => void vi.useRealTimers());
+
+describe.each(PEERS)("over %s, a %s client", (door, era) => {
+  test("I3 J1 gets the report of a research by asking until it is over, and as a task", async (context) => {
+    const scene = await openHttpScene(context, VERIFIED_LATE);
+    const peer = await connect(scene, door, era);
+    const [asked, task] = await Promise.all([byAsking(peer, runFor("asked")), byTask(peer, runFor("task"))]);
+    for (const delivery of [asked, task]) {
+      expect(delivery).toMatchObject({ status: "completed", partial: false });
+      expect(delivery.report).toContain("## Executive summary");
+    }
+    const paid = scene.gemini.ledger.acceptedStarts().map(({ query }) => query);
+    expect(paid.toSorted()).toEqual([runFor("asked").query, runFor("task").query]);
+  });
+
+  test("G8 waits on for a blocking search while it hears something, minutes beyond its limit", async (context) => {
+    const scene = await openHttpScene(context, VERIFIED_LATE);
+    const peer = await connect(scene, door, era);
+    ownTimers();
+    let words = 0;
+    const onWord = (): void => {
+      words += 1;
+      vi.advanceTimersByTime(LIMIT_MS / 2);
+    };
+    const search = await byProgress(peer, { ...runFor("search"), onWord });
+    expect(search.report).toMatch(/^# How do heat pumps/);
+    expect(words * (LIMIT_MS / 2)).toBeGreaterThan(2 * LIMIT_MS);
+    expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: ROUNDS - 1 });
+  });
+
+  test("G8 Q1 that gives its call up cancels it, finds what was finished in the list, and has the rest done", async (context) => {
+    const scene = await openHttpScene(context, STUCK_IN_ROUND_2);
+    const peer = await connect(scene, door, era);
+    ownTimers();
+    const givenUp = byGivingUp(peer, runFor("given up"));
+    await vi.waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), { timeout: 30_000, interval: 50 });
+    vi.advanceTimersByTime(LIMIT_MS);
+    const delivery = await givenUp;
+    expect(delivery).toMatchObject({ status: "cancelled", partial: true, lost: "Request timed out" });
+    expect(delivery.report).toMatch(/^# How do heat pumps/);
+    scene.gemini.setScenario("good");
+    const resumed = await byResuming(peer, runFor("given up"), delivery);
+    expect(resumed).toMatchObject({ status: "completed", partial: false });
+    // What was paid for is not asked again.
+    expect(scene.gemini.ledger.count("deep_search")).toBe(1);
+  });
+});

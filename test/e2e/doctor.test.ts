@@ -1,0 +1,111 @@
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openResearch, startRun } from "../support/research.ts";
+import { openScene, type Scene } from "../support/scene.ts";
+
+interface Checkup {
+  name: string;
+  status: string;
+  message: string;
+  remedy?: string;
+}
+
+async function examine(scene: Pick<Scene, "command">, env: Record<string, string> = {}, args: string[] = []) {
+  const { code, stdout } = await scene.command(["doctor", "--json", ...args], { env });
+  const { healthy, checks } = JSON.parse(stdout) as { healthy: boolean; checks: Checkup[] };
+  return { code, healthy, of: (name: string) => checks.filter((check) => check.name === name) };
+}
+
+test("a sound installation is ok line by line, as text and as JSON", async (context) => {
+  const scene = await openScene(context);
+  await scene.command(["search", "What is a heat pump?"]);
+  const { code, stdout, stderr } = await scene.command(["doctor"]);
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  for (const name of ["node", "sqlite", "config directory", "disk", "database", "reachability", "key", "clock"]) {
+    expect(stdout).toMatch(new RegExp(`^ok    ${name}: `, "m"));
+  }
+  expect(stdout).toContain("integrity ok");
+  // Nothing is asked of a model, and nothing is charged.
+  expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
+  expect((await examine(scene)).healthy).toBe(true);
+});
+
+test("A3 without CLI, key and network it says what is missing and what to do, and fails", async (context) => {
+  const scene = await openScene(context);
+  const nowhere = {
+    PATH: "/nowhere",
+    GEMINI_API_KEY: "",
+    SEARCH_BACKEND: "auto",
+    GOOGLE_GEMINI_BASE_URL: "http://127.0.0.1:9",
+  };
+  const { code, healthy, of } = await examine(scene, nowhere);
+  expect({ code, healthy }).toEqual({ code: 1, healthy: false });
+  expect(of("gemini cli")).toMatchObject([
+    { status: "fail", remedy: expect.stringContaining("npm install -g @google/gemini-cli") },
+  ]);
+  expect(of("reachability")).toMatchObject([{ status: "fail", message: "127.0.0.1:9 does not answer." }]);
+  expect(of("key")).toMatchObject([{ status: "warn", remedy: expect.stringContaining("AI Studio") }]);
+  expect(of("notifications")).toMatchObject([{ status: "warn" }]);
+  const offline = await examine(scene, nowhere, ["--offline"]);
+  expect(offline.of("reachability")).toEqual([]);
+});
+
+test("a key that Google refuses fails, and the key is nowhere in the answer", async (context) => {
+  const scene = await openScene(context, { name: "refused", reject_key: true });
+  const { code, stdout } = await scene.command(["doctor"]);
+  expect(code).toBe(1);
+  expect(stdout).toContain("refuses GEMINI_API_KEY");
+  expect(stdout).not.toContain(scene.env["GEMINI_API_KEY"]);
+});
+
+test("B1 a setting with a bad value, open modes and a damaged database are named", async (context) => {
+  const scene = await openScene(context);
+  await scene.command(["search", "What is a heat pump?"]);
+  const file = join(scene.configDir, "deep_research.db");
+  chmodSync(scene.configDir, 0o755);
+  chmodSync(file, 0o644);
+  const open = await examine(scene, { JSON_MAX_RETRIES: "many" });
+  expect(open.of("settings")).toMatchObject([{ status: "warn", message: expect.stringContaining("JSON_MAX_RETRIES") }]);
+  expect(open.of("config directory")).toMatchObject([{ status: "warn", remedy: `chmod 700 ${scene.configDir}` }]);
+  expect(open.of("file modes")).toMatchObject([{ status: "warn", remedy: `chmod 600 ${file}` }]);
+  for (const suffix of ["-wal", "-shm"]) rmSync(file + suffix, { force: true });
+  writeFileSync(file, "this is not a database");
+  const damaged = await examine(scene);
+  expect(damaged.of("database")).toMatchObject([{ status: "fail" }]);
+  expect(damaged.code).toBe(1);
+});
+
+test("B5 a config directory that cannot be written fails", async (context) => {
+  const scene = await openScene(context);
+  const blocked = join(scene.configDir, "file");
+  writeFileSync(blocked, "");
+  const { of } = await examine(scene, { GEMINI_SEARCH_CONFIG_DIR: join(blocked, "config") });
+  expect(of("config directory")).toMatchObject([
+    { status: "fail", remedy: expect.stringContaining("GEMINI_SEARCH_CONFIG_DIR") },
+  ]);
+});
+
+test("other processes and starts of unknown outcome are counted, and nothing is changed", async (context) => {
+  const scene = await openResearch(context);
+  const server = await scene.server();
+  const taskId = await startRun(server);
+  scene.sql("update research_tasks set status = 'start_unknown' where task_id = ?", taskId);
+  const { of } = await examine(scene);
+  expect(of("unknown starts")).toMatchObject([{ status: "warn", message: expect.stringMatching(/^1 /) }]);
+  expect(of("other processes")).toMatchObject([{ message: expect.stringContaining(String(server.pid)) }]);
+  expect(scene.sql("select status from research_tasks")).toEqual([{ status: "start_unknown" }]);
+});
+
+test("C1 the CLI's version is read from its package, never by running it", async (context) => {
+  const scene = await openScene(context);
+  const folder = join(scene.configDir, "cli");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "@google/gemini-cli", version: "9.8.7" }));
+  const ran = join(folder, "ran");
+  writeFileSync(join(folder, "gemini"), `#!/bin/sh\ntouch '${ran}'\n`, { mode: 0o755 });
+  const { of } = await examine(scene, { PATH: `${folder}:${process.env["PATH"]}` });
+  expect(of("gemini cli")).toMatchObject([{ status: "ok", message: expect.stringContaining("version 9.8.7") }]);
+  expect(() => rmSync(ran)).toThrow();
+});

@@ -1,0 +1,102 @@
+/** Who goes away over HTTP: a modern client cancels by closing its stream, an older one by saying so. */
+
+import { expect, test, vi } from "vitest";
+import { type HttpClient, type HttpScene, openHttpScene } from "../support/http-server.ts";
+import type { CallOptions, ToolResult } from "../support/server.ts";
+import { storedRun } from "../support/stored-run.ts";
+
+const QUERY = "How do heat pumps perform in cold climates?";
+const SOON = { timeout: 15_000, interval: 20 };
+const STUCK_IN_ROUND_2 = { name: "stuck-in-round-2", tasks: { verify: [{ round: 2, fault: "hang" as const }] } };
+
+interface InRound2 {
+  taskId: string;
+  call: Promise<ToolResult | undefined>;
+}
+
+async function reachRound2(scene: HttpScene, { call }: HttpClient, options: CallOptions): Promise<InRound2> {
+  let taskId = "";
+  const onProgress = (message: string): void => {
+    taskId = /task_id ([\w-]{36})/.exec(message)?.[1] ?? taskId;
+  };
+  const called = call("deep_search", { query: QUERY }, { ...options, onProgress }).catch(() => undefined);
+  await vi.waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), SOON);
+  await vi.waitFor(() => expect(taskId).not.toBe(""), SOON);
+  return { taskId, call: called };
+}
+
+async function expectCancelled(scene: HttpScene, taskId: string): Promise<void> {
+  await vi.waitFor(() => expect(scene.gemini.ledger.entries()[1]?.outcome).toBe("aborted"), SOON);
+  await vi.waitFor(
+    () => expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "cancelled", error_code: "CANCELLED" }),
+    SOON,
+  );
+}
+
+async function expectRound1(reader: HttpClient, taskId: string): Promise<void> {
+  const { structured } = await reader.call("get_research_results", { task_id: taskId });
+  expect(structured).toMatchObject({
+    success: true,
+    partial: true,
+    status: "cancelled",
+    report: expect.stringMatching(/^# How do heat pumps/),
+  });
+}
+
+test("A9 G8 a modern client that closes its stream cancels the call; its text is kept", async (context) => {
+  const scene = await openHttpScene(context, STUCK_IN_ROUND_2);
+  const server = await scene.http();
+  const http = await server.connect("modern");
+  const controller = new AbortController();
+  const { taskId, call } = await reachRound2(scene, http, { signal: controller.signal });
+  controller.abort();
+  expect(await call).toBeUndefined();
+  await expectCancelled(scene, taskId);
+  await expectRound1(await server.connect("modern"), taskId);
+  expect(server.stdout()).toBe("");
+});
+
+test("A9 G8 a modern client that dies cancels its call", async (context) => {
+  const scene = await openHttpScene(context, STUCK_IN_ROUND_2);
+  const server = await scene.http();
+  const http = await server.connect("modern");
+  const { taskId } = await reachRound2(scene, http, {});
+  await http.close();
+  await expectCancelled(scene, taskId);
+});
+
+test("A9 G8 an older client cancels by its notification, in its session", async (context) => {
+  const scene = await openHttpScene(context, STUCK_IN_ROUND_2);
+  const server = await scene.http();
+  const http = await server.connect("legacy");
+  const controller = new AbortController();
+  const { taskId, call } = await reachRound2(scene, http, { signal: controller.signal });
+  controller.abort();
+  expect(await call).toBeUndefined();
+  await expectCancelled(scene, taskId);
+  await expectRound1(http, taskId);
+});
+
+test("A9 an older client whose connection drops does not cancel: the answer is stored", async (context) => {
+  const scene = await openHttpScene(context, { name: "slow-round-2", tasks: { verify: [{ latency_ms: 1_500 }] } });
+  const server = await scene.http();
+  const http = await server.connect("legacy");
+  const { taskId } = await reachRound2(scene, http, {});
+  await http.close();
+  await vi.waitFor(() => expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "completed" }), {
+    timeout: 30_000,
+    interval: 50,
+  });
+});
+
+test("A9 a cancel from another session changes nothing", async (context) => {
+  const scene = await openHttpScene(context, STUCK_IN_ROUND_2);
+  const server = await scene.http();
+  const [mine, other] = [await server.connect("legacy"), await server.connect("legacy")];
+  const { taskId } = await reachRound2(scene, mine, {});
+  for (let requestId = 0; requestId < 5; requestId += 1)
+    await other.client.notification({ method: "notifications/cancelled", params: { requestId } });
+  await other.client.ping();
+  expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "running" });
+  expect(scene.gemini.ledger.entries()[1]?.outcome).toBe("pending");
+});

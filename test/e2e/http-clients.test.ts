@@ -1,0 +1,56 @@
+/** Many clients at once whose requests have the same ids: nobody ever gets what is another's. */
+
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { addToken } from "../../src/http/token-store.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import { openHttpScene } from "../support/http-server.ts";
+import { callMarked, openMarkedClient, searchMarked } from "../support/marked-clients.ts";
+
+const CLIENTS = 24;
+const CALLS_EACH = 20;
+
+/** In no order, so that answers overtake each other. */
+const DELAYS = Array.from({ length: CLIENTS * 2 }, (_, n) => ({ latency_ms: (n * 37) % 100 }));
+
+async function tokensFor(configDir: string, count: number): Promise<string[]> {
+  const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
+  const store = await openSqlite(join(configDir, "deep_research.db"), log);
+  try {
+    const names = Array.from({ length: count }, (_, n) => `client-${n}`);
+    return await Promise.all(names.map((name) => addToken(store.db, { name, now: Date.now() })));
+  } finally {
+    await store.close();
+  }
+}
+
+test("A9 clients of both eras with colliding request ids get their own answers, and no other's", async (context) => {
+  const scene = await openHttpScene(context, { name: "delays", tasks: { search: DELAYS } });
+  const server = await scene.http({ env: { MCP_RATE_LIMIT_PER_MINUTE: "0" } });
+  const tokens = await tokensFor(scene.configDir, CLIENTS);
+  const wrong = await Promise.all(
+    tokens.map(async (token, index) => {
+      const client = await openMarkedClient({ url: server.url, token, era: index % 2 === 0 ? "modern" : "legacy" });
+      const found = [await searchMarked(client), await searchMarked(client)];
+      for (let n = 0; n < CALLS_EACH; n += 1) found.push((await callMarked(client, n)).wrong);
+      return found;
+    }),
+  );
+  expect(wrong.flat()).toHaveLength(CLIENTS * (CALLS_EACH + 2));
+  expect(wrong.flat().filter(Boolean)).toEqual([]);
+  expect(scene.gemini.ledger.exchanges("search")).toBe(CLIENTS * 2);
+});
+
+test("A9 several clients of one user, in sessions and without, keep their ids apart", async (context) => {
+  const scene = await openHttpScene(context, { name: "delays", tasks: { search: DELAYS } });
+  const server = await scene.http();
+  const wrong = await Promise.all(
+    Array.from({ length: CLIENTS }, async (_, index) => {
+      const era = index % 2 === 0 ? "modern" : "legacy";
+      const client = await openMarkedClient({ url: server.url, token: server.token, era });
+      return [await searchMarked(client), await searchMarked(client)];
+    }),
+  );
+  expect(wrong.flat().filter(Boolean)).toEqual([]);
+});

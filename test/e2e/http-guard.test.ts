@@ -1,0 +1,158 @@
+/** Host and Origin on every route: what a web page or a rebound name can reach on its reader's machine is nothing. */
+
+import { request } from "node:http";
+import { describe, expect, test } from "vitest";
+import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
+
+interface Asked {
+  method?: string;
+  path: string;
+  headers: Record<string, string>;
+}
+
+/** fetch() does not let a Host be set. */
+function ask(
+  server: RunningHttpServer,
+  { method = "GET", path, headers }: Asked,
+): Promise<{ status: number; body: string; headers: NodeJS.Dict<string | string[]> }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(`${server.url}${path}`, { method, headers, agent: false }, (response) => {
+      let body = "";
+      response.setEncoding("utf8").on("data", (text: string) => (body += text));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body, headers: response.headers }));
+    });
+    asked.once("error", reject);
+    asked.end();
+  });
+}
+
+const HOSTS: [string, "in" | "out" | "broken"][] = [
+  ["localhost", "in"],
+  ["127.0.0.1:1", "in"],
+  ["LOCALHOST:3000", "in"],
+  ["[::1]:3000", "in"],
+  ["research.example:8443", "in"],
+  ["evil.example", "out"],
+  ["localhost.evil.example", "out"],
+  ["127.0.0.1.evil.example", "out"],
+  ["research.example.evil.example", "out"],
+  ["192.168.1.7", "out"],
+  ["0.0.0.0", "out"],
+  ["localhost@evil.example", "broken"],
+  ["evil.example@localhost", "broken"],
+];
+
+const ORIGINS: [string | undefined, "in" | "out"][] = [
+  [undefined, "in"],
+  ["http://localhost:5173", "in"],
+  ["https://127.0.0.1", "in"],
+  ["http://[::1]:8080", "in"],
+  ["https://app.example", "in"],
+  ["https://any.example:444", "in"],
+  ["https://app.example:444", "out"],
+  ["http://app.example", "out"],
+  ["https://evil.example", "out"],
+  ["http://localhost.evil.example", "out"],
+  ["http://evil.example@localhost", "out"],
+  ["null", "out"],
+  ["", "out"],
+  ["file://", "out"],
+  ["chrome-extension://abcdefgh", "out"],
+];
+
+const ENV = { MCP_ALLOWED_HOSTS: "research.example", MCP_ALLOWED_ORIGINS: "https://app.example, any.example" };
+
+/** Path → what a caller gets whom Host and Origin let in: without and with the token. */
+const ROUTES: [string, number, number][] = [
+  ["/health", 200, 200],
+  ["/.well-known/oauth-protected-resource", 404, 404],
+  ["/.well-known/anything/else", 404, 404],
+  ["/mcp", 401, 405],
+  ["/", 401, 404],
+  ["/no/such/address", 401, 404],
+];
+
+interface Coming {
+  host: string;
+  origin: string;
+  path: string;
+}
+
+/** What is public is read by browsers of every origin, before anybody has a token. */
+function expected({ host, origin, path }: Coming, status: number): number {
+  if (host === "broken") return 400;
+  const letIn = host === "in" && (origin === "in" || path.startsWith("/.well-known/"));
+  return letIn ? status : 403;
+}
+
+describe("A9 Host and Origin", () => {
+  test(`${HOSTS.length * ORIGINS.length} pairs on ${ROUTES.length} routes, with and without a token`, async (context) => {
+    const server = await (await openHttpScene(context)).http({ env: ENV });
+    const wrong: string[] = [];
+    for (const [host, hostKind] of HOSTS) {
+      for (const [origin, originKind] of ORIGINS) {
+        const headers = { host, ...(origin === undefined ? {} : { origin }) };
+        const asked = ROUTES.flatMap(([path, without, withToken]) => [
+          { path, headers, status: without },
+          { path, headers: { ...headers, authorization: `Bearer ${server.token}` }, status: withToken },
+        ]);
+        const answers = await Promise.all(asked.map((one) => ask(server, one)));
+        for (const [at, { path, status }] of asked.entries()) {
+          const { status: got, body } = answers[at] ?? { status: 0, body: "" };
+          const want = expected({ host: hostKind, origin: originKind, path }, status);
+          if (got !== want) wrong.push(`${host} ${origin} ${path}: ${got}, not ${want}`);
+          if (typeof JSON.parse(body) !== "object") wrong.push(`${host} ${origin} ${path}: ${body}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test("A9 a browser's preflight is answered for allowed origins only", async (context) => {
+    const server = await (await openHttpScene(context)).http({ env: ENV });
+    const preflight = (origin: string) =>
+      ask(server, {
+        method: "OPTIONS",
+        path: "/mcp",
+        headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "authorization" },
+      });
+    const { status, headers } = await preflight("https://app.example");
+    expect(status).toBe(204);
+    expect(headers).toMatchObject({
+      "access-control-allow-origin": "https://app.example",
+      "access-control-allow-methods": "GET, POST, DELETE",
+      vary: "Origin",
+    });
+    const allowed = String(headers["access-control-allow-headers"]).toLowerCase().split(", ");
+    const needed = [
+      "authorization",
+      "content-type",
+      "mcp-session-id",
+      "mcp-protocol-version",
+      "mcp-method",
+      "mcp-name",
+    ];
+    expect(allowed).toEqual(expect.arrayContaining(needed));
+    const refused = await preflight("https://evil.example");
+    expect(refused.status).toBe(403);
+    expect(refused.headers).not.toHaveProperty("access-control-allow-origin");
+
+    const authorization = `Bearer ${server.token}`;
+    const read = await ask(server, { path: "/mcp", headers: { origin: "https://app.example", authorization } });
+    expect(read.headers).toMatchObject({
+      "access-control-allow-origin": "https://app.example",
+      "access-control-expose-headers": expect.stringContaining("Mcp-Session-Id"),
+    });
+    expect(read.headers).not.toHaveProperty("access-control-allow-credentials");
+  });
+
+  test("A9 a server for other machines answers under its addresses, says so, and not under foreign names", async (context) => {
+    const server = await (await openHttpScene(context)).http({ args: ["--host", "0.0.0.0"] });
+    expect(server.stderr()).toMatch(/^\[WARN\] .*MCP_ALLOWED_HOSTS/m);
+    const status = async (host: string): Promise<number> =>
+      (await ask(server, { path: "/health", headers: { host } })).status;
+    expect(await status(`127.0.0.1:${server.port}`)).toBe(200);
+    expect(await status(`0.0.0.0:${server.port}`)).toBe(200);
+    expect(await status("rebound.example")).toBe(403);
+  });
+});

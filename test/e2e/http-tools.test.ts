@@ -1,0 +1,166 @@
+/** The tools over HTTP: both eras, many clients at once, progress from the first moment. */
+
+import { describe, expect, test, vi } from "vitest";
+import { openHttpScene } from "../support/http-server.ts";
+import type { Era } from "../support/server.ts";
+
+const ERAS: Era[] = ["legacy", "modern"];
+const QUERY = "How do heat pumps perform in cold climates?";
+
+test("A9 /health answers without a token, and stdout stays empty", async (context) => {
+  const scene = await openHttpScene(context);
+  const server = await scene.http();
+  const response = await fetch(`${server.url}/health`);
+  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual({
+    status: "healthy",
+    service: "gemini-search-mcp",
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  });
+  expect(server.stdout()).toBe("");
+  expect(server.stderr()).toContain(`[INFO] Listening on http://127.0.0.1:${server.port}/mcp`);
+  expect(server.stderr()).not.toContain(server.token);
+});
+
+describe.each(ERAS)("a %s client", (era) => {
+  test("A9 lists and calls the tools as over stdio", async (context) => {
+    const scene = await openHttpScene(context);
+    const [server, stdio] = await Promise.all([scene.http(), scene.server({ era })]);
+    const http = await server.connect(era);
+    expect((await http.client.listTools()).tools).toEqual((await stdio.client.listTools()).tools);
+    const { isError, structured } = await http.call("search", { query: QUERY });
+    expect(isError).toBe(false);
+    expect(structured).toMatchObject({ success: true, metadata: { query: QUERY } });
+    // The holder of the server's own token is the user of this machine.
+    const { structured: listed } = await stdio.call("list_research", {});
+    expect(listed["runs"]).toMatchObject([{ task_id: structured["metadata"].task_id, kind: "search" }]);
+    await expect(http.call("no_such_tool", {})).rejects.toThrow("There is no tool");
+  });
+
+  test("A9 gets its first progress while the answer is still being made", async (context) => {
+    const scene = await openHttpScene(context, { name: "stuck", tasks: { search: [{ fault: "hang" }] } });
+    const http = await (await scene.http()).connect(era);
+    const controller = new AbortController();
+    const first = new Promise<string>((resolve) => {
+      http.call("search", { query: QUERY }, { onProgress: resolve, signal: controller.signal }).catch(() => undefined);
+    });
+    // Gemini never answers: whatever arrives was sent on its own.
+    expect(await first).toMatch(/\w/);
+    controller.abort();
+  });
+});
+
+test("A9 an answer that streams is not held back by a proxy, nor compressed", async (context) => {
+  const scene = await openHttpScene(context);
+  const server = await scene.http();
+  const response = await server.request("/mcp", {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "accept-encoding": "gzip, br",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "search", arguments: { query: QUERY }, _meta: { progressToken: 7 } },
+    }),
+  });
+  expect(response.status).toBe(200);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    "content-type": "text/event-stream",
+    "cache-control": "no-cache, no-transform",
+    "x-accel-buffering": "no",
+  });
+  expect(response.headers.has("content-encoding")).toBe(false);
+  const text = await response.text();
+  expect(text).toContain('"progressToken":7');
+  expect(text).toContain('"success":true');
+});
+
+test("A9 a modern call that wants no progress streams before its answer is there, so that nobody gives it up", async (context) => {
+  const scene = await openHttpScene(context, { name: "stuck", tasks: { search: [{ fault: "hang" }] } });
+  const server = await scene.http();
+  const controller = new AbortController();
+  const response = await server.request("/mcp", {
+    method: "POST",
+    signal: controller.signal,
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": "search",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: {
+        name: "search",
+        arguments: { query: QUERY },
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+      },
+    }),
+  });
+  // Gemini never answers, and yet there is a status.
+  expect(response.status).toBe(200);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    "content-type": "text/event-stream",
+    "x-accel-buffering": "no",
+  });
+  controller.abort();
+  await vi.waitFor(() => expect(scene.gemini.ledger.entries()[0]?.outcome).toBe("aborted"), { timeout: 15_000 });
+});
+
+test("A9 T5 ten clients of both eras at once each get their own answer", async (context) => {
+  const scene = await openHttpScene(context);
+  const server = await scene.http();
+  const clients = await Promise.all(Array.from({ length: 10 }, (_, n) => server.connect(ERAS[n % 2])));
+  const answers = await Promise.all(
+    clients.flatMap(({ call }, n) =>
+      ["first", "second"].map(async (which) => {
+        const query = `What is the ${which} thing about field ${n}?`;
+        return { query, answer: await call("search", { query }) };
+      }),
+    ),
+  );
+  for (const { query, answer } of answers)
+    expect(answer.structured).toMatchObject({ success: true, metadata: { query } });
+  expect(scene.gemini.ledger.exchanges("search")).toBe(20);
+});
+
+test("A9 two servers on one database see each other's runs", async (context) => {
+  const scene = await openHttpScene(context);
+  const [one, other] = await Promise.all([scene.http(), scene.http()]);
+  const { structured } = await (await one.connect("modern")).call("search", { query: QUERY });
+  const { task_id } = structured["metadata"];
+  const read = await (await other.connect("legacy")).call("get_research_results", { task_id });
+  expect(read.structured).toMatchObject({ success: true, query: QUERY });
+});
+
+test("A9 a taken port and a wrong flag are told before anything runs", async (context) => {
+  const scene = await openHttpScene(context);
+  const { port } = await scene.http();
+  const taken = await scene.command(["serve", "--port", String(port)]);
+  expect(taken).toMatchObject({ code: 1, stdout: "" });
+  expect(taken.stderr).toContain(`Port ${port} on 127.0.0.1 is in use`);
+  expect(taken.stderr).toContain("--port");
+  expect(await scene.command(["serve", "--port", "65536"])).toMatchObject({ code: 2, stdout: "" });
+  const open = await scene.command(["serve", "--no-auth", "--host", "0.0.0.0"]);
+  expect(open).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--no-auth") });
+  const elsewhere = await scene.command(["serve", "--host", "192.0.2.1"]);
+  expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot listen on 192.0.2.1:3000") });
+});
+
+test("A9 --no-auth on loopback asks for no token", async (context) => {
+  const scene = await openHttpScene(context);
+  const server = await scene.http({ args: ["--no-auth"] });
+  const { client } = await server.connect("modern", "");
+  expect((await client.listTools()).tools.length).toBeGreaterThan(5);
+});

@@ -1,0 +1,125 @@
+/** Who may come in over HTTP, from the terminal: tokens are shown once, kept as hashes, and revoked for good. */
+
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ownerOfToken } from "../../src/http/token-store.ts";
+import { hashToken } from "../../src/http/tokens.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { openStore } from "../../src/store/store.ts";
+import { openScene, type Scene } from "../support/scene.ts";
+
+const TOKEN = /^[\w-]{43}\n$/;
+
+/** All that the config directory holds, as bytes. */
+const keptBytes = ({ configDir }: Scene): string =>
+  readdirSync(configDir, { recursive: true, encoding: "utf8", withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"))
+    .join("\n");
+
+describe("A9 token add", () => {
+  test("prints the token alone on stdout, once, and keeps only its hash", async (context) => {
+    const scene = await openScene(context);
+    const { code, stdout, stderr } = await scene.command(["token", "add", "ann"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(TOKEN);
+    const token = stdout.trim();
+    expect(stderr).toBe("This is the token of ann. It is not stored and cannot be shown again.\n");
+    const kept = keptBytes(scene);
+    expect(kept).not.toContain(token);
+    expect(kept).toContain(createHash("sha256").update(token).digest("hex"));
+    for (const args of [["list"], ["list", "--json"], ["add", "ann"], ["revoke", "ann"]]) {
+      const later = await scene.command(["token", ...args]);
+      expect(later.stdout + later.stderr).not.toContain(token);
+    }
+  });
+
+  test("refuses a name that is taken, reserved or not one, exit 2", async (context) => {
+    const scene = await openScene(context);
+    await scene.command(["token", "add", "ann"]);
+    const taken = await scene.command(["token", "add", "ann"]);
+    expect(taken).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "INVALID_INPUT: ann has a token already.\nRevoke it first: gemini-search-mcp token revoke ann\n",
+    });
+    const json = await scene.command(["token", "add", "local", "--json"]);
+    expect(json.code).toBe(2);
+    expect(JSON.parse(json.stdout)).toMatchObject({ success: false, error: { code: "INVALID_INPUT" } });
+    for (const name of ["Ann", "oauth:ann", "a b", "", "ä", "a".repeat(65)]) {
+      expect(await scene.command(["token", "add", name])).toMatchObject({ code: 2, stdout: "" });
+    }
+  });
+
+  test("gives a name one token, however many ask at once", async (context) => {
+    const scene = await openScene(context);
+    const all = await Promise.all(Array.from({ length: 4 }, () => scene.command(["token", "add", "ann"])));
+    expect(all.filter(({ code }) => code === 0)).toHaveLength(1);
+    expect(all.filter(({ code, stdout }) => code === 2 && stdout === "")).toHaveLength(3);
+  });
+
+  test("says so where nothing can be kept, and gives no token", async (context) => {
+    const scene = await openScene(context);
+    const { code, stdout, stderr } = await scene.command(["token", "add", "ann"], {
+      env: { DEEP_RESEARCH_DB: join(scene.configDir, "in", "no", "directory.db") },
+    });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("SQLITE_ERROR: Tokens are kept in the database, and that cannot be written.");
+  });
+
+  test("its help says whose runs a name gets", async (context) => {
+    const scene = await openScene(context);
+    const { code, stdout } = await scene.command(["token", "add", "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("gets its earlier runs back");
+    expect((await scene.command(["token"])).code).toBe(2);
+  });
+});
+
+describe("A9 token list and revoke", () => {
+  test("show who has a token since when, never the token", async (context) => {
+    const scene = await openScene(context);
+    expect(await scene.command(["token", "list"])).toEqual({ code: 0, stdout: "There are no tokens.\n", stderr: "" });
+    const added = JSON.parse((await scene.command(["token", "add", "bob", "--json"])).stdout);
+    expect(added).toEqual({
+      success: true,
+      name: "bob",
+      token: expect.stringMatching(/^[\w-]{43}$/),
+      created_at: expect.stringMatching(/Z$/),
+    });
+    await scene.command(["token", "add", "ann"]);
+    await scene.command(["token", "revoke", "bob"]);
+    const { stdout } = await scene.command(["token", "list", "--json"]);
+    expect(JSON.parse(stdout)).toEqual({
+      success: true,
+      tokens: [
+        { name: "ann", created_at: expect.any(String), last_used_at: null, revoked_at: null },
+        { name: "bob", created_at: added.created_at, last_used_at: null, revoked_at: expect.any(String) },
+      ],
+    });
+    const shown = (await scene.command(["token", "list"])).stdout;
+    expect(shown).toMatch(/^NAME +CREATED +LAST USED +REVOKED\nann +\S+Z +never +no\nbob +\S+Z +never +\S+Z\n$/);
+  });
+
+  test("a revoke is seen at once by a process that has the database open", async (context) => {
+    const scene = await openScene(context);
+    const token = (await scene.command(["token", "add", "ann"])).stdout.trim();
+    const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
+    const store = await openStore({ file: join(scene.configDir, "deep_research.db"), clock: systemClock, log });
+    context.onTestFinished(store.close);
+    const owner = (): Promise<string | undefined> => ownerOfToken(store.db, hashToken(token), Date.now());
+    expect(await owner()).toBe("ann");
+    expect(await scene.command(["token", "revoke", "ann"])).toEqual({
+      code: 0,
+      stdout: "The token of ann is revoked. Its runs are kept.\n",
+      stderr: "",
+    });
+    expect(await owner()).toBeUndefined();
+    expect(await scene.command(["token", "revoke", "ann"])).toMatchObject({ code: 2, stdout: "" });
+    expect((await scene.command(["token", "add", "ann"])).code).toBe(0);
+    expect(await owner()).toBeUndefined();
+  });
+});

@@ -1,0 +1,179 @@
+/** Ways in which the answer of a long run reaches a client that waits sixty seconds for any one request, as the official one does. */
+
+import type { Client } from "@modelcontextprotocol/client";
+import type { Era, ToolResult } from "./server.ts";
+import { openTasks, settled } from "./tasks.ts";
+
+export interface Peer {
+  door: "stdio" | "HTTP";
+  era: Era;
+  client: Client;
+}
+
+export interface LongRun {
+  /** Unlike that of any other run, because the run is found by it. */
+  query: string;
+  /** What it asks `check_research_status` to wait. */
+  waitSeconds: number;
+  /** Most rounds of a deep search. */
+  rounds?: number;
+  /** Called with every word of progress. */
+  onWord?: () => void;
+}
+
+export interface Delivery {
+  taskId: string;
+  /** How the run ended. */
+  status: string;
+  report: string;
+  partial: boolean;
+  /** Why the call itself had no answer. */
+  lost?: string;
+  /** Requests whose progress was listened to. */
+  requests: Request[];
+}
+
+export interface Request {
+  tool: string;
+  tookMs: number;
+  /** Until the first word of progress, or the answer when that came first. */
+  firstWordMs: number;
+  /** The longest time without progress, up to the answer or the moment at which the client gave up. */
+  silenceMs: number;
+}
+
+type Input = Record<string, string | number>;
+
+const UNFINISHED = ["pending", "running", "running_async"];
+
+/** Starts the agent, asks how it goes until it is over, reads the report. */
+export async function byAsking(peer: Peer, run: LongRun): Promise<Delivery> {
+  const requests: Request[] = [];
+  const { structured } = await ask(peer, { run, tool: "start_deep_research", input: { query: run.query }, requests });
+  return whenOver(peer, { run, taskId: structured["task_id"], requests });
+}
+
+/** The same research as a task, through the official tasks client. */
+export async function byTask(peer: Peer, { query }: LongRun): Promise<Delivery> {
+  const { session } = openTasks(peer);
+  const execution = await session.callTool("start_deep_research", { query }, { task: { preference: "require" } });
+  if (execution.kind !== "task") throw new Error("The call did not become a task.");
+  const { task_id: taskId, status, results } = (await settled(execution)).structured;
+  return { taskId, status, report: results.report, partial: false, requests: [] };
+}
+
+/** A call that blocks for as long as the work lasts, by a client that waits on while it hears something. */
+export async function byProgress(peer: Peer, run: LongRun): Promise<Delivery> {
+  const requests: Request[] = [];
+  const asked = { run, tool: "deep_search", input: deepSearchInput(run), requests, resetTimeoutOnProgress: true };
+  const { result: report, metadata } = (await ask(peer, asked)).structured;
+  return { taskId: metadata.task_id, status: "completed", report, partial: false, requests };
+}
+
+/** The same call by a client that gives it up at its limit, whatever it hears; it then looks for what there is. */
+export async function byGivingUp(peer: Peer, run: LongRun): Promise<Delivery> {
+  const requests: Request[] = [];
+  const lost = await lossOf(ask(peer, { run, tool: "deep_search", input: deepSearchInput(run), requests }));
+  return { ...(await findLater(peer, run, requests)), lost };
+}
+
+/** What is left of a search that stopped, as a run of its own. */
+export async function byResuming(peer: Peer, run: LongRun, stopped: Delivery): Promise<Delivery> {
+  const requests: Request[] = [];
+  const { structured } = await ask(peer, {
+    run,
+    tool: "resume_research",
+    input: { task_id: stopped.taskId },
+    requests,
+  });
+  return whenOver(peer, { run, taskId: structured["task_id"], requests });
+}
+
+/** The same call by a client that goes away in the midst of it; somebody else looks for what there is. */
+export async function byLeaving(
+  peer: Peer,
+  { run, when, reader }: { run: LongRun; when: Promise<unknown>; reader: Peer },
+): Promise<Delivery> {
+  const requests: Request[] = [];
+  const asked = { run, tool: "deep_search", input: deepSearchInput(run), requests, resetTimeoutOnProgress: true };
+  const call = lossOf(ask(peer, asked));
+  await when;
+  await peer.client.close();
+  return { ...(await findLater(reader, run, requests)), lost: await call };
+}
+
+const deepSearchInput = ({ query, rounds }: LongRun): Input => ({
+  query,
+  ...(rounds === undefined ? {} : { max_iterations: rounds }),
+});
+
+const lossOf = (call: Promise<ToolResult>): Promise<string> =>
+  call.then(
+    () => {
+      throw new Error("The call was answered, although nobody should have waited for it.");
+    },
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+
+/** Knowing nothing of the run but its question. */
+async function findLater(peer: Peer, run: LongRun, requests: Request[]): Promise<Delivery> {
+  const { structured } = await ask(peer, { run, tool: "list_research", input: { limit: 100 }, requests: [] });
+  const runs: { task_id: string; query: string }[] = structured["runs"];
+  const taskId = runs.find(({ query }) => query === run.query)?.task_id;
+  if (taskId === undefined) throw new Error("The run is not in the list.");
+  return whenOver(peer, { run, taskId, requests });
+}
+
+async function whenOver(
+  peer: Peer,
+  { run, taskId, requests }: { run: LongRun; taskId: string; requests: Request[] },
+): Promise<Delivery> {
+  const input = { task_id: taskId, wait_seconds: run.waitSeconds };
+  let status = "";
+  do {
+    const answer = await ask(peer, { run, tool: "check_research_status", input, requests });
+    status = answer.structured["status"];
+  } while (UNFINISHED.includes(status));
+  const { structured } = await ask(peer, { run, tool: "get_research_results", input: { task_id: taskId }, requests });
+  return { taskId, status, report: structured["report"], partial: structured["partial"] === true, requests };
+}
+
+interface Asked {
+  run: LongRun;
+  tool: string;
+  input: Input;
+  /** Where the request is noted, also one that is lost. */
+  requests: Request[];
+  resetTimeoutOnProgress?: boolean;
+}
+
+async function ask({ client }: Peer, asked: Asked): Promise<ToolResult> {
+  const { run, tool, input, requests, resetTimeoutOnProgress = false } = asked;
+  const begun = performance.now();
+  const heard = [begun];
+  try {
+    const result = await client.callTool(
+      { name: tool, arguments: input },
+      {
+        resetTimeoutOnProgress,
+        onprogress: () => {
+          heard.push(performance.now());
+          run.onWord?.();
+        },
+      },
+    );
+    const [content] = result.content;
+    const text = content?.type === "text" ? content.text : "";
+    if (result.isError === true) throw new Error(`${tool} failed: ${text}`);
+    return { isError: false, structured: result.structuredContent as ToolResult["structured"], text };
+  } finally {
+    heard.push(performance.now());
+    const silences = heard.slice(1).map((at, index) => at - (heard[index] ?? at));
+    requests.push({
+      tool,
+      tookMs: performance.now() - begun,
+      firstWordMs: silences[0] ?? 0,
+      silenceMs: Math.max(...silences),
+    });
+  }
+}

@@ -1,0 +1,43 @@
+/** A TLS certificate for 127.0.0.1 that was valid for one day of 2020, made on the spot: no key lies about in the tree. */
+
+import { generateKeyPairSync, sign } from "node:crypto";
+
+const der = (tag: number, ...parts: Buffer[]): Buffer => {
+  const body = Buffer.concat(parts);
+  // Two bytes of length are always enough here, and always allowed where BER is; DER wants the shortest form.
+  const length =
+    body.length < 0x80
+      ? [body.length]
+      : body.length < 0x100
+        ? [0x81, body.length]
+        : [0x82, body.length >> 8, body.length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...length]), body]);
+};
+const sequence = (...parts: Buffer[]): Buffer => der(0x30, ...parts);
+const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, "hex"));
+const time = (text: string): Buffer => der(0x17, Buffer.from(text));
+const bits = (body: Buffer): Buffer => der(0x03, Buffer.from([0]), body);
+
+const ECDSA_SHA256 = sequence(oid("2a8648ce3d040302"));
+const NAME = sequence(der(0x31, sequence(oid("550403"), der(0x0c, Buffer.from("127.0.0.1")))));
+const FOR_LOOPBACK = sequence(oid("551d11"), der(0x04, sequence(der(0x87, Buffer.from([127, 0, 0, 1])))));
+
+export function makeExpiredCertificate(): { key: string; cert: string } {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const facts = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, Buffer.from([1])),
+    ECDSA_SHA256,
+    NAME,
+    sequence(time("200101000000Z"), time("200102000000Z")),
+    NAME,
+    publicKey.export({ type: "spki", format: "der" }),
+    der(0xa3, sequence(FOR_LOOPBACK)),
+  );
+  const certificate = sequence(facts, ECDSA_SHA256, bits(sign("sha256", facts, privateKey)));
+  const lines = certificate.toString("base64").replaceAll(/.{64}/g, "$&\n");
+  return {
+    key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+    cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
+  };
+}

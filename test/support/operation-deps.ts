@@ -1,0 +1,68 @@
+/** The surroundings of an operation that reaches for none of them, with what it logs and leaves running. */
+
+import type { OperationDeps } from "../../src/operations/operation.ts";
+import { createLog } from "../../src/platform/log.ts";
+import type { StoredRun } from "../../src/runs/read.ts";
+
+export function openApp(): { deps: OperationDeps; lines: string[]; background: Promise<unknown>[]; stored: StoredRun } {
+  const lines: string[] = [];
+  const background: Promise<unknown>[] = [];
+  const missing = (): never => {
+    throw new Error("This operation was to reach for nothing.");
+  };
+  const deps: OperationDeps = {
+    clock: { now: () => 1_234, sleep: missing },
+    log: createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) }),
+    database: missing,
+    recorder: missing,
+    search: missing,
+    research: missing,
+    agent: missing,
+    findRun: missing,
+    estimate: missing,
+    backupOf: missing,
+    inBackground: (work) => void background.push(work),
+    leaving: new AbortController().signal,
+    settings: {
+      maxRounds: 1,
+      legacyPrompt: undefined,
+      syncWindowMs: 0,
+      reportsDir: undefined,
+      confirmAboveUsd: 0,
+    },
+  };
+  return { deps, lines, background, stored: STORED };
+}
+
+const STORED: StoredRun = {
+  result: undefined,
+  run: {
+    taskId: "t-1",
+    owner: "local",
+    kind: "search",
+    query: "How deep is the lake?",
+    status: "completed",
+    progress: 100,
+    currentAction: undefined,
+    mode: undefined,
+    backend: undefined,
+    model: undefined,
+    client: undefined,
+    createdAt: 1,
+    updatedAt: 1,
+    startedAt: undefined,
+    completedAt: undefined,
+    deadlineAt: undefined,
+    lastEventAt: undefined,
+    interactionId: undefined,
+    cancelRequestedAt: undefined,
+    cancelConfirmed: undefined,
+    enableNotifications: false,
+    estimate: {},
+    options: {},
+    tokens: { input: 0, output: 0 },
+    costUsd: undefined,
+    usageFinal: false,
+    error: undefined,
+  },
+};
