@@ -1,0 +1,146 @@
+/** Google's agent in a simulated history: accepts, loses answers, is slow, refuses, forgets for a while; its ledger is the judge. */
+
+import { AppError } from "../../src/errors.ts";
+import type { Agent, Begun, Interaction, Look } from "../../src/gemini/agent.ts";
+import type { Chance, VirtualTime } from "./virtual-time.ts";
+
+interface AcceptedStart {
+  id: string;
+  attempt: string;
+  run: string;
+  acceptedAt: number;
+  endsAt: number;
+  /** How it ends unless it is cancelled first. */
+  end: "completed" | "failed";
+  cancelledAt: number | undefined;
+  usageAt: number;
+}
+
+export interface Google {
+  ledger: AcceptedStart[];
+  posts: Map<string, number>;
+  statusOf(id: string): Interaction["status"] | undefined;
+  reportOf(id: string): string;
+  /** Everything works from now on. */
+  heal(): void;
+  /** As one process sees it: `pass` never resolves for one that was killed. */
+  agentFor(pass: () => Promise<void>): Agent;
+}
+
+const away = (): AppError => new AppError({ code: "GEMINI_UNAVAILABLE", message: "It cannot be reached." });
+
+/** Of every hundred starts: most are taken, and for many of those the answer is late or lost. */
+const BEGINNINGS = [
+  ...Array<"accepted">(55).fill("accepted"),
+  ...Array<"slow">(10).fill("slow"),
+  ...Array<"lost">(12).fill("lost"),
+  ...Array<"unknown">(5).fill("unknown"),
+  ...Array<"not_sent">(8).fill("not_sent"),
+  ...Array<"rate_limited">(5).fill("rate_limited"),
+  ...Array<"refused">(5).fill("refused"),
+] as const;
+
+const MINUTE = 60_000;
+
+export function createGoogle(time: VirtualTime, chance: Chance): Google {
+  const ledger: AcceptedStart[] = [];
+  const posts = new Map<string, number>();
+  let healthy = false;
+  const find = (id: string): AcceptedStart | undefined => ledger.find((start) => start.id === id);
+  const accept = (labels: Record<string, string>): AcceptedStart => {
+    const acceptedAt = time.now();
+    const endsAt = acceptedAt + chance.upTo(chance.is(0.05) ? 5 * MINUTE : MINUTE);
+    const start: AcceptedStart = {
+      id: `v1_${ledger.length}`,
+      attempt: labels["attempt"] ?? "",
+      run: labels["run"] ?? "",
+      acceptedAt,
+      endsAt,
+      end: chance.is(0.1) ? "failed" : "completed",
+      cancelledAt: undefined,
+      usageAt: endsAt + (chance.is(0.3) ? 20_000 : 0),
+    };
+    ledger.push(start);
+    return start;
+  };
+  const statusOf = (start: AcceptedStart): Interaction["status"] => {
+    if (start.cancelledAt !== undefined && start.cancelledAt < start.endsAt) return "cancelled";
+    return time.now() < start.endsAt ? "working" : start.end;
+  };
+  const look = (id: string): Look => {
+    const start = find(id);
+    return start === undefined ? { kind: "missing" } : { kind: "found", interaction: interactionOf(start) };
+  };
+  const interactionOf = (start: AcceptedStart): Interaction => {
+    const status = statusOf(start);
+    return {
+      id: start.id,
+      status,
+      rawStatus: status === "working" ? "in_progress" : status,
+      report: status === "completed" ? reportOf(start.id) : "",
+      sources: [],
+      citations: [],
+      usage: time.now() >= start.usageAt ? { input: 10, output: 5, cached: 0, searches: 1 } : undefined,
+      thoughts: [`Thought at ${Math.floor(time.now() / MINUTE)}`],
+      searches: [],
+      images: 0,
+      raw: { id: start.id },
+    };
+  };
+  const fault = (): Look | undefined => {
+    if (healthy || !chance.is(0.15)) return undefined;
+    return chance.is(0.3)
+      ? { kind: "rate_limited", retryAfterMs: chance.is(0.5) ? 5_000 : undefined }
+      : { kind: "unreachable", error: away() };
+  };
+  return {
+    ledger,
+    posts,
+    statusOf: (id) => {
+      const start = find(id);
+      return start && statusOf(start);
+    },
+    reportOf,
+    heal: () => void (healthy = true),
+    agentFor: (pass) => ({
+      fingerprint: { key: "k", baseUrl: "" },
+      begin: async ({ labels }): Promise<Begun> => {
+        const attempt = labels["attempt"] ?? "";
+        posts.set(attempt, (posts.get(attempt) ?? 0) + 1);
+        const kind = healthy ? "accepted" : (chance.pick(BEGINNINGS) ?? "accepted");
+        await time.sleep(chance.upTo(2_000));
+        const taken = kind === "accepted" || kind === "slow" || kind === "lost" ? accept(labels) : undefined;
+        await time.sleep(kind === "slow" ? 10_000 + chance.upTo(100_000) : chance.upTo(2_000));
+        await pass();
+        if (taken !== undefined && kind !== "lost") return { kind: "accepted", interactionId: taken.id };
+        if (kind === "not_sent" || kind === "refused") return { kind, error: away() };
+        if (kind === "rate_limited") return { kind, retryAfterMs: undefined, error: away() };
+        return { kind: "unknown", why: "The answer was lost." };
+      },
+      look: async (id) => {
+        await time.sleep(chance.upTo(1_500));
+        await pass();
+        return fault() ?? look(id);
+      },
+      follow: async ({ onEvent, signal }) => {
+        for (let n = 0; n < chance.upTo(3); n += 1) {
+          await time.sleep(chance.upTo(30_000));
+          await pass();
+          if (signal.aborted) return;
+          onEvent({ kind: "thought", text: `Thought ${n}`, eventId: `${n}` });
+        }
+      },
+      cancel: async (id) => {
+        await time.sleep(chance.upTo(1_500));
+        const failed = fault();
+        const start = find(id);
+        if (start !== undefined && failed === undefined) start.cancelledAt ??= time.now();
+        await time.sleep(chance.upTo(1_500));
+        await pass();
+        return failed ?? look(id);
+      },
+    }),
+  };
+}
+
+const reportOf = (id: string): string => `# The report of ${id}`;

@@ -1,0 +1,87 @@
+/** What must be true of a history when everything has come to rest. */
+
+import { sourcesOf, RUN_STATUSES } from "../../src/runs/run.ts";
+import type { World } from "./life.ts";
+
+interface StoredRun {
+  task_id: string;
+  status: string;
+  interaction_id: string | null;
+  error_message: string | null;
+}
+
+export interface Deeds {
+  /** Ids that a user was told. */
+  told: Set<string>;
+  /** Runs that a user knowingly started again, or gave an id. */
+  resumed: Set<string>;
+}
+
+export function judge(world: World, { told, resumed }: Deeds): string[] {
+  const { google, database } = world;
+  const runs = database.all<StoredRun>("select * from research_tasks");
+  const attempts = database.all<{ attempt_id: string; task_id: string; interaction_id: string | null }>(
+    "select * from research_attempts",
+  );
+  const broken: string[] = [];
+  const startsOf = Map.groupBy(google.ledger, ({ attempt }) => attempt);
+  for (const [attempt, starts] of startsOf) {
+    if (starts.length > 1) broken.push(`attempt ${attempt} was accepted ${starts.length} times`);
+    if (!attempts.some(({ attempt_id }) => attempt_id === attempt)) broken.push(`nobody intended attempt ${attempt}`);
+  }
+  for (const taskId of told) {
+    if (!runs.some(({ task_id }) => task_id === taskId)) broken.push(`run ${taskId} was told and is lost`);
+  }
+  for (const run of runs) {
+    const own = attempts.filter(({ task_id }) => task_id === run.task_id);
+    if (own.length !== 1 && !resumed.has(run.task_id)) broken.push(`run ${run.task_id} has ${own.length} attempts`);
+    broken.push(...judgeEnd(world, run, own.filter(({ attempt_id }) => startsOf.has(attempt_id)).length));
+  }
+  return [...broken, ...judgeMoves(world), ...judgeNotices(world), ...judgeLeftovers(world)];
+}
+
+function judgeEnd({ google, database }: World, run: StoredRun, paid: number): string[] {
+  const { task_id, status, interaction_id: id, error_message } = run;
+  if (id === null) {
+    if (status === "completed") return [`run ${task_id} is completed without an id`];
+    if (status !== "failed" && status !== "cancelled" && status !== "start_unknown")
+      return [`run ${task_id} is ${status}`];
+    return paid > 0 && status === "failed" ? [`run ${task_id} was paid for and is failed without an id`] : [];
+  }
+  const upstream = google.statusOf(id);
+  const timedOut = status === "failed" && error_message?.includes("timed out") === true;
+  // A user cancelled it: that it failed at Google, or goes on past its deadline, changes nothing for them.
+  if (timedOut || (status === "cancelled" && upstream !== "completed")) return [];
+  if (upstream !== status) return [`run ${task_id} is ${status}, but ${upstream} at Google`];
+  if (status !== "completed") return [];
+  const results = database.all<{ report_markdown: string; partial: number }>(
+    "select report_markdown, partial from research_results where task_id = ?",
+    task_id,
+  );
+  const whole = results[0]?.report_markdown === google.reportOf(id) && results[0].partial === 0;
+  return whole ? [] : [`run ${task_id} is completed without its report`];
+}
+
+function judgeMoves({ database }: World): string[] {
+  return database
+    .all<{ task_id: string; before: string; after: string }>("select * from moves")
+    .filter(({ before, after }) => {
+      const to = RUN_STATUSES.find((status) => status === after);
+      return to === undefined || !sourcesOf(to).some((from) => from === before);
+    })
+    .map(({ task_id, before, after }) => `run ${task_id} went from ${before} to ${after}`);
+}
+
+function judgeNotices({ shown, database }: World): string[] {
+  const counts = Map.groupBy(shown, (line) => line);
+  const twice = [...counts].filter(([, lines]) => lines.length > 1).map(([line]) => `"${line}" was shown twice`);
+  const open = database.all("select * from notification_outbox where claimed_at is null");
+  return [...twice, ...(open.length === 0 ? [] : [`${open.length} notifications were never claimed`])];
+}
+
+function judgeLeftovers({ database }: World): string[] {
+  const left = database.all<{ task_id: string }>(
+    "select task_id from research_tasks where lease_until is not null or next_poll_at is not null",
+  );
+  return left.map(({ task_id }) => `run ${task_id} is still followed or leased`);
+}

@@ -1,0 +1,169 @@
+/** One simulated process of the product: its own view of the database and of Google, a clock, and ways to die or to sleep. */
+
+import { hostname } from "node:os";
+import { createOutboxSender } from "../../src/notifications/outbox.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { liveness, thisProcess } from "../../src/platform/process-identity.ts";
+import { cancelRun } from "../../src/runs/cancel.ts";
+import type { ResearchDeps } from "../../src/runs/research.ts";
+import { resumeAgentRun } from "../../src/runs/resume.ts";
+import { createRunner, type Runner } from "../../src/runs/runner.ts";
+import { type Started, startResearch } from "../../src/runs/start.ts";
+import type { Database } from "../../src/store/database.ts";
+import { registerProcess } from "../../src/store/processes.ts";
+import type { Google } from "./google.ts";
+import type { Client, SharedDatabase } from "./shared-database.ts";
+import type { Chance, VirtualTime } from "./virtual-time.ts";
+
+export interface World {
+  time: VirtualTime;
+  chance: Chance;
+  google: Google;
+  database: SharedDatabase;
+  stateDir: string;
+  /** What the clocks of the machines show beyond virtual time. */
+  skew: number[];
+  /** One line for each notification that was shown, and each report that went to a file. */
+  shown: string[];
+  backups: Map<string, string>;
+  calm: boolean;
+}
+
+export interface Life {
+  processId: string;
+  alive(): boolean;
+  kill(): void;
+  /** As a client ends a server: it has 2.5 s for what must not be lost. */
+  leave(): Promise<void>;
+  /** SIGSTOP, and SIGCONT after a while. */
+  stop(ms: number): void;
+  fillDisk(ms: number): void;
+  runner: Runner;
+  start(query: string): Promise<Started>;
+  cancel(taskId: string, keepPartial: boolean): Promise<unknown>;
+  resume(taskId: string, interactionId: string | undefined): Promise<unknown>;
+}
+
+/** Long before or after: what matters is that all begin there. */
+const BEGINNING = Date.UTC(2026, 0, 1);
+const WAIT_MS = 8 * 3_600_000;
+/** No process has this number. */
+const DEAD_PID = 2 ** 30;
+/** One of its own each time: whoever waited for one and the same would never be forgotten. */
+const never = (): Promise<never> => new Promise(() => {});
+
+let lives = 0;
+
+export function beginLife(world: World, machine: number): Life {
+  const { time, chance, google, database } = world;
+  let killed = false;
+  let stoppedUntil = 0;
+  let diskFullUntil = 0;
+  const leaving = new AbortController();
+  const working = new Set<Promise<unknown>>();
+  const pass = async (): Promise<void> => {
+    // Between any two steps of a process the others may go on.
+    if (!world.calm && chance.is(0.3)) await time.sleep(chance.upTo(200));
+    while (stoppedUntil > time.now()) await time.sleep(stoppedUntil - time.now());
+    if (killed) await never();
+  };
+  const client: Client = { pass, killed: () => killed, refuses: () => diskFullUntil > time.now() };
+  const clock = {
+    now: () => BEGINNING + time.now() + (world.skew[machine] ?? 0),
+    sleep: async (ms: number, signal?: AbortSignal) => {
+      await time.sleep(ms, signal);
+      await pass();
+    },
+  };
+  const db = database.open(client);
+  const processId = `process-${(lives += 1)}`;
+  // All simulated machines but the first are elsewhere: only the lease tells whether their processes live.
+  const host = machine === 0 ? hostname() : `machine-${machine}`;
+  const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
+  const deps: ResearchDeps = {
+    db,
+    agent: google.agentFor(pass),
+    processId,
+    clock,
+    log,
+    stateDir: world.stateDir,
+    costOf: () => 1,
+    during: (work) => {
+      working.add(work);
+      const done = (): void => void working.delete(work);
+      work.then(done, done);
+      return work;
+    },
+    leaving: leaving.signal,
+    unsaved: new Map(),
+    backUp: async ({ taskId }, report) => {
+      await pass();
+      if (diskFullUntil > time.now() && chance.is(0.5)) return undefined;
+      world.backups.set(taskId, report);
+      return `${taskId}.md`;
+    },
+    tell: async () => {},
+  };
+  const sender = createOutboxSender({
+    db,
+    processId,
+    clock,
+    log,
+    notify: async ({ title, body }) => {
+      await pass();
+      world.shown.push(`${title} ${body.slice(0, 8)}`);
+      await pass();
+    },
+    signal: leaving.signal,
+  });
+  const runner = createRunner({ deps, pollIntervalMs: 10_000, maxRps: 5, deliver: sender.deliverPending });
+  void register(db, { processId, host, now: clock.now() })
+    .catch(() => undefined)
+    .then(() => runner.start());
+  const kill = (): void => {
+    killed = true;
+    database.drop(client);
+    database.all("update processes set pid = ? where process_id = ?", DEAD_PID, processId);
+  };
+  return {
+    processId,
+    alive: () => !killed && !leaving.signal.aborted,
+    kill,
+    leave: async () => {
+      leaving.abort();
+      await Promise.race([time.sleep(2_500), Promise.allSettled(working)]);
+      kill();
+      database.all("delete from processes where process_id = ?", processId);
+    },
+    stop: (ms) => void (stoppedUntil = time.now() + ms),
+    fillDisk: (ms) => void (diskFullUntil = time.now() + ms),
+    runner,
+    start: (query) => startResearch(deps, requestFor(query)),
+    cancel: (taskId, keepPartial) =>
+      cancelRun(
+        { db, clock, agent: deps.agent, lookNow: () => runner.wake() },
+        { owner: "local", taskId, keepPartial },
+      ),
+    resume: (taskId, interactionId) =>
+      resumeAgentRun(deps, { owner: "local", taskId, interactionId, acceptDoubleCharge: interactionId === undefined }),
+  };
+}
+
+const requestFor = (query: string) => ({
+  owner: "local",
+  client: "simulation",
+  query,
+  agent: "deep-research-preview-04-2026",
+  enableNotifications: true,
+  maxWaitMs: WAIT_MS,
+  forceNew: false,
+  estimate: {},
+});
+
+const self = thisProcess();
+
+/** Alive as long as the row says it is this very process. */
+async function register(db: Database, { processId, host, now }: { processId: string; host: string; now: number }) {
+  await registerProcess(db, { processId, host, pid: self.pid, startMark: self.startMark }, now);
+  if (liveness(self) !== "alive") throw new Error("This machine cannot tell whether a process lives.");
+}

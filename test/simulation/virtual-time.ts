@@ -1,0 +1,98 @@
+/** Time that passes only when nothing else happens, and chance that repeats: one seed is one history. */
+
+export interface VirtualTime {
+  /** Milliseconds since the history began. */
+  now(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  after(ms: number, action: () => void): void;
+  /** Lets time pass until the work is done; false when this much time was not enough. */
+  pass(work: Promise<unknown>, mostMs: number): Promise<boolean>;
+}
+
+interface Timer {
+  at: number;
+  order: number;
+  action: () => void;
+}
+
+export function createTime(): VirtualTime {
+  const timers: Timer[] = [];
+  let now = 0;
+  let order = 0;
+  const after = (ms: number, action: () => void): Timer => {
+    const timer = { at: now + Math.max(0, ms), order: (order += 1), action };
+    insert(timers, timer);
+    return timer;
+  };
+  return {
+    now: () => now,
+    after: (ms, action) => void after(ms, action),
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted === true) {
+          reject(new Error("aborted"));
+          return;
+        }
+        const timer = after(ms, () => {
+          signal?.removeEventListener("abort", stop);
+          resolve();
+        });
+        const stop = (): void => {
+          timer.action = () => {};
+          reject(new Error("aborted"));
+        };
+        signal?.addEventListener("abort", stop, { once: true });
+      }),
+    pass: async (work, mostMs) => {
+      const end = now + mostMs;
+      let done = false;
+      const finish = (): void => void (done = true);
+      work.then(finish, finish);
+      for (;;) {
+        // Everything in the product waits either for us or for a promise that is settled: one turn runs all of it.
+        await new Promise(setImmediate);
+        if (done) return true;
+        const next = timers.shift();
+        if (next === undefined || next.at > end) return false;
+        now = next.at;
+        next.action();
+      }
+    },
+  };
+}
+
+/** Sorted by time, and by order of arrival within the same time. */
+function insert(timers: Timer[], timer: Timer): void {
+  let low = 0;
+  let high = timers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((timers[middle]?.at ?? 0) <= timer.at) low = middle + 1;
+    else high = middle;
+  }
+  timers.splice(low, 0, timer);
+}
+
+export interface Chance {
+  /** 0 to 1, 1 excluded. */
+  next(): number;
+  upTo(most: number): number;
+  is(share: number): boolean;
+  pick<T>(from: readonly T[]): T | undefined;
+}
+
+export function createChance(seed: number): Chance {
+  let state = seed;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  return {
+    next,
+    upTo: (most) => Math.floor(next() * most),
+    is: (share) => next() < share,
+    pick: (from) => from[Math.floor(next() * from.length)],
+  };
+}
