@@ -1,0 +1,246 @@
+/** A disk that fills up at a stage of a paid run, and what must be true then, and once there is room again. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { drain } from "../support/research-kill.ts";
+import { judge } from "../support/research-kill-judge.ts";
+import type { Life } from "../support/research-kill-life.ts";
+import { type DiskWorld, openDiskWorld } from "./small-disk.ts";
+
+type Interactions = NonNullable<NonNullable<Parameters<typeof openDiskWorld>[0]>["scenario"]>["interactions"];
+
+export interface Stage {
+  name: string;
+  /** It needs no second disk that has room, and no process that is born without: a limit of file sizes plays it, too. */
+  limited?: boolean;
+  interactions: Interactions;
+  /** One sentence for each broken promise. Leaves with room on the disk. */
+  play(here: DiskWorld): Promise<string[]>;
+}
+
+const QUERY = { query: "What fits on a full disk?" };
+const REFUSED = ["DISK_FULL", "SQLITE_ERROR"];
+const QUICK = { speed: 1_000, duration_ms: 0 };
+
+export const STAGES: Stage[] = [
+  { name: "before there is a database", interactions: QUICK, play: beforeTheDatabase },
+  { name: "before the start", limited: true, interactions: QUICK, play: beforeTheStart },
+  { name: "after the intent", interactions: { ...QUICK, create: [{ latency_ms: 1_500 }] }, play: afterTheIntent },
+  {
+    name: "after the intent, and the process dies",
+    limited: true,
+    interactions: { ...QUICK, create: [{ latency_ms: 1_500 }] },
+    play: afterTheIntentAndKilled,
+  },
+  { name: "while Google researches", interactions: { ...QUICK, duration_ms: 1_500_000 }, play: whileResearching },
+  {
+    name: "in the middle of the last look",
+    interactions: { ...QUICK, get: [{ latency_ms: 1_500 }, {}] },
+    play: beforeTheFinish,
+  },
+  {
+    name: "while no other disk has room",
+    limited: true,
+    interactions: { ...QUICK, duration_ms: 1_500_000 },
+    play: nowhereAtAll,
+  },
+  { name: "before a report is saved", interactions: QUICK, play: whileSaving },
+];
+
+export async function playStage({ name, interactions, play }: Stage, open = openDiskWorld): Promise<string[]> {
+  const here = await open({ scenario: { name: "full-disk", interactions } });
+  try {
+    const broken = await play(here);
+    await drain(here);
+    const verdict = await judge(here);
+    return [...broken, ...verdict.broken].map((sentence) => `Full ${name}: ${sentence}`);
+  } finally {
+    await here.close();
+  }
+}
+
+const LONG_MS = 40_000;
+
+/** Waits for what will happen; what does not is a broken promise of its own. */
+async function until(what: string, happened: () => boolean): Promise<string[]> {
+  for (const end = Date.now() + LONG_MS; Date.now() < end; await sleep(20)) if (happened()) return [];
+  return [`${what} did not happen.`];
+}
+
+const posts = ({ gemini }: DiskWorld): number => gemini.ledger.acceptedStarts().length;
+const completed = (here: DiskWorld) => (): boolean =>
+  here.query("select task_id from research_tasks where status = 'completed'").length > 0;
+
+async function end(life: Life): Promise<void> {
+  life.kill();
+  await life.ended;
+}
+
+function unless(kept: boolean, sentence: string): string[] {
+  return kept ? [] : [sentence];
+}
+
+async function refusedStart(here: DiskWorld, life: Life, before: number): Promise<string[]> {
+  const answer = await life.call("start_deep_research", { ...QUERY, force_new: true });
+  const code = answer?.error?.code ?? "success";
+  return [
+    ...unless(REFUSED.includes(code), `A start without room for its intent was answered with ${code}.`),
+    ...unless(posts(here) === before, `${posts(here) - before} starts were sent without a stored intent.`),
+  ];
+}
+
+async function acceptedStart(here: DiskWorld, life: Life): Promise<string[]> {
+  const answer = await life.call("start_deep_research", { ...QUERY, force_new: true });
+  if (answer?.task_id !== undefined) here.returned.add(answer.task_id);
+  return unless(answer?.success === true, `A start with room was refused: ${answer?.error?.code}.`);
+}
+
+async function beforeTheDatabase(here: DiskWorld): Promise<string[]> {
+  here.disk.fill();
+  const first = here.begin();
+  const refused = await refusedStart(here, first, 0);
+  here.disk.free();
+  await end(first);
+  const second = here.begin();
+  const accepted = await acceptedStart(here, second);
+  const over = await until("The run", completed(here));
+  await end(second);
+  return [...refused, ...accepted, ...over];
+}
+
+async function beforeTheStart(here: DiskWorld): Promise<string[]> {
+  const life = here.begin();
+  const first = await acceptedStart(here, life);
+  const over = await until("The first run", completed(here));
+  here.disk.fill();
+  const refused = await refusedStart(here, life, 1);
+  here.disk.free();
+  const second = await acceptedStart(here, life);
+  await end(life);
+  return [...first, ...over, ...refused, ...second, ...unless(posts(here) === 2, `${posts(here)} starts, not 2.`)];
+}
+
+/** Resolves with the disk full and Google's answer on its way. */
+async function fullAfterIntent(here: DiskWorld) {
+  const life = here.begin();
+  const answer = life.call("start_deep_research", QUERY);
+  const sent = await until("The start", () => posts(here) === 1);
+  here.disk.fill();
+  return { life, answer, sent };
+}
+
+const idIn = (here: DiskWorld): string => here.gemini.ledger.acceptedStarts()[0]?.id ?? "";
+
+async function afterTheIntent(here: DiskWorld): Promise<string[]> {
+  const { life, answer, sent } = await fullAfterIntent(here);
+  const told = (await answer)?.task_id;
+  if (told !== undefined) here.returned.add(told);
+  const logged = await until("A word about the refused id", () => life.stderr().includes(idIn(here)));
+  const rescued = await backedUp(here);
+  here.disk.free();
+  const over = await until("The run", completed(here));
+  const last = await until("The notification", () => here.notified().length === 1);
+  await end(life);
+  return [...sent, ...unless(told !== undefined, "No task_id was told."), ...logged, ...rescued, ...over, ...last];
+}
+
+/** The log is then the only record: its id is what the user adopts. */
+async function afterTheIntentAndKilled(here: DiskWorld): Promise<string[]> {
+  const { life, answer, sent } = await fullAfterIntent(here);
+  await answer;
+  const logged = await until("A word about the refused id", () => life.stderr().includes(idIn(here)));
+  await end(life);
+  here.disk.free();
+  await drain(here);
+  const unknown = here.query<{ task_id: string }>("select task_id from research_tasks where status = 'start_unknown'");
+  const other = here.begin();
+  for (const { task_id } of unknown) {
+    here.resumed.add(task_id);
+    await other.call("resume_research", { task_id, interaction_id: idIn(here) });
+  }
+  const over = await until("The adopted run", completed(here));
+  await end(other);
+  return [...sent, ...logged, ...over, ...unless(posts(here) === 1, `${posts(here)} starts, not 1.`)];
+}
+
+/** The report is whole in a file on the other disk. */
+async function backedUp(here: DiskWorld): Promise<string[]> {
+  const files = (): string[] =>
+    readdirSync(here.temporary, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
+  const seen = await until("A backup", () => files().length > 0);
+  if (seen.length > 0) return seen;
+  const text = readFileSync(join(here.temporary, files()[0] ?? ""), "utf8");
+  const headers = { "x-goog-api-key": here.env["GEMINI_API_KEY"] ?? "" };
+  const answer = await fetch(`${here.gemini.url}/v1beta/interactions/${idIn(here)}`, { headers });
+  const { readInteraction } = await import("../../src/gemini/interaction-reader.ts");
+  const lastLine =
+    readInteraction(await answer.json())
+      ?.report.trim()
+      .split("\n")
+      .at(-1) ?? "";
+  return unless(lastLine !== "" && text.includes(lastLine), "The backup is not the whole report.");
+}
+
+async function rescuedThenCollected(here: DiskWorld, life: Life): Promise<string[]> {
+  const rescued = await backedUp(here);
+  const early = unless(!completed(here)(), "It ended in a database that had no room: the disk was not full.");
+  here.disk.free();
+  const over = await until("The run", completed(here));
+  const told = await until("The notification", () => here.notified().length === 1);
+  await end(life);
+  return [...rescued, ...early, ...over, ...told];
+}
+
+async function whileResearching(here: DiskWorld): Promise<string[]> {
+  const life = here.begin();
+  const accepted = await acceptedStart(here, life);
+  here.disk.fill();
+  return [...accepted, ...(await rescuedThenCollected(here, life))];
+}
+
+async function beforeTheFinish(here: DiskWorld): Promise<string[]> {
+  const life = here.begin();
+  const accepted = await acceptedStart(here, life);
+  const looked = await until("A look", () => here.gemini.ledger.trafficOf(idIn(here)).looks.length > 0);
+  here.disk.fill();
+  return [...accepted, ...looked, ...(await rescuedThenCollected(here, life))];
+}
+
+async function nowhereAtAll(here: DiskWorld): Promise<string[]> {
+  const life = here.begin({ env: { TMPDIR: here.configDir } });
+  const accepted = await acceptedStart(here, life);
+  here.disk.fill();
+  const said = await until("A word about it", () => life.stderr().includes("neither the database nor a file"));
+  here.disk.free();
+  const over = await until("The run", completed(here));
+  await end(life);
+  return [...accepted, ...said, ...over];
+}
+
+async function whileSaving(here: DiskWorld): Promise<string[]> {
+  const life = here.begin();
+  const accepted = await acceptedStart(here, life);
+  const over = await until("The run", completed(here));
+  const told = await until("The notification", () => here.notified().length === 1);
+  const [task_id = ""] = here.returned;
+  const save = () => life.call("save_research_to_markdown", { task_id, include_metadata: false });
+  here.disk.fill();
+  const error = (await save())?.error;
+  const details = error?.["details"] as Record<string, unknown> | undefined;
+  const complete =
+    String(details?.["path"]).startsWith(here.reportsDir) &&
+    Number(details?.["needed_bytes"]) > 0 &&
+    Number(details?.["available_bytes"]) >= 0;
+  here.disk.free();
+  const again = await save();
+  await end(life);
+  return [
+    ...accepted,
+    ...over,
+    ...told,
+    ...unless(error?.code === "DISK_FULL", `A save on a full disk was answered with ${error?.code}.`),
+    ...unless(complete, `Path, needed and available space were not told: ${JSON.stringify(error)}`),
+    ...unless(again?.success === true, "A save with room was refused."),
+  ];
+}

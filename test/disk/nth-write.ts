@@ -1,0 +1,246 @@
+/** One paid run from the start to the saved report, in this process, on a disk that refuses the n-th write and maybe more. */
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError } from "../../src/errors.ts";
+import type { Agent } from "../../src/gemini/agent.ts";
+import { createOutboxSender } from "../../src/notifications/outbox.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { saveMarkdown } from "../../src/reports/save-markdown.ts";
+import type { ResearchDeps } from "../../src/runs/research.ts";
+import { createRunner, type Runner } from "../../src/runs/runner.ts";
+import { startResearch } from "../../src/runs/start.ts";
+import { openStore } from "../../src/store/store.ts";
+import { clock, FINISHED, request, WORKING } from "../support/research-deps.ts";
+import { type Faults, type FailingWrites, failWritesIn } from "./failing-writes.ts";
+
+interface NthOutcome {
+  /** One sentence for each broken promise. */
+  broken: string[];
+  /** None: the whole run needs fewer writes than that. */
+  refused: number;
+  posts: number;
+  backups: number;
+}
+
+export interface EveryWrite {
+  broken: string[];
+  /** How many a whole run needs. */
+  writes: number;
+  refusedStarts: number;
+  backups: number;
+}
+
+/** n = 1, 2, 3 … until a whole run needs fewer writes. */
+export async function playEveryWrite(faults: Omit<Faults, "from">): Promise<EveryWrite> {
+  const all: EveryWrite = { broken: [], writes: 0, refusedStarts: 0, backups: 0 };
+  for (let from = 1; ; from += 1) {
+    const { broken, refused, posts, backups } = await playNthWrite({ ...faults, from });
+    all.broken.push(...broken.map((sentence) => `Write ${from}: ${sentence}`));
+    if (refused === 0) return all;
+    all.writes += 1;
+    all.backups += backups;
+    if (posts === 0) all.refusedStarts += 1;
+  }
+}
+
+interface Place {
+  directory: string;
+  writes: FailingWrites;
+  posts: number;
+  shown: string[];
+  backups: string[];
+  log: string[];
+}
+
+interface Process {
+  durable: boolean;
+  deps: ResearchDeps;
+  runner: Runner;
+  leave(): Promise<void>;
+}
+
+const REPORT = FINISHED.report;
+
+async function playNthWrite(faults: Faults): Promise<NthOutcome> {
+  const directory = mkdtempSync(join(tmpdir(), "gemini-search-nth-"));
+  const writes = failWritesIn(directory);
+  const here: Place = { directory, writes, posts: 0, shown: [], backups: [], log: [] };
+  try {
+    writes.arm(faults);
+    const first = await begin(here);
+    const { broken, taskId } = first.durable ? await live(here, first) : { broken: [], taskId: undefined };
+    const refused = writes.refused();
+    writes.disarm();
+    await first.leave();
+    const healthy = await begin(here);
+    broken.push(...(await rest(healthy.runner)));
+    await healthy.leave();
+    broken.push(...judge(here, taskId));
+    return { broken, refused, posts: here.posts, backups: here.backups.length };
+  } finally {
+    writes.restore();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function begin(here: Place): Promise<Process> {
+  const { directory } = here;
+  const log = createLog({ from: "WARN", format: "text", redact: (text) => text, write: (line) => here.log.push(line) });
+  const store = await openStore({ file: join(directory, "deep_research.db"), clock, log });
+  const { db, processId, durable } = store;
+  const leaving = new AbortController();
+  const working = new Set<Promise<unknown>>();
+  const deps: ResearchDeps = {
+    db,
+    processId,
+    clock,
+    log,
+    stateDir: directory,
+    costOf: () => 1,
+    during: (work) => {
+      working.add(work);
+      const done = (): void => void working.delete(work);
+      work.then(done, done);
+      return work;
+    },
+    leaving: leaving.signal,
+    unsaved: new Map(),
+    backUp: (run, report) => backUp(here, run.taskId, report),
+    tell: async () => {},
+    agent: agentOf(here),
+  };
+  const notify = async ({ title }: { title: string }): Promise<void> => void here.shown.push(title);
+  const { deliverPending } = createOutboxSender({ db, processId, clock, log, notify, signal: leaving.signal });
+  const runner = createRunner({ deps, pollIntervalMs: 1_000, maxRps: 50, deliver: deliverPending });
+  runner.start();
+  return {
+    durable,
+    deps,
+    runner,
+    leave: async () => {
+      leaving.abort();
+      await Promise.allSettled(working);
+      // The loop sees that it is over when its last statement has answered.
+      await sleep(20);
+      await store.close();
+    },
+  };
+}
+
+/** Two looks: one at work, with half a report, one at the end. */
+function agentOf(here: Place): Agent {
+  let looks = 0;
+  const look = async () => {
+    looks += 1;
+    const interaction = looks === 1 ? { ...WORKING, report: "# Half", thoughts: ["Reading"] } : FINISHED;
+    return { kind: "found", interaction } as const;
+  };
+  return {
+    fingerprint: { key: "k", baseUrl: "" },
+    begin: async () => {
+      here.posts += 1;
+      return { kind: "accepted", interactionId: FINISHED.id };
+    },
+    look,
+    cancel: look,
+    follow: async ({ onEvent }) => onEvent({ kind: "thought", text: "Reading", eventId: "1" }),
+  };
+}
+
+async function backUp(here: Place, taskId: string, text: string): Promise<string | undefined> {
+  for (const place of ["reports", "elsewhere"]) {
+    try {
+      const directory = join(here.directory, place);
+      const { path } = await saveMarkdown({ directory, prefix: "backup", taskId, text, now: clock.now() });
+      here.backups.push(path);
+      return path;
+    } catch {
+      // The next place may have room.
+    }
+  }
+  return undefined;
+}
+
+async function live(here: Place, { deps, runner }: Process): Promise<{ broken: string[]; taskId: string | undefined }> {
+  let taskId: string;
+  try {
+    const started = await startResearch(deps, request);
+    if (started.kind === "started") await started.sending;
+    ({ taskId } = started);
+  } catch (error) {
+    const honest = error instanceof AppError && (error.code === "DISK_FULL" || error.code === "SQLITE_ERROR");
+    return {
+      broken: [
+        ...(honest ? [] : [`A start failed with ${error instanceof Error ? error.message : "a fault"}.`]),
+        ...(here.posts === 0 ? [] : ["A start was sent and answered as refused."]),
+      ],
+      taskId: undefined,
+    };
+  }
+  runner.watch({ taskId, interactionId: FINISHED.id, agent: request.agent, createdAt: clock.now() });
+  // A disk that stays full: until the report is kept elsewhere, or nothing can be; then there is room again.
+  const rescued = (): boolean => here.log.some((line) => /has ended, but|is complete, but/.test(line));
+  const broken = await rest(runner, rescued);
+  const saving = await save(here, taskId);
+  here.writes.disarm();
+  return { broken: [...broken, ...saving, ...(await rest(runner))], taskId };
+}
+
+const LONG_MS = 20_000;
+
+async function rest(runner: Runner, enough = (): boolean => false): Promise<string[]> {
+  for (const end = Date.now() + LONG_MS; Date.now() < end; await sleep(5)) {
+    if (enough() || (await runner.idle())) return [];
+  }
+  return ["It never came to rest."];
+}
+
+/** What the disk refuses is said, leaves nothing behind and works as soon as there is room. */
+async function save(here: Place, taskId: string): Promise<string[]> {
+  const directory = join(here.directory, "reports");
+  const attempt = () => saveMarkdown({ directory, prefix: "report", taskId, text: REPORT, now: clock.now() });
+  try {
+    await attempt();
+    return [];
+  } catch (error) {
+    here.writes.disarm();
+    await attempt();
+    const told = error instanceof AppError && error.code === "DISK_FULL" ? error.details : undefined;
+    const whole = told?.["path"] !== undefined && told["needed_bytes"] === Buffer.byteLength(REPORT);
+    return whole && Number(told["available_bytes"]) > 0 ? [] : [`A save failed with ${String(error)}.`];
+  }
+}
+
+function judge(here: Place, taskId: string | undefined): string[] {
+  const database = new DatabaseSync(join(here.directory, "deep_research.db"));
+  const rows = (sql: string) => database.prepare(sql).all();
+  try {
+    const runs = rows("select * from research_tasks");
+    const left = readdirSync(here.directory, { recursive: true, encoding: "utf8" });
+    const files = left.filter((name) => name.endsWith(".md"));
+    const torn = files.filter((name) => readFileSync(join(here.directory, name), "utf8") !== REPORT);
+    const [run] = runs;
+    const checks: [boolean, string][] = [
+      [here.posts <= 1, `${here.posts} starts were sent.`],
+      [runs.length === here.posts, `${here.posts} starts are ${runs.length} runs.`],
+      [run?.["task_id"] === taskId, "The run that was told is not the one that is stored."],
+      [run === undefined || run["status"] === "completed", `The run is ${String(run?.["status"])}.`],
+      [run === undefined || run["interaction_id"] === FINISHED.id, "The id is lost."],
+      [run === undefined || run["lease_until"] === null, "A lease is left."],
+      [rows("select * from research_results where partial = 0").length === runs.length, "The report is not stored."],
+      [here.shown.length === runs.length, `${here.shown.length} notifications for ${runs.length} runs.`],
+      [rows("select * from notification_outbox where claimed_at is null").length === 0, "Nobody was told."],
+      [run === undefined || files.some((name) => name.includes("report_")), "The file is not there."],
+      [torn.length === 0, `Torn: ${torn.join(", ")}`],
+      [!left.some((name) => /\.tmp$|^orphans/.test(name)), `Left over: ${left.join(", ")}`],
+      [rows("pragma integrity_check")[0]?.["integrity_check"] === "ok", "The database is damaged."],
+    ];
+    return checks.filter(([kept]) => !kept).map(([, sentence]) => sentence);
+  } finally {
+    database.close();
+  }
+}

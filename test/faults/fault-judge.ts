@@ -1,0 +1,164 @@
+/** Takes a run through its fault and out again, and compares what came of it with what the table says. */
+
+import { sql } from "kysely";
+import { followStream } from "../../src/runs/stream.ts";
+import type { Expected, FaultRow, FaultyRequest } from "./fault-cells.ts";
+import { type Scene, type Setting, until, untilFinished, WHOLE_MS, withScene } from "./fault-player.ts";
+
+export interface Outcome {
+  state: string;
+  code: string | undefined;
+  sentence: string | undefined;
+  end: string;
+  confirmed?: boolean | undefined;
+  posts: number;
+  taken: number;
+  /** What must hold in every cell and did not. */
+  broken: string[];
+}
+
+/** So many looks without an end show that the fault alone does not end a run. */
+const LOOKS = 4;
+
+export const play = (row: FaultRow, at: FaultyRequest, setting: Setting = {}): Promise<Outcome> =>
+  withScene({ row, at, ...setting }, async (scene) => {
+    const seen = await PLAYS[at](scene, row.expected[at]);
+    const [posts, taken] = [scene.posts(), scene.taken()];
+    const attempts = await attemptsOf(scene);
+    return {
+      code: undefined,
+      ...seen,
+      posts,
+      taken,
+      broken: [
+        ...(seen.broken ?? []),
+        ...(taken > attempts ? [`${taken} starts were taken for ${attempts} attempts`] : []),
+        ...foreignWords(scene, seen.sentence),
+      ],
+    };
+  });
+
+/** Where the outcome is not what the table says, or breaks what holds everywhere; empty when all is well. */
+export function faultsOf(outcome: Outcome, expected: Expected): string[] {
+  const { mostPosts, ...exact } = expected;
+  const { posts, broken, ...seen } = outcome;
+  const facts: Record<string, unknown> = seen;
+  const differing = Object.entries({ code: undefined, ...exact }).filter(([name, value]) => facts[name] !== value);
+  return [
+    ...broken,
+    ...differing.map(([name, value]) => `${name} is "${String(facts[name])}" instead of "${String(value)}"`),
+    ...(posts > mostPosts ? [`${posts} paid requests were sent instead of ${mostPosts} at the most`] : []),
+  ];
+}
+
+type Seen = Pick<Outcome, "state" | "sentence" | "end"> & Partial<Outcome>;
+
+const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise<Seen>> = {
+  create: async ({ status, runner, rounds }) => {
+    const { status: state, sentence, code } = await status();
+    // Whoever follows runs comes by several times, and must not start it again.
+    runner.start();
+    const from = rounds();
+    await until("the runner goes round", () => rounds() > from + 2);
+    const { status: end } = await status();
+    return { state, sentence, code, end };
+  },
+
+  get: async (scene, expected) => {
+    const { way, runner, status, heal, gemini, report } = scene;
+    runner.start();
+    if (expected.end === "completed") {
+      await until("looks, or a pause", async () => way.sent.get >= LOOKS || paused(scene));
+    } else {
+      await untilFinished(scene);
+    }
+    const { status: state, sentence, code } = await status();
+    if (expected.end !== "completed") return { state, sentence, code, end: state, broken: looksBefore(scene) };
+    const broken = [...(await quietWhilePaused(scene)), ...((await report()) === "" ? [] : ["a report too early"])];
+    heal();
+    gemini.skip(WHOLE_MS);
+    await unpause(scene);
+    return { state, sentence, code, end: (await untilFinished(scene)).status, broken };
+  },
+
+  cancel: async (scene, expected) => {
+    const { way, runner, run, cancel, heal } = scene;
+    runner.start();
+    await until("a look", () => way.sent.get > 0);
+    const { status: state, sentence, confirmed } = await cancel();
+    const looks = way.sent.get;
+    if (expected.confirmed === false) await until("looks after the cancel", () => way.sent.get > looks);
+    heal();
+    const ended = await until("Google's word", async () => {
+      const now = await run();
+      return now.cancelConfirmed !== false && now;
+    });
+    return { state, sentence, confirmed, end: ended.status };
+  },
+
+  stream: async (scene) => {
+    const { research, runner, status, gemini, taskId, run, way } = scene;
+    const { interactionId = "", createdAt, model: agent = "" } = await run();
+    await followStream(research, { taskId, interactionId, agent, createdAt }, research.leaving);
+    const { status: state, code } = await status();
+    const opened = way.sent.stream;
+    runner.start();
+    gemini.skip(WHOLE_MS);
+    const end = (await untilFinished(scene)).status;
+    const whole = (await scene.report()) !== "";
+    return {
+      state,
+      code,
+      sentence: undefined,
+      end,
+      broken: [
+        ...(whole ? [] : ["no report"]),
+        ...(opened > MOST_STREAMS ? [`the stream was opened ${opened} times`] : []),
+      ],
+    };
+  },
+};
+
+/** Each brings something new, or is the last; a working run of a few seconds has few events. */
+const MOST_STREAMS = 12;
+
+const looksBefore = ({ way }: Scene): string[] =>
+  way.sent.get >= 3 ? [] : [`the run was given up after ${way.sent.get} looks`];
+
+const nextTurn = async ({ research }: Scene): Promise<number> => {
+  const { rows } = await sql<{ next_at: number }>`select next_at from pace where name = 'looks'`.execute(research.db);
+  return rows[0]?.next_at ?? 0;
+};
+
+const PAUSE_MS = 10_000;
+
+const paused = async (scene: Scene): Promise<boolean> =>
+  (await nextTurn(scene)) > scene.research.clock.now() + PAUSE_MS;
+
+/** While Google wants a pause, nobody looks at anything, at this run or at others. */
+async function quietWhilePaused(scene: Scene): Promise<string[]> {
+  if (!(await paused(scene))) return [];
+  await scene.startAnother();
+  const { way, rounds } = scene;
+  const [looks, from, pausedUntil] = [way.sent.get, rounds(), await nextTurn(scene)];
+  await until("the runner goes round", () => rounds() > from + 2);
+  const isOver = scene.research.clock.now() >= pausedUntil;
+  return isOver || way.sent.get === looks ? [] : [`${way.sent.get - looks} looks in the pause`];
+}
+
+/** As if the time had gone by. */
+const unpause = ({ research }: Scene): Promise<unknown> => sql`delete from pace`.execute(research.db);
+
+async function attemptsOf({ research, taskId }: Scene): Promise<number> {
+  const { rows } = await sql<{
+    count: number;
+  }>`select count(*) as count from research_attempts where task_id = ${taskId}`.execute(research.db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Of the simulated Google's own sentences, pages and addresses. */
+const UPSTREAM =
+  /invalid argument|authentication credential|caller does not|ListModels|entity was not found|was aborted|payload|billing details|exhausted|internal error|overloaded\. Please|Deadline expired|DOCTYPE|Sign in|That’s an error|greeting|redirected|fetch failed|getaddrinfo|certificate|127\.0\.0\.1|fault-key/i;
+
+const foreignWords = ({ logged }: Scene, sentence: string | undefined): string[] =>
+  [...logged, sentence ?? ""].filter((text) => UPSTREAM.test(text)).map((text) => `upstream text: ${text}`);

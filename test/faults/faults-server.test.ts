@@ -1,0 +1,52 @@
+/** A handful of cells of the fault matrix through the built server, as its users meet them. */
+
+import { describe, expect, test, vi } from "vitest";
+import { peakMemory } from "../support/processes.ts";
+import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
+
+describe.concurrent("the fault matrix on the built server", () => {
+  test("I8 T9 redirect × create: not followed, START_UNKNOWN after one request", async (context) => {
+    const scene = await openResearch(context, { create: [{ fault: "redirect" }] });
+    const { structured } = await (await scene.server()).call("start_deep_research", { query: QUERY });
+    expect(structured).toMatchObject({
+      status: "start_unknown",
+      error: {
+        code: "START_UNKNOWN",
+        message: "Google answered with HTTP 307. Nobody knows whether the research was started.",
+      },
+    });
+    expect([scene.posts(), scene.accepted()]).toEqual([1, 0]);
+  });
+
+  test("P3 T16 gzip bomb × get: a gigabyte in a megabyte is not unpacked, and the run ends well", async (context) => {
+    const scene = await openResearch(context, { get: [{ fault: "gzip-bomb" }, { fault: "gzip-bomb" }, {}] });
+    const server = await scene.server();
+    await untilStatus(server, await startRun(server), "completed", 40_000);
+    expect(scene.gemini.ledger.interactionRequests()).toMatchObject({ "get gzip-bomb": 2 });
+    // Only Linux tells the most that a process ever had.
+    expect(process.platform === "linux" ? peakMemory(server.pid) : 0).toBeLessThan(400);
+  });
+
+  test("P3 T18 HTML login page × get: said in our own words while it lasts", async (context) => {
+    const scene = await openResearch(context, { ...SLOW, get: [{ fault: "html-200" }] });
+    const server = await scene.server();
+    const taskId = await startRun(server);
+    await vi.waitFor(
+      async () =>
+        expect((await statusOf(server, taskId))["current_action"]).toBe("Google cannot be reached; trying again"),
+      { timeout: 15_000 },
+    );
+  });
+
+  test("L1 503 × cancel: unconfirmed first, confirmed when Google hears of it", async (context) => {
+    const scene = await openResearch(context, { ...SLOW, cancel: [{ fault: "http-503" }] });
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    const { structured } = await server.call("cancel_research", { task_id });
+    expect(structured).toMatchObject({ status: "cancelled", confirmed: false });
+    scene.play(SLOW);
+    const confirmed = "select cancel_confirmed as confirmed from research_tasks where task_id = ?";
+    await vi.waitFor(() => expect(scene.sql(confirmed, task_id)).toEqual([{ confirmed: 1 }]), { timeout: 15_000 });
+    expect(scene.posts()).toBe(1);
+  });
+});

@@ -1,0 +1,59 @@
+/** The fault matrix, all 116 cells: the state, the sentence and the number of paid requests that the table promises. */
+
+import { describe, expect, test } from "vitest";
+import { FAULT_ROWS, type FaultRow, REQUESTS } from "./fault-cells.ts";
+import { faultsOf, play } from "./fault-judge.ts";
+import { until, untilFinished, WHOLE_MS, withScene } from "./fault-player.ts";
+
+const cells = FAULT_ROWS.flatMap((row) =>
+  REQUESTS.map((at) => ({
+    row,
+    at,
+    name: `${row.form === undefined ? row.fault : `${row.fault} (${row.form})`} × ${at}`,
+  })),
+);
+
+test("the matrix has 29 faults on 4 requests", () => {
+  expect(new Set(cells.map(({ row, at }) => `${row.fault} × ${at}`)).size).toBe(29 * 4);
+});
+
+describe.concurrent("A6 I8 P3 P4 L1 each cell ends as the table says", { timeout: 120_000 }, () => {
+  test.each(cells)("$name", async ({ row, at }) => {
+    expect(faultsOf(await play(row, at), row.expected[at])).toEqual([]);
+  });
+});
+
+const rowOf = (fault: string): FaultRow => {
+  const row = FAULT_ROWS.find((each) => each.fault === fault);
+  if (row === undefined) throw new Error(`There is no fault "${fault}".`);
+  return row;
+};
+
+describe.concurrent("beside the matrix", { timeout: 120_000 }, () => {
+  test.each(["headers timeout", "503", "429", "401"])(
+    "L2 a run that Google finishes while every cancel meets `%s` is completed, its report kept",
+    async (fault) => {
+      await withScene({ row: rowOf(fault), at: "cancel" }, async (scene) => {
+        scene.runner.start();
+        await until("a look", () => scene.way.sent.get > 0);
+        expect(await scene.cancel()).toMatchObject({ status: "cancelled", confirmed: false });
+        scene.gemini.skip(WHOLE_MS);
+        await until("the report", async () => (await scene.run()).status === "completed");
+        expect(await scene.report()).not.toBe("");
+        expect([scene.posts(), scene.taken()]).toEqual([1, 1]);
+      });
+    },
+  );
+
+  test("P3 a 404 that goes away before the third look ends nothing", async () => {
+    await withScene({ row: rowOf("404"), at: "get" }, async (scene) => {
+      const get = [{ fault: "http-404" }, { fault: "http-404" }, {}] as const;
+      scene.gemini.setScenario({ name: "two misses", interactions: { get: [...get] } });
+      scene.runner.start();
+      await until("looks that find it", () => scene.way.sent.get > 3);
+      expect(await scene.status()).toMatchObject({ status: "running_async", code: undefined });
+      scene.gemini.skip(WHOLE_MS);
+      expect((await untilFinished(scene)).status).toBe("completed");
+    });
+  });
+});

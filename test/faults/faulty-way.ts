@@ -1,0 +1,106 @@
+/** The way to Google on which one kind of request meets one fault, until it is healed. */
+
+import { createServer, type Server } from "node:net";
+import * as tls from "node:tls";
+import type { Fetch } from "../../src/gemini/guarded-fetch.ts";
+import { makeExpiredCertificate } from "../support/expired-certificate.ts";
+import type { Interactions } from "../support/research.ts";
+import type { Cause, FaultyRequest } from "./fault-cells.ts";
+
+export interface FaultyWay {
+  fetch: Fetch;
+  /** How many of each kind were sent, or tried to be. */
+  sent: Record<FaultyRequest, number>;
+  heal(): void;
+  close(): void;
+}
+
+export async function openFaultyWay(cause: Cause, request: FaultyRequest): Promise<FaultyWay> {
+  const place = cause.kind === "elsewhere" ? await PLACES[cause.place]() : undefined;
+  const sent = { create: 0, get: 0, cancel: 0, stream: 0 };
+  let healed = false;
+  return {
+    sent,
+    fetch: async (input, init) => {
+      const asked = input instanceof Request ? input : new Request(input, init);
+      const kind = kindOf(asked);
+      sent[kind] += 1;
+      if (!healed && kind === request && cause.kind === "thrown") throw connectFault(cause);
+      const goesElsewhere = !healed && kind === request && place !== undefined;
+      // With its own signal: a Request alone forgets whose it followed when that one is collected.
+      return fetch(goesElsewhere ? await sentTo(asked, place.url) : input, init);
+    },
+    heal: () => {
+      healed = true;
+    },
+    close: () => void place?.server?.close(),
+  };
+}
+
+/** The same fault as a scenario of the simulator; empty where the simulator has no part in it. */
+export function scenarioOf(cause: Cause, request: FaultyRequest): Interactions {
+  if (cause.kind === "elsewhere" || cause.kind === "thrown") return {};
+  const retry_after = cause.kind === "answer" ? cause.retryAfter?.() : undefined;
+  const fault = request === "create" ? (cause.create ?? cause.fault) : cause.fault;
+  return { [request]: [{ fault, ...(retry_after !== undefined && { retry_after }) }] };
+}
+
+function kindOf({ method, url }: Request): FaultyRequest {
+  if (method === "POST") return url.endsWith("/cancel") ? "cancel" : "create";
+  return new URL(url).searchParams.get("stream") === "true" ? "stream" : "get";
+}
+
+/** As Node's fetch reports it. */
+function connectFault({ code, syscall }: Cause & { kind: "thrown" }): TypeError {
+  const cause = Object.assign(new Error(`${syscall ?? "connect"} ${code}`), { code, ...(syscall && { syscall }) });
+  return new TypeError("fetch failed", { cause });
+}
+
+async function sentTo(asked: Request, base: string): Promise<Request> {
+  const { pathname, search } = new URL(asked.url);
+  const body = asked.method === "POST" ? await asked.text() : undefined;
+  const { method, headers } = asked;
+  return new Request(new URL(pathname + search, base), { method, headers, ...(body !== undefined && { body }) });
+}
+
+interface Place {
+  url: string;
+  server?: Server;
+}
+
+const PLACES: Record<(Cause & { kind: "elsewhere" })["place"], () => Promise<Place>> = {
+  "no such host": async () => ({ url: "http://nobody.invalid" }),
+  nobody: async () => {
+    const server = createServer();
+    const port = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    return { url: `http://127.0.0.1:${port}` };
+  },
+  reset: async () => {
+    const server = createServer((socket) => {
+      socket.on("error", () => {}).once("data", () => socket.resetAndDestroy());
+    });
+    return { url: `http://127.0.0.1:${await listen(server)}`, server };
+  },
+  "expired certificate": async () => {
+    const certificate = makeExpiredCertificate();
+    trust(certificate.cert);
+    const server = tls.createServer(certificate);
+    // The client says why it hangs up.
+    server.on("tlsClientError", () => {});
+    return { url: `https://127.0.0.1:${await listen(server)}`, server };
+  },
+};
+
+/** Trusted but for its date, where Node can be told so: a stranger's certificate would be refused for another reason. */
+function trust(cert: string): void {
+  if ("setDefaultCACertificates" in tls) tls.setDefaultCACertificates([...tls.getCACertificates("default"), cert]);
+}
+
+const listen = (server: Server): Promise<number> =>
+  new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : 0);
+    });
+  });

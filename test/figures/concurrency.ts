@@ -1,0 +1,150 @@
+/** Eight processes on one database: who starts, who looks, who takes over. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Life } from "../support/research-kill-life.ts";
+import { type KillWorld, openKillWorld } from "../support/research-kill-world.ts";
+import { inTurn } from "./lanes.ts";
+
+const STARTS_AT_ONCE = 100;
+const NEVER_ENDING = { name: "concurrency", interactions: { speed: 1 } };
+
+export interface TwinVerdict {
+  rounds: number;
+  /** Paid starts; one per round is right. */
+  paid: number;
+  /** Answers that name another run than the rest of their round, or none. */
+  astray: number;
+  refused: string[];
+}
+
+/** The same question a hundred times at once, shared out among the processes. */
+export async function startTwins(options: { rounds: number; processes: number; seed: number }): Promise<TwinVerdict> {
+  const world = await openKillWorld({ seed: options.seed, build: "dist", scenario: NEVER_ENDING });
+  try {
+    const lives = await openLives(world, options.processes);
+    const verdict: TwinVerdict = { rounds: options.rounds, paid: 0, astray: 0, refused: [] };
+    for (let round = 0; round < options.rounds; round += 1) {
+      const query = `Question ${round} that everybody asks`;
+      const answers = await Promise.all(
+        Array.from({ length: STARTS_AT_ONCE }, (_, n) => inTurn(lives, n).call("start_deep_research", { query })),
+      );
+      const first = answers[0]?.task_id;
+      verdict.astray += answers.filter((answer) => answer?.task_id === undefined || answer.task_id !== first).length;
+      verdict.refused.push(...answers.filter((answer) => answer?.success !== true).map((one) => JSON.stringify(one)));
+    }
+    verdict.paid = world.gemini.ledger.acceptedStarts().length;
+    return verdict;
+  } finally {
+    await world.close();
+  }
+}
+
+async function openLives(world: KillWorld, processes: number): Promise<Life[]> {
+  const lives = Array.from({ length: processes }, () => world.begin());
+  await Promise.all(lives.map((life) => life.ready));
+  return lives;
+}
+
+export interface PaceVerdict {
+  runs: number;
+  looks: number;
+  calls: number;
+  /** Looks over those that the interval allows, at the run that has most of them. */
+  mostOverAllowed: number;
+  /** Looks at all runs, by looks that one per interval would be. */
+  share: number;
+  /** Between two looks at one run, in milliseconds. */
+  shortestGap: number;
+  /** What a user was told, or the log said, about a database that would not. */
+  busy: string[];
+}
+
+export interface PaceOptions {
+  runs: number;
+  processes: number;
+  intervalMs: number;
+  ms: number;
+  seed: number;
+}
+
+/** All of them claim what is due, and all are asked how it stands, for as long as this lasts. */
+export async function lookTogether(options: PaceOptions): Promise<PaceVerdict> {
+  const { runs, processes, intervalMs, ms, seed } = options;
+  const world = await openKillWorld({
+    seed,
+    build: "dist",
+    scenario: NEVER_ENDING,
+    env: { RESEARCH_POLL_INTERVAL_MS: String(intervalMs) },
+  });
+  try {
+    const lives = await openLives(world, processes);
+    const ids: string[] = [];
+    for (let n = 0; n < runs; n += 1) {
+      const answer = await inTurn(lives, n).call("start_deep_research", { query: `Question ${n} for all` });
+      ids.push(answer?.task_id ?? "");
+    }
+    const from = Date.now();
+    const busy: string[] = [];
+    let calls = 0;
+    const ask = async (life: Life, place: number): Promise<void> => {
+      for (let n = place; Date.now() - from < ms; n += 1) {
+        const tool = n % 5 === 0 ? "list_research" : "check_research_status";
+        const answer = await life.call(tool, tool === "list_research" ? {} : { task_id: inTurn(ids, n) });
+        calls += 1;
+        if (answer?.success !== true) busy.push(JSON.stringify(answer));
+        await sleep(50);
+      }
+    };
+    await Promise.all(lives.map(ask));
+    const until = Date.now();
+    for (const life of lives) busy.push(...life.stderr().split("\n").filter(isComplaint));
+    return { ...judgePace(world, { from, until, intervalMs }), runs, calls, busy };
+  } finally {
+    await world.close();
+  }
+}
+
+const isComplaint = (line: string): boolean => /\[(?:WARN|ERROR)\]/.test(line);
+
+/** The interval is spread by a tenth to either side. */
+const SPREAD = 0.1;
+
+function judgePace(world: KillWorld, { from, until, intervalMs }: { from: number; until: number; intervalMs: number }) {
+  const allowed = 1 + (until - from) / (intervalMs * (1 - SPREAD));
+  const perRun = world.gemini.ledger
+    .acceptedStarts()
+    .map(({ id }) => world.gemini.ledger.trafficOf(id).looks.filter((at) => at >= from && at <= until));
+  const looks = perRun.reduce((sum, { length }) => sum + length, 0);
+  const gaps = perRun.flatMap((times) => times.slice(1).map((at, n) => at - (times[n] ?? at)));
+  return {
+    looks,
+    mostOverAllowed: Math.max(...perRun.map(({ length }) => length / allowed)),
+    share: looks / ((perRun.length * (until - from)) / intervalMs),
+    shortestGap: Math.min(...gaps),
+  };
+}
+
+/** Milliseconds from the death of a process that had claimed a run to the next look at it, by another. */
+export async function takeOver({ times, seed }: { times: number; seed: number }): Promise<number[]> {
+  const world = await openKillWorld({ seed, scenario: NEVER_ENDING });
+  const took: number[] = [];
+  try {
+    const heir = world.begin();
+    // Somebody who follows nothing does not look for what others leave.
+    await heir.call("start_deep_research", { query: "What does the heir do?" });
+    for (let n = 0; n < times; n += 1) {
+      const owner = world.begin({ failpoint: "after-claim:1" });
+      const answer = owner.call("start_deep_research", { query: `Question ${n} of the late owner` });
+      await owner.ended;
+      const diedAt = Date.now();
+      await answer;
+      const orphans = world.gemini.ledger.acceptedStarts().map(({ id }) => id);
+      const isLookedAt = (id: string): boolean => world.gemini.ledger.trafficOf(id).looks.some((at) => at > diedAt);
+      while (!orphans.every(isLookedAt)) await sleep(20);
+      took.push(Date.now() - diedAt);
+    }
+    return took;
+  } finally {
+    await world.close();
+  }
+}

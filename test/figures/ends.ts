@@ -1,0 +1,131 @@
+/** R3: runs that end in time although Google refuses, breaks off and limits, and processes come and go. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Life } from "../support/research-kill-life.ts";
+import { type KillWorld, openKillWorld, seeded } from "../support/research-kill-world.ts";
+import { inLanes, inTurn } from "./lanes.ts";
+
+/** A second here is a hundred seconds there, also for the interval of looks. */
+export const SPEED = 100;
+const MINUTE = 60_000;
+/** The default of max_wait_hours. */
+const MAX_WAIT_MS = (8 * 60 * MINUTE) / SPEED;
+const SERVERS = 4;
+const RESTART_EVERY_MS = 5_000;
+
+export interface EndVerdict {
+  runs: number;
+  /** With a report, or with Google's word that it failed. */
+  ended: number;
+  unknown: number;
+  restarts: number;
+  /** Virtual minutes that the slowest took. */
+  slowestMinutes: number;
+  faults: Record<string, number>;
+}
+
+export interface EndOptions {
+  runs: number;
+  seed: number;
+  /** Of virtual time, for the longest run. */
+  longestMinutes?: number;
+}
+
+export async function endUnderFaults({ runs, seed, longestMinutes = 60 }: EndOptions): Promise<EndVerdict> {
+  const random = seeded(seed);
+  const world = await openKillWorld({ seed, build: "dist", scenario: scenarioOf(runs, longestMinutes, random) });
+  try {
+    const lives = Array.from({ length: SERVERS }, () => world.begin());
+    const restarting = keepRestarting(world, lives, random);
+    await inLanes(runs, 4 * SERVERS, async (n) => {
+      await inTurn(lives, n).call("start_deep_research", { query: `Question ${n} about storms` });
+      await sleep(500);
+    });
+    const giveUpAt = Date.now() + MAX_WAIT_MS;
+    while (isFollowed(world) && Date.now() < giveUpAt) await sleep(200);
+    const restarts = await restarting.stop();
+    return verdictOf(world, restarts);
+  } finally {
+    await world.close();
+  }
+}
+
+/** Every run meets refusals, resets, half answers, a limit and cut streams; some starts meet a limit, too. */
+function scenarioOf(runs: number, longestMinutes: number, random: () => number) {
+  const create = Array.from({ length: runs }, () => ({
+    ...(random() < 0.03 ? { fault: "http-429" as const, retry_after: 1 } : {}),
+    life: {
+      duration_ms: Math.round((5 + random() * (longestMinutes - 5)) * MINUTE),
+      ...(random() < 0.1 ? { status: "failed" } : {}),
+    },
+  }));
+  const get = [
+    { fault: "reset-before" as const },
+    {},
+    { fault: "http-503" as const },
+    { fault: "reset-mid-body" as const },
+    {},
+    { fault: "http-429" as const, retry_after: 1 },
+    { fault: "malformed-json" as const },
+    { fault: "html-200" as const },
+    { fault: "http-500" as const },
+    {},
+  ];
+  const stream = [
+    { cut_ms: MINUTE, cut: "reset" as const },
+    { cut_ms: MINUTE, cut: "error-array" as const },
+    { fault: "http-503" as const },
+    {},
+  ];
+  return { name: "storms", interactions: { speed: SPEED, create: [...create, {}], get, stream } };
+}
+
+function keepRestarting(world: KillWorld, lives: Life[], random: () => number) {
+  const stopping = new AbortController();
+  let restarts = 0;
+  const restart = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await sleep(RESTART_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      const place = Math.floor(random() * lives.length);
+      const life = lives[place];
+      if (stopping.signal.aborted || life === undefined) return;
+      lives[place] = world.begin();
+      restarts += 1;
+      if (random() < 0.5) life.kill();
+      else life.signal("SIGTERM");
+      await life.ended;
+    }
+  };
+  const running = restart();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+      return restarts;
+    },
+  };
+}
+
+const isFollowed = (world: KillWorld): boolean =>
+  world.query("select 1 from research_tasks where status in ('pending', 'running_async') limit 1").length > 0;
+
+function verdictOf(world: KillWorld, restarts: number): EndVerdict {
+  const rows = world.query<{ status: string; interaction_id: string | null; took: number | null }>(
+    "select status, interaction_id, completed_at - created_at as took from research_tasks",
+  );
+  const inTime = rows.filter(
+    ({ status, took, interaction_id }) =>
+      interaction_id !== null && ["completed", "failed"].includes(status) && took !== null && took <= MAX_WAIT_MS,
+  );
+  const faults = Object.entries(world.gemini.ledger.interactionRequests()).filter(([name]) =>
+    /http-|reset|malformed|html/.test(name),
+  );
+  return {
+    runs: rows.length,
+    ended: inTime.length,
+    unknown: rows.filter(({ status }) => status === "start_unknown").length,
+    restarts,
+    slowestMinutes: (Math.max(...inTime.map(({ took }) => took ?? 0)) * SPEED) / MINUTE,
+    faults: Object.fromEntries(faults),
+  };
+}

@@ -1,0 +1,68 @@
+/** R5 and R6: calls that must cost nothing, each thousands of times, and how long they took. */
+
+import { openKillWorld } from "../support/research-kill-world.ts";
+import type { KillWorld } from "../support/research-kill-world.ts";
+import { finishedRuns } from "./finished-runs.ts";
+import { inTurn } from "./lanes.ts";
+
+const FREE = {
+  check_research_status: "task",
+  get_research_results: "task",
+  cancel_research: "task",
+  save_research_to_markdown: "task",
+  list_research: "nothing",
+  estimate_research_cost: "query",
+} as const;
+
+export interface FreeVerdict {
+  calls: number;
+  /** Requests that reached Google meanwhile, of any kind. */
+  requests: number;
+  tokens: number;
+  /** Milliseconds by tool. */
+  took: Record<string, number[]>;
+  /** Answers that nobody expected. */
+  broken: string[];
+}
+
+export async function callForFree({ each, seed }: { each: number; seed: number }): Promise<FreeVerdict> {
+  const world = await openKillWorld({
+    seed,
+    build: "dist",
+    scenario: { name: "free", interactions: { duration_ms: 0 } },
+  });
+  try {
+    const life = world.begin();
+    const runs = await finishedRuns(world, life, 3);
+    const before = { requests: requestsOf(world), tokens: tokensOf(world) };
+    const verdict: FreeVerdict = { calls: 0, requests: 0, tokens: 0, took: {}, broken: [] };
+    for (let n = 0; n < each; n += 1) {
+      for (const [tool, takes] of Object.entries(FREE)) {
+        const input = takes === "task" ? { task_id: inTurn(runs, n) } : takes === "query" ? { query: `Why ${n}?` } : {};
+        const from = performance.now();
+        const answer = await life.call(tool, input);
+        (verdict.took[tool] ??= []).push(performance.now() - from);
+        verdict.calls += 1;
+        // A finished run cannot be cancelled, and says so.
+        const expected = tool === "cancel_research" ? "RESEARCH_ALREADY_COMPLETED" : undefined;
+        if (answer === undefined || answer.error?.code !== expected) verdict.broken.push(JSON.stringify(answer));
+      }
+    }
+    verdict.requests = requestsOf(world) - before.requests;
+    verdict.tokens = tokensOf(world) - before.tokens;
+    life.closeStdin();
+    await life.ended;
+    return verdict;
+  } finally {
+    await world.close();
+  }
+}
+
+function requestsOf({ gemini }: KillWorld): number {
+  const looks = Object.values(gemini.ledger.interactionRequests());
+  return looks.reduce((sum, count) => sum + count, gemini.ledger.count());
+}
+
+const tokensOf = (world: KillWorld): number =>
+  world.query<{ tokens: number }>("select sum(tokens_input + tokens_output) as tokens from research_tasks")[0]
+    ?.tokens ?? 0;

@@ -1,0 +1,99 @@
+/** R1: starts that end before, after and around the window; what was answered, stored and done at Google must agree. */
+
+import { drain } from "../support/research-kill.ts";
+import type { Answer } from "../support/research-kill-life.ts";
+import { type KillWorld, openKillWorld, seeded } from "../support/research-kill-world.ts";
+import { inLanes, inTurn } from "./lanes.ts";
+
+const WINDOW_MS = 1_500;
+/** Half of the runs end this close to the end of the window, before or after it. */
+const CLOSE_MS = 250;
+const PROCESSES = 4;
+/** The simulator's time and ours are whole milliseconds. */
+const ROUNDING_MS = 5;
+
+export interface ModeVerdict {
+  sync: number;
+  async: number;
+  /** Ended at Google half a second before the window did, and told as async all the same. */
+  late: number;
+  broken: string[];
+}
+
+interface Told {
+  answer: Answer | undefined;
+  at: number;
+}
+
+export async function tellModesApart({ starts, seed }: { starts: number; seed: number }): Promise<ModeVerdict> {
+  const random = seeded(seed);
+  const durations = Array.from({ length: starts }, (_, n) =>
+    Math.round(n % 2 === 0 ? random() * 2 * WINDOW_MS : WINDOW_MS + (random() * 2 - 1) * CLOSE_MS),
+  );
+  const create = durations.map((duration_ms) => ({ life: { duration_ms } }));
+  const world = await openKillWorld({
+    seed,
+    build: "dist",
+    scenario: { name: "window", interactions: { speed: 1, create } },
+    env: { RESEARCH_SYNC_WINDOW_MS: String(WINDOW_MS) },
+  });
+  try {
+    const lives = Array.from({ length: PROCESSES }, () => world.begin());
+    const told: Told[] = [];
+    await inLanes(starts, 5 * PROCESSES, async (n, lane) => {
+      const answer = await inTurn(lives, lane).call("start_deep_research", { query: `Question ${n} about windows` });
+      told.push({ answer, at: Date.now() });
+    });
+    for (const life of lives) life.closeStdin();
+    await Promise.all(lives.map((life) => life.ended));
+    await drain(world);
+    return judgeModes(world, told, durations);
+  } finally {
+    await world.close();
+  }
+}
+
+function judgeModes(world: KillWorld, told: Told[], durations: number[]): ModeVerdict {
+  const rows = world.query<{ task_id: string; mode: string; status: string; interaction_id: string }>(
+    "select task_id, mode, status, interaction_id from research_tasks",
+  );
+  const stored = new Map(rows.map((row) => [row.task_id, row]));
+  // In the order of the scenario's steps, which are met without a pause.
+  const google = new Map(
+    world.gemini.ledger
+      .acceptedStarts()
+      .map(({ id, at }, n) => [id, { acceptedAt: at, endedAt: at + (durations[n] ?? 0) }]),
+  );
+  const verdict: ModeVerdict = { sync: 0, async: 0, late: 0, broken: [] };
+  for (const { answer, at } of told) {
+    const row = stored.get(answer?.task_id ?? "");
+    const times = google.get(row?.interaction_id ?? "");
+    if (answer === undefined || row === undefined || times === undefined) {
+      verdict.broken.push(`A start was answered with ${JSON.stringify(answer)}.`);
+      continue;
+    }
+    const why = disagreement({ answer, at }, row, times);
+    if (why !== undefined) verdict.broken.push(`Run ${row.task_id} ${why}.`);
+    const isSync = answer["mode"] === "sync";
+    verdict[isSync ? "sync" : "async"] += 1;
+    if (!isSync && times.endedAt < times.acceptedAt + WINDOW_MS - 500) verdict.late += 1;
+  }
+  if (google.size !== told.length) verdict.broken.push(`${google.size} starts were paid for, ${told.length} wanted.`);
+  return verdict;
+}
+
+function disagreement(
+  { answer, at }: { answer: Answer; at: number },
+  row: { mode: string; status: string },
+  google: { acceptedAt: number; endedAt: number },
+): string | undefined {
+  const { mode, status, results } = answer;
+  if (row.status !== "completed") return `is ${row.status} in the end`;
+  if (mode !== row.mode) return `was told as ${String(mode)} and is stored as ${row.mode}`;
+  if (mode === "sync") {
+    if (status !== "completed" || results === undefined) return "was told as sync without its report";
+    return at < google.endedAt - ROUNDING_MS ? "was told as finished before it was at Google" : undefined;
+  }
+  if (mode !== "async" || status !== "running_async" || results !== undefined) return "was told as neither";
+  return at < google.acceptedAt + WINDOW_MS - ROUNDING_MS ? "was told as async before the window was over" : undefined;
+}

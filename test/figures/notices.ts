@@ -1,0 +1,64 @@
+/** R2: what becomes of the notifications of many runs, with several processes open that could all show them. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { judge } from "../support/research-kill-judge.ts";
+import { drain } from "../support/research-kill.ts";
+import { openKillWorld } from "../support/research-kill-world.ts";
+import type { NotificationDaemon } from "../support/notification-daemon.ts";
+import { inLanes, inTurn } from "./lanes.ts";
+
+const SERVERS = 4;
+const STARTS_PER_SECOND = 10;
+
+export interface NoticeVerdict {
+  /** Ends that somebody has to be told of. */
+  due: number;
+  shown: number;
+  /** Ends that were shown more than once. */
+  twice: number;
+  /** From the record of the end to the notifier's word that it is shown, in milliseconds. */
+  took: number[];
+  broken: string[];
+}
+
+export interface NoticeOptions {
+  runs: number;
+  seed: number;
+  /** A real desktop instead of the counted notifier. */
+  desktop?: NotificationDaemon;
+}
+
+export async function countNotices({ runs, seed, desktop }: NoticeOptions): Promise<NoticeVerdict> {
+  const world = await openKillWorld({ seed, build: "dist", starts: runs });
+  const env = desktop === undefined ? {} : { ...desktop.environment, PATH: process.env["PATH"] ?? "" };
+  try {
+    const lives = Array.from({ length: SERVERS }, () => world.begin({ env }));
+    const worker = world.begin({ env, args: ["worker"] });
+    await inLanes(runs, SERVERS, async (n, lane) => {
+      const pause = sleep((1_000 * SERVERS) / STARTS_PER_SECOND);
+      await inTurn(lives, lane).call("start_deep_research", { query: `Question ${n} about bells` });
+      await pause;
+    });
+    while (world.query("select 1 from research_tasks where next_poll_at is not null").length > 0) await sleep(100);
+    while (world.query("select 1 from notification_outbox where sent_at is null").length > 0) await sleep(100);
+    for (const life of lives) life.closeStdin();
+    worker.signal("SIGTERM");
+    await Promise.all([...lives, worker].map((life) => life.ended));
+    await drain(world);
+    const rows = world.query<{ task_id: string; took: number }>(
+      "select task_id, sent_at - created_at as took from notification_outbox",
+    );
+    const lines = desktop?.received().map(({ title, body }) => `${title} | ${body}`) ?? world.notified();
+    const times = rows.map(({ task_id }) => lines.filter((line) => line.includes(task_id.slice(0, 8))).length);
+    return {
+      due: rows.length,
+      shown: times.filter((count) => count > 0).length,
+      twice: times.filter((count) => count > 1).length,
+      took: rows.map(({ took }) => took),
+      // On a real desktop the counted notifier hears nothing.
+      broken: desktop === undefined ? (await judge(world)).broken : [],
+    };
+  } finally {
+    await world.close();
+  }
+}

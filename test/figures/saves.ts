@@ -1,0 +1,50 @@
+/** R4: many saves of the same few reports from several processes within the same seconds. */
+
+import { existsSync } from "node:fs";
+import { judge } from "../support/research-kill-judge.ts";
+import { openKillWorld } from "../support/research-kill-world.ts";
+import { finishedRuns } from "./finished-runs.ts";
+import { inLanes, inTurn } from "./lanes.ts";
+
+const PROCESSES = 4;
+
+export interface SaveVerdict {
+  saved: number;
+  /** Files that hold exactly what is rendered from the database. */
+  whole: number;
+  /** Paths that were told twice: somebody overwrote somebody. */
+  overwritten: number;
+  missing: number;
+  broken: string[];
+}
+
+export async function saveMany({ saves, seed }: { saves: number; seed: number }): Promise<SaveVerdict> {
+  const world = await openKillWorld({
+    seed,
+    build: "dist",
+    scenario: { name: "saves", interactions: { duration_ms: 0 } },
+  });
+  try {
+    const lives = Array.from({ length: PROCESSES }, () => world.begin());
+    const runs = await finishedRuns(world, inTurn(lives, 0), 3);
+    const paths: string[] = [];
+    await inLanes(saves, 4 * PROCESSES, async (n, lane) => {
+      const input = { task_id: inTurn(runs, n), include_metadata: false };
+      const answer = await inTurn(lives, lane).call("save_research_to_markdown", input);
+      const path = answer?.["file_path"];
+      if (answer?.success === true && typeof path === "string") paths.push(path);
+    });
+    for (const life of lives) life.closeStdin();
+    await Promise.all(lives.map((life) => life.ended));
+    const { broken, counts } = await judge(world);
+    return {
+      saved: paths.length,
+      whole: counts["files"] ?? 0,
+      overwritten: paths.length - new Set(paths).size,
+      missing: paths.filter((path) => !existsSync(path)).length,
+      broken,
+    };
+  } finally {
+    await world.close();
+  }
+}

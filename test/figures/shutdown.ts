@@ -1,0 +1,183 @@
+/** A8: servers that have to leave at a random moment, in each way there is, and clients that hang up in a call. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { HttpClient, RunningHttpServer } from "../support/http-server.ts";
+import { startHttpServer } from "../support/http-server.ts";
+import { judge } from "../support/research-kill-judge.ts";
+import type { Life } from "../support/research-kill-life.ts";
+import { drain, fresh, prepare, save, start, startAndCancel } from "../support/research-kill.ts";
+import { type KillWorld, openKillWorld, seeded } from "../support/research-kill-world.ts";
+import { inLanes, inTurn } from "./lanes.ts";
+
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+export const WAYS = [...SIGNALS, "the end of stdin", "EPIPE"] as const;
+type Way = (typeof WAYS)[number];
+
+/** A8: with nothing to wait for, and with the answer to a paid request. */
+const CEILING_MS = { idle: 1_500, waiting: 3_500 };
+/** Whoever is still there after this is killed, so that the others can be judged. */
+const PATIENCE_MS = 10_000;
+
+export interface LeaveVerdict {
+  leaves: number;
+  /** Milliseconds, by whether a paid request was in flight. */
+  took: { idle: number[]; waiting: number[] };
+  late: string[];
+  /** Everything else that must not be: exit codes, leftovers, money, reports. */
+  broken: string[];
+  counts: Record<string, number>;
+}
+
+const emptyVerdict = (): LeaveVerdict => ({
+  leaves: 0,
+  took: { idle: [], waiting: [] },
+  late: [],
+  broken: [],
+  counts: {},
+});
+
+const openWorld = (seed: number): Promise<KillWorld> => {
+  const random = seeded(seed);
+  // Some answers come in time, some only within the 2.5 s that a leaving process waits, some never for it.
+  const latency = (): number => Math.round(random() * inTurn([0, 150, 150, 2_000, 4_000], Math.floor(random() * 5)));
+  const create = Array.from({ length: 3_000 }, () => ({
+    latency_ms: latency(),
+    life: { duration_ms: Math.round(random() * 2_500) * 1_000 },
+  }));
+  const interactions = { speed: 1_000, create: [{ life: { duration_ms: 0 } }, ...create] };
+  return openKillWorld({ seed, build: "dist", scenario: { name: "leaving", interactions } });
+};
+
+async function judged(world: KillWorld, verdict: LeaveVerdict): Promise<LeaveVerdict> {
+  await drain(world);
+  const { broken, counts } = await judge(world);
+  const unfinished = world.query("select 1 from research_tasks where status in ('running', 'pending')").length;
+  if (unfinished > 0) verdict.broken.push(`${unfinished} runs are left unfinished.`);
+  return { ...verdict, broken: [...verdict.broken, ...broken], counts };
+}
+
+export interface LeaveOptions {
+  times: number;
+  lanes: number;
+  seed: number;
+}
+
+export async function leaveStdio({ times, lanes, seed }: LeaveOptions): Promise<LeaveVerdict> {
+  const world = await openWorld(seed);
+  const verdict = emptyVerdict();
+  try {
+    await prepare(world);
+    await inLanes(times, lanes, (n) => liveAndLeave(world, inTurn(WAYS, n), verdict));
+    return await judged(world, verdict);
+  } finally {
+    await world.close();
+  }
+}
+
+async function liveAndLeave(world: KillWorld, way: Way, verdict: LeaveVerdict): Promise<void> {
+  const life = world.begin();
+  // Before that Node itself has not begun to listen to signals.
+  await life.ready;
+  const starting = new Set<Promise<unknown>>();
+  const paid = (call: Promise<unknown>): void => {
+    starting.add(call);
+    void call.finally(() => starting.delete(call));
+  };
+  const deeds = [
+    () => paid(start(world, life, fresh("leaving"))),
+    () => paid(startAndCancel(world, life)),
+    () => void save(world, life),
+    () => void life.call("list_research", {}),
+    () => void life.call("search", { query: fresh("what is asked in passing") }),
+  ];
+  for (const deed of deeds.toSorted(() => world.random() - 0.5).slice(0, 1 + Math.floor(world.random() * 4))) deed();
+  await sleep(world.random() * 1_200);
+  const kind = starting.size > 0 ? "waiting" : "idle";
+  const from = performance.now();
+  leave(life, way);
+  note(verdict, { way, kind, took: await endOf(life, verdict, way, from) });
+}
+
+function leave(life: Life, way: Way): void {
+  if (way === "the end of stdin") life.closeStdin();
+  else if (way === "EPIPE") {
+    life.stopReading();
+    // A broken pipe shows with the next word.
+    void life.call("list_research", {});
+  } else life.signal(way);
+}
+
+async function endOf(life: Life, verdict: LeaveVerdict, way: Way, from: number): Promise<number> {
+  const patience = setTimeout(life.kill, PATIENCE_MS);
+  const { code } = await life.ended;
+  clearTimeout(patience);
+  if (code !== 0) verdict.broken.push(`${way} ended a server with ${code}: ${life.stderr().slice(-300)}`);
+  return performance.now() - from;
+}
+
+function note(verdict: LeaveVerdict, one: { way: string; kind: "idle" | "waiting"; took: number }): void {
+  const { way, kind, took } = one;
+  verdict.leaves += 1;
+  verdict.took[kind].push(took);
+  if (took > CEILING_MS[kind]) verdict.late.push(`${way} (${kind}) took ${Math.round(took)} ms`);
+}
+
+const serveIn = (world: KillWorld): Promise<RunningHttpServer> =>
+  startHttpServer({ configDir: world.configDir, env: { ...world.env, MCP_RATE_LIMIT_PER_MINUTE: "0" } });
+
+export async function leaveServe({ times, lanes, seed }: LeaveOptions): Promise<LeaveVerdict> {
+  const world = await openWorld(seed);
+  const verdict = emptyVerdict();
+  try {
+    await inLanes(times, lanes, async (n) => {
+      const server = await serveIn(world);
+      const clients = [await server.connect("modern"), await server.connect("legacy")];
+      const starting = new Set<Promise<unknown>>();
+      for (const client of clients) begin(world, client, starting);
+      await sleep(world.random() * 1_200);
+      const kind = starting.size > 0 ? "waiting" : "idle";
+      const from = performance.now();
+      process.kill(server.pid, inTurn(SIGNALS, n));
+      const code = await server.exited;
+      note(verdict, { way: inTurn(SIGNALS, n), kind, took: performance.now() - from });
+      if (code !== 0) verdict.broken.push(`serve ended with ${code}: ${server.stderr().slice(-300)}`);
+      await server.close();
+    });
+    return await judged(world, verdict);
+  } finally {
+    await world.close();
+  }
+}
+
+/** A call that nobody may ever hear the answer of. */
+function begin({ random }: KillWorld, client: HttpClient, starting: Set<Promise<unknown>>): void {
+  const isPaid = random() < 0.6;
+  const call = client
+    .call(isPaid ? "start_deep_research" : "search", { query: fresh("doors") })
+    .catch(() => undefined)
+    .finally(() => starting.delete(call));
+  if (isPaid) starting.add(call);
+}
+
+/** Clients that hang up in the middle of a call; the server stays. What was paid for goes on. */
+export async function hangUp({ times, lanes, seed }: LeaveOptions): Promise<LeaveVerdict> {
+  const world = await openWorld(seed);
+  const verdict = emptyVerdict();
+  try {
+    const server = await serveIn(world);
+    await inLanes(times, lanes, async (n) => {
+      const client = await server.connect(n % 2 === 0 ? "modern" : "legacy");
+      begin(world, client, new Set());
+      await sleep(world.random() * 300);
+      await client.close();
+      verdict.leaves += 1;
+    });
+    // Searches whose client is gone are ended, and starts are answered, before anybody judges.
+    while (world.query("select 1 from research_tasks where status in ('running', 'pending')").length > 0)
+      await sleep(50);
+    await server.close();
+    return await judged(world, verdict);
+  } finally {
+    await world.close();
+  }
+}

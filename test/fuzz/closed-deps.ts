@@ -1,0 +1,34 @@
+/** Everything an operation could reach, closed: whoever gets this far is told so in one known sentence. */
+
+import { AppError } from "../../src/errors.ts";
+import type { Call, OperationDeps } from "../../src/operations/operation.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { createLog } from "../../src/platform/log.ts";
+
+export const CLOSED = "The store is closed for this trial.";
+
+const closed = (): Promise<never> => Promise.reject(new AppError({ code: "SQLITE_ERROR", message: CLOSED }));
+
+export const closedDeps: OperationDeps = {
+  clock: systemClock,
+  log: createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} }),
+  database: closed,
+  recorder: closed,
+  search: closed,
+  research: closed,
+  agent: closed,
+  findRun: closed,
+  estimate: closed,
+  backupOf: () => undefined,
+  inBackground: (work) => void work.catch(() => {}),
+  leaving: new AbortController().signal,
+  settings: { maxRounds: 2, legacyPrompt: undefined, syncWindowMs: 0, reportsDir: undefined, confirmAboveUsd: 5 },
+};
+
+export const call: Call = {
+  owner: "local",
+  client: undefined,
+  from: "here",
+  signal: new AbortController().signal,
+  progress: () => {},
+};

@@ -1,0 +1,39 @@
+/** A short cut of the fuzz experiment: every reader of foreign text against damaged, hostile and random input (H, I). */
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createRandom } from "../corpus/random.ts";
+import { mutate } from "./mutate.ts";
+import type { FuzzTarget } from "./target.ts";
+import { TARGETS } from "./targets.ts";
+
+const RUNS = 1_000;
+
+/** Mutated seeds find what random text never reaches; random text finds what nobody thought of. */
+const inputFor = ({ seeds, words }: FuzzTarget): fc.Arbitrary<string> =>
+  fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.integer().map((seed) => mutate(createRandom(seed), { pool: seeds, words, longest: 4_000 })),
+    },
+    { weight: 1, arbitrary: fc.array(fc.constantFrom(...words), { maxLength: 12 }).map((parts) => parts.join("")) },
+    { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 60 }) },
+  );
+
+describe.each(TARGETS.map((target) => [target.name, target] as const))("H, I: %s", (_name, target) => {
+  test("keeps every promise on its seeds, damaged seeds and random text", async () => {
+    const { check, close } = await target.open();
+    const ways = new Set<string>();
+    try {
+      for (const seed of target.seeds) ways.add(await check(seed));
+      await fc.assert(
+        fc.asyncProperty(inputFor(target), async (input) => void ways.add(await check(input))),
+        { numRuns: RUNS },
+      );
+    } finally {
+      await close?.();
+    }
+    // Inputs that all go one way try nothing.
+    expect(ways.size).toBeGreaterThan(2);
+  });
+});

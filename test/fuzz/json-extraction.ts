@@ -1,0 +1,106 @@
+/** An answer is found or not, but never made up (D2, D3, D5). */
+
+import { isRecord } from "../../src/platform/is-record.ts";
+import { type Extraction, extractJsonFromOutput } from "../../src/search/extract-json.ts";
+import { isEcho, withoutPlaceholders } from "../../src/search/echo.ts";
+import { type AnswerSchema, DEEP_SEARCH_SCHEMA, EXAMPLE_REPORT, SEARCH_SCHEMA } from "../../src/search/schemas.ts";
+import { malformedAnswers } from "./answer-seeds.ts";
+import { type FuzzTarget, must, mustBeUnpolluted, parsed, stringsIn } from "./target.ts";
+
+export const jsonExtraction: FuzzTarget = {
+  name: "JSON extraction",
+  seeds: malformedAnswers,
+  words: [
+    '"success"',
+    '"report"',
+    '"result"',
+    '"verified"',
+    '"metadata"',
+    '"sources_visited"',
+    '"search_queries_used"',
+    '"error"',
+    "success: true",
+    "true,",
+    "false,",
+    "```json\n",
+    "```",
+    "&quot;",
+    '\\"',
+    '"""',
+    '" + "',
+    "[cite: 1]",
+    "null",
+    "lorem ipsum",
+    "your report here",
+  ],
+  open: () => ({
+    check: (input) => {
+      const way = [SEARCH_SCHEMA, DEEP_SEARCH_SCHEMA].map((schema) => checkOne(input, schema));
+      const cut = extractJsonFromOutput(input, SEARCH_SCHEMA, { cut: true });
+      must(cut.kind === "invalid" || !cut.repaired, "D5: what was cut off is not repaired.");
+      mustBeUnpolluted();
+      return `${way.join()} ${wordOf(cut)}`;
+    },
+  }),
+};
+
+const wordOf = (found: Extraction): string =>
+  found.kind === "valid" ? `valid ${found.repaired} ${found.answer.success}` : found.reason;
+
+function checkOne(input: string, schema: AnswerSchema): string {
+  const found = extractJsonFromOutput(input, schema);
+  const evidence = evidenceOf(input);
+  if (found.kind === "invalid") {
+    must(occurs(found.bestText, evidence), "E6: the best text occurs in the output.");
+  } else {
+    const { answer } = found;
+    must(typeof answer.success === "boolean", "D2: success is true or false.");
+    must(!answer.success || (answer.report ?? "").trim() !== "", "D2: a success has a report.");
+    must(
+      !answer.success || schema.name === "search" || answer.verified !== undefined,
+      "D2: deep_search is verified or not.",
+    );
+    must(!answer.success || answer.report?.trim() !== EXAMPLE_REPORT, "D3: the example is no answer.");
+    for (const text of stringsIn(answer))
+      must(occurs(text, evidence), `D2: ${JSON.stringify(text)} occurs in the output.`);
+  }
+  mustTakeWholeAnswer(input, schema, found);
+  return wordOf(found);
+}
+
+/** An output that is one undamaged answer is that answer. */
+function mustTakeWholeAnswer(input: string, schema: AnswerSchema, found: Extraction): void {
+  const text = input.replaceAll(/[\uFEFF\u200B\u2060]/g, "");
+  const value = parsed(text);
+  const answer = isRecord(value) ? schema.parse(value) : undefined;
+  if (answer?.success !== true || isEcho(answer, undefined)) return;
+  must(found.kind === "valid" && !found.repaired, "D1: a whole answer needs no repair.");
+  must(
+    JSON.stringify(found.answer) === JSON.stringify(withoutPlaceholders(answer)),
+    "D1: a whole answer is taken as it is.",
+  );
+}
+
+/** The output, with what its escapes spell beside them. */
+const evidenceOf = (output: string): string =>
+  solid(
+    output.replaceAll(
+      /(?<!\\)\\+u([0-9a-f]{4})/gi,
+      (whole, code: string) => whole + String.fromCharCode(Number.parseInt(code, 16)),
+    ),
+  );
+
+/** Reading may leave out marks, escapes and white space. */
+const solid = (text: string): string => text.replaceAll(/[^A-Za-z0-9\u00C0-\uFFFF]|[\u2000-\u206F\u3000\uFEFF]/g, "");
+
+/** In this order, though something may have stood in between. */
+function occurs(text: string, evidence: string): boolean {
+  const wanted = solid(text);
+  if (evidence.includes(wanted)) return true;
+  let at = -1;
+  for (let index = 0; index < wanted.length; index += 1) {
+    at = evidence.indexOf(wanted.charAt(index), at + 1);
+    if (at === -1) return false;
+  }
+  return true;
+}

@@ -1,0 +1,174 @@
+/** Texts of megabytes made to be slow, for every reader that meets foreign text of any size (T15, T16). */
+
+import { loadableConfig } from "./config-loader.ts";
+import { createOutputReader } from "../../src/gemini/cli-output.ts";
+import { readInteraction } from "../../src/gemini/interaction-reader.ts";
+import { cleanText, oneLine } from "../../src/platform/clean-text.ts";
+import { createRedactor } from "../../src/platform/redact.ts";
+import { namePart } from "../../src/reports/file-name.ts";
+import { renderMarkdown } from "../../src/reports/markdown.ts";
+import { resultOf } from "../../src/runs/agent-result.ts";
+import { extractJsonFromOutput } from "../../src/search/extract-json.ts";
+import { SEARCH_SCHEMA } from "../../src/search/schemas.ts";
+import { HOSTILE, MEGABYTE } from "../corpus/hostile-texts.ts";
+
+type Make = (size: number) => string;
+
+export interface Reader {
+  read(text: string): unknown;
+  texts: Readonly<Record<string, Make>>;
+}
+
+/** Twice the text is the question; shorter texts ask it too, where there is less time. */
+export const sizes = (scale: number): { half: number; whole: number } => {
+  const whole = Math.max(1, Math.min(10, Math.round(10 * scale * 10))) * MEGABYTE;
+  return { half: whole / 2, whole };
+};
+
+const repeated =
+  (unit: string, before = "", after = ""): Make =>
+  (size) =>
+    before + unit.repeat(Math.ceil(size / unit.length)) + after;
+
+/** Beyond what the corpus of hostile texts holds: one piece that a pattern could read in more ways than one. */
+const ANSWERS: Record<string, Make> = {
+  "spaces after a key": repeated(" ", '"success"', "x"),
+  "spaces after the word report": repeated(" ", "report", "x"),
+  "spaces after a closed report": repeated(" ", '{"success":true,"report":"abc",', "x"),
+  "spaces inside an unclosed report": repeated(" ", '{"success":true,"report":"', 'x "verified":true}'),
+  "slashes after a quote": repeated("/", '{"success":true,"report":"a" ', '\nb","verified":true, x}'),
+  "number signs after a quote": repeated("#", '{"success":true,"report":"a" ', '\nb","verified":true, x}'),
+  "comments after a quote": repeated("/**/", '{"success":true,"report":"a" ', 'b","verified":true, x}'),
+  "curly quotes in a list": repeated("‘", '{"success":true,"report":"a","sources_visited":[', "x}"),
+  "one long source": repeated("a", '{success:true,report:"a","sources_visited":["', '"] x'),
+  "lorem ipsum": repeated("!", '{"success":true,"report":"lorem ipsum ', '\\nx"}'),
+  "a placeholder that does not end": repeated(" the", '{"success":true,"report":"your', '"}'),
+};
+
+const MARKDOWN: Record<string, Make> = {
+  brackets: repeated("["),
+  "images begun": repeated("!["),
+  "empty images": repeated("![]("),
+  stars: repeated("*"),
+  parentheses: repeated("("),
+  bars: repeated("|"),
+  "bars and backticks": repeated("`|"),
+  "spaces before a word": repeated(" ", "", "x"),
+  "lines of spaces": repeated("  \n", "", "x"),
+  "nested quotes": repeated("> "),
+  "nested lists": repeated("- "),
+  "numbers begun": repeated("1. "),
+  backticks: repeated("`"),
+  "backticks of growing number": (size) => {
+    let text = "";
+    for (let count = 1; text.length < size; count += 1) text += `${"`".repeat(count)} `;
+    return text;
+  },
+  "fences begun": repeated("~~~\n"),
+  "tags begun": repeated("<a "),
+  "addresses begun": repeated("<https:"),
+  comments: repeated("<!--"),
+  backslashes: repeated("\\"),
+  "a heading of number signs": repeated("#", "# "),
+  underlines: repeated("=", "a\n", " x"),
+  "listed sources": repeated("1. [a](https://a.example/x)\n"),
+  "sources begun": repeated("1. [a](https://a.example/"),
+};
+
+const INTERACTIONS: Record<string, Make> = {
+  "many sources": (size) =>
+    interaction(Array.from({ length: size / 60 }, (_unused, n) => ({ url: `u${n}`, end_index: 1 }))),
+  "many parts": (size) =>
+    JSON.stringify({
+      id: "v1",
+      steps: [
+        { type: "model_output", content: Array.from({ length: size / 30 }, () => ({ type: "text", text: "é" })) },
+      ],
+    }),
+  "a report of line breaks": (size) => interaction([], "\n".repeat(size / 2)),
+  "a report of spaces": (size) => interaction([], `1.${" ".repeat(size)}x`),
+  "a report of numbers": (size) => interaction([], "1. [".repeat(size / 4)),
+  "many listed sources": (size) => {
+    const lines = Array.from({ length: size / 30 }, (_unused, n) => `1. [a](https://a.example/${n})`);
+    return interaction([], lines.join("\n"));
+  },
+  "deep nesting": (size) => `{"id":"v1","steps":${"[".repeat(size / 2)}${"]".repeat(size / 2)}}`,
+};
+
+function interaction(annotations: object[], text = "é"): string {
+  const steps = [{ type: "model_output", content: [{ type: "text", text, annotations }] }];
+  return JSON.stringify({ id: "v1", status: "completed", steps });
+}
+
+const LINES: Record<string, Make> = {
+  "one line": repeated("a"),
+  "empty lines": repeated("\n"),
+  "braces on lines": repeated("{\n"),
+  "short events": repeated('{"type":"message","role":"assistant","content":"a"}\n'),
+  "tool calls": repeated('{"type":"tool_use","tool_name":"web_fetch","parameters":{"prompt":"http://a.example"}}\n'),
+  "one tool call full of spaces": repeated(
+    " ",
+    '{"type":"tool_use","tool_name":"web_fetch","parameters":{"prompt":"a',
+    'b"}}\n',
+  ),
+  "one address full of dots": repeated(
+    ".",
+    '{"type":"tool_use","tool_name":"web_fetch","parameters":{"prompt":"http://a',
+    'b"}}\n',
+  ),
+};
+
+const HIDDEN: Record<string, Make> = {
+  escapes: repeated("\u001B"),
+  "sequences begun": repeated("\u001B["),
+  "titles begun": repeated("\u001B]"),
+  "titles begun with numbers": repeated("0;", "\u001B]"),
+  "halves of characters": repeated("\uDB40\u200B\uDC41"),
+  returns: repeated("\r"),
+  spaces: repeated(" ", "a", "b"),
+};
+
+/** Each makes of the text what its target does, without the judging. */
+export const READERS: Readonly<Record<string, Reader>> = {
+  "JSON extraction": { read: (text) => extractJsonFromOutput(text, SEARCH_SCHEMA), texts: { ...ANSWERS, ...HOSTILE } },
+  "interaction JSON": { read: readResult, texts: INTERACTIONS },
+  "Gemini CLI output": { read: readLines, texts: { ...LINES, spaces: HIDDEN["spaces"] ?? repeated(" ") } },
+  Markdown: { read: renderReport, texts: MARKDOWN },
+  "clean text": { read: (text) => cleanText(text) + oneLine(text), texts: { ...HIDDEN, ...MARKDOWN } },
+  redaction: {
+    read: createRedactor({ KEY: "aaaaaaab" }),
+    texts: { "almost the key": repeated("a"), "almost Google's": repeated("AIza"), "Google's": repeated("A", "AIza") },
+  },
+  "file names": { read: namePart, texts: { dashes: repeated("-"), accents: repeated("\u0301"), ...HIDDEN } },
+  config: {
+    read: loadableConfig,
+    texts: {
+      "many names": (size) =>
+        JSON.stringify(Object.fromEntries(Array.from({ length: size / 20 }, (_unused, n) => [`NAME_${n}`, "x"]))),
+      braces: repeated("{"),
+      brackets: repeated("["),
+    },
+  },
+};
+
+function readResult(text: string): unknown {
+  const read = readInteraction(JSON.parse(text));
+  return read === undefined ? undefined : resultOf(read, { partial: false });
+}
+
+function readLines(text: string): unknown {
+  const reader = createOutputReader({ onActivity: () => {}, onFinished: () => {} });
+  for (let at = 0; at < text.length; at += 65_536) reader.push(text.slice(at, at + 65_536));
+  return reader.finish();
+}
+
+function renderReport(report: string): string {
+  return renderMarkdown({
+    query: report,
+    report,
+    sources: [{ n: 1, title: report.slice(0, 1_000), url: "https://a.example/x", domain: "a.example" }],
+    partial: undefined,
+    metadata: undefined,
+    includeSources: true,
+  });
+}

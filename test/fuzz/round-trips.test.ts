@@ -1,0 +1,112 @@
+/** What is written the way our readers expect comes back whole: parse(serialise(x)) = x (I). */
+
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createOutputReader } from "../../src/gemini/cli-output.ts";
+import { readInteraction } from "../../src/gemini/interaction-reader.ts";
+import { cleanValue } from "../../src/platform/clean-text.ts";
+import { progressOf } from "../../src/runs/progress.ts";
+import { extractJsonFromOutput } from "../../src/search/extract-json.ts";
+import { DEEP_SEARCH_SCHEMA } from "../../src/search/schemas.ts";
+
+const RUNS = { numRuns: 1_000 };
+
+/** Words, marks and line breaks of many kinds; none of what reading takes out on purpose. */
+const prose = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(..."\"'`\\{}[]#*:,/\n\t", '"}', "```json\n", '"success": true', "é", "日本", "😀"),
+      fc.lorem({ maxCount: 2 }),
+    ),
+  )
+  .map((parts) => `Answer: ${parts.join(" ")}`);
+
+const answer = fc.record({
+  success: fc.constant(true),
+  verified: fc.boolean(),
+  report: prose,
+  metadata: fc.record({ sources_visited: fc.array(fc.webUrl()), search_queries_used: fc.array(prose) }),
+});
+
+const ENVELOPES: readonly ((json: string) => string)[] = [
+  (json) => json,
+  (json) => `\`\`\`json\n${json}\n\`\`\``,
+  (json) => `Here is what I found:\n\n${json}\n\nI hope it helps.`,
+  (json) => JSON.stringify({ response: json }),
+];
+
+test("D1, I: an undamaged answer comes back as it was written, in every envelope", () => {
+  fc.assert(
+    fc.property(answer, fc.constantFrom(...ENVELOPES), fc.constantFrom(0, 2), (written, wrap, indent) => {
+      const found = extractJsonFromOutput(wrap(JSON.stringify(written, null, indent)), DEEP_SEARCH_SCHEMA);
+      expect(found).toEqual({ kind: "valid", answer: written, repaired: false });
+    }),
+    RUNS,
+  );
+});
+
+test("K1, I: a report in parts comes back whole, and each citation quotes its own part", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: "grapheme", minLength: 1 }), { minLength: 1 }), (parts) => {
+      const content = parts.map((text, n) => {
+        const annotations = [{ url: `https://a.example/${n}`, start_index: 0, end_index: Buffer.byteLength(text) }];
+        return { type: "text", text, annotations };
+      });
+      const read = readInteraction(
+        JSON.parse(JSON.stringify({ id: "v1", steps: [{ type: "model_output", content }] })),
+      );
+      const bytes = Buffer.from(read?.report ?? "");
+      expect(read?.report).toBe(parts.join(""));
+      expect(read?.citations.map(({ startByte, endByte }) => bytes.subarray(startByte, endByte).toString())).toEqual(
+        parts,
+      );
+      expect(read?.sources).toHaveLength(parts.length);
+    }),
+    RUNS,
+  );
+});
+
+test("C7, I: what the CLI streams comes back as it was said", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: "binary" }), { minLength: 1 }), (said) => {
+      const reader = createOutputReader({ onActivity: () => {}, onFinished: () => {} });
+      for (const content of said) reader.push(`${JSON.stringify({ type: "message", role: "assistant", content })}\n`);
+      reader.push('{"type":"result","status":"success"}');
+      expect(reader.finish()).toMatchObject({ format: "events", text: said.join(""), finished: true, succeeded: true });
+    }),
+    RUNS,
+  );
+});
+
+test("T24, I: cleaning keeps the shape of a value, hostile keys as plain ones", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ depthSize: "medium" }), (value) => {
+      const clean = cleanValue<unknown>({ ["__proto__"]: value, value });
+      expect(Object.getPrototypeOf(clean)).toBe(Object.prototype);
+      expect(JSON.stringify(cleanValue(clean))).toBe(JSON.stringify(clean));
+    }),
+    RUNS,
+  );
+});
+
+test("J3, I: progress is from 0 to 95 and never falls while time passes or searches are added, clocks that go back included", () => {
+  const sign = fc.record({
+    agent: fc.constantFrom("deep-research-preview-04-2026", "deep-research-max-preview-04-2026"),
+    elapsedMs: fc.integer({ min: -1e12, max: 1e12 }),
+    searches: fc.nat(1_000),
+  });
+  fc.assert(
+    fc.property(sign, fc.nat(1e9), fc.nat(100), (one, later, more) => {
+      const now = progressOf(one);
+      expect(now).toBeGreaterThanOrEqual(0);
+      expect(now).toBeLessThanOrEqual(95);
+      expect(progressOf({ ...one, elapsedMs: one.elapsedMs + later })).toBeGreaterThanOrEqual(now);
+      // The first search is a better sign than time alone, and may say less: what is stored only grows.
+      const seen = one.searches + 1;
+      expect(progressOf({ ...one, searches: seen + more })).toBeGreaterThanOrEqual(
+        progressOf({ ...one, searches: seen }),
+      );
+    }),
+    RUNS,
+  );
+});

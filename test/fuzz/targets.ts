@@ -1,0 +1,28 @@
+/** Every reader of foreign text, by its name. */
+
+import { cleanBoundary } from "./clean-boundary.ts";
+import { cliLines } from "./cli-lines.ts";
+import { configLoader } from "./config-loader.ts";
+import { eventStream } from "./event-stream.ts";
+import { fileNames } from "./file-names.ts";
+import { interactionJson } from "./interaction-json.ts";
+import { jsonExtraction } from "./json-extraction.ts";
+import { jsonRpc } from "./json-rpc.ts";
+import { markdownReport } from "./markdown-report.ts";
+import { redaction } from "./redaction.ts";
+import type { FuzzTarget } from "./target.ts";
+import { toolArguments } from "./tool-arguments.ts";
+
+export const TARGETS: readonly FuzzTarget[] = [
+  jsonExtraction,
+  interactionJson,
+  eventStream,
+  cliLines,
+  markdownReport,
+  fileNames,
+  configLoader,
+  jsonRpc,
+  toolArguments,
+  redaction,
+  cleanBoundary,
+];

@@ -1,0 +1,36 @@
+/** Processes whose clock stands in a file: it can be set forward and back while they run, as a user or a network does. */
+
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type KillWorld, type KillWorldOptions, openKillWorld } from "../support/research-kill-world.ts";
+import { ROOT, temporaryDirectory } from "../support/server.ts";
+
+export interface ClockWorld extends KillWorld {
+  /** What the clocks of all its processes show beyond ours. */
+  shift(): number;
+  jump(ms: number): void;
+}
+
+export async function openClockWorld(options?: KillWorldOptions): Promise<ClockWorld> {
+  const world = await openKillWorld(options);
+  const folder = temporaryDirectory();
+  const file = join(folder, "shift");
+  const env = {
+    TEST_CLOCK_SHIFT_FILE: file,
+    NODE_OPTIONS: `--import=${join(ROOT, "test/support/shifted-clock.ts")}`,
+  };
+  let shift = 0;
+  return {
+    ...world,
+    shift: () => shift,
+    jump: (ms) => {
+      shift += ms;
+      writeFileSync(file, String(shift));
+    },
+    begin: (given = {}) => world.begin({ ...given, env: { ...env, ...given.env } }),
+    close: async () => {
+      await world.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/** Clocks that jump by an hour or a day while real processes start and follow runs. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { drain } from "../support/research-kill.ts";
+import { judge, type Verdict } from "../support/research-kill-judge.ts";
+import type { Life } from "../support/research-kill-life.ts";
+import { type ClockWorld, openClockWorld } from "./clock-world.ts";
+
+const HOUR = 3_600_000;
+export const JUMPS = [HOUR, -HOUR, 24 * HOUR, -24 * HOUR];
+
+const LONG_MS = 40_000;
+/** Long enough for several looks, so that the jump falls between two of them. */
+const INTERACTIONS = { speed: 1_000, duration_ms: 3_000_000, create: [{ latency_ms: 100 }], get: [{ latency_ms: 20 }] };
+
+/** One jump after the other, each while runs are being sent and followed; those who live see every run to its end. */
+export async function playJumps(jumps: readonly number[]): Promise<Verdict> {
+  const here = await openClockWorld({ scenario: { name: "jumps", interactions: INTERACTIONS } });
+  const [server, worker] = [here.begin(), here.begin({ args: ["worker"] })];
+  const broken: string[] = [];
+  try {
+    // Both have looked around before the first jump.
+    await start(here, server, "What was before them all?");
+    for (const [n, by] of jumps.entries()) broken.push(...(await jumpOnce(here, server, { n, by })));
+    await Promise.all([end(server), end(worker)]);
+    await drain(here);
+    const verdict = await judge(here);
+    return { broken: [...broken, ...verdict.broken], counts: { ...verdict.counts, jumps: jumps.length } };
+  } finally {
+    await here.close();
+  }
+}
+
+async function jumpOnce(here: ClockWorld, server: Life, { n, by }: { n: number; by: number }): Promise<string[]> {
+  // Its own process is gone: nobody streams it, only the looks of others end it.
+  const gone = here.begin();
+  const early = await start(here, gone, `What was before jump ${n}?`);
+  await end(gone);
+  // In the middle of a paid request.
+  const sending = start(here, server, `What is during jump ${n}?`);
+  await sleep(50);
+  here.jump(by);
+  const taskIds = [early, await sending, await start(here, server, `What is after jump ${n}?`)];
+  return collected(here, server, { taskIds, by });
+}
+
+async function start(here: ClockWorld, server: Life, query: string): Promise<string> {
+  const answer = await server.call("start_deep_research", { query, force_new: true, max_wait_hours: 24 });
+  const taskId = answer?.task_id ?? "";
+  here.returned.add(taskId);
+  return taskId;
+}
+
+interface Row {
+  task_id: string;
+  status: string;
+  error_message: string | null;
+}
+
+/** A deadline of hours is a date: a clock that jumps past it ends the wait, and `resume_research` looks again. */
+async function collected(
+  here: ClockWorld,
+  server: Life,
+  { taskIds, by }: { taskIds: string[]; by: number },
+): Promise<string[]> {
+  const open = new Set(taskIds);
+  const resumed = new Set<string>();
+  for (const end = Date.now() + LONG_MS; open.size > 0 && Date.now() < end; await sleep(50)) {
+    for (const row of here.query<Row>("select task_id, status, error_message from research_tasks")) {
+      if (row.status === "completed") open.delete(row.task_id);
+      const timedOut = row.status === "failed" && row.error_message?.includes("timed out") === true;
+      if (!timedOut || !open.has(row.task_id) || resumed.has(row.task_id)) continue;
+      resumed.add(row.task_id);
+      await server.call("resume_research", { task_id: row.task_id });
+    }
+  }
+  return open.size === 0 ? [] : [`${open.size} runs stood still after a jump of ${by / HOUR} hours.`];
+}
+
+async function end(life: Life): Promise<void> {
+  life.kill();
+  await life.ended;
+}

@@ -1,0 +1,21 @@
+import { test } from "vitest";
+import { JUMPS, playJumps } from "./jumps.ts";
+import { playPauses } from "./pauses.ts";
+
+const timeout = 240_000;
+
+test.concurrent("I8 P2 pauses longer than the lease: no double start, no lost id", { timeout }, async ({ expect }) => {
+  const { broken, counts } = await playPauses({ pauses: 10, seed: 20_261_115, lanes: 2 });
+  expect(broken).toEqual([]);
+  expect(counts["paid_starts"]).toBe(21);
+});
+
+test.concurrent(
+  "I8 I11 P2 clocks that jump by an hour and a day, both ways: those who live end every run",
+  { timeout },
+  async ({ expect }) => {
+    const { broken, counts } = await playJumps(JUMPS);
+    expect(broken).toEqual([]);
+    expect(counts["completed"]).toBe(1 + 3 * JUMPS.length);
+  },
+);

@@ -1,0 +1,145 @@
+/** Real processes that stand still for longer than any lease while others go on, and then go on themselves. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import { drain } from "../support/research-kill.ts";
+import { judge, type Verdict } from "../support/research-kill-judge.ts";
+import type { Life } from "../support/research-kill-life.ts";
+import { goOn, stop } from "../support/research-stop.ts";
+import { type ClockWorld, openClockWorld } from "./clock-world.ts";
+
+/** Longer than the longest lease, of 150 s: the clocks of those who do not sleep go on by as much. */
+const PAUSE_MS = 200_000;
+const PAUSES_PER_LIFE = 5;
+
+export interface PausePlan {
+  pauses: number;
+  seed: number;
+  /** Processes that are paused independently of each other. */
+  lanes: number;
+}
+
+export async function playPauses({ pauses, seed, lanes }: PausePlan): Promise<Verdict> {
+  const here = await openClockWorld({ seed, scenario: livesOf(pauses * 2) });
+  let left = pauses;
+  const hits: Hits = { busy: 0, taken: 0 };
+  try {
+    await prepare(here);
+    const worker = here.begin({ args: ["worker"] });
+    const lane = async (): Promise<void> => {
+      while (left > 0) {
+        const some = Math.min(PAUSES_PER_LIFE, left);
+        left -= some;
+        await pausedLife(here, some, hits);
+      }
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
+    await end(worker);
+    await drain(here);
+    const { broken, counts } = await judge(here);
+    return { broken, counts: { ...counts, pauses, ...hits } };
+  } finally {
+    await here.close();
+  }
+}
+
+/** Answers and looks take long enough to be stopped in the middle of. */
+function livesOf(starts: number): ScenarioInput {
+  const create = Array.from({ length: starts }, (_, n) => ({
+    latency_ms: [0, 300, 700][n % 3] ?? 0,
+    life: { duration_ms: [0, 500_000, 1_500_000][n % 5] ?? 200_000 },
+  }));
+  const get = [{ latency_ms: 300 }, { latency_ms: 10 }];
+  return { name: "pauses", interactions: { speed: 1_000, create, get } };
+}
+
+/** The tables have to be there before anybody can be stopped between two writes. */
+async function prepare(here: ClockWorld): Promise<void> {
+  const life = here.begin();
+  await start(here, life);
+  await end(life);
+}
+
+let questions = 0;
+
+async function start(here: ClockWorld, life: Life): Promise<void> {
+  const query = `What sleeps for ${(questions += 1)} hours?`;
+  const answer = await life.call("start_deep_research", { query, max_wait_hours: 24 });
+  if (answer?.task_id === undefined) return;
+  here.returned.add(answer.task_id);
+  if (answer.success) here.accepted.add(answer.task_id);
+}
+
+interface Hits {
+  /** Pauses in the middle of a paid request or of a look. */
+  busy: number;
+  /** Of those, how often another process took over before the end of the pause. */
+  taken: number;
+}
+
+async function pausedLife(here: ClockWorld, pauses: number, hits: Hits): Promise<void> {
+  const life = here.begin();
+  const answers: Promise<void>[] = [];
+  for (let n = 0; n < pauses; n += 1) {
+    answers.push(start(here, life), start(here, life));
+    // The first answer says that it is there at all.
+    await (n === 0 ? Promise.race(answers) : sleep(here.random() * 600));
+    await stop(here, life);
+    const isBusy = holdsLease(here, life);
+    here.jump(PAUSE_MS);
+    const isTaken = await outwaited(here, life);
+    if (isBusy) hits.busy += 1;
+    if (isBusy && isTaken) hits.taken += 1;
+    goOn(life);
+  }
+  await Promise.all(answers);
+  await end(life);
+}
+
+/** Others look around every five seconds. Some pauses end sooner: the lease is over, but nobody has noticed. */
+async function outwaited(here: ClockWorld, life: Life): Promise<boolean> {
+  const end = Date.now() + (here.random() < 0.3 ? 100 : 7_000);
+  do await sleep(50);
+  while (holdsLease(here, life) && Date.now() < end);
+  return !holdsLease(here, life);
+}
+
+const holdsLease = (here: ClockWorld, { pid }: Life): boolean =>
+  here.query(
+    "select 1 from research_tasks join processes on process_id = lease_owner where lease_until is not null and pid = ?",
+    pid,
+  ).length > 0;
+
+/** Milliseconds from the death of a process in the middle of a look until another one looks at its run. */
+export async function measureTakeOvers({ times, seed }: { times: number; seed: number }): Promise<number[]> {
+  const interactions = { speed: 1_000, duration_ms: 0, get: [{ latency_ms: 20_000 }, {}] };
+  const here = await openClockWorld({ seed, scenario: { name: "take-over", interactions } });
+  const measured: number[] = [];
+  try {
+    await prepare(here);
+    here.begin({ args: ["worker"] });
+    while (measured.length < times) {
+      const life = here.begin();
+      const before = here.gemini.ledger.acceptedStarts().length;
+      await start(here, life);
+      const id = here.gemini.ledger.acceptedStarts()[before]?.id ?? "";
+      const looks = (): number => here.gemini.ledger.trafficOf(id).looks.length;
+      while (looks() === 0) await sleep(10);
+      await sleep(here.random() * 5_000);
+      const isOwner = holdsLease(here, life);
+      await end(life);
+      const killedAt = Date.now();
+      if (!isOwner) continue;
+      while (looks() < 2) await sleep(5);
+      measured.push(Date.now() - killedAt);
+    }
+    return measured;
+  } finally {
+    await here.close();
+  }
+}
+
+async function end(life: Life): Promise<void> {
+  life.kill();
+  await life.ended;
+}

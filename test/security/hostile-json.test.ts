@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { readInteraction } from "../../src/gemini/interaction-reader.ts";
+import { resultOf } from "../../src/runs/agent-result.ts";
+import { HOSTILE_JSON, tryHostileJson } from "./hostile-json.ts";
+
+test("T24 no JSON of a caller, a model, Google or the settings changes the prototype or ends the server", async (context) => {
+  const { tried, broken } = await tryHostileJson(context);
+  expect(broken).toEqual([]);
+  expect(tried).toBeGreaterThan(120);
+});
+
+test("T24 nor does an interaction", () => {
+  const own = Object.getOwnPropertyNames(Object.prototype);
+  const places = ["steps", "outputs", "usage", "status", "errors", "__proto__", "constructor"];
+  for (const value of HOSTILE_JSON) {
+    for (const place of places) {
+      const interaction = readInteraction(JSON.parse(`{"id":"x","status":"completed","${place}":${value}}`));
+      if (interaction !== undefined) resultOf(interaction, { partial: false });
+      readInteraction(
+        JSON.parse(`{"id":"x","steps":[{"type":"model_output","content":[${value}],"${place}":${value}}]}`),
+      );
+    }
+  }
+  expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(own);
+  expect({}).not.toHaveProperty("polluted");
+});

@@ -1,0 +1,170 @@
+/** Bytes on the HTTP port that no well-meaning client sends: whose request is it, and where does it end? (T13, T16) */
+
+import { connect, type Socket } from "node:net";
+import type { RunningHttpServer } from "../support/http-server.ts";
+import type { Verdict } from "./trial.ts";
+
+interface RawCase {
+  what: string;
+  bytes: string;
+  /** How each answer may begin; a connection that is closed without a word is always fine. */
+  allowed: RegExp;
+}
+
+const REFUSED = /^HTTP\/1\.1 (?:400|401|403|404|405|408|413|414|417|431|501|505) /;
+const CRLF = "\r\n";
+const LONGEST_WAIT_MS = 30_000;
+
+const lines = (...all: string[]): string => all.join(CRLF) + CRLF + CRLF;
+/** A second request that must never be seen as one. */
+const HIDDEN = lines("GET /health HTTP/1.1", "Host: localhost", "Connection: close");
+
+/** What a request may do to its own address and host. */
+function addressCases(host: string): RawCase[] {
+  const get = (target: string, ...headers: string[]): string =>
+    lines(`GET ${target} HTTP/1.1`, ...headers, "Connection: close");
+  const ours = `Host: ${host}`;
+  const cases: [string, string][] = [
+    ["absolute form of a foreign host", get("http://evil.example/health", "Host: evil.example")],
+    ["absolute form of ours, foreign Host", get(`http://${host}/health`, "Host: evil.example")],
+    ["absolute form of a foreign host, our Host", get("http://evil.example/health", ours)],
+    ["absolute form with a user", get(`http://localhost@evil.example/health`, ours)],
+    ["two Hosts, ours first", get("/health", ours, "Host: evil.example")],
+    ["two Hosts, ours last", get("/health", "Host: evil.example", ours)],
+    ["two Hosts, both ours", get("/health", ours, ours)],
+    ["two Hosts in one", get("/health", `Host: ${host}, evil.example`)],
+    ["a Host that goes on", get("/health", `Host: ${host}`, " evil.example")],
+    ["no Host", get("/health")],
+    ["an empty Host", get("/health", "Host:")],
+    ["a Host with a tab", get("/health", "Host: local\thost")],
+    ["a Host with a path", get("/health", `Host: ${host}/x`)],
+    ["a Host with a space before the colon", get("/health", `Host : ${host}`)],
+    ["a Host of NUL", get("/health", "Host: local\0host")],
+    ["a forwarded Host", get("/health", "Host: evil.example", `X-Forwarded-Host: ${host}`, `Forwarded: host=${host}`)],
+    ["HTTP/1.0 without a Host", lines("GET /health HTTP/1.0")],
+    ["HTTP/0.9", `GET /health${CRLF}`],
+    ["HTTP/2", `PRI * HTTP/2.0${CRLF}${CRLF}SM${CRLF}${CRLF}`],
+    ["a method nobody knows", lines("SPEND /mcp HTTP/1.1", ours)],
+    ["CONNECT", lines("CONNECT evil.example:443 HTTP/1.1", ours)],
+    ["TRACE", lines("TRACE /mcp HTTP/1.1", ours, "Connection: close")],
+    ["OPTIONS *", lines("OPTIONS * HTTP/1.1", ours, "Connection: close")],
+    ["a WebSocket", lines("GET /mcp HTTP/1.1", ours, "Connection: Upgrade", "Upgrade: websocket")],
+    ["a path with another server", get("//evil.example/mcp", ours)],
+    ["a way up", get("/health/../mcp", ours)],
+    ["a packed way up", get("/health/%2e%2e/mcp", ours)],
+    ["a packed slash", get("/health%2f..%2fmcp", ours)],
+    ["capitals", get("/MCP", ours)],
+    ["a NUL in the path", get("/health%00/mcp", ours)],
+    ["a packed line break in the path", get("/mcp%0d%0aHost:%20localhost", ours)],
+    ["a path of 100 KB", get(`/${"a".repeat(100_000)}`, ours)],
+    ["a header of 100 KB", get("/health", ours, `X-Long: ${"a".repeat(100_000)}`)],
+    ["a token of 15 KB", get("/mcp", ours, `Authorization: Bearer ${"a".repeat(15_000)}`)],
+    ["two tokens", get("/mcp", ours, "Authorization: Bearer a", "Authorization: Bearer b")],
+  ];
+  return cases.map(([what, bytes]) => ({ what, bytes, allowed: REFUSED }));
+}
+
+/** Where one request ends and the next begins. */
+function lengthCases(host: string): RawCase[] {
+  const post = (headers: string[], body: string): string =>
+    lines("POST /mcp HTTP/1.1", `Host: ${host}`, "Content-Type: application/json", ...headers) + body;
+  const chunks = (size: string): string => `${size}${CRLF}{}${CRLF}0${CRLF}${CRLF}`;
+  const cases: [string, string][] = [
+    ["a length and chunks", post(["Content-Length: 4", "Transfer-Encoding: chunked"], chunks("2") + HIDDEN)],
+    ["chunks and a length", post(["Transfer-Encoding: chunked", "Content-Length: 4"], chunks("2") + HIDDEN)],
+    ["two lengths", post(["Content-Length: 2", `Content-Length: ${HIDDEN.length + 2}`], `{}${HIDDEN}`)],
+    ["two lengths in one", post([`Content-Length: 2, ${HIDDEN.length}`], `{}${HIDDEN}`)],
+    ["a negative length", post(["Content-Length: -1"], HIDDEN)],
+    ["a length with a sign", post(["Content-Length: +2"], `{}${HIDDEN}`)],
+    ["a hexadecimal length", post(["Content-Length: 0x2"], `{}${HIDDEN}`)],
+    ["a length with a fraction", post(["Content-Length: 2.0"], `{}${HIDDEN}`)],
+    ["a length beyond numbers", post(["Content-Length: 99999999999999999999"], `{}${HIDDEN}`)],
+    ["a length with a space before the colon", post(["Content-Length : 2"], `{}${HIDDEN}`)],
+    ["unknown encoding", post(["Transfer-Encoding: xchunked"], chunks("2") + HIDDEN)],
+    ["chunked twice", post(["Transfer-Encoding: chunked, chunked"], chunks("2") + HIDDEN)],
+    ["chunked before another", post(["Transfer-Encoding: chunked, identity"], chunks("2") + HIDDEN)],
+    ["chunked with a vertical tab", post(["Transfer-Encoding:\u000Bchunked"], chunks("2") + HIDDEN)],
+    ["a chunk size beyond numbers", post(["Transfer-Encoding: chunked"], chunks("fffffffffffffffff") + HIDDEN)],
+    ["a negative chunk size", post(["Transfer-Encoding: chunked"], chunks("-2") + HIDDEN)],
+    ["a chunk size with a sign", post(["Transfer-Encoding: chunked"], chunks("+2") + HIDDEN)],
+    ["a chunk size with 0x", post(["Transfer-Encoding: chunked"], chunks("0x2") + HIDDEN)],
+    ["a chunk that ends early", post(["Transfer-Encoding: chunked"], `5${CRLF}{}${CRLF}0${CRLF}${CRLF}${HIDDEN}`)],
+    ["a chunk extension with a line feed", post(["Transfer-Encoding: chunked"], `2;a\n{}${CRLF}0${CRLF}${CRLF}`)],
+    ["a header with a lone return", post(["X: a\rTransfer-Encoding: chunked", "Content-Length: 2"], "{}")],
+    ["a header without a name", post([": x", "Content-Length: 2"], `{}`)],
+    ["a header with NUL", post(["X: a\0b", "Content-Length: 2"], `{}`)],
+  ];
+  return cases.map(([what, bytes]) => ({ what, bytes, allowed: REFUSED }));
+}
+
+export async function tryRawRequests(server: RunningHttpServer): Promise<Verdict> {
+  const broken: string[] = [];
+  const host = `127.0.0.1:${server.port}`;
+  const cases = [...addressCases(host), ...lengthCases(host)];
+  for (const { what, bytes, allowed } of cases) {
+    const answers = splitAnswers(await exchange(server.port, bytes));
+    // A refusal of the whole connection may follow a refusal of the request, an answer to the hidden one never.
+    const wrong = answers.filter((answer) => !allowed.test(answer));
+    if (wrong.length > 0) broken.push(`${what}: ${wrong[0]?.slice(0, 200)}`);
+    if (answers.some((answer) => /\bat .*\.[jt]s:\d/.test(answer))) broken.push(`${what}: a stack`);
+  }
+  const after = await server.request("/health");
+  if (after.status !== 200) broken.push(`/health afterwards: ${after.status}`);
+  return { tried: cases.length, broken };
+}
+
+const splitAnswers = (text: string): string[] => text.split(/(?=HTTP\/1\.1 \d{3} )/).filter((part) => part !== "");
+
+/** All that the server says until it closes, or until it has nothing more to say to what it takes for half a request. */
+function exchange(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    let text = "";
+    const end = (): void => {
+      socket.destroy();
+      resolve(text);
+    };
+    socket.setEncoding("latin1").on("data", (chunk: string) => (text += chunk));
+    // A request that waits for more is ended by our end of the stream.
+    socket.once("connect", () => socket.end(bytes, "latin1"));
+    socket.once("close", end).on("error", () => undefined);
+    setTimeout(end, LONGEST_WAIT_MS).unref();
+  });
+}
+
+/** Sends a head in which a body of ten gigabytes is announced; true when it is refused before one byte of it. */
+export async function isRefusedUnread(server: RunningHttpServer, token: string | undefined): Promise<string> {
+  const head = lines(
+    "POST /mcp HTTP/1.1",
+    `Host: 127.0.0.1:${server.port}`,
+    "Content-Type: application/json",
+    "Accept: application/json, text/event-stream",
+    ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
+    "Content-Length: 10737418240",
+  );
+  const socket = connect(server.port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  socket.write(head);
+  const answer = await new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(chunk.toString())));
+  socket.destroy();
+  return answer.split(CRLF)[0] ?? "";
+}
+
+/** Connections that send a head without end, a byte now and then; each ends with what the server said to it. */
+export function dribble(port: number, count: number): { sockets: Socket[]; ended: Promise<string[]> } {
+  const sockets = Array.from({ length: count }, () => connect(port, "127.0.0.1"));
+  const ended = sockets.map(
+    (socket) =>
+      new Promise<string>((resolve) => {
+        let text = "";
+        socket.write(`GET /health HTTP/1.1${CRLF}Host: localhost${CRLF}`);
+        const timer = setInterval(() => socket.write("X"), 500);
+        socket.on("data", (chunk) => (text += chunk.toString())).on("error", () => undefined);
+        socket.once("close", () => {
+          clearInterval(timer);
+          resolve(text.split(CRLF)[0] ?? "");
+        });
+      }),
+  );
+  return { sockets, ended: Promise.all(ended) };
+}

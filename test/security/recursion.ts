@@ -1,0 +1,42 @@
+/** A Gemini CLI that has us among its own tools and starts us again: it ends at the first level (T5). */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openCliScene } from "../support/cli-scene.ts";
+import { BIN } from "../support/server.ts";
+import { openVerdict, type Stage, type Verdict } from "./trial.ts";
+
+const STANDIN = new URL("../../src/simulator/standin-cli.ts", import.meta.url).href;
+
+/** What it tries before it answers: the server as a client starts it, and every command that could reach Gemini. */
+const WAYS = [[], ["search", "again"], ["deep-search", "again"], ["deep-research", "again"]];
+
+/** Stands for `gemini`: calls us in its own environment, writes down what came of it, then answers as usual. */
+const program = (file: string): string => `#!${process.execPath}
+const { spawnSync } = require("node:child_process");
+const { appendFileSync } = require("node:fs");
+const message = (id, method, params) => JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\\n";
+const input = message(1, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "x", version: "1" } })
+  + message(2, "tools/call", { name: "search", arguments: { query: "again and again" } });
+for (const way of ${JSON.stringify(WAYS)}) {
+  const { status, stdout } = spawnSync(process.execPath, [${JSON.stringify(BIN)}, ...way], { input, encoding: "utf8" });
+  appendFileSync(${JSON.stringify(file)}, JSON.stringify({ way, status, stdout }) + "\\n");
+}
+import(${JSON.stringify(STANDIN)}).then((standin) => standin.runStandin());
+`;
+
+export async function tryRecursion(stage: Stage): Promise<Verdict> {
+  const verdict = openVerdict();
+  const scene = openCliScene(stage);
+  const file = join(scene.folder, "again.jsonl");
+  writeFileSync(join(scene.folder, "bin", "gemini"), program(file), { mode: 0o755 });
+  const server = await scene.server({ era: "legacy" });
+  const { structured } = await server.call("search", { query: "Who calls whom?" });
+  verdict.check(`the first level: ${JSON.stringify(structured)}`, structured["success"] === true);
+  const again = readFileSync(file, "utf8").trimEnd().split("\n");
+  verdict.check(`${again.length} ways, once each`, again.length === WAYS.length);
+  for (const line of again) verdict.check(line, JSON.parse(line).status === 1 && !line.includes("Stand-in report"));
+  verdict.check(`${scene.children().length} children`, scene.children().length === 1);
+  await scene.expectNothingLeft();
+  return verdict;
+}

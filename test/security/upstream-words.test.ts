@@ -1,0 +1,8 @@
+import { expect, test } from "vitest";
+import { tryUpstreamWords } from "./upstream-words.ts";
+
+test("T18 no error text of Google or the Gemini CLI is in any answer, file, notification or ordinary log line", async (context) => {
+  const { tried, broken } = await tryUpstreamWords(context);
+  expect(broken).toEqual([]);
+  expect(tried).toBeGreaterThan(50);
+});

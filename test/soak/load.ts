@@ -1,0 +1,97 @@
+/** A steady load such as clients make: starts, looks, reads, cancels, saves and searches, in a fixed mixture. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+
+interface Answer {
+  success?: boolean | undefined;
+  task_id?: string | undefined;
+  error?: { code: string } | undefined;
+}
+
+/** One open server, whichever door it has. Undefined when it is gone. */
+export type Ask = (tool: string, input: Record<string, unknown>) => Promise<Answer | undefined>;
+
+export interface Load {
+  done(): number;
+  /** How often each tool was asked, and what went wrong, by code. */
+  asked: Map<string, number>;
+  errors: Map<string, number>;
+  stop(): Promise<void>;
+}
+
+export interface LoadOptions {
+  doors: Ask[];
+  /** Calls under way at a time, by door. */
+  lanes: number;
+  /** Of all doors together. */
+  perSecond: number;
+  random: () => number;
+}
+
+const MIXTURE = {
+  start_deep_research: 8,
+  check_research_status: 40,
+  get_research_results: 14,
+  list_research: 10,
+  cancel_research: 3,
+  save_research_to_markdown: 10,
+  estimate_research_cost: 10,
+  search: 5,
+};
+type Tool = keyof typeof MIXTURE;
+const DECK = Object.entries(MIXTURE).flatMap(([tool, share]) => Array.from({ length: share }, () => tool as Tool));
+
+/** A client forgets old runs; the store does not. */
+const MOST_REMEMBERED = 100;
+
+export function beginLoad({ doors, lanes, perSecond, random }: LoadOptions): Load {
+  const load = { asked: new Map<string, number>(), errors: new Map<string, number>() };
+  const stopping = new AbortController();
+  let done = 0;
+  let questions = 0;
+  const pauseMs = (1_000 * doors.length * lanes) / perSecond;
+  const pick = <T>(of: readonly T[]): T | undefined => of[Math.floor(random() * of.length)];
+  const lane = async (ask: Ask): Promise<void> => {
+    const runs: string[] = [];
+    let turn = performance.now() + random() * pauseMs;
+    while (!stopping.signal.aborted) {
+      await sleep(Math.max(0, turn - performance.now()));
+      turn = Math.max(turn + pauseMs, performance.now());
+      const task_id = pick(runs);
+      const tool = task_id === undefined ? "start_deep_research" : (pick(DECK) ?? "list_research");
+      const answer = await ask(tool, inputOf(tool, { task_id, question: (questions += 1) }));
+      if (answer === undefined) throw new Error(`The server was gone at a ${tool}.`);
+      done += 1;
+      count(load.asked, tool);
+      if (answer.error !== undefined) count(load.errors, `${tool} ${answer.error.code}`);
+      if (tool === "start_deep_research" && answer.task_id !== undefined) runs.push(answer.task_id);
+      if (runs.length > MOST_REMEMBERED) runs.shift();
+    }
+  };
+  const running = Promise.all(doors.flatMap((door) => Array.from({ length: lanes }, () => lane(door))));
+  // Whoever stops the load hears of it.
+  running.catch(() => undefined);
+  return {
+    ...load,
+    done: () => done,
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+function inputOf(tool: Tool, { task_id, question }: { task_id: string | undefined; question: number }) {
+  switch (tool) {
+    case "start_deep_research":
+    case "estimate_research_cost":
+    case "search":
+      return { query: `Question ${question} about heat pumps` };
+    case "list_research":
+      return {};
+    default:
+      return { task_id };
+  }
+}
+
+const count = (counts: Map<string, number>, name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);

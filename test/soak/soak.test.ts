@@ -1,0 +1,37 @@
+/** A short cut of the lab's soak: too short for memory, long enough for files, children, the log of the database and its order. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { seeded } from "../support/research-kill-world.ts";
+import { MEMBERS, openHousehold } from "./household.ts";
+import { beginLoad } from "./load.ts";
+import { growthInSecondHalf, slopeOf } from "./trend.ts";
+
+const saw = (climb: number): number[] => Array.from({ length: 200 }, (_, n) => 100 + (n % 10) + n * climb);
+
+test("a saw that climbs is growth, one that does not is noise", () => {
+  const steady = growthInSecondHalf(saw(0));
+  expect(steady.by).toBeLessThanOrEqual(steady.noise);
+  const climbing = growthInSecondHalf(saw(0.5));
+  expect(climbing.by).toBeGreaterThan(climbing.noise);
+  expect(slopeOf(saw(0.5).map((y, x) => ({ x, y })))).toBeCloseTo(0.5, 1);
+});
+
+test("T6 three processes under load leave no child behind and keep the database whole", async () => {
+  const place = await openHousehold({ seed: 1 });
+  onTestFinished(place.close);
+  const load = beginLoad({ doors: place.doors, lanes: 4, perSecond: 40, random: seeded(1) });
+  while (load.done() < 250) await sleep(100);
+  await load.stop();
+  for (const member of MEMBERS) {
+    await place.read(member, 0);
+    await sleep(500);
+    expect(await place.read(member, 0)).toMatchObject({ zombies: 0 });
+  }
+  expect(place.walSize()).toBeLessThan(17);
+  expect(
+    [...load.errors.keys()].filter((name) => !/RESEARCH_(?:NOT_COMPLETED|ALREADY_COMPLETED|FAILED)$/.test(name)),
+  ).toEqual([]);
+  expect(await place.leave()).toEqual([0, 0, 0]);
+  expect(place.integrity()).toBe("ok");
+});
