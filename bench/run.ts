@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   bytes: async () => (await import("./bytes.ts")).bytes(),
   recovery: async () => (await import("./recovery.ts")).recovery(),
   status: async () => (await import("./status.ts")).status(),
+  http: async () => (await import("./http.ts")).http(),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
   // A program of its own that prints its tables itself.
   "json-repair": async () => void (await import("./json-repair.ts")),

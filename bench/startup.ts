@@ -29,16 +29,16 @@ export function startup(): Promise<Table> {
 }
 
 /** With the options of our own bundle: the comparison is of what is in it. */
-export async function bundleBareServer(dir: string): Promise<string> {
+export async function bundleBareServer(dir: string, name = "bare-server"): Promise<string> {
   const [{ output, platform = "node" } = {}] = bundleConfig;
   const options: OutputOptions = { ...[output].flat()[0], dir };
   await build({
     platform,
-    input: { "bare-server": join(import.meta.dirname, "bare-server.ts") },
+    input: { [name]: join(import.meta.dirname, `${name}.ts`) },
     output: options,
     logLevel: "silent",
   });
-  return join(dir, "bare-server.js");
+  return join(dir, `${name}.js`);
 }
 
 /** All kinds in turn, again and again, so that a slow moment of the machine meets all of them. */

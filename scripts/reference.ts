@@ -2,9 +2,9 @@
 
 import { writeFileSync } from "node:fs";
 import { z } from "zod";
-import { SETTINGS } from "../src/config.ts";
 import { ERROR_CODES } from "../src/errors.ts";
 import { OPERATIONS } from "../src/operations/catalog.ts";
+import { SETTINGS } from "../src/settings.ts";
 
 const properties = z.object({
   properties: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),

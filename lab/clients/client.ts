@@ -1,0 +1,80 @@
+/** A client under test as the lab sees it: a pinned package, a configuration in a home of its own, a command that ends with an answer. */
+
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { z } from "zod";
+import type { ModelApi } from "./model-api.ts";
+
+/** How the client reaches our server. */
+export type Door =
+  | { transport: "stdio"; command: string; args: string[]; env: Record<string, string> }
+  | { transport: "http"; url: string; token: string };
+
+interface Place {
+  /** HOME of the client, empty at first. */
+  home: string;
+  /** Its working directory, empty at first. */
+  work: string;
+  door: Door;
+  /** Base address of the stand-in model. */
+  modelUrl: string;
+  prompt: string;
+}
+
+interface Launch {
+  args: string[];
+  env: Record<string, string>;
+}
+
+export interface Client {
+  name: string;
+  package: string;
+  version: string;
+  /** Inside `node_modules/.bin`. */
+  bin: string;
+  api: ModelApi;
+  /** Writes its configuration and says how it is started. */
+  prepare(place: Place): Launch;
+}
+
+/** What every client calls our server. */
+export const SERVER_NAME = "research";
+/** For whoever insists on one; the stand-in model looks at none. */
+export const MODEL_KEY = "lab-key-never-real";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const CLIENTS = join(ROOT, "lab/.clients");
+
+const run = promisify(execFile);
+
+export function writeSettings(folder: string, name: string, content: string | object): string {
+  const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content, undefined, 2));
+  return file;
+}
+
+const installed = (folder: string, client: Client): boolean => {
+  const manifest = join(folder, "node_modules", client.package, "package.json");
+  if (!existsSync(manifest) || !existsSync(join(folder, "node_modules/.bin", client.bin))) return false;
+  return (
+    z.looseObject({ version: z.string() }).parse(JSON.parse(readFileSync(manifest, "utf8"))).version === client.version
+  );
+};
+
+/** The path of its command, after an installation where there is none of this version yet. */
+export async function install(client: Client): Promise<string> {
+  const own = join(CLIENTS, client.name);
+  const folder = [ROOT, own].find((place) => installed(place, client)) ?? own;
+  if (!installed(folder, client)) {
+    mkdirSync(own, { recursive: true });
+    writeFileSync(join(own, "package.json"), JSON.stringify({ private: true }));
+    const args = ["install", "--no-audit", "--no-fund", "--save-exact", `${client.package}@${client.version}`];
+    await run("npm", args, { cwd: own });
+    if (!installed(own, client))
+      throw new Error(`npm installed no ${client.bin} of ${client.package}@${client.version}`);
+  }
+  return join(folder, "node_modules/.bin", client.bin);
+}

@@ -1,0 +1,153 @@
+/** What a trial proved: whether the answer came, whole or cut, in which form, and what it cost. */
+
+import type { Exchange } from "./model-api.ts";
+import { isNamed, lastWord } from "./script.ts";
+import type { Session } from "./session.ts";
+import type { Trial } from "./trial.ts";
+import { wireFacts, type WireFacts } from "./wire.ts";
+import type { World } from "./world.ts";
+
+export interface Verdict {
+  client: string;
+  transport: string;
+  scenario: string;
+  /** `cut`: everything worked, but the client showed its model a part of the report only. */
+  result: "pass" | "cut" | "fail";
+  /** Of anything but a pass. */
+  reason: string;
+  seconds: number;
+  paidStarts: number;
+  protocol: string;
+  /** Calls that wanted progress, of all calls. */
+  progressTokens: string;
+  progress: number;
+  /** How the client names our tools to its model, and how many it got to see. */
+  tools: string;
+  /** What the model is shown of a result that has both. */
+  form: string;
+  report: string;
+  calls: string;
+  notes: string[];
+}
+
+export interface Evidence {
+  trial: Trial;
+  world: World;
+  session: Session;
+  end: { code: number | null; seconds: number };
+  /** Processes that did not go by themselves. */
+  left: number;
+}
+
+const A_START = "start_deep_research";
+
+/** Only the letters: JSON escapes and line breaks are no difference. */
+const letters = (text: string): string => text.replaceAll(/\\+[nrt"]|[\s"\\]/g, "");
+
+const COMPLAINT = /loop detected|timed out|"type":"error"|^error/i;
+
+/** The line that says why, where there is one; else the last ones. */
+function lastWords(output: string): string {
+  const complaint = output.split("\n").findLast((line) => COMPLAINT.test(line));
+  return (complaint ?? output).trim().replaceAll(/\s+/g, " ").slice(-200);
+}
+
+function formOf([first]: readonly Exchange[], { answers }: WireFacts): string {
+  const answer = answers.findLast(({ tool }) => first !== undefined && isNamed(first.tool, tool));
+  if (first === undefined || answer === undefined) return "nothing";
+  const seen = letters(first.output);
+  const forms = [
+    ...(seen.includes(letters(JSON.stringify(answer.structured))) ? ["structured"] : []),
+    ...(seen.includes(letters(answer.text)) ? ["text"] : []),
+  ];
+  return forms.join(" and ") || "neither word for word";
+}
+
+/** As our server sent it; empty when the last answer held none. */
+function sentReport({ answers }: WireFacts): string {
+  const structured = answers.at(-1)?.structured;
+  const text = structured?.["report"] ?? structured?.["result"];
+  return typeof text === "string" ? text : "";
+}
+
+/** Line by line, because clients cut in the middle as well as at the end. */
+function readLines(sent: string, exchanges: readonly Exchange[]): { read: number; lines: number } {
+  const seen = letters(exchanges.at(-1)?.output ?? "");
+  const lines = sent.split("\n").map(letters);
+  const full = lines.filter((line) => line !== "");
+  return { read: full.filter((line) => seen.includes(line)).length, lines: full.length };
+}
+
+/** In a row, such as `3 × check_research_status`. */
+function callsIn(exchanges: readonly Exchange[], names: readonly string[]): string {
+  const runs: { name: string; count: number }[] = [];
+  // One name may be the end of another.
+  const longestFirst = names.toSorted((one, other) => other.length - one.length);
+  for (const { tool } of exchanges) {
+    const name = longestFirst.find((known) => isNamed(tool, known)) ?? tool;
+    const last = runs.at(-1);
+    if (last?.name === name) last.count += 1;
+    else runs.push({ name, count: 1 });
+  }
+  return runs.map(({ name, count }) => (count === 1 ? name : `${count} × ${name}`)).join(", ");
+}
+
+function toolsIn({ session }: Evidence, { listed }: WireFacts): string {
+  const offered = session.model.offered().map(({ name }) => name);
+  const prefix = offered.find((name) => isNamed(name, A_START))?.slice(0, -A_START.length);
+  if (prefix === undefined) return "none";
+  return `${listed.filter((name) => offered.includes(`${prefix}${name}`)).length} of ${listed.length} as \`${prefix}…\``;
+}
+
+function failure({ trial, world, session, end }: Evidence, sent: string): string | undefined {
+  const exchanges = session.model.exchanges();
+  const output = session.output();
+  const how = `exit ${end.code}: ${lastWords(output)}`;
+  const paid = world.gemini.ledger.acceptedStarts().length;
+  const wanted = trial.scenario === "patient" ? 0 : 1;
+  if (exchanges.length === 0) return `no result of a tool reached the model; ${how}`;
+  if (paid !== wanted) return `${paid} paid starts instead of ${wanted}`;
+  if (sent === "")
+    return `it ended without the report; ${how}; its model last read: ${exchanges.at(-1)?.output.slice(0, 100)}`;
+  if (trial.scenario !== "patient" && letters(sent) !== letters(trial.report)) return "another report than was written";
+  if (!output.includes(lastWord(exchanges.at(-1)?.output ?? ""))) return `the answer of its model was lost; ${how}`;
+  return undefined;
+}
+
+function notesOn({ world, session, left }: Evidence, facts: WireFacts): string[] {
+  const outside = [...world.gate.wanted].sort();
+  return [
+    ...(session.model.searched() ? ["its model had to look for our tools before it could call them"] : []),
+    ...(facts.cancelled > 0 ? [`cancelled while running: ${facts.cancelled}`] : []),
+    ...(facts.cancelledLate > 0 ? ["cancels every call once more after its answer; without effect"] : []),
+    ...(left > 0 ? [`${left} processes did not end by themselves`] : []),
+    ...(outside.length > 0 ? [`wanted to reach ${outside.join(", ")}; refused`] : []),
+  ];
+}
+
+export function judge(evidence: Evidence): Verdict {
+  const { trial, world, session, end } = evidence;
+  const facts = wireFacts(world.wire());
+  const exchanges = session.model.exchanges();
+  const sent = sentReport(facts);
+  const { read, lines } = readLines(sent, exchanges);
+  const failed = failure(evidence, sent);
+  const cut = failed === undefined && read < lines;
+  return {
+    client: trial.client.name,
+    transport: trial.transport,
+    scenario: trial.scenario,
+    result: failed === undefined ? (cut ? "cut" : "pass") : "fail",
+    reason: failed ?? (cut ? `its model read ${read} of ${lines} lines of the report` : ""),
+    seconds: Math.round(end.seconds),
+    paidStarts: world.gemini.ledger.acceptedStarts().length,
+    protocol: facts.protocol,
+    progressTokens: `${facts.callsWithToken} of ${facts.calls}`,
+    progress: facts.progress,
+    tools: toolsIn(evidence, facts),
+    form: formOf(exchanges, facts),
+    report: lines === 0 ? "none" : read === lines ? "whole" : `${read} of ${lines} lines`,
+    calls: callsIn(exchanges, facts.listed),
+    notes: notesOn(evidence, facts),
+  };
+}

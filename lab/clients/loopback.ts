@@ -1,0 +1,57 @@
+/** Servers of the lab itself: on loopback, on a free port, gone when they are closed. */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+
+export interface Loopback {
+  port: number;
+  url: string;
+  close(): Promise<void>;
+}
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
+async function listen(server: Server): Promise<Loopback> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export function serveLoopback(handle: Handler): Promise<Loopback> {
+  const server = createServer((request, response) => {
+    Promise.resolve(handle(request, response)).catch((error: unknown) => {
+      process.stderr.write(`lab: ${request.method} ${request.url}: ${String(error).slice(0, 500)}\n`);
+      response.destroy();
+    });
+  });
+  return listen(server);
+}
+
+export interface ClosedGate extends Loopback {
+  /** Hosts outside that somebody tried to reach. */
+  wanted: Set<string>;
+}
+
+/** A proxy that lets nobody out, and remembers who was asked for. */
+export async function closeGate(): Promise<ClosedGate> {
+  const wanted = new Set<string>();
+  const server = createServer((request, response) => {
+    wanted.add(new URL(request.url ?? "/", `http://${request.headers.host}`).host);
+    response.writeHead(403).end();
+  });
+  server.on("connect", (request: IncomingMessage, socket: Duplex) => {
+    wanted.add(request.url ?? "");
+    socket.on("error", () => undefined);
+    socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+  });
+  return { ...(await listen(server)), wanted };
+}

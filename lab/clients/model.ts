@@ -1,0 +1,47 @@
+/** The model that the clients believe they talk to: it reads what it is sent, follows the script, and keeps what it saw. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { json } from "node:stream/consumers";
+import { type Loopback, serveLoopback } from "./loopback.ts";
+import { type Exchange, type ModelApi, type OfferedTool, type Reply, sendJson, type Turn } from "./model-api.ts";
+
+export interface Step {
+  reply: Reply;
+  /** How long the model thinks before. */
+  after_ms?: number;
+}
+
+export type Script = (turn: Turn) => Step | undefined;
+
+export interface Model extends Loopback {
+  /** Our tools as they were last offered. */
+  offered(): OfferedTool[];
+  /** The longest conversation seen: what the model got to read of our results. */
+  exchanges(): Exchange[];
+  /** Whether it had to ask for our tools. */
+  searched(): boolean;
+}
+
+export async function startModel(api: ModelApi, script: Script): Promise<Model> {
+  let offered: OfferedTool[] = [];
+  let exchanges: Exchange[] = [];
+  let searched = false;
+  const loopback = await serveLoopback(async (request, response) => {
+    const path = (request.url ?? "").split("?")[0] ?? "";
+    const body = request.method === "POST" ? await json(request).catch(() => ({})) : {};
+    const turn = request.method === "POST" ? api.read(path, body) : undefined;
+    if (turn === undefined) {
+      const aside = Object.entries(api.aside).find(([end]) => path.endsWith(end));
+      return sendJson(response, aside === undefined ? 404 : 200, aside?.[1] ?? { error: { message: "not here" } });
+    }
+    // Titles and summaries are asked for as well, without our tools.
+    const step = script(turn);
+    if (step === undefined) return api.reply(response, { text: "Lab" }, { path, body });
+    if (step.reply === turn.load) searched = true;
+    offered = turn.tools;
+    if (turn.exchanges.length >= exchanges.length) exchanges = turn.exchanges;
+    await sleep(step.after_ms ?? 0);
+    return api.reply(response, step.reply, { path, body });
+  });
+  return { ...loopback, offered: () => offered, exchanges: () => exchanges, searched: () => searched };
+}

@@ -1,0 +1,67 @@
+/** One client, one transport, one scenario: played with the real programs, then judged by what the model, the wire and Google's ledger saw. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import type { Client } from "./client.ts";
+import { judge, type Verdict } from "./judge.ts";
+import { BLOCKING, COME_BACK, RESEARCH } from "./script.ts";
+import { type Session, startSession } from "./session.ts";
+import { openWorld, type Transport, type World } from "./world.ts";
+
+export const SCENARIOS = ["research", "long-report", "patient", "impatient"] as const;
+
+export interface Trial {
+  client: Client;
+  transport: Transport;
+  scenario: (typeof SCENARIOS)[number];
+  /** How long the blocking call lasts. */
+  patienceSeconds: number;
+  /** What the research ends with. */
+  report: string;
+}
+
+/** Longer than `start_deep_research` waits by itself, so that status is asked for, several times. */
+const RESEARCH_MS = 45_000;
+/** Google has taken it, nobody at the client knows its task_id yet. */
+const KILL_AFTER_MS = 2_000;
+const ROUNDS = 2;
+
+function simulated({ scenario, patienceSeconds, report }: Trial): ScenarioInput {
+  if (scenario !== "patient") return { name: "lab", interactions: { duration_ms: RESEARCH_MS, report } };
+  const latency_ms = Math.round((patienceSeconds * 1_000) / ROUNDS);
+  return { name: "lab", tasks: { deep_search: [{ latency_ms }], verify: [{ answer: "verified", latency_ms }] } };
+}
+
+/** The first client dies in the middle of its start; the second one is the one that is judged. */
+async function playImpatient(client: Client, world: World): Promise<Session> {
+  const first = await startSession(client, world, RESEARCH);
+  const accepted = (): boolean => world.gemini.ledger.acceptedStarts().length > 0;
+  const over = new AbortController();
+  void first.ended.then(() => over.abort());
+  while (!accepted() && !over.signal.aborted) await sleep(100);
+  await sleep(KILL_AFTER_MS);
+  first.kill();
+  await first.ended;
+  await first.model.close();
+  await world.sweep();
+  return startSession(client, world, COME_BACK);
+}
+
+async function play({ client, scenario }: Trial, world: World): Promise<Session> {
+  if (scenario === "impatient") return playImpatient(client, world);
+  return startSession(client, world, scenario === "patient" ? BLOCKING : RESEARCH);
+}
+
+export async function runTrial(trial: Trial): Promise<Verdict> {
+  const world = await openWorld(trial.client, trial.transport, simulated(trial));
+  try {
+    const session = await play(trial, world);
+    const end = await session.ended;
+    session.kill();
+    const left = await world.sweep();
+    await session.model.close();
+    return judge({ trial, world, session, end, left });
+  } finally {
+    await world.close();
+  }
+}

@@ -1,0 +1,108 @@
+/** Everything around one trial: a simulated Google, our server's folder, a home for the client, a closed gate, and who must be gone at the end. */
+
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { isAlive, processesNaming } from "../../test/support/processes.ts";
+import { type Client, type Door, install } from "./client.ts";
+import { type HttpDoor, openHttpDoor } from "./http-door.ts";
+import { type ClosedGate, closeGate } from "./loopback.ts";
+import { type Passed, readWire } from "./wire.ts";
+
+export type Transport = "stdio" | "http";
+
+export interface World {
+  gemini: Simulator;
+  gate: ClosedGate;
+  folder: string;
+  home: string;
+  work: string;
+  bin: string;
+  door: Door;
+  /** What a client inherits: nothing that leads outside. */
+  env: Record<string, string>;
+  wire(): Passed[];
+  /** Processes of the client and its servers that still live after they had time to go; they are ended. */
+  sweep(): Promise<number>;
+  close(): Promise<void>;
+}
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const TIME_TO_GO_MS = 10_000;
+const TAP = join(import.meta.dirname, "tap.ts");
+
+function serverEnvironment(folder: string, gemini: Simulator): Record<string, string> {
+  return {
+    PATH: [dirname(process.execPath), "/usr/bin", "/bin"].join(":"),
+    HOME: join(folder, "server-home"),
+    GEMINI_SEARCH_CONFIG_DIR: join(folder, "config"),
+    SEARCH_BACKEND: "api",
+    GOOGLE_GEMINI_BASE_URL: gemini.url,
+    GEMINI_API_KEY: "lab-key-never-real",
+  };
+}
+
+function clientEnvironment(home: string, gate: ClosedGate): Record<string, string> {
+  const loopback = "127.0.0.1,localhost,::1";
+  return {
+    PATH: [dirname(process.execPath), "/usr/bin", "/bin"].join(":"),
+    HOME: home,
+    TERM: "dumb",
+    HTTP_PROXY: gate.url,
+    HTTPS_PROXY: gate.url,
+    http_proxy: gate.url,
+    https_proxy: gate.url,
+    NO_PROXY: loopback,
+    no_proxy: loopback,
+  };
+}
+
+async function sweep(folder: string, spared: readonly number[]): Promise<number> {
+  const left = (): number[] => processesNaming(folder).filter((pid) => !spared.includes(pid));
+  const until = Date.now() + TIME_TO_GO_MS;
+  while (left().length > 0 && Date.now() < until) await sleep(200);
+  const pids = left();
+  for (const pid of pids) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+  return pids.length;
+}
+
+export async function openWorld(client: Client, transport: Transport, scenario: ScenarioInput): Promise<World> {
+  const bin = await install(client);
+  const folder = mkdtempSync(join(tmpdir(), `lab-${client.name}-`));
+  const [home, work] = [join(folder, "home"), join(folder, "work")];
+  for (const name of ["home", "work", "server-home", "config"]) mkdirSync(join(folder, name), { mode: 0o700 });
+  const gemini = await startSimulator({ scenario });
+  const gate = await closeGate();
+  const server = { command: process.execPath, args: [join(ROOT, "bin/gemini-search-mcp.js")] };
+  const env = serverEnvironment(folder, gemini);
+  const file = join(folder, "wire.jsonl");
+  const http: HttpDoor | undefined = transport === "http" ? await openHttpDoor({ ...server, env }) : undefined;
+  const stdio: Door = {
+    transport: "stdio",
+    command: server.command,
+    args: [TAP, file, server.command, ...server.args],
+    env,
+  };
+  return {
+    gemini,
+    gate,
+    folder,
+    home,
+    work,
+    bin,
+    door: http?.door ?? stdio,
+    env: clientEnvironment(home, gate),
+    wire: () => http?.passed ?? readWire(file),
+    sweep: () => sweep(folder, [process.pid, ...(http === undefined ? [] : [http.pid])]),
+    async close() {
+      await http?.close();
+      await sweep(folder, [process.pid]);
+      await gemini.close();
+      await gate.close();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/** Disks that are full, read-only or refuse the n-th write, at every stage of a paid run. */
+
+import { playStage, STAGES } from "../../test/disk/full-disk.ts";
+import { type EveryWrite, playEveryWrite } from "../../test/disk/nth-write.ts";
+import { canBeRefused, playReadOnly } from "../../test/disk/read-only.ts";
+import { canLimit, canMount, openLimitedWorld } from "../../test/disk/small-disk.ts";
+import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
+
+const ROUNDS = 20;
+const WITHOUT_ROOM = Number.MAX_SAFE_INTEGER;
+/** How many writes in a row fail; and whether SQLite had rolled back by itself. */
+const FAULTS = [1, 2, 3, 5, 8, WITHOUT_ROOM].flatMap((count) =>
+  [false, true].map((rolledBack) => ({ count, rolledBack })),
+);
+
+export const disk: Experiment = {
+  name: "disk",
+  about:
+    "A disk of 8 MB that holds the database and the reports is filled at eight stages of a paid run and freed again; file sizes are limited with prlimit; directories are made read-only for a user who is not root; and a whole run from the start to the saved report is repeated with the n-th write refused, for every n. Each time a healthy process collects what is left, and the judge compares Google's ledger, the database and the files.",
+  minutes: 20,
+  covers: "E, P5, N3, B5",
+  run: async (setting) => [
+    await fullDisks(setting),
+    await limitedFiles(setting),
+    await readOnlyDirectories(setting),
+    ...(await refusedWrites(setting)),
+  ],
+};
+
+function findingOf(setting: LabSetting, promise: string, { broken, of }: { broken: string[]; of: string }): Finding {
+  for (const sentence of broken) setting.say(`BROKEN: ${sentence}`);
+  const target = "0 promises broken";
+  return { promise, target, measured: `${broken.length} in ${of}`, met: broken.length === 0 };
+}
+
+/** Not measured is not kept: the table says by name what was left out. */
+const skipped = (promise: string, note: string): Finding => ({
+  promise,
+  target: "0 promises broken",
+  measured: "not measured here",
+  met: false,
+  note,
+});
+
+async function fullDisks(setting: LabSetting): Promise<Finding> {
+  const promise = "a full disk: nothing sent without a stored intent, no id and no report lost, all collected later";
+  if (!canMount()) return skipped(promise, "Mounting a small tmpfs is not permitted here; it needs root.");
+  const rounds = scaled(setting, ROUNDS);
+  const broken: string[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    broken.push(...(await Promise.all(STAGES.map((stage) => playStage(stage)))).flat());
+    setting.say(`full disk, round ${round + 1} of ${rounds}: ${broken.length} broken`);
+  }
+  return findingOf(setting, promise, { broken, of: `${rounds} × ${STAGES.length} stages` });
+}
+
+async function limitedFiles(setting: LabSetting): Promise<Finding> {
+  const promise = "files that may not grow (RLIMIT_FSIZE): the same";
+  if (!canLimit()) return skipped(promise, "There is no prlimit here.");
+  const rounds = scaled(setting, ROUNDS);
+  const stages = STAGES.filter(({ limited }) => limited);
+  const broken: string[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    broken.push(...(await Promise.all(stages.map((stage) => playStage(stage, openLimitedWorld)))).flat());
+  }
+  return findingOf(setting, promise, { broken, of: `${rounds} × ${stages.length} stages` });
+}
+
+async function readOnlyDirectories(setting: LabSetting): Promise<Finding> {
+  const promise = "read-only config and reports directories: searches work, starts are refused unsent, saves say why";
+  if (!canBeRefused()) return skipped(promise, "No user who is not root could run the program here.");
+  const rounds = scaled(setting, ROUNDS);
+  const broken: string[] = [];
+  for (let round = 0; round < rounds; round += 1) broken.push(...(await playReadOnly()));
+  return findingOf(setting, promise, { broken, of: `${rounds} rounds` });
+}
+
+async function refusedWrites(setting: LabSetting): Promise<Finding[]> {
+  const total: EveryWrite = { broken: [], writes: 0, refusedStarts: 0, backups: 0 };
+  let longest = 0;
+  for (const faults of FAULTS.slice(0, scaled(setting, FAULTS.length))) {
+    const one = await playEveryWrite(faults);
+    total.broken.push(...one.broken);
+    total.writes += one.writes;
+    total.refusedStarts += one.refusedStarts;
+    total.backups += one.backups;
+    longest = Math.max(longest, one.writes);
+    const many = faults.count === WITHOUT_ROOM ? "all following" : faults.count;
+    setting.say(`${many} refused from the n-th on, ${faults.rolledBack ? "" : "not "}rolled back: ${one.writes} runs`);
+  }
+  const promise = "the n-th write fails, for every n: at most one paid start, nothing lost, a consistent end";
+  return [
+    findingOf(setting, promise, { broken: total.broken, of: `${total.writes} runs of up to ${longest} writes each` }),
+    {
+      promise: "what those refusals led to",
+      target: "reported",
+      measured: `${total.refusedStarts} starts refused unsent, ${total.backups} reports backed up in files`,
+      met: true,
+    },
+  ];
+}

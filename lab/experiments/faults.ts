@@ -1,0 +1,110 @@
+/** The fault matrix over and over, with answers of Google that take longer and longer and in an order of chance. */
+
+import { createRandom, type Random } from "../../test/corpus/random.ts";
+import { FAULT_ROWS, type FaultRow, type FaultyRequest, REQUESTS } from "../../test/faults/fault-cells.ts";
+import { faultsOf, type Outcome, play } from "../../test/faults/fault-judge.ts";
+import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
+
+const REPEATS = 20;
+const AT_ONCE = 4;
+const MOST_LATENCY_MS = 200;
+
+interface Play {
+  row: FaultRow;
+  at: FaultyRequest;
+  latencyMs: number;
+}
+
+interface Verdict extends Play {
+  outcome: Outcome | undefined;
+  wrong: string[];
+}
+
+export const faults: Experiment = {
+  name: "faults",
+  about:
+    "Each of 29 faults is met by each of the four requests (create, get, cancel, stream) of a run: HTTP statuses, resets, silence, torn and foreign answers, a gzip bomb, DNS, TLS, redirects. The end of the run, the sentence shown and the number of paid requests are compared with one written table, with Google's answers delayed by 0 to 200 ms.",
+  minutes: 20,
+  covers: "D, T9, T16, T18",
+  run: async (setting) => {
+    const random = createRandom(setting.seed);
+    const verdicts: Verdict[] = [];
+    for (let repeat = 0; repeat < scaled(setting, REPEATS); repeat += 1) {
+      verdicts.push(...(await playAll(shuffled(random), setting)));
+    }
+    return findingsOf(verdicts);
+  },
+};
+
+function shuffled({ between, sample }: Random): Play[] {
+  const plays = FAULT_ROWS.flatMap((row) =>
+    REQUESTS.map((at) => ({ row, at, latencyMs: between(0, MOST_LATENCY_MS) })),
+  );
+  return sample(plays, plays.length);
+}
+
+async function playAll(plays: Play[], { say }: LabSetting): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  const waiting = [...plays];
+  const lane = async (): Promise<void> => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const verdict = await judge(next);
+      verdicts.push(verdict);
+      for (const sentence of verdict.wrong) say(`BROKEN: ${nameOf(next)}, ${next.latencyMs} ms: ${sentence}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  say(table(verdicts));
+  return verdicts;
+}
+
+async function judge(next: Play): Promise<Verdict> {
+  const expected = next.row.expected[next.at];
+  try {
+    const outcome = await play(next.row, next.at, { latencyMs: next.latencyMs });
+    return { ...next, outcome, wrong: faultsOf(outcome, expected) };
+  } catch (error) {
+    return { ...next, outcome: undefined, wrong: [error instanceof Error ? error.message : "a fault of the lab"] };
+  }
+}
+
+const nameOf = ({ row, at }: Pick<Play, "row" | "at">): string =>
+  `${row.fault}${row.form === undefined ? "" : ` (${row.form})`} × ${at}`;
+
+function table(verdicts: Verdict[]): string {
+  const lines = FAULT_ROWS.map((row) => {
+    const cells = REQUESTS.map((at) => {
+      const verdict = verdicts.find((each) => each.row === row && each.at === at);
+      const { state = "?", end = "?", posts = 0 } = verdict?.outcome ?? {};
+      const states = state === end ? state : `${state} → ${end}`;
+      return `${verdict?.wrong.length === 0 ? "" : "BROKEN "}${states}, ${posts} POST`;
+    });
+    return `| ${row.fault}${row.form === undefined ? "" : ` (${row.form})`} | ${cells.join(" | ")} |`;
+  });
+  return ["| fault | create | get | cancel | stream |", "|---|---|---|---|---|", ...lines].join("\n");
+}
+
+function findingsOf(verdicts: Verdict[]): Finding[] {
+  const cells = new Set(verdicts.map(({ row, at }) => `${row.fault} × ${at}`));
+  const broken = new Set(verdicts.filter(({ wrong }) => wrong.length > 0).map(({ row, at }) => `${row.fault} × ${at}`));
+  const starts = verdicts.reduce((sum, { outcome }) => sum + (outcome?.taken ?? 0), 0);
+  const about = (pattern: RegExp): number =>
+    verdicts.flatMap(({ wrong }) => wrong).filter((text) => pattern.test(text)).length;
+  const none = (promise: string, pattern: RegExp, of: string): Finding => ({
+    promise,
+    target: "0",
+    measured: `${about(pattern)} of ${of}`,
+    met: about(pattern) === 0,
+  });
+  return [
+    {
+      promise: "cells of the matrix whose state, sentence and paid requests are as the table says",
+      target: `${cells.size} of 116`,
+      measured: `${cells.size - broken.size} of 116 in ${verdicts.length} plays`,
+      met: broken.size === 0 && cells.size === 116,
+      ...(broken.size > 0 && { note: [...broken].join("; ") }),
+    },
+    none("paid requests beyond what a cell allows", /paid requests|taken/, `${starts} paid`),
+    none("words of upstream shown or logged", /upstream text/, `${verdicts.length} plays`),
+  ];
+}

@@ -1,0 +1,140 @@
+/** Coverage-guided fuzzing of every reader of foreign text, and the growth of its time with the size of hostile texts. */
+
+import { fork } from "node:child_process";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { READERS, sizes } from "../../test/fuzz/large-texts.ts";
+import type { FuzzTarget } from "../../test/fuzz/target.ts";
+import { TARGETS } from "../../test/fuzz/targets.ts";
+import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
+
+const INPUTS = 1_000_000;
+const MOST_GROWTH_MB = 300;
+/** So that what grows without bound dies of it, and garbage is not taken for growth. */
+const HEAP_MB = 256;
+/** After a hang the target is tried again from another seed, but not for ever. */
+const MOST_DEATHS = 5;
+const FOLDER = join(import.meta.dirname, "../.fuzz");
+const CHILD = join(import.meta.dirname, "../fuzz/child.ts");
+const INSTRUMENT = join(import.meta.dirname, "../fuzz/instrument.ts");
+
+export const fuzz: Experiment = {
+  name: "fuzz",
+  about:
+    "Every reader of foreign text gets inputs bred from a corpus by what they reach in the code, each judged by everything that must hold of the result; a watchdog ends what takes more than a second of processor time. Then texts of 5 and 10 MB made to be slow go through every parser. The fuzzer is our own: counters in every function and branch of the product, AFL's classes of visits, and the way each input went.",
+  minutes: 90,
+  covers: "H, I, T15, T16, T24",
+  run: async (setting) => {
+    rmSync(FOLDER, { recursive: true, force: true });
+    const findings: Finding[] = [];
+    const waiting = [...TARGETS.entries()];
+    const lane = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [place, target] = next;
+        findings[place] = await fuzzOne(target, { ...setting, seed: setting.seed + 1_000 * place });
+      }
+    };
+    await Promise.all([lane(), lane()]);
+    return [...findings, ...growth(setting)];
+  },
+};
+
+const resultSchema = z.object({
+  inputs: z.number(),
+  failures: z.number(),
+  corpus: z.number(),
+  places: z.number(),
+  ways: z.number(),
+  seconds: z.number(),
+  growth: z.number(),
+});
+type Result = z.infer<typeof resultSchema>;
+
+async function fuzzOne(target: FuzzTarget, setting: LabSetting): Promise<Finding> {
+  const inputs = scaled(setting, INPUTS);
+  const folder = join(FOLDER, target.name.replaceAll(/\W+/g, "-"));
+  let deaths = 0;
+  let result: Result | undefined;
+  while (result === undefined && deaths < MOST_DEATHS) {
+    result = await life(target, { inputs, seed: setting.seed + deaths, folder });
+    if (result === undefined) deaths += 1;
+  }
+  const kept = failuresIn(folder);
+  for (const { why, input } of kept) setting.say(`${target.name}: ${why}\n  ${JSON.stringify(input.slice(0, 300))}`);
+  const hangs = kept.filter(({ why }) => why === "hang").length;
+  const crashes = deaths - Math.min(deaths, hangs);
+  const mb = Math.round((result?.growth ?? 0) / 2 ** 20);
+  const measured =
+    result === undefined
+      ? `${crashes} crashes, ${hangs} hangs, not finished`
+      : `${result.inputs} inputs, ${result.failures} broken promises, ${crashes} crashes, ${hangs} hangs, ${mb} MB growth; corpus ${result.corpus}, ${result.places} places and ${result.ways} ways reached, ${Math.round(result.inputs / result.seconds)} per second`;
+  setting.say(`${target.name}: ${measured}`);
+  return {
+    promise: `${target.name}: no broken promise, crash or hang, memory bounded`,
+    target: `${inputs} inputs, 0, 0, 0, under ${MOST_GROWTH_MB} MB`,
+    measured,
+    met: result !== undefined && result.failures === 0 && deaths === 0 && mb < MOST_GROWTH_MB,
+  };
+}
+
+/** Undefined: it died. */
+function life(
+  { name }: FuzzTarget,
+  { inputs, seed, folder }: { inputs: number; seed: number; folder: string },
+): Promise<Result | undefined> {
+  const child = fork(CHILD, [name, String(inputs), String(seed), folder], {
+    execArgv: ["--disable-warning=ExperimentalWarning", `--max-old-space-size=${HEAP_MB}`, "--import", INSTRUMENT],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  return new Promise((resolve) => {
+    let result: Result | undefined;
+    child.on("message", (message) => void (result = resultSchema.parse(message)));
+    child.on("exit", () => resolve(result));
+  });
+}
+
+const failureSchema = z.object({ why: z.string(), input: z.string() });
+
+function failuresIn(folder: string): z.infer<typeof failureSchema>[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith(".txt"));
+  return names.map((name) => failureSchema.parse(JSON.parse(readFileSync(join(folder, name), "utf8"))));
+}
+
+const MOST_RATIO = 2.5;
+/** Below this a ratio tells more about the clock than about the code. */
+const SHORTEST_MS = 50;
+
+/** The worst text per reader, by how its time grows. */
+function growth(setting: LabSetting): Finding[] {
+  return Object.entries(READERS).map(([name, { read, texts }]) => {
+    const measured = Object.entries(texts).map(([text, make]) => {
+      const half = best(read, make(sizes(setting.scale).half));
+      const whole = best(read, make(sizes(setting.scale).whole));
+      return { text, half, whole, ratio: whole < SHORTEST_MS ? 0 : whole / Math.max(half, 1) };
+    });
+    const worst = measured.toSorted((a, b) => b.ratio - a.ratio)[0];
+    const slowest = measured.toSorted((a, b) => b.whole - a.whole)[0];
+    const shown =
+      worst === undefined || slowest === undefined
+        ? "nothing"
+        : `${worst.ratio.toFixed(1)} on ${worst.text}; slowest ${slowest.whole.toFixed(0)} ms on ${slowest.text}, of ${measured.length}`;
+    setting.say(`${name}: ${shown}`);
+    return {
+      promise: `${name}: time grows with the size of hostile text`,
+      target: `twice the text, at most ${MOST_RATIO} times as long`,
+      measured: shown,
+      met: (worst?.ratio ?? 0) <= MOST_RATIO,
+      note: "The better of two tries; what takes less than 50 ms has no ratio.",
+    };
+  });
+}
+
+/** The other try met the garbage collector or a busy neighbour. */
+const best = (read: (text: string) => unknown, text: string): number => Math.min(timed(read, text), timed(read, text));
+
+function timed(read: (text: string) => unknown, text: string): number {
+  const started = performance.now();
+  read(text);
+  return performance.now() - started;
+}

@@ -1,0 +1,76 @@
+/** Kill -9 of every process at named and random points, with the simulator's ledger as judge. */
+
+import { drain, KILL_POINTS, killAll } from "../../test/support/research-kill.ts";
+import { judge } from "../../test/support/research-kill-judge.ts";
+import { openKillWorld } from "../../test/support/research-kill-world.ts";
+import { type Experiment, type Finding, scaled } from "../experiment.ts";
+
+const KILLS = 10_000;
+/** One world grows slower with its ledger; after this many kills a new one begins, with other numbers of processes. */
+const KILLS_PER_WORLD = 500;
+const LANES = [1, 2, 3, 4, 5, 6, 7, 8];
+
+export const kills: Experiment = {
+  name: "kills",
+  about:
+    "Processes that start, follow, cancel, save and resume runs on one database are killed with kill -9, at fourteen named points and at random times, one to eight at a time. Then a worker collects what is left and the judge compares Google's ledger, the database, the files, the notifications and the processes.",
+  minutes: 60,
+  covers: "A, T12",
+  run: async (setting) => {
+    const wanted = scaled(setting, KILLS);
+    const points = Object.values(KILL_POINTS).flat().length;
+    const totals: Record<string, number> = {};
+    const broken: string[] = [];
+    for (let world = 0; (totals["kills"] ?? 0) < wanted; world += 1) {
+      const some = Math.min(KILLS_PER_WORLD, wanted - (totals["kills"] ?? 0));
+      const each = Math.floor(some / 2 / points);
+      const lanes = LANES[world % LANES.length] ?? 1;
+      const place = await openKillWorld({ seed: setting.seed + world, starts: some * 4 });
+      try {
+        await killAll(place, { each, random: some - each * points, lanes });
+        await drain(place);
+        const verdict = await judge(place);
+        for (const [name, count] of Object.entries(verdict.counts)) totals[name] = (totals[name] ?? 0) + count;
+        broken.push(...verdict.broken);
+        setting.say(`seed ${setting.seed + world}, ${lanes} at a time: ${JSON.stringify(verdict.counts)}`);
+        for (const sentence of verdict.broken) setting.say(`BROKEN: ${sentence}`);
+      } finally {
+        await place.close();
+      }
+    }
+    return findingsOf(totals, broken, wanted);
+  },
+};
+
+function findingsOf(totals: Record<string, number>, broken: string[], wanted: number): Finding[] {
+  const { kills: done = 0, paid_starts = 0, runs = 0, notified = 0, notifications_lost: lost = 0, files = 0 } = totals;
+  const about = (pattern: RegExp): number => broken.filter((sentence) => pattern.test(sentence)).length;
+  const none = (promise: string, pattern: RegExp, of: string): Finding => {
+    const count = about(pattern);
+    return { promise, target: "0", measured: `${count} of ${of}`, met: count === 0 };
+  };
+  const share = lost / Math.max(1, notified + lost);
+  return [
+    { promise: "kills", target: `${wanted}`, measured: `${done}`, met: done >= wanted },
+    none(
+      "paid starts beyond one per attempt",
+      /was started \d+ times|nobody intended|attempts\./,
+      `${paid_starts} paid`,
+    ),
+    none(
+      "runs lost, unfinished or without their whole report",
+      /lost|still|without its whole|no id and is|but/,
+      `${runs} runs`,
+    ),
+    none("notifications shown twice", /was told \d+ times|were shown/, `${notified} shown`),
+    none("torn files", /torn/, `${files} files`),
+    none("promises broken in any other way, leftovers and integrity_check included", /./, "all checks"),
+    {
+      promise: "notifications lost",
+      target: "reported",
+      measured: `${lost} of ${notified + lost} (${(100 * share).toFixed(2)} %)`,
+      met: true,
+      note: "At most once by design: a process that dies between claiming and showing a notification takes it along. The run, its report and its place in the list are not affected.",
+    },
+  ];
+}

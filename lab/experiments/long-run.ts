@@ -1,0 +1,224 @@
+/** Runs of seven minutes for clients that wait sixty seconds: how the answer arrives, by every transport and era. */
+
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import type { Simulator } from "../../src/simulator/server.ts";
+import {
+  byAsking,
+  byGivingUp,
+  byLeaving,
+  byProgress,
+  byResuming,
+  byTask,
+  type Delivery,
+  type LongRun,
+  type Peer,
+  type Request,
+} from "../../test/support/delivery.ts";
+import { openHttpScene } from "../../test/support/http-server.ts";
+import type { Era } from "../../test/support/server.ts";
+import type { Experiment, Finding, LabSetting } from "../experiment.ts";
+
+const RUN_MS = 7 * 60_000;
+/** What the official client waits for an answer when nobody tells it otherwise; it does not shrink with the scale. */
+const LIMIT_MS = 60_000;
+const WAIT_SECONDS = 45;
+/** A deep search has one finished round when its client gives up. */
+const FIRST_ROUND_MS = 40_000;
+const MOST_SILENCE_MS = 15_000;
+/** For the way of a word from server to client. */
+const WAY_MS = 1_000;
+
+const DOORS: readonly Peer["door"][] = ["stdio", "HTTP"];
+const ERAS: readonly Era[] = ["legacy", "modern"];
+
+const WAYS = ["asking", "task", "progress", "giving up", "resuming", "leaving"] as const;
+type Way = (typeof WAYS)[number];
+
+interface Delivered {
+  way: Way;
+  peer: Peer;
+  query: string;
+  seconds: number;
+  delivery: Delivery | undefined;
+  failure: string | undefined;
+}
+
+export const longRun: Experiment = {
+  name: "long-run",
+  about:
+    "Runs of seven minutes over stdio and HTTP, in both protocol eras, through the official client with its limit of 60 s for a request: start_deep_research with check_research_status (wait_seconds 45) until it is over, the same as a task, a deep_search that blocks all the time, one whose client gives up at its limit and resumes it later, and one whose client goes away then.",
+  minutes: 8,
+  covers: "G, T14",
+  run: async (setting) => {
+    const runMs = Math.max(2 * LIMIT_MS, RUN_MS * setting.scale);
+    const late = monitorEventLoopDelay();
+    late.enable();
+    const closers: (() => Promise<void> | void)[] = [];
+    const scene = await openHttpScene({ onTestFinished: (close) => void closers.unshift(close) }, scenarioOf(runMs));
+    try {
+      const http = await scene.http();
+      const connect = async (door: Peer["door"], era: Era): Promise<Peer> => {
+        const { client } = door === "stdio" ? await scene.server({ era }) : await http.connect(era);
+        // A start is measured elsewhere; here nobody begins before everybody is up.
+        await client.callTool({ name: "list_research", arguments: {} });
+        return { door, era, client };
+      };
+      const pairs: Pair[] = [];
+      for (const door of DOORS) {
+        for (const era of ERAS) pairs.push({ peer: await connect(door, era), leaving: await connect(door, era) });
+      }
+      const delivered = await Promise.all(pairs.map((pair) => deliverAll(setting, pair)));
+      // Two processes are in it, and either may have been as late as this one was.
+      const noiseMs = WAY_MS + (2 * late.max) / 1e6;
+      return [...findingsOf(delivered.flat(), scene.gemini), ...silences(delivered.flat(), noiseMs)];
+    } finally {
+      for (const close of closers) await close();
+    }
+  },
+};
+
+const scenarioOf = (runMs: number): ScenarioInput => {
+  const latency_ms = (runMs - FIRST_ROUND_MS) / 2;
+  return {
+    name: "long-run",
+    tasks: {
+      deep_search: [{ latency_ms: FIRST_ROUND_MS }],
+      verify: [
+        { round: 2, answer: "unverified", latency_ms },
+        { round: 3, answer: "verified", latency_ms },
+      ],
+    },
+    interactions: { duration_ms: runMs, speed: 1 },
+  };
+};
+
+/** Who leaves does so on a connection of its own, and is looked after by the one that stays. */
+interface Pair {
+  peer: Peer;
+  leaving: Peer;
+}
+
+/** All ways at once. */
+async function deliverAll({ say }: LabSetting, { peer, leaving }: Pair): Promise<Delivered[]> {
+  const { door, era } = peer;
+  const runFor = (way: Way): LongRun => ({
+    query: `How do heat pumps perform in cold climates? (${way}, ${door}, ${era})`,
+    waitSeconds: WAIT_SECONDS,
+  });
+  // Once, whoever asks: the second one goes on where the first ends.
+  let giving: Promise<Delivery> | undefined;
+  const givenUp = (run: LongRun): Promise<Delivery> => (giving ??= byGivingUp(peer, run));
+  const started: Record<Way, (run: LongRun) => Promise<Delivery>> = {
+    asking: (run) => byAsking(peer, run),
+    task: (run) => byTask(peer, run),
+    progress: (run) => byProgress(peer, run),
+    "giving up": (run) => givenUp(run),
+    resuming: async () => {
+      const run = runFor("giving up");
+      return byResuming(peer, run, await givenUp(run));
+    },
+    leaving: (run) => byLeaving(leaving, { run, when: sleep(LIMIT_MS), reader: peer }),
+  };
+  return Promise.all(
+    WAYS.map(async (way) => {
+      const begun = performance.now();
+      const run = runFor(way);
+      const settled = await started[way](run).then(
+        (delivery) => ({ delivery, failure: undefined }),
+        (error: unknown) => ({ delivery: undefined, failure: error instanceof Error ? error.message : String(error) }),
+      );
+      const one = { way, peer, query: run.query, seconds: (performance.now() - begun) / 1_000, ...settled };
+      say(`${way}: ${outcomeOf(one)}`);
+      return one;
+    }),
+  );
+}
+
+function outcomeOf({ peer, delivery, failure, seconds }: Delivered): string {
+  const who = `${peer.door} ${peer.era}`;
+  if (delivery === undefined) return `${who}: ${failure} (after ${seconds.toFixed(0)} s)`;
+  const { status, partial, report } = delivery;
+  return `${who}: ${status}, ${partial ? "part of a report" : "report"} of ${report.length} characters after ${seconds.toFixed(0)} s`;
+}
+
+function findingsOf(all: Delivered[], { ledger }: Simulator): Finding[] {
+  const of = (way: Way): Delivered[] => all.filter((one) => one.way === way);
+  const whole = ({ delivery }: Delivered): boolean => delivery?.status === "completed" && !delivery.partial;
+  const readable = ({ delivery }: Delivered): boolean => (delivery?.report.length ?? 0) > 0;
+  const each = (promise: string, way: Way, kept: (one: Delivered) => boolean): Finding => ({
+    promise,
+    target: `${of(way).length} of ${of(way).length}`,
+    measured: `${of(way).filter(kept).length} of ${of(way).length}`,
+    met: of(way).every(kept),
+    note: of(way).map(outcomeOf).join("; "),
+  });
+  return [
+    each("the report arrives by check_research_status with wait_seconds 45", "asking", whole),
+    longestRequest(of("asking")),
+    each("the report arrives as the result of a task", "task", whole),
+    each("the report arrives in a blocking deep_search, when progress resets the client's limit", "progress", whole),
+    each("finished rounds are kept when the client gives up at 60 s, which it tells the server", "giving up", readable),
+    each("resume_research then brings the whole report", "resuming", whole),
+    each("finished rounds are kept when the client goes away", "leaving", readable),
+    paidStarts(all, ledger),
+  ];
+}
+
+function longestRequest(asking: Delivered[]): Finding {
+  const requests = asking.flatMap(({ delivery }) => delivery?.requests ?? []);
+  const longest = Math.max(...requests.map(({ tookMs }) => tookMs));
+  return {
+    promise: "no request on that way comes near the client's limit",
+    target: "≤ 50 s",
+    measured: `${seconds(longest)} (longest of ${requests.length})`,
+    met: longest <= 50_000,
+  };
+}
+
+/** The agent is paid for by its start, a search by the model's answers, of which a first round is one. What is resumed begins later. */
+function paidStarts(all: Delivered[], ledger: Simulator["ledger"]): Finding {
+  const rounds = ledger.entries().filter(({ kind }) => kind === "deep_search");
+  const asked = [...ledger.acceptedStarts().map(({ query }) => query), ...rounds.map(({ question }) => question)];
+  const runs = all.filter(({ way }) => way !== "resuming");
+  const times = runs.map(({ query }) => asked.filter((one) => one === query).length);
+  return {
+    promise: "paid starts of each run, by the ledger",
+    target: "1",
+    measured: `${Math.min(...times)} to ${Math.max(...times)} (${asked.length} starts, ${runs.length} runs)`,
+    met: asked.length === runs.length && times.every((count) => count === 1),
+  };
+}
+
+function silences(all: Delivered[], noiseMs: number): Finding[] {
+  const requests = all.flatMap(({ peer, delivery }) =>
+    (delivery?.requests ?? []).map((request) => ({ ...request, who: `${peer.door} ${peer.era}` })),
+  );
+  const largest = (figure: (request: Request) => number) =>
+    requests.reduce((worst, one) => (figure(one) > figure(worst) ? one : worst), requests[0] ?? NOTHING);
+  const finding = (promise: string, figure: (request: Request) => number, targetMs: number): Finding => {
+    const worst = largest(figure);
+    return {
+      promise,
+      target: `≤ ${targetMs / 1_000} s + ${seconds(noiseMs)}, as late as this machine was`,
+      measured: `${seconds(figure(worst))} (${worst.tool}, ${worst.who}; ${requests.length} requests)`,
+      met: requests.length > 0 && figure(worst) <= targetMs + noiseMs,
+    };
+  };
+  const blocking = requests
+    .filter(({ tool }) => tool === "deep_search")
+    .map(({ firstWordMs }) => Math.round(firstWordMs))
+    .toSorted((a, b) => a - b);
+  return [
+    finding("largest silence in any call", ({ silenceMs }) => silenceMs, MOST_SILENCE_MS),
+    {
+      ...finding("first word of any call, or its answer", ({ firstWordMs }) => firstWordMs, 1_000),
+      note: `Those of deep_search, which all begin at the same moment, in ms: ${blocking.join(", ")}.`,
+    },
+  ];
+}
+
+const NOTHING = { tool: "none", who: "nobody", tookMs: 0, firstWordMs: 0, silenceMs: 0 };
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

@@ -1,0 +1,46 @@
+/** Small mistakes put into the critical modules one at a time: do the tests notice? */
+
+import { type Experiment, type Finding, scaled } from "../experiment.ts";
+import { isEquivalent } from "../mutation/equivalents.ts";
+import { CRITICAL_MODULES, type CriticalModule } from "../mutation/modules.ts";
+import { installStryker, mutate, type Mutant } from "../mutation/stryker.ts";
+
+const LEAST_SCORE = 85;
+const NOTICED = ["Killed", "Timeout"];
+/** What does not even load says nothing about the tests. */
+const NO_PROGRAM = ["CompileError", "RuntimeError", "Ignored"];
+
+export const mutation: Experiment = {
+  name: "mutation",
+  about:
+    "StrykerJS puts one small mistake at a time into the start protocol, the lease and the legal moves, the failure classifier, the path guard and the output boundary, and runs the in-process tests of that module. A mistake that no test notices is a survivor.",
+  minutes: 25,
+  covers: "N",
+  run: async (setting) => {
+    await installStryker();
+    const findings: Finding[] = [];
+    for (const module of CRITICAL_MODULES.slice(0, scaled(setting, CRITICAL_MODULES.length))) {
+      findings.push(findingOf(module, await mutate(module), setting.say));
+    }
+    return findings;
+  },
+};
+
+function findingOf({ name }: CriticalModule, all: Mutant[], say: (text: string) => void): Finding {
+  const programs = all.filter(({ status }) => !NO_PROGRAM.includes(status));
+  const counted = programs.filter((mutant) => !isEquivalent(mutant));
+  const survivors = counted.filter(({ status }) => !NOTICED.includes(status));
+  const killed = counted.length - survivors.length;
+  const score = (100 * killed) / Math.max(1, counted.length);
+  for (const { file, line, kind, status, original, replacement } of survivors) {
+    say(`${status} ${file}:${line} ${kind}: ${original.slice(0, 100)} → ${replacement.slice(0, 100)}`);
+  }
+  const equal = programs.length - counted.length;
+  return {
+    promise: `mistakes in the ${name} that its tests notice`,
+    target: `≥ ${LEAST_SCORE} %`,
+    measured: `${score.toFixed(1)} % (${counted.length} mutants, ${killed} killed, ${survivors.length} survived)`,
+    met: score >= LEAST_SCORE,
+    note: equal === 0 ? undefined : `${equal} more change nothing; lab/mutation/equivalents.ts says why of each.`,
+  };
+}

@@ -1,0 +1,99 @@
+/** The security corpus with all its variants: each theme is one finding, and one success of an attacker is too many. */
+
+import { tryCrowd } from "../../test/security/clients.ts";
+import { ENDLESS_CHILDREN, tryEndlessChildren, tryFloodsFromUpstream } from "../../test/security/floods.ts";
+import { tryHiddenCharacters } from "../../test/security/hidden-characters.ts";
+import { HIDDEN_TEXTS } from "../../test/security/hidden-texts.ts";
+import { tryHostileJson } from "../../test/security/hostile-json.ts";
+import { trySwappedLinks, tryWaysOut } from "../../test/security/output-paths.ts";
+import { tryOwners } from "../../test/security/owners.ts";
+import { tryRawRequests } from "../../test/security/raw-http.ts";
+import { tryRecursion } from "../../test/security/recursion.ts";
+import { trySecrets } from "../../test/security/secrets.ts";
+import type { Stage, Verdict } from "../../test/security/trial.ts";
+import { tryUpstreamWords } from "../../test/security/upstream-words.ts";
+import { openHttpScene } from "../../test/support/http-server.ts";
+import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
+
+const CLIENTS = 50;
+const CALLS = 10_000;
+const SWAPS = 1_000;
+/** Hidden texts inside one another, beside those of the corpus. */
+const MIXED_TEXTS = 500;
+
+interface Theme {
+  promise: string;
+  attempt(stage: Stage, setting: LabSetting): Promise<Verdict>;
+}
+
+const THEMES: readonly Theme[] = [
+  { promise: "T5 levels of recursion through the Gemini CLI", attempt: tryRecursion },
+  { promise: "T9 sightings of a key or a token", attempt: trySecrets },
+  { promise: "T10 reports outside the owner's directory, by name or link", attempt: tryWaysOut },
+  {
+    promise: "T10 reports outside it, by a link put there meanwhile",
+    attempt: (stage, setting) => trySwappedLinks(stage, scaled(setting, SWAPS / 2)),
+  },
+  {
+    promise: "T13 strange requests let in",
+    attempt: async (stage) => tryRawRequests(await (await openHttpScene(stage)).http()),
+  },
+  {
+    promise: "T14 words of one client in the answer of another",
+    attempt: (stage, setting) => {
+      const calls = Math.max(2, Math.ceil(scaled(setting, CALLS) / CLIENTS));
+      return tryCrowd(stage, { clients: CLIENTS, calls: calls + (calls % 2) });
+    },
+  },
+  { promise: "T14 ways to another's runs", attempt: tryOwners },
+  {
+    promise: "T16 endless children that were not stopped",
+    attempt: (stage) => tryEndlessChildren(stage, ENDLESS_CHILDREN),
+  },
+  { promise: "T16 floods from upstream that were not stopped", attempt: tryFloodsFromUpstream },
+  {
+    promise: "T17 hidden characters that came through",
+    attempt: (stage, setting) => tryHiddenCharacters(stage, [...HIDDEN_TEXTS, ...mixedTexts(setting)]),
+  },
+  { promise: "T18 words of upstream in an answer", attempt: tryUpstreamWords },
+  { promise: "T24 hostile JSON that did something", attempt: tryHostileJson },
+];
+
+export const security: Experiment = {
+  name: "security",
+  about:
+    "Everything that the security corpus tries, with all its variants: recursion, secrets through failures, ways out of the output directory, raw HTTP, many clients and several owners, floods, hidden characters, words of upstream, hostile JSON.",
+  minutes: 20,
+  covers: "T5, T9, T10, T13, T14, T16, T17, T18, T24",
+  run: async (setting) => {
+    const findings: Finding[] = [];
+    for (const { promise, attempt } of THEMES) {
+      const { tried, broken } = await staged((stage) => attempt(stage, setting));
+      setting.say(`${promise}: ${broken.length} of ${tried}`);
+      for (const sentence of broken.slice(0, 20)) setting.say(`BROKEN: ${sentence}`);
+      findings.push({ promise, target: "0", measured: `${broken.length} of ${tried}`, met: broken.length === 0 });
+    }
+    return findings;
+  },
+};
+
+/** What a theme opens ends before the next one begins, the last first. */
+async function staged(attempt: (stage: Stage) => Promise<Verdict>): Promise<Verdict> {
+  const ends: (() => unknown)[] = [];
+  try {
+    return await attempt({ onTestFinished: (end) => void ends.unshift(() => Reflect.apply(end, undefined, [])) });
+  } finally {
+    for (const end of ends) await end();
+  }
+}
+
+function mixedTexts(setting: LabSetting): string[] {
+  let state = setting.seed;
+  const some = (count: number): number => (state = (state * 48_271) % 2_147_483_647) % count;
+  const one = (): string => HIDDEN_TEXTS[some(HIDDEN_TEXTS.length)] ?? "";
+  return Array.from({ length: scaled(setting, MIXED_TEXTS) }, () => {
+    const outer = one();
+    const at = some(outer.length);
+    return outer.slice(0, at) + one() + outer.slice(at);
+  });
+}

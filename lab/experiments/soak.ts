@@ -1,0 +1,141 @@
+/** Half an hour of steady load on `serve`, a stdio server and a worker with one database: does anything grow? */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Household, type Member, MEMBERS, openHousehold, type Reading } from "../../test/soak/household.ts";
+import { beginLoad, type Load } from "../../test/soak/load.ts";
+import { growthInSecondHalf, slopeOf } from "../../test/soak/trend.ts";
+import { seeded } from "../../test/support/research-kill-world.ts";
+import type { Experiment, Finding, LabSetting } from "../experiment.ts";
+
+const MINUTES = 30;
+const PER_SECOND = 20;
+const SAMPLE_MS = 5_000;
+/** Not counted: it takes V8 some ten thousand calls to give its young generation the size that it keeps. */
+const WARM_UP = 1 / 3;
+const MOST_WAL_MB = 16;
+/** The largest transaction stores one report with what Google sent. */
+const ONE_TRANSACTION_MB = 1;
+
+type Readings = Record<Member, Reading[]>;
+
+export const soak: Experiment = {
+  name: "soak",
+  about:
+    "`serve`, a stdio server and a worker share one database under twenty calls a second: starts, status, results, lists, cancels, saves, estimates, searches through the stand-in for `gemini` and through the API. Runs live at 100 times their speed. Memory, open files, children and the WAL are read every five seconds; the heap is what a full collection leaves.",
+  minutes: MINUTES + 1,
+  covers: "L, T6",
+  run: async (setting) => {
+    const place = await openHousehold({ seed: setting.seed });
+    try {
+      const load = beginLoad({ doors: place.doors, lanes: 4, perSecond: PER_SECOND, random: seeded(setting.seed) });
+      const { readings, wal } = await watch(setting, place, load);
+      await load.stop();
+      const codes = await place.leave();
+      const refused = [...load.errors].filter(([name]) => /SQLITE|DISK|UNEXPECTED|TIMEOUT/.test(name));
+      setting.say(`asked ${JSON.stringify(Object.fromEntries(load.asked))}`);
+      setting.say(`errors ${JSON.stringify(Object.fromEntries(load.errors))}`);
+      const warm = warmPart(readings);
+      return [
+        ...memoryFindings(warm, load.done()),
+        ...resourceFindings(warm, wal),
+        {
+          promise: "database whole, calls refused by it, exit codes of the three",
+          target: "ok, 0, 0 0 0",
+          measured: `${place.integrity()}, ${refused.length}, ${codes.join(" ")}`,
+          met: place.integrity() === "ok" && refused.length === 0 && codes.every((code) => code === 0),
+        },
+      ];
+    } finally {
+      await place.close();
+    }
+  },
+};
+
+async function watch({ scale, say }: LabSetting, place: Household, load: Load) {
+  const readings: Readings = { serve: [], stdio: [], worker: [] };
+  const wal: number[] = [];
+  const until = performance.now() + MINUTES * 60_000 * scale;
+  let minute = performance.now();
+  while (performance.now() < until) {
+    await sleep(SAMPLE_MS);
+    for (const member of MEMBERS) readings[member].push(await place.read(member, load.done()));
+    wal.push(place.walSize());
+    if (performance.now() - minute < 60_000) continue;
+    minute += 60_000;
+    say(
+      `${load.done()} calls, WAL ${place.walSize().toFixed(1)} MB; ${MEMBERS.map((member) => inWords(member, readings)).join("; ")}`,
+    );
+  }
+  return { readings, wal };
+}
+
+function inWords(member: Member, readings: Readings): string {
+  const { rss = 0, heap = 0, fds = 0 } = readings[member].at(-1) ?? {};
+  return `${member} ${rss.toFixed(0)} MB, heap ${heap.toFixed(1)} MB, ${fds} fds`;
+}
+
+const warmPart = (readings: Readings): Readings => {
+  const warm = (all: Reading[]): Reading[] => all.slice(Math.floor(all.length * WARM_UP));
+  return { serve: warm(readings.serve), stdio: warm(readings.stdio), worker: warm(readings.worker) };
+};
+
+function memoryFindings(readings: Readings, operations: number): Finding[] {
+  const per = (key: "rss" | "heap") =>
+    MEMBERS.map((member) => ({
+      member,
+      slope: 1_000 * slopeOf(readings[member].map((reading) => ({ x: reading.operations, y: reading[key] }))),
+      ...growthInSecondHalf(readings[member].map((reading) => reading[key])),
+    }));
+  const finding = (name: string, key: "rss" | "heap"): Finding[] => [
+    {
+      promise: `${name}: slope per 1,000 calls, after the warm-up`,
+      target: "< 1 MB",
+      measured: `${per(key)
+        .map(({ member, slope }) => `${member} ${slope.toFixed(2)}`)
+        .join(", ")} MB, over ${operations} calls`,
+      met: per(key).every(({ slope }) => slope < 1),
+    },
+    {
+      promise: `${name}: growth from the third quarter to the last`,
+      target: "within its noise",
+      measured: `${per(key)
+        .map(({ member, by, noise }) => `${member} ${by.toFixed(1)} of ${noise.toFixed(1)}`)
+        .join(", ")} MB`,
+      met: per(key).every(({ by, noise }) => by <= noise),
+    },
+  ];
+  return [...finding("resident memory", "rss"), ...finding("heap after a full collection", "heap")];
+}
+
+function resourceFindings(readings: Readings, wal: number[]): Finding[] {
+  const files = MEMBERS.map((member) => {
+    const fds = readings[member].map((reading) => reading.fds);
+    return { member, ...growthInSecondHalf(fds), least: Math.min(...fds), most: Math.max(...fds) };
+  });
+  const zombies = Math.max(...MEMBERS.flatMap((member) => readings[member].map((reading) => reading.zombies)));
+  const children = Math.max(...MEMBERS.flatMap((member) => readings[member].map((reading) => reading.children)));
+  const most = Math.max(...wal);
+  return [
+    {
+      promise: "open files, least to most",
+      target: "no growth from the third quarter to the last beyond its noise",
+      measured: files
+        .map(({ member, least, most: top, by, noise }) => `${member} ${least}–${top} (${by} of ${noise})`)
+        .join(", "),
+      met: files.every(({ by, noise }) => by <= noise),
+      note: "Connections of clients that come and go, and pipes of a child at work, are in it.",
+    },
+    {
+      promise: "WAL",
+      target: `< ${MOST_WAL_MB} MB and a transaction`,
+      measured: `${most.toFixed(1)} MB at most`,
+      met: most < MOST_WAL_MB + ONE_TRANSACTION_MB,
+    },
+    {
+      promise: "zombies; children at a time",
+      target: "0; ≤ 3",
+      measured: `${zombies}; ${children}`,
+      met: zombies === 0 && children <= 3,
+    },
+  ];
+}

@@ -1,0 +1,57 @@
+/** One target in a process of its own: fuzzes it, tells the parent how it went, and leaves when an input hangs. */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { createRandom } from "../../test/corpus/random.ts";
+import { TARGETS } from "../../test/fuzz/targets.ts";
+import { fuzzLoop, nameOf } from "./loop.ts";
+
+const [name = "", inputs = "1", seed = "1", folder = "."] = process.argv.slice(2);
+const target = TARGETS.find((one) => one.name === name);
+if (target === undefined) throw new Error(`There is no target "${name}".`);
+
+const MOST_KEPT = 20;
+const LONGEST_CURRENT = 1 << 18;
+
+mkdirSync(folder, { recursive: true });
+let kept = 0;
+const keep = (input: string, why: string): void => {
+  kept += 1;
+  if (kept > MOST_KEPT) return;
+  writeFileSync(join(folder, `${nameOf(input)}.txt`), JSON.stringify({ target: name, why, input }));
+};
+
+// Number and text of the input on trial, where the watchdog can read them while this thread is busy.
+const shared = new SharedArrayBuffer(8 + 2 * LONGEST_CURRENT);
+const head = new Int32Array(shared, 0, 2);
+const body = new Uint16Array(shared, 8);
+const trying = (input: string): void => {
+  const length = Math.min(input.length, LONGEST_CURRENT);
+  for (let at = 0; at < length; at += 1) body[at] = input.charCodeAt(at);
+  head[1] = length;
+  Atomics.add(head, 0, 1);
+};
+
+const watchdog = new Worker(new URL("watchdog.ts", import.meta.url), { workerData: { shared, folder, name } });
+watchdog.unref();
+
+const open = await target.open();
+for (const one of target.seeds) await open.check(one);
+const before = process.memoryUsage.rss();
+const began = performance.now();
+const result = await fuzzLoop({
+  target,
+  open,
+  random: createRandom(Number(seed)),
+  inputs: Number(inputs),
+  trying,
+  failed: (input, error) => keep(input, error instanceof Error ? error.message : String(error)),
+});
+const seconds = (performance.now() - began) / 1_000;
+Atomics.store(head, 0, -1);
+await open.close?.();
+const peak = process.resourceUsage().maxRSS * 1_024;
+process.send?.({ ...result, seconds, growth: Math.max(0, peak - before) });
+await watchdog.terminate();
+process.disconnect?.();

@@ -1,0 +1,78 @@
+/**
+ * Coverage as the fuzzer needs it: every function and branch of the product counts its visits in one array. Loaded
+ * before everything else (`node --import`), it puts the counters into modules as they are loaded, because asking V8
+ * for its own coverage after every input would take longer than the input.
+ */
+
+import { readFileSync } from "node:fs";
+import { registerHooks, stripTypeScriptTypes } from "node:module";
+import { fileURLToPath } from "node:url";
+import { parseAst } from "rolldown/parseAst";
+import { COUNTERS, MOST_PLACES } from "./counters.ts";
+
+const INSTRUMENTED = /\/(?:src\/(?!simulator\/)[\w/-]+\.ts|node_modules\/jsonrepair\/.+\.js)$/;
+
+Reflect.set(globalThis, "__visits", COUNTERS);
+let places = 0;
+
+registerHooks({
+  load: (url, context, nextLoad) => {
+    if (!INSTRUMENTED.test(url)) return nextLoad(url, context);
+    const file = readFileSync(fileURLToPath(url), "utf8");
+    const code = url.endsWith(".ts") ? stripTypeScriptTypes(file) : file;
+    return { format: "module", source: counted(code), shortCircuit: true };
+  },
+});
+
+interface Insertion {
+  at: number;
+  text: string;
+}
+
+function counted(code: string): string {
+  const insertions: Insertion[] = [];
+  visit(parseAst(code), insertions);
+  let result = code;
+  // From the end, so that earlier places stay where they are; at one place, what was noted later stands further inside.
+  for (const { at, text } of insertions.toSorted((a, b) => b.at - a.at)) {
+    result = result.slice(0, at) + text + result.slice(at);
+  }
+  return result;
+}
+
+const nextPlace = (): string => `__visits[${(places += 1) % MOST_PLACES}]++`;
+
+/** An expression whose value decides or is decided: its visits are counted before it. */
+const DECIDED: Readonly<Record<string, readonly string[]>> = {
+  ConditionalExpression: ["consequent", "alternate"],
+  LogicalExpression: ["right"],
+};
+
+function visit(node: unknown, insertions: Insertion[]): void {
+  if (Array.isArray(node)) {
+    for (const one of node) visit(one, insertions);
+    return;
+  }
+  if (!isNode(node)) return;
+  if (node.type === "BlockStatement") insertions.push({ at: node.start + 1, text: `${nextPlace()};` });
+  for (const name of DECIDED[node.type] ?? []) wrap(Reflect.get(node, name), insertions);
+  if (node.type === "ArrowFunctionExpression" && Reflect.get(node, "expression") === true) {
+    wrap(Reflect.get(node, "body"), insertions);
+  }
+  for (const inner of Object.values(node)) visit(inner, insertions);
+}
+
+function wrap(expression: unknown, insertions: Insertion[]): void {
+  // What stands in brackets already keeps them outside of its own place: counting from inside would cut them in two.
+  if (!isNode(expression) || expression.type === "ParenthesizedExpression") return;
+  insertions.push({ at: expression.start, text: `(${nextPlace()},` }, { at: expression.end, text: ")" });
+}
+
+interface Node {
+  type: string;
+  start: number;
+  end: number;
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && "type" in value && "start" in value && "end" in value;

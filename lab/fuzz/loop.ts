@@ -1,0 +1,75 @@
+/** The loop: inputs are bred from a corpus, tried, and kept when they reach something that none before them reached. */
+
+import { createHash } from "node:crypto";
+import type { Random } from "../../test/corpus/random.ts";
+import { mutate, pump } from "../../test/fuzz/mutate.ts";
+import type { FuzzTarget, OpenTarget } from "../../test/fuzz/target.ts";
+import { type Coverage, createCoverage } from "./counters.ts";
+
+export interface LoopOptions {
+  target: FuzzTarget;
+  open: OpenTarget;
+  random: Random;
+  inputs: number;
+  /** Told each input before it is tried, so that a hang can be laid at its door. */
+  trying(input: string): void;
+  failed(input: string, error: unknown): void;
+}
+
+export interface LoopResult {
+  inputs: number;
+  failures: number;
+  corpus: number;
+  places: number;
+  ways: number;
+}
+
+const LONGEST = 2_000;
+const MOST_CORPUS = 5_000;
+/** Long inputs show what is not linear, but take as long as a hundred short ones. */
+const PUMP_EVERY = 400;
+const PUMPED = 48 * 1_024;
+
+export async function fuzzLoop({ target, open, random, inputs, trying, failed }: LoopOptions): Promise<LoopResult> {
+  const coverage: Coverage = createCoverage();
+  const corpus: string[] = [];
+  const ways = new Set<string>();
+  const complaints = new Set<string>();
+  let failures = 0;
+  const attempt = async (input: string, keep: boolean): Promise<void> => {
+    trying(input);
+    try {
+      const way = await open.check(input);
+      // Many readers are patterns, whose branches nobody can count: which way an input went is news as well.
+      const news = !ways.has(way) && ways.size < 2_000;
+      if (news) ways.add(way);
+      if ((coverage.isNew() || news || corpus.length === 0) && keep) admit(corpus, input, random);
+    } catch (error) {
+      failures += 1;
+      const complaint = complaintOf(error);
+      if (complaints.has(complaint)) return;
+      complaints.add(complaint);
+      failed(input, error);
+    }
+  };
+  for (const seed of target.seeds) await attempt(seed, true);
+  for (let number = target.seeds.length; number < inputs; number += 1) {
+    // The newest finds are the least explored.
+    const pool = random.next() < 0.3 ? corpus.slice(-20) : corpus;
+    const breeding = { pool, words: target.words, longest: LONGEST };
+    const isLong = number % PUMP_EVERY === 0;
+    await attempt(isLong ? pump(random, breeding, PUMPED) : mutate(random, breeding), !isLong);
+  }
+  return { inputs, failures, corpus: corpus.length, places: coverage.places(), ways: ways.size };
+}
+
+function admit(corpus: string[], input: string, random: Random): void {
+  if (corpus.length < MOST_CORPUS) corpus.push(input);
+  else corpus[random.between(0, MOST_CORPUS - 1)] = input;
+}
+
+/** One defect is told once, however many inputs show it. */
+const complaintOf = (error: unknown): string =>
+  error instanceof Error ? error.message.replaceAll(/"(?:[^"\\]|\\.)*"|\d+/g, "").slice(0, 120) : String(error);
+
+export const nameOf = (input: string): string => createHash("sha256").update(input).digest("hex").slice(0, 12);

@@ -1,0 +1,42 @@
+/** The five modules whose tests must bite: a mistake in one of them costs money, a report, or somebody's files. */
+
+export interface CriticalModule {
+  name: string;
+  /** Patterns of what is changed. */
+  sources: string[];
+  /** The tests that have to notice, all in one process: a change must die within milliseconds. */
+  tests: string[];
+}
+
+export const CRITICAL_MODULES: readonly CriticalModule[] = [
+  {
+    name: "output boundary",
+    sources: ["src/platform/clean-text.ts", "src/operations/perform.ts"],
+    tests: ["src/platform/clean-text.test.ts", "src/operations/perform.test.ts"],
+  },
+  {
+    name: "path guard",
+    sources: ["src/reports/allowed-root.ts", "src/reports/file-name.ts", "src/reports/publish-file.ts"],
+    tests: [
+      "src/reports/allowed-root.test.ts",
+      "src/reports/file-name.test.ts",
+      "src/reports/publish-file.test.ts",
+      "src/reports/save-markdown.test.ts",
+    ],
+  },
+  {
+    name: "failure classifier",
+    sources: ["src/gemini/failures.ts", "src/gemini/interactions.ts"],
+    tests: ["src/gemini/failures.test.ts", "src/gemini/start-faults.test.ts", "src/gemini/interactions-stream.test.ts"],
+  },
+  {
+    name: "lease and legal moves",
+    sources: ["src/runs/run.ts", "src/runs/lease.ts", "src/runs/claim-store.ts"],
+    tests: ["src/runs/run.test.ts", "src/runs/lease.test.ts", "src/runs/claim-store.test.ts"],
+  },
+  {
+    name: "start protocol",
+    sources: ["src/runs/start.ts", "src/runs/start-store.ts"],
+    tests: ["src/runs/start-sending.test.ts", "src/runs/start-store.test.ts", "src/runs/start-failure.test.ts"],
+  },
+];

@@ -1,0 +1,111 @@
+/** StrykerJS in a folder of its own, fetched when it is first needed: the project itself does not depend on it. */
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import path from "node:path";
+import { z } from "zod";
+import type { CriticalModule } from "./modules.ts";
+
+const VERSION = "10.1.1";
+const PROJECT = path.resolve(import.meta.dirname, "../..");
+const HOME = path.join(PROJECT, "lab/.mutation");
+const PACKAGES = path.join(HOME, "node_modules/@stryker-mutator");
+
+const Place = z.object({ line: z.number(), column: z.number() });
+const Report = z.object({
+  files: z.record(
+    z.string(),
+    z.object({
+      source: z.string(),
+      mutants: z.array(
+        z.object({
+          mutatorName: z.string(),
+          replacement: z.string().optional(),
+          status: z.string(),
+          location: z.object({ start: Place, end: Place }),
+        }),
+      ),
+    }),
+  ),
+});
+
+export interface Mutant {
+  file: string;
+  line: number;
+  kind: string;
+  /** Killed, Timeout, Survived, NoCoverage, or what else Stryker says of it. */
+  status: string;
+  original: string;
+  replacement: string;
+}
+
+export async function installStryker(): Promise<void> {
+  if (existsSync(path.join(PACKAGES, "vitest-runner"))) return;
+  mkdirSync(HOME, { recursive: true });
+  writeFileSync(path.join(HOME, "package.json"), JSON.stringify({ private: true }));
+  // Without its peers: vitest is the project's own.
+  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--legacy-peer-deps"];
+  const packages = ["core", "vitest-runner"].map((name) => `@stryker-mutator/${name}@${VERSION}`);
+  await run("npm", ["install", ...options, ...packages], HOME);
+}
+
+/** Every mutant of the module, and what its tests made of it. */
+export async function mutate({ name, sources, tests }: CriticalModule): Promise<Mutant[]> {
+  const file = (ending: string): string => path.join(HOME, `${name.replaceAll(" ", "-")}${ending}`);
+  writeFileSync(
+    file(".vitest.config.mjs"),
+    `export default ${JSON.stringify({ test: { include: tests, reporters: [], testTimeout: 60_000 } })};\n`,
+  );
+  const configuration = {
+    testRunner: "vitest",
+    plugins: [path.join(PACKAGES, "vitest-runner/dist/src/index.js")],
+    vitest: { configFile: file(".vitest.config.mjs"), related: false },
+    mutate: sources,
+    reporters: ["json"],
+    jsonReporter: { fileName: file(".report.json") },
+    coverageAnalysis: "perTest",
+    concurrency: availableParallelism(),
+    tempDirName: "lab/.mutation/tmp",
+    ignorePatterns: ["/docs", "/bench", "/dist*", "/lab"],
+    // TypeScript 7 has no API for Stryker to rewrite it with, and nothing here reads it.
+    tsconfigFile: "lab/.mutation/no-tsconfig.json",
+    disableTypeChecks: false,
+    timeoutMS: 8_000,
+    tempDirCleanup: true,
+  };
+  writeFileSync(file(".json"), JSON.stringify(configuration, undefined, 2));
+  rmSync(file(".report.json"), { force: true });
+  await run(process.execPath, [path.join(PACKAGES, "core/bin/stryker.js"), "run", file(".json")], PROJECT);
+  return readReport(file(".report.json"));
+}
+
+function readReport(file: string): Mutant[] {
+  const { files } = Report.parse(JSON.parse(readFileSync(file, "utf8")));
+  return Object.entries(files).flatMap(([name, { source, mutants }]) =>
+    mutants.map(({ mutatorName, status, replacement, location: { start, end } }) => ({
+      file: name,
+      line: start.line,
+      kind: mutatorName,
+      status,
+      original: oneLine(source.slice(offset(source, start), offset(source, end))),
+      replacement: oneLine(replacement ?? ""),
+    })),
+  );
+}
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ");
+
+const offset = (source: string, { line, column }: z.infer<typeof Place>): number =>
+  source
+    .split("\n")
+    .slice(0, line - 1)
+    .reduce((sum, { length }) => sum + length + 1, column - 1);
+
+async function run(command: string, parameters: string[], cwd: string): Promise<void> {
+  const child = spawn(command, parameters, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (said += text.toString()));
+  const code = await new Promise((resolve, reject) => child.once("error", reject).once("close", resolve));
+  if (code !== 0) throw new Error(`${path.basename(command)} ended with ${String(code)}:\n${said.slice(-4_000)}`);
+}

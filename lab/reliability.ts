@@ -1,0 +1,96 @@
+/** What the lab found, kept per experiment in lab/results and rendered as docs/RELIABILITY.md. */
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Finding } from "./experiment.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const RESULTS = join(ROOT, "lab/results");
+const DOCUMENT = join(ROOT, "docs/RELIABILITY.md");
+
+const resultSchema = z.object({
+  name: z.string(),
+  about: z.string(),
+  covers: z.string(),
+  date: z.string(),
+  commit: z.string(),
+  machine: z.string(),
+  command: z.string(),
+  scale: z.number(),
+  seconds: z.number(),
+  findings: z.array(
+    z.object({
+      promise: z.string(),
+      target: z.string(),
+      measured: z.string(),
+      met: z.boolean(),
+      note: z.string().optional(),
+    }),
+  ),
+});
+type Result = z.infer<typeof resultSchema>;
+
+/** Enough to judge and repeat a figure by, nothing that names a machine or a folder. */
+export function circumstances(): Pick<Result, "date" | "commit" | "machine"> {
+  const { platform, arch, versions } = process;
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    commit: commit(),
+    machine: `Node ${versions.node}, ${platform} ${arch}, ${availableParallelism()} cores, ${memory} GB`,
+  };
+}
+
+function commit(): string {
+  const git = (...args: string[]): string => execFileSync("git", args, { cwd: ROOT, encoding: "utf8" });
+  const id = git("rev-parse", "--short", "HEAD").trim();
+  // What the lab itself writes is no change to what it measured.
+  const changes = git("status", "--porcelain", "--", ":!docs/RELIABILITY.md", ":!lab/results").trim();
+  return changes === "" ? id : `${id} with changes`;
+}
+
+export function keepResult(result: Result): void {
+  mkdirSync(RESULTS, { recursive: true });
+  writeFileSync(join(RESULTS, `${result.name}.json`), `${JSON.stringify(result, null, 2)}\n`);
+}
+
+export const tableOf = (findings: readonly Finding[]): string =>
+  [
+    "| promise | target | measured | |",
+    "|---|---|---|---|",
+    ...findings.map(
+      ({ promise, target, measured, met }) =>
+        `| ${cell(promise)} | ${cell(target)} | ${cell(measured)} | ${met ? "met" : "**missed**"} |`,
+    ),
+  ].join("\n");
+
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
+
+export function renderReliability(): void {
+  const results = readdirSync(RESULTS)
+    .filter((name) => name.endsWith(".json"))
+    .toSorted()
+    .map((name) => resultSchema.parse(JSON.parse(readFileSync(join(RESULTS, name), "utf8"))));
+  writeFileSync(DOCUMENT, [INTRODUCTION, ...results.map(section)].join("\n\n") + "\n");
+}
+
+const INTRODUCTION = `# Reliability
+
+Every row was measured by the command above its table; this page is written by \`npm run lab\` and by nothing else. Gemini is the simulator of this repository, whose ledger of accepted starts is the judge; everything else is the product as it is shipped, or the same with named places to die compiled in. \`npm test\` runs a short cut of each experiment.
+
+What is not promised: exactly-once against Google (its API has no idempotency key), stopping a run whose id was never received, searches through the Gemini CLI after the client is closed, protection from other programs of the same user, the truth of what the web says.`;
+
+function section(result: Result): string {
+  const { name, about, covers, date, commit: id, machine, command, scale, seconds, findings } = result;
+  const notes = findings.flatMap(({ promise, note }) => (note === undefined ? [] : [`- ${promise}: ${note}`]));
+  return [
+    `## ${name}`,
+    about,
+    `\`${command}\` · ${date} · commit ${id} · ${machine} · ${seconds} s${scale < 1 ? ` · at ${scale} of its full length` : ""} · covers ${covers}`,
+    tableOf(findings),
+    ...(notes.length === 0 ? [] : [notes.join("\n")]),
+  ].join("\n\n");
+}

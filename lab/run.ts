@@ -1,0 +1,54 @@
+/**
+ * The long experiments: `npm run lab [-- name …] [--scale 0.01] [--seed 1]`. Prints a table and writes it, with date,
+ * commit and machine, to docs/RELIABILITY.md, beside what earlier runs of other experiments found.
+ */
+
+import { parseArgs } from "node:util";
+import type { Experiment } from "./experiment.ts";
+import { circumstances, keepResult, renderReliability, tableOf } from "./reliability.ts";
+
+const EXPERIMENTS: Readonly<Record<string, () => Promise<Experiment>>> = {
+  figures: async () => (await import("./experiments/figures.ts")).figures,
+  kills: async () => (await import("./experiments/kills.ts")).kills,
+  concurrency: async () => (await import("./experiments/concurrency.ts")).concurrency,
+  pause: async () => (await import("./experiments/pause.ts")).pause,
+  faults: async () => (await import("./experiments/faults.ts")).faults,
+  disk: async () => (await import("./experiments/disk.ts")).disk,
+  fuzz: async () => (await import("./experiments/fuzz.ts")).fuzz,
+  security: async () => (await import("./experiments/security.ts")).security,
+  shutdown: async () => (await import("./experiments/shutdown.ts")).shutdown,
+  soak: async () => (await import("./experiments/soak.ts")).soak,
+  mutation: async () => (await import("./experiments/mutation.ts")).mutation,
+  "long-run": async () => (await import("./experiments/long-run.ts")).longRun,
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    scale: { type: "string", default: "1" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+  },
+});
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const chosen = positionals.length === 0 ? Object.keys(EXPERIMENTS) : positionals;
+const unknown = chosen.find((name) => !Object.hasOwn(EXPERIMENTS, name));
+if (unknown !== undefined) {
+  throw new Error(`There is no experiment "${unknown}". There are: ${Object.keys(EXPERIMENTS).join(", ")}.`);
+}
+
+const setting = { scale: Number(values.scale), seed: Number(values.seed), say: print };
+for (const name of chosen) {
+  const experiment = await EXPERIMENTS[name]?.();
+  if (experiment === undefined) continue;
+  print(`## ${name}: ${experiment.about} (about ${Math.ceil(experiment.minutes * setting.scale)} minutes)`);
+  const began = performance.now();
+  const findings = await experiment.run(setting);
+  const { about, covers } = experiment;
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  const command = `npm run lab -- ${name} --scale ${setting.scale} --seed ${setting.seed}`;
+  keepResult({ name, about, covers, ...circumstances(), command, scale: setting.scale, seconds, findings });
+  print(`${tableOf(findings)}\n`);
+  if (findings.some(({ met }) => !met)) process.exitCode = 1;
+}
+renderReliability();

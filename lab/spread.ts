@@ -1,0 +1,11 @@
+/** Times in words: what half stay below, what all but one in a hundred do, and the worst. */
+
+export const worst = (samples: readonly number[]): number => samples.reduce((most, one) => Math.max(most, one), 0);
+
+export function spread(samples: readonly number[]): string {
+  const sorted = samples.toSorted((a, b) => a - b);
+  const at = (share: number): string => milliseconds(sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN);
+  return `p50 ${at(0.5)}, p99 ${at(0.99)}, most ${at(1)} of ${sorted.length}`;
+}
+
+const milliseconds = (ms: number): string => (ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`);
