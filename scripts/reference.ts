@@ -1,7 +1,8 @@
-/** Writes docs/reference.md from the definitions themselves; a test keeps it current. */
+/** Writes docs/reference.md and the list of tools from the definitions themselves; a test keeps both current. */
 
 import { writeFileSync } from "node:fs";
 import { z } from "zod";
+import { announcedTools } from "./announced-tools.ts";
 import { ERROR_CODES } from "../src/errors.ts";
 import { OPERATIONS } from "../src/operations/catalog.ts";
 import { SETTINGS } from "../src/settings.ts";
@@ -84,4 +85,10 @@ function settingRow(
   return `| \`${name}\` | ${fallback} | ${setting.flag === undefined ? "" : `\`--${setting.flag}\``} | ${setting.about}${other} |`;
 }
 
-if (import.meta.main) writeFileSync(new URL("../docs/reference.md", import.meta.url), reference());
+if (import.meta.main) {
+  writeFileSync(new URL("../docs/reference.md", import.meta.url), reference());
+  writeFileSync(
+    new URL("../src/mcp/announced-tools.json", import.meta.url),
+    `${JSON.stringify(announcedTools(), null, 1)}\n`,
+  );
+}

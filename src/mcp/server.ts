@@ -5,8 +5,8 @@ import type { App } from "../app.ts";
 import { conformanceFixtures } from "./conformance.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { servePrompts, serveResources } from "./resources.ts";
-import { runTasks } from "./run-tasks.ts";
 import { serveSubscriptions } from "./subscriptions.ts";
+import type { TaskSource } from "./task-source.ts";
 import { serveTasks, taskCapabilities } from "./tasks.ts";
 import { serveTools } from "./tools.ts";
 import type { Visit } from "./visit.ts";
@@ -30,11 +30,23 @@ export function buildServer(app: App, visit: Visit): McpServer {
     },
   );
   const more = fixtures?.serveFixtures(server, app, visit);
-  const tasks = more?.withTasks(runTasks(app)) ?? runTasks(app);
+  const runs = runsAsTasks(app);
+  const tasks = more?.withTasks(runs) ?? runs;
   serveTools(server, { app, visit, tasks, more });
   serveTasks(server, tasks, visit);
   const listed = serveSubscriptions(server, app, visit);
   serveResources(server, app, visit, listed);
   servePrompts(server);
   return server;
+}
+
+/** What answers for them is loaded when somebody asks. */
+function runsAsTasks(app: App): TaskSource {
+  const load = async (): Promise<TaskSource> => (await import("./run-tasks.ts")).runTasks(app);
+  return {
+    find: async (owner, taskId) => (await load()).find(owner, taskId),
+    cancel: async (caller, taskId) => (await load()).cancel(caller, taskId),
+    update: async (owner, taskId, responses) => (await load()).update(owner, taskId, responses),
+    list: async (owner, cursor) => (await load()).list(owner, cursor),
+  };
 }

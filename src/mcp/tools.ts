@@ -11,10 +11,9 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
-import { OPERATIONS } from "../operations/catalog.ts";
 import type { Call, Operation } from "../operations/operation.ts";
 import { type Outcome, perform, performAsTask } from "../operations/perform.ts";
-import { announced } from "./announce.ts";
+import announced from "./announced-tools.json" with { type: "json" };
 import { clientOf } from "./client.ts";
 import { confirm } from "./confirm.ts";
 import { legacyTaskHandle, withoutTask } from "./legacy-tasks.ts";
@@ -24,10 +23,19 @@ import { knownTask, type TaskSource } from "./task-source.ts";
 import { declaresTasks, taskHandle } from "./tasks.ts";
 import type { Visit } from "./visit.ts";
 
-const BY_NAME = new Map(OPERATIONS.map((operation) => [operation.name, operation]));
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a script from the very type
+const TOOLS = announced.tools as Tool[];
+const TASKS: readonly string[] = announced.tasks;
+/** Such a client asks for a task with the call, where it is told that it may. */
+const LEGACY_TOOLS = TOOLS.map((tool) =>
+  TASKS.includes(tool.name) ? { ...tool, execution: { taskSupport: "optional" as const } } : tool,
+);
 
-/** Made at the first question and kept: over HTTP a server is built for every request. */
-let tools: Tool[] | undefined;
+/** Loaded with the first call: whoever only asks for the list does not wait for it. */
+async function operationNamed(name: string): Promise<Operation | undefined> {
+  const { OPERATIONS } = await import("../operations/catalog.ts");
+  return OPERATIONS.find((operation) => operation.name === name);
+}
 
 interface Served {
   app: App;
@@ -38,20 +46,18 @@ interface Served {
 
 export function serveTools(mcpServer: McpServer, { app, visit, tasks, more }: Served): void {
   const { server } = mcpServer;
-  server.setRequestHandler("tools/list", () => {
-    tools ??= OPERATIONS.map(announced);
-    const ours = visit.era === "legacy" ? tools.map(withTaskSupport) : tools;
-    return { tools: [...ours, ...(more?.tools ?? [])] };
-  });
-  server.setRequestHandler("tools/call", ({ params }, context) => {
-    const operation = BY_NAME.get(params.name);
-    const answer =
-      operation === undefined
-        ? (more?.call(params, context) ?? noSuchTool(params.name))
-        : callOperation(operation, { params, context, mcpServer }, { app, visit, tasks });
-    // As one piece of work: a process that leaves waits for all of it, and begins nothing in between.
-    return app.shutdown.during(Promise.resolve(answer));
-  });
+  const ours = visit.era === "legacy" ? LEGACY_TOOLS : TOOLS;
+  server.setRequestHandler("tools/list", () => ({ tools: [...ours, ...(more?.tools ?? [])] }));
+  const answer = async (asked: Asked): Promise<CallToolResult | InputRequiredResult> => {
+    const { params, context } = asked;
+    const operation = await operationNamed(params.name);
+    if (operation === undefined) return more?.call(params, context) ?? noSuchTool(params.name);
+    return callOperation(operation, asked, { app, visit, tasks });
+  };
+  // As one piece of work: a process that leaves waits for all of it, and begins nothing in between.
+  server.setRequestHandler("tools/call", ({ params }, context) =>
+    app.shutdown.during(answer({ params, context, mcpServer })),
+  );
 }
 
 function noSuchTool(name: string): never {
@@ -111,6 +117,3 @@ export const toolResult = ({ text, structured, failed }: Outcome): CallToolResul
   structuredContent: structured,
   isError: failed,
 });
-
-const withTaskSupport = (tool: Tool): Tool =>
-  BY_NAME.get(tool.name)?.task === undefined ? tool : { ...tool, execution: { taskSupport: "optional" } };
