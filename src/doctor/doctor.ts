@@ -4,7 +4,7 @@ import type { Config } from "../config.ts";
 import { sqliteVersion } from "../store/sqlite.ts";
 import { type Checkup, warn } from "./check.ts";
 import { checkCli, checkReach } from "./gemini.ts";
-import { checkNode, checkNotifier, checkSpace, checkSqlite, isSupportedNode } from "./machine.ts";
+import { checkDiskKind, checkNode, checkNotifier, checkSpace, checkSqlite, isSupportedNode } from "./machine.ts";
 import { checkDatabase, checkDirectory, checkModes } from "./state.ts";
 
 export interface DoctorOptions {
@@ -21,7 +21,7 @@ export async function examine({ config, now, online }: DoctorOptions): Promise<C
     checkSqlite(await sqliteVersion()),
     ...warnings.map((message) => warn("settings", message, "Correct it in the environment or in config.json.")),
     checkDirectory(config),
-    ...(configDirWritable ? [...checkModes(config), checkSpace(configDir)] : []),
+    ...(configDirWritable ? [...checkModes(config), checkSpace(configDir), ...checkDiskKind(configDir)] : []),
     ...(await checkDatabase(config)),
     ...checkCli(config),
     ...(online ? await checkReach(config, now) : []),

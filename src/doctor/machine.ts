@@ -40,6 +40,22 @@ export function checkSpace(directory: string): Checkup {
     : fail("disk", message, "Free some space on the disk that holds the config directory; paid reports go there.");
 }
 
+/** Numbers of Linux (statfs(2)): there the locks of SQLite do not hold, or not between machines. */
+const SHARED_DISKS = new Map([
+  [0x6969, "NFS"],
+  [0xff534d42, "CIFS"],
+  [0xfe534d42, "SMB"],
+  [0x01021997, "9p"],
+  [0x65735546, "FUSE"],
+]);
+
+export function checkDiskKind(directory: string, kind = statfsSync(directory).type): Checkup[] {
+  const name = process.platform === "linux" ? SHARED_DISKS.get(kind) : undefined;
+  if (name === undefined) return [];
+  const remedy = "Set GEMINI_SEARCH_CONFIG_DIR to a directory on a disk of this machine.";
+  return [warn("disk kind", `${directory} is on ${name}, where SQLite's locks may not hold.`, remedy)];
+}
+
 export function checkNotifier(environment: Record<string, string | undefined>): Checkup {
   const obstacle = desktopObstacle(process.platform, environment);
   return obstacle === undefined

@@ -1,5 +1,7 @@
 /** The tools over HTTP: both eras, many clients at once, progress from the first moment. */
 
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { openHttpScene } from "../support/http-server.ts";
 import type { Era } from "../support/server.ts";
@@ -21,6 +23,31 @@ test("A9 /health answers without a token, and stdout stays empty", async (contex
   expect(server.stdout()).toBe("");
   expect(server.stderr()).toContain(`[INFO] Listening on http://127.0.0.1:${server.port}/mcp`);
   expect(server.stderr()).not.toContain(server.token);
+});
+
+test("N2 T10 reports are saved for callers over the network inside the server's directory, and nowhere else", async (context) => {
+  const scene = await openHttpScene(context);
+  const reports = join(scene.configDir, "reports");
+  const outside = join(scene.configDir, "reports-of-others");
+  mkdirSync(outside);
+  const chosen = await (await scene.http({ env: { RESEARCH_REPORTS_DIR: reports } })).connect("modern");
+  const { task_id } = (await chosen.call("search", { query: QUERY })).structured["metadata"];
+  const save = async (output_dir?: string) =>
+    (await chosen.call("save_research_to_markdown", { task_id, ...(output_dir !== undefined && { output_dir }) }))
+      .structured;
+  for (const inside of [undefined, "below", reports]) {
+    expect((await save(inside))["file_path"]).toMatch(new RegExp(`^${reports}/`));
+  }
+  for (const elsewhere of [outside, "..", "../reports-of-others", "/tmp", "~"]) {
+    expect((await save(elsewhere))["error"]).toMatchObject({ code: "PERMISSION_DENIED" });
+  }
+  expect(readdirSync(outside)).toEqual([]);
+  const unset = await (await scene.http()).connect("legacy");
+  const { structured } = await unset.call("save_research_to_markdown", { task_id, output_dir: reports });
+  expect(structured["error"]).toMatchObject({
+    code: "PERMISSION_DENIED",
+    suggestion: expect.stringContaining("RESEARCH_REPORTS_DIR"),
+  });
 });
 
 describe.each(ERAS)("a %s client", (era) => {
