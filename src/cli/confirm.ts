@@ -14,19 +14,19 @@ interface Asking {
   canAsk: boolean;
 }
 
-/** What to print instead of an answer; undefined when the command may go on. */
+/** Whether the user agreed to something, or what to print instead of an answer. */
 export async function confirmInTerminal(
   deps: OperationDeps,
   { operation, input, call, canAsk }: Asking,
-): Promise<Outcome | undefined> {
+): Promise<{ agreed: boolean } | { refusal: Outcome }> {
   try {
     const question = await questionFor(operation, deps, input, call);
-    if (question === undefined) return undefined;
+    if (question === undefined) return { agreed: false };
     if (!canAsk) throw confirmationNeeded(operation, question);
     if (!saysYes(await ask(`${question.because} Start it? [y/N] `, call.signal))) throw declined();
-    return undefined;
+    return { agreed: true };
   } catch (error) {
-    return refused(error, deps);
+    return { refusal: refused(error, deps) };
   }
 }
 

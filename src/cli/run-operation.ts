@@ -38,8 +38,9 @@ export async function runOperation(
   const read = await readStdinFor(operation, input);
   // A stdin that was read to its end for the question has no answer left to give.
   const canAsk = process.stdin.isTTY && process.stderr.isTTY && read === input;
-  const refusal = yes ? undefined : await confirmInTerminal(deps, { operation, input: read, call, canAsk });
-  const answered = refusal ?? (await shutdown.during(perform(operation, deps, read, call)));
+  const word = yes ? { agreed: true } : await confirmInTerminal(deps, { operation, input: read, call, canAsk });
+  const answered =
+    "refusal" in word ? word.refusal : await shutdown.during(perform(operation, deps, read, { ...call, ...word }));
   const { task_id: taskId, status } = answered.structured;
   const goesOn = wait && !answered.failed && typeof taskId === "string" && status !== "completed";
   const outcome = goesOn ? await shutdown.during(followRun(app, taskId, call)) : answered;

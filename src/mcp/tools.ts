@@ -85,9 +85,9 @@ async function callOperation(
     if (confirmation.kind === "refused") return toolResult(confirmation.outcome);
     if (!wantsTask(operation, visit, asked)) {
       const since = confirmation.asked ? undefined : cameIn;
-      return toolResult(await perform(operation, deps, input, { ...call, since }));
+      return toolResult(await perform(operation, deps, input, { ...call, agreed: confirmation.asked, since }));
     }
-    const begun = await performAsTask(operation, deps, input, who);
+    const begun = await performAsTask(operation, deps, input, { ...who, agreed: confirmation.asked });
     if ("taskId" in begun) return handles[era](await knownTask(tasks, caller.owner, begun.taskId));
     if (era === "legacy" && begun.outcome.failed) throw withoutTask(begun.outcome);
     return toolResult(begun.outcome);

@@ -2,7 +2,7 @@
 
 import type { Estimate } from "../costs/estimate.ts";
 import { AppError } from "../errors.ts";
-import type { Operation, OperationDeps, Question } from "./operation.ts";
+import type { Call, Operation, OperationDeps, Question } from "./operation.ts";
 
 interface PaidStart {
   /** Only measured, never shown: whoever chose its words must not speak to the user in our name. */
@@ -11,6 +11,21 @@ interface PaidStart {
   owner: string;
   /** How often it may be charged. */
   charges?: number;
+}
+
+/**
+ * Throws where the user had to be asked and was not. Doors ask beforehand and may rightly find nothing to ask, because a
+ * start would join or a run goes on; this is for when that has changed by the time money would be spent.
+ */
+export async function unlessAgreed(
+  deps: OperationDeps,
+  { agreed }: Pick<Call, "agreed">,
+  start: PaidStart & { operation: string },
+): Promise<() => void> {
+  const question = agreed === true ? undefined : await costQuestion(deps, start);
+  return () => {
+    if (question !== undefined) throw confirmationNeeded({ name: start.operation }, question);
+  };
 }
 
 /** Undefined when the start is cheap enough, or can cost nothing. */
@@ -58,7 +73,10 @@ export const declined = (): AppError =>
  * No parameter of a tool confirms: it would be set by the model, and a page the model has read could talk it into
  * that. Only the user can agree, in a dialog of the client, in a terminal, or beforehand by a setting.
  */
-export const confirmationNeeded = ({ name }: Operation, { because, unasked, details }: Question): AppError =>
+export const confirmationNeeded = (
+  { name }: Pick<Operation, "name">,
+  { because, unasked, details }: Question,
+): AppError =>
   new AppError({
     code: "CONFIRMATION_NEEDED",
     message: `${because} The user must agree to it and could not be asked from here. Nothing was started.`,

@@ -60,6 +60,8 @@ export interface Call {
   /** When the call came in. Undefined: the answer is expected from when it is performed. */
   since?: number | undefined;
   progress: (message: string) => void;
+  /** The user was asked what the operation asks, and agreed. */
+  agreed?: boolean | undefined;
   /** Present when nobody waits for the answer: told the run's id, once, as soon as it is stored. */
   asTask?: ((taskId: string) => void) | undefined;
 }

@@ -29,7 +29,7 @@ export function performAsTask(
   operation: Operation,
   deps: OperationDeps,
   input: unknown,
-  call: Pick<Call, "owner" | "client" | "from">,
+  call: Pick<Call, "owner" | "client" | "from" | "agreed">,
 ): Promise<Begun> {
   const { promise, resolve } = Promise.withResolvers<Begun>();
   const asTask = (taskId: string): void => resolve({ taskId });

@@ -4,12 +4,16 @@ import { z } from "zod";
 import { AppError } from "../errors.ts";
 import { acceptedRun } from "./accepted-run.ts";
 import { factLines } from "./answer-text.ts";
-import { costQuestion } from "./cost-question.ts";
+import { costQuestion, unlessAgreed } from "./cost-question.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
 import { continueDeepSearch } from "./deep-search.ts";
 
+const RESUME = "resume_research";
+/** Both starts may be charged in the end. */
+const CHARGES = 2;
+
 export const resumeResearch = defineOperation({
-  name: "resume_research",
+  name: RESUME,
   title: "Resume research",
   description:
     "Takes up a run that stopped: looks again at a failed or timed-out deep research (free), continues an interrupted deep_search at its next round (cents), adopts the interaction_id of a start whose outcome is unknown (free), or starts such a one again, which may be charged twice and needs accept_possible_double_charge. Not for runs that go on or are completed. Answers within 30 s with the task_id to follow.",
@@ -37,8 +41,7 @@ export const resumeResearch = defineOperation({
     if (!input.accept_possible_double_charge || input.interaction_id !== undefined) return undefined;
     const { kind, status, query, model: agent = "" } = await deps.findRun(owner, input.task_id);
     if (kind !== "agent" || status !== "start_unknown") return undefined;
-    // Both starts may be charged in the end.
-    const question = await costQuestion(deps, { query, agent, owner, charges: 2 });
+    const question = await costQuestion(deps, { query, agent, owner, charges: CHARGES });
     return question && { ...question, because: `${question.because} ${PERHAPS_TWICE}` };
   },
   run: async (deps, input, call) => {
@@ -53,7 +56,10 @@ export const resumeResearch = defineOperation({
     }
     const { research, runner } = await deps.research();
     const { resumeAgentRun } = await import("../runs/resume.ts");
+    const { query, model: agent = "" } = run;
+    const again = { query, agent, owner: call.owner, charges: CHARGES, operation: RESUME };
     const resumed = await resumeAgentRun(research, {
+      beforeStart: await unlessAgreed(deps, call, again),
       owner: call.owner,
       taskId: run.taskId,
       interactionId: input.interaction_id,

@@ -8,7 +8,7 @@ import { isFinished, type Run } from "../runs/run.ts";
 import { waitForRun } from "../runs/wait.ts";
 import { acceptedRun, failedStart } from "./accepted-run.ts";
 import { factLines, list } from "./answer-text.ts";
-import { costQuestion } from "./cost-question.ts";
+import { costQuestion, unlessAgreed } from "./cost-question.ts";
 import { resultMetadata, resultMetadataSchema, sourceLine, sourceSchema } from "./get-research-results.ts";
 import { fittingReport, outlineLines, readingFields } from "./report-reading.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
@@ -16,11 +16,12 @@ import { type Call, defineOperation, type OperationDeps, outputSchema, queryText
 /** I3: an answer within 30 s whatever happens; the request itself may take longer and goes on. The rest is for a busy machine. */
 const ANSWER_WITHIN_MS = 28_000;
 
+const START = "start_deep_research";
 const LOCAL_OWNER = "local";
 const HOURS = "max_wait_hours must be a whole number from 1 to 24.";
 
 export const startDeepResearch = defineOperation({
-  name: "start_deep_research",
+  name: START,
   title: "Start deep research",
   description:
     "Starts Google's Deep Research agent: a long report with citations. For broad or hard questions that deserve an hour and some dollars. For look-ups use search, to have one answer checked deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; the research goes on at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
@@ -72,7 +73,7 @@ export const startDeepResearch = defineOperation({
     const { agent } = currentAgent(input.model);
     const question = await costQuestion(deps, { query, agent, owner });
     if (question === undefined || forceNew) return question;
-    // To join a run costs nothing. Should that run fail in this very moment, the start is paid for unasked.
+    // To join a run costs nothing.
     const { findSameStart, joinKeyOf } = await import("../runs/join-store.ts");
     const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: input.max_wait_hours * 3_600_000 });
     const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
@@ -93,7 +94,10 @@ export const startDeepResearch = defineOperation({
     const { research, runner, durable } = await deps.research();
     if (!durable) throw notDurable();
     const { startResearch } = await import("../runs/start.ts");
+    const { query } = input;
+    const beforeStart = await unlessAgreed(deps, call, { query, agent, owner: call.owner, operation: START });
     const started = await startResearch(research, {
+      beforeStart,
       owner: call.owner,
       client: call.client,
       query: input.query,

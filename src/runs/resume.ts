@@ -13,6 +13,8 @@ export interface ResumeRequest {
   taskId: string;
   interactionId: string | undefined;
   acceptDoubleCharge: boolean;
+  /** Called before it is started again, and may refuse by throwing. */
+  beforeStart?: (() => void) | undefined;
 }
 
 export type Resumed =
@@ -57,7 +59,14 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
   }
   const deadlineAt = clock.now() + waitOf(run);
   const { query, model: agent = "", enableNotifications } = run;
-  const restarted = await restartUnknown(deps, { taskId, query, agent, enableNotifications, deadlineAt });
+  const restarted = await restartUnknown(deps, {
+    taskId,
+    query,
+    agent,
+    enableNotifications,
+    deadlineAt,
+    beforeStart: request.beforeStart,
+  });
   const current = await findRun(db, owner, taskId);
   return restarted === undefined
     ? { kind: "looking", run: current }

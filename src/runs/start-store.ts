@@ -28,10 +28,15 @@ export type IntentOutcome =
 const NO_ERROR = { error_code: null, error_message: null };
 
 /** One transaction, so that of any number of identical starts in any number of processes exactly one is sent. */
-export function commitIntent(db: Database, intent: Intent, { join }: { join: boolean }): Promise<IntentOutcome> {
+export function commitIntent(
+  db: Database,
+  intent: Intent,
+  { join, beforeNew }: { join: boolean; beforeNew?: (() => void) | undefined },
+): Promise<IntentOutcome> {
   return db.transaction().execute(async (transaction) => {
     const same = join ? await findSameStart(transaction, intent) : undefined;
     if (same !== undefined) return { kind: "joined", taskId: same };
+    beforeNew?.();
     const [taskId, attemptId] = [crypto.randomUUID(), crypto.randomUUID()];
     await transaction
       .insertInto("research_tasks")

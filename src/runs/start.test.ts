@@ -37,6 +37,30 @@ test("I8 L1: a start that is cancelled while it waits to be tried again is not s
   expect(posts).toBe(1);
 });
 
+test("I8 I9: a start that must be agreed to joins what is there, and else is refused before anything is stored or sent", async (t) => {
+  const stage = await openStage(t);
+  let posts = 0;
+  const research = stage.deps({
+    begin: async () => {
+      posts += 1;
+      return { kind: "accepted", interactionId: FINISHED.id };
+    },
+  });
+  const beforeStart = (): never => {
+    throw new AppError({ code: "CONFIRMATION_NEEDED", message: "The user must agree." });
+  };
+  await expect(startResearch(research, { ...request, beforeStart })).rejects.toMatchObject({
+    code: "CONFIRMATION_NEEDED",
+  });
+  expect(await stage.store.db.selectFrom("research_tasks").select("task_id").execute()).toEqual([]);
+  const first = await startResearch(research, request);
+  if (first.kind === "started") await first.sending;
+  expect(await startResearch(research, { ...request, beforeStart })).toEqual({ kind: "joined", taskId: first.taskId });
+  const again = startResearch(research, { ...request, forceNew: true, beforeStart });
+  await expect(again).rejects.toMatchObject({ code: "CONFIRMATION_NEEDED" });
+  expect(posts).toBe(1);
+});
+
 test("I8 A8: a process on its way out sends nothing that it could not wait for", async (t) => {
   const stage = await openStage(t);
   let posts = 0;

@@ -19,6 +19,8 @@ export interface StartRequest {
   enableNotifications: boolean;
   maxWaitMs: number;
   forceNew: boolean;
+  /** Called when there is nothing to join, and may refuse by throwing: nothing is stored then, and nothing sent. */
+  beforeStart?: () => void;
   estimate: Record<string, unknown>;
   /** What the user is told about the start, for whoever reads its answer later. */
   notice?: string | undefined;
@@ -49,7 +51,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
       processId: deps.processId,
       now: deps.clock.now(),
     },
-    { join: !request.forceNew },
+    { join: !request.forceNew, beforeNew: request.beforeStart },
   );
   if (intent.kind === "joined") return intent;
   failpoint("after-intent");
@@ -60,9 +62,10 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
 /** Only after the user knowingly accepted that the first start may be running and paid for. */
 export async function restartUnknown(
   deps: ResearchDeps,
-  run: Omit<Attempt, "attemptId"> & { deadlineAt: number },
+  run: Omit<Attempt, "attemptId"> & { deadlineAt: number; beforeStart?: (() => void) | undefined },
 ): Promise<{ sending: Promise<void> } | undefined> {
   refuseWhenLeaving(deps);
+  run.beforeStart?.();
   const { key: keyFingerprint, baseUrl } = deps.agent.fingerprint;
   const { processId, clock } = deps;
   const restart = {
