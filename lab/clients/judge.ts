@@ -1,7 +1,7 @@
 /** What a trial proved: whether the answer came, whole or cut, in which form, and what it cost. */
 
 import type { Exchange } from "./model-api.ts";
-import { isNamed, lastWord } from "./script.ts";
+import { isNamed, lastWord, READ } from "./script.ts";
 import type { Session } from "./session.ts";
 import type { Trial } from "./trial.ts";
 import { wireFacts, type WireFacts } from "./wire.ts";
@@ -63,16 +63,19 @@ function formOf([first]: readonly Exchange[], { answers }: WireFacts): string {
   return forms.join(" and ") || "neither word for word";
 }
 
-/** As our server sent it; empty when the last answer held none. */
+/** As our server sent it, in one answer or in several; empty when the last answer held none. */
 function sentReport({ answers }: WireFacts): string {
-  const structured = answers.at(-1)?.structured;
-  const text = structured?.["report"] ?? structured?.["result"];
-  return typeof text === "string" ? text : "";
+  const read = answers.filter(({ tool }) => tool === READ);
+  return (read.length > 0 ? read : answers.slice(-1))
+    .map(({ structured }) => structured["report"] ?? structured["result"])
+    .filter((text) => typeof text === "string")
+    .join("");
 }
 
 /** Line by line, because clients cut in the middle as well as at the end. */
 function readLines(sent: string, exchanges: readonly Exchange[]): { read: number; lines: number } {
-  const seen = letters(exchanges.at(-1)?.output ?? "");
+  const read = exchanges.filter(({ tool }) => isNamed(tool, READ));
+  const seen = letters((read.length > 0 ? read : exchanges.slice(-1)).map(({ output }) => output).join(""));
   const lines = sent.split("\n").map(letters);
   const full = lines.filter((line) => line !== "");
   return { read: full.filter((line) => seen.includes(line)).length, lines: full.length };

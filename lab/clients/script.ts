@@ -13,6 +13,7 @@ const WAIT_SECONDS = 20;
 
 const TASK_ID = /task_id[\\"']*\s*[:=]\s*[\\"']*([\w-]{8,})/;
 const CURSOR = /cursor\W+(\d+-[0-9a-f]{8})/;
+const NEXT = /next_section\W+(\d[\d.~]*)/;
 const STATUS = /(?:^|[^\w])status[\\"']*\s*[:=]\s*[\\"']*(\w+)/;
 
 export const isNamed = (full: string, tool: string): boolean => full.endsWith(tool);
@@ -38,6 +39,9 @@ function look(turn: Turn, task_id: string): Step | undefined {
   return { reply: { tool, input: { task_id } }, after_ms: PAUSE_MS };
 }
 
+/** The tool that reports are read with. */
+export const READ = "get_research_results";
+
 /** The first heading proves that the model had the report before it. */
 export function lastWord(output: string): string {
   const heading = /# ([^\n\\]+)/.exec(output)?.[1] ?? "no heading";
@@ -54,9 +58,15 @@ function collect(turn: Turn): Step | undefined {
   const last = turn.exchanges.at(-1);
   const task_id = taskIdIn(turn.exchanges);
   if (last === undefined || task_id === undefined) return { reply: { text: `${DONE}: no task_id was received` } };
-  if (isNamed(last.tool, "get_research_results")) return finish(last);
+  if (isNamed(last.tool, READ)) return readOn(turn, last, task_id);
   const status = STATUS.exec(last.output)?.[1];
-  return status === "completed" ? call(turn, "get_research_results", { task_id }) : look(turn, task_id);
+  return status === "completed" ? call(turn, READ, { task_id }) : look(turn, task_id);
+}
+
+/** A long report comes section by section. */
+function readOn(turn: Turn, last: Exchange, task_id: string): Step | undefined {
+  const section = NEXT.exec(last.output)?.[1];
+  return section === undefined ? finish(last) : call(turn, READ, { task_id, section });
 }
 
 const opening =
