@@ -14,6 +14,8 @@ interface AcceptedStart {
   end: "completed" | "failed";
   cancelledAt: number | undefined;
   usageAt: number;
+  /** When its id reached a process, and which. */
+  delivered: { at: number; processId: string } | undefined;
 }
 
 export interface Google {
@@ -24,7 +26,7 @@ export interface Google {
   /** Everything works from now on. */
   heal(): void;
   /** As one process sees it: `pass` never resolves for one that was killed. */
-  agentFor(pass: () => Promise<void>): Agent;
+  agentFor(process: { processId: string; pass: () => Promise<void> }): Agent;
 }
 
 const away = (): AppError => new AppError({ code: "GEMINI_UNAVAILABLE", message: "It cannot be reached." });
@@ -58,6 +60,7 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
       endsAt,
       end: chance.is(0.1) ? "failed" : "completed",
       cancelledAt: undefined,
+      delivered: undefined,
       usageAt: endsAt + (chance.is(0.3) ? 20_000 : 0),
     };
     ledger.push(start);
@@ -102,7 +105,7 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
     },
     reportOf,
     heal: () => void (healthy = true),
-    agentFor: (pass) => ({
+    agentFor: ({ processId, pass }) => ({
       fingerprint: { key: "k", baseUrl: "" },
       begin: async ({ labels }): Promise<Begun> => {
         const attempt = labels["attempt"] ?? "";
@@ -112,7 +115,10 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
         const taken = kind === "accepted" || kind === "slow" || kind === "lost" ? accept(labels) : undefined;
         await time.sleep(kind === "slow" ? 10_000 + chance.upTo(100_000) : chance.upTo(2_000));
         await pass();
-        if (taken !== undefined && kind !== "lost") return { kind: "accepted", interactionId: taken.id };
+        if (taken !== undefined && kind !== "lost") {
+          taken.delivered = { at: time.now(), processId };
+          return { kind: "accepted", interactionId: taken.id };
+        }
         if (kind === "not_sent" || kind === "refused") return { kind, error: away() };
         if (kind === "rate_limited") return { kind, retryAfterMs: undefined, error: away() };
         return { kind: "unknown", why: "The answer was lost." };

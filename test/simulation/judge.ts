@@ -37,10 +37,33 @@ export function judge(world: World, { told, resumed }: Deeds): string[] {
     if (own.length !== 1 && !resumed.has(run.task_id)) broken.push(`run ${run.task_id} has ${own.length} attempts`);
     broken.push(...judgeEnd(world, run, own.filter(({ attempt_id }) => startsOf.has(attempt_id)).length));
   }
-  return [...broken, ...judgeMoves(world), ...judgeNotices(world), ...judgeLeftovers(world)];
+  return [
+    ...broken,
+    ...judgeIds(world, attempts),
+    ...judgeMoves(world),
+    ...judgeNotices(world),
+    ...judgeLeftovers(world),
+  ];
 }
 
-function judgeEnd({ google, database }: World, run: StoredRun, paid: number): string[] {
+/** Enough for a process that can run to store what it was told. */
+const STORED_WITHIN_MS = 3_000;
+
+/** An id that reached a process is kept, unless that process died before it could. */
+function judgeIds({ google, ranSince }: World, attempts: { interaction_id: string | null }[]): string[] {
+  const known = new Set(attempts.map(({ interaction_id }) => interaction_id));
+  return google.ledger
+    .filter(({ id, delivered }) => {
+      const ranMs = delivered === undefined ? 0 : (ranSince.get(delivered.processId)?.(delivered.at) ?? 0);
+      return ranMs > STORED_WITHIN_MS && !known.has(id);
+    })
+    .map(({ id, run }) => `the id ${id} of run ${run} was told and is lost`);
+}
+
+/** Eight hours of waiting cannot be over in minutes, unless a clock says so. */
+const A_LONG_JUMP_MS = 7 * 3_600_000;
+
+function judgeEnd({ google, database, skewSeen }: World, run: StoredRun, paid: number): string[] {
   const { task_id, status, interaction_id: id, error_message } = run;
   if (id === null) {
     if (status === "completed") return [`run ${task_id} is completed without an id`];
@@ -49,7 +72,8 @@ function judgeEnd({ google, database }: World, run: StoredRun, paid: number): st
     return paid > 0 && status === "failed" ? [`run ${task_id} was paid for and is failed without an id`] : [];
   }
   const upstream = google.statusOf(id);
-  const timedOut = status === "failed" && error_message?.includes("timed out") === true;
+  const jumped = skewSeen.most - skewSeen.least >= A_LONG_JUMP_MS;
+  const timedOut = jumped && status === "failed" && error_message?.includes("timed out") === true;
   // A user cancelled it: that it failed at Google, or goes on past its deadline, changes nothing for them.
   if (timedOut || (status === "cancelled" && upstream !== "completed")) return [];
   if (upstream !== status) return [`run ${task_id} is ${status}, but ${upstream} at Google`];

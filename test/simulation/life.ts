@@ -21,8 +21,11 @@ export interface World {
   google: Google;
   database: SharedDatabase;
   stateDir: string;
-  /** What the clocks of the machines show beyond virtual time. */
+  /** What the clocks of the machines show beyond virtual time, and the least and most that any has shown. */
   skew: number[];
+  skewSeen: { least: number; most: number };
+  /** How long each process has run, and been able to, since a moment. */
+  ranSince: Map<string, (from: number) => number>;
   /** One line for each notification that was shown, and each report that went to a file. */
   shown: string[];
   backups: Map<string, string>;
@@ -59,6 +62,8 @@ export function beginLife(world: World, machine: number): Life {
   let killed = false;
   let stoppedUntil = 0;
   let diskFullUntil = 0;
+  const stops: { from: number; to: number }[] = [];
+  let diedAt: number | undefined;
   const leaving = new AbortController();
   const working = new Set<Promise<unknown>>();
   const pass = async (): Promise<void> => {
@@ -82,7 +87,7 @@ export function beginLife(world: World, machine: number): Life {
   const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
   const deps: ResearchDeps = {
     db,
-    agent: google.agentFor(pass),
+    agent: google.agentFor({ processId, pass }),
     processId,
     clock,
     log,
@@ -120,8 +125,14 @@ export function beginLife(world: World, machine: number): Life {
   void register(db, { processId, host, now: clock.now() })
     .catch(() => undefined)
     .then(() => runner.start());
+  world.ranSince.set(processId, (from) => {
+    const end = diedAt ?? time.now();
+    const stopped = stops.map((stop) => Math.max(0, Math.min(end, stop.to) - Math.max(from, stop.from)));
+    return end - from - stopped.reduce((sum, ms) => sum + ms, 0);
+  });
   const kill = (): void => {
     killed = true;
+    diedAt ??= time.now();
     database.drop(client);
     database.all("update processes set pid = ? where process_id = ?", DEAD_PID, processId);
   };
@@ -135,7 +146,10 @@ export function beginLife(world: World, machine: number): Life {
       kill();
       database.all("delete from processes where process_id = ?", processId);
     },
-    stop: (ms) => void (stoppedUntil = time.now() + ms),
+    stop: (ms) => {
+      stoppedUntil = time.now() + ms;
+      stops.push({ from: time.now(), to: stoppedUntil });
+    },
     fillDisk: (ms) => void (diskFullUntil = time.now() + ms),
     runner,
     start: (query) => startResearch(deps, requestFor(query)),

@@ -33,7 +33,7 @@ export interface SharedDatabase {
   clear(): void;
 }
 
-export async function openSharedDatabase(): Promise<SharedDatabase> {
+export async function openSharedDatabase(losing?: RegExp): Promise<SharedDatabase> {
   const handle = new DatabaseSync(":memory:");
   handle.exec("pragma foreign_keys = off");
   const lock = createLock(handle);
@@ -42,7 +42,7 @@ export async function openSharedDatabase(): Promise<SharedDatabase> {
     new Kysely({
       dialect: {
         createAdapter: () => new SqliteAdapter(),
-        createDriver: () => createDriver({ handle, statements, lock }, client),
+        createDriver: () => createDriver({ handle, statements, lock, losing }, client),
         createIntrospector: (db) => new SqliteIntrospector(db),
         createQueryCompiler: () => new SqliteQueryCompiler(),
       },
@@ -143,9 +143,10 @@ interface Shared {
   handle: DatabaseSync;
   statements: ReturnType<typeof createStatements>;
   lock: Lock;
+  losing: RegExp | undefined;
 }
 
-function createDriver({ handle, statements, lock }: Shared, client: Client): Driver {
+function createDriver({ handle, statements, lock, losing }: Shared, client: Client): Driver {
   const run = (sql: string): void => {
     if (!client.killed()) handle.exec(sql);
   };
@@ -157,6 +158,7 @@ function createDriver({ handle, statements, lock }: Shared, client: Client): Dri
       if (writes && client.refuses()) {
         throw new AppError({ code: "DISK_FULL", message: "The database cannot grow because the disk is full." });
       }
+      if (losing?.test(query.sql) === true) return { rows: [], numAffectedRows: 0n };
       const values = query.parameters.map((value) => (typeof value === "boolean" ? Number(value) : (value ?? null)));
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the store binds is what SQLite takes
       const bound = values as (string | number | null)[];

@@ -14,6 +14,7 @@ export interface History {
   /** What happened, in order, for whoever has to find out why. */
   trace: string[];
   paid: number;
+  completed: number;
 }
 
 export interface Simulation {
@@ -27,8 +28,9 @@ const HOUR = 3_600_000;
 /** The longest history and the longest research in it take a quarter of that. */
 const LONGEST_MS = HOUR;
 
-export async function openSimulation(): Promise<Simulation> {
-  const database = await openSharedDatabase();
+/** `losing`: a database that says yes to these writes and forgets them, to see that the judge notices. */
+export async function openSimulation({ losing }: { losing?: RegExp } = {}): Promise<Simulation> {
+  const database = await openSharedDatabase(losing);
   const stateDir = mkdtempSync(join(tmpdir(), "gemini-search-simulation-"));
   return {
     close: () => rmSync(stateDir, { recursive: true, force: true }),
@@ -47,6 +49,8 @@ export async function openSimulation(): Promise<Simulation> {
         database,
         stateDir,
         skew,
+        skewSeen: { least: 0, most: 0 },
+        ranSince: new Map(),
         shown: [],
         backups: new Map(),
         calm: false,
@@ -57,7 +61,10 @@ export async function openSimulation(): Promise<Simulation> {
       try {
         const ended = await time.pass(story(world, deeds, trace), LONGEST_MS);
         const broken = ended ? judge(world, deeds) : ["it never came to rest", ...judge(world, deeds)];
-        return { broken, trace, paid: google.ledger.length };
+        const [row] = database.all<{ n: number }>(
+          "select count(*) as n from research_tasks where status = 'completed'",
+        );
+        return { broken, trace, paid: google.ledger.length, completed: row?.n ?? 0 };
       } finally {
         restore();
       }
@@ -154,10 +161,13 @@ function act(world: World, life: Life, { deeds, trace }: Notes): void {
 const JUMPS = [HOUR, -HOUR, 24 * HOUR, -24 * HOUR, 5 * 60_000, -5 * 60_000];
 
 /** A clock that is set, or a laptop that slept. */
-function jump({ chance, skew, time }: World, trace: string[]): void {
+function jump({ chance, skew, skewSeen, time }: World, trace: string[]): void {
   const machine = chance.upTo(skew.length);
   const by = chance.pick(JUMPS) ?? 0;
-  skew[machine] = (skew[machine] ?? 0) + by;
+  const now = (skew[machine] ?? 0) + by;
+  skew[machine] = now;
+  skewSeen.least = Math.min(skewSeen.least, now);
+  skewSeen.most = Math.max(skewSeen.most, now);
   trace.push(`${time.now()} the clock of machine ${machine} jumps by ${by} ms`);
 }
 
