@@ -79,7 +79,7 @@ export function renderReliability(): void {
 
 const INTRODUCTION = `# Reliability
 
-Every row was measured by the command above its table; this page is written by \`npm run lab\` and by nothing else. Gemini is the simulator of this repository, whose ledger of accepted starts is the judge; everything else is the product as it is shipped, or the same with named places to die compiled in. \`npm test\` runs a short cut of each experiment.
+Every row was measured by the command above its table; this page is written by \`npm run lab\` and by nothing else. Gemini is the simulator of this repository, whose ledger of accepted starts is the judge of money. Most experiments run the built program, or the same with named places to die compiled in; \`fuzz\`, \`mutation\`, the faults and the n-th write of \`disk\` run its sources in one process. \`npm test\` runs a short cut of each experiment but \`mutation\`, and the seeded histories of \`test/simulation\`.
 
 What is not promised: exactly-once against Google (its API has no idempotency key), stopping a run whose id was never received, searches through the Gemini CLI after the client is closed, protection from other programs of the same user, the truth of what the web says.`;
 

@@ -37,6 +37,10 @@ if (unknown !== undefined) {
   throw new Error(`There is no experiment "${unknown}". There are: ${Object.keys(EXPERIMENTS).join(", ")}.`);
 }
 
+if (!(Number(values.scale) > 0) || !Number.isSafeInteger(Number(values.seed))) {
+  throw new Error("--scale is a number above 0 (with a point), --seed a whole number.");
+}
+
 const setting = { scale: Number(values.scale), seed: Number(values.seed), say: print };
 for (const name of chosen) {
   const experiment = await EXPERIMENTS[name]?.();

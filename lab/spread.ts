@@ -1,6 +1,8 @@
 /** Times in words: what half stay below, what all but one in a hundred do, and the worst. */
 
-export const worst = (samples: readonly number[]): number => samples.reduce((most, one) => Math.max(most, one), 0);
+/** Of nothing measured, the worst: no target is met by it. */
+export const worst = (samples: readonly number[]): number =>
+  samples.length === 0 ? Infinity : samples.reduce((most, one) => Math.max(most, one));
 
 export function spread(samples: readonly number[]): string {
   const sorted = samples.toSorted((a, b) => a - b);

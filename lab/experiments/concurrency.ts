@@ -38,9 +38,9 @@ export const concurrency: Experiment = {
       paceFinding(pace),
       {
         promise: "take-over of a run that a dead process had claimed",
-        target: "≤ 60 s",
+        target: "≤ 5 s",
         measured: spread(took),
-        met: worst(took) <= 60_000,
+        met: worst(took) <= 5_000,
       },
     ];
   },

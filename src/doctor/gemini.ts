@@ -69,26 +69,53 @@ export async function checkReach({ settings, vertex }: Config, now: () => number
   const key = vertex ? undefined : settings.GEMINI_API_KEY;
   await useProxyFromEnvironment();
   let answer: Response;
+  let said = "";
   try {
     answer = await fetch(new URL("v1beta/models?pageSize=1", `${base.replace(/\/$/, "")}/`), {
       headers: key === undefined ? {} : { "x-goog-api-key": key },
+      // Fetch would take the key along to wherever it is sent.
+      redirect: "manual",
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     });
-    await answer.body?.cancel();
+    said = await firstWords(answer);
   } catch {
     const remedy = "Check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL.";
     return [fail("reachability", `${host} does not answer.`, remedy), ...keyWithoutAnswer(key, vertex)];
   }
+  const isGoogle = vertex || /"(?:models|error)"\s*:/.test(said);
   return [
-    ok("reachability", `${host} answers.`),
-    ...(key === undefined ? keyWithoutAnswer(key, vertex) : [keyVerdict(answer.status, host)]),
+    isGoogle
+      ? ok("reachability", `${host} answers.`)
+      : fail(
+          "reachability",
+          `What answers at ${host} is not the Gemini API.`,
+          "Sign in to the network, or correct GOOGLE_GEMINI_BASE_URL.",
+        ),
+    ...(key === undefined
+      ? keyWithoutAnswer(key, vertex)
+      : isGoogle
+        ? [keyVerdict(answer.status, { host, said })]
+        : []),
     ...clock(answer.headers.get("date"), now()),
   ];
 }
 
-function keyVerdict(status: number, host: string): Checkup {
-  if (status < 400) return ok("key", "GEMINI_API_KEY is accepted.");
-  if (status === 400 || status === 401 || status === 403) {
+const MOST_READ = 64 * 1_024;
+
+/** Enough to tell whose answer it is; a portal may send pages without end. */
+async function firstWords({ body }: Response): Promise<string> {
+  let text = "";
+  for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += piece;
+    if (text.length > MOST_READ) break;
+  }
+  return text;
+}
+
+function keyVerdict(status: number, { host, said }: { host: string; said: string }): Checkup {
+  if (status === 200) return ok("key", "GEMINI_API_KEY is accepted.");
+  // Google says 400 also of a place from which it does not serve.
+  if (status === 401 || status === 403 || said.includes("API_KEY_INVALID")) {
     return fail("key", `${host} refuses GEMINI_API_KEY.`, "Make a key in Google AI Studio and set it.");
   }
   return warn("key", `${host} answered with status ${status}, so the key could not be tried.`, "Try again later.");

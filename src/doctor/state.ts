@@ -1,7 +1,7 @@
 /** Is the state sound: the config directory, its modes, the database, and who else works on it. */
 
-import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 import { isoTime } from "../platform/clock.ts";
 import { listRuns } from "../runs/run-store.ts";
@@ -18,18 +18,28 @@ export function checkDirectory({ configDir, configDirWritable }: Config): Checku
     return fail(name, `${configDir} cannot be written.`, "Make it writable, or set GEMINI_SEARCH_CONFIG_DIR.");
   }
   return readableByOthers(configDir)
-    ? warn(name, `${configDir} can be read by others.`, `chmod 700 ${configDir}`)
+    ? warn(name, `${configDir} can be read by others.`, `chmod 700 ${quoted(configDir)}`)
     : ok(name, configDir);
 }
 
 const readableByOthers = (path: string): boolean =>
   process.platform !== "win32" && (statSync(path).mode & OTHERS) !== 0;
 
-/** Everything that holds questions, reports or a token. */
+/** To be pasted into a shell; many a path has a space. */
+const quoted = (path: string): string =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Everything that holds questions, reports, a key or a token. */
 export function checkModes({ configDir, databaseFile }: Config): Checkup[] {
-  const secret = [databaseFile, `${databaseFile}-wal`, `${databaseFile}-shm`, join(configDir, "token")];
+  const folder = dirname(databaseFile);
+  const copies = existsSync(folder) ? readdirSync(folder).filter((name) => name.includes(".db.before-update-")) : [];
+  const secret = [
+    ...["", "-wal", "-shm"].map((suffix) => databaseFile + suffix),
+    ...copies.map((name) => join(folder, name)),
+    ...["token", "config.json", "orphans.jsonl"].map((name) => join(configDir, name)),
+  ];
   const open = secret.filter((path) => existsSync(path) && readableByOthers(path));
-  return open.map((path) => warn("file modes", `${path} can be read by others.`, `chmod 600 ${path}`));
+  return open.map((path) => warn("file modes", `${path} can be read by others.`, `chmod 600 ${quoted(path)}`));
 }
 
 interface DatabaseHealth {
@@ -70,7 +80,7 @@ export async function checkDatabase({ databaseFile }: Config): Promise<Checkup[]
 
 function soundness(file: string, { integrity, schema }: DatabaseHealth): Checkup {
   if (integrity !== "ok") {
-    return fail("database", `${file} is damaged.`, `Keep a copy, then: sqlite3 ${file} .recover > rescued.sql`);
+    return fail("database", `${file} is damaged.`, `Keep a copy, then: sqlite3 ${quoted(file)} .recover > rescued.sql`);
   }
   if (schema === "newer") {
     return warn("database", `${file} was written by a newer version and is only read.`, "Update gemini-search-mcp.");

@@ -72,6 +72,8 @@ export type Look =
   | { kind: "missing" }
   | { kind: "forbidden" }
   | { kind: "rate_limited"; retryAfterMs: number | undefined }
+  /** It is there, and more than we can take in. */
+  | { kind: "too_long" }
   | { kind: "unreachable"; error: AppError };
 
 export type AgentEvent =

@@ -15,7 +15,7 @@ export interface GoogleClientOptions {
 
 export async function createGoogleClient(options: GoogleClientOptions): Promise<GoogleGenAI> {
   await useProxyFromEnvironment();
-  boundFetch();
+  if (options.fetch === undefined) boundFetch();
   const { GoogleGenAI: Client } = await import("@google/genai");
   const httpOptions = {
     ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),

@@ -123,7 +123,7 @@ const UNREADABLE: Begun = { kind: "unknown", why: "Google's answer could not be 
 
 function classifyStart(cause: unknown, error: AppError): Begun {
   const status = statusOf(cause);
-  if ((status !== undefined && status < 300) || cause instanceof SyntaxError || cause instanceof AnswerTooLong) {
+  if ((status !== undefined && status < 300) || cause instanceof SyntaxError || isTooLong(cause)) {
     return UNREADABLE;
   }
   if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfter(cause), error };
@@ -133,11 +133,16 @@ function classifyStart(cause: unknown, error: AppError): Begun {
   return { kind: "unknown", why: "The connection broke after the request was sent." };
 }
 
+/** The SDK may have wrapped it. */
+const isTooLong = (fault: unknown): boolean =>
+  fault instanceof AnswerTooLong || (isRecord(fault) && fault["cause"] instanceof AnswerTooLong);
+
 function classifyLook(cause: unknown, error: AppError): Look {
   const status = statusOf(cause);
   if (status === 404) return { kind: "missing" };
   if (status === 403 || status === 401) return { kind: "forbidden" };
   if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfter(cause) };
+  if (isTooLong(cause)) return { kind: "too_long" };
   return { kind: "unreachable", error };
 }
 

@@ -12,7 +12,7 @@ describe("takes out", () => {
     ["a link target, but not its text", "\u001B]8;;https://evil.test\u001B\\text\u001B]8;;\u001B\\", "text"],
     ["single-character sequences", "a\u001BMb\u001BEc", "abc"],
     ["a lone escape", "a\u001B", "a"],
-    ["C1 controls", "a\u009B2Jb\u0085c", "a2Jbc"],
+    ["C1 controls", "a\u009B2Jb\u0086c", "a2Jbc"],
     ["NUL, bell, backspace, delete", "a\u0000\u0007\b\u007Fb", "ab"],
     ["direction overrides and isolates", "a\u202Eb\u2066c\u2069", "abc"],
     ["zero-width spaces and byte order marks", "\uFEFFa\u200Bb\u2060", "ab"],
@@ -22,6 +22,7 @@ describe("takes out", () => {
     ["the Arabic letter mark, soft hyphens and fillers", "a\u061Cb\u00ADc\u3164d\u180Ee", "abcde"],
     ["variation selectors, of which each spells a byte", "a\uFE00\uFE0D\u{E0100}\u{E01EF}b", "ab"],
     ["three joiners in a row, which spell bits", "a\u200C\u200D\u200C\u200Cb", "ab"],
+    ["line ends of other systems, which become ours", "a\u0085b\u000Bc\u000Cd", "a\nb\nc\nd"],
     ["tag characters, which spell hidden words", "a\u{E0068}\u{E0069}b", "ab"],
   ])("%s", (_, text, clean) => {
     expect(cleanText(text)).toBe(clean);

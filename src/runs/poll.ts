@@ -1,5 +1,6 @@
 /** One look at one background run, and what follows from it. What Google says wins; what was paid for is kept. */
 
+import { AppError } from "../errors.ts";
 import type { Interaction, Look } from "../gemini/agent.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { failpoint } from "../platform/failpoint.ts";
@@ -22,6 +23,10 @@ const LATE_USAGE_MS = 15_000;
 const USAGE_GIVEN_UP_MS = 5 * 60_000;
 const WRONG_KEY_AGAIN_MS = 60_000;
 const RATE_LIMIT_MS = 30_000;
+const TOO_LONG = "What Google has of this research is too long to be read here; AI Studio shows it";
+const TOO_LONG_AGAIN_MS = 10 * 60_000;
+/** Looks at a run that seems gone end well before the lease does: another look may take 45 s. */
+const MISSES_WITHIN_MS = 10_000;
 
 export async function pollRun(deps: ResearchDeps, run: ClaimedRun): Promise<void> {
   if (run.status === "completed") return lookForUsage(deps, run);
@@ -36,6 +41,10 @@ export async function pollRun(deps: ResearchDeps, run: ClaimedRun): Promise<void
     case "rate_limited":
       if (await pastDeadline(deps, run)) return undefined;
       return pauseAllPolls(deps.db, deps.clock.now() + (look.retryAfterMs ?? RATE_LIMIT_MS));
+    case "too_long":
+      if (await pastDeadline(deps, run)) return undefined;
+      await note(deps, run, TOO_LONG);
+      return pollAgainAt(deps.db, run, deps.clock.now() + TOO_LONG_AGAIN_MS);
     case "unreachable":
       deps.log.debug(`Run ${run.taskId}: ${look.error.message}`);
       if (await pastDeadline(deps, run)) return undefined;
@@ -43,14 +52,22 @@ export async function pollRun(deps: ResearchDeps, run: ClaimedRun): Promise<void
   }
 }
 
+/** A 404 that took its time is asked about again with the next look, under a lease of its own. */
+const NOT_SURE: Look = {
+  kind: "unreachable",
+  error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "Google is slow to say whether it has this run." }),
+};
+
 /** A cancel that was asked for goes out before the look: it may be repeated safely. */
 async function ask(deps: ResearchDeps, run: ClaimedRun): Promise<Look> {
   if (run.cancelRequestedAt !== undefined && (run.status === "running_async" || run.status === "cancelled")) {
     await deps.agent.cancel(run.interactionId, deps.leaving);
   }
+  const began = deps.clock.now();
   let look = await deps.agent.look(run.interactionId, deps.leaving);
   for (let misses = 1; look.kind === "missing" && misses < LOOKS_BEFORE_EXPIRED; misses += 1) {
     if ((await missingSetting(deps, run)) !== undefined) return look;
+    if (deps.clock.now() - began + BETWEEN_MISSES_MS > MISSES_WITHIN_MS) return NOT_SURE;
     await deps.clock.sleep(BETWEEN_MISSES_MS, deps.leaving);
     look = await deps.agent.look(run.interactionId, deps.leaving);
   }

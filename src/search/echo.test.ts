@@ -20,6 +20,11 @@ test.each([
   expect(isEcho(answer(report), PROMPT)).toBe(true);
 });
 
+test.each(["The answer is Paris.", "The result was 3 to 1", "The final report of the commission names three causes."])(
+  "D3: a short answer is one: %s",
+  (report) => expect(isEcho(answer(report), PROMPT)).toBe(false),
+);
+
 test("D3: a report about such marks is one", () => {
   expect(isEcho(answer("PEM files end with -----END QUESTION----- in this joke."), PROMPT)).toBe(false);
 });

@@ -5,7 +5,7 @@ import { EXAMPLE_REPORT, type ResearchAnswer } from "./schemas.ts";
 const BRACKETED = /^\s*(?:<[^<>]*>|\[[^[\]]*\]|\{\{?[^{}]*\}?\})\s*$/;
 const NO_WORDS = /^[\s\p{P}\p{S}]*$/u;
 const PLACEHOLDER =
-  /^\W*(?:string|text|report|result|markdown|placeholder|todo|tbd|n\/?a|none|null|undefined|lorem ipsum.*(?!.)|(?:your|the|full|final|complete|updated|whole|insert|write|put)\b[\w\s,'-]{0,60}\b(?:report|result|answer|here|markdown)\b[\w\s]{0,30})\W*$/iu;
+  /^\W*(?:string|text|report|result|markdown|placeholder|todo|tbd|n\/?a|none|null|undefined|lorem ipsum.*(?!.)|(?:your|the|full|final|complete|updated|whole|insert|write|put)\b[\w\s,'-]{0,60}\b(?:report|result|answer|here|markdown)(?:\s+(?:goes\s+)?(?:here|below))?)\W*$/iu;
 
 /** Shorter repetitions happen by chance. */
 const SHORTEST_ECHO = 30;

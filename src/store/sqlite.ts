@@ -116,7 +116,11 @@ async function bringUpToDate(db: Database, handle: DatabaseSync, file: string, l
     );
     return false;
   }
-  if (state === "older") handle.prepare("vacuum into ?").run(`${file}.before-update-${Date.now()}`);
+  if (state === "older") {
+    const copy = `${file}.before-update-${Date.now()}`;
+    handle.prepare("vacuum into ?").run(copy);
+    chmodIfPresent(copy);
+  }
   if (state !== "current") await migrate(db);
   return true;
 }

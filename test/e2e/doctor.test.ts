@@ -1,6 +1,8 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { openResearch, startRun } from "../support/research.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 
@@ -58,6 +60,26 @@ test("a key that Google refuses fails, and the key is nowhere in the answer", as
   expect(code).toBe(1);
   expect(stdout).toContain("refuses GEMINI_API_KEY");
   expect(stdout).not.toContain(scene.env["GEMINI_API_KEY"]);
+});
+
+test("T9 a network that wants a login first is not taken for Google, and the key does not follow it", async (context) => {
+  const scene = await openScene(context);
+  const asked: (string | undefined)[] = [];
+  const portal = createServer((request, response) => {
+    asked.push(request.url);
+    if (request.url === "/login") response.end("<html>Sign in</html>");
+    else response.writeHead(302, { location: "/login" }).end();
+  });
+  await new Promise<void>((resolve) => void portal.listen(0, "127.0.0.1", resolve));
+  context.onTestFinished(() => void portal.close());
+  const { port } = z.object({ port: z.number() }).parse(portal.address());
+  const { of, healthy } = await examine(scene, { GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}` });
+  expect(healthy).toBe(false);
+  expect(of("reachability")).toMatchObject([
+    { status: "fail", message: expect.stringContaining("not the Gemini API") },
+  ]);
+  expect(of("key")).toEqual([]);
+  expect(asked).toHaveLength(1);
 });
 
 test("B1 a setting with a bad value, open modes and a damaged database are named", async (context) => {

@@ -78,6 +78,7 @@ const waits = (sentence: string | undefined): Expected => ({
 });
 const UNREACHED = waits("Google cannot be reached; trying again");
 const FORBIDDEN = waits("Google does not allow a look at the moment; trying again");
+const TOO_LONG = waits("What Google has of this research is too long to be read here; AI Studio shows it");
 /** The state of the last look stands while all looks rest. */
 const RESTS = waits("Researching");
 const EXPIRED: Expected = {
@@ -182,7 +183,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   answer("JSON of the wrong schema", { fault: "wrong-json" }, cells(unknown(UNREADABLE))),
   answer("HTML login page with 200", { fault: "html-200" }, cells(unknown(UNREADABLE))),
   answer("empty 200", { fault: "empty-200" }, cells(unknown(UNREADABLE))),
-  answer("gzip bomb", { fault: "gzip-bomb" }, cells(unknown(UNREADABLE, 1), UNREACHED, DONE)),
+  answer("gzip bomb", { fault: "gzip-bomb" }, cells(unknown(UNREADABLE, 1), TOO_LONG, DONE)),
   {
     fault: "slowloris",
     cause: { kind: "silence", fault: "slowloris", create: "slowloris" },
