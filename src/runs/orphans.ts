@@ -7,7 +7,8 @@ import { z } from "zod";
 import { failpoint } from "../platform/failpoint.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
-import { hasAttempt, saveInteractionId } from "./start-store.ts";
+import { hasAttempt } from "./attempt-store.ts";
+import { saveInteractionId } from "./start-store.ts";
 
 const orphan = z.object({ attempt_id: z.string(), interaction_id: z.string() });
 

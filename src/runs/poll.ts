@@ -11,7 +11,7 @@ import { type AgentFinish, finishAgentRun, recordLateUsage, recordSeen } from ".
 import { progressOf } from "./progress.ts";
 import type { ResearchDeps } from "./research.ts";
 import { savePartial } from "./result-store.ts";
-import { currentAttempt } from "./start-store.ts";
+import { currentAttempt } from "./attempt-store.ts";
 
 const EXPIRED = "Research session expired on Gemini servers. Task was interrupted and cannot be recovered.";
 
@@ -44,6 +44,8 @@ export async function pollRun(deps: ResearchDeps, run: ClaimedRun): Promise<void
     case "too_long":
       if (await pastDeadline(deps, run)) return undefined;
       await note(deps, run, TOO_LONG);
+      // Once may be a hiccup of a gateway; who is told so again has time.
+      if (run.currentAction !== TOO_LONG) return undefined;
       return pollAgainAt(deps.db, run, deps.clock.now() + TOO_LONG_AGAIN_MS);
     case "unreachable":
       deps.log.debug(`Run ${run.taskId}: ${look.error.message}`);

@@ -6,7 +6,8 @@ import type { ResearchDeps } from "./research.ts";
 import type { Run } from "./run.ts";
 import { findRun } from "./run-store.ts";
 import { restartUnknown } from "./start.ts";
-import { currentAttempt, extendDeadline, isHeldByAnother, saveInteractionId } from "./start-store.ts";
+import { currentAttempt, isHeldByAnother } from "./attempt-store.ts";
+import { extendDeadline, saveInteractionId } from "./start-store.ts";
 
 export interface ResumeRequest {
   owner: string;

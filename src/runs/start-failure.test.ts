@@ -5,7 +5,8 @@ import { ERROR, intended, NOW, restart } from "../../test/support/stored-start.t
 import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../test/support/store-rows.ts";
 import type { Database } from "../store/database.ts";
 import { START_LEASE_MS } from "./lease.ts";
-import { currentAttempt, recordStartFailure } from "./start-store.ts";
+import { currentAttempt } from "./attempt-store.ts";
+import { recordStartFailure } from "./start-store.ts";
 
 describe("a knowing restart", () => {
   test("Q1 is a new attempt of the same run, with all its time", async () => {

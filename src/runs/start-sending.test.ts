@@ -10,7 +10,7 @@ import type { BeginRequest, Begun } from "../gemini/agent.ts";
 import { createLog } from "../platform/log.ts";
 import { joinKeyOf } from "./join-store.ts";
 import { restartUnknown, startResearch } from "./start.ts";
-import { currentAttempt } from "./start-store.ts";
+import { currentAttempt } from "./attempt-store.ts";
 
 const error = new AppError({ code: "GEMINI_UNAVAILABLE", message: "The connection to Google's service failed." });
 const NOT_SENT: Begun = { kind: "not_sent", error };

@@ -4,11 +4,10 @@ import { describe, expect, test } from "vitest";
 import { ERROR, INTENT, intended, NOW, restart } from "../../test/support/stored-start.ts";
 import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../test/support/store-rows.ts";
 import { START_LEASE_MS } from "./lease.ts";
+import { currentAttempt, hasAttempt } from "./attempt-store.ts";
 import {
   commitIntent,
-  currentAttempt,
   extendDeadline,
-  hasAttempt,
   isStillWanted,
   markSync,
   pendingStarts,

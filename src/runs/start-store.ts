@@ -171,21 +171,6 @@ export function saveInteractionId(
   });
 }
 
-/** An interaction belongs to one run, whoever may know its id. */
-export async function isHeldByAnother(db: Database, interactionId: string, taskId: string): Promise<boolean> {
-  const found = db
-    .selectFrom("research_attempts")
-    .select("attempt_id")
-    .where("interaction_id", "=", interactionId)
-    .where("task_id", "!=", taskId);
-  return (await found.executeTakeFirst()) !== undefined;
-}
-
-export async function hasAttempt(db: Database, attemptId: string): Promise<boolean> {
-  const found = db.selectFrom("research_attempts").select("attempt_id").where("attempt_id", "=", attemptId);
-  return (await found.executeTakeFirst()) !== undefined;
-}
-
 /** Before another try: the run waits for its start, and nobody has cancelled it. */
 export async function isStillWanted(db: Database, taskId: string): Promise<boolean> {
   const row = await db
@@ -278,17 +263,6 @@ export async function pendingStarts(db: Database) {
     .where("research_tasks.kind", "=", "agent")
     .where("research_attempts.state", "=", "sending")
     .execute();
-}
-
-/** The newest attempt of a run. */
-export function currentAttempt(db: Database, taskId: string) {
-  return db
-    .selectFrom("research_attempts")
-    .selectAll()
-    .where("task_id", "=", taskId)
-    .orderBy("created_at", "desc")
-    .limit(1)
-    .executeTakeFirst();
 }
 
 export async function markSync(db: Database, taskId: string): Promise<void> {

@@ -19,10 +19,10 @@ describe.concurrent("the fault matrix on the built server", () => {
   });
 
   test("P3 T16 gzip bomb × get: a gigabyte in a megabyte is not unpacked, and the run ends well", async (context) => {
-    const scene = await openResearch(context, { get: [{ fault: "gzip-bomb" }, { fault: "gzip-bomb" }, {}] });
+    const scene = await openResearch(context, { get: [{ fault: "gzip-bomb" }, {}] });
     const server = await scene.server();
     await untilStatus(server, await startRun(server), "completed", 40_000);
-    expect(scene.gemini.ledger.interactionRequests()).toMatchObject({ "get gzip-bomb": 2 });
+    expect(scene.gemini.ledger.interactionRequests()).toMatchObject({ "get gzip-bomb": 1 });
     // Only Linux tells the most that a process ever had.
     expect(process.platform === "linux" ? peakMemory(server.pid) : 0).toBeLessThan(400);
   });

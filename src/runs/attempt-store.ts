@@ -1,0 +1,29 @@
+/** The SQL of attempts: the requests that were, or may have been, sent to Google for a run. */
+
+import type { Database } from "../store/database.ts";
+
+/** An interaction belongs to one run, whoever may know its id. */
+export async function isHeldByAnother(db: Database, interactionId: string, taskId: string): Promise<boolean> {
+  const found = db
+    .selectFrom("research_attempts")
+    .select("attempt_id")
+    .where("interaction_id", "=", interactionId)
+    .where("task_id", "!=", taskId);
+  return (await found.executeTakeFirst()) !== undefined;
+}
+
+export async function hasAttempt(db: Database, attemptId: string): Promise<boolean> {
+  const found = db.selectFrom("research_attempts").select("attempt_id").where("attempt_id", "=", attemptId);
+  return (await found.executeTakeFirst()) !== undefined;
+}
+
+/** The newest attempt of a run. */
+export function currentAttempt(db: Database, taskId: string) {
+  return db
+    .selectFrom("research_attempts")
+    .selectAll()
+    .where("task_id", "=", taskId)
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+}
