@@ -109,9 +109,15 @@ const SHORTEST_MS = 50;
 function growth(setting: LabSetting): Finding[] {
   return Object.entries(READERS).map(([name, { read, texts }]) => {
     const measured = Object.entries(texts).map(([text, make]) => {
-      const half = best(read, make(sizes(setting.scale).half));
-      const whole = best(read, make(sizes(setting.scale).whole));
-      return { text, half, whole, ratio: whole < SHORTEST_MS ? 0 : whole / Math.max(half, 1) };
+      const { half, whole } = sizes(setting.scale);
+      const [short, long] = [make(half), make(whole)];
+      const measure = (tries: number) => {
+        const times = { half: best(read, short, tries), whole: best(read, long, tries) };
+        return { text, ...times, ratio: times.whole < SHORTEST_MS ? 0 : times.whole / Math.max(times.half, 1) };
+      };
+      const first = measure(2);
+      // A pause of the machine looks like growth; growth is there again.
+      return first.ratio <= MOST_RATIO ? first : measure(6);
     });
     const worst = measured.toSorted((a, b) => b.ratio - a.ratio)[0];
     const slowest = measured.toSorted((a, b) => b.whole - a.whole)[0];
@@ -125,13 +131,14 @@ function growth(setting: LabSetting): Finding[] {
       target: `twice the text, at most ${MOST_RATIO} times as long`,
       measured: shown,
       met: (worst?.ratio ?? 0) <= MOST_RATIO,
-      note: "The better of two tries; what takes less than 50 ms has no ratio.",
+      note: "The best of two tries, of six where the first ratio was above; what takes less than 50 ms has no ratio.",
     };
   });
 }
 
 /** The other try met the garbage collector or a busy neighbour. */
-const best = (read: (text: string) => unknown, text: string): number => Math.min(timed(read, text), timed(read, text));
+const best = (read: (text: string) => unknown, text: string, tries: number): number =>
+  Math.min(...Array.from({ length: tries }, () => timed(read, text)));
 
 function timed(read: (text: string) => unknown, text: string): number {
   const started = performance.now();

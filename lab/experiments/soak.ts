@@ -104,8 +104,12 @@ function memoryFindings(readings: Readings, operations: number): Finding[] {
       met: per(key).every(({ by, noise }) => by <= noise),
     },
   ];
-  return [...finding("resident memory", "rss"), ...finding("heap after a full collection", "heap")];
+  const resident = finding("resident memory", "rss").map((row) => ({ ...row, note: RESIDENT }));
+  return [...resident, ...finding("heap after a full collection", "heap")];
 }
+
+const RESIDENT =
+  "It follows V8's young generation, which grows with the load up to its limit and is seldom given back; a leak would show in the heap after a full collection.";
 
 function resourceFindings(readings: Readings, wal: number[]): Finding[] {
   const files = MEMBERS.map((member) => {
