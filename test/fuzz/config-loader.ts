@@ -70,7 +70,8 @@ function checkConfig(input: string, directory: string): string {
   mustBeUnpolluted();
   must(Number.isFinite(depth), "the depth is a number.");
   must(databaseFile.startsWith("/"), "the database has an absolute path.");
-  const content = parsed(input);
+  // As it comes back from a file, in which half a character cannot stand.
+  const content = parsed(Buffer.from(input).toString());
   const given = [environment, isRecord(content) ? content : {}].flatMap((layer) => Object.entries(layer));
   let changed = 0;
   for (const [name, { default: fallback, schema, aliases = [] }] of Object.entries<Described>(SETTINGS)) {
