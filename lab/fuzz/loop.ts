@@ -59,6 +59,8 @@ export async function fuzzLoop({ target, open, random, inputs, trying, failed }:
     const breeding = { pool, words: target.words, longest: LONGEST };
     const isLong = number % PUMP_EVERY === 0;
     await attempt(isLong ? pump(random, breeding, PUMPED) : mutate(random, breeding), !isLong);
+    // What is only weakly held is let go when a turn of the event loop ends, and a check may never wait for one.
+    await new Promise(setImmediate);
   }
   return { inputs, failures, corpus: corpus.length, places: coverage.places(), ways: ways.size };
 }
