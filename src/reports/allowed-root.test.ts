@@ -1,10 +1,19 @@
 /** What is really inside the one directory that remote callers may write to, on a real disk. */
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { within } from "./allowed-root.ts";
+import { holdFolder, within } from "./allowed-root.ts";
 
 let place: string;
 let root: string;
@@ -62,4 +71,25 @@ test("N2, T10: what is not below the root is refused, by name or by link, existi
 test("N2, T10: a root that leads nowhere allows nothing", async () => {
   symlinkSync(join(place, "nowhere"), join(place, "dangling"));
   await expect(within(join(place, "dangling"))(join(root, "x"))).rejects.toMatchObject(REFUSAL);
+});
+
+test.runIf(process.platform === "linux")(
+  "N2, T10, T11: a folder that is held stays the one that was checked, also when its name leads elsewhere",
+  async () => {
+    const [month, elsewhere] = [join(root, "2026-11"), join(place, "elsewhere")];
+    mkdirSync(month);
+    const held = await holdFolder(month, within(root));
+    renameSync(month, `${month}.moved`);
+    symlinkSync(elsewhere, month);
+    writeFileSync(join(held.way, "report.md"), "");
+    await held.release();
+    expect(readdirSync(elsewhere)).toEqual([]);
+    expect(readdirSync(`${month}.moved`)).toEqual(["report.md"]);
+  },
+);
+
+test("N2, T10: a folder that is not below the root cannot be held, on any system", async () => {
+  symlinkSync(join(place, "elsewhere"), join(root, "out-of-here"));
+  for (const platform of ["linux", "darwin"] as const)
+    await expect(holdFolder(join(root, "out-of-here"), within(root), platform)).rejects.toMatchObject(REFUSAL);
 });

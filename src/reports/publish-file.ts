@@ -1,6 +1,6 @@
 /** Puts a file whole under a name that nobody has: written aside, flushed, then named, and never over another. */
 
-import { link, lstat, open, rename, rm } from "node:fs/promises";
+import { link, lstat, open, realpath, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
@@ -105,7 +105,7 @@ async function refuseLink(target: string): Promise<void> {
     code: "PERMISSION_DENIED",
     message: "A symbolic link stands where the report would go; nothing was saved.",
     suggestion: "Remove the link or choose another output_dir.",
-    details: { path: target },
+    details: { path: path.join(await realpath(path.dirname(target)), path.basename(target)) },
   });
 }
 

@@ -1,8 +1,9 @@
 /** Saves a report as a file of its own in a folder per month: whole or not at all, and never over another. */
 
-import { lstat, mkdir, open, readdir, realpath, rm, stat } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import path from "node:path";
+import { holdFolder } from "./allowed-root.ts";
 import { codeOf, fileError } from "./file-errors.ts";
 import { monthFolder, reportFileName } from "./file-name.ts";
 import { isTemporary, publishFile } from "./publish-file.ts";
@@ -31,16 +32,18 @@ export async function saveMarkdown(request: SaveRequest): Promise<SavedReport> {
   try {
     await allowed?.(folder);
     const created = await makeFolder(folder);
-    if (allowed !== undefined) {
-      // What was checked is what is written to, whatever becomes of the links on the way to it.
-      folder = await realpath(folder);
-      await allowed(folder);
+    const held = allowed === undefined ? undefined : await holdFolder(folder, allowed);
+    let name: string;
+    try {
+      folder = held?.real ?? folder;
+      name = await publishFile({
+        directory: held?.way ?? folder,
+        content,
+        name: (number) => reportFileName({ prefix, taskId, now }, number),
+      });
+    } finally {
+      await held?.release();
     }
-    const name = await publishFile({
-      directory: folder,
-      content,
-      name: (number) => reportFileName({ prefix, taskId, now }, number),
-    });
     await flushFolders(folder, created);
     await sweepTemporaryReports(directory, now);
     return { path: path.join(folder, name), name, bytes: content.length };

@@ -8,5 +8,5 @@ test("T10 N2 no name and no link leads a remote caller's report out of the owner
 });
 
 test("T10 T11 nor does a directory that becomes a link to somewhere else while the report is saved", async (context) => {
-  expect((await trySwappedLinks(context, 100)).broken).toEqual([]);
+  expect((await trySwappedLinks(context, 400)).broken).toEqual([]);
 });
