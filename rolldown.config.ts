@@ -1,6 +1,7 @@
 /** The programs, everything bundled: what is installed is what was tested, and it starts faster. */
 
 import type { BuildOptions, OutputOptions } from "rolldown";
+import { pageStyles } from "./scripts/page-styles.ts";
 import { thirdPartyNotices } from "./scripts/third-party-notices.ts";
 
 const output: OutputOptions = {
@@ -13,6 +14,8 @@ const output: OutputOptions = {
 
 const product: BuildOptions = {
   platform: "node",
+  // Its main file is in a form whose imports no bundler sees.
+  resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
   input: { main: "src/main.ts" },
   output,
   // Said here, so that what only a test build imports is not even looked at.
@@ -22,6 +25,13 @@ const product: BuildOptions = {
 const configurations: BuildOptions[] = [
   { ...product, plugins: [thirdPartyNotices()] },
   { platform: "node", input: { simulator: "src/simulator/main.ts" }, output: { ...output, codeSplitting: false } },
+  {
+    platform: "browser",
+    input: { page: "src/web/page/main.tsx" },
+    output: { ...output, dir: "dist/page" },
+    transform: { target: "es2023" },
+    plugins: [pageStyles()],
+  },
   // The product with its named places to die and the conformance fixtures compiled in. Never shipped.
   {
     ...product,
