@@ -60,7 +60,7 @@ describe("reading", () => {
     const report = `# A\n${paragraphs(17_000)}# B\n${paragraphs(8_000)}# C\n${paragraphs(17_000)}`;
     const sections = sectionsOf(report);
     const opening = readOpening(report, sections);
-    expect(opening).toEqual({ start: 0, end: report.indexOf("# C"), next: "3" });
+    expect(opening).toEqual({ start: 0, end: report.indexOf("# C"), next: "3+" });
   });
 
   test("K3 a section too long for one answer comes in numbered parts", () => {
@@ -70,15 +70,23 @@ describe("reading", () => {
     expect(first).toMatchObject({ start: 0, next: "1~2" });
     expect(report.slice(0, first.end)).toMatch(/\n\n$/);
     expect(readSection(report, sections, "1")).toEqual(first);
-    expect(readSection(report, sections, "1~3")).toMatchObject({ end: report.indexOf("# B"), next: "2" });
-    for (const wrong of ["1~4", "1~0", "3", "", "~1", "1~", "x", "__proto__", "1.", "1~99999999"]) {
+    expect(readSection(report, sections, "1~3")).toMatchObject({ end: report.indexOf("# B"), next: "2+" });
+    for (const wrong of ["1~4", "1~0", "3", "", "~1", "1~", "x", "__proto__", "1.", "1~99999999", "1~1+", "3+", "+"]) {
       expect(readSection(report, sections, wrong)).toBeUndefined();
     }
   });
 
   test("K3 where the next section is far too long, the opening has its first subsections", () => {
     const report = `Short.\n# A\n## B\n${paragraphs(17_000)}## C\n${paragraphs(50_000)}# D\n`;
-    expect(readOpening(report, sectionsOf(report))).toEqual({ start: 0, end: report.indexOf("## C"), next: "1.2" });
+    expect(readOpening(report, sectionsOf(report))).toEqual({ start: 0, end: report.indexOf("## C"), next: "1.2+" });
+  });
+
+  test("K3 reading on takes as many sections at once as fit: a long report in few calls", () => {
+    const report = Array.from({ length: 34 }, (_, n) => `## Part ${n}\n${paragraphs(3_500)}`).join("");
+    const sections = sectionsOf(report);
+    const pieces = readOn(report, sections, readOpening(report, sections));
+    expect(pieces.join("")).toBe(report);
+    expect(pieces.length).toBeLessThanOrEqual(Math.ceil(report.length / MOST_AT_ONCE) + 1);
   });
 
   const line = fc.oneof(

@@ -148,30 +148,47 @@ function cut(report: string, { start, end, most }: Cut): { start: number; end: n
 /** Not between the halves of one character or of one line end. */
 const whole = (window: string): number => window.length - (/[\uD800-\uDBFF\r]$/.test(window) ? 1 : 0);
 
-/** "2", or "2~3" for the third part of a section too long to be read at once. Undefined when there is none such. */
+/**
+ * "2", or "2~3" for the third part of a section too long to be read at once; "2+" is what fits into one answer from
+ * there on. Undefined when there is none such.
+ */
 export function readSection(report: string, sections: Section[], wanted: string): Reading | undefined {
-  const [, name, number = "1"] = /^([\d.]+)(?:~(\d{1,6}))?$/.exec(wanted) ?? [];
+  const [, name, number = "1", on] = /^([\d.]+)(?:~(\d{1,6})|(\+))?$/.exec(wanted) ?? [];
   const found = sections.find(({ section }) => section === name);
   if (found === undefined) return undefined;
-  const pieces = cut(report, { ...found, most: MOST_AT_ONCE });
-  const piece = pieces[Number(number) - 1];
-  if (piece === undefined) return undefined;
-  const more = Number(number) < pieces.length;
-  return { ...piece, next: more ? `${found.section}~${Number(number) + 1}` : sectionAt(sections, piece.end) };
+  return on === undefined ? readPart(report, sections, found, Number(number)) : readFrom(report, sections, found);
 }
 
 /** The whole sections at the beginning that fit into one answer. */
 export function readOpening(report: string, sections: Section[]): Reading {
-  const fitting = sections.filter(({ start }) => start > 0 && start <= MOST_AT_ONCE);
-  const top = fitting.findLast(({ level }) => level === 1)?.start ?? 0;
-  // Where the next section is far too long, its first subsections are better than nothing of it.
-  const end = top > MOST_AT_ONCE / 2 ? top : (fitting.at(-1)?.start ?? 0);
-  const first = end === 0 ? readSection(report, sections, sections[0]?.section ?? "") : undefined;
-  return first ?? { start: 0, end, next: sectionAt(sections, end) };
+  const [first] = sections;
+  return first === undefined ? { start: 0, end: report.length, next: undefined } : readFrom(report, sections, first);
 }
 
-const sectionAt = (sections: Section[], start: number): string | undefined =>
-  sections.find((section) => start > 0 && section.start === start)?.section;
+function readPart(report: string, sections: Section[], found: Section, number: number): Reading | undefined {
+  const pieces = cut(report, { ...found, most: MOST_AT_ONCE });
+  const piece = pieces[number - 1];
+  if (piece === undefined) return undefined;
+  const next = number < pieces.length ? `${found.section}~${number + 1}` : onFrom(sections, piece.end);
+  return { ...piece, next };
+}
+
+function readFrom(report: string, sections: Section[], first: Section): Reading {
+  const { start } = first;
+  if (report.length - start <= MOST_AT_ONCE) return { start, end: report.length, next: undefined };
+  const fitting = sections.filter((section) => section.start > start && section.start <= start + MOST_AT_ONCE);
+  const top = fitting.findLast(({ level }) => level === 1)?.start ?? start;
+  // Where the next section is far too long, its first subsections are better than nothing of it.
+  const end = top - start > MOST_AT_ONCE / 2 ? top : (fitting.at(-1)?.start ?? start);
+  const little = end - start <= MOST_AT_ONCE / 2 && first.end > end;
+  const part = little ? readPart(report, sections, first, 1) : undefined;
+  return part ?? { start, end, next: onFrom(sections, end) };
+}
+
+function onFrom(sections: Section[], start: number): string | undefined {
+  const found = sections.find((section) => start > 0 && section.start === start);
+  return found === undefined ? undefined : `${found.section}+`;
+}
 
 export interface OutlineEntry {
   section: string;

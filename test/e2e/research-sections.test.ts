@@ -50,7 +50,7 @@ test("K3 a long report comes as its opening, its outline and the way to the rest
     caution: CAUTION,
     query: QUERY,
     complete: false,
-    next_section: "2",
+    next_section: "2+",
     note: expect.stringContaining("next_section"),
     sources: expect.arrayContaining([expect.objectContaining({ n: 1 }), expect.objectContaining({ n: 2 })]),
   });
@@ -69,7 +69,7 @@ test("K3 a long report comes as its opening, its outline and the way to the rest
     text += structured["report"];
     next_section = structured["next_section"];
   }
-  expect(asked).toEqual(["2", "2~2", "2~3", "3"]);
+  expect(asked).toEqual(["2+", "2~2", "2~3", "3+"]);
   expect(text).toBe(LONG);
 });
 
@@ -128,7 +128,7 @@ test("I4 K3 a joined start returns a long report the same way, and the terminal 
     caution: CAUTION,
     joined: true,
     status: "completed",
-    results: { complete: false, next_section: "2", outline: OUTLINE, report: LONG.slice(0, LONG.indexOf("## Noise")) },
+    results: { complete: false, next_section: "2+", outline: OUTLINE, report: LONG.slice(0, LONG.indexOf("## Noise")) },
   });
   expect(untold(text, structured)).toEqual([]);
   const { task_id } = structured;
