@@ -1,31 +1,86 @@
 /** The SQL of what happened in a run, in order. */
 
 import { z } from "zod";
-import { type Database, storable } from "../store/database.ts";
+import { type Database, storable, type Tables } from "../store/database.ts";
 
 export interface RunEvent {
   kind: string;
   text: string;
   at: number;
+  /** Two events with the same mark are the same. */
+  mark?: string | undefined;
 }
 
-export function appendEvents(db: Database, taskId: string, events: RunEvent[]): Promise<void> {
+/** An event in its place in the story of a run. */
+export interface PlacedEvent extends RunEvent {
+  seq: number;
+}
+
+/** How many of them were new. */
+export function appendEvents(db: Database, taskId: string, events: RunEvent[]): Promise<number> {
   return db.transaction().execute(async (transaction) => {
     const last = await transaction
       .selectFrom("research_events")
-      .select((select) => select.fn.max("seq").as("seq"))
+      .select(["seq", "at"])
       .where("task_id", "=", taskId)
+      .orderBy("seq", "desc")
+      .limit(1)
       .executeTakeFirst();
+    const known = await knownMarks(transaction, taskId, events);
+    const fresh = events.filter(({ mark }) => {
+      if (mark === undefined) return true;
+      const isNew = !known.has(mark);
+      known.add(mark);
+      return isNew;
+    });
+    if (fresh.length === 0) return 0;
     const first = (last?.seq ?? 0) + 1;
-    const rows = events.map((event, index) => ({
+    const rows = fresh.map((event, index) => ({
       task_id: taskId,
       seq: first + index,
-      at: event.at,
+      // What one process heard late did not happen before what another has told: their order is Google's.
+      at: Math.max(event.at, last?.at ?? 0),
       kind: event.kind,
       data_json: storable(JSON.stringify({ text: event.text })),
+      mark: event.mark ?? null,
     }));
     await transaction.insertInto("research_events").values(rows).execute();
+    return rows.length;
   });
+}
+
+/** Those of the events that somebody has stored before. */
+async function knownMarks(db: Database, taskId: string, events: RunEvent[]): Promise<Set<string | null>> {
+  const marks = events.flatMap(({ mark }) => (mark === undefined ? [] : [mark]));
+  if (marks.length === 0) return new Set();
+  const rows = await db
+    .selectFrom("research_events")
+    .select("mark")
+    .where("task_id", "=", taskId)
+    .where("mark", "in", marks)
+    .execute();
+  return new Set(rows.map(({ mark }) => mark));
+}
+
+/** Where the stream of a run was when something of it was last stored. */
+export interface StoredPlace {
+  mark: string | undefined;
+  searches: number;
+}
+
+export async function storedPlace(db: Database, taskId: string): Promise<StoredPlace> {
+  const rows = db.selectFrom("research_events").where("task_id", "=", taskId);
+  const last = await rows
+    .select("mark")
+    .where("mark", "is not", null)
+    .orderBy("seq", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const { searches } = await rows
+    .select((select) => select.fn.countAll<number>().as("searches"))
+    .where("kind", "=", "search")
+    .executeTakeFirstOrThrow();
+  return { mark: last?.mark ?? undefined, searches };
 }
 
 export async function lastEvent(db: Database, taskId: string, kind: string): Promise<RunEvent | undefined> {
@@ -37,6 +92,41 @@ export async function lastEvent(db: Database, taskId: string, kind: string): Pro
     .orderBy("seq", "desc")
     .limit(1)
     .executeTakeFirst();
-  if (row === undefined) return undefined;
-  return { kind: row.kind, at: row.at, text: z.object({ text: z.string() }).parse(JSON.parse(row.data_json)).text };
+  return row && eventOf(row);
 }
+
+/** The oldest ones after this place. */
+export async function eventsAfter(
+  db: Database,
+  taskId: string,
+  { after, limit }: { after: number; limit: number },
+): Promise<PlacedEvent[]> {
+  const rows = await db
+    .selectFrom("research_events")
+    .selectAll()
+    .where("task_id", "=", taskId)
+    .where("seq", ">", after)
+    .orderBy("seq")
+    .limit(limit)
+    .execute();
+  return rows.map(eventOf);
+}
+
+/** The newest ones, oldest first. */
+export async function newestEvents(db: Database, taskId: string, limit: number): Promise<PlacedEvent[]> {
+  const rows = await db
+    .selectFrom("research_events")
+    .selectAll()
+    .where("task_id", "=", taskId)
+    .orderBy("seq", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(eventOf).toReversed();
+}
+
+const eventOf = ({ seq, at, kind, data_json }: Tables["research_events"]): PlacedEvent => ({
+  seq,
+  at,
+  kind,
+  text: z.object({ text: z.string() }).parse(JSON.parse(data_json)).text,
+});

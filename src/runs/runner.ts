@@ -32,14 +32,20 @@ export interface RunnerOptions {
 export interface Runner {
   /** Takes up what earlier processes left, then goes on until the process leaves. */
   start(): void;
-  /** Streams this run's progress, and looks at it soon. */
-  watch(run: WatchedRun): void;
+  /** Streams this run's progress, and looks at it soon. Undefined: there are too many; else to be called by who leaves. */
+  watch(run: WatchedRun): (() => void) | undefined;
   /** Something is due that was not when it went to sleep. */
   wake(): void;
   /** Unfinished runs that are being followed. */
   count(): Promise<number>;
   /** Nothing is left to follow, and nothing is being done. */
   idle(): Promise<boolean>;
+}
+
+interface WatchedStream {
+  watchers: number;
+  /** Aborted when the last of them has gone. */
+  unwatched: AbortController;
 }
 
 const MOST_STREAMS = 32;
@@ -52,7 +58,7 @@ const LONGEST_PUT_OFF_MS = 10 * 60_000;
 
 export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOptions): Runner {
   const { db, clock, log, leaving } = deps;
-  const streams = new Set<string>();
+  const streams = new Map<string, WatchedStream>();
   let looking = 0;
   let running = 0;
   let sweptAt = 0;
@@ -153,6 +159,17 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
   };
   leaving.addEventListener("abort", () => wake(), { once: true });
 
+  const openStream = (run: WatchedRun): WatchedStream => {
+    const stream = { watchers: 0, unwatched: new AbortController() };
+    streams.set(run.taskId, stream);
+    void followStream(deps, run, AbortSignal.any([leaving, stream.unwatched.signal])).finally(() => {
+      if (streams.get(run.taskId) === stream) streams.delete(run.taskId);
+      wake();
+    });
+    wake();
+    return stream;
+  };
+
   return {
     start: () => {
       if (!started) void loop();
@@ -163,13 +180,16 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
     idle: async () =>
       looking === 0 && swept && (await countFollowed(db)) === 0 && (await pendingStarts(db)).length === 0,
     watch: (run) => {
-      if (streams.has(run.taskId) || streams.size >= MOST_STREAMS) return;
-      streams.add(run.taskId);
-      void followStream(deps, run, leaving).finally(() => {
+      if (!streams.has(run.taskId) && streams.size >= MOST_STREAMS) return undefined;
+      const stream = streams.get(run.taskId) ?? openStream(run);
+      stream.watchers += 1;
+      return () => {
+        stream.watchers -= 1;
+        if (stream.watchers > 0) return;
+        // Another watcher may come before it has ended: that one gets a stream of its own.
         streams.delete(run.taskId);
-        wake();
-      });
-      wake();
+        stream.unwatched.abort();
+      };
     },
   };
 }

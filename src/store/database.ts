@@ -85,6 +85,8 @@ export interface Tables {
     at: number;
     kind: string;
     data_json: string;
+    /** Which event of Google's stream it is; null for what we say ourselves. */
+    mark: string | null;
   };
   notification_outbox: {
     outbox_id: Generated<number>;
@@ -128,6 +130,18 @@ export interface Tables {
     created_at: number;
     last_used_at: number | null;
     revoked_at: number | null;
+  };
+  page_keys: {
+    /** SHA-256 in hex; the key itself is in a link or a cookie only. */
+    key_hash: string;
+    kind: "link" | "session";
+    owner: string;
+    /** Of the token that opened the door: what it opened is good only while it is. */
+    token_hash: string;
+    /** Null: until it is revoked. */
+    token_expires_at: number | null;
+    created_at: number;
+    expires_at: number;
   };
   research_search: {
     rowid: Generated<number>;

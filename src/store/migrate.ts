@@ -7,12 +7,16 @@ import * as runs from "./migrations/0001-runs.ts";
 import * as scale from "./migrations/0002-scale.ts";
 import * as accessTokens from "./migrations/0003-access-tokens.ts";
 import * as changes from "./migrations/0004-changes.ts";
+import * as pageKeys from "./migrations/0005-page-keys.ts";
+import * as eventMarks from "./migrations/0006-event-marks.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
   "0001-runs": runs,
   "0002-scale": scale,
   "0003-access-tokens": accessTokens,
   "0004-changes": changes,
+  "0005-page-keys": pageKeys,
+  "0006-event-marks": eventMarks,
 };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";

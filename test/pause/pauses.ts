@@ -67,7 +67,12 @@ async function start(here: ClockWorld, life: Life): Promise<void> {
   const answer = await life.call("start_deep_research", { query, max_wait_hours: 24 });
   if (answer?.task_id === undefined) return;
   here.returned.add(answer.task_id);
-  if (answer.success) here.accepted.add(answer.task_id);
+  // A pause lets the time for an answer run out: then it is given before Google's (I3), and the id may come too late.
+  const [run] = here.query<{ interaction_id: string | null }>(
+    "select interaction_id from research_tasks where task_id = ?",
+    answer.task_id,
+  );
+  if (answer.success && typeof run?.interaction_id === "string") here.accepted.add(answer.task_id);
 }
 
 interface Hits {

@@ -1,0 +1,13 @@
+/** An event of Google's stream is kept once, however many processes hear it and however often it is sent again. */
+
+import type { Kysely } from "kysely";
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable("research_events").addColumn("mark", "text").execute();
+  await db.schema
+    .createIndex("research_events_by_mark")
+    .unique()
+    .on("research_events")
+    .columns(["task_id", "mark"])
+    .execute();
+}
