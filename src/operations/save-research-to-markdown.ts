@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { AppError } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
-import type { ReportMetadata } from "../reports/markdown.ts";
+import type { ReportMetadata } from "../reports/report-facts.ts";
 import type { SaveRequest } from "../reports/save-markdown.ts";
 import { readStored } from "../runs/read.ts";
 import { isFinished, type Run, type RunResult } from "../runs/run.ts";
@@ -88,8 +88,7 @@ interface DocumentRequest {
 
 /** What is saved, for who wants to read it only. */
 export async function reportDocument(db: Database, { owner, now, ...input }: DocumentRequest) {
-  const { run, result } = await readStored(db, owner, input.task_id);
-  if (result === undefined || !isFinished(run.status)) throw nothingToSave(run);
+  const { run, result } = await finishedReport(db, owner, input.task_id);
   const { renderMarkdown } = await import("../reports/markdown.ts");
   const text = renderMarkdown({
     query: run.query,
@@ -100,6 +99,17 @@ export async function reportDocument(db: Database, { owner, now, ...input }: Doc
     includeSources: input.include_sources,
   });
   return { run, result, text };
+}
+
+/** A run that has a text and will have no other. */
+export async function finishedReport(
+  db: Database,
+  owner: string,
+  taskId: string,
+): Promise<{ run: Run; result: RunResult }> {
+  const { run, result } = await readStored(db, owner, taskId);
+  if (result === undefined || !isFinished(run.status)) throw nothingToSave(run);
+  return { run, result };
 }
 
 /** N2: a caller over the network writes inside the directory that the server's owner chose, and nowhere else. */
@@ -128,7 +138,7 @@ function noDirectory(): AppError {
   });
 }
 
-function reportMetadata(run: Run, { metadata }: RunResult, savedAt: number): ReportMetadata {
+export function reportMetadata(run: Run, { metadata }: RunResult, savedAt: number): ReportMetadata {
   const { verified, note } = metadata;
   return {
     taskId: run.taskId,

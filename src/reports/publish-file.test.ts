@@ -12,7 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { isTemporary, patiently, publishFile, takeByLink, takeByRename } from "./publish-file.ts";
+import { patiently } from "../platform/clock.ts";
+import { isTemporary, publishFile, takeByLink, takeByRename } from "./publish-file.ts";
 
 let directory: string;
 beforeEach(() => {

@@ -2,8 +2,8 @@
 
 import { link, lstat, open, realpath, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
+import { patiently } from "../platform/clock.ts";
 import { failpoint } from "../platform/failpoint.ts";
 import { codeOf } from "./file-errors.ts";
 
@@ -107,23 +107,4 @@ async function refuseLink(target: string): Promise<void> {
     suggestion: "Remove the link or choose another output_dir.",
     details: { path: path.join(await realpath(path.dirname(target)), path.basename(target)) },
   });
-}
-
-const BUSY_TRIES = 10;
-const BUSY_WAIT_MS = 200;
-
-/** Windows refuses while a scanner or an editor has the file open. */
-export async function patiently<T>(
-  action: () => Promise<T>,
-  { platform = process.platform, waitMs = BUSY_WAIT_MS }: { platform?: NodeJS.Platform; waitMs?: number } = {},
-): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await action();
-    } catch (error) {
-      const busy = platform === "win32" && ["EPERM", "EBUSY", "EACCES"].includes(codeOf(error));
-      if (!busy || tries === BUSY_TRIES) throw error;
-      await delay(waitMs);
-    }
-  }
 }

@@ -6,8 +6,11 @@ import { readInteraction } from "../../src/gemini/interaction-reader.ts";
 import { cleanText, oneLine } from "../../src/platform/clean-text.ts";
 import { createRedactor } from "../../src/platform/redact.ts";
 import { namePart } from "../../src/reports/file-name.ts";
+import { renderHtmlDocument } from "../../src/reports/html-document.ts";
 import { renderMarkdown } from "../../src/reports/markdown.ts";
 import { resultOf } from "../../src/runs/agent-result.ts";
+import { excerptOf, soughtIn } from "../../src/runs/search-excerpt.ts";
+import { searchWords } from "../../src/runs/search-words.ts";
 import { extractJsonFromOutput } from "../../src/search/extract-json.ts";
 import { SEARCH_SCHEMA } from "../../src/search/schemas.ts";
 import { HOSTILE, MEGABYTE } from "../corpus/hostile-texts.ts";
@@ -75,6 +78,44 @@ const MARKDOWN: Record<string, Make> = {
   "sources begun": repeated("1. [a](https://a.example/"),
 };
 
+/** A little text that could be much HTML, or deep. */
+const LINKED: Record<string, Make> = {
+  "citations in a row": repeated("[1]"),
+  "citations in lines": repeated("a [cite: 1]\n\n"),
+  "citations begun": repeated("[cite: 1,"),
+  "one long address, linked often": repeated("[a]\n\n", `[a]: https://a.example/${"b".repeat(4_000)}\n\n`),
+  "titles begun": repeated('[a](b "'),
+  "deep emphasis": (size) => "*a **b ".repeat(size / 14) + "**c*".repeat(size / 14),
+  "deep emphasis in paragraphs": repeated(`${"*a **b ".repeat(700)}${"**c*".repeat(700)}\n\n`),
+  "headings of one name": repeated("# a\n# a-2\n"),
+  "paragraphs of brackets": repeated(`${"[".repeat(3_000)}\n\n`),
+  "paragraphs of images begun": repeated(`${"![".repeat(2_000)}\n\n`),
+  "paragraphs of citations in brackets": repeated(`${"[[1]".repeat(1_000)}\n\n`),
+  "long paragraphs with brackets": repeated(`${"[".repeat(499)}${"a_b ".repeat(4_800)}\n\n`),
+  "one long word": repeated("a"),
+  "one long gap": repeated(" ", "a", "b"),
+  "cells with escaped bars": (size) => {
+    const columns = Math.min(6_000, size / 10);
+    return `${"|a".repeat(columns)}\n${"|-".repeat(columns)}\n${String.raw`|a\|b`.repeat(size / 5)}\n`;
+  },
+  "cells of one digit": repeated("|1|2|3|4|\n", "|a|b|c|d|\n|-|-|-|-|\n"),
+  "a table as people write it": repeated(
+    "| Pump 42 | 3,500 EUR | good **value** for [money](https://a.example/b) | 2025 [1] |\n",
+    "| a | b | c | d |\n|-|-|-|-|\n",
+  ),
+  "wide tables": repeated(`${"|a".repeat(500)}\n${"|-".repeat(500)}\n|\n|\n\n`),
+};
+
+/** For a search for `energy` and what begins with `zero`. */
+const SEARCHED: Record<string, Make> = {
+  "one word": repeated("energy "),
+  "one word without an end": repeated("energy"),
+  "words that begin alike": repeated("energ energies "),
+  "words that end alike": repeated("xenergy azerox "),
+  accents: repeated("e\u0301"),
+  "letters of two halves": repeated("😀𝒆"),
+};
+
 const INTERACTIONS: Record<string, Make> = {
   "many sources": (size) =>
     interaction(Array.from({ length: size / 60 }, (_unused, n) => ({ url: `u${n}`, end_index: 1 }))),
@@ -134,6 +175,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "interaction JSON": { read: readResult, texts: INTERACTIONS },
   "Gemini CLI output": { read: readLines, texts: { ...LINES, spaces: HIDDEN["spaces"] ?? repeated(" ") } },
   Markdown: { read: renderReport, texts: MARKDOWN },
+  "HTML report": { read: renderHtml, texts: { ...MARKDOWN, ...LINKED } },
+  "search excerpts": { read: excerptIn, texts: { ...SEARCHED, ...HIDDEN } },
   "clean text": { read: (text) => cleanText(text) + oneLine(text), texts: { ...HIDDEN, ...MARKDOWN } },
   redaction: {
     read: createRedactor({ KEY: "aaaaaaab" }),
@@ -156,6 +199,11 @@ function readResult(text: string): unknown {
   return read === undefined ? undefined : resultOf(read, { partial: false });
 }
 
+function excerptIn(report: string): unknown {
+  const sought = soughtIn(searchWords("energy zero"));
+  return excerptOf({ question: report, report }, sought, { characters: Infinity });
+}
+
 function readLines(text: string): unknown {
   const reader = createOutputReader({ onActivity: () => {}, onFinished: () => {} });
   for (let at = 0; at < text.length; at += 65_536) reader.push(text.slice(at, at + 65_536));
@@ -170,5 +218,16 @@ function renderReport(report: string): string {
     partial: undefined,
     metadata: undefined,
     includeSources: true,
+  });
+}
+
+function renderHtml(report: string): string {
+  return renderHtmlDocument({
+    query: report,
+    report,
+    sources: [{ n: 1, title: report.slice(0, 1_000), url: "https://a.example/x", domain: "a.example" }],
+    citations: Array.from({ length: 1_000 }, (_unused, index) => ({ n: 1, start_byte: 0, end_byte: index * 997 })),
+    partial: undefined,
+    metadata: undefined,
   });
 }

@@ -19,8 +19,8 @@ test("T19 the list of tools is the one that was agreed to, in every session, wha
   // Names, texts, schemas and hints. Where they change, the changelog says so, and the version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "60b25d6af1af823e4615e4eb37c043c3fd63729b436c11ac1adbc1a36016fe2f",
-      "modern": "ce797bf5545727f0bde2e20bc34759426a11df4c879e20159e252bc6a10f7458",
+      "legacy": "b6836064d9e6ca0dfc658a849c2c36122dc06dd6e9245458c5d220ba8edeb6ae",
+      "modern": "bcb3045a76db81e7e8e74d11b513078d51e979a0eaf3859725ca781952e9f10e",
     }
   `);
 });

@@ -1,0 +1,59 @@
+/**
+ * The second wall: whatever the Markdown reader wrote, only this comes through, and no id, class or address but such
+ * as we make ourselves.
+ */
+
+import sanitizeHtml from "sanitize-html";
+
+const HEADINGS = ["h2", "h3", "h4", "h5", "h6"];
+
+const TEXT = ["p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "s", "hr", "br", "a", "sup"];
+const TABLES = ["div", "table", "thead", "tbody", "tr", "th", "td"];
+
+export const ALLOWED_TAGS: readonly string[] = [...HEADINGS, ...TEXT, ...TABLES];
+
+const ID = /^(?:s-[a-z0-9-]+|cite-\d+-\d+)$/;
+const WITHIN = /^#(?:source-\d+|s-[a-z0-9-]+)$/;
+
+/** Tag → attribute → the values it may have. */
+export const ALLOWED_ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
+  a: {
+    id: ID,
+    href: new RegExp(`${WITHIN.source}|^https?://`, "i"),
+    rel: /^noopener noreferrer nofollow$/,
+    target: /^_blank$/,
+    referrerpolicy: /^no-referrer$/,
+    "aria-label": /^Source \d+/,
+  },
+  sup: { class: /^cite$/ },
+  div: { class: /^table$/, role: /^region$/, "aria-label": /^Table \d+$/, tabindex: /^0$/ },
+  th: { class: /^(?:center|right)$/ },
+  td: { class: /^(?:center|right)$/ },
+  ol: { start: /^\d{1,9}$/ },
+  pre: { tabindex: /^0$/ },
+  ...Object.fromEntries(HEADINGS.map((heading) => [heading, { id: ID }])),
+};
+
+const OPTIONS: sanitizeHtml.IOptions = {
+  allowedTags: [...ALLOWED_TAGS],
+  allowedAttributes: Object.fromEntries(
+    Object.entries(ALLOWED_ATTRIBUTES).map(([tag, attributes]) => [tag, Object.keys(attributes)]),
+  ),
+  allowedSchemes: ["http", "https"],
+  allowProtocolRelative: false,
+  disallowedTagsMode: "discard",
+  transformTags: { "*": onlyOurs },
+};
+
+export const allowedHtml = (html: string): string => sanitizeHtml(html, OPTIONS);
+
+function onlyOurs(tagName: string, attributes: sanitizeHtml.Attributes): sanitizeHtml.Tag {
+  const allowed = Object.hasOwn(ALLOWED_ATTRIBUTES, tagName) ? ALLOWED_ATTRIBUTES[tagName] : undefined;
+  const attribs: sanitizeHtml.Attributes = {};
+  for (const [name, value] of Object.entries(attributes)) {
+    if (allowed !== undefined && Object.hasOwn(allowed, name) && allowed[name]?.test(value) === true) {
+      attribs[name] = value;
+    }
+  }
+  return { tagName, attribs };
+}

@@ -1,0 +1,44 @@
+/** How a report looks that was saved as HTML: on a screen of any width, by day and night, and on paper. */
+
+export const DOCUMENT_STYLE = `
+:root { color-scheme: light dark; --text: #1c1e21; --quiet: #55595f; --page: #ffffff; --soft: #f2f3f5; --line: #c9ccd1; --link: #0b57b8; --warn: #8a4b00; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e8e9eb; --quiet: #abb0b8; --page: #17191c; --soft: #24272b; --line: #474c53; --link: #8ab8ff; --warn: #ffc37a; }
+}
+body { margin: 0; background: var(--page); color: var(--text); font: 1.0625rem/1.6 system-ui, sans-serif; overflow-wrap: anywhere; }
+main { max-width: 46rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 1rem; }
+h2, h3, h4, h5, h6 { line-height: 1.3; margin: 2em 0 0.5em; }
+a { color: var(--link); }
+a:focus-visible, .table:focus-visible, pre:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+:target { background: var(--soft); outline: 2px solid var(--link); }
+.partial { border: 2px solid var(--warn); border-radius: 0.4rem; padding: 0.6rem 0.9rem; }
+.partial strong { color: var(--warn); }
+.facts { display: grid; gap: 0.15rem; margin: 0 0 2rem; padding: 0.8rem 1rem; background: var(--soft); border-radius: 0.4rem; font-size: 0.9rem; }
+.facts div { display: flex; flex-wrap: wrap; gap: 0 0.6rem; }
+.facts dt { font-weight: 600; min-width: 6rem; }
+.facts dd { margin: 0; flex: 1; min-width: 12rem; }
+nav ul { list-style: none; padding: 0; }
+nav h2, .sources h2 { font-size: 1.2rem; }
+.level-3 { padding-left: 1.2rem; } .level-4 { padding-left: 2.4rem; } .level-5 { padding-left: 3.6rem; } .level-6 { padding-left: 4.8rem; }
+.table { overflow-x: auto; margin: 1em 0; }
+table { border-collapse: collapse; overflow-wrap: normal; }
+th, td { border: 1px solid var(--line); padding: 0.35rem 0.6rem; text-align: left; vertical-align: top; }
+th { background: var(--soft); }
+.center { text-align: center; } .right { text-align: right; }
+pre { overflow-x: auto; background: var(--soft); padding: 0.8rem 1rem; border-radius: 0.4rem; overflow-wrap: normal; }
+code { font-family: ui-monospace, monospace; font-size: 0.92em; background: var(--soft); }
+blockquote { margin: 1em 0; padding: 0 1rem; border-left: 4px solid var(--line); color: var(--quiet); }
+.cite { line-height: 0; white-space: nowrap; } .cite a { text-decoration: none; } .cite a:hover { text-decoration: underline; }
+.sources ul { list-style: none; padding: 0; } .sources li { margin: 0.5rem 0; padding: 0.1rem 0.3rem; }
+.number { font-weight: 600; } .address { display: none; } .back { font-size: 0.85rem; }
+@page { margin: 18mm 16mm; }
+@media print {
+  :root { --text: #000000; --quiet: #333333; --page: #ffffff; --soft: #f4f4f4; --line: #999999; --link: #000000; --warn: #000000; }
+  body { font-size: 10.5pt; line-height: 1.45; } main { max-width: none; padding: 0; }
+  h1, h2, h3, h4, h5, h6 { break-after: avoid; } p, li { orphans: 3; widows: 3; }
+  pre, blockquote, tr, .facts { break-inside: avoid; } pre { white-space: pre-wrap; } thead { display: table-header-group; }
+  .table { overflow: visible; } table { overflow-wrap: anywhere; } :target { background: none; outline: none; }
+  .back { display: none; } .address { display: block; font-size: 0.85em; color: var(--quiet); }
+}
+`;

@@ -1,0 +1,106 @@
+/** A report as one HTML file: nothing in it runs, nothing is loaded, and it can be read and printed from anywhere. */
+
+import { createHash } from "node:crypto";
+import { type CitedSource, type HtmlRequest, type ReportHtml, renderReportHtml } from "./html.ts";
+import { DOCUMENT_STYLE } from "./html-document-style.ts";
+import { onOneLine, type ReportMetadata, reportFacts } from "./report-facts.ts";
+
+export interface HtmlDocumentRequest extends HtmlRequest {
+  /** How the run ended, where it ended before the report was complete. */
+  partial: string | undefined;
+  /** Undefined leaves every line of it out. */
+  metadata: ReportMetadata | undefined;
+}
+
+const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash("sha256").update(DOCUMENT_STYLE).digest("base64")}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+export function renderHtmlDocument(request: HtmlDocumentRequest): string {
+  const { query, sources, partial, metadata } = request;
+  const report = renderReportHtml(request);
+  const title = escaped(report.title);
+  const facts = metadata === undefined ? [] : reportFacts(metadata, { query, sources: sources.length });
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${escaped(POLICY)}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${DOCUMENT_STYLE}</style>
+</head>
+<body>
+<main>
+${[partialMark(partial), `<h1>${title}</h1>`, factList(facts), contentsList(report), report.html, sourceList(report)]
+  .filter((part) => part !== "")
+  .join("\n")}
+</main>
+</body>
+</html>
+`;
+}
+
+const partialMark = (ended: string | undefined): string =>
+  ended === undefined
+    ? ""
+    : `<p class="partial"><strong>PARTIAL</strong>: this run ended as ${escaped(ended)} before its report was complete.</p>`;
+
+function factList(facts: readonly [string, string][]): string {
+  if (facts.length === 0) return "";
+  const lines = facts.map(([name, value]) => `<div><dt>${escaped(name)}</dt><dd>${escaped(value)}</dd></div>`);
+  return `<dl class="facts">\n${lines.join("\n")}\n</dl>`;
+}
+
+function contentsList({ contents }: ReportHtml): string {
+  if (contents.length < 2) return "";
+  const lines = contents.map(
+    ({ id, title, level }) => `<li class="level-${level}"><a href="#${id}">${escaped(title)}</a></li>`,
+  );
+  return `<nav aria-labelledby="contents-title">\n<h2 id="contents-title">Contents</h2>\n<ul>\n${lines.join("\n")}\n</ul>\n</nav>`;
+}
+
+function sourceList({ sources }: ReportHtml): string {
+  if (sources.length === 0) return "";
+  return `<section class="sources" aria-labelledby="sources-title">\n<h2 id="sources-title">Sources</h2>\n<ul>\n${sources.map(sourceLine).join("\n")}\n</ul>\n</section>`;
+}
+
+function sourceLine({ n, title, domain, url, cited_at: places }: CitedSource): string {
+  const name = escaped(title);
+  const link =
+    url === undefined
+      ? name
+      : `<a href="${escaped(url)}" rel="noopener noreferrer nofollow" target="_blank" referrerpolicy="no-referrer">${name}</a>`;
+  const site = domain === "" || domain === title ? "" : ` (${escaped(domain)})`;
+  const address = url === undefined ? "" : ` <span class="address">${escaped(url)}</span>`;
+  return `<li id="source-${n}"><span class="number">[${n}]</span> ${link}${site}${address}${backLinks(n, places)}</li>`;
+}
+
+/** More of them would hide the next source. */
+const MOST_BACK_LINKS = 50;
+
+function backLinks(n: number, places: readonly string[]): string {
+  const links = places
+    .slice(0, MOST_BACK_LINKS)
+    .map(
+      (id, index) =>
+        `<a href="#${id}" aria-label="Back to place ${index + 1} that cites source ${n}">↩${index + 1}</a>`,
+    );
+  return links.length === 0 ? "" : ` <span class="back">${links.join(" ")}</span>`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+const escaped = (text: string): string =>
+  onOneLine(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");

@@ -1,0 +1,65 @@
+/** What a saved report says about itself, whatever it is written as: its title, and the facts of its run as text. */
+
+import { cleanText } from "../platform/clean-text.ts";
+import { isoTime } from "../platform/clock.ts";
+
+export interface ReportMetadata {
+  taskId: string;
+  kind: string;
+  status: string;
+  mode: string | undefined;
+  model: string | undefined;
+  startedAt: number;
+  completedAt: number | undefined;
+  tokens: { input: number; output: number };
+  costUsd: number | undefined;
+  usageFinal: boolean;
+  verified: boolean | undefined;
+  note: string | undefined;
+  savedAt: number;
+}
+
+const LONGEST_TITLE = 120;
+
+/** For a report without a title of its own. */
+export function titleOf(query: string): string {
+  const text = onOneLine(query);
+  if (text === "") return "Research report";
+  const characters = Array.from(text);
+  if (characters.length <= LONGEST_TITLE) return text;
+  const cut = characters.slice(0, LONGEST_TITLE).join("");
+  const lastGap = cut.lastIndexOf(" ");
+  return `${lastGap > LONGEST_TITLE / 2 ? cut.slice(0, lastGap) : cut}…`;
+}
+
+export function reportFacts(
+  about: ReportMetadata,
+  { query, sources }: { query: string; sources: number },
+): [name: string, value: string][] {
+  const ended = about.completedAt ?? about.savedAt;
+  const facts: Record<string, string | undefined> = {
+    Query: query,
+    "Task ID": about.taskId,
+    Tool: about.kind,
+    Status: about.status,
+    Mode: about.mode,
+    Model: about.model,
+    Verified: about.verified === undefined ? undefined : about.verified ? "yes" : "no",
+    Note: about.note,
+    Started: isoTime(about.startedAt),
+    Completed: about.completedAt === undefined ? undefined : isoTime(about.completedAt),
+    Duration: `${(Math.max(0, ended - about.startedAt) / 60_000).toFixed(1)} minutes`,
+    Tokens: `${about.tokens.input.toLocaleString("en-US")} in, ${about.tokens.output.toLocaleString("en-US")} out`,
+    Cost: costText(about),
+    Sources: String(sources),
+    Saved: isoTime(about.savedAt),
+  };
+  return Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, onOneLine(value)]]));
+}
+
+function costText({ costUsd, usageFinal }: ReportMetadata): string | undefined {
+  if (costUsd === undefined) return undefined;
+  return `$${costUsd.toFixed(4)} at list prices${usageFinal ? "" : ", not final"}`;
+}
+
+export const onOneLine = (text: string): string => cleanText(text).replaceAll(/\s+/g, " ").trim();

@@ -1,0 +1,154 @@
+import { describe, expect, test, type TestContext } from "vitest";
+import { renderReportHtml } from "../../src/reports/html.ts";
+import { renderHtmlDocument } from "../../src/reports/html-document.ts";
+import type { Source } from "../../src/reports/report.ts";
+import { browserInstalled, openBrowser } from "../support/browser.ts";
+import { type Judge, type Looked, openJudge } from "./xss-judge.ts";
+import { type Payload, PAYLOADS } from "./xss-payloads.ts";
+
+const installed = await browserInstalled();
+
+/** As the page has it, but for Trusted Types, which stop a script before the allow-list could be judged. */
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/** So many at once keep it short; where something is seen, the batch is looked at one by one. */
+const BATCH = 35;
+
+async function openTrial(context: TestContext): Promise<Judge> {
+  const browser = await openBrowser(context);
+  if (browser === undefined) throw new Error("Chromium was there, and is gone.");
+  return openJudge(context, browser);
+}
+
+type Render = (text: string) => string;
+
+async function culprits(
+  judge: Judge,
+  { render, as, policy }: { render: Render; as: "fragments" | "documents"; policy?: string },
+): Promise<string[]> {
+  const look = (payloads: readonly Payload[]): Promise<string[]> => {
+    const rendered = payloads.map(({ id, text }) => render(text(judge.marksFor(id))));
+    const looked: Looked = as === "fragments" ? { fragments: rendered } : { documents: rendered };
+    return judge.look({ ...looked, ...(policy === undefined ? {} : { policy }) });
+  };
+  const found: string[] = [];
+  for (let from = 0; from < PAYLOADS.length; from += BATCH) {
+    const batch = PAYLOADS.slice(from, from + BATCH);
+    if ((await look(batch)).length === 0) continue;
+    for (const payload of batch) {
+      const seen = await look([payload]);
+      if (seen.length > 0) found.push(`${payload.id}, ${payload.family}: ${seen.slice(0, 3).join("; ")}`);
+    }
+  }
+  return found;
+}
+
+const sourcesOf = (text: string): Source[] => [
+  { n: 1, title: text, url: text, domain: text },
+  { n: 2, title: "b", url: "https://b.example/", resolved_url: text, domain: "b.example" },
+];
+
+/** Behind a citation that is known, and before one, so that what a payload leaves open would reach them. */
+const asFragment: Render = (text) =>
+  renderReportHtml({
+    report: `Claim [cite: 1]\n\n${text}\n\nClaim [2]`,
+    query: text,
+    sources: sourcesOf(text),
+    citations: [{ n: 2, start_byte: 18, end_byte: 22 + (text.length % 40) }],
+  }).html;
+
+/** In every place at once. */
+const asDocument: Render = (text) =>
+  renderHtmlDocument({
+    report: text,
+    query: text,
+    sources: sourcesOf(text),
+    partial: text,
+    metadata: {
+      taskId: text,
+      kind: text,
+      status: text,
+      mode: text,
+      model: text,
+      startedAt: 1,
+      completedAt: 2,
+      tokens: { input: 1, output: 1 },
+      costUsd: 1,
+      usageFinal: false,
+      verified: true,
+      note: text,
+      savedAt: 3,
+    },
+  });
+
+const withoutPolicy = (document: string): string => {
+  const bare = document.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, "");
+  expect(bare).not.toBe(document);
+  return bare;
+};
+
+/** Hundreds of documents on a machine that does other things as well. */
+const LIMIT = { timeout: 240_000 };
+
+describe.skipIf(installed === "missing")("a report in a real browser", LIMIT, () => {
+  test("T20: the payloads are many, and all different", () => {
+    const texts = PAYLOADS.map(({ text }) => text({ run: "hit", address: "address" }));
+    expect(new Set(texts).size).toBe(PAYLOADS.length);
+    expect(PAYLOADS.length).toBeGreaterThanOrEqual(120);
+  });
+
+  test("T20, T21: the allow-list alone stops every payload, in a page without any policy", async (t) => {
+    expect(await culprits(await openTrial(t), { render: asFragment, as: "fragments" })).toEqual([]);
+  });
+
+  test("T20, T21: with the page's policy nothing is even tried", async (t) => {
+    const judge = await openTrial(t);
+    expect(await culprits(judge, { render: asFragment, as: "fragments", policy: PAGE_POLICY })).toEqual([]);
+  });
+
+  test("T20, T27: as a file of its own, with its policy taken away", async (t) => {
+    const render: Render = (text) => withoutPolicy(asDocument(text));
+    expect(await culprits(await openTrial(t), { render, as: "documents" })).toEqual([]);
+  });
+
+  test("T20, T27: as a file of its own", async (t) => {
+    expect(await culprits(await openTrial(t), { render: asDocument, as: "documents" })).toEqual([]);
+  });
+});
+
+/** What the judge must see, or its silence means nothing. */
+const UNSAFE: Record<string, { fragment?: string; document?: string; seen: RegExp }> = {
+  "a handler": { fragment: "<img src=x onerror=§>", seen: /payload 7 ran/ },
+  "a link to a script": { fragment: "<a href=javascript:§>x</a>", seen: /payload 7 ran/ },
+  "a frame with a script": {
+    fragment: "<iframe srcdoc='<script>parent.§</script>'></iframe>",
+    seen: /payload 7 ran/,
+  },
+  "an image": { fragment: "<img src=¤>", seen: /p7 was asked for/ },
+  "an imported style": { fragment: "<style>@import '¤';</style>", seen: /p7 was asked for/ },
+  "a form": { fragment: "<form action=¤><button>x</button></form>", seen: /p7\?? was asked for/ },
+  "a page that goes away": { document: "<meta http-equiv=refresh content='0;url=¤'>", seen: /p7 was asked for/ },
+  "a name that is taken": { fragment: "<a id=page>x</a>", seen: /the id page/ },
+  "a link into this window": { fragment: "<a href=https://a.example/>x</a>", seen: /link to https:\/\/a\.example/ },
+  "a script": { document: "<script>§</script>", seen: /payload 7 ran/ },
+  "a dialog": { document: "<script>alert('here')</script>", seen: /a dialog said here/ },
+  "a window": { document: "<script>open('about:blank')</script>", seen: /a window was opened/ },
+  "what no routing sees": {
+    document: "<script>new WebSocket('¤')</script>",
+    seen: /somebody connected/,
+  },
+};
+
+test.skipIf(installed === "missing")("T20: the judge sees what an unsafe rendering does", async (t) => {
+  const judge = await openTrial(t);
+  const { run, address } = judge.marksFor(7);
+  const filled = (html: string): string => html.replaceAll("§", run).replaceAll("¤", address);
+  for (const [name, { fragment, document, seen }] of Object.entries(UNSAFE)) {
+    const found = await judge.look({
+      fragments: fragment === undefined ? [] : [filled(fragment)],
+      documents: document === undefined ? [] : [filled(document)],
+    });
+    expect(found.join("\n"), name).toMatch(seen);
+  }
+});
