@@ -9,7 +9,8 @@ import {
 } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
 import { AppError } from "../errors.ts";
-import { type RunChanges, watchRuns } from "../runs/watch.ts";
+import { listenToRuns } from "../runs/shared-watch.ts";
+import type { RunChanges } from "../runs/watch.ts";
 import { conformanceFixtures } from "./conformance.ts";
 import { readAddress, reportUri, RUNS_URI, runUri } from "./resource-uris.ts";
 import type { Visit } from "./visit.ts";
@@ -52,7 +53,7 @@ function createRunEvents({ deps }: App, owner: string): RunEvents {
     subscribe: (hear) => {
       const listener = { hear };
       listeners.add(listener);
-      stop ??= watchRuns({ ...deps, owner }, (changes) => {
+      stop ??= listenToRuns({ ...deps, owner }, (changes) => {
         for (const event of eventsOf(changes)) publish(event);
       });
       return () => {

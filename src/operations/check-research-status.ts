@@ -123,7 +123,7 @@ async function followToo(deps: OperationDeps): Promise<void> {
   }
 }
 
-const lastThought = async (deps: OperationDeps, { kind, taskId: id }: Run): Promise<string | undefined> =>
+export const lastThought = async (deps: OperationDeps, { kind, taskId: id }: Run): Promise<string | undefined> =>
   kind === "agent" ? (await lastEvent(await deps.database(), id, "thought"))?.text : undefined;
 
 const ACTION: Record<Run["status"], string> = {
@@ -138,13 +138,13 @@ const ACTION: Record<Run["status"], string> = {
 
 export const actionOf = ({ currentAction, status }: Run): string => currentAction ?? ACTION[status];
 
-function remainingMinutes(run: Run, elapsedMs: number): number {
+export function remainingMinutes(run: Run, elapsedMs: number): number {
   const { minutes } = run.estimate;
   const likely = isRecord(minutes) && typeof minutes["likely"] === "number" ? minutes["likely"] : undefined;
   return Math.max(1, Math.round((likely ?? typicalMinutes(run.model ?? "")) - elapsedMs / 60_000));
 }
 
-function stalledSince(run: Run, now: number): string | undefined {
+export function stalledSince(run: Run, now: number): string | undefined {
   if (run.status !== "running_async" || run.lastEventAt === undefined) return undefined;
   return now - run.lastEventAt > STALLED_AFTER_MS ? new Date(run.lastEventAt).toISOString() : undefined;
 }

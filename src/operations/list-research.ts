@@ -1,41 +1,50 @@
-/** `list_research`: what was asked before, newest first. */
+/** `list_research`: what was asked before, newest first, or what fits given words best. */
 
 import { z } from "zod";
 import { AppError } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
+import type { Database } from "../store/database.ts";
 import { type Run, RUN_KINDS, RUN_STATUSES } from "../runs/run.ts";
-import { listRuns, type RunFilter } from "../runs/run-store.ts";
+import { findRuns, listRuns, type RunFilter } from "../runs/run-store.ts";
+import type { FoundPiece } from "../runs/search-words.ts";
 import { factLines } from "./answer-text.ts";
-import { defineOperation, outputSchema } from "./operation.ts";
+import { CAUTION, defineOperation, outputSchema } from "./operation.ts";
 
 const LIMIT = "limit must be a whole number from 1 to 100.";
+
+export const listInput = z.strictObject({
+  status: z
+    .enum(RUN_STATUSES, { error: `status must be one of ${RUN_STATUSES.join(", ")}.` })
+    .optional()
+    .describe("Only runs in this state."),
+  kind: z
+    .enum(RUN_KINDS, { error: `kind must be one of ${RUN_KINDS.join(", ")}.` })
+    .optional()
+    .describe("Only this kind; agent is start_deep_research."),
+  text: z
+    .string({ error: "text must be a text." })
+    .regex(/^[^]{0,1000}$/, { error: "text must have at most 1,000 characters." })
+    .optional()
+    .describe("Words in questions and reports."),
+  limit: z
+    .int({ error: LIMIT })
+    .min(1, { error: LIMIT })
+    .max(100, { error: LIMIT })
+    .default(20)
+    .describe("How many at most."),
+  cursor: z
+    .string({ error: "cursor must be a text." })
+    .regex(/^[\w-]{1,200}$/, { error: "cursor is not one of ours." })
+    .optional()
+    .describe("next_cursor of the page before."),
+});
 
 export const listResearch = defineOperation({
   name: "list_research",
   title: "List research runs",
   description:
-    "Lists stored runs of every kind, newest first, finished or not. Use it to find a task_id, for example after a call was lost; get_research_results then returns the report. Free, instant, local. Returns task_id, kind, question, state and cost of each.",
-  input: z.strictObject({
-    status: z
-      .enum(RUN_STATUSES, { error: `status must be one of ${RUN_STATUSES.join(", ")}.` })
-      .optional()
-      .describe("Only runs in this state."),
-    kind: z
-      .enum(RUN_KINDS, { error: `kind must be one of ${RUN_KINDS.join(", ")}.` })
-      .optional()
-      .describe("Only runs of this kind; agent is start_deep_research."),
-    limit: z
-      .int({ error: LIMIT })
-      .min(1, { error: LIMIT })
-      .max(100, { error: LIMIT })
-      .default(20)
-      .describe("How many at most."),
-    cursor: z
-      .string({ error: "cursor must be a text." })
-      .max(200, { error: "cursor is not one of ours." })
-      .optional()
-      .describe("next_cursor of the page before."),
-  }),
+    "Lists stored runs of every kind, newest first, or those with the words of text, best first. Use it to find a task_id, as of a lost call; get_research_results has the report. Free, instant, local. Returns kind, question, state and cost of each.",
+  input: listInput,
   output: outputSchema({
     runs: z.array(
       z.looseObject({
@@ -47,26 +56,27 @@ export const listResearch = defineOperation({
         created_at: z.string(),
         completed_at: z.string().optional(),
         cost_usd: z.number().optional(),
+        found: z.string().optional(),
       }),
     ),
     next_cursor: z.string().describe("Present when there are more."),
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   positional: undefined,
-  run: async (deps, { status, kind, limit, cursor }, call) => {
-    const before = cursor === undefined ? undefined : readCursor(cursor);
-    const runs = await listRuns(await deps.database(), { owner: call.owner, status, kind, limit, before });
-    const page = runs.slice(0, limit);
-    const last = page.at(-1);
+  webText: true,
+  run: async (deps, input, call) => {
+    const { runs, next_cursor } = await runPage(await deps.database(), call.owner, input);
     return {
       success: true,
-      runs: page.map(listed),
-      next_cursor: runs.length > limit && last !== undefined ? writeCursor(last) : undefined,
+      // Pieces of reports are what web pages say; the questions are the user's own.
+      caution: runs.some(({ found = [] }) => found.length > 0) ? CAUTION : undefined,
+      runs: runs.map(({ run, found }) => ({ ...listed(run), found: found?.map(({ text }) => text).join("") })),
+      next_cursor,
     };
   },
-  toText: ({ runs, next_cursor }) => {
-    if (runs.length === 0) return "No runs are stored.";
-    const lines = runs.map((run) => factLines(run));
+  toText: ({ caution, runs, next_cursor }) => {
+    if (runs.length === 0) return "No such runs are stored.";
+    const lines = [...(caution === undefined ? [] : [caution]), ...runs.map((run) => factLines(run))];
     if (next_cursor !== undefined) lines.push(`next_cursor: ${next_cursor}`);
     return lines.join("\n\n");
   },
@@ -85,18 +95,85 @@ function listed(run: Run) {
   };
 }
 
-export const writeCursor = (run: Run): string => Buffer.from(`${run.createdAt} ${run.taskId}`).toString("base64url");
+interface FoundInList {
+  run: Run;
+  /** Where the words were found; absent when none were looked for. */
+  found?: FoundPiece[] | undefined;
+}
+
+export interface ListedPage {
+  runs: FoundInList[];
+  next_cursor: string | undefined;
+}
+
+export type ListRequest = z.output<typeof listInput>;
+
+/** One page of an owner's runs. */
+export async function runPage(db: Database, owner: string, request: ListRequest): Promise<ListedPage> {
+  const { text = "", status, kind, limit, cursor } = request;
+  if (text.trim() !== "") return foundPage(db, owner, { ...request, text });
+  const before = cursor === undefined ? undefined : readCursor(cursor);
+  const runs = await listRuns(db, { owner, status, kind, limit, before });
+  const page = runs.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    runs: page.map((run) => ({ run })),
+    next_cursor: runs.length > limit && last !== undefined ? writeCursor(last) : undefined,
+  };
+}
+
+/** Reports and their questions first, then the questions of runs that have no report. */
+async function foundPage(db: Database, owner: string, request: ListRequest & { text: string }): Promise<ListedPage> {
+  const { searchQuestions, searchReports } = await import("../runs/search-store.ts");
+  const { searchWords } = await import("../runs/search-words.ts");
+  const { limit, cursor, status, kind } = request;
+  const known = cursor === undefined ? { reports: 0, questions: 0 } : readFoundCursor(cursor);
+  const search = { owner, status, kind, words: searchWords(request.text) };
+  // One more than asked for tells that there is another page.
+  const reports = await searchReports(db, { ...search, limit: limit + 1, skip: known.reports });
+  const room = limit + 1 - reports.length;
+  const questions = room === 0 ? [] : await searchQuestions(db, { ...search, limit: room, skip: known.questions });
+  const page = [...reports, ...questions].slice(0, limit);
+  const fromReports = Math.min(limit, reports.length);
+  const next = { reports: known.reports + fromReports, questions: known.questions + page.length - fromReports };
+  const excerpts = new Map(page.map(({ taskId, found }) => [taskId, found]));
+  const runs = await findRuns(db, owner, [...excerpts.keys()]);
+  return {
+    runs: runs.map((run) => ({ run, found: excerpts.get(run.taskId) ?? [] })),
+    next_cursor: reports.length + questions.length > limit ? writeFoundCursor(next) : undefined,
+  };
+}
+
+const encode = (text: string): string => Buffer.from(text).toString("base64url");
+const decode = (cursor: string): string[] => Buffer.from(cursor, "base64url").toString("utf8").split(" ");
+
+const writeFoundCursor = ({ reports, questions }: { reports: number; questions: number }): string =>
+  encode(`found ${reports} ${questions}`);
+
+/** Nobody turns so many pages, and each costs as much as all before it. */
+const MOST_SKIPPED = 100_000;
+
+function readFoundCursor(cursor: string): { reports: number; questions: number } {
+  const [kind, ...counts] = decode(cursor);
+  const [reports = -1, questions = -1] = counts.map(Number);
+  const right = [reports, questions].every((count) => Number.isInteger(count) && count >= 0 && count <= MOST_SKIPPED);
+  if (kind !== "found" || !right) throw foreignCursor();
+  return { reports, questions };
+}
+
+export const writeCursor = (run: Run): string => encode(`${run.createdAt} ${run.taskId}`);
 
 export function readCursor(cursor: string): RunFilter["before"] {
-  const [createdAt, taskId] = Buffer.from(cursor, "base64url").toString("utf8").split(" ");
+  const [createdAt, taskId] = decode(cursor);
   const time = Number(createdAt);
-  if (!Number.isSafeInteger(time) || taskId === undefined) {
-    throw new AppError({
-      code: "INVALID_INPUT",
-      message: "cursor is not one of ours.",
-      suggestion: "Leave it out to start at the newest run.",
-      details: { status: 400, field: "cursor" },
-    });
-  }
+  if (!Number.isSafeInteger(time) || taskId === undefined) throw foreignCursor();
   return { createdAt: time, taskId };
 }
+
+const foreignCursor = (): AppError =>
+  new AppError({
+    code: "INVALID_INPUT",
+    message: "cursor is not one of ours.",
+    suggestion: "Leave it out to start at the first page.",
+    details: { status: 400, field: "cursor" },
+  });

@@ -17,6 +17,23 @@ export async function hasAttempt(db: Database, attemptId: string): Promise<boole
   return (await found.executeTakeFirst()) !== undefined;
 }
 
+/** All that was sent for a run, in order. */
+export async function attemptsOf(db: Database, taskId: string) {
+  const rows = await db
+    .selectFrom("research_attempts")
+    .select(["attempt_id", "state", "sent_at", "answered_at"])
+    .where("task_id", "=", taskId)
+    .orderBy("created_at")
+    .orderBy("attempt_id")
+    .execute();
+  return rows.map((row) => ({
+    attemptId: row.attempt_id,
+    state: row.state,
+    sentAt: row.sent_at ?? undefined,
+    answeredAt: row.answered_at ?? undefined,
+  }));
+}
+
 /** The newest attempt of a run. */
 export function currentAttempt(db: Database, taskId: string) {
   return db

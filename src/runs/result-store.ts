@@ -85,6 +85,19 @@ export async function findResult(db: Database, taskId: string): Promise<RunResul
   };
 }
 
+/** Whether there is text to read of a finished run, without reading it; the rounds of one that died count. */
+export async function textOf(db: Database, taskId: string): Promise<{ partial: boolean } | undefined> {
+  const result = await db
+    .selectFrom("research_results")
+    .select("partial")
+    .where("task_id", "=", taskId)
+    .where((where) => where(where.fn("trim", ["report_markdown"]), "!=", ""))
+    .executeTakeFirst();
+  if (result !== undefined) return { partial: result.partial === 1 };
+  const round = db.selectFrom("research_rounds").select("round_number").where("task_id", "=", taskId).limit(1);
+  return (await round.executeTakeFirst()) === undefined ? undefined : { partial: true };
+}
+
 export async function findRounds(db: Database, taskId: string): Promise<SavedRound[]> {
   const rows = await db
     .selectFrom("research_rounds")
@@ -100,6 +113,22 @@ export async function findRounds(db: Database, taskId: string): Promise<SavedRou
     sources: sourceList.parse(JSON.parse(row.sources_json)),
     queries: stringList.parse(JSON.parse(row.queries_json)),
     metadata: anyRecord.parse(JSON.parse(row.metadata_json)),
+  }));
+}
+
+/** What is told of the finished rounds, without their reports. */
+export async function roundSummaries(db: Database, taskId: string) {
+  const rows = await db
+    .selectFrom("research_rounds")
+    .select(["round_number", "verified", "summary", "completed_at"])
+    .where("task_id", "=", taskId)
+    .orderBy("round_number")
+    .execute();
+  return rows.map((row) => ({
+    roundNumber: row.round_number,
+    verified: row.verified === 1,
+    summary: row.summary,
+    completedAt: row.completed_at,
   }));
 }
 

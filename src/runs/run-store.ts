@@ -221,6 +221,18 @@ export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> 
   return rows.map(runOf);
 }
 
+/** In the order of the ids; those that are not this owner's are left out. */
+export async function findRuns(db: Database, owner: string, taskIds: string[]): Promise<Run[]> {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .selectAll()
+    .where("task_id", "in", taskIds)
+    .where("owner", "=", owner)
+    .execute();
+  const known = new Map(rows.map((row) => [row.task_id, runOf(row)]));
+  return taskIds.flatMap((taskId) => known.get(taskId) ?? []);
+}
+
 function runOf(row: Selectable<Tables["research_tasks"]>): Run {
   return {
     taskId: row.task_id,
@@ -241,6 +253,7 @@ function runOf(row: Selectable<Tables["research_tasks"]>): Run {
     deadlineAt: row.deadline_at ?? undefined,
     lastEventAt: row.last_event_at ?? undefined,
     interactionId: row.interaction_id ?? undefined,
+    parentTaskId: row.parent_task_id ?? undefined,
     cancelRequestedAt: row.cancel_requested_at ?? undefined,
     cancelConfirmed: row.cancel_confirmed === null ? undefined : row.cancel_confirmed === 1,
     enableNotifications: row.enable_notifications === 1,

@@ -58,6 +58,7 @@ export interface Run {
   deadlineAt: number | undefined;
   lastEventAt: number | undefined;
   interactionId: string | undefined;
+  parentTaskId: string | undefined;
   cancelRequestedAt: number | undefined;
   cancelConfirmed: boolean | undefined;
   enableNotifications: boolean;

@@ -1,0 +1,70 @@
+/** The SQL of figures over an owner's runs: how many are in which state, and what the finished ones took. */
+
+import { sql } from "kysely";
+import type { Database } from "../store/database.ts";
+import { isFinished, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus } from "./run.ts";
+import { estimateOf, type RunEstimate } from "./run-estimate.ts";
+
+/** Read from an index alone, however many runs there are. */
+export async function countRuns(db: Database, owner: string): Promise<Partial<Record<RunStatus, number>>> {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select(["status", (select) => select.fn.countAll<number>().as("count")])
+    .where("owner", "=", owner)
+    .groupBy("status")
+    .execute();
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+}
+
+export interface FinishedFigures {
+  taskId: string;
+  kind: RunKind;
+  query: string;
+  status: RunStatus;
+  startedAt: number;
+  completedAt: number;
+  costUsd: number | undefined;
+  estimate: RunEstimate;
+}
+
+const FINISHED = RUN_STATUSES.filter(isFinished);
+
+/** The newest ones, oldest first. */
+export async function finishedFigures(
+  db: Database,
+  owner: string,
+  { since, limit }: { since: number; limit: number },
+): Promise<FinishedFigures[]> {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select(["task_id", "kind", "query", "status", "started_at", "created_at", "completed_at", "cost_usd"])
+    .select("estimate_json")
+    .where("owner", "=", owner)
+    .where("created_at", ">=", since)
+    .where("completed_at", "is not", null)
+    .where("status", "in", FINISHED)
+    .orderBy("created_at", "desc")
+    .limit(limit)
+    .execute();
+  return rows
+    .map((row) => ({
+      taskId: row.task_id,
+      kind: RUN_KINDS.find((kind) => kind === row.kind) ?? "search",
+      query: row.query,
+      status: RUN_STATUSES.find((status) => status === row.status) ?? "failed",
+      startedAt: row.started_at ?? row.created_at,
+      completedAt: row.completed_at ?? row.created_at,
+      costUsd: row.cost_usd ?? undefined,
+      estimate: estimateOf(JSON.parse(row.estimate_json ?? "{}")),
+    }))
+    .toSorted((one, other) => one.completedAt - other.completedAt);
+}
+
+export async function totalCost(db: Database, owner: string): Promise<number> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select(sql<number>`coalesce(sum(cost_usd), 0)`.as("usd"))
+    .where("owner", "=", owner)
+    .executeTakeFirst();
+  return row?.usd ?? 0;
+}

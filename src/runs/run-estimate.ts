@@ -1,0 +1,11 @@
+/** What was expected of a run when it was started, read leniently: older ones were stored by older programs. */
+
+import { z } from "zod";
+
+const figure = z.number().optional().catch(undefined);
+const range = z.object({ min: figure, likely: figure, max: figure }).optional().catch(undefined);
+const stored = z.object({ usd: range, minutes: range }).catch({});
+
+export type RunEstimate = z.infer<typeof stored>;
+
+export const estimateOf = (estimate: unknown): RunEstimate => stored.parse(estimate);
