@@ -58,6 +58,12 @@ export function createAccessJwt({ issuer, resource, log, now }: AccessJwtOptions
   };
 }
 
+/** When a token that was accepted runs out, in milliseconds. */
+export async function expiryOf(token: string): Promise<number> {
+  const { decodeJwt } = await import("jose");
+  return (decodeJwt(token).exp ?? 0) * 1_000;
+}
+
 async function claimedIssuer(token: string): Promise<string | undefined> {
   const { decodeJwt } = await import("jose");
   try {
@@ -81,11 +87,14 @@ function verdict({ payload, protectedHeader }: JWTVerifyResult): JwtVerdict {
  */
 export function ownerOf({ sub, iss }: Pick<JWTPayload, "sub" | "iss">): string | undefined {
   if (typeof sub !== "string" || sub === "" || typeof iss !== "string") return undefined;
-  // A subject is somebody at one issuer only.
-  const issuer = sha256(iss).slice(0, 12);
-  if (/^[\w.@|:+/=-]{1,128}$/.test(sub)) return `oauth:${issuer}:${sub}`;
-  return `oauth:${issuer}:~${sha256(sub)}`;
+  if (/^[\w.@|:+/=-]{1,128}$/.test(sub)) return `${prefixOf(iss)}${sub}`;
+  return `${prefixOf(iss)}~${sha256(sub)}`;
 }
+
+/** A subject is somebody at one issuer only. */
+const prefixOf = (issuer: string): string => `oauth:${sha256(issuer).slice(0, 12)}:`;
+
+export const isOwnerOf = (issuer: string, owner: string): boolean => owner.startsWith(prefixOf(issuer));
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 

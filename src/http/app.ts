@@ -1,7 +1,7 @@
 /** The HTTP door: who may come in, in which order that is asked, and what stands at which address. */
 
 import { getConnInfo } from "@hono/node-server/conninfo";
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import type { App } from "../app.ts";
 import type { McpEndpoint } from "../mcp/http.ts";
 import type { Caller } from "../mcp/visit.ts";
@@ -10,8 +10,12 @@ import type { Authenticate } from "./authenticate.ts";
 import { isPreflight, letBrowserRead, preflightAnswer } from "./cors.ts";
 import type { Guard } from "./guard.ts";
 import type { WellKnown } from "./oauth.ts";
+import { isPageAddress } from "./page-addresses.ts";
+import type { Admitted, Asking, PageDoor } from "./page-door.ts";
+import { protectPage } from "./page-headers.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { type Refusal, refuse } from "./refusal.ts";
+import { createWeb } from "../web/web.ts";
 import { whileWelcome } from "./while-welcome.ts";
 
 export interface HttpParts {
@@ -19,6 +23,7 @@ export interface HttpParts {
   mcp: McpEndpoint;
   guard: Guard;
   authenticate: Authenticate;
+  pageDoor: PageDoor;
   wellKnown: WellKnown;
   rateLimit: RateLimit;
 }
@@ -29,20 +34,28 @@ interface HttpEnv {
 
 const PUBLIC = "/.well-known/";
 
-export function createHttpApp({ app, mcp, guard, authenticate, wellKnown, rateLimit }: HttpParts): Hono<HttpEnv> {
+export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
+  const { app, mcp, guard, pageDoor, wellKnown, rateLimit } = parts;
   const http = new Hono<HttpEnv>();
   http.use(async (context, next) => {
+    await next();
+    if (isPageAddress(context.req.path)) protectPage(context.res.headers);
+  });
+  http.use(async (context, next) => {
+    const isPage = isPageAddress(context.req.path);
     const origin = context.req.header("origin");
     // A request line may name a host of its own, which then counts for more than the header.
     const hosts = [context.req.header("host"), new URL(context.req.url).host];
     if (!hosts.every(guard.allowsHost)) return refuse(FOREIGN_HOST);
     // Clients in a browser find the issuer before anybody knows them.
     if (context.req.path.startsWith(PUBLIC)) return (await wellKnown(context.req.raw)) ?? refuse(UNKNOWN_ADDRESS);
-    if (!guard.allowsOrigin(origin)) return refuse(FOREIGN_ORIGIN);
+    // The page is its own origin, under whichever allowed name it was opened.
+    if (!guard.allowsOrigin(origin) && !(isPage && pageDoor.isOwn(context.req.raw))) return refuse(FOREIGN_ORIGIN);
     if (app.shutdown.leaving()) return refuse(LEAVING);
-    if (isPreflight(context.req.raw)) context.res = preflightAnswer();
+    if (isPreflight(context.req.raw) && !isPage) context.res = preflightAnswer();
     else await next();
-    if (origin !== undefined) letBrowserRead(context.res.headers, origin);
+    // No page but ours reads what the page is told.
+    if (origin !== undefined && !isPage) letBrowserRead(context.res.headers, origin);
     return undefined;
   });
   http.get("/health", (context) =>
@@ -53,22 +66,27 @@ export function createHttpApp({ app, mcp, guard, authenticate, wellKnown, rateLi
       timestamp: isoTime(app.deps.clock.now()),
     }),
   );
+  http.route("/", pageDoor.waysIn);
+  const admit = createAdmit(parts);
   // Also before addresses that do not exist: a stranger learns nothing about which do.
   http.use(async (context, next) => {
     // Of the connection, never of a header: anybody can write one.
     const address = getConnInfo(context).remote.address ?? "";
-    const caller = await authenticate(context.req.raw, { address });
-    if (caller instanceof Response) return caller;
-    const tooMany = rateLimit(caller.owner);
+    const admitted = await admit(context, { address });
+    if (admitted instanceof Response) return admitted;
+    const tooMany = rateLimit(admitted.budget);
     if (tooMany !== undefined) return tooMany;
-    context.set("caller", caller);
+    context.set("caller", admitted.caller);
     await next();
     const isWelcome = async (): Promise<boolean> =>
-      !((await authenticate(context.req.raw, { address })) instanceof Response);
+      !((await admit(context, { address, again: true })) instanceof Response);
     context.res = whileWelcome(context.res, { isWelcome });
+    if (admitted.cookie !== undefined) context.res.headers.append("set-cookie", admitted.cookie);
     return undefined;
   });
   http.all("/mcp", (context) => mcp.handle(context.req.raw, context.get("caller")));
+  http.route("/", pageDoor.inside);
+  http.route("/", createWeb(app));
   http.notFound(() => refuse(UNKNOWN_ADDRESS));
   http.onError((error) => {
     const id = crypto.randomUUID().slice(0, 8);
@@ -76,6 +94,15 @@ export function createHttpApp({ app, mcp, guard, authenticate, wellKnown, rateLi
     return refuse(unexpected(id));
   });
   return http;
+}
+
+/** A cookie is good for the page, a token for everything but its pages. */
+function createAdmit({ authenticate, pageDoor }: HttpParts) {
+  return async ({ req }: Context, about: Asking): Promise<Admitted | Response> => {
+    if (isPageAddress(req.path)) return pageDoor.admit(req.raw, about);
+    const caller = await authenticate(req.raw, about);
+    return caller instanceof Response ? caller : { caller, budget: caller.owner };
+  };
 }
 
 const FOREIGN_HOST: Refusal = {

@@ -10,6 +10,7 @@ import { createLog } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { type Authenticate, createAuthenticate } from "./authenticate.ts";
+import { createCredentials } from "./credentials.ts";
 import { addToken, listTokens, revokeToken } from "./token-store.ts";
 
 const OWN = "the-servers-own-token";
@@ -38,19 +39,11 @@ interface Setup {
   database?: () => Promise<Database>;
 }
 
-const door = ({ issuer, noAuth = false, database = async () => store.db }: Setup = {}): Promise<Authenticate> =>
-  createAuthenticate(
-    {
-      config: {
-        configDir: directory,
-        configDirWritable: true,
-        settings: { MCP_AUTH_TOKEN: OWN, MCP_OAUTH_ISSUER: issuer, MCP_PUBLIC_URL: new URL(RESOURCE).origin },
-      },
-      log,
-      deps: { database, clock },
-    },
-    { noAuth },
-  );
+async function door({ issuer, noAuth = false, database = async () => store.db }: Setup = {}): Promise<Authenticate> {
+  const settings = { MCP_AUTH_TOKEN: OWN, MCP_OAUTH_ISSUER: issuer, MCP_PUBLIC_URL: new URL(RESOURCE).origin };
+  const config = { configDir: directory, configDirWritable: true, settings };
+  return createAuthenticate(await createCredentials({ config, log, deps: { database, clock } }, { noAuth }));
+}
 
 const request = (token?: string, url = "http://127.0.0.1:3000/mcp", more: Record<string, string> = {}): Request =>
   new Request(url, { headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...more } });

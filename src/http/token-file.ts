@@ -38,6 +38,12 @@ export async function localToken({ config, log }: TokenPlace): Promise<string> {
   return token;
 }
 
+/** The token that a server of this installation asks for, as far as it is known; none is made. */
+export async function keptToken({ config, log }: TokenPlace): Promise<string | undefined> {
+  const { MCP_AUTH_TOKEN: given } = config.settings;
+  return given === undefined ? readToken(join(config.configDir, "token"), log) : checked(given);
+}
+
 function checked(token: string): string {
   if (isStrongToken(token)) return token;
   throw new AppError({

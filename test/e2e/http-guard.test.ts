@@ -1,30 +1,8 @@
 /** Host and Origin on every route: what a web page or a rebound name can reach on its reader's machine is nothing. */
 
-import { request } from "node:http";
 import { describe, expect, test } from "vitest";
-import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
-
-interface Asked {
-  method?: string;
-  path: string;
-  headers: Record<string, string>;
-}
-
-/** fetch() does not let a Host be set. */
-function ask(
-  server: RunningHttpServer,
-  { method = "GET", path, headers }: Asked,
-): Promise<{ status: number; body: string; headers: NodeJS.Dict<string | string[]> }> {
-  return new Promise((resolve, reject) => {
-    const asked = request(`${server.url}${path}`, { method, headers, agent: false }, (response) => {
-      let body = "";
-      response.setEncoding("utf8").on("data", (text: string) => (body += text));
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, body, headers: response.headers }));
-    });
-    asked.once("error", reject);
-    asked.end();
-  });
-}
+import { openHttpScene } from "../support/http-server.ts";
+import { ask } from "../support/raw-request.ts";
 
 const HOSTS: [string, "in" | "out" | "broken"][] = [
   ["localhost", "in"],
@@ -68,7 +46,10 @@ const ROUTES: [string, number, number][] = [
   ["/.well-known/oauth-protected-resource", 404, 404],
   ["/.well-known/anything/else", 404, 404],
   ["/mcp", 401, 405],
-  ["/", 401, 404],
+  // A token in a header is for programs: they have no use for the page itself.
+  ["/", 401, 401],
+  ["/assets/page.js", 401, 401],
+  ["/api/links", 401, 404],
   ["/no/such/address", 401, 404],
 ];
 

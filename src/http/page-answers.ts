@@ -1,0 +1,41 @@
+/** What the page's door answers itself: where to go, who is asked for, and what foreign pages are told. */
+
+import { ownPlace } from "./page-addresses.ts";
+import { isSentByOthers } from "./page-origin.ts";
+import { type Refusal, refuse } from "./refusal.ts";
+import { signInPage } from "./sign-in-page.ts";
+
+/** A person gets a page to sign in; a program what to do. */
+export function askWho(request: Request, { to, reason }: { to?: string; reason?: string } = {}): Response {
+  const { pathname, search } = new URL(request.url);
+  const isShown = request.method === "GET" && readsHtml(request) && !/^\/(?:api|assets)\//.test(pathname);
+  if (!isShown) return refuse({ ...NOT_SIGNED_IN, message: reason ?? NOT_SIGNED_IN.message });
+  return signInPage({
+    status: 401,
+    reason,
+    to: to ?? ownPlace(`${pathname}${search}`),
+    sentByOthers: isSentByOthers(request),
+  });
+}
+
+export const readsHtml = ({ headers }: Request): boolean => headers.get("accept")?.includes("text/html") === true;
+
+export const seeOther = (location: string, cookie?: string): Response =>
+  new Response(null, {
+    status: 303,
+    headers: { Location: location, ...(cookie === undefined ? {} : { "Set-Cookie": cookie }) },
+  });
+
+const NOT_SIGNED_IN: Refusal = {
+  status: 401,
+  code: "UNAUTHORIZED",
+  message: "Nobody is signed in.",
+  suggestion: "Open the page with `gemini-search-mcp dashboard`, or send a token as `Authorization: Bearer` to /api.",
+};
+
+export const FOREIGN_PAGE: Refusal = {
+  status: 403,
+  code: "FORBIDDEN",
+  message: "This was asked by another web page, not by the page of this server.",
+  suggestion: "Open the page itself: gemini-search-mcp dashboard",
+};

@@ -1,0 +1,233 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Hono } from "hono";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { RESOURCE, startIssuer } from "../../test/support/issuer.ts";
+import { systemClock } from "../platform/clock.ts";
+import { createLog } from "../platform/log.ts";
+import { openStore, type Store } from "../store/store.ts";
+import { createCredentials, type Credentials } from "./credentials.ts";
+import { createPageDoor, type PageDoor } from "./page-door.ts";
+import { makeLink } from "./page-key-store.ts";
+import { addToken, revokeToken } from "./token-store.ts";
+import { whileWelcome } from "./while-welcome.ts";
+
+const OWN = "the-servers-own-token";
+const DAY = 24 * 3_600_000;
+const HOST = "127.0.0.1:3000";
+const ABOUT = { address: "192.0.2.7" };
+/** As the Node server says where a connection comes from. */
+const CONNECTION = { incoming: { socket: { remoteAddress: ABOUT.address, remotePort: 1, remoteFamily: "IPv4" } } };
+
+let directory: string;
+let store: Store;
+let time: number;
+const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
+const clock = { ...systemClock, now: () => time };
+
+beforeEach(async () => {
+  time = Date.now();
+  directory = mkdtempSync(join(tmpdir(), "gemini-search-page-door-"));
+  store = await openStore({ file: join(directory, "deep_research.db"), clock, log });
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+interface Scene {
+  door: PageDoor;
+  credentials: Credentials;
+  /** The answer of the ways in and of what is inside, without who is asked in between. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+}
+
+async function open({ token = OWN, issuer, publicUrl }: { token?: string; issuer?: string; publicUrl?: string } = {}) {
+  const settings = { MCP_AUTH_TOKEN: token, MCP_OAUTH_ISSUER: issuer, MCP_PUBLIC_URL: publicUrl };
+  const config = { configDir: directory, configDirWritable: true, settings };
+  const app = { config, log, deps: { database: async () => store.db, clock } };
+  const credentials = await createCredentials(app, { noAuth: false });
+  if (credentials === undefined) throw new Error("A token is asked for.");
+  const door = createPageDoor(app, credentials);
+  const http = new Hono().route("/", door.waysIn).route("/", door.inside);
+  const ask: Scene["ask"] = async (path, init = {}) =>
+    http.request(
+      `http://${HOST}${path}`,
+      { ...init, headers: { host: HOST, ...Object.fromEntries(new Headers(init.headers)) } },
+      CONNECTION,
+    );
+  return { door, credentials, ask } satisfies Scene;
+}
+
+const cookieOf = (response: Response): string => response.headers.get("set-cookie")?.split(";")[0] ?? "";
+
+/** Signs in as the form does. */
+const signIn = ({ ask }: Scene, token: string, headers: Record<string, string> = {}): Promise<Response> =>
+  ask("/sign-in", { method: "POST", body: new URLSearchParams({ token, to: "/start" }), headers });
+
+const come = ({ door }: Scene, cookie: string, path = "/", headers: Record<string, string> = {}) =>
+  door.admit(new Request(`http://${HOST}${path}`, { headers: { host: HOST, cookie, ...headers } }), ABOUT);
+
+const statusOf = (answer: Awaited<ReturnType<PageDoor["admit"]>>): number | string =>
+  answer instanceof Response ? answer.status : answer.caller.owner;
+
+describe("A9 a browser that is signed in", () => {
+  test("is whoever's token it came by, and no other's", async () => {
+    const scene = await open();
+    const ann = await addToken(store.db, { name: "ann", now: time });
+    const own = cookieOf(await signIn(scene, OWN));
+    const anns = cookieOf(await signIn(scene, ann));
+    expect(await come(scene, own)).toMatchObject({ caller: { owner: "local", from: "network" }, budget: "page local" });
+    expect(await come(scene, anns, "/api/runs")).toMatchObject({ caller: { owner: "ann" }, budget: "page ann" });
+    expect(await come(scene, anns, "/assets/page.js")).toMatchObject({ budget: "files ann" });
+    const link = await makeLink(store.db, { owner: "ann", tokenHash: "0".repeat(64) }, time);
+    expect((await scene.ask(`/enter/${link}`)).status).toBe(401);
+  });
+
+  test("is out once the token is revoked, also when the name gets another, and its stream ends", async () => {
+    const scene = await open();
+    const cookie = cookieOf(await signIn(scene, await addToken(store.db, { name: "ann", now: time })));
+    const link = new URL((await linkFor(scene, "ann")).path, `http://${HOST}`).pathname;
+    expect(statusOf(await come(scene, cookie))).toBe("ann");
+    const body = new ReadableStream<Uint8Array>();
+    const stream = whileWelcome(new Response(body, { headers: { "content-type": "text/event-stream" } }), {
+      isWelcome: async () => statusOf(await come(scene, cookie, "/api/live")) === "ann",
+      askAgainMs: 1,
+    });
+    await revokeToken(store.db, { name: "ann", now: time });
+    await addToken(store.db, { name: "ann", now: time });
+    await expect(stream.text()).rejects.toThrow("no longer accepted");
+    expect(statusOf(await come(scene, cookie))).toBe(401);
+    expect((await scene.ask(link)).status).toBe(401);
+  });
+
+  test("is out once the server has another token of its own, and back with the old one", async () => {
+    const cookie = cookieOf(await signIn(await open(), OWN));
+    expect(statusOf(await come(await open({ token: "quite-another-token" }), cookie))).toBe(401);
+    expect(statusOf(await come(await open(), cookie))).toBe("local");
+  });
+
+  test("stays so for 30 days after its last visit, and is told when it lasts longer", async () => {
+    const scene = await open();
+    const cookie = cookieOf(await signIn(scene, OWN));
+    expect(await come(scene, cookie)).toMatchObject({ cookie: undefined });
+    time += DAY;
+    const renewed = await come(scene, cookie);
+    expect(renewed).toMatchObject({ cookie: `${cookie}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Strict` });
+    time += 30 * DAY;
+    expect(statusOf(await come(scene, cookie))).toBe(401);
+  });
+
+  test("is asked about again in a stream without using up the day's renewal, which only an answer can tell", async () => {
+    const scene = await open();
+    const cookie = cookieOf(await signIn(scene, OWN));
+    time += DAY;
+    const request = new Request(`http://${HOST}/api/live`, { headers: { host: HOST, cookie } });
+    expect(await scene.door.admit(request, { ...ABOUT, again: true })).toMatchObject({ cookie: undefined });
+    expect(await come(scene, cookie)).toMatchObject({ cookie: expect.stringContaining("Max-Age=2592000") });
+  });
+
+  test("by a token of an issuer stays as long as that token", async (context) => {
+    const issuer = await startIssuer();
+    context.onTestFinished(issuer.close);
+    const scene = await open({ issuer: issuer.url, publicUrl: new URL(RESOURCE).origin });
+    const expires = Math.floor(time / 1_000) + 600;
+    const answer = await signIn(scene, await issuer.token({ exp: expires }));
+    expect(answer.headers.get("set-cookie")).toMatch(/; Max-Age=(?:600|599);/);
+    const cookie = cookieOf(answer);
+    expect(statusOf(await come(scene, cookie))).toBe(`oauth:${issuer.mark}:ann`);
+    expect(statusOf(await come(await open(), cookie))).toBe(401);
+    time = expires * 1_000;
+    expect(statusOf(await come(scene, cookie))).toBe(401);
+  });
+});
+
+async function linkFor({ credentials }: Scene, owner: string): Promise<{ path: string }> {
+  const rows = await store.db.selectFrom("page_keys").selectAll().where("owner", "=", owner).execute();
+  const tokenHash = rows[0]?.token_hash ?? credentials.own.tokenHash;
+  return { path: `/enter/${await makeLink(store.db, { owner, tokenHash }, time)}` };
+}
+
+describe("A9 the cookie", () => {
+  test("is for one port, out of reach of scripts and foreign pages, and Secure where TLS is known", async () => {
+    const scene = await open({ publicUrl: "https://research.example" });
+    const plain = await signIn(scene, OWN);
+    expect(plain.headers.get("set-cookie")).toMatch(
+      /^gemini_search_page_3000=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/,
+    );
+    const proxied = await signIn(scene, OWN, { host: "research.example", origin: "https://research.example" });
+    expect(proxied.headers.get("set-cookie")).toMatch(/^gemini_search_page_80=.*; HttpOnly; Secure; SameSite=Strict$/);
+    expect(statusOf(await come(scene, cookieOf(plain), "/", { host: "127.0.0.1:3001" }))).toBe(401);
+    expect(statusOf(await come(scene, "gemini_search_page_3000=short"))).toBe(401);
+  });
+});
+
+describe("A9 a link", () => {
+  const RUN = "/runs/6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
+  const SENT = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+
+  test("of somebody else is not used up by a look at it or by a foreign page, and leads to a run", async () => {
+    const scene = await open();
+    await signIn(scene, await addToken(store.db, { name: "ann", now: time }));
+    const { path } = await linkFor(scene, "ann");
+    const address = `${path}?to=${encodeURIComponent(RUN)}`;
+    expect((await scene.ask(address, { method: "HEAD" })).status).toBe(405);
+    const sent = await scene.ask(address, { headers: SENT });
+    expect(sent.status).toBe(200);
+    expect(sent.headers.get("set-cookie")).toBeNull();
+    expect(await sent.text()).toContain(`href="${address}"`);
+    const used = await scene.ask(address, { headers: { "sec-fetch-site": "same-origin" } });
+    expect([used.status, used.headers.get("location")]).toEqual([303, RUN]);
+    // The history of a signed-in browser still leads somewhere.
+    const again = await scene.ask(address, { headers: { cookie: cookieOf(used) } });
+    expect([again.status, again.headers.get("location"), again.headers.get("set-cookie")]).toEqual([303, RUN, null]);
+    expect((await scene.ask(address)).status).toBe(401);
+    // A visit that makes the session last longer says so.
+    time += DAY;
+    const later = await scene.ask(address, { headers: { cookie: cookieOf(used) } });
+    expect(later.headers.get("set-cookie")).toContain("Max-Age=2592000");
+  });
+
+  test("of the user of this machine is used at once by a window, whoever sends it, and by nothing else", async () => {
+    const scene = await open();
+    const { path } = await linkFor(scene, "local");
+    const address = `${path}?to=${encodeURIComponent(RUN)}`;
+    for (const other of [{ "sec-fetch-mode": "no-cors" }, { "sec-fetch-dest": "iframe" }]) {
+      expect((await scene.ask(address, { headers: { ...SENT, ...other } })).headers.get("set-cookie")).toBeNull();
+    }
+    const sent = await scene.ask(address, { headers: SENT });
+    expect([sent.status, statusOf(await come(scene, cookieOf(sent)))]).toEqual([200, "local"]);
+    expect(await sent.text()).toContain(`<meta http-equiv="refresh" content="0; url=${RUN}">`);
+    expect((await scene.ask(address, { headers: SENT })).headers.get("set-cookie")).toBeNull();
+    // Without TLS a browser does not say where it comes from; the file does.
+    const { path: second } = await linkFor(scene, "local");
+    const led = await scene.ask(`${second}?by=file`);
+    expect([led.status, statusOf(await come(scene, cookieOf(led)))]).toEqual([200, "local"]);
+  });
+
+  test("that was made with another token says so", async () => {
+    const { path } = await linkFor(await open({ token: "quite-another-token" }), "local");
+    const answer = await (await open()).ask(path, { headers: { accept: "text/html" } });
+    expect(answer.status).toBe(401);
+    expect(await answer.text()).toContain("another token than this server has now. Set MCP_AUTH_TOKEN");
+  });
+
+  test("is no longer good after two minutes, and whoever tries many has to wait", async () => {
+    const scene = await open();
+    const { path } = await linkFor(scene, "local");
+    time += 2 * 60_000;
+    const late = await scene.ask(path, { headers: { accept: "text/html" } });
+    expect(late.status).toBe(401);
+    expect(await late.text()).toContain("gemini-search-mcp dashboard");
+    const tries = await Promise.all(Array.from({ length: 300 }, (_, at) => scene.ask(`/enter/guess${at}`)));
+    expect(new Set(tries.map(({ status }) => status))).toEqual(new Set([401, 429]));
+  });
+
+  test("text in it is shown as text", async () => {
+    const scene = await open();
+    const headers = { "sec-fetch-site": "cross-site", accept: "text/html" };
+    const answer = await scene.ask(`/enter/${encodeURIComponent('"><script>alert(1)</script>')}`, { headers });
+    expect(await answer.text()).not.toContain("<script>alert");
+  });
+});

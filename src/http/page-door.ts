@@ -1,0 +1,88 @@
+/** Who may open the page: a browser that came by a link or signed in, and a script that sends a token. */
+
+import { Hono } from "hono";
+import type { Caller } from "../mcp/visit.ts";
+import { createAuthenticate } from "./authenticate.ts";
+import { type Credentials, type CredentialsApp, fromNetwork, storeUnavailable } from "./credentials.ts";
+import { isForScripts, ownPlace } from "./page-addresses.ts";
+import { askWho, FOREIGN_PAGE, readsHtml, seeOther } from "./page-answers.ts";
+import { createInside, createWaysIn, type DoorParts } from "./page-entrance.ts";
+import { createPageOrigin, type PageOrigin } from "./page-origin.ts";
+import { createPageSessions } from "./page-session.ts";
+import { refuse } from "./refusal.ts";
+
+export interface Admitted {
+  caller: Caller;
+  /** Whose budget of requests it takes from. */
+  budget: string;
+  /** To be set, when the session lasts longer than the browser knows. */
+  cookie?: string | undefined;
+}
+
+export interface Asking {
+  address: string;
+  /** Whether they still may, in the middle of an answer: no cookie can be set then. */
+  again?: boolean;
+}
+
+export interface PageDoor extends Pick<PageOrigin, "isOwn"> {
+  /** A response is a refusal, ready to be sent. */
+  admit(request: Request, about: Asking): Promise<Admitted | Response>;
+  /** The ways in: to be mounted before anybody is asked who they are. */
+  waysIn: Hono;
+  /** For those who are in. */
+  inside: Hono;
+}
+
+/** Without credentials no token is asked for. */
+export function createPageDoor(app: CredentialsApp, credentials: Credentials | undefined): PageDoor {
+  const origin = createPageOrigin(app.config.settings.MCP_PUBLIC_URL);
+  if (credentials === undefined) return openDoor(origin);
+  const parts: DoorParts = { app, credentials, origin, sessions: createPageSessions(app, credentials) };
+  return { isOwn: origin.isOwn, admit: createAdmit(parts), waysIn: createWaysIn(parts), inside: createInside(parts) };
+}
+
+function openDoor({ isOwn, mayUsePage }: PageOrigin): PageDoor {
+  const waysIn = new Hono();
+  waysIn.get("/enter/:code", (context) => seeOther(ownPlace(context.req.query("to"))));
+  waysIn.get("/sign-in", () => seeOther("/"));
+  const inside = new Hono();
+  inside.post("/api/links", (context) => context.json({ path: "/" }));
+  // Nobody is signed in; whoever leaves all the same has nothing to lose.
+  inside.post("/sign-out", ({ req }) => (readsHtml(req.raw) ? seeOther("/") : new Response(null, { status: 204 })));
+  return {
+    isOwn,
+    waysIn,
+    inside,
+    admit: async (request) =>
+      mayUsePage(request)
+        ? { caller: fromNetwork("local"), budget: pageBudget(request, "local") }
+        : refuse(FOREIGN_PAGE),
+  };
+}
+
+function createAdmit({ credentials, origin, sessions }: DoorParts): PageDoor["admit"] {
+  const authenticate = createAuthenticate(credentials);
+  return async (request, about) => {
+    if (isForScripts(pathOf(request)) && request.headers.has("authorization")) {
+      const caller = await authenticate(request, about);
+      return caller instanceof Response ? caller : { caller, budget: caller.owner };
+    }
+    if (!sessions.hasCookie(request)) return askWho(request);
+    if (!origin.mayUsePage(request)) return refuse(FOREIGN_PAGE);
+    const session = await sessions.find(request, { renew: about.again !== true }).catch(storeUnavailable);
+    if (session instanceof Response) return session;
+    if (session === undefined) return askWho(request);
+    const { owner, cookie } = session;
+    return { caller: fromNetwork(owner), budget: pageBudget(request, owner), cookie };
+  };
+}
+
+/**
+ * A budget of its own, so that a page which is reloaded often stops no MCP client of the same user; and one for its
+ * files, of which every reload asks for several. No owner has a space in it.
+ */
+const pageBudget = (request: Request, owner: string): string =>
+  `${pathOf(request).startsWith("/assets/") ? "files" : "page"} ${owner}`;
+
+const pathOf = (request: Request): string => new URL(request.url).pathname;

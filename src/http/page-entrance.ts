@@ -1,0 +1,150 @@
+/** The ways into the page and out of it: links that are good once, the sign-in form, signing out. */
+
+import { getConnInfo } from "@hono/node-server/conninfo";
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { type Credentials, type CredentialsApp, storeUnavailable } from "./credentials.ts";
+import { ownPlace } from "./page-addresses.ts";
+import { askWho, FOREIGN_PAGE, readsHtml, seeOther } from "./page-answers.ts";
+import { holderOfLink, makeLink, useLink } from "./page-key-store.ts";
+import { isNavigation, isSentByOthers, type PageOrigin } from "./page-origin.ts";
+import type { PageSessions } from "./page-session.ts";
+import { type Refusal, refuse } from "./refusal.ts";
+import { goOnPage, leadOnPage, type SignIn, signInPage } from "./sign-in-page.ts";
+import { bearerToken } from "./tokens.ts";
+
+export interface DoorParts {
+  app: CredentialsApp;
+  credentials: Credentials;
+  origin: PageOrigin;
+  sessions: PageSessions;
+}
+
+/** To be mounted before anybody is asked who they are. */
+export function createWaysIn(parts: DoorParts): Hono {
+  const waysIn = new Hono();
+  addLinks(waysIn, parts);
+  addSignIn(waysIn, parts);
+  return waysIn;
+}
+
+function addLinks(waysIn: Hono, { app, credentials, sessions }: DoorParts): void {
+  const { database, clock } = app.deps;
+  /**
+   * The terminal opens a file of the user's, from which a browser comes as from a foreign page. No foreign page can know
+   * a link that is not its own; but with a link of its own it could sign the user in as somebody else, who would then
+   * read what they research. Nobody but the user of this machine makes links for that user, so these are used at once,
+   * by the window itself; with all others the user has to go on by hand.
+   */
+  const mayBeSent = async (request: Request, code: string): Promise<boolean> => {
+    if (!isNavigation(request)) return false;
+    return (await holderOfLink(await database(), code, clock.now()))?.owner === credentials.own.owner;
+  };
+  waysIn.get("/enter/:code", async (context) => {
+    const request = context.req.raw;
+    const code = context.req.param("code");
+    const to = ownPlace(context.req.query("to"));
+    // Whoever only looks whether something is there does not use it up.
+    if (request.method !== "GET") return refuse(ONLY_OPENED);
+    const isSent = isSentByOthers(request);
+    const isLed = isSent || context.req.query("by") === "file";
+    let reason = USED_LINK;
+    try {
+      if (isSent && !(await mayBeSent(request, code))) {
+        return goOnPage(`/enter/${encodeURIComponent(code)}?to=${encodeURIComponent(to)}`);
+      }
+      const holder = await useLink(await database(), code, clock.now());
+      if (holder !== undefined && (await credentials.stillGood(holder))) {
+        const cookie = await sessions.open(request, holder);
+        return isLed ? leadOnPage(to, cookie) : seeOther(to, cookie);
+      }
+      if (holder !== undefined) reason = OTHER_TOKEN;
+      // An old link in the history of a browser that is signed in leads where it led.
+      const session = await sessions.find(request, { renew: true });
+      if (session !== undefined) return seeOther(to, session.cookie);
+    } catch (error) {
+      return storeUnavailable(error);
+    }
+    const tooMany = credentials.countWrong(getConnInfo(context).remote.address ?? "");
+    return tooMany ?? askWho(request, { to, reason });
+  });
+}
+
+const LONGEST_FORM = 16 * 1024;
+const FORM = /^application\/x-www-form-urlencoded\b/i;
+
+function addSignIn(waysIn: Hono, { credentials, origin, sessions }: DoorParts): void {
+  const tooLong = (): Response => refuse(NO_FORM);
+  waysIn.get("/sign-in", () => seeOther("/"));
+  waysIn.post("/sign-in", bodyLimit({ maxSize: LONGEST_FORM, onError: tooLong }), async (context) => {
+    const request = context.req.raw;
+    if (!origin.mayUsePage(request)) return refuse(FOREIGN_PAGE);
+    if (!FORM.test(request.headers.get("content-type") ?? "")) return refuse(NO_FORM);
+    const form = new URLSearchParams(await context.req.text());
+    const to = ownPlace(form.get("to"));
+    const known = await credentials.check(form.get("token")?.trim() ?? "", {
+      address: getConnInfo(context).remote.address ?? "",
+    });
+    if (known instanceof Response) return signInPage(await notNow(known, to));
+    if ("invalid" in known)
+      return signInPage({ status: 401, to, reason: `The token is not accepted. ${known.invalid}` });
+    const cookie = await sessions.open(request, known).catch(storeUnavailable);
+    return cookie instanceof Response ? cookie : seeOther(to, cookie);
+  });
+}
+
+/** The same refusal as elsewhere, for people to read. */
+async function notNow(refusal: Response, to: string): Promise<SignIn> {
+  const reason =
+    refusal.status === 429 ? "Too many wrong tokens came from this address." : "The token cannot be checked.";
+  const retryAfter = refusal.headers.get("retry-after");
+  const when = retryAfter === null ? "Try again later." : `Try again in ${retryAfter} s.`;
+  return { status: refusal.status, to, reason: `${reason} ${when}`, retryAfter };
+}
+
+/** For those who are in. */
+export function createInside({ app, credentials, sessions }: DoorParts): Hono {
+  const { database, clock } = app.deps;
+  const inside = new Hono();
+  inside.post("/api/links", async (context) => {
+    const token = bearerToken(context.req.raw.headers);
+    if (token === undefined) return refuse(TOKEN_NEEDED);
+    const known = await credentials.check(token, { address: getConnInfo(context).remote.address ?? "" });
+    if (known instanceof Response) return known;
+    if ("invalid" in known) return refuse(TOKEN_NEEDED);
+    const code = await database()
+      .then((db) => makeLink(db, known, clock.now()))
+      .catch(storeUnavailable);
+    return code instanceof Response ? code : context.json({ path: `/enter/${code}` });
+  });
+  inside.post("/sign-out", async (context) => {
+    const cookie = await sessions.close(context.req.raw).catch(storeUnavailable);
+    if (cookie instanceof Response) return cookie;
+    if (readsHtml(context.req.raw)) return seeOther("/", cookie);
+    return new Response(null, { status: 204, headers: { "Set-Cookie": cookie } });
+  });
+  return inside;
+}
+
+const USED_LINK =
+  "This link has been used, is older than two minutes, or was made for a server with another config directory. Get a new one: gemini-search-mcp dashboard";
+const OTHER_TOKEN =
+  "This link was made with another token than this server has now. Set MCP_AUTH_TOKEN as the server has it, then: gemini-search-mcp dashboard";
+
+const TOKEN_NEEDED: Refusal = {
+  status: 401,
+  code: "UNAUTHORIZED",
+  message: "A link is made for a token only.",
+  suggestion: "Send the header `Authorization: Bearer` with the server's token or one of `token add`.",
+};
+const NO_FORM: Refusal = {
+  status: 400,
+  code: "INVALID_INPUT",
+  message: "The sign-in form sends a token and nothing else.",
+};
+const ONLY_OPENED: Refusal = {
+  status: 405,
+  code: "INVALID_INPUT",
+  message: "A link can only be opened.",
+  headers: { Allow: "GET" },
+};

@@ -1,0 +1,130 @@
+/** Keys to the page in the database: links that are good once and soon, and the sessions of browsers that came by one. */
+
+import type { Database, Tables } from "../store/database.ts";
+import { hashToken, newToken } from "./tokens.ts";
+
+const LINK_MS = 2 * 60_000;
+const DAY_MS = 24 * 3_600_000;
+const SESSION_MS = 30 * DAY_MS;
+
+/** On whose behalf, and by which token, a key was made. */
+export interface KeyHolder {
+  owner: string;
+  tokenHash: string;
+  /** Absent: the token is good until it is revoked. */
+  tokenExpiresAt?: number | undefined;
+}
+
+export interface Session extends KeyHolder {
+  expiresAt: number;
+  /** It lasts longer than before, which the browser has to be told. */
+  renewed: boolean;
+}
+
+type Kind = Tables["page_keys"]["kind"];
+
+export async function makeLink(db: Database, holder: KeyHolder, now: number): Promise<string> {
+  return (await makeKey(db, { kind: "link", holder, now })).key;
+}
+
+export const openSession = (db: Database, holder: KeyHolder, now: number): Promise<NewKey> =>
+  makeKey(db, { kind: "session", holder, now });
+
+interface NewKey {
+  /** Nobody can be told it again. */
+  key: string;
+  expiresAt: number;
+}
+
+async function makeKey(
+  db: Database,
+  { kind, holder, now }: { kind: Kind; holder: KeyHolder; now: number },
+): Promise<NewKey> {
+  const expiresAt = kind === "link" ? now + LINK_MS : sessionEnd(holder, now);
+  await db.deleteFrom("page_keys").where("expires_at", "<=", now).execute();
+  const key = newToken();
+  await db
+    .insertInto("page_keys")
+    .values({
+      key_hash: hashToken(key),
+      kind,
+      owner: holder.owner,
+      token_hash: holder.tokenHash,
+      token_expires_at: holder.tokenExpiresAt ?? null,
+      created_at: now,
+      expires_at: expiresAt,
+    })
+    .execute();
+  return { key, expiresAt };
+}
+
+const sessionEnd = ({ tokenExpiresAt = Number.POSITIVE_INFINITY }: KeyHolder, now: number): number =>
+  Math.min(now + SESSION_MS, tokenExpiresAt);
+
+/** One statement, so that of two who use a link at the same moment one comes in. */
+export async function useLink(db: Database, code: string, now: number): Promise<KeyHolder | undefined> {
+  const row = await db
+    .deleteFrom("page_keys")
+    .where("key_hash", "=", hashToken(code))
+    .where("kind", "=", "link")
+    .where("expires_at", ">", now)
+    .returning(["owner", "token_hash", "token_expires_at"])
+    .executeTakeFirst();
+  return row === undefined ? undefined : holderOf(row);
+}
+
+/** Whose link it is, without using it; undefined when it is no longer good. */
+export async function holderOfLink(db: Database, code: string, now: number): Promise<KeyHolder | undefined> {
+  const row = await db
+    .selectFrom("page_keys")
+    .select(["owner", "token_hash", "token_expires_at"])
+    .where("key_hash", "=", hashToken(code))
+    .where("kind", "=", "link")
+    .where("expires_at", ">", now)
+    .executeTakeFirst();
+  return row === undefined ? undefined : holderOf(row);
+}
+
+/** Whose browser it is; one that is used stays signed in, where it can be told so. */
+export async function findSession(
+  db: Database,
+  key: string,
+  { now, renew }: { now: number; renew: boolean },
+): Promise<Session | undefined> {
+  const hash = hashToken(key);
+  const row = await db
+    .selectFrom("page_keys")
+    .select(["owner", "token_hash", "token_expires_at", "expires_at"])
+    .where("key_hash", "=", hash)
+    .where("kind", "=", "session")
+    .where("expires_at", ">", now)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const holder = holderOf(row);
+  const end = sessionEnd(holder, now);
+  // Every request would be a write otherwise.
+  const renewed = renew && end - row.expires_at >= DAY_MS && (await lengthen(db, hash, end));
+  return { ...holder, renewed, expiresAt: renewed ? end : row.expires_at };
+}
+
+const lengthen = (db: Database, hash: string, end: number): Promise<boolean> =>
+  db
+    .updateTable("page_keys")
+    .set({ expires_at: end })
+    .where("key_hash", "=", hash)
+    .executeTakeFirst()
+    .then(
+      ({ numUpdatedRows }) => numUpdatedRows > 0n,
+      // A full disk must lock nobody out.
+      () => false,
+    );
+
+export async function endSession(db: Database, key: string): Promise<void> {
+  await db.deleteFrom("page_keys").where("key_hash", "=", hashToken(key)).where("kind", "=", "session").execute();
+}
+
+const holderOf = (row: Pick<Tables["page_keys"], "owner" | "token_hash" | "token_expires_at">): KeyHolder => ({
+  owner: row.owner,
+  tokenHash: row.token_hash,
+  tokenExpiresAt: row.token_expires_at ?? undefined,
+});

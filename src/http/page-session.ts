@@ -1,0 +1,67 @@
+/** A browser that is signed in: its cookie, and whether what it holds is still good. */
+
+import { parse, serialize } from "hono/utils/cookie";
+import type { Credentials, CredentialsApp } from "./credentials.ts";
+import { endSession, findSession, type KeyHolder, openSession } from "./page-key-store.ts";
+
+const KEY = /^[\w-]{43}$/;
+
+export interface PageSessions {
+  /** Undefined: it has no cookie of ours, or one that is no longer good. */
+  find(
+    request: Request,
+    how: {
+      /** False where the answer has no place for a cookie: a session that the browser believes shorter is lost. */
+      renew: boolean;
+    },
+  ): Promise<{ owner: string; cookie: string | undefined } | undefined>;
+  /** The `Set-Cookie` of a new session. */
+  open(request: Request, holder: KeyHolder): Promise<string>;
+  /** The `Set-Cookie` that makes the browser forget it. */
+  close(request: Request): Promise<string>;
+  hasCookie(request: Request): boolean;
+}
+
+export function createPageSessions(app: CredentialsApp, credentials: Credentials): PageSessions {
+  const { database, clock } = app.deps;
+  const publicUrl = URL.parse(app.config.settings.MCP_PUBLIC_URL ?? "");
+  const cookie = (request: Request, key: string, maxAge: number): string => {
+    // TLS ends at a proxy; that the browser came by it is known only for the address that we are told.
+    const secure = publicUrl?.protocol === "https:" && request.headers.get("host")?.toLowerCase() === publicUrl.host;
+    return serialize(cookieName(request), key, { path: "/", httpOnly: true, sameSite: "Strict", maxAge, secure });
+  };
+  const cookieUntil = (request: Request, key: string, end: number): string =>
+    cookie(request, key, Math.max(0, Math.ceil((end - clock.now()) / 1_000)));
+  return {
+    find: async (request, { renew }) => {
+      const key = keyIn(request);
+      if (key === undefined) return undefined;
+      const session = await findSession(await database(), key, { now: clock.now(), renew });
+      if (session === undefined || !(await credentials.stillGood(session))) return undefined;
+      const { owner, renewed, expiresAt } = session;
+      return { owner, cookie: renewed ? cookieUntil(request, key, expiresAt) : undefined };
+    },
+    open: async (request, holder) => {
+      const { key, expiresAt } = await openSession(await database(), holder, clock.now());
+      return cookieUntil(request, key, expiresAt);
+    },
+    close: async (request) => {
+      const key = keyIn(request);
+      if (key !== undefined) await endSession(await database(), key);
+      return cookie(request, "", 0);
+    },
+    hasCookie: (request) => keyIn(request) !== undefined,
+  };
+}
+
+/** With the port: cookies do not know it, and another server of ours may stand at the next one. */
+function cookieName(request: Request): string {
+  const [, port = "80"] = /:(\d{1,5})$/.exec(request.headers.get("host") ?? "") ?? [];
+  return `gemini_search_page_${port}`;
+}
+
+function keyIn(request: Request): string | undefined {
+  const name = cookieName(request);
+  const key = parse(request.headers.get("cookie") ?? "", name)[name];
+  return key !== undefined && KEY.test(key) ? key : undefined;
+}

@@ -1,0 +1,257 @@
+/** Who may open the page of the built server: by a link, by a token in the form, and never from a foreign page. */
+
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
+import { type Answered, ask } from "../support/raw-request.ts";
+
+const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
+/** Who is in gets something else than a question who they are. */
+const OUT = 401;
+
+const cookieOf = ({ headers }: Answered): string => String(headers["set-cookie"] ?? "").split(";")[0] ?? "";
+
+async function linkOf(server: RunningHttpServer, token = server.token): Promise<string> {
+  const response = await server.request("/api/links", {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return z.object({ path: z.string() }).parse(await response.json()).path;
+}
+
+const enter = async (server: RunningHttpServer, token?: string): Promise<string> =>
+  cookieOf(await ask(server, { path: await linkOf(server, token), headers: HTML }));
+
+const signIn = (server: RunningHttpServer, token: string, headers: Record<string, string> = {}): Promise<Answered> =>
+  ask(server, {
+    method: "POST",
+    path: "/sign-in",
+    headers: { ...HTML, ...FORM, ...headers },
+    body: new URLSearchParams({ token, to: "/figures" }).toString(),
+  });
+
+describe("A9 a link to the page", () => {
+  test("lets one browser in, once; the cookie opens the page and not the protocol", async (context) => {
+    const server = await (await openHttpScene(context)).http();
+    expect((await ask(server, { path: "/", headers: HTML })).status).toBe(OUT);
+    const path = await linkOf(server);
+    expect(path).toMatch(/^\/enter\/[\w-]{43}$/);
+    const entered = await ask(server, { path, headers: HTML });
+    expect(entered).toMatchObject({ status: 303, headers: { location: "/" } });
+    expect(entered.headers["set-cookie"]).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^gemini_search_page_${server.port}=[\\w-]{43}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Strict$`,
+        ),
+      ),
+    ]);
+    const again = await ask(server, { path, headers: HTML });
+    expect(again.status).toBe(OUT);
+    expect(again.body).toContain("gemini-search-mcp dashboard");
+    expect(again.headers).not.toHaveProperty("set-cookie");
+
+    const cookie = cookieOf(entered);
+    for (const inside of ["/", "/start", "/figures", "/runs/x", "/assets/page.js", "/api/runs"]) {
+      expect((await ask(server, { path: inside, headers: { cookie } })).status, inside).not.toBe(OUT);
+    }
+    for (const method of ["GET", "POST", "DELETE"]) {
+      expect((await ask(server, { method, path: "/mcp", headers: { cookie } })).status).toBe(OUT);
+    }
+    expect((await ask(server, { path: "/no/such/address", headers: { cookie } })).status).toBe(OUT);
+    expect(server.stderr() + server.stdout()).not.toContain(path);
+  });
+
+  test("is made for a token only, not for a cookie", async (context) => {
+    const server = await (await openHttpScene(context)).http();
+    const cookie = await enter(server);
+    for (const headers of [{}, { cookie }, { authorization: "Bearer not-a-token-of-anybody" }]) {
+      expect((await ask(server, { method: "POST", path: "/api/links", headers })).status).toBe(OUT);
+    }
+  });
+});
+
+describe("A9 the page is asked by itself only", () => {
+  test("not by other ports, other sites or frames, whatever cookie comes along; the Host counts first", async (context) => {
+    const server = await (await openHttpScene(context)).http();
+    const cookie = await enter(server);
+    const host = `127.0.0.1:${server.port}`;
+    const status = async (headers: Record<string, string>, method = "GET", path = "/api/runs"): Promise<number> =>
+      (await ask(server, { method, path, headers: { cookie, ...headers } })).status;
+    const foreign: Record<string, string>[] = [
+      { origin: `http://127.0.0.1:${server.port + 1}`, "sec-fetch-site": "same-site" },
+      { origin: `http://127.0.0.1:${server.port + 1}` },
+      { origin: `http://localhost:${server.port}` },
+      { origin: "https://evil.example", "sec-fetch-site": "cross-site" },
+      { origin: "null" },
+      { "sec-fetch-site": "same-site", "sec-fetch-mode": "cors" },
+      { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image" },
+      { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" },
+    ];
+    for (const headers of foreign) {
+      for (const method of ["GET", "POST"]) expect([headers, await status(headers, method)]).toEqual([headers, 403]);
+      expect(await status(headers, "POST", "/sign-out")).toBe(403);
+    }
+    expect(await status({ host: "evil.example", origin: "http://evil.example" })).toBe(403);
+    const own: Record<string, string>[] = [
+      {},
+      { origin: `http://${host}`, "sec-fetch-site": "same-origin" },
+      { "sec-fetch-site": "none", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" },
+      { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" },
+    ];
+    for (const headers of own) expect([403, OUT]).not.toContain(await status(headers));
+    expect((await signIn(server, server.token, { origin: `http://127.0.0.1:${server.port + 1}` })).status).toBe(403);
+    // Whoever has the token itself needs no page.
+    const script = await ask(server, {
+      path: "/api/links",
+      headers: { authorization: `Bearer ${server.token}`, origin: "http://localhost:5173" },
+    });
+    expect(script.status).toBe(404);
+    expect(script.headers).not.toHaveProperty("access-control-allow-origin");
+  });
+
+  test("under every name the server answers to, also one that no other page may use", async (context) => {
+    const env = { MCP_ALLOWED_HOSTS: "research.example" };
+    const server = await (await openHttpScene(context)).http({ env });
+    const host = "research.example:8443";
+    const signedIn = await signIn(server, server.token, { host, origin: `https://${host}` });
+    expect(signedIn.status).toBe(303);
+    const status = async (path: string, origin: string): Promise<number> =>
+      (await ask(server, { method: "POST", path, headers: { host, origin, cookie: cookieOf(signedIn) } })).status;
+    expect(await status("/api/no/such/address", `https://${host}`)).toBe(404);
+    expect(await status("/api/no/such/address", "https://research.example")).toBe(403);
+    expect(await status("/mcp", `https://${host}`)).toBe(403);
+  });
+
+  test("also where no token is asked for", async (context) => {
+    const server = await (await openHttpScene(context)).http({ args: ["--no-auth"] });
+    const status = async (path: string, headers: Record<string, string> = {}): Promise<number> =>
+      (await ask(server, { path, headers: { ...HTML, ...headers } })).status;
+    expect(await status("/")).not.toBe(OUT);
+    expect(await status("/api/runs", { origin: server.url })).not.toBe(403);
+    expect(await status("/api/runs", { origin: "http://127.0.0.1:5173" })).toBe(403);
+    expect(await status("/api/runs", { origin: "http://127.0.0.1:5173", authorization: "Bearer x" })).toBe(403);
+    expect(await status("/api/runs", { "sec-fetch-site": "same-site", "sec-fetch-mode": "cors" })).toBe(403);
+    const link = await ask(server, { method: "POST", path: "/api/links", headers: {} });
+    expect(JSON.parse(link.body)).toEqual({ path: "/" });
+    const leave = async (headers: Record<string, string>) =>
+      ask(server, { method: "POST", path: "/sign-out", headers: { origin: server.url, ...headers } });
+    expect((await leave({})).status).toBe(204);
+    expect(await leave(HTML)).toMatchObject({ status: 303, headers: { location: "/" } });
+  });
+
+  test("no other page is told anything: neither by a preflight nor by CORS", async (context) => {
+    const server = await (await openHttpScene(context)).http();
+    const headers = { origin: "http://localhost:5173", "access-control-request-method": "POST" };
+    for (const path of ["/api/runs", "/", "/sign-in"]) {
+      const answer = await ask(server, { method: "OPTIONS", path, headers });
+      expect(Object.keys(answer.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+      expect(answer.status).toBe(OUT);
+    }
+  });
+});
+
+describe("A9 signing in and out", () => {
+  test("the form takes the server's token and named ones, and says what is wrong with others", async (context) => {
+    const scene = await openHttpScene(context);
+    const server = await scene.http();
+    const ann = (await scene.command(["token", "add", "ann"])).stdout.trim();
+    const asked = await ask(server, { path: "/runs/6f9619ff-8b86-4d01-b42d-00cf4fc964ff?a=b", headers: HTML });
+    expect(asked.status).toBe(OUT);
+    expect(asked.body).toContain('value="/runs/6f9619ff-8b86-4d01-b42d-00cf4fc964ff?a=b"');
+    const wrong = await signIn(server, "a-token-that-nobody-has");
+    expect(wrong.status).toBe(OUT);
+    expect(wrong.body).toContain("The token is not accepted. It is not known here, or was revoked.");
+    expect(wrong.body).not.toContain("a-token-that-nobody-has");
+    expect(wrong.headers).not.toHaveProperty("set-cookie");
+    for (const token of [server.token, ` ${ann}\n`]) {
+      const right = await signIn(server, token);
+      expect(right).toMatchObject({ status: 303, headers: { location: "/figures" } });
+      expect((await ask(server, { path: "/", headers: { cookie: cookieOf(right) } })).status).not.toBe(OUT);
+    }
+    const json = await ask(server, { method: "POST", path: "/sign-in", headers: {}, body: "{}" });
+    expect(json.status).toBe(400);
+    const long = await signIn(server, "x".repeat(20_000));
+    expect(long.status).toBe(400);
+    expect((await ask(server, { path: "/api/runs", headers: HTML })).headers["content-type"]).toContain("json");
+  });
+
+  test("a revoked token takes its browsers along; a restart takes none", async (context) => {
+    const scene = await openHttpScene(context);
+    const server = await scene.http();
+    const ann = (await scene.command(["token", "add", "ann"])).stdout.trim();
+    const [own, anns] = [await enter(server), await enter(server, ann)];
+    const second = await scene.http();
+    const status = async (cookie: string): Promise<number> => {
+      const renamed = cookie.replace(String(server.port), String(second.port));
+      return (await ask(second, { path: "/", headers: { cookie: renamed } })).status;
+    };
+    expect(await status(own)).not.toBe(OUT);
+    expect(await status(anns)).not.toBe(OUT);
+    await scene.command(["token", "revoke", "ann"]);
+    expect(await status(anns)).toBe(OUT);
+    expect((await ask(server, { path: "/", headers: { cookie: anns } })).status).toBe(OUT);
+    expect(await status(own)).not.toBe(OUT);
+  });
+
+  test("signing out ends the session and the cookie", async (context) => {
+    const server = await (await openHttpScene(context)).http();
+    const cookie = await enter(server);
+    const out = await ask(server, { method: "POST", path: "/sign-out", headers: { cookie } });
+    expect(out.status).toBe(204);
+    expect(String(out.headers["set-cookie"])).toBe(
+      `gemini_search_page_${server.port}=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict`,
+    );
+    expect((await ask(server, { path: "/", headers: { cookie } })).status).toBe(OUT);
+  });
+
+  test("guessing is as slow as it is for the protocol, counted together, and the right one still comes in", async (context) => {
+    const server = await (await openHttpScene(context)).http();
+    const guesses = Array.from({ length: 200 }, (_, at) => `guess-${at}-guess-guess`);
+    await Promise.all(
+      guesses.map((guess) => ask(server, { path: "/mcp", headers: { authorization: `Bearer ${guess}` } })),
+    );
+    // One is forgiven every second, so that not each of these has to be the one too many.
+    const tries = await Promise.all(guesses.slice(0, 40).map((guess) => signIn(server, guess)));
+    const late = tries.find(({ status }) => status === 429);
+    expect(late?.headers).toHaveProperty("retry-after");
+    expect(late?.body).toContain("Too many wrong tokens");
+    expect((await signIn(server, server.token)).status).toBe(303);
+  });
+});
+
+test("A9 every answer to the page carries these headers", async (context) => {
+  const server = await (await openHttpScene(context)).http();
+  const cookie = await enter(server);
+  const CONTENT = new Set(["date", "connection", "keep-alive", "content-length", "content-type", "transfer-encoding"]);
+  const shown = ({ headers }: Answered) =>
+    Object.fromEntries(Object.entries(headers).filter(([name]) => !CONTENT.has(name)));
+  const powers = expect.stringMatching(/^(?:[a-z-]+=\(\), )+[a-z-]+=\(\)$/);
+  const expected = {
+    "cache-control": "no-store",
+    "content-security-policy":
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types report",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": powers,
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+  };
+  const answers = [
+    await ask(server, { path: "/api/no/such/address", headers: { cookie } }),
+    await ask(server, { path: "/api/runs", headers: {} }),
+    await ask(server, { path: "/api/runs", headers: { cookie, origin: "https://evil.example" } }),
+    await ask(server, { path: "/", headers: { host: "evil.example" } }),
+  ];
+  for (const answer of answers) expect(shown(answer)).toEqual(expected);
+  const signInPage = shown(await ask(server, { path: "/", headers: HTML }));
+  expect(signInPage).toEqual({
+    ...expected,
+    "content-security-policy": expect.stringMatching(
+      /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
+    ),
+    "referrer-policy": "same-origin",
+  });
+  expect(shown(await ask(server, { path: "/mcp", headers: { cookie } }))).toEqual({ "www-authenticate": "Bearer" });
+});

@@ -1,0 +1,61 @@
+/** Into the page and out of it in a real browser: from the private file of the terminal, and by its own button. */
+
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test, type TestContext, vi } from "vitest";
+import { openBrowser, openPage } from "../support/browser.ts";
+import { openHttpScene } from "../support/http-server.ts";
+
+const NAME = "research.example";
+/** An address without TLS that is not this machine's own: a browser does not say there where it comes from. */
+const FAR = [`--host-resolver-rules=MAP ${NAME} 127.0.0.1`, "--no-proxy-server"];
+
+/** `dashboard` with a browser that only notes the file. */
+async function dashboard(context: TestContext) {
+  const scene = await openHttpScene(context);
+  const server = await scene.http({ env: { MCP_ALLOWED_HOSTS: NAME } });
+  const [program, seen] = [join(scene.configDir, "browser"), join(scene.configDir, "seen")];
+  writeFileSync(program, `#!/bin/sh\nprintf '%s' "$1" > '${seen}.new' && mv '${seen}.new' '${seen}'\n`);
+  chmodSync(program, 0o755);
+  const command = scene.startCommand(["dashboard", "--port", String(server.port)], {
+    env: { MCP_AUTH_TOKEN: server.token, BROWSER: program },
+  });
+  const address = await vi.waitFor(() => readFileSync(seen, "utf8"), { timeout: 20_000 });
+  return { server, command, address, file: fileURLToPath(address) };
+}
+
+describe("A9 the private file of the terminal", () => {
+  test("leads a browser into the page at once, and is gone then", async (context) => {
+    const browser = await openBrowser(context);
+    if (browser === undefined) return context.skip();
+    const { server, command, address, file } = await dashboard(context);
+    const { page, mistakes } = await openPage(browser, server.url);
+    await page.goto(address);
+    await page.waitForURL(`${server.url}/`);
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    expect((await command.ended).code).toBe(0);
+    expect(existsSync(dirname(file))).toBe(false);
+    expect(mistakes).toEqual([]);
+    await page.reload();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Token").waitFor();
+    return undefined;
+  });
+
+  test("also where the browser does not say where it comes from; and there one can sign out", async (context) => {
+    const browser = await openBrowser(context, FAR);
+    if (browser === undefined) return context.skip();
+    const { server, address, file } = await dashboard(context);
+    const far = `http://${NAME}:${server.port}`;
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll(server.url, far));
+    const { page } = await openPage(browser, far);
+    await page.goto(address);
+    await page.waitForURL(`${far}/`);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Token").waitFor();
+    await page.reload();
+    await page.getByLabel("Token").waitFor();
+    return undefined;
+  });
+});
