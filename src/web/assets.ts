@@ -1,0 +1,93 @@
+/** The files of the page: those that were built, read once, and the one document that loads them. */
+
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { extname } from "node:path";
+import type { Hono } from "hono";
+import type { App } from "../app.ts";
+import { isRecord } from "../platform/is-record.ts";
+import type { WebEnv } from "./caller.ts";
+
+/** Beside `dist/` and `dist-failpoints/` alike. */
+const DIRECTORY = new URL("../dist/page/", import.meta.url);
+
+const TYPES: Record<string, string> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+};
+
+interface Asset {
+  bytes: Uint8Array<ArrayBuffer>;
+  etag: string;
+  type: string;
+}
+
+const SHELL_PATHS = ["/", "/start", "/figures", "/runs/:id"];
+
+export function serveAssets(web: Hono<WebEnv>, { log }: Pick<App, "log">): void {
+  let assets: Map<string, Asset> | undefined;
+  const shell = assetOf(Buffer.from(SHELL), "text/html; charset=utf-8");
+  for (const path of SHELL_PATHS) web.get(path, ({ req }) => serve(req.raw, shell));
+  web.get("/assets/:name", (context) => {
+    assets ??= readAssets(log);
+    const asset = assets.get(context.req.param("name"));
+    return asset === undefined ? context.notFound() : serve(context.req.raw, asset);
+  });
+}
+
+/** Asked for again at every load and sent again only when it differs: a new version shows at once. */
+function serve(request: Request, { bytes, etag, type }: Asset): Response {
+  const headers = { etag, "cache-control": "no-cache", "content-type": type };
+  const known = request.headers.get("if-none-match")?.split(",") ?? [];
+  // A proxy that compressed it has made the tag a weak one.
+  if (known.some((tag) => tag.trim().replace(/^W\//, "") === etag)) return new Response(null, { status: 304, headers });
+  return new Response(bytes, { headers });
+}
+
+/** By the list of what is there: no name that is asked for ever becomes a path. */
+function readAssets(log: App["log"]): Map<string, Asset> {
+  try {
+    const files = readdirSync(DIRECTORY, { withFileTypes: true }).filter((file) => file.isFile());
+    return new Map(
+      files.flatMap(({ name }) => {
+        const type = TYPES[extname(name)];
+        return type === undefined ? [] : [[name, assetOf(readFileSync(new URL(name, DIRECTORY)), type)]];
+      }),
+    );
+  } catch (error) {
+    const code = isRecord(error) ? String(error["code"]) : "unknown";
+    log.warn(`The files of the page cannot be read (${code}); reinstall the package.`);
+    return new Map();
+  }
+}
+
+const assetOf = (bytes: Buffer, type: string): Asset => ({
+  bytes: new Uint8Array(bytes),
+  etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 27)}"`,
+  type,
+});
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Ccircle cx='14' cy='14' r='9' fill='none' stroke='%233b6fd4' stroke-width='4'/%3E%3Cpath d='M21 21l8 8' stroke='%233b6fd4' stroke-width='4' stroke-linecap='round'/%3E%3C/svg%3E";
+
+const SHELL = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>gemini-search-mcp</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="/assets/page.css">
+<script type="module" src="/assets/page.js"></script>
+</head>
+<body>
+<div id="page"></div>
+<noscript>This page needs JavaScript. In a terminal, gemini-search-mcp list-research shows the same.</noscript>
+</body>
+</html>
+`;

@@ -1,0 +1,49 @@
+/** What a person reads before acting, and what is then asked of the server. */
+
+import { expect, test } from "vitest";
+import { actionText, interactionIdProblem, requestFor } from "./actions-text.ts";
+
+const AGENT = { kind: "agent", interaction_id: "v1_abc" } as const;
+
+test("cancelling says what Google may still charge, by what is known of the run", () => {
+  expect(actionText("cancel", AGENT).says).toMatch(/charged in full and kept/);
+  expect(actionText("cancel", { kind: "agent" }).says).toMatch(/cannot be stopped from here/);
+  expect(actionText("cancel", { kind: "deep_search" }).says).toMatch(/stops here/);
+});
+
+test("Q1 starting again says that it may be charged twice, and how much, and asks first", () => {
+  const { says, asks, tone } = actionText("restart", { kind: "agent", estimate: { likely_usd: 2.4 } });
+  expect(says).toContain("may be charged twice");
+  expect(says).toContain("$2.40");
+  expect({ asks, tone }).toEqual({ asks: true, tone: "danger" });
+  expect(actionText("restart", { kind: "agent" }).says).not.toContain("$");
+});
+
+test("what is free is done at once", () => {
+  expect(actionText("look_again", AGENT)).toMatchObject({ asks: false, says: expect.stringContaining("nothing") });
+});
+
+test("an interaction id is judged as the server will", () => {
+  expect(interactionIdProblem(" v1_ChdQ-x.=9 ")).toBeUndefined();
+  expect(interactionIdProblem("  ")).toMatch(/Give the id/);
+  expect(interactionIdProblem("abc")).toMatch(/too short/);
+  expect(interactionIdProblem("https://example.org/x")).toMatch(/only letters/);
+  expect(interactionIdProblem("a".repeat(513))).toMatch(/at most 512/);
+});
+
+test("Q1 money is only agreed to by the action that asked for it", () => {
+  expect(requestFor("t", { action: "cancel", savePartial: false })).toEqual({
+    path: "/api/runs/t/cancel",
+    body: { save_partial: false },
+  });
+  expect(requestFor("t", { action: "look_again", agreed: true }).body).toEqual({});
+  expect(requestFor("t", { action: "adopt", interactionId: " v1_x " }).body).toEqual({ interaction_id: "v1_x" });
+  expect(requestFor("t", { action: "restart" })).toEqual({
+    path: "/api/runs/t/resume",
+    body: { accept_possible_double_charge: true },
+  });
+  expect(requestFor("t", { action: "restart", agreed: true }).body).toEqual({
+    accept_possible_double_charge: true,
+    agreed: true,
+  });
+});

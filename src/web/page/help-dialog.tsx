@@ -1,0 +1,58 @@
+/** The keys of the page, and the switch for those who do not want them. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { SHORTCUTS, shortcutsAreOn, switchShortcuts } from "./shortcuts.ts";
+
+export function HelpDialog({ onClose }: { onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const close = useRef<HTMLButtonElement>(null);
+  const [on, setOn] = useState(shortcutsAreOn);
+  useEffect(() => {
+    dialog.current?.showModal();
+    close.current?.focus();
+  }, []);
+  return (
+    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={onClose}>
+      <div class="stack">
+        <h2 id="help-title">Keyboard shortcuts</h2>
+        <dl class="keys">
+          {SHORTCUTS.map(({ keys, text }) => (
+            <div key={keys}>
+              <dt>
+                {keys.split(" ").map((key) => (
+                  <kbd key={key}>{key}</kbd>
+                ))}
+              </dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+          <div>
+            <dt>
+              <kbd>Enter</kbd>
+            </dt>
+            <dd>Open the run</dd>
+          </div>
+        </dl>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={on}
+            onChange={({ currentTarget }) => {
+              setOn(currentTarget.checked);
+              switchShortcuts(currentTarget.checked);
+            }}
+          />
+          <span>Use these shortcuts. They never act while you type in a field.</span>
+        </label>
+        <p class="quiet small">
+          The same in a terminal: <code>gemini-search-mcp --help</code>
+        </p>
+        <form method="dialog" class="row">
+          <button type="submit" class="button primary" ref={close}>
+            Close
+          </button>
+        </form>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,28 @@
+/** Before the first run: the three ways to get one. */
+
+export const NoRuns = () => (
+  <div class="card stack empty">
+    <h2>No runs yet</h2>
+    <p>Everything that is researched through this server is kept here: question, progress, report and cost.</p>
+    <ul class="stack">
+      <li>
+        <h3>Here</h3>
+        <p>
+          <a href="/start">Start a deep research</a>. You see what it will probably cost before anything is paid.
+        </p>
+      </li>
+      <li>
+        <h3>In a terminal</h3>
+        <pre tabIndex={0}>
+          <code>gemini-search-mcp search "When is the next total solar eclipse?"</code>
+        </pre>
+      </li>
+      <li>
+        <h3>In your assistant</h3>
+        <p>
+          Ask it to research something with gemini-search-mcp. <code>gemini-search-mcp init</code> connects it.
+        </p>
+      </li>
+    </ul>
+  </div>
+);

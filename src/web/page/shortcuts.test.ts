@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { readKey, type Shortcut, SHORTCUTS } from "./shortcuts.ts";
+
+const typed = (...keys: string[]): (Shortcut | undefined)[] => {
+  let pending = "";
+  return keys.map((key) => {
+    const read = readKey(pending, key);
+    ({ pending } = read);
+    return read.does;
+  });
+};
+
+test("every shortcut that the help shows does what it says", () => {
+  for (const { keys, does } of SHORTCUTS) expect(typed(...keys.split(" ")).at(-1), keys).toBe(does);
+});
+
+test("a key that does not go on what was begun counts by itself", () => {
+  expect(typed("g", "n")).toEqual([undefined, "start"]);
+  expect(typed("g", "g", "r")).toEqual([undefined, undefined, "runs"]);
+  expect(typed("g", "x", "r")).toEqual([undefined, undefined, undefined]);
+});
+
+test("no key is the beginning of another's and its own", () => {
+  for (const { keys } of SHORTCUTS) {
+    expect(SHORTCUTS.filter((other) => other.keys.startsWith(`${keys} `))).toEqual([]);
+  }
+});

@@ -1,0 +1,87 @@
+/** Keys that do something anywhere on the page, and never while somebody types. */
+
+import { useEffect } from "preact/hooks";
+import { remember, remembered } from "./remembered.ts";
+import { go } from "./router.ts";
+
+export type Shortcut = "search" | "start" | "runs" | "figures" | "next" | "previous" | "help";
+
+export const SHORTCUTS: { keys: string; does: Shortcut; text: string }[] = [
+  { keys: "/", does: "search", text: "Search the runs" },
+  { keys: "n", does: "start", text: "New research" },
+  { keys: "g r", does: "runs", text: "Go to the runs" },
+  { keys: "g f", does: "figures", text: "Go to the figures" },
+  { keys: "j", does: "next", text: "Next run in the list" },
+  { keys: "k", does: "previous", text: "Previous run in the list" },
+  { keys: "?", does: "help", text: "Show these keys" },
+];
+
+/** After the keys so far, what the next one does or begins. */
+export function readKey(before: string, key: string): { does?: Shortcut; pending: string } {
+  const typed = before === "" ? key : `${before} ${key}`;
+  const found = SHORTCUTS.find(({ keys }) => keys === typed);
+  if (found !== undefined) return { does: found.does, pending: "" };
+  if (SHORTCUTS.some(({ keys }) => keys.startsWith(`${typed} `))) return { pending: typed };
+  // A key that does not go on what was begun may begin something itself.
+  return before === "" ? { pending: "" } : readKey("", key);
+}
+
+const OFF = "shortcuts-off";
+
+/** Speech input types letters by accident, so they can be switched off (WCAG 2.1.4). */
+export const shortcutsAreOn = (): boolean => remembered("localStorage", OFF) === undefined;
+
+export const switchShortcuts = (on: boolean): void => remember("localStorage", OFF, on ? undefined : "1");
+
+const PENDING_MS = 1_500;
+
+export function useShortcuts(showHelp: () => void): void {
+  useEffect(() => {
+    let pending = "";
+    let at = 0;
+    const press = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isBusy(event.target)) return;
+      if (!shortcutsAreOn()) return;
+      const read = readKey(event.timeStamp - at < PENDING_MS ? pending : "", event.key);
+      ({ pending } = read);
+      at = event.timeStamp;
+      if (read.does === undefined) return;
+      event.preventDefault();
+      act(read.does, showHelp);
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, []);
+}
+
+const isBusy = (target: EventTarget | null): boolean =>
+  document.querySelector("dialog[open]") !== null ||
+  (target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches("input:not([type=checkbox], [type=radio]), textarea, select")));
+
+function act(shortcut: Shortcut, showHelp: () => void): void {
+  if (shortcut === "help") showHelp();
+  else if (shortcut === "start") go("/start");
+  else if (shortcut === "runs") go("/");
+  else if (shortcut === "figures") go("/figures");
+  else if (shortcut === "search") search();
+  else step(shortcut === "next" ? 1 : -1);
+}
+
+export const SEARCH = "search";
+export const RUN_LINK = "run-link";
+
+function search(): void {
+  const box = document.querySelector<HTMLInputElement>(`#${SEARCH}`);
+  if (box !== null) box.select();
+  // The box is there when the list is.
+  else go(`/#${SEARCH}`);
+}
+
+function step(by: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLElement>(`.${RUN_LINK}`)];
+  const here = links.findIndex((link) => link === document.activeElement);
+  const next = links[here === -1 ? 0 : here + by];
+  next?.focus({ preventScroll: true });
+  next?.closest("tr")?.scrollIntoView({ block: "nearest" });
+}

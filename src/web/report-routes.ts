@@ -1,0 +1,61 @@
+/** Reports for the page: shown safely, and as files to keep. */
+
+import type { Hono } from "hono";
+import type { App } from "../app.ts";
+import { readReportDocument } from "../operations/read-report.ts";
+import { perform } from "../operations/perform.ts";
+import { reportHtmlDocument, reportPage } from "../operations/report-html.ts";
+import { reportFileName } from "../reports/file-name.ts";
+import type { Run } from "../runs/run.ts";
+import { answerOf, asJson } from "./refused.ts";
+import { ownRun } from "./runs-routes.ts";
+import type { WebCaller, WebEnv } from "./caller.ts";
+import type { ReportView } from "./wire.ts";
+
+export function serveReports(web: Hono<WebEnv>, { deps }: App): void {
+  const documentOf = ({ owner, from }: WebCaller, id: string) =>
+    perform(
+      readReportDocument,
+      deps,
+      { task_id: id },
+      { owner, from, client: "page", signal: deps.leaving, progress: () => {} },
+    );
+  web.get("/api/runs/:id/report", async (context) => {
+    const { owner } = context.get("caller");
+    const { taskId } = await ownRun(deps, owner, context.req.param("id"));
+    const view: ReportView = await reportPage(await deps.database(), { owner, task_id: taskId });
+    return asJson(view);
+  });
+  web.get("/api/runs/:id/report.md", async (context) => {
+    const outcome = await documentOf(context.get("caller"), context.req.param("id"));
+    if (outcome.failed) return answerOf(outcome);
+    const run = await ownRun(deps, context.get("caller").owner, context.req.param("id"));
+    return download(String(outcome.structured["document"]), { run, type: "text/markdown", ending: "md" });
+  });
+  web.get("/api/runs/:id/report.html", async (context) => {
+    const { owner } = context.get("caller");
+    const { taskId } = await ownRun(deps, owner, context.req.param("id"));
+    const wanted = { owner, task_id: taskId, now: deps.clock.now() };
+    const { run, html } = await reportHtmlDocument(await deps.database(), wanted);
+    return download(html, { run, type: "text/html", ending: "html" });
+  });
+}
+
+interface Download {
+  run: Run;
+  type: string;
+  ending: string;
+}
+
+function download(text: string, { run, type, ending }: Download): Response {
+  const name = reportFileName({ prefix: "research", taskId: run.taskId, now: run.completedAt ?? run.createdAt }, 1);
+  return new Response(text, {
+    headers: {
+      "content-type": `${type}; charset=utf-8`,
+      // Letters, digits and hyphens of an id: the name needs no quoting.
+      "content-disposition": `attachment; filename="${name.replace(/md$/, ending)}"`,
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+    },
+  });
+}

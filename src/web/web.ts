@@ -1,0 +1,26 @@
+/** The page's side of the server: its files, what it asks, and what it hears. Whoever gets here is known. */
+
+import { Hono } from "hono";
+import type { App } from "../app.ts";
+import { serveAssets } from "./assets.ts";
+import type { WebEnv } from "./caller.ts";
+import { serveFigures } from "./figures-routes.ts";
+import { serveLive } from "./live-routes.ts";
+import { answerOf } from "./refused.ts";
+import { refused } from "../operations/perform.ts";
+import { serveReports } from "./report-routes.ts";
+import { serveResearch } from "./research-routes.ts";
+import { serveRuns } from "./runs-routes.ts";
+
+/** To be mounted at the root, behind whoever checks who is asking. */
+export function createWeb(app: App): Hono<WebEnv> {
+  const web = new Hono<WebEnv>();
+  serveAssets(web, app);
+  serveRuns(web, app);
+  serveReports(web, app);
+  serveResearch(web, app);
+  serveFigures(web, app);
+  serveLive(web, app);
+  web.onError((error) => answerOf(refused(error, app.deps)));
+  return web;
+}
