@@ -10,12 +10,13 @@ const list = z.string().transform((value) =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== ""),
 );
-const ISSUED_BY_EXAMPLES = "YOUR_API_KEY_HERE";
+/** What examples hold, and the references that clients pass on as they stand when the variable is not set. */
+const NO_SECRET = /^(?:|YOUR_API_KEY_HERE|\$\w+|\$\{[\w:-]+\})$/;
 const secret = z
   .string()
   .trim()
   .optional()
-  .transform((value) => (value === "" || value === ISSUED_BY_EXAMPLES ? undefined : value));
+  .transform((value) => (value === undefined || NO_SECRET.test(value) ? undefined : value));
 
 export interface Setting<T> {
   schema: z.ZodType<T>;

@@ -1,0 +1,146 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { CLIENTS } from "./clients.ts";
+import { replaceConfigFile } from "./config-file.ts";
+import type { Entry } from "./entry-format.ts";
+import { planChange, type PlanRequest } from "./plan.ts";
+
+const launch = { command: "gemini-search-mcp", args: [] };
+
+function requestFor(name: string, content?: string): PlanRequest & { entry: Entry } {
+  const client = CLIENTS.find((one) => one.name === name);
+  if (client === undefined) throw new Error(`no client ${name}`);
+  const folder = mkdtempSync(join(tmpdir(), "gemini-search-plan-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "config");
+  if (content !== undefined) writeFileSync(file, content);
+  return { client, file, newMode: 0o600, name: "gemini-search", entry: client.stdio(launch) };
+}
+
+async function carryOut(request: PlanRequest): Promise<void> {
+  const { config, text } = await planChange(request);
+  await replaceConfigFile(config, text, { now: new Date() });
+}
+
+const JSON_FILES = ["", "{}", " \n", "{\n}\n", '{"a":1}', '{\n  "CONTAINER": {}\n}', '{\n  "CONTAINER": {\n  },\n}\n'];
+const TOML_FILES = ["", "a = 1", "a = 1\n", "# only a remark", "[mcp_servers]\n", "a = 1\r\n\r\n\r\n"];
+
+test.each(
+  CLIENTS.flatMap(({ name, format, container }) =>
+    (format === "json" ? JSON_FILES : TOML_FILES).map((text) => [name, text.replace("CONTAINER", container)] as const),
+  ),
+)("%s: added and removed again, %j has its bytes back", async (name, content) => {
+  const request = requestFor(name, content);
+  expect((await planChange(request)).state).toBe("not configured");
+  await carryOut(request);
+  expect(await planChange(request)).toMatchObject({ state: "configured", diff: "" });
+  await carryOut({ ...request, entry: undefined });
+  expect(readFileSync(request.file, "utf8")).toBe(content);
+});
+
+test("a removal after other changes takes out the entry alone", async () => {
+  const request = requestFor("cursor", "{}");
+  await carryOut(request);
+  writeFileSync(request.file, readFileSync(request.file, "utf8").replace("{", '{\n  "new": true,'));
+  await carryOut({ ...request, entry: undefined });
+  expect(JSON.parse(readFileSync(request.file, "utf8"))).toEqual({ new: true, mcpServers: {} });
+});
+
+const only = (entry: Entry): string => JSON.stringify({ mcpServers: { "gemini-search": entry } });
+
+test("what the user has set for the entry stays; how the server is started is ours", async () => {
+  const theirs = { command: "node", args: ["/old/gemini-search-mcp.js"], env: { GEMINI_API_KEY: "own", A: "b" } };
+  const request = requestFor("gemini-cli", only({ ...theirs, timeout: 5, trust: true }));
+  const { state, text } = await planChange(request);
+  expect(state).toBe("differs");
+  expect(JSON.parse(text)).toEqual({
+    mcpServers: { "gemini-search": { ...launch, env: theirs.env, timeout: 5, trust: true } },
+  });
+});
+
+test("an entry of the same name that is not ours is told apart", async () => {
+  const state = async (entry: Entry, known?: string) =>
+    (await planChange({ ...requestFor("cursor", only(entry)), url: known })).state;
+  expect(await state({ command: "npx", args: ["-y", "another-server"] })).toBe("name taken");
+  expect(await state({ url: "https://example.com/mcp" })).toBe("name taken");
+  expect(await state({ url: "https://example.com/mcp" }, "https://example.com/mcp")).toBe("differs");
+  expect(await state({ url: "http://localhost:3000/mcp" })).toBe("differs");
+  expect(await state({ command: "/usr/bin/gemini-search-mcp" })).toBe("differs");
+});
+
+test("from a command to an address and back, nothing of the other is left", async () => {
+  const request = requestFor("codex", '[mcp_servers.gemini-search]\ncommand = "gemini-search-mcp"\nenv_vars = ["A"]\n');
+  const address = { url: "http://127.0.0.1:3000/mcp" };
+  const { text } = await planChange({ ...request, entry: request.client.http?.(address) });
+  expect(text).not.toContain("command");
+  expect(text).not.toContain("env_vars");
+  writeFileSync(request.file, text);
+  const withToken = { ...request, entry: request.client.http?.({ ...address, token: "value" }), renewToken: true };
+  const renewed = await planChange(withToken);
+  expect(renewed.text).not.toContain("bearer_token_env_var");
+  expect(renewed.text).toContain("Bearer value");
+  expect(renewed.diff).not.toContain("Bearer value");
+});
+
+const NEIGHBOUR = {
+  "claude-code": `{
+  "mcpServers": {
+    "other": {
+      "args": ["--api-key", "sk-SECRET", "-v"], // was: SECRET
+      "env": { "GITHUB_PAT": "ghp_SECRET", "DATABASE_URL": "postgres://u:SECRET@h", "REF": "\${A:-SECRET}", "Q": "a\\"SECRET" }
+    }
+  }
+}
+`,
+  codex: `[mcp_servers.other]
+command = "b"
+env.PEM = """
+SECRET
+"""
+args = ['--token', 'SECRET', "SECRET"] # SECRET
+`,
+};
+
+test.each(Object.entries(NEIGHBOUR))(
+  "of a neighbour in the file of %s no value is shown, of ours all",
+  async (name, text) => {
+    const request = requestFor(name, text);
+    const { diff, text: after } = await planChange(request);
+    expect(diff).toMatch(/"…"|'…'/);
+    expect(diff).not.toContain("SECRET");
+    expect(diff).toMatch(/^\+.*command.*"gemini-search-mcp"/m);
+    expect(diff).toContain("GEMINI_API_KEY");
+    await carryOut(request);
+    const removal = await planChange({ ...request, entry: undefined });
+    expect(after).toContain("SECRET");
+    expect(removal.diff).toMatch(/^-.*command.*"gemini-search-mcp"/m);
+    expect(removal.diff).not.toContain("SECRET");
+  },
+);
+
+test("also where all stands on one line, so that what is removed and added is a neighbour's too", async () => {
+  const flat = JSON.stringify({ mcpServers: { other: { command: "b", args: ["--key", "SECRET"] } } });
+  const { diff } = await planChange(requestFor("claude-code", flat));
+  expect(diff).toMatch(/^-.*"other"/m);
+  expect(diff).toContain('"gemini-search-mcp"');
+  expect(diff).not.toContain("SECRET");
+});
+
+test("of our own entry what the user added, a token that is written, and another's entry of our name stay covered", async () => {
+  const added = JSON.stringify({
+    mcpServers: { "gemini-search": { command: "npx", args: ["-y", "gemini-search-mcp"], env: { A: "SECRET" } } },
+  });
+  const { diff } = await planChange(requestFor("claude-code", added));
+  expect(diff).toMatch(/^-.*"npx"/m);
+  expect(diff).not.toContain("SECRET");
+  const taken = JSON.stringify({ mcpServers: { "gemini-search": { command: "x", args: ["SECRET"] } } });
+  expect((await planChange(requestFor("claude-code", taken))).diff).not.toContain("SECRET");
+  const request = requestFor("claude-code", "{}");
+  const entry = request.client.http?.({ url: "http://127.0.0.1:3000/mcp", token: "SECRET" });
+  const written = await planChange({ ...request, entry });
+  expect(written.text).toContain("Bearer SECRET");
+  expect(written.diff).toContain("http://127.0.0.1:3000/mcp");
+  expect(written.diff).not.toContain("SECRET");
+});

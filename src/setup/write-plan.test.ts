@@ -1,0 +1,92 @@
+import { mkdtempSync, type PathLike, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { AppError } from "../errors.ts";
+import { CLIENTS } from "./clients.ts";
+import { planChange, type Plan } from "./plan.ts";
+import { writePlan, type Writing, type Written } from "./write-plan.ts";
+
+const OTHER = '{"mcpServers": {"gemini-search": {"command": "another"}}}';
+const taken = new AppError({ code: "INVALID_INPUT", message: "taken" });
+
+interface Scene {
+  folder: string;
+  file: string;
+  plan: () => Promise<Plan>;
+  write: (first: Plan, how?: Partial<Writing>) => Promise<Written>;
+}
+
+function open(): Scene {
+  const folder = mkdtempSync(join(tmpdir(), "gemini-search-write-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "settings.json");
+  writeFileSync(file, "{}");
+  const client = CLIENTS.find(({ name }) => name === "gemini-cli");
+  if (client === undefined) throw new Error("no client");
+  const entry = client.stdio({ command: "gemini-search-mcp", args: [] });
+  const plan = () => planChange({ client, file, newMode: 0o600, name: "gemini-search", entry });
+  const objection = ({ state }: Plan) => (state === "name taken" ? taken : undefined);
+  return {
+    folder,
+    file,
+    plan,
+    write: (first, how = {}) => writePlan({ first, planAgain: plan, again: true, objection, ...how }),
+  };
+}
+
+/** A client that saves its settings each time after us, the given number of times. */
+function overwriting(
+  file: string,
+  times: number,
+  text = '{"mine": 1}',
+): (from: PathLike, to: PathLike) => Promise<void> {
+  let left = times;
+  return async (from, to) => {
+    renameSync(from, to);
+    if (left-- > 0) writeFileSync(file, text);
+  };
+}
+
+test("what another program has done meanwhile is not called ours", async () => {
+  const { folder, file, plan, write } = open();
+  const first = await plan();
+  writeFileSync(file, first.text);
+  expect(await write(first)).toMatchObject({ end: "meanwhile", backup: undefined });
+  expect(readdirSync(folder)).toEqual(["settings.json"]);
+});
+
+test("an entry that became another's meanwhile is left alone, and that is a failure", async () => {
+  const { file, plan, write } = open();
+  const first = await plan();
+  writeFileSync(file, OTHER);
+  expect(await write(first)).toMatchObject({ end: "failed", error: taken });
+  expect(readFileSync(file, "utf8")).toBe(OTHER);
+});
+
+test("a client that saves right after us is written after again, with one copy of what was first", async () => {
+  const { folder, file, plan, write } = open();
+  const written = await write(await plan(), { renameFile: overwriting(file, 3) });
+  expect(written).toMatchObject({ end: "written", backup: expect.stringContaining(".backup-") });
+  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ mine: 1, mcpServers: { "gemini-search": {} } });
+  expect(readFileSync(written.backup ?? "", "utf8")).toBe("{}");
+  expect(readdirSync(folder)).toHaveLength(2);
+});
+
+test("a client that keeps our entry while it saves is no failure, also where the lines were agreed to", async () => {
+  const { file, plan, write } = open();
+  const first = await plan();
+  const theirs = JSON.stringify({ mine: 1, ...JSON.parse(first.text) });
+  const written = await write(first, { again: false, renameFile: overwriting(file, 1, theirs) });
+  expect(written).toMatchObject({ end: "written", backup: expect.stringContaining(".backup-") });
+});
+
+test("a client that never stops is a failure, and the copy is named all the same", async () => {
+  const { folder, file, plan, write } = open();
+  const backup = expect.stringContaining(".backup-");
+  for (const again of [false, true]) {
+    const ended = await write(await plan(), { again, renameFile: overwriting(file, 99) });
+    expect(ended).toMatchObject({ end: "failed", backup, error: { retryable: true } });
+  }
+  expect(readdirSync(folder)).toHaveLength(3);
+});

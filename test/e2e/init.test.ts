@@ -1,0 +1,256 @@
+/** `init` through the built command line: six clients in a home of their own, and not a byte of theirs lost. */
+
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parse } from "smol-toml";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { type CommandOptions, startCommand } from "../support/command.ts";
+import { BIN, temporaryDirectory, TEST_KEY } from "../support/server.ts";
+
+const FILES = {
+  "claude-code": [".claude.json", '{\n  "numStartups": 3,\n  "mcpServers": {}\n}'],
+  "claude-desktop": [".config/Claude/claude_desktop_config.json", '{\n  "theme": "dark"\n}\n'],
+  cursor: [".cursor/mcp.json", '{\n\t// mine\n\t"mcpServers": {\n\t\t"a": { "command": "b" }, // last\n\t},\n}\n'],
+  vscode: [".config/Code/User/mcp.json", '\uFEFF{\r\n    "servers": {},\r\n    "inputs": []\r\n}\r\n'],
+  codex: [".codex/config.toml", '# mine\nmodel = "x"\n\n[mcp_servers.a] # theirs\ncommand = "b"'],
+  "gemini-cli": [".gemini/settings.json", "{}"],
+} as const;
+type ClientName = keyof typeof FILES;
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a constant
+const NAMES = Object.keys(FILES) as ClientName[];
+
+const answerSchema = z.looseObject({
+  success: z.boolean(),
+  clients: z.array(
+    z.looseObject({
+      client: z.string(),
+      action: z.string(),
+      state: z.string().optional(),
+      diff: z.string().optional(),
+      backup: z.string().optional(),
+      error: z.looseObject({ code: z.string(), message: z.string() }).optional(),
+    }),
+  ),
+  remarks: z.array(z.string()),
+});
+
+interface Home {
+  home: string;
+  file(name: ClientName): string;
+  text(name: ClientName): string;
+  /** Every file of the clients, by its path in the home, with its content. */
+  all(): Record<string, string>;
+  run(args: string[], options?: Partial<CommandOptions>): ReturnType<typeof startCommand>["ended"];
+  json(args: string[], options?: Partial<CommandOptions>): Promise<z.infer<typeof answerSchema>>;
+}
+
+function openHome(clients: readonly ClientName[] = NAMES): Home {
+  const home = temporaryDirectory();
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const project = join(home, "project");
+  mkdirSync(project);
+  for (const name of clients) {
+    const [path, content] = FILES[name];
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), content, { mode: 0o640 });
+  }
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, GEMINI_SEARCH_CONFIG_DIR: join(home, "ours") };
+  const run: Home["run"] = (args, options = {}) =>
+    startCommand(["init", ...args], { cwd: project, ...options, env: { ...env, ...options.env } }).ended;
+  const file = (name: ClientName): string => join(home, FILES[name][0]);
+  return {
+    home,
+    file,
+    text: (name) => readFileSync(file(name), "utf8"),
+    all: () =>
+      Object.fromEntries(
+        readdirSync(home, { recursive: true, encoding: "utf8" })
+          .filter((path) => !path.startsWith("ours") && statSync(join(home, path)).isFile())
+          .map((path) => [path, readFileSync(join(home, path), "utf8")]),
+      ),
+    run,
+    json: async (args, options) => answerSchema.parse(JSON.parse((await run([...args, "--json"], options)).stdout)),
+  };
+}
+
+const original = Object.fromEntries(Object.values(FILES));
+const isBackup = (path: string): boolean => path.includes(".backup-");
+
+describe("init with six clients", () => {
+  test("writes each in its own way, keeps a copy, then has nothing to do, and --remove gives the bytes back", async () => {
+    const { json, all, text, file } = openHome();
+    const added = await json(["--yes"], { env: { GEMINI_API_KEY: TEST_KEY } });
+    expect(added.success).toBe(true);
+    expect(added.clients.map(({ client, action }) => [client, action])).toEqual(NAMES.map((name) => [name, "added"]));
+    expect(JSON.parse(text("claude-code"))).toMatchObject({
+      numStartups: 3,
+      mcpServers: {
+        "gemini-search": { type: "stdio", args: [BIN], env: { GEMINI_API_KEY: "${GEMINI_API_KEY:-}" } },
+      },
+    });
+    expect(parse(text("codex"))).toMatchObject({
+      model: "x",
+      mcp_servers: { a: { command: "b" }, "gemini-search": { args: [BIN], env_vars: ["GEMINI_API_KEY"] } },
+    });
+    expect(text("cursor")).toContain('"a": { "command": "b" }, // last\n');
+    expect(text("vscode").startsWith("\uFEFF{\r\n")).toBe(true);
+    expect(text("vscode").replaceAll("\r\n", "")).not.toContain("\n");
+    for (const { backup } of added.clients) expect(statSync(backup ?? "").mode & 0o777).toBe(0o640);
+    for (const name of NAMES) expect(statSync(file(name)).mode & 0o777).toBe(0o640);
+    expect(JSON.stringify([all(), added])).not.toContain(TEST_KEY);
+
+    const before = all();
+    expect(Object.keys(before).filter(isBackup)).toHaveLength(6);
+    const again = await json(["--yes"]);
+    expect(again.clients.map(({ action, state }) => [action, state])).toEqual(NAMES.map(() => ["none", "configured"]));
+    expect(all()).toEqual(before);
+
+    const removed = await json(["--remove", "--yes"]);
+    expect(removed.clients.map(({ action }) => action)).toEqual(NAMES.map(() => "removed"));
+    expect(Object.fromEntries(Object.entries(all()).filter(([path]) => !isBackup(path)))).toEqual(original);
+  });
+
+  test("--dry-run shows the lines and writes nothing; a pipe without --yes is refused", async () => {
+    const { run, all } = openHome();
+    const planned = await run(["--dry-run", "codex"]);
+    expect(planned.code).toBe(0);
+    expect(planned.stdout).toContain("\n+[mcp_servers.gemini-search]\n");
+    expect(planned.stdout).toContain("nothing was written");
+    const refused = await run([], { stdin: "y\ny\ny\n" });
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain("Claude Code (not configured)");
+    expect(refused.stderr).toContain("--yes");
+    const json = await run(["--json"]);
+    expect([json.code, JSON.parse(json.stdout)]).toEqual([
+      2,
+      expect.objectContaining({ success: false, error: expect.objectContaining({ code: "INVALID_INPUT" }) }),
+    ]);
+    expect(all()).toEqual(original);
+  });
+
+  test("what is wrong with one file keeps nobody from the others", async () => {
+    const { json, text, file } = openHome();
+    writeFileSync(file("cursor"), '{\n  "mcpServers": {\n    "a": \n  }\n}');
+    writeFileSync(file("codex"), "a = \n");
+    writeFileSync(file("gemini-cli"), '{"mcpServers": {"gemini-search": {"command": "npx", "args": ["another"]}}}');
+    chmodSync(file("vscode"), 0o444);
+    const { success, clients } = await json(["--yes"]);
+    expect(success).toBe(false);
+    expect(clients.map(({ client, action, error }) => [client, action, error?.code])).toEqual([
+      ["claude-code", "added", undefined],
+      ["claude-desktop", "added", undefined],
+      ["cursor", "failed", "INVALID_INPUT"],
+      ["vscode", "failed", "PERMISSION_DENIED"],
+      ["codex", "failed", "INVALID_INPUT"],
+      ["gemini-cli", "failed", "INVALID_INPUT"],
+    ]);
+    const saying = (name: ClientName) => clients.find(({ client }) => client === name)?.error?.message;
+    expect(saying("cursor")).toContain("mcp.json, line 4: This is not valid JSON. The file was not touched.");
+    expect(saying("codex")).toContain("config.toml, line 1: This is not valid TOML.");
+    expect(saying("gemini-cli")).toContain("not this server's");
+    expect(text("codex")).toBe("a = \n");
+    expect(text("gemini-cli")).toContain("another");
+  });
+});
+
+describe("init", () => {
+  test("looks for clients only where they are, and says so where there are none", async () => {
+    const one = openHome(["codex"]);
+    expect((await one.json(["--yes"])).clients.map(({ client }) => client)).toEqual(["codex"]);
+    const none = openHome([]);
+    expect(await none.run(["--yes"])).toMatchObject({ code: 2, stdout: "" });
+    expect((await none.run(["--yes", "nonsense"])).code).toBe(2);
+    expect(await none.run(["--yes", "gemini-cli"])).toMatchObject({ code: 0 });
+    expect(existsSync(none.file("gemini-cli"))).toBe(true);
+  });
+
+  test("--scope project writes into the project, for all but Claude Desktop", async () => {
+    const { json, home, all } = openHome();
+    const { clients } = await json(["--yes", "--scope", "project"]);
+    expect(clients.map(({ client }) => client)).toEqual(NAMES.filter((name) => name !== "claude-desktop"));
+    const made = [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", ".codex/config.toml", ".gemini/settings.json"];
+    expect(made.map((path) => existsSync(join(home, "project", path)))).toEqual(made.map(() => true));
+    expect(all()).toMatchObject(original);
+    const named = await json(["--yes", "--scope", "project", "claude-desktop"]);
+    expect(named.clients[0]?.error?.message).toContain("no project files");
+  });
+
+  test("--http names the token, --write-token writes it and shows it nowhere", async () => {
+    const { run, text, all } = openHome();
+    const token = "a-token-of-more-than-16";
+    const env = { MCP_AUTH_TOKEN: token, MCP_SERVER_PORT: "4321" };
+    const names = NAMES.filter((name) => name !== "claude-desktop");
+    const { code, stdout, stderr } = await run(["--yes", "--http", ...names], { env });
+    expect(code).toBe(0);
+    expect(stdout).toContain("http://127.0.0.1:4321/mcp");
+    expect(stdout + stderr + JSON.stringify(all())).not.toContain(token);
+    expect(JSON.parse(text("gemini-cli"))).toMatchObject({
+      mcpServers: { "gemini-search": { type: "http", headers: { Authorization: "Bearer $MCP_AUTH_TOKEN" } } },
+    });
+    const written = await run(["--yes", "--http", "--write-token", ...names], { env });
+    expect(written.code).toBe(0);
+    expect(written.stdout + written.stderr).not.toContain(token);
+    expect(written.stdout).toContain("chmod 600");
+    for (const name of names) expect(text(name)).toContain(`Bearer ${token}`);
+    const refused = await run(["--yes", "--http", "--write-token", "--scope", "project"], { env });
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("not for project files")]);
+    const desktop = await run(["--yes", "--http", "claude-desktop"], { env });
+    expect([desktop.code, desktop.stdout]).toEqual([1, expect.stringContaining("takes commands only")]);
+  });
+
+  test("--name is free within what clients take, and two at once both come in", async () => {
+    const { run, json, text } = openHome(["gemini-cli"]);
+    const many = ["one", "two", "three", "four"];
+    const answers = await Promise.all(many.map((name) => json(["--yes", "--name", name])));
+    expect(answers.map(({ success }) => success)).toEqual(many.map(() => true));
+    const { mcpServers } = z
+      .object({ mcpServers: z.record(z.string(), z.unknown()) })
+      .parse(JSON.parse(text("gemini-cli")));
+    expect(Object.keys(mcpServers).toSorted()).toEqual(many.toSorted());
+    for (const name of ["a b", "", "a.b", "x".repeat(65)]) expect((await run(["--yes", "--name", name])).code).toBe(2);
+  });
+
+  test("two that do the same at once: one has done it, the others say so; none claims what it did not do", async () => {
+    const { json, all } = openHome(["gemini-cli"]);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => json(["--yes"])));
+    const actions = answers.flatMap(({ clients }) => clients.map(({ action }) => action)).toSorted();
+    expect(actions[0]).toBe("added");
+    expect(actions.slice(1).filter((action) => !["meanwhile", "none"].includes(action))).toEqual([]);
+    expect(Object.keys(all()).filter(isBackup)).toHaveLength(1);
+  });
+
+  test("shows of a neighbour's entry no value, neither as text nor as JSON", async () => {
+    const { run, file } = openHome(["codex", "cursor"]);
+    writeFileSync(
+      file("cursor"),
+      '{"mcpServers": {\n"a": {"args": ["--api-key", "sk-SECRET"],\n"env": {"PAT": "SECRET"}}\n}}',
+    );
+    writeFileSync(file("codex"), "[mcp_servers.a]\nenv.URL = 'postgres://u:SECRET@h'\n");
+    for (const args of [["--dry-run"], ["--dry-run", "--json"], ["--yes", "--json"], ["--remove", "--yes"]]) {
+      const { code, stdout, stderr } = await run(args);
+      expect([code, stdout]).toEqual([0, expect.stringContaining("…")]);
+      expect(stdout + stderr).not.toContain("SECRET");
+    }
+  });
+
+  test("says what is still missing: a key, and what Claude Desktop cannot pass on", async () => {
+    const { run, home } = openHome(["claude-desktop"]);
+    const file = join(home, "ours", "config.json");
+    const without = await run(["--dry-run"]);
+    expect(without.stdout).toContain(
+      `No key is set. Start the client with GEMINI_API_KEY in its environment, or write it into ${file}.`,
+    );
+    const inEnvironment = await run(["--dry-run"], { env: { GEMINI_API_KEY: TEST_KEY } });
+    expect(inEnvironment.stdout).toContain("Claude Desktop passes no variable on");
+    writeFileSync(file, JSON.stringify({ GEMINI_API_KEY: TEST_KEY }));
+    expect((await run(["--dry-run"])).stdout).not.toContain("GEMINI_API_KEY");
+  });
+
+  test("a home that is not known is told, and nothing is scattered where it runs", async () => {
+    const { run, home } = openHome([]);
+    const { code, stderr } = await run(["--yes", "codex"], { env: { HOME: "" } });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("home directory of this user is not known")]);
+    expect(readdirSync(join(home, "project"))).toEqual([]);
+  });
+});
