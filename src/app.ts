@@ -39,6 +39,8 @@ export interface AppOptions {
   flags?: Environment;
   /** The lowest level that is logged; DEBUG=true lowers it. */
   logFrom: LogLevel;
+  /** Where log lines go; stderr when nothing is said. */
+  logTo?: (line: string) => void;
 }
 
 export function createApp(options: AppOptions): App {
@@ -46,7 +48,8 @@ export function createApp(options: AppOptions): App {
   const config = loadConfig({ environment: readEnvironment(), flags: options.flags ?? {} });
   const redact = createRedactor(config.secrets);
   const { DEBUG: debug, LOG_FORMAT: format } = config.settings;
-  const log = createLog({ from: debug ? "DEBUG" : options.logFrom, format, redact });
+  const to = options.logTo === undefined ? {} : { write: options.logTo };
+  const log = createLog({ from: debug ? "DEBUG" : options.logFrom, format, redact, ...to });
   for (const warning of config.warnings) log.warn(warning);
   const shutdown = createShutdown();
   const stateDir = config.configDirWritable ? config.configDir : privateTempDir(shutdown);

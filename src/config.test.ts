@@ -80,6 +80,9 @@ describe("B1 B3 B4 B7 a value", () => {
     ["DEBUG", "false", false],
     ["GEMINI_MODEL", "  name ", "name"],
     ["GEMINI_API_KEY", "YOUR_API_KEY_HERE", undefined],
+    ["GEMINI_API_KEY", "$GEMINI_API_KEY", undefined],
+    ["GEMINI_API_KEY", "${GEMINI_API_KEY:-}", undefined],
+    ["GEMINI_API_KEY", "${env:GEMINI_API_KEY}", undefined],
     ["GEMINI_API_KEY", " key-with-spaces ", "key-with-spaces"],
   ] as const)("%s=%s is %s", (name, value, expected) => {
     const { settings, warnings } = load({ environment: { [name]: value } });

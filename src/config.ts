@@ -41,6 +41,12 @@ export function silenceLeakySwitches(): void {
   delete process.env["GOOGLE_GENAI_DEBUG"];
 }
 
+/** Node and whoever we start look at the same variables. */
+export function refuseColours(): void {
+  delete process.env["FORCE_COLOR"];
+  process.env["NO_COLOR"] = "1";
+}
+
 export function loadConfig(source: ConfigSource): Config {
   const { environment } = source;
   const home = source.home ?? homedir();

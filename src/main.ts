@@ -3,6 +3,11 @@
 const REFUSED = `[ERROR] gemini-search-mcp was started by a Gemini CLI that gemini-search-mcp itself had started. It does not run inside itself.\n`;
 
 export async function main(argv: string[]): Promise<void> {
+  if (argv[0] === "__task-ids") {
+    // Somebody waits for it at every Tab: nothing else is loaded.
+    const { printTaskIds } = await import("./cli/print-task-ids.ts");
+    return printTaskIds();
+  }
   if (argv.length > 0) {
     const { runCommand } = await import("./cli/program.ts");
     await runCommand(argv);

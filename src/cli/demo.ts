@@ -10,8 +10,8 @@ import { z } from "zod";
 import { readEnvironment } from "../config.ts";
 import { createShutdown, leaveOnSignals } from "../platform/shutdown.ts";
 import { SETTINGS } from "../settings.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { print } from "./output.ts";
-import { EXIT_CODES } from "./run-operation.ts";
 
 /** Beside this file in `src/`, beside the bundle in `dist/`. */
 const SIMULATOR = [new URL("./simulator.js", import.meta.url), new URL("../simulator/main.ts", import.meta.url)]

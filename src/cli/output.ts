@@ -1,5 +1,9 @@
 /** The only writer of stdout outside of the protocol, and what people see on stderr. */
 
+import type { Environment } from "../config.ts";
+import { oneLine } from "../platform/clean-text.ts";
+import { cutToWidth } from "./text-width.ts";
+
 /** Done when the text has left the process: who exits before cuts a long answer short. */
 export const print = (text: string): Promise<void> => write(process.stdout, text);
 
@@ -8,6 +12,31 @@ export const printFailure = (text: string): Promise<void> => write(process.stder
 function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
   // A reader that has gone is told by the stream's error event; here it is as good as done.
   return new Promise((resolve) => void stream.write(text.endsWith("\n") ? text : `${text}\n`, () => resolve()));
+}
+
+/** What can be drawn over. A dumb terminal shows the sequences instead of following them. */
+export const movesCursor = (stream: NodeJS.WriteStream, { TERM: terminal }: Environment): boolean =>
+  stream.isTTY && terminal !== "dumb";
+
+/** How wide an answer may be; undefined: nobody looks, so nothing is cut. */
+export const answerWidth = (): number | undefined =>
+  process.stdout.isTTY ? Math.max(20, process.stdout.columns || 80) : undefined;
+
+/** Log lines, which go above whatever is being drawn over at the end of the terminal. */
+export interface LogLines {
+  write(line: string): void;
+  /** Undefined: straight to stderr. */
+  divert(to: ((line: string) => void) | undefined): void;
+}
+
+export function createLogLines(): LogLines {
+  let diverted: ((line: string) => void) | undefined;
+  return {
+    write: (line) => (diverted === undefined ? void process.stderr.write(line) : diverted(line)),
+    divert: (to) => {
+      diverted = to;
+    },
+  };
 }
 
 export interface ProgressLine {
@@ -29,18 +58,19 @@ export function createProgressLine(stream: NodeJS.WriteStream = process.stderr):
     shown = false;
   };
   const draw = (): void => {
-    const text = `${said} (${Math.round((performance.now() - startedAt) / 1_000)} s)`;
+    const passed = ` (${Math.round((performance.now() - startedAt) / 1_000)} s)`;
     if (!stream.isTTY) {
-      stream.write(`${text}\n`);
+      stream.write(`${said}${passed}\n`);
       return;
     }
-    erase();
-    stream.write(text.slice(0, Math.max(20, (stream.columns ?? 80) - 1)));
+    const room = Math.max(20, (stream.columns || 80) - 1) - passed.length;
+    stream.write(`\r\u001B[2K${cutToWidth(said, room)}${passed}`);
     shown = true;
   };
   return {
     show: (message) => {
-      said = message;
+      // It may quote what a model wrote.
+      said = oneLine(message);
       clearInterval(timer);
       timer = setInterval(draw, stream.isTTY ? REPEAT_MS.terminal : REPEAT_MS.log);
       draw();

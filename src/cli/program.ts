@@ -3,35 +3,17 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { readPackage } from "../app.ts";
-import type { Environment } from "../config.ts";
+import { refuseColours } from "../config.ts";
 import { OPERATIONS } from "../operations/catalog.ts";
-import type { Operation } from "../operations/operation.ts";
 import { SETTINGS } from "../settings.ts";
+import { CLIENTS } from "../setup/clients.ts";
+import type { InitOptions } from "./init-entries.ts";
+import { addCompletion } from "./completion.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
+import { addHelp } from "./help.ts";
+import { addOperation, settingOption } from "./operation-command.ts";
 import { print } from "./output.ts";
-import { EXIT_CODES, runOperation } from "./run-operation.ts";
-
-/** What the generated flags need to know of a parameter. */
-const inputSchema = z.object({
-  properties: z.record(
-    z.string(),
-    z.object({
-      type: z.string().optional(),
-      enum: z.array(z.string()).optional(),
-      default: z.unknown().optional(),
-      description: z.string().default(""),
-    }),
-  ),
-});
-type Property = z.infer<typeof inputSchema>["properties"][string];
-
-const EXIT_HELP = `
-Exit codes:
-  0    the answer was printed
-  1    it failed; the reason is on stderr, with --json also on stdout
-  2    the command, a flag or its value is wrong
-  130  interrupted
-
-Without a command, gemini-search-mcp is an MCP server on stdin and stdout.`;
+import { addRunCommands } from "./run-commands.ts";
 
 export async function runCommand(argv: string[]): Promise<void> {
   const program = createProgram();
@@ -41,20 +23,33 @@ export async function runCommand(argv: string[]): Promise<void> {
     if (!(error instanceof CommanderError)) throw error;
     // Help and version end here too, with exit code 0.
     process.exitCode = error.exitCode === 0 ? 0 : EXIT_CODES.usage;
+    if (error.exitCode !== 0 && asksForJson(argv)) await print(usageError(error));
   }
 }
 
-function createProgram(): Command {
+const asksForJson = (argv: string[]): boolean => argv.slice(0, argv.indexOf("--") >>> 0).includes("--json");
+
+/** A script that reads JSON gets JSON, also when its command line is wrong. */
+function usageError({ message }: CommanderError): string {
+  const { name } = readPackage();
+  const sentence = message.replace(/^error: /, "").replaceAll(/\s+/g, " ");
+  const suggestion = `Try: ${name} --help`;
+  return JSON.stringify({ success: false, error: { code: "INVALID_INPUT", message: sentence, suggestion } }, null, 2);
+}
+
+export function createProgram(): Command {
   const { name, version } = readPackage();
   const program = new Command(name)
     .description("Web research through Google Gemini: quick, checked, and stored so that nothing is lost.")
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
+    .option("--no-color", "no colours, also on a terminal")
     .showHelpAfterError(`Try: ${name} --help`)
-    .addHelpText("after", EXIT_HELP)
+    .on("option:no-color", refuseColours)
     .configureOutput({ writeOut: print })
     .exitOverride();
   for (const operation of OPERATIONS) addOperation(program, operation);
+  addRunCommands(program);
   program
     .command("worker")
     .description("Follow unfinished research with no client open, so that it is collected and you are notified.")
@@ -82,8 +77,47 @@ function createProgram(): Command {
       const { runDemo } = await import("./demo.ts");
       await runDemo(question);
     });
+  addInit(program);
   addTokenCommands(program);
+  addCompletion(program);
+  addHelp(program);
   return program;
+}
+
+function addInit(program: Command): void {
+  const clients = CLIENTS.map(({ name }) => name);
+  program
+    .command("init")
+    .description("Enter this server into the clients of this machine: shows each change, asks, keeps a backup.")
+    .addArgument(new Argument("[clients...]", "which ones; all that are found when none is named").choices(clients))
+    .option("--yes", "write without a question")
+    .option("--dry-run", "show the changes only")
+    .option("--remove", "take the entry out again")
+    .option("--http", "enter the address of a running serve instead of a command")
+    .option("--url <address>", "that address, if it is not the one of the settings", webAddress)
+    .option("--write-token", "with --http: write the token itself, not a reference to MCP_AUTH_TOKEN")
+    .addOption(
+      new Option("--scope <scope>", "for you, or for this project").choices(["user", "project"]).default("user"),
+    )
+    .option("--name <entry>", "the name of the entry", entryName, "gemini-search")
+    .option("--json", "print what was done as JSON; asks nothing")
+    .exitOverride()
+    .action(async (names: string[], given: Partial<InitOptions> & Pick<InitOptions, "scope" | "name">) => {
+      const { runInit } = await import("./init.ts");
+      const flags = { yes: false, dryRun: false, json: false, remove: false, http: false, writeToken: false };
+      await runInit({ ...flags, ...given, clients: names });
+    });
+}
+
+/** What every client takes; some show it to their model as part of a tool's name. */
+function entryName(text: string): string {
+  if (!/^[\w-]{1,64}$/.test(text)) throw new InvalidArgumentError("It needs 1 to 64 of a-z, 0-9, underscore, hyphen.");
+  return text;
+}
+
+function webAddress(text: string): string {
+  if (!URL.canParse(text) || !/^https?:\/\//.test(text)) throw new InvalidArgumentError("It is not an address.");
+  return text;
 }
 
 const TOKEN_HELP = `
@@ -118,6 +152,14 @@ function addTokenCommands(program: Command): void {
     });
 }
 
+interface DashboardFlags {
+  host?: string;
+  port?: string;
+  run?: string;
+  open: boolean;
+  json?: boolean;
+}
+
 function addServe(program: Command): void {
   program
     .command("serve")
@@ -125,81 +167,25 @@ function addServe(program: Command): void {
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
     .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
     .option("--no-auth", "ask for no token; on a loopback address only")
+    .option("--open", "show its page in the browser")
     .exitOverride()
-    .action(async ({ host, port, auth }: { host?: string; port?: string; auth: boolean }) => {
-      const { runServe } = await import("./serve.ts");
-      await runServe({ flags: { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port }, auth });
+    .action(async ({ host, port, auth, open }: { host?: string; port?: string; auth: boolean; open?: boolean }) => {
+      const { pageOnTerminal, runServe } = await import("./serve.ts");
+      const page = pageOnTerminal({ open: open === true });
+      await runServe({ flags: { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port }, auth, page });
+    });
+  program
+    .command("dashboard")
+    .description("Open the page of the server that runs here, or run one: runs, reports and costs in the browser.")
+    .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
+    .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
+    .addOption(settingOption({ schema: z.uuid(), about: "show this run first" }, "--run <task_id>"))
+    .option("--no-open", "print the link only; it is good once, for two minutes")
+    .option("--json", "print the answer as JSON")
+    .exitOverride()
+    .action(async ({ host, port, ...options }: DashboardFlags) => {
+      const { runDashboard } = await import("./dashboard.ts");
+      const { run, open, json = false } = options;
+      await runDashboard({ flags: { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port }, run, open, json });
     });
 }
-
-/** A wrong flag is a mistake to be told, where a wrong variable falls back to its default. */
-function settingOption({ schema, about }: { schema: z.ZodType; about: string }, flags: string): Option {
-  return new Option(flags, about).argParser((text: string) => {
-    if (!schema.safeParse(text).success) throw new InvalidArgumentError("It is not a possible value.");
-    return text;
-  });
-}
-
-function addOperation(program: Command, operation: Operation): void {
-  const { properties } = inputSchema.parse(z.toJSONSchema(operation.input, { io: "input" }));
-  const command = program
-    .command(kebab(operation.name))
-    .summary(operation.title)
-    .description(operation.description)
-    .addHelpText("after", EXIT_HELP)
-    .exitOverride();
-  for (const [name, property] of Object.entries(properties)) {
-    if (name === operation.positional) {
-      command.addArgument(new Argument(`<${kebab(name)}>`, `${property.description} "-" reads it from stdin.`));
-    } else {
-      command.addOption(optionFor(name, property));
-    }
-  }
-  if (operation.asksBackend === true) addSettingFlags(command);
-  const { waitFlag } = operation;
-  if (waitFlag !== undefined)
-    command.option(`--${waitFlag}`, "stay until the run ends, show its progress, print its report");
-  if (operation.question !== undefined) command.option("--yes", "agree to the cost beforehand: nothing is asked");
-  command.option("--json", "print the whole answer as JSON");
-  command.action(async (...values: unknown[]) => {
-    const given = command.opts<Record<string, unknown>>();
-    const positional = operation.positional === undefined ? {} : { [operation.positional]: values[0] };
-    const input = Object.fromEntries(
-      Object.keys(properties).flatMap((name) => {
-        const value = given[camel(name)];
-        return value === undefined ? [] : [[name, value]];
-      }),
-    );
-    await runOperation(operation, {
-      input: { ...input, ...positional },
-      json: given["json"] === true,
-      yes: given["yes"] === true,
-      wait: waitFlag !== undefined && given[waitFlag] === true,
-      flags: operation.asksBackend === true ? settingFlags(given) : {},
-    });
-  });
-}
-
-function optionFor(name: string, property: Property): Option {
-  const flag = kebab(name);
-  const about = property.description;
-  if (property.type === "boolean") return new Option(property.default === true ? `--no-${flag}` : `--${flag}`, about);
-  const option = new Option(`--${flag} <${property.type === "integer" ? "n" : "value"}>`, about);
-  if (property.enum !== undefined) option.choices(property.enum);
-  if (property.type === "integer") option.argParser((text: string) => (/^-?\d+$/.test(text) ? Number(text) : text));
-  return option;
-}
-
-const FLAG_SETTINGS = Object.entries(SETTINGS).flatMap(([name, setting]) =>
-  "flag" in setting && setting.flag !== undefined ? [{ name, flag: setting.flag, setting }] : [],
-);
-
-function addSettingFlags(command: Command): void {
-  for (const { flag, setting } of FLAG_SETTINGS) command.addOption(settingOption(setting, `--${flag} <value>`));
-}
-
-const settingFlags = (given: Record<string, unknown>): Environment =>
-  Object.fromEntries(FLAG_SETTINGS.map(({ name, flag }) => [name, given[flag]?.toString()]));
-
-const kebab = (name: string): string => name.replaceAll("_", "-");
-const camel = (name: string): string => name.replaceAll(/_(\w)/g, (_whole, letter: string) => letter.toUpperCase());

@@ -6,23 +6,41 @@ import type { Environment } from "../config.ts";
 import { AppError } from "../errors.ts";
 import { createHttpApp } from "../http/app.ts";
 import { createAuthenticate } from "../http/authenticate.ts";
+import { createCredentials, type Credentials } from "../http/credentials.ts";
 import { createGuard, isLoopback, urlHost } from "../http/guard.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createWellKnown } from "../http/oauth.ts";
+import { createPageDoor } from "../http/page-door.ts";
 import { createRateLimit } from "../http/rate-limit.ts";
 import { loadFixtures } from "../mcp/conformance.ts";
 import { createMcpEndpoint, type McpEndpoint } from "../mcp/http.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { printFailure } from "./output.ts";
-import { EXIT_CODES } from "./run-operation.ts";
+import { ownLink, type PageLink, pageUrl, portOf, tryToOpen } from "./page-link.ts";
 
 export interface ServeOptions {
   flags: Environment;
   /** False with --no-auth. */
   auth: boolean;
+  /** Who is given the link to the page once there is one. */
+  page?: { run?: string | undefined; show(link: PageLink, app: App): Promise<void> } | undefined;
 }
 
-export async function runServe({ flags, auth }: ServeOptions): Promise<void> {
+/** `serve --open`, and without it wherever somebody reads along. */
+export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"] {
+  if (!open && !process.stderr.isTTY) return undefined;
+  return {
+    show: async (link, app) => {
+      const later = `gemini-search-mcp dashboard --port ${portOf(link.address)}`;
+      const note = link.isUsed !== undefined ? ` (good once, for two minutes; later: ${later})` : "";
+      await printFailure(`The page: ${link.address}${note}`);
+      if (open) await tryToOpen(link, app);
+    },
+  };
+}
+
+export async function runServe({ flags, auth, page }: ServeOptions): Promise<void> {
   const app = createApp({ flags, logFrom: "INFO" });
   const { shutdown, log, config } = app;
   const { MCP_SERVER_HOST: host } = config.settings;
@@ -35,11 +53,12 @@ export async function runServe({ flags, auth }: ServeOptions): Promise<void> {
   await app.openStore();
   await loadFixtures();
   const mcp = createMcpEndpoint(app);
-  const listening = await open(app, { mcp, auth }).catch(async (error: unknown) => {
+  const opened = await open(app, { mcp, auth }).catch(async (error: unknown) => {
     if (!(error instanceof AppError)) throw error;
     await printFailure(`${error.message} ${error.suggestion ?? ""}`);
   });
-  if (listening === undefined) return shutdown.leave(EXIT_CODES.failed);
+  if (opened === undefined) return shutdown.leave(EXIT_CODES.failed);
+  const { listening, credentials } = opened;
   shutdown.signal.addEventListener("abort", listening.stop);
   shutdown.finally(async () => {
     await answersWritten();
@@ -47,20 +66,42 @@ export async function runServe({ flags, auth }: ServeOptions): Promise<void> {
     await listening.close();
   });
   log.info(`Listening on ${listening.url}/mcp`);
+  void showPage(app, { page, credentials, port: portOf(listening.url) });
   await app.followResearch().catch(() => log.warn("Unfinished research could not be taken up."));
 }
 
-async function open(app: App, { mcp, auth }: { mcp: McpEndpoint; auth: boolean }): Promise<Listening> {
+interface Opened {
+  listening: Listening;
+  credentials: Credentials | undefined;
+}
+
+async function open(app: App, { mcp, auth }: { mcp: McpEndpoint; auth: boolean }): Promise<Opened> {
   const { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port, MCP_RATE_LIMIT_PER_MINUTE: perMinute } = app.config.settings;
+  const credentials = await createCredentials(app, { noAuth: !auth });
   const { fetch } = createHttpApp({
     app,
     mcp,
     guard: guardFor(app),
-    authenticate: await createAuthenticate(app, { noAuth: !auth }),
+    authenticate: createAuthenticate(credentials),
+    pageDoor: createPageDoor(app, credentials),
     wellKnown: createWellKnown(app),
     rateLimit: createRateLimit({ perMinute }),
   });
-  return listen({ fetch, host, port });
+  return { listening: await listen({ fetch, host, port }), credentials };
+}
+
+/** Whatever happens to it, the server serves. */
+async function showPage(
+  app: App,
+  { page, credentials, port }: { page: ServeOptions["page"]; credentials: Credentials | undefined; port: number },
+): Promise<void> {
+  if (page === undefined) return;
+  try {
+    const url = pageUrl(app.config.settings.MCP_SERVER_HOST, port);
+    await page.show(await ownLink(app, credentials?.own, { url, run: page.run }), app);
+  } catch {
+    app.log.warn("No link to the page could be made. Try: gemini-search-mcp dashboard");
+  }
 }
 
 /** A stopped call's last answer is still on its way from the operation to its stream. */

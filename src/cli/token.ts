@@ -1,21 +1,14 @@
 /** Who else may use a server over HTTP: tokens are added, listed and revoked from the terminal. */
 
-import { createApp } from "../app.ts";
 import { AppError } from "../errors.ts";
 import { addToken, listTokens, revokeToken, type TokenEntry } from "../http/token-store.ts";
 import { isoTime, systemClock } from "../platform/clock.ts";
-import { leaveOnSignals } from "../platform/shutdown.ts";
 import type { Database } from "../store/database.ts";
 import { openStore } from "../store/store.ts";
-import { print, printFailure } from "./output.ts";
-import { EXIT_CODES } from "./run-operation.ts";
-
-interface Answer {
-  structured: Record<string, unknown>;
-  text: string;
-  /** Said beside the answer, so that a script gets the answer alone. */
-  remark?: string;
-}
+import { type Answer, runAnswer } from "./answer-command.ts";
+import { answerWidth } from "./output.ts";
+import { paintFor } from "./paint.ts";
+import { type Column, plainTable, tableLines } from "./table.ts";
 
 export const addNamedToken = (name: string, { json }: { json: boolean }): Promise<void> =>
   answer(json, async (db, now) => {
@@ -50,43 +43,33 @@ const shown = ({ name, createdAt, lastUsedAt, revokedAt }: TokenEntry) => ({
 });
 
 function table(tokens: ShownToken[]): string {
-  const rows = [
-    ["NAME", "CREATED", "LAST USED", "REVOKED"],
-    ...tokens.map((token) => [token.name, token.created_at, token.last_used_at ?? "never", token.revoked_at ?? "no"]),
-  ];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  const width = answerWidth();
+  if (width !== undefined) return tableLines(columns, tokens, { width, paint: paintFor(process.stdout) }).join("\n");
+  return plainTable([
+    columns.map(({ title }) => title),
+    ...tokens.map((token) => columns.map(({ cell }) => cell(token))),
+  ]);
 }
 
-async function answer(json: boolean, act: (db: Database, now: number) => Promise<Answer>): Promise<void> {
-  const { config, log, shutdown } = createApp({ logFrom: "WARN" });
-  leaveOnSignals(shutdown, () => EXIT_CODES.interrupted);
-  // `| head` closes our stdout early; that is not an error.
-  process.stdout.on("error", () => void shutdown.leave(EXIT_CODES.ok));
-  try {
+const columns: Column<ShownToken>[] = [
+  { title: "NAME", cell: ({ name }) => name },
+  { title: "CREATED", cell: ({ created_at }) => created_at, dropped: 1 },
+  { title: "LAST USED", cell: ({ last_used_at }) => last_used_at ?? "never" },
+  {
+    title: "REVOKED",
+    cell: ({ revoked_at }) => revoked_at ?? "no",
+    look: ({ revoked_at }) => (revoked_at === null ? undefined : "careful"),
+  },
+];
+
+const answer = (json: boolean, act: (db: Database, now: number) => Promise<Answer>): Promise<void> =>
+  runAnswer(json, async ({ config, log, shutdown }) => {
     const file = config.configDirWritable ? config.databaseFile : undefined;
     const store = await openStore({ file, clock: systemClock, log });
     shutdown.finally(store.close);
     if (!store.durable) throw notKept();
-    const { structured, text, remark } = await shutdown.during(act(store.db, systemClock.now()));
-    if (remark !== undefined) await printFailure(remark);
-    await print(json ? JSON.stringify(structured, null, 2) : text);
-    await shutdown.leave(EXIT_CODES.ok);
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const { code, message, suggestion } = error;
-    await printFailure([`${code}: ${message}`, suggestion ?? ""].join("\n").trim());
-    if (json) await print(JSON.stringify({ success: false, error: { code, message, suggestion } }, null, 2));
-    await shutdown.leave(code === "INVALID_INPUT" ? EXIT_CODES.usage : EXIT_CODES.failed);
-  }
-}
+    return act(store.db, systemClock.now());
+  });
 
 const notKept = (): AppError =>
   new AppError({

@@ -35,12 +35,19 @@ export async function openSqlite(file: string, log: Log): Promise<OpenDatabase> 
 }
 
 /** A look that changes nothing, not even the schema. */
-export async function readOnly<T>(file: string, look: (db: Database, integrity: string) => Promise<T>): Promise<T> {
+export function readOnly<T>(file: string, look: (db: Database, integrity: string) => Promise<T>): Promise<T> {
+  return peek(file, (db, handle) =>
+    look(db, String(handle.prepare("pragma integrity_check").get()?.["integrity_check"])),
+  );
+}
+
+/** The same without the check, which reads the whole file. */
+export async function peek<T>(file: string, look: (db: Database, handle: DatabaseSync) => Promise<T>): Promise<T> {
   const { DatabaseSync: Driver } = await importDriver();
   const handle = new Driver(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   const db: Database = new Kysely({ dialect: new NodeSqliteDialect({ database: forKysely(handle) }) });
   try {
-    return await look(db, String(handle.prepare("pragma integrity_check").get()?.["integrity_check"]));
+    return await look(db, handle);
   } finally {
     await db.destroy();
   }

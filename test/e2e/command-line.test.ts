@@ -152,7 +152,7 @@ describe("the other commands", () => {
     const listed = JSON.parse((await scene.command(["list-research", "--json", "--limit", "5"])).stdout);
     const [{ task_id }] = listed.runs;
     expect(listed).toMatchObject({ success: true, runs: [{ kind: "search", query: QUERY, status: "completed" }] });
-    expect((await scene.command(["list-research", "--status", "failed"])).stdout).toBe("No runs are stored.\n");
+    expect((await scene.command(["list-research", "--status", "failed"])).stdout).toBe("No such runs are stored.\n");
 
     const read = await scene.command(["get-research-results", task_id]);
     expect(read.code).toBe(0);

@@ -1,0 +1,182 @@
+/**
+ * Records the command line as it looks: the built program against the simulator, in a terminal of a fixed size. Writes
+ * docs/terminal.md (screens as text, with the command that made each) and docs/terminal.cast (asciinema v2).
+ */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startSimulator } from "../src/simulator/server.ts";
+import { ensureSystemPackages } from "./system-packages.ts";
+import { openTerminal, type Terminal } from "./tmux.ts";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const SIZE = { columns: 80, rows: 30 };
+const QUESTION = "How do heat pumps perform in cold climates?";
+/** What differs from run to run and says nothing. */
+const TASK_ID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/;
+const SHOWN_ID = "3f2a9c1e-5b7d-4e2a-9c1e-8d4f6a2b7c90";
+/** Of a report only the beginning is shown. */
+const LONGEST_SCREEN = 40;
+
+interface Step {
+  title: string;
+  command: string;
+  /** Seen while it goes on; without it the screen at its end is taken. */
+  during?: RegExp;
+}
+
+const STEPS: Step[] = [
+  { title: "Is everything there?", command: "gemini-search-mcp doctor --offline" },
+  { title: "What will it cost?", command: `gemini-search-mcp estimate-research-cost "${QUESTION}"` },
+  {
+    title: "Start a deep research and watch it",
+    command: `gemini-search-mcp start-deep-research "${QUESTION}" --wait`,
+    during: /[3-6]\d % \(estimate\)/,
+  },
+  { title: "What was asked before", command: "gemini-search-mcp list-research" },
+  { title: "Find it again by its words", command: "gemini-search-mcp find cold climates" },
+  { title: "Read it by its short id", command: "gemini-search-mcp get-research-results 3f2a9c1e --section outline" },
+  { title: "What it all cost", command: "gemini-search-mcp figures" },
+  { title: "Complete commands and ids with Tab", command: 'eval "$(gemini-search-mcp completion bash)"' },
+  { title: "Everything else", command: "gemini-search-mcp --help" },
+];
+
+interface Frame {
+  at: number;
+  text: string;
+}
+
+/** The screen whenever it has changed, as an asciinema player shows it: each frame is drawn whole. */
+function recordFrames(terminal: Terminal): { frames: Frame[]; stop(): Promise<void> } {
+  const frames: Frame[] = [];
+  const startedAt = performance.now();
+  const stopping = new AbortController();
+  const loop = (async () => {
+    while (!stopping.signal.aborted) {
+      const text = (await terminal.screen({ looks: true })).join("\r\n");
+      if (text !== frames.at(-1)?.text) frames.push({ at: (performance.now() - startedAt) / 1_000, text });
+      await sleep(100);
+    }
+  })();
+  return {
+    frames,
+    stop: async () => {
+      stopping.abort();
+      await loop;
+    },
+  };
+}
+
+async function until(terminal: Terminal, pattern: RegExp): Promise<string[]> {
+  for (let tries = 0; tries < 300; tries += 1) {
+    const screen = await terminal.screen();
+    if (screen.some((line) => pattern.test(line))) return screen;
+    await sleep(100);
+  }
+  throw new Error(`The terminal never showed ${String(pattern)}:\n${(await terminal.screen()).join("\n")}`);
+}
+
+interface Session {
+  terminal: Terminal;
+  /** How often the shell has asked for a command. */
+  prompts: () => number;
+  real: (text: string) => string;
+}
+
+async function record({ terminal, prompts, real }: Session, { command, during }: Step): Promise<string[]> {
+  const finished = async (line: string): Promise<string[]> => {
+    const before = prompts();
+    await terminal.type(line);
+    while (prompts() === before) await sleep(50);
+    // The prompt itself is written right after it is counted.
+    return until(terminal, /^\$$/);
+  };
+  await terminal.resize(SIZE.columns, during === undefined ? SIZE.rows * 2 : SIZE.rows);
+  await finished("clear");
+  const ending = finished(real(command));
+  const seen = during === undefined ? undefined : await until(terminal, during);
+  const ended = await ending;
+  const typed = ended.findIndex((line) => line.startsWith("$ "));
+  return seen ?? ended.slice(typed + Math.ceil((command.length + 2) / SIZE.columns)).filter((line) => line !== "$");
+}
+
+async function main(): Promise<void> {
+  if ((await ensureSystemPackages(["tmux"], { commands: ["tmux"] })) === "missing") process.exit(1);
+  const simulator = await startSimulator({ scenario: { name: "recording", interactions: { speed: 40 } } });
+  const folder = mkdtempSync(join(tmpdir(), "gemini-search-recording-"));
+  const terminal = await openTerminal({
+    ...SIZE,
+    // The help and a report are taken whole.
+    rows: SIZE.rows * 2,
+    env: {
+      PATH: `/usr/bin:/bin`,
+      HOME: folder,
+      GEMINI_SEARCH_CONFIG_DIR: join(folder, "config"),
+      GEMINI_API_KEY: "key-of-the-simulator",
+      GOOGLE_GEMINI_BASE_URL: simulator.url,
+      SEARCH_BACKEND: "api",
+      RESEARCH_SYNC_WINDOW_MS: "0",
+      RESEARCH_POLL_INTERVAL_MS: "1000",
+    },
+    setup: `gemini-search-mcp() { '${process.execPath}' '${join(ROOT, "bin/gemini-search-mcp.js")}' "$@"; }\ncd '${folder}'\nPROMPT_COMMAND='echo >> "$HOME/prompts"'`,
+  });
+  const recording = recordFrames(terminal);
+  let taskId = SHOWN_ID;
+  const neutral = (text: string): string =>
+    text
+      .replaceAll(taskId, SHOWN_ID)
+      .replaceAll(taskId.slice(0, 8), SHOWN_ID.slice(0, 8))
+      .replaceAll(join(folder, "config"), "~/.config/gemini-search-mcp")
+      .replaceAll(folder, "~")
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "2026-11-15T12:00:00.000Z")
+      .replaceAll(/[\d,]+ MB free/g, "50,000 MB free");
+  const prompts = (): number => readFileSync(join(folder, "prompts"), { encoding: "utf8", flag: "a+" }).length;
+  const pages: string[] = [];
+  try {
+    for (const step of STEPS) {
+      const real = (text: string): string => text.replaceAll(SHOWN_ID.slice(0, 8), taskId.slice(0, 8));
+      const lines = await record({ terminal, prompts, real }, step);
+      if (step.during !== undefined) taskId = await newestId(terminal);
+      pages.push(page(step, lines.map(neutral)));
+    }
+  } finally {
+    await recording.stop();
+    await terminal.close();
+    await simulator.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  writeFileSync(join(ROOT, "docs/terminal.md"), `${OPENING}\n${pages.join("\n")}`);
+  writeFileSync(
+    join(ROOT, "docs/terminal.cast"),
+    cast(recording.frames.map(({ at, text }) => ({ at, text: neutral(text) }))),
+  );
+}
+
+/** The list shows short ids; the whole one is asked for. */
+async function newestId(terminal: Terminal): Promise<string> {
+  await terminal.type("clear; gemini-search-mcp __task-ids");
+  const seen = await until(terminal, TASK_ID);
+  return TASK_ID.exec(seen.join("\n"))?.[0] ?? SHOWN_ID;
+}
+
+const OPENING = `# At the terminal
+
+Recorded by \`node scripts/record-terminal.ts\` with the built program and the built-in simulator, in a window of 80
+columns; the answers are invented. \`docs/terminal.cast\` is the same as a film (\`asciinema play docs/terminal.cast\`).
+`;
+
+function page({ title, command }: Step, lines: string[]): string {
+  const shown = lines.join("\n").trimEnd().split("\n");
+  const cut = shown.length > LONGEST_SCREEN ? [...shown.slice(0, LONGEST_SCREEN), "…"] : shown;
+  return `## ${title}\n\n\`\`\`text\n$ ${command}\n${cut.join("\n")}\n\`\`\`\n`;
+}
+
+function cast(frames: Frame[]): string {
+  const header = { version: 2, width: SIZE.columns, height: SIZE.rows * 2, title: "gemini-search-mcp" };
+  const events = frames.map(({ at, text }) => [Number(at.toFixed(1)), "o", `\u001B[H\u001B[2J${text}`]);
+  return `${[header, ...events].map((line) => JSON.stringify(line)).join("\n")}\n`;
+}
+
+await main();

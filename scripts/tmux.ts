@@ -1,0 +1,72 @@
+/** A real terminal without a window: tmux holds its screen, so that it can be typed into, resized and looked at. */
+
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export interface TerminalOptions {
+  env: Record<string, string>;
+  columns: number;
+  rows: number;
+  /** What the shell reads first. */
+  setup?: string;
+}
+
+export interface Terminal {
+  /** Types a line and ends it. */
+  type(line: string): Promise<void>;
+  /** Types without ending the line. */
+  typeKeys(text: string): Promise<void>;
+  /** `C-c`, `Enter`, as tmux names keys. */
+  key(name: string): Promise<void>;
+  resize(columns: number, rows: number): Promise<void>;
+  /** The lines that are seen now; with `looks`, the sequences for colours too. */
+  screen(options?: { looks?: boolean }): Promise<string[]>;
+  /** What tmux knows about the pane, such as `cursor_flag`. */
+  ask(name: string): Promise<string>;
+  /** Every byte that the programs wrote so far. */
+  raw(): string;
+  close(): Promise<void>;
+}
+
+export async function openTerminal({ env, columns, rows, setup = "" }: TerminalOptions): Promise<Terminal> {
+  const folder = mkdtempSync(join(tmpdir(), "gemini-search-terminal-"));
+  const rawFile = join(folder, "raw");
+  const setupFile = join(folder, "setup");
+  writeFileSync(rawFile, "");
+  // A history would be written into the home directory when the shell has ended already.
+  writeFileSync(setupFile, `unset HISTFILE\nPS1='$ '\nbind 'set enable-bracketed-paste off' 2>/dev/null\n${setup}\n`);
+  const tmux = async (...args: string[]): Promise<string> => {
+    const { stdout } = await run("tmux", ["-S", join(folder, "socket"), "-f", "/dev/null", "-u", ...args], {
+      env: { ...env, LC_ALL: "C.UTF-8" },
+    });
+    return stdout;
+  };
+  const size = ["-x", String(columns), "-y", String(rows)];
+  await tmux("new-session", "-d", ...size, "bash", "--noprofile", "--rcfile", setupFile, "-i");
+  await tmux("set-option", "-g", "status", "off");
+  await tmux("set-option", "-g", "window-size", "manual");
+  await tmux("resize-window", ...size);
+  await tmux("pipe-pane", "-o", `cat >> '${rawFile}'`);
+  return {
+    type: async (line) => {
+      await tmux("send-keys", "-l", "--", line);
+      await tmux("send-keys", "Enter");
+    },
+    typeKeys: async (text) => void (await tmux("send-keys", "-l", "--", text)),
+    key: async (name) => void (await tmux("send-keys", name)),
+    resize: async (width, height) => void (await tmux("resize-window", "-x", String(width), "-y", String(height))),
+    screen: async ({ looks = false } = {}) =>
+      (await tmux("capture-pane", "-p", ...(looks ? ["-e"] : []))).replace(/\n$/, "").split("\n"),
+    ask: async (name) => (await tmux("display-message", "-p", `#{${name}}`)).trim(),
+    raw: () => readFileSync(rawFile, "utf8"),
+    close: async () => {
+      await tmux("kill-server").catch(() => undefined);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/** Times and sums as people say them: short, and no more exact than they are. */
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** `45 s`, `3 min 12 s`, `1 h 4 min`, `12 d`. */
+export function spokenDuration(ms: number): string {
+  const whole = Math.max(0, ms);
+  if (whole < MINUTE) return `${Math.floor(whole / 1_000)} s`;
+  if (whole < HOUR) return `${Math.floor(whole / MINUTE)} min ${Math.floor((whole % MINUTE) / 1_000)} s`;
+  if (whole < DAY) return `${Math.floor(whole / HOUR)} h ${Math.floor((whole % HOUR) / MINUTE)} min`;
+  return `${Math.floor(whole / DAY)} d`;
+}
+
+/** The largest unit alone, for a column. */
+export function spokenAge(ms: number): string {
+  const whole = Math.max(0, ms);
+  if (whole < MINUTE) return "now";
+  if (whole < HOUR) return `${Math.floor(whole / MINUTE)} min`;
+  if (whole < 2 * DAY) return `${Math.floor(whole / HOUR)} h`;
+  return `${Math.floor(whole / DAY)} d`;
+}
+
+/** Searches cost fractions of a cent: those keep two digits that tell. */
+export function spokenDollars(usd: number): string {
+  if (usd === 0 || usd >= 0.01) return `$${usd.toFixed(2)}`;
+  return `$${usd.toPrecision(2)}`;
+}

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { COMMAND_HELP, commandsOf } from "./help.ts";
+import { createProgram } from "./program.ts";
+
+const commands = commandsOf(createProgram());
+/** They answer with nothing, or with something that is no answer. */
+const WITHOUT_JSON = new Set(["worker", "serve", "dashboard", "demo", "init", "completion", "token"]);
+
+/** As a shell takes a line apart. */
+const wordsOf = (line: string): string[] =>
+  [...line.replace(/ [<|>].*$/, "").matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+
+test("every command has a summary, a group and examples", () => {
+  const lacking = commands.filter(
+    ({ path, command }) => !COMMAND_HELP[path]?.examples.length || command.summary() === "",
+  );
+  expect(lacking.map(({ path }) => path).filter((path) => !path.startsWith("token "))).toEqual([]);
+});
+
+test.each(
+  Object.entries(COMMAND_HELP).flatMap(([path, { examples }]) => examples.map((line) => [path, line] as const)),
+)("%s: `%s` is understood", async (path, line) => {
+  const program = createProgram();
+  const found = commandsOf(program).find((one) => one.path === path);
+  // One that is not part of this build has its examples ready.
+  if (found === undefined) return;
+  const called: string[] = [];
+  for (const one of commandsOf(program)) one.command.action(() => void called.push(one.path));
+  await program.parseAsync(wordsOf(line), { from: "user" });
+  expect(called[0]).toMatch(new RegExp(`^${path}`));
+});
+
+test("see also names commands", () => {
+  const known = new Set([...commands.map(({ path }) => path), ...Object.keys(COMMAND_HELP)]);
+  const named = Object.values(COMMAND_HELP).flatMap(({ seeAlso = [] }) => seeAlso);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("A6 every command that answers can answer in JSON", () => {
+  const without = commands.filter(({ command }) => !command.options.some(({ long }) => long === "--json"));
+  expect(without.map(({ path }) => path).filter((path) => !WITHOUT_JSON.has(path))).toEqual([]);
+});

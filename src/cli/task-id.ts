@@ -1,0 +1,55 @@
+/** The beginning of a task id stands for the whole one, as long as only one run begins so. */
+
+import type { Operation, OperationDeps } from "../operations/operation.ts";
+import { AppError } from "../errors.ts";
+import { oneLine } from "../platform/clean-text.ts";
+import { type NamedRun, runsBeginningWith } from "../runs/lookup-store.ts";
+import { cutToWidth } from "./text-width.ts";
+
+/** Fewer would soon fit two runs. */
+const LEAST_CHARACTERS = 6;
+const WHOLE_LENGTH = 36;
+const BEGINNING = /^[0-9a-f][0-9a-f-]*$/;
+
+/** What is no beginning of an id is handed on as it is: the operation says what is wrong with it. */
+export async function withWholeTaskId(
+  operation: Operation,
+  deps: Pick<OperationDeps, "database">,
+  { input, owner }: { input: Record<string, unknown>; owner: string },
+): Promise<Record<string, unknown>> {
+  const given = input["task_id"];
+  if (operation.positional !== "task_id" || typeof given !== "string") return input;
+  const prefix = given.trim().toLowerCase();
+  if (prefix.length >= WHOLE_LENGTH || !BEGINNING.test(prefix)) return input;
+  if (prefix.length < LEAST_CHARACTERS) throw tooShort();
+  const found = await runsBeginningWith(await deps.database(), owner, prefix);
+  const [only] = found;
+  if (only === undefined) throw unknown(prefix);
+  if (found.length > 1) throw ambiguous(prefix, found);
+  return { ...input, task_id: only.taskId };
+}
+
+const tooShort = (): AppError =>
+  new AppError({
+    code: "INVALID_TASK_ID",
+    message: `task_id must be whole, or at least its first ${LEAST_CHARACTERS} characters.`,
+    suggestion: "gemini-search-mcp list-research shows the runs that are stored.",
+    details: { status: 400, field: "task_id" },
+  });
+
+const unknown = (prefix: string): AppError =>
+  new AppError({
+    code: "TASK_NOT_FOUND",
+    message: `There is no run whose task_id begins with ${prefix}.`,
+    suggestion: "gemini-search-mcp list-research shows the runs that are stored.",
+  });
+
+const ambiguous = (prefix: string, found: NamedRun[]): AppError =>
+  new AppError({
+    code: "INVALID_TASK_ID",
+    message: `More than one task_id begins with ${prefix}.`,
+    suggestion: "Give more of it.",
+    details: { status: 400, matches: found.map(matchLine).join("\n") },
+  });
+
+const matchLine = ({ taskId, query }: NamedRun): string => `${taskId}  ${cutToWidth(oneLine(query), 60)}`;

@@ -1,0 +1,74 @@
+/** How many columns of a terminal a text takes, and how it is cut and wrapped to fit them. */
+
+/** East Asian wide and fullwidth (Unicode's EastAsianWidth.txt), for which regular expressions have no property. */
+const WIDE =
+  /[\u1100-\u115F\u2E80-\u303E\u3041-\u4DBF\u4E00-\uA4CF\uA960-\uA97F\uAC00-\uD7A3\uF900-\uFAFF\uFE10-\uFE19\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{16FE0}-\u{1B2FF}\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/u;
+/** Emoji only because of a selector or a partner: hearts, keycaps. */
+const MADE_WIDE = /\p{Emoji}[\uFE0F\u20E3]/u;
+const NO_WIDTH = /^[\p{Mark}\p{Control}\p{Format}]+$/u;
+const PLAIN = /^[ -~]*$/;
+
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+export function widthOf(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  return charactersOf(text).reduce((sum, character) => sum + characterWidth(character), 0);
+}
+
+/** What a reader takes for one character, however many code points it has. */
+const charactersOf = (text: string): string[] => Array.from(graphemes.segment(text), ({ segment }) => segment);
+
+function characterWidth(character: string): number {
+  if (NO_WIDTH.test(character)) return 0;
+  return WIDE.test(character) || MADE_WIDE.test(character) ? 2 : 1;
+}
+
+/** One line at most this wide; what is left out shows as an ellipsis. */
+export function cutToWidth(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  return `${headOf(text, width - 1).trimEnd()}…`.slice(0, Math.max(0, width) === 0 ? 0 : undefined);
+}
+
+/** As much of the beginning as fits, never half a character. */
+function headOf(text: string, width: number): string {
+  let head = "";
+  let taken = 0;
+  for (const character of charactersOf(text)) {
+    taken += characterWidth(character);
+    if (taken > width) return head;
+    head += character;
+  }
+  return head;
+}
+
+export const padToWidth = (text: string, width: number): string =>
+  text + " ".repeat(Math.max(0, width - widthOf(text)));
+
+/** Breaks between words; a word that is wider than a line breaks where the line ends. */
+export function wrapToWidth(text: string, width: number): string[] {
+  const room = Math.max(2, width);
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(/\s+/).filter((part) => part !== "")) {
+    const joined = line === "" ? word : `${line} ${word}`;
+    if (widthOf(joined) <= room) {
+      line = joined;
+      continue;
+    }
+    if (line !== "") lines.push(line);
+    line = word;
+    while (widthOf(line) > room) {
+      const head = headOf(line, room);
+      lines.push(head);
+      line = line.slice(head.length);
+    }
+  }
+  return line === "" ? lines : [...lines, line];
+}
+
+/** The first lines of a wrapped text; the last of them says when there is more. */
+export function wrapToLines(text: string, width: number, most: number): string[] {
+  const lines = wrapToWidth(text, width);
+  if (lines.length <= most) return lines;
+  return [...lines.slice(0, most - 1), cutToWidth(lines.slice(most - 1).join(" "), width)].slice(0, Math.max(0, most));
+}

@@ -1,0 +1,192 @@
+/** `dashboard` and `serve --open` of the built program: the page is found or served, and its link says no secret. */
+
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test, vi } from "vitest";
+import { openHttpScene, startHttpServer } from "../support/http-server.ts";
+import { ask } from "../support/raw-request.ts";
+import { openScene } from "../support/scene.ts";
+import { temporaryDirectory } from "../support/server.ts";
+
+const LINK = /^(http:\/\/127\.0\.0\.1:\d+)(\/enter\/[\w-]{43}\S*)$/m;
+const RUN = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
+const HTML = { accept: "text/html" };
+
+/** Another program on a port of this machine. */
+async function occupy(context: { onTestFinished(close: () => void): void }, answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  context.onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  return String(typeof address === "object" && address !== null ? address.port : 0);
+}
+
+/** A program that only notes what it was asked to show. */
+function fakeBrowser(directory: string): { program: string; asked(): Promise<string> } {
+  const [program, seen] = [join(directory, "browser"), join(directory, "seen")];
+  writeFileSync(program, `#!/bin/sh\nprintf '%s' "$1" > '${seen}.new' && mv '${seen}.new' '${seen}'\n`);
+  chmodSync(program, 0o755);
+  return { program, asked: () => vi.waitFor(() => readFileSync(seen, "utf8"), { timeout: 20_000 }) };
+}
+
+describe("A9 dashboard", () => {
+  test("prints a link to the server that runs, which leads to the run that was asked for", async (context) => {
+    const scene = await openHttpScene(context);
+    const server = await scene.http();
+    const env = { MCP_AUTH_TOKEN: server.token };
+    const args = ["dashboard", "--port", String(server.port), "--no-open"];
+    const { code, stdout, stderr } = await scene.command(args, { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const [, url, path = ""] = LINK.exec(stdout) ?? [];
+    expect(url).toBe(server.url);
+    expect(await ask(server, { path, headers: HTML })).toMatchObject({ status: 303, headers: { location: "/" } });
+
+    const json = await scene.command([...args, "--json", "--run", RUN], { env });
+    const answer = JSON.parse(json.stdout);
+    expect(answer).toEqual({ success: true, url: expect.stringMatching(LINK), opened: false, started: false });
+    const second = await ask(server, { path: answer.url.slice(server.url.length), headers: HTML });
+    expect(second.headers["location"]).toBe(`/runs/${RUN}`);
+    expect(stdout + json.stdout).not.toContain(server.token);
+  });
+
+  test("opens the browser of the user by a private file, waits for it, and says so where there is none", async (context) => {
+    const scene = await openHttpScene(context);
+    const server = await scene.http();
+    const browser = fakeBrowser(scene.configDir);
+    const args = ["dashboard", "--port", String(server.port)];
+    const started = scene.startCommand(args, { env: { MCP_AUTH_TOKEN: server.token, BROWSER: browser.program } });
+    const file = fileURLToPath(await browser.asked());
+    expect([file, dirname(file)].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o700]);
+    const [, path = ""] =
+      /url=http:\/\/127\.0\.0\.1:\d+(\/enter\/[\w-]{43}\?by=file)"/.exec(readFileSync(file, "utf8")) ?? [];
+    expect((await ask(server, { path, headers: HTML })).status).toBe(200);
+    const { code, stdout, stderr } = await started.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.trim()).toBe(`${server.url}${path.replace("?by=file", "")}`);
+    expect(existsSync(dirname(file))).toBe(false);
+    const none = await scene.command(args, { env: { MCP_AUTH_TOKEN: server.token, BROWSER: "none" } });
+    expect(none).toMatchObject({ code: 0, stdout: expect.stringMatching(LINK) });
+    expect(none.stderr).toBe("No browser was opened: BROWSER is none. Open the link yourself.\n");
+  });
+
+  test("takes the private file along when it is stopped before a browser came", async (context) => {
+    const scene = await openHttpScene(context);
+    const server = await scene.http();
+    const browser = fakeBrowser(scene.configDir);
+    const args = ["dashboard", "--port", String(server.port), "--json"];
+    const started = scene.startCommand(args, { env: { MCP_AUTH_TOKEN: server.token, BROWSER: browser.program } });
+    const said = new Promise((resolve) => void started.child.stdout.once("data", resolve));
+    const file = fileURLToPath(await browser.asked());
+    // It says so at once, and only waits then.
+    await said;
+    started.child.kill("SIGINT");
+    expect((await started.ended).code).toBe(130);
+    expect(existsSync(dirname(file))).toBe(false);
+  });
+
+  test("serves the page itself where nobody does, until it is stopped", async (context) => {
+    const scene = await openScene(context);
+    const started = scene.startCommand(["dashboard", "--port", "0", "--no-open"]);
+    const link = await new Promise<string>((resolve) => {
+      started.child.stdout.on("data", (text: string) => resolve(text.trim()));
+    });
+    const [, url = "", path = ""] = LINK.exec(link) ?? [];
+    expect((await ask({ url }, { path, headers: HTML })).status).toBe(303);
+    expect((await ask({ url }, { path: "/health", headers: {} })).status).toBe(200);
+    expect(started.stderr()).toContain("This one runs until you stop it (Ctrl-C).");
+    started.child.kill("SIGINT");
+    expect(await started.ended).toMatchObject({ code: 0, stdout: `${link}\n` });
+  });
+
+  test("tells a foreign program on the port, and gives it no token", async (context) => {
+    const scene = await openScene(context);
+    const asked: string[] = [];
+    const note: RequestListener = (request) => asked.push(`${request.url} ${request.headers.authorization ?? ""}`);
+    const ports = await Promise.all([
+      occupy(context, (request, response) => void (note(request, response), response.end("hello"))),
+      occupy(context, (request, response) => {
+        note(request, response);
+        response.setHeader("content-type", "application/json").end('{"status":"healthy","service":"another"}');
+      }),
+    ]);
+    for (const port of ports) {
+      const { code, stdout, stderr } = await scene.command(["dashboard", "--port", port, "--json"]);
+      expect(code).toBe(1);
+      expect(stderr).toContain(`INVALID_INPUT: Another program answers at http://127.0.0.1:${port}.`);
+      expect(stderr).toContain("--port");
+      expect(JSON.parse(stdout)).toMatchObject({ success: false, error: { code: "INVALID_INPUT" } });
+    }
+    expect(asked).toEqual(["/health ", "/health "]);
+  });
+
+  test("tells a server it knows no token of, an older one, and works where none is asked for", async (context) => {
+    const scene = await openHttpScene(context);
+    const server = await scene.http();
+    const args = (port: number | string) => ["dashboard", "--port", String(port), "--no-open"];
+    const { code, stdout, stderr } = await scene.command(args(server.port));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("is not known to this installation.");
+    expect(stderr).toContain("MCP_AUTH_TOKEN");
+    const wrong = await scene.command(args(server.port), { env: { MCP_AUTH_TOKEN: "another-token-than-the-servers" } });
+    const path = wrong.stdout.trim().slice(server.url.length);
+    expect((await ask(server, { path, headers: HTML })).body).toContain("another token than this server has now");
+    const elsewhere = await startHttpServer({ configDir: temporaryDirectory() });
+    context.onTestFinished(() => elsewhere.close());
+    const other = await scene.command(args(elsewhere.port), { env: { MCP_AUTH_TOKEN: elsewhere.token } });
+    const unknown = await ask(elsewhere, { path: other.stdout.trim().slice(elsewhere.url.length), headers: HTML });
+    expect([unknown.status, unknown.body]).toEqual([401, expect.stringContaining("with another config directory")]);
+    const older = await occupy(context, ({ url }, response) => {
+      response.statusCode = url === "/health" ? 200 : 404;
+      response.setHeader("content-type", "application/json").end('{"service":"gemini-search-mcp"}');
+    });
+    const old = await scene.command(args(older));
+    expect(old.code).toBe(1);
+    expect(old.stderr).toContain("gave no link to its page.");
+    const open = await scene.http({ args: ["--no-auth"] });
+    expect(await scene.command(args(open.port))).toEqual({ code: 0, stdout: `${open.url}/\n`, stderr: "" });
+    const run = await scene.command([...args(open.port), "--run", RUN]);
+    expect(run.stdout).toBe(`${open.url}/runs/${RUN}\n`);
+  });
+
+  test("gives no token to a program that only calls itself this server", async (context) => {
+    const scene = await openScene(context);
+    const heard: string[] = [];
+    const port = await occupy(context, (request, response) => {
+      heard.push(JSON.stringify([request.url, request.headers, request.rawHeaders]));
+      response.statusCode = request.url === "/health" ? 200 : 401;
+      response.setHeader("content-type", "application/json").end('{"service":"gemini-search-mcp"}');
+    });
+    const token = "the-token-that-must-not-be-told";
+    const env = { MCP_AUTH_TOKEN: token };
+    expect((await scene.command(["dashboard", "--port", port, "--no-open"], { env })).stdout).toMatch(LINK);
+    expect(heard).toHaveLength(2);
+    expect(heard.join("")).not.toContain(token);
+    expect(heard.join("")).not.toContain("authorization");
+  });
+
+  test("takes no run that is none", async (context) => {
+    const scene = await openScene(context);
+    expect((await scene.command(["dashboard", "--run", "../x"])).code).toBe(2);
+  });
+});
+
+test("A9 serve --open prints a link that works, goes on where no browser opens, and shows no token", async (context) => {
+  const scene = await openHttpScene(context);
+  const server = await scene.http({ args: ["--open"], env: { BROWSER: "none" } });
+  await vi.waitFor(() => expect(server.stderr()).toContain("Open the link yourself."), { timeout: 20_000 });
+  const [, path = ""] = /The page: http:\/\/127\.0\.0\.1:\d+(\/enter\/\S+) \(good once/.exec(server.stderr()) ?? [];
+  expect((await ask(server, { path, headers: HTML })).status).toBe(303);
+  expect(server.stderr()).not.toContain(server.token);
+  expect(server.stdout()).toBe("");
+});
+
+test("A9 serve without a terminal prints no link", async (context) => {
+  const server = await (await openHttpScene(context)).http();
+  await server.request("/health");
+  expect(server.stderr()).not.toContain("/enter/");
+});

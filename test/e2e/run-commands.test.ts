@@ -1,0 +1,130 @@
+/** The commands around runs as people and scripts use them: short ids, find, figures, JSON in every case. */
+
+import { describe, expect, test } from "vitest";
+import { commandsOf } from "../../src/cli/help.ts";
+import { createProgram } from "../../src/cli/program.ts";
+import { openResearch, QUERY, type ResearchScene } from "../support/research.ts";
+import { openScene } from "../support/scene.ts";
+
+const AT_ONCE = { duration_ms: 0 };
+
+async function start(scene: ResearchScene, query = QUERY): Promise<string> {
+  const { stdout } = await scene.command(["start-deep-research", query, "--wait", "--json"]);
+  return JSON.parse(stdout).task_id;
+}
+
+describe("the beginning of a task_id", () => {
+  test("stands for the whole one wherever a command takes it", async (context) => {
+    const scene = await openResearch(context, AT_ONCE);
+    const taskId = await start(scene);
+    for (const length of [6, 8, 35]) {
+      const { code, stdout } = await scene.command(["watch", taskId.slice(0, length), "--json"]);
+      expect([code, JSON.parse(stdout).task_id]).toEqual([0, taskId]);
+    }
+    const upper = await scene.command(["get-research-results", taskId.slice(0, 8).toUpperCase(), "--json"]);
+    expect(JSON.parse(upper.stdout)).toMatchObject({ success: true, task_id: taskId });
+  });
+
+  test("A6 that is too short, unknown, ambiguous or another owner's is refused", async (context) => {
+    const scene = await openResearch(context, AT_ONCE);
+    const taskId = await start(scene);
+    const twin = `${taskId.slice(0, 35)}${taskId.endsWith("0") ? "1" : "0"}`;
+    const columns = scene.sql<{ name: string }>("select name from pragma_table_info('research_tasks')");
+    const others = columns.map(({ name }) => name).filter((name) => name !== "task_id" && name !== "owner");
+    const copy = (id: string, owner: string) =>
+      scene.sql(
+        `insert into research_tasks (task_id, owner, ${others.join(", ")}) select ?, ?, ${others.join(", ")} from research_tasks where task_id = ?`,
+        id,
+        owner,
+        taskId,
+      );
+    copy(`eeeeee00${taskId.slice(8)}`, "anna");
+    const cases = [
+      [taskId.slice(0, 5), 2, "INVALID_TASK_ID", /at least its first 6 characters/],
+      ["eeeeee", 1, "TASK_NOT_FOUND", /begins with eeeeee/],
+    ] as const;
+    for (const [given, code, error, message] of cases) {
+      const refused = await scene.command(["get-research-results", given, "--json"]);
+      expect(refused.code).toBe(code);
+      expect(JSON.parse(refused.stdout)).toMatchObject({ success: false, error: { code: error } });
+      expect(refused.stderr).toMatch(message);
+    }
+    copy(twin, "local");
+    const ambiguous = await scene.command(["get-research-results", taskId.slice(0, 8)]);
+    expect(ambiguous.code).toBe(2);
+    expect(ambiguous.stderr).toContain(`${taskId}  ${QUERY}`);
+    expect(ambiguous.stderr).toContain(`${twin}  ${QUERY}`);
+  });
+});
+
+test("find looks through questions and reports", async (context) => {
+  const scene = await openResearch(context, { ...AT_ONCE, report: "# Heat\n\nA zebra crossing in Oslo.\n" });
+  const taskId = await start(scene);
+  await start(scene, "What is the newest version of Node.js?");
+  const found = JSON.parse((await scene.command(["find", "crossing in", "zebra", "cold", "--json"])).stdout);
+  expect(found.runs).toMatchObject([{ task_id: taskId, query: QUERY, found: expect.stringContaining("zebra") }]);
+  expect(JSON.parse((await scene.command(["find", "in crossing", "--json"])).stdout).runs).toEqual([]);
+  expect((await scene.command(["find", "heat", "--limit", "0"])).code).toBe(2);
+});
+
+test("figures sums up what finished runs cost", async (context) => {
+  const scene = await openResearch(context, AT_ONCE);
+  expect((await scene.command(["figures"])).stdout).toBe("0 runs, $0.00 in all. No run has finished yet.\n");
+  await start(scene);
+  const { code, stdout } = await scene.command(["figures", "--json"]);
+  expect(code).toBe(0);
+  const figures = JSON.parse(stdout);
+  expect(figures).toMatchObject({ success: true, total_runs: 1, months: [{ runs: 1 }], cost_usd: { runs: 1 } });
+  expect((await scene.command(["figures"])).stdout).toMatch(/^1 run, \$1\.\d\d in all\n\nMONTH +RUNS +TYPICAL +COST\n/);
+});
+
+describe("--json", () => {
+  const answering = commandsOf(createProgram()).filter(({ command }) =>
+    command.options.some(({ long }) => long === "--json"),
+  );
+
+  test.for(answering.map(({ path }) => path))(
+    "A6 %s: a wrong flag is told in JSON too, exit code 2",
+    async (path, context) => {
+      const { command } = await openScene(context);
+      const { code, stdout, stderr } = await command([...path.split(" "), "--no-such-flag", "--json"]);
+      expect(code).toBe(2);
+      expect(JSON.parse(stdout)).toMatchObject({
+        success: false,
+        error: {
+          code: "INVALID_INPUT",
+          message: expect.stringContaining("--no-such-flag"),
+          suggestion: expect.any(String),
+        },
+      });
+      expect(stderr).toContain(`Try: gemini-search-mcp ${path} --help`);
+    },
+  );
+
+  test("A6 a fault of the database is told in JSON, exit code 1", async (context) => {
+    const scene = await openScene(context);
+    const env = { DEEP_RESEARCH_DB: "/dev/null/nowhere.db" };
+    const { code, stdout } = await scene.command(["token", "list", "--json"], { env });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ success: false, error: { code: "SQLITE_ERROR" } });
+  });
+});
+
+test("a mistyped command or flag gets a suggestion and what to do", async (context) => {
+  const scene = await openScene(context);
+  const { stderr } = await scene.command(["serch", "x"]);
+  expect(stderr).toMatch(/Did you mean search\?\)\nTry: gemini-search-mcp --help/);
+  expect((await scene.command(["list-research", "--limt", "3"])).stderr).toMatch(
+    /Did you mean --limit\?\)\nTry: gemini-search-mcp list-research --help/,
+  );
+});
+
+test("colours are forced by FORCE_COLOR alone, and --no-color is stronger", async (context) => {
+  const scene = await openScene(context);
+  const doctor = (args: string[], env = {}) => scene.command(["doctor", "--offline", ...args], { env });
+  const green = "\u001B[32mok";
+  expect((await doctor([])).stdout).not.toContain("\u001B");
+  expect((await doctor([], { FORCE_COLOR: "1" })).stdout).toContain(green);
+  expect((await doctor(["--no-color"], { FORCE_COLOR: "1" })).stdout).not.toContain("\u001B");
+  expect((await doctor([], { NO_COLOR: "1" })).stdout).not.toContain("\u001B");
+});

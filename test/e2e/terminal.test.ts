@@ -1,0 +1,192 @@
+/** The command line at a real terminal: a live view of a run, whatever the window, the signal or the words of the web. */
+
+import { describe, expect, test, type TestContext } from "vitest";
+import { childrenOf } from "../support/processes.ts";
+import { openResearch, QUERY, type ResearchScene } from "../support/research.ts";
+import { openUserTerminal, terminals, type UserTerminal } from "../support/terminal.ts";
+
+const READY = (await terminals()) === "ready";
+
+/** Events come for some seconds, and it never ends by itself. */
+const ENDLESS = { speed: 60, status: "in_progress" };
+/** What the view itself writes: its screen, the cursor, where a line begins and ends, colours. */
+// oxlint-disable-next-line no-control-regex -- that is what is looked for
+const OURS = /\u001B\[(?:\?1049[hl]|\?25[hl]|\?2004[hl]|H|K|J|[\d;]*m)/g;
+// oxlint-disable-next-line no-control-regex -- that is what is looked for
+const COLOUR = /\u001B\[[\d;]+m/;
+// oxlint-disable-next-line no-control-regex -- that is what is looked for
+const ACTS = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/;
+
+const HOSTILE = [
+  "\u001B]0;owned\u0007",
+  "\u001B]52;c;cm0gLXJmIC8=\u001B\\",
+  "\u001B[2J\u001B[1;1H",
+  "\u009B31m",
+  "safe\b\b\b\bevil",
+  "\u202Eevil\u2066",
+].join(" ");
+
+async function start(scene: ResearchScene, query = QUERY): Promise<string> {
+  const { stdout } = await scene.command(["start-deep-research", query, "--json"]);
+  return JSON.parse(stdout).task_id;
+}
+
+/** The block begins at the top and ends before the bottom: nothing was scrolled away. */
+function expectWholeView(screen: string, { columns, rows }: { columns: number; rows: number }): void {
+  const lines = screen.split("\n");
+  expect(lines.length).toBeLessThanOrEqual(rows);
+  expect(lines[0]).toMatch(/^How do heat pumps/);
+  expect(screen).toMatch(/Researching +█*░+ +~?\d+ %/);
+  expect(screen).toMatch(/\d+ s, about \d+ min left/);
+  expect(screen).toMatch(/\$0\.00 so far, about \$1\.54 in all/);
+  expect(screen.trimEnd().split("\n").at(-1)).toMatch(/^Ctrl-C leaves this view/);
+  for (const line of lines) expect(line.length).toBeLessThan(columns);
+}
+
+async function openWatch(context: Pick<TestContext, "onTestFinished">, more = "") {
+  const scene = await openResearch(context, ENDLESS);
+  const taskId = await start(scene);
+  const terminal = await openUserTerminal(context, scene.env);
+  await terminal.type(`${more}gemini-search-mcp watch ${taskId.slice(0, 8)}; echo "code $?"`);
+  return { scene, terminal, taskId };
+}
+
+const running = async (terminal: UserTerminal): Promise<number> =>
+  childrenOf(Number(await terminal.ask("pane_pid"))).living[0] ?? 0;
+
+describe.skipIf(!READY)("the live view", () => {
+  test.for([
+    { columns: 80, rows: 24 },
+    { columns: 40, rows: 12 },
+  ])("J2 J3 fits $columns × $rows and shows what is known of the run", async (size, context) => {
+    const scene = await openResearch(context, ENDLESS);
+    const terminal = await openUserTerminal(context, scene.env, size);
+    await terminal.type(`gemini-search-mcp start-deep-research "${QUERY}" --wait`);
+    await terminal.until(/^[›·] /m);
+    expectWholeView(await terminal.until(/Now: /), size);
+    expect(await terminal.ask("cursor_flag")).toBe("0");
+  });
+
+  test("follows the window to another size and back", async (context) => {
+    const { terminal } = await openWatch(context);
+    await terminal.until(/^[›·] /m);
+    await terminal.resize(40, 12);
+    expectWholeView(await terminal.until(/~\d+ %/), { columns: 40, rows: 12 });
+    await terminal.resize(100, 30);
+    expectWholeView(await terminal.until(/% \(estimate\)/), { columns: 100, rows: 30 });
+  });
+
+  test("Ctrl-C leaves it, gives back screen and cursor, says how to return; the research goes on", async (context) => {
+    const { scene, terminal, taskId } = await openWatch(context);
+    await terminal.until(/^[›·] /m);
+    await terminal.key("C-c");
+    const screen = await terminal.until(/code 130/);
+    expect(screen).toContain(`The research goes on. To return to it: gemini-search-mcp watch ${taskId.slice(0, 8)}`);
+    expect(screen).toContain("$ gemini-search-mcp watch");
+    expect(screen).not.toContain("Researching");
+    expect([await terminal.ask("cursor_flag"), await terminal.ask("alternate_on")]).toEqual(["1", "0"]);
+    const { stdout } = await scene.command(["check-research-status", taskId, "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "running_async" });
+  });
+
+  test.for(["SIGTERM", "SIGHUP"] as const)("A8 %s gives back screen and cursor", async (signal, context) => {
+    const { terminal } = await openWatch(context);
+    await terminal.until(/^[›·] /m);
+    process.kill(await running(terminal), signal);
+    await terminal.until(/code 130/);
+    expect([await terminal.ask("cursor_flag"), await terminal.ask("alternate_on")]).toEqual(["1", "0"]);
+  });
+
+  test("Ctrl-Z gives them back too, and fg draws again", async (context) => {
+    const { terminal } = await openWatch(context);
+    await terminal.until(/^[›·] /m);
+    await terminal.key("C-z");
+    await terminal.until(/Stopped/);
+    expect([await terminal.ask("cursor_flag"), await terminal.ask("alternate_on")]).toEqual(["1", "0"]);
+    await terminal.type("fg");
+    await terminal.until(/^Ctrl-C leaves this view/m);
+    expect(await terminal.ask("cursor_flag")).toBe("0");
+  });
+
+  test("ends with the report when the run does", async (context) => {
+    const scene = await openResearch(context, { speed: 200 });
+    const terminal = await openUserTerminal(context, scene.env);
+    await terminal.type(`gemini-search-mcp start-deep-research "${QUERY}" --wait; echo "code $?"`);
+    expect(await terminal.until(/code 0/)).toMatch(/^source_count: \d+/m);
+    expect(await terminal.ask("cursor_flag")).toBe("1");
+  });
+});
+
+describe.skipIf(!READY)("colours", () => {
+  test("words: there are some at a terminal", async (context) => {
+    const { terminal } = await openWatch(context);
+    await terminal.until(/^[›·] /m);
+    expect(terminal.raw()).toMatch(COLOUR);
+  });
+
+  test.for(["NO_COLOR=1 ", "TERM=dumb "])("%s: there are none", async (setting, context) => {
+    const { terminal, taskId } = await openWatch(context, setting);
+    await terminal.until(/\d+ %/);
+    expect(terminal.raw()).not.toMatch(COLOUR);
+    await terminal.key("C-c");
+    await terminal.until(/code 130/);
+    await terminal.type(`clear; gemini-search-mcp list-research --no-color; echo "code $?"`);
+    expect(await terminal.until(/code 0/)).toContain(taskId.slice(0, 8));
+    expect(terminal.raw()).not.toMatch(COLOUR);
+  });
+
+  test("a terminal that cannot move its cursor gets a line per change", async (context) => {
+    const { terminal } = await openWatch(context, "TERM=dumb ");
+    await terminal.until(/% \(estimate\), .* so far: /);
+    expect(terminal.raw()).not.toContain("\u001B[?1049h");
+  });
+});
+
+describe.skipIf(!READY)("text from the web and from models", () => {
+  test("words: nothing in questions, thoughts and searches acts on the terminal", async (context) => {
+    const scene = await openResearch(context, ENDLESS);
+    const taskId = await start(scene, `What does ${HOSTILE} do?`);
+    const terminal = await openUserTerminal(context, scene.env);
+    const before = terminal.raw().length;
+    const title = await terminal.ask("pane_title");
+    await terminal.type(`gemini-search-mcp watch ${taskId.slice(0, 8)}`);
+    await terminal.until(/^[›·] /m);
+    await terminal.key("C-c");
+    await terminal.until(/The research goes on/);
+    await terminal.type("gemini-search-mcp list-research; gemini-search-mcp find safe; echo done");
+    await terminal.until(/^done/m);
+    const raw = terminal.raw().slice(before).replaceAll(OURS, "").replaceAll("\r", "");
+    expect(raw).toContain("evil");
+    expect(raw.match(ACTS)).toBeNull();
+    expect(await terminal.ask("pane_title")).toBe(title);
+  });
+});
+
+describe.skipIf(!READY)("answers at a terminal", () => {
+  test("Q2 the list fits the window and its short ids are taken", async (context) => {
+    const scene = await openResearch(context, { duration_ms: 0 });
+    const taskId = await start(scene, "ヒートポンプは寒冷地でどのように機能しますか。詳しく教えてください。".repeat(2));
+    const terminal = await openUserTerminal(context, scene.env, { columns: 60, rows: 24 });
+    await terminal.type("clear; gemini-search-mcp list-research; echo done");
+    const screen = await terminal.until(/^done/m);
+    expect(screen).toMatch(new RegExp(`^${taskId.slice(0, 8)} .*ヒート.*…$`, "m"));
+    // A line that did not fit would have taken two.
+    expect(screen.trimEnd().split("\n")).toHaveLength(4);
+  });
+
+  test("K1 a report is laid out: headings strong, lines wrapped, Markdown's marks gone", async (context) => {
+    const report = `# Heat pumps\n\n${"They **work** in the cold. ".repeat(20)}\n\n- One\n- Two [cite: 1]`;
+    const scene = await openResearch(context, { duration_ms: 0, report });
+    const taskId = await start(scene);
+    await scene.command(["watch", taskId]);
+    const terminal = await openUserTerminal(context, scene.env, { columns: 60, rows: 50 });
+    await terminal.type(`clear; gemini-search-mcp get-research-results ${taskId.slice(0, 6)}; echo done`);
+    const screen = await terminal.until(/^done/m);
+    expect(screen).toMatch(/^Heat pumps$/m);
+    expect(screen).toMatch(/^• One$/m);
+    expect(screen).not.toContain("**");
+    expect((await terminal.screen({ looks: true })).join("\n")).toMatch(/\u001B\[1mHeat/);
+    const piped = await scene.command(["get-research-results", taskId]);
+    expect(piped.stdout).toContain("# Heat pumps\n\nThey **work** in the cold.");
+  });
+});
