@@ -36,8 +36,23 @@ const MAY_IMPORT: Record<string, string[]> = {
   "config.ts": ["settings.ts"],
   "settings.ts": [],
   "errors.ts": [],
-  cli: ["app.ts", "config.ts", "settings.ts", "doctor", "http", "mcp", "operations", "store", "platform", "errors.ts"],
-  http: ["app.ts", "config.ts", "mcp", "store", "platform", "errors.ts"],
+  cli: [
+    "app.ts",
+    "config.ts",
+    "settings.ts",
+    "doctor",
+    "http",
+    "mcp",
+    "operations",
+    "notifications",
+    "setup",
+    "runs",
+    "store",
+    "platform",
+    "errors.ts",
+  ],
+  http: ["app.ts", "config.ts", "mcp", "web", "store", "platform", "errors.ts"],
+  web: ["app.ts", "operations", "runs", "reports", "store", "platform", "errors.ts"],
   mcp: ["app.ts", "operations", "runs", "platform", "errors.ts"],
   doctor: ["config.ts", "runs", "gemini", "notifications", "store", "platform"],
   operations: ["runs", "search", "reports", "costs", "gemini", "store", "platform", "errors.ts"],
@@ -49,13 +64,14 @@ const MAY_IMPORT: Record<string, string[]> = {
   gemini: ["platform", "errors.ts"],
   store: ["platform", "errors.ts"],
   platform: ["errors.ts"],
+  setup: ["platform", "errors.ts"],
   simulator: [],
 };
 
 const DRAWERS = /^(?:utils?|helpers?|common|shared|lib|types|constants|misc|index)(?:\.ts)?$/;
 
 const sources = readdirSync(SRC, { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".ts"))
+  .filter((file) => /\.tsx?$/.test(file))
   .map((file) => ({ file, text: readFileSync(join(SRC, file), "utf8"), isTest: file.endsWith(".test.ts") }));
 const product = sources.filter(({ isTest }) => !isTest);
 
@@ -72,6 +88,17 @@ test("imports go down only", () => {
       .filter((target) => room(target) !== room(source.file) && !MAY_IMPORT[room(source.file)]?.includes(room(target)))
       .map((target) => `${source.file} imports ${target}`),
   );
+  expect(wrong).toEqual([]);
+});
+
+test("the page in the browser knows of the server only what they say to each other", () => {
+  const wrong = product
+    .filter(({ file }) => file.startsWith("web/page/"))
+    .flatMap((source) =>
+      importsOf(source)
+        .filter((target) => !target.startsWith("web/page/") && target !== "web/wire.ts")
+        .map((target) => `${source.file} imports ${target}`),
+    );
   expect(wrong).toEqual([]);
 });
 

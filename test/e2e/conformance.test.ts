@@ -115,7 +115,9 @@ test("the fixtures are in the test build only", async (context) => {
   const product = new Set(await named("product"));
   const fixtures = (await named("test build")).filter((name) => !product.has(name));
   expect(fixtures.length).toBeGreaterThan(30);
-  const shipped = readdirSync(join(ROOT, "dist")).map((file) => readFileSync(join(ROOT, "dist", file), "utf8"));
+  const shipped = readdirSync(join(ROOT, "dist"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"));
   const inside = fixtures.filter((name) => shipped.some((text) => new RegExp(`\\b${name}\\b`).test(text)));
   expect(inside).toEqual([]);
   expect(shipped.filter((text) => /GEMINI_SEARCH_CONFORMANCE|test:\/\//.test(text))).toEqual([]);

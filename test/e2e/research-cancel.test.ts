@@ -192,14 +192,19 @@ describe.concurrent("without Google's word", () => {
   });
 
   test("L1 one that is not accepted yet is cancelled at Google as soon as it is", async (context) => {
-    const scene = await openResearch(context, { ...SLOW, create: [{ latency_ms: 1_500 }] });
+    const scene = await openResearch(context, { ...SLOW, create: [{ latency_ms: 3_000 }] });
     const server = await scene.server();
+    // Opens what the first call of a process opens, so that the next are quick.
+    await server.call("list_research", {});
     const started = server.call("start_deep_research", { query: QUERY });
-    const { task_id } = await vi.waitFor(async () => {
-      const { runs } = (await server.call("list_research", { status: "pending" })).structured;
-      expect(runs).toHaveLength(1);
-      return runs[0];
-    });
+    const { task_id } = await vi.waitFor(
+      async () => {
+        const { runs } = (await server.call("list_research", { status: "pending" })).structured;
+        expect(runs).toHaveLength(1);
+        return runs[0];
+      },
+      { timeout: 10_000, interval: 20 },
+    );
     expect((await cancel(server, task_id)).structured).toMatchObject({ status: "cancelled", confirmed: true });
     expect(trafficOf(scene).cancels.length).toBeGreaterThan(0);
     await started;

@@ -234,6 +234,6 @@ describe("list_research", () => {
         details: { status: 400, field: Object.keys(input)[0] },
       });
     }
-    expect((await server.call("list_research", {})).text).toBe("No runs are stored.");
+    expect((await server.call("list_research", {})).text).toBe("No such runs are stored.");
   });
 });

@@ -203,7 +203,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Lists stored runs of every kind, newest first, finished or not. Use it to find a task_id, for example after a call was lost; get_research_results then returns the report. Free, instant, local. Returns task_id, kind, question, state and cost of each.",
+        "description": "Lists stored runs of every kind, newest first, or those with the words of text, best first. Use it to find a task_id, as of a lost call; get_research_results has the report. Free, instant, local. Returns kind, question, state and cost of each.",
         "name": "list_research",
         "title": "List research runs",
       },

@@ -55,6 +55,7 @@ const STORED: StoredRun = {
     deadlineAt: undefined,
     lastEventAt: undefined,
     interactionId: undefined,
+    parentTaskId: undefined,
     cancelRequestedAt: undefined,
     cancelConfirmed: undefined,
     enableNotifications: false,

@@ -1,0 +1,230 @@
+/** Every view for everybody: judged by axe in both themes and on narrow screens, walked by keyboard, and enlarged. */
+
+import axe from "axe-core";
+import type { Browser, Page, Route } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { browserInstalled, enterPage, openPage, startBrowser } from "../support/browser.ts";
+import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
+import { LONG_RUN, storyOfMonths, storyOfStates, tellStory, UNKNOWN_RUN } from "../support/page-story.ts";
+import { type View, VIEWS } from "../support/page-views.ts";
+
+const PATIENT = 300_000;
+
+let browser: Browser;
+let server: RunningHttpServer;
+let running: string;
+const endings: (() => Promise<void> | void)[] = [];
+
+/** What the product shows for an instant only is told by the test. */
+const told = (path: string, change: (answer: Answer) => Answer, seen: string) => async (page: Page) => {
+  const address = "**/api/runs?*";
+  const answer = async (route: Route): Promise<void> => {
+    const response = await route.fetch();
+    await route.fulfill({ json: change(runPage.parse(await response.json())) });
+  };
+  await page.route(address, answer);
+  await page.goto(path);
+  await page.locator(seen).first().waitFor();
+};
+
+const runPage = z.looseObject({ runs: z.array(z.looseObject({})), total: z.number() });
+type Answer = z.infer<typeof runPage>;
+
+const stalled = { stalled_since: new Date(0).toISOString(), progress: 40 };
+const ALL_STATES = [
+  { status: "pending", completed_at: undefined },
+  { status: "running", completed_at: undefined },
+  { status: "running_async", completed_at: undefined, ...stalled },
+];
+const withAllStates = (answer: Answer): Answer => ({
+  ...answer,
+  runs: answer.runs.map((run, index) => ({ ...run, ...ALL_STATES[index - 6] })),
+});
+
+const MORE: Pick<View, "name" | "open">[] = [
+  { name: "all states", open: told("/", withAllStates, "tr[data-status=pending]") },
+  {
+    name: "empty",
+    open: told("/", (answer) => ({ ...answer, runs: [], counts: {}, total: 0 }), "text=No runs yet"),
+  },
+  {
+    name: "nothing found",
+    open: async (page) => {
+      await page.goto("/?text=zzzzzz");
+      await page.getByText("Nothing was found for").waitFor();
+    },
+  },
+  {
+    name: "restart",
+    open: async (page) => {
+      await page.goto(`/runs/${UNKNOWN_RUN}`);
+      await page.getByRole("button", { name: "Start again…" }).click();
+    },
+  },
+  {
+    name: "figures with tables",
+    open: async (page) => {
+      await page.goto("/figures");
+      await page.locator(".plot canvas").nth(2).waitFor();
+      for (const table of await page.locator(".plot-table summary").all()) await table.click();
+    },
+  },
+  {
+    name: "nowhere",
+    open: async (page) => {
+      await page.goto("/runs/00000000-0000-4000-8000-999999999999");
+      await page.getByRole("alert").waitFor();
+    },
+  },
+];
+
+const EVERY_VIEW = [...VIEWS, ...MORE];
+
+const found = z.object({
+  violations: z.array(
+    z.object({ id: z.string(), impact: z.string().nullable(), nodes: z.array(z.object({ html: z.string() })) }),
+  ),
+});
+
+/** Sentences about what axe found at least moderately wrong. */
+async function judge(page: Page, name: string): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = found.parse(await page.evaluate("axe.run({ resultTypes: ['violations'] })"));
+  return violations
+    .filter(({ impact }) => impact !== "minor")
+    .map(
+      ({ id, impact, nodes }) => `${name}: ${impact} ${id}: ${nodes.map(({ html }) => html.slice(0, 90)).join(" | ")}`,
+    );
+}
+
+/** How far the page could be moved sideways. */
+const SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+
+const installed = await browserInstalled();
+
+describe.skipIf(installed === "missing")("the page for everybody", () => {
+  beforeAll(async () => {
+    const context = { onTestFinished: (end: () => Promise<void> | void) => void endings.unshift(end) };
+    const scene = await openHttpScene(context, { name: "page", interactions: { speed: 1, duration_ms: 3_600_000 } });
+    const now = Date.now();
+    await tellStory(scene.configDir, [...storyOfStates(now), ...storyOfMonths(12, now)]);
+    server = await scene.http({
+      env: { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_CONFIRM_ABOVE_USD: "0.5" },
+    });
+    const started = await server.request("/api/research", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query: "Who builds long-duration storage?", agreed: true }),
+    });
+    running = z.object({ task_id: z.string() }).parse(await started.json()).task_id;
+    scene.gemini.skip(600_000);
+    browser = await startBrowser();
+    endings.unshift(() => browser.close());
+  }, PATIENT);
+  afterAll(async () => {
+    for (const end of endings) await end();
+  });
+
+  // Colours do not depend on the width, nor places on the theme.
+  const looks = [
+    ["light", 1_280],
+    ["dark", 360],
+  ] as const;
+  for (const [colorScheme, width] of looks) {
+    test(`axe finds nothing in any view, ${colorScheme}, ${width} wide`, { timeout: PATIENT }, async () => {
+      const look = {
+        bypassCSP: true,
+        colorScheme,
+        reducedMotion: "reduce",
+        viewport: { width, height: 900 },
+      } as const;
+      const { page } = await enterPage(browser, server, look);
+      const seen: string[] = [];
+      for (const { name, open } of EVERY_VIEW) {
+        await open(page, { running });
+        seen.push(...(await judge(page, name)));
+        await page.unrouteAll({ behavior: "ignoreErrors" });
+      }
+      const stranger = await openPage(browser, server.url, look);
+      await stranger.page.goto("/");
+      seen.push(...(await judge(stranger.page, "sign-in")));
+      await Promise.all([page, stranger.page].map((one) => one.context().close()));
+      expect(seen).toEqual([]);
+    });
+  }
+
+  test(
+    "nothing has to be scrolled sideways at 320 pixels, nor with text of twice the size",
+    { timeout: PATIENT },
+    async () => {
+      const { page } = await enterPage(browser, server, { bypassCSP: true });
+      const wide: string[] = [];
+      for (const { name, open } of EVERY_VIEW) {
+        await page.setViewportSize({ width: 320, height: 640 });
+        await page.evaluate("document.documentElement.style.fontSize = ''");
+        await open(page, { running });
+        if (Number(await page.evaluate(SIDEWAYS)) > 0) wide.push(`${name} at 320 pixels`);
+        await page.setViewportSize({ width: 1_280, height: 800 });
+        await page.evaluate("document.documentElement.style.fontSize = '200%'");
+        if (Number(await page.evaluate(SIDEWAYS)) > 0) wide.push(`${name} at twice the size`);
+        await page.unrouteAll({ behavior: "ignoreErrors" });
+      }
+      await page.context().close();
+      expect(wide).toEqual([]);
+    },
+  );
+
+  test.each([
+    ["the list", "/", ".run-link"],
+    ["the start", "/start", "#question"],
+    ["a report", `/runs/${LONG_RUN}`, ".report-text table"],
+    ["the figures", "/figures", ".plot canvas"],
+  ])(
+    "every control of %s is reached by Tab, and one sees where one is",
+    { timeout: PATIENT },
+    async (_what, path, sight) => {
+      const { page } = await enterPage(browser, server, { bypassCSP: true, reducedMotion: "reduce" });
+      await page.goto(path);
+      await page.locator(sight).first().waitFor();
+      const expected = await page.evaluate<string[]>(MARK_CONTROLS);
+      const reached = new Set<string>();
+      const unseen: string[] = [];
+      for (let step = 0; step < expected.length + 20; step += 1) {
+        await page.keyboard.press("Tab");
+        const { mark, problem } = focusSchema.parse(await page.evaluate(FOCUS));
+        reached.add(mark);
+        if (problem !== undefined) unseen.push(problem);
+      }
+      await page.context().close();
+      expect(expected.filter((mark) => !reached.has(mark))).toEqual([]);
+      expect(unseen).toEqual([]);
+    },
+  );
+});
+
+const focusSchema = z.object({ mark: z.string(), problem: z.string().optional() });
+
+/** Numbers all that can be used; of radios only the chosen one is a stop. */
+const MARK_CONTROLS = `(() => {
+  const controls = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")];
+  const usable = controls.filter((one) => !one.disabled && one.checkVisibility({ visibilityProperty: true }) &&
+    one.tabIndex >= 0 && !(one.type === "radio" && !one.checked));
+  return usable.map((one, index) => (one.dataset.walked = index + " " + one.outerHTML.slice(0, 70)));
+})()`;
+
+/** The ring may be drawn on what stands for the control: its label, the words beside a hidden box, or its whole row. */
+const FOCUS = `(async () => {
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  const one = document.activeElement;
+  if (one === null || one === document.body) return { mark: "the browser" };
+  const places = [one, one.nextElementSibling, one.closest("label")].filter((place) => place !== null);
+  const looks = [...places.map((place) => getComputedStyle(place)), getComputedStyle(one, "::after")];
+  const isRinged = looks.some(({ outlineStyle, outlineWidth, boxShadow }) =>
+    (outlineStyle !== "none" && parseFloat(outlineWidth) >= 2) || boxShadow !== "none");
+  const { top, bottom, left, right } = one.getBoundingClientRect();
+  const isThere = bottom > 0 && top < innerHeight && right > 0 && left < innerWidth;
+  const mark = one.dataset.walked ?? one.outerHTML.slice(0, 70);
+  if (!isRinged) return { mark, problem: "no ring: " + mark };
+  return isThere ? { mark } : { mark, problem: "out of sight: " + mark };
+})()`;

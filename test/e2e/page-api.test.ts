@@ -1,0 +1,180 @@
+/** What the page reads and does, over real HTTP: every address of src/web/wire.ts. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openPage, type PageServer, untilEnded } from "../support/page.ts";
+import { QUERY, SLOW } from "../support/research.ts";
+import { ROOT } from "../support/server.ts";
+
+const NOBODYS = "00000000-0000-4000-8000-000000000000";
+
+async function started(server: PageServer, more: object = {}, token?: string): Promise<string> {
+  const { status, body } = await server.post("/api/research", { query: QUERY, agreed: false, ...more }, token);
+  expect({ status, body }).toMatchObject({ status: 200, body: { status: "running_async" } });
+  return body.task_id;
+}
+
+describe("the files of the page", () => {
+  test("A9 the shell stands at every address of the page, and the files are those that were built", async (context) => {
+    const server = await (await openPage(context)).serve();
+    for (const path of ["/", "/start", "/figures", `/runs/${NOBODYS}`]) {
+      const { status, headers, body } = await server.browse(path);
+      expect({ path, status, type: headers.get("content-type") }).toEqual({
+        path,
+        status: 200,
+        type: "text/html; charset=utf-8",
+      });
+      expect(body).toContain('<div id="page"></div>');
+      expect(body).not.toMatch(/ style=|<style| on\w+=/);
+    }
+    const { headers, body } = await server.browse("/assets/page.js");
+    expect(body).toBe(readFileSync(join(ROOT, "dist/page/page.js"), "utf8"));
+    expect(headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+    expect(headers.get("cache-control")).toBe("no-cache");
+    const again = await server.browse("/assets/page.js", { "if-none-match": headers.get("etag") ?? "" });
+    expect(again.status).toBe(304);
+    expect((await server.browse("/assets/page.css")).headers.get("content-type")).toBe("text/css; charset=utf-8");
+  });
+
+  test("A9 nothing else is served", async (context) => {
+    const server = await (await openPage(context)).serve();
+    for (const name of ["..%2fmain.js", "%2e%2e/main.js", "page.js%00", "..%5cmain.js", "", "PAGE.JS", "constructor"])
+      // Some are no addresses of the page at all by the time they are sent.
+      expect([401, 404], name).toContain((await server.browse(`/assets/${name}`)).status);
+  });
+});
+
+describe("acting", () => {
+  test("I1 I3 I9 the estimate comes first, a start is answered when Google has taken it, the same one joins", async (context) => {
+    const scene = await openPage(context, SLOW);
+    const server = await scene.serve({ RESEARCH_SYNC_WINDOW_MS: "20000" });
+    const estimate = await server.post("/api/estimate", { query: QUERY });
+    expect(estimate.body).toMatchObject({ estimated_cost: { likely_usd: expect.any(Number) } });
+    expect(estimate.body).not.toHaveProperty("question");
+    const { status, body } = await server.post("/api/research", { query: QUERY, agreed: false });
+    expect({ status, body }).toMatchObject({ status: 200, body: { status: "running_async" } });
+    expect(scene.accepted()).toBe(1);
+    expect((await server.get(`/api/runs/${body.task_id}`)).body).toMatchObject({
+      status: "running_async",
+      client: "page",
+      actions: ["cancel"],
+      estimated_usd: estimate.body.estimated_cost.likely_usd,
+      has_report: false,
+    });
+    const joined = await server.post("/api/research", { query: QUERY, agreed: false });
+    expect(joined.body).toMatchObject({ task_id: body.task_id, joined: true });
+    expect(scene.posts()).toBe(1);
+  });
+
+  test("I8 what is dear is started only when the user has agreed in the page", async (context) => {
+    const scene = await openPage(context, SLOW);
+    const server = await scene.serve({ RESEARCH_CONFIRM_ABOVE_USD: "0" });
+    const { body } = await server.post("/api/estimate", { query: QUERY });
+    expect(body.question).toMatch(/^This research will cost about \$/);
+    for (const agreed of [false, undefined, "true", 1]) {
+      const refused = await server.post("/api/research", { query: QUERY, agreed });
+      expect(refused).toMatchObject({ status: 409, body: { success: false, error: { code: "CONFIRMATION_NEEDED" } } });
+    }
+    expect(scene.posts()).toBe(0);
+    await started(server, { agreed: true });
+    expect(scene.accepted()).toBe(1);
+  });
+
+  test("I9 what is asked before a start is asked of that very start: not of one that joins, but of another beside it", async (context) => {
+    const scene = await openPage(context, SLOW);
+    const server = await scene.serve({ RESEARCH_CONFIRM_ABOVE_USD: "0" });
+    await server.post("/api/research", { query: QUERY, agreed: true });
+    const questionOf = async (more: object) =>
+      (await server.post("/api/estimate", { query: QUERY, ...more })).body.question;
+    expect(await questionOf({})).toBeUndefined();
+    expect(await questionOf({ force_new: true })).toEqual(expect.any(String));
+    expect(await questionOf({ max_wait_hours: 24 })).toEqual(expect.any(String));
+    expect(scene.accepted()).toBe(1);
+  });
+
+  test("L1 a run is cancelled, and once only", async (context) => {
+    const scene = await openPage(context, SLOW);
+    const server = await scene.serve();
+    const taskId = await started(server);
+    const cancelled = await server.post(`/api/runs/${taskId}/cancel`, { save_partial: true });
+    expect(cancelled).toMatchObject({ status: 200, body: { task_id: taskId, status: "cancelled" } });
+    const { body } = await server.get(`/api/runs/${taskId}/timeline`);
+    expect(body.entries.map(({ id }: { id: string }) => id).filter((id: string) => !id.startsWith("e1"))).toEqual(
+      expect.arrayContaining(["created", "sent-1", "answered-1", "cancel", "ended-cancelled"]),
+    );
+    expect((await server.get(`/api/runs/${taskId}`)).body).toMatchObject({ status: "cancelled", actions: [] });
+  });
+
+  test("I10 Q1 an unknown start is shown as one, adopted by its id", async (context) => {
+    const scene = await openPage(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
+    const server = await scene.serve();
+    const lost = await server.post("/api/research", { query: QUERY, agreed: false });
+    expect(lost).toMatchObject({ status: 409, body: { error: { code: "START_UNKNOWN" }, status: "start_unknown" } });
+    const path = `/api/runs/${lost.body.task_id}`;
+    expect((await server.get(path)).body.actions).toEqual(["adopt", "restart", "cancel"]);
+    expect(await server.post(`${path}/resume`, {})).toMatchObject({ status: 409 });
+    const wrong = await server.post(`${path}/resume`, { interaction_id: "v1_not-there" });
+    expect(wrong).toMatchObject({ status: 400, body: { error: { code: "INVALID_INPUT" } } });
+    const interaction_id = scene.gemini.ledger.acceptedStarts()[0]?.id;
+    expect(await server.post(`${path}/resume`, { interaction_id })).toMatchObject({
+      status: 200,
+      body: { status: "running_async" },
+    });
+    expect((await server.get(path)).body).toMatchObject({ interaction_id, actions: ["cancel"] });
+  });
+
+  test("I10 Q1 it is started again only on the user's word", async (context) => {
+    const scene = await openPage(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
+    const server = await scene.serve({ RESEARCH_CONFIRM_ABOVE_USD: "0" });
+    const lost = await server.post("/api/research", { query: QUERY, agreed: true });
+    const path = `/api/runs/${lost.body.task_id}/resume`;
+    const again = { accept_possible_double_charge: true };
+    expect(await server.post(path, again)).toMatchObject({ body: { error: { code: "CONFIRMATION_NEEDED" } } });
+    expect(scene.posts()).toBe(1);
+    expect(await server.post(path, { ...again, agreed: true })).toMatchObject({ status: 200 });
+    expect(scene.posts()).toBe(2);
+  });
+
+  test("Q1 a failed run is looked at again", async (context) => {
+    const scene = await openPage(context, { status: "failed" });
+    const server = await scene.serve();
+    const taskId = await started(server);
+    expect(await untilEnded(server, taskId)).toMatchObject({
+      status: "failed",
+      actions: ["look_again"],
+      error: { code: "RESEARCH_FAILED" },
+    });
+    expect(await server.post(`/api/runs/${taskId}/resume`, {})).toMatchObject({ status: 200 });
+  });
+
+  test("A6 what is not JSON, too large or not valid is refused in the one shape", async (context) => {
+    const server = await (await openPage(context)).serve();
+    const { token } = server;
+    const form = await server.request("/api/research", {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "text/plain" },
+      body: JSON.stringify({ query: QUERY }),
+    });
+    expect(form.status).toBe(415);
+    expect(await form.json()).toMatchObject({ success: false, error: { code: "INVALID_INPUT" } });
+    const large = await server.post("/api/research", { query: "x".repeat(70_000) });
+    expect(large).toMatchObject({ status: 413, body: { success: false } });
+    for (const body of ["{", "[]", "null", "7", '"x"'])
+      expect(await server.post("/api/research", body)).toMatchObject({ status: 400, body: { success: false } });
+    expect(await server.post("/api/research", { query: "x" })).toMatchObject({
+      status: 400,
+      body: { error: { code: "INVALID_QUERY" } },
+    });
+    expect(await server.post("/api/research", { query: QUERY, owner: "ann" })).toMatchObject({
+      status: 400,
+      body: { error: { code: "INVALID_INPUT", message: 'There is no parameter "owner".' } },
+    });
+    expect(await server.get("/api/runs/nonsense")).toMatchObject({
+      status: 400,
+      body: { error: { code: "INVALID_TASK_ID" } },
+    });
+    for (const query of ["limit=0", "limit=101", "limit=x", "status=done", "cursor=%00", "cursor=abcd", "limit=1&x=1"])
+      expect(await server.get(`/api/runs?${query}`), query).toMatchObject({ status: 400, body: { success: false } });
+  });
+});

@@ -1,0 +1,238 @@
+/** One journey through the page, as somebody makes it: from the question to the report, through a crash in the middle. */
+
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Page } from "playwright-core";
+import { expect, test, type TestContext } from "vitest";
+import { z } from "zod";
+import { enterPage, openBrowser, type OpenedPage } from "../support/browser.ts";
+import { type HttpScene, openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
+import { LONG_REPORT } from "../support/story-report.ts";
+
+const QUESTION = "How do heat pumps perform in cold climates?";
+/** Time goes by only when the test says so: however slow the machine is, nothing ends before. */
+const LIFE = { speed: 1, duration_ms: 60 * 60_000 };
+const REPORT = LONG_REPORT.replaceAll(/\[(\d)\]/g, "[cite: $1]");
+const PATIENT = { timeout: 60_000 };
+const SUBMIT = ".start button[type=submit]";
+
+interface Journey extends OpenedPage {
+  scene: HttpScene;
+  server: RunningHttpServer;
+  /** Lets this part of a run's life go by. */
+  advance: (share: number) => void;
+}
+
+async function setOut(context: TestContext): Promise<Journey> {
+  const browser = await openBrowser(context);
+  if (browser === undefined) return context.skip("there is no chromium");
+  const create = [{ life: { report: REPORT } }, {}, { fault: "accept-then-reset" as const }];
+  const scene = await openHttpScene(context, { name: "journey", interactions: { ...LIFE, create } });
+  const server = await serve(scene, 0);
+  const permissions = ["clipboard-read", "clipboard-write"];
+  const opened = await enterPage(browser, server, { permissions, acceptDownloads: true });
+  return { ...opened, scene, server, advance: (share) => scene.gemini.skip(share * LIFE.duration_ms) };
+}
+
+function serve(scene: HttpScene, port: number): Promise<RunningHttpServer> {
+  const output = join(scene.configDir, "reports");
+  mkdirSync(output, { recursive: true });
+  const quick = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
+  return scene.http({ env: { ...quick, RESEARCH_REPORTS_DIR: output }, args: ["--port", String(port)] });
+}
+
+const entriesOf = (page: Page): Promise<string[]> =>
+  page.locator(".entry").evaluateAll((entries) => entries.map(({ id }) => id));
+const status = (page: Page): Promise<string> => page.locator(".run-head .badge").first().innerText();
+const isFocused = (page: Page, selector: string): Promise<boolean> => page.locator(`${selector}:focus`).isVisible();
+
+async function startFromPage(page: Page, question: string): Promise<string> {
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Start research" }).click();
+  await page.fill("#question", question);
+  await page.locator(`${SUBMIT}:enabled`).waitFor();
+  expect(await page.locator(SUBMIT).innerText()).toMatch(/^Start, about \$\d/);
+  await page.click(SUBMIT);
+  return question;
+}
+
+const taskIdOf = async (page: Page): Promise<string> => {
+  await page.waitForURL("**/runs/*");
+  return new URL(page.url()).pathname.split("/").at(-1) ?? "";
+};
+
+/** Live, through a reload and through the end of the server. */
+async function follow({ page, scene, server, advance }: Journey): Promise<{ taskId: string; next: RunningHttpServer }> {
+  const taskId = await taskIdOf(page);
+  advance(0.1);
+  await page.locator(".entry[data-kind=thought]").first().waitFor();
+  await page.locator(".entry[data-kind=search]").first().waitFor();
+  const beforeReload = await entriesOf(page);
+  await page.reload();
+  await page
+    .locator(".entry")
+    .nth(beforeReload.length - 1)
+    .waitFor();
+
+  process.kill(server.pid, "SIGKILL");
+  await server.exited;
+  await page.getByText("Reconnecting…").first().waitFor();
+  const beforeKill = await entriesOf(page);
+  advance(0.3);
+  const next = await serve(scene, server.port);
+  await page.getByText("Reconnecting…").first().waitFor({ state: "detached" });
+  await page
+    .locator(".entry")
+    .nth(beforeKill.length + 2)
+    .waitFor();
+  expect(await status(page)).toContain("Running");
+  advance(1);
+  await page.locator(".report-text").waitFor();
+  await expect.poll(() => status(page), PATIENT).toContain("Completed");
+
+  const told = await (await next.request(`/api/runs/${taskId}/timeline`)).json();
+  const { entries } = z.object({ entries: z.array(z.object({ id: z.string() })) }).parse(told);
+  const all = entries.map(({ id }) => `entry-${id}`);
+  expect(new Set(all).size).toBe(all.length);
+  expect(all).toEqual(expect.arrayContaining([...beforeReload, ...beforeKill]));
+  // The last ones may still be on their way when the report is there.
+  await expect.poll(async () => (await entriesOf(page)).toSorted(), PATIENT).toEqual(all.toSorted());
+  return { taskId, next };
+}
+
+async function jumpAround(page: Page): Promise<void> {
+  const contents = page.getByRole("navigation", { name: "Contents of the report" });
+  await contents.getByRole("link", { name: "What the grid sees" }).click();
+  await expect.poll(() => isFocused(page, "#s-what-the-grid-sees"), PATIENT).toBe(true);
+  await page.locator("#cite-1-1").click();
+  await expect.poll(() => isFocused(page, "#source-1"), PATIENT).toBe(true);
+  await page.locator("#source-1 .back a").first().click();
+  await expect.poll(() => isFocused(page, "#cite-1-1"), PATIENT).toBe(true);
+  await page.locator("#cite-2-1").click();
+  await expect.poll(() => isFocused(page, "#source-2"), PATIENT).toBe(true);
+  await page.goBack();
+  await expect.poll(() => isFocused(page, "#cite-2-1"), PATIENT).toBe(true);
+}
+
+async function downloaded(page: Page, name: string): Promise<{ text: string; file: string }> {
+  const coming = page.waitForEvent("download");
+  await page.getByRole("link", { name }).click();
+  const download = await coming;
+  return { text: readFileSync(await download.path(), "utf8"), file: download.suggestedFilename() };
+}
+
+/** What the tool writes, the clipboard holds and the browser saves is the same text. */
+async function takeAlong(page: Page, server: RunningHttpServer, taskId: string): Promise<void> {
+  const { call } = await server.connect();
+  const { structured } = await call("save_research_to_markdown", { task_id: taskId });
+  const saved = readFileSync(z.string().parse(structured["file_path"]), "utf8");
+  const markdown = await downloaded(page, "Download .md");
+  expect(markdown.file).toMatch(/\.md$/);
+  expect(withoutClock(markdown.text)).toBe(withoutClock(saved));
+  expect(saved).toContain("Oil, detached");
+  const html = await downloaded(page, "Download .html");
+  expect(html.file).toMatch(/\.html$/);
+  expect(html.text).toContain("default-src &#39;none&#39;");
+  expect(html.text).toContain("<td>Oil, detached</td>");
+  await page.getByRole("button", { name: "Copy Markdown" }).click();
+  await page.getByText("Copied ✓").waitFor();
+  const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+  expect(withoutClock(copied)).toBe(withoutClock(saved));
+}
+
+/** When a file was written is said in it. */
+const withoutClock = (text: string): string => text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "a time");
+
+async function print(page: Page): Promise<void> {
+  await page.emulateMedia({ media: "print" });
+  for (const shown of [".report-text", "#sources", ".report-title"]) {
+    expect(await page.locator(shown).first().isVisible(), shown).toBe(true);
+  }
+  for (const hidden of ["header.top", ".timeline", ".report-tools", ".contents", ".facts", ".run-head"]) {
+    expect(await page.locator(hidden).first().isVisible(), hidden).toBe(false);
+  }
+  expect((await page.pdf()).length).toBeGreaterThan(10_000);
+  await page.emulateMedia({ media: "screen" });
+}
+
+async function cancelAnother({ page, scene }: Journey): Promise<void> {
+  await startFromPage(page, "Who makes solid-state batteries?");
+  const taskId = await taskIdOf(page);
+  await page.locator(".run-head .badge[data-status=running_async]").waitFor();
+  findSoFar(scene, taskId);
+  await page.getByRole("button", { name: "Cancel…" }).click();
+  await page.getByRole("button", { name: "Cancel the run" }).click();
+  await expect.poll(() => status(page), PATIENT).toContain("Cancelled");
+  await page.getByText("This report is partial").waitFor();
+  expect(await page.locator(".report-text").innerText()).toContain("As far as it came.");
+}
+
+/** As a look leaves it that met a text: the simulated Google shows none before the end. */
+function findSoFar(scene: HttpScene, taskId: string): void {
+  const database = new DatabaseSync(join(scene.configDir, "deep_research.db"), { timeout: 5_000 });
+  try {
+    database
+      .prepare(
+        `insert into research_results
+           (task_id, report_markdown, sources_json, citations_json, metadata_json, partial, saved_at)
+         values (?, 'As far as it came.', '[]', '[]', '{}', 1, 1)`,
+      )
+      .run(taskId);
+  } finally {
+    database.close();
+  }
+}
+
+/** Its answer is lost, Google shows its id: no second start is paid. */
+async function adopt({ page, scene, advance }: Journey): Promise<void> {
+  const question = await startFromPage(page, "Which ports can handle ammonia?");
+  await page.getByRole("alert").getByRole("link").click();
+  await taskIdOf(page);
+  await expect.poll(() => status(page), PATIENT).toContain("Start unknown");
+  const lost = scene.gemini.ledger.acceptedStarts().find(({ query }) => query.includes(question));
+  await page.getByRole("button", { name: "Adopt…" }).click();
+  await page.getByLabel("Interaction id").fill(lost?.id ?? "");
+  await page.getByRole("dialog").getByRole("button", { name: "Adopt" }).click();
+  await expect.poll(() => status(page), PATIENT).toContain("Running");
+  advance(1);
+  await page.locator(".report-text").waitFor();
+}
+
+async function findAgain(page: Page): Promise<void> {
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Runs" }).click();
+  await page.fill("#search", "propane");
+  await page.locator("mark", { hasText: "propane" }).waitFor();
+  await expect.poll(() => page.locator(".run-link").allInnerTexts(), PATIENT).toEqual([QUESTION]);
+}
+
+async function readFigures(page: Page): Promise<void> {
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Figures" }).click();
+  await expect.poll(() => page.locator(".plot canvas").count(), PATIENT).toBe(3);
+  const names = await page.locator(".plot [role=img]").evaluateAll((plots) => plots.map((plot) => plot.ariaLabel));
+  expect(names.join("\n")).toMatch(
+    /^Cost of 3 runs .*\nDuration of 3 runs .*\nEstimated against actual cost of 2 runs/,
+  );
+  // What was cancelled says nothing about an estimate.
+  for (const [index, rows] of [3, 3, 2].entries()) {
+    const table = page.locator(".plot-table").nth(index);
+    await table.locator("summary").click();
+    await expect.poll(() => table.locator("tbody tr").count(), PATIENT).toBe(rows);
+  }
+}
+
+test("I1 J3 L1 Q1 from the question to the report, through a reload and a crash, and nothing is paid twice", async (context) => {
+  const journey = await setOut(context);
+  const { page, scene, mistakes, foreign } = journey;
+  await startFromPage(page, QUESTION);
+  const { taskId, next } = await follow(journey);
+  await jumpAround(page);
+  await takeAlong(page, next, taskId);
+  await print(page);
+  await cancelAnother(journey);
+  await adopt(journey);
+  await findAgain(page);
+  await readFigures(page);
+  expect(scene.gemini.ledger.acceptedStarts()).toHaveLength(3);
+  expect(mistakes).toEqual([]);
+  expect(foreign).toEqual([]);
+}, 400_000);

@@ -1,0 +1,250 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
+import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import { browserInstalled, openPage, startBrowser } from "../support/browser.ts";
+import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
+
+type Interactions = NonNullable<ScenarioInput["interactions"]>;
+
+const QUERY = "How do heat pumps perform in cold climates?";
+const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
+
+let browser: Browser;
+
+async function openScene(context: TestContext, { interactions = {}, env = {} }: Wish = {}) {
+  const scene = await openHttpScene(context, { name: "research", interactions: { speed: 1_000, ...interactions } });
+  const serve = (port = 0): Promise<RunningHttpServer> =>
+    scene.http({ args: ["--no-auth", "--port", String(port)], env: { ...QUICK, ...env } });
+  const server = await serve();
+  const { page, mistakes } = await openPage(browser, server.url);
+  context.onTestFinished(() => page.context().close());
+  const posts = (): number =>
+    scene.gemini.ledger.entries().filter(({ method, path }) => method === "POST" && path.endsWith("/interactions"))
+      .length;
+  const start = async (query: string): Promise<string> => {
+    const response = await server.request("/api/research", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query, agreed: true }),
+    });
+    const { task_id: taskId } = (await response.json()) as { task_id: string };
+    return taskId;
+  };
+  return { ...scene, server, serve, page, mistakes, posts, start };
+}
+
+interface Wish {
+  interactions?: Interactions;
+  env?: Record<string, string>;
+}
+
+const SUBMIT = ".start button[type=submit]";
+const ready = (page: Page): Promise<void> => page.locator(`${SUBMIT}:enabled`).waitFor();
+const announced = (page: Page): Promise<string | null> => page.locator("#announcements").textContent();
+const focused = (page: Page): Promise<string> => page.locator(":focus").innerText();
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+async function violations(page: Page): Promise<unknown> {
+  await page.addScriptTag({ path: AXE });
+  // A button that is just being enabled has a colour in between.
+  await page.evaluate("Promise.all(document.getAnimations().map((animation) => animation.finished))");
+  const found = await page.evaluate(
+    `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] })
+      .then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`,
+  );
+  const wide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+  return wide === true ? [found, "wider than the window"] : found;
+}
+
+const installed = await browserInstalled();
+
+describe.skipIf(installed === "missing")("the page's list and start in a browser", () => {
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test("I1 M1 the estimate is shown before the start can be pressed, and one double click is one paid start (I8)", async (context) => {
+    const { page, mistakes, posts } = await openScene(context);
+    await page.goto("/");
+    await page.getByText("No runs yet").waitFor();
+    await page.keyboard.press("n");
+    await page.waitForURL("**/start");
+    expect(await page.locator(SUBMIT).isDisabled()).toBe(true);
+    await page.fill("#question", QUERY);
+    await ready(page);
+    expect(await page.locator(SUBMIT).innerText()).toMatch(/^Start, about \$\d/);
+    await page.reload();
+    expect(await page.inputValue("#question")).toBe(QUERY);
+    await ready(page);
+    await page.dblclick(SUBMIT);
+    await page.waitForURL("**/runs/*");
+    await page.goto("/");
+    await page.locator(".runs tr[data-status=completed]").waitFor();
+    expect(posts()).toBe(1);
+    expect(mistakes).toEqual([]);
+  });
+
+  test("I9 the same again is not started twice unless it is wished, and that wish says that it is paid", async (context) => {
+    const { page, posts, start } = await openScene(context);
+    await start(QUERY);
+    await page.goto("/start");
+    await page.fill("#question", QUERY);
+    await ready(page);
+    await page.click(SUBMIT);
+    await page.getByText("nothing is paid twice").waitFor();
+    expect(posts()).toBe(1);
+    await page.getByRole("button", { name: /pay again, about \$/ }).click();
+    await page.waitForURL("**/runs/*");
+    expect(posts()).toBe(2);
+  });
+
+  test("what costs more than the limit starts only after a yes to that very sum", async (context) => {
+    const { page, posts } = await openScene(context, { env: { RESEARCH_CONFIRM_ABOVE_USD: "0.5" } });
+    await page.goto("/start");
+    await page.fill("#question", QUERY);
+    const agree = page.getByRole("checkbox", { name: /more than your limit of \$0\.50/ });
+    await agree.waitFor();
+    expect(await page.locator(SUBMIT).isDisabled()).toBe(true);
+    await page.press("#question", "Control+Enter");
+    await agree.check();
+    await ready(page);
+    await page.getByRole("radio", { name: /Max/ }).check();
+    await page.getByRole("checkbox", { name: /deep-research-max/ }).waitFor();
+    expect(await page.locator(SUBMIT).isDisabled()).toBe(true);
+    expect(posts()).toBe(0);
+    await page.getByRole("checkbox", { name: /deep-research-max/ }).check();
+    await page.click(SUBMIT);
+    await page.waitForURL("**/runs/*");
+    expect(posts()).toBe(1);
+  });
+
+  test("I10 a start whose answer was lost says so, leads to its run, and loses nothing that was typed", async (context) => {
+    const { page } = await openScene(context, { interactions: { create: [{ fault: "accept-then-reset" }] } });
+    await page.goto("/start");
+    await page.fill("#question", QUERY);
+    await ready(page);
+    await page.click(SUBMIT);
+    await page.getByRole("alert").getByText("Nobody knows").waitFor();
+    expect(await page.inputValue("#question")).toBe(QUERY);
+    await page.getByRole("alert").getByRole("link").click();
+    await page.waitForURL("**/runs/*");
+  });
+
+  test("a run that comes and ends while the list is open is seen and heard", async (context) => {
+    const { page, start } = await openScene(context, { interactions: { speed: 200 } });
+    await page.goto("/");
+    await page.getByText("No runs yet").waitFor();
+    await start(QUERY);
+    await page.locator(".runs").getByText(QUERY).waitFor();
+    await page.locator(".runs tr[data-status=completed]").waitFor();
+    await expect.poll(() => announced(page), { timeout: 30_000 }).toBe(`Completed: ${QUERY}`);
+    await expect.poll(() => page.title(), { timeout: 30_000 }).toBe("Runs · gemini-search-mcp");
+  });
+
+  test("keys move in the list, open a run and come back; none acts while somebody types", async (context) => {
+    const { page, start } = await openScene(context);
+    await start("First question of the list?");
+    await start("Second question of the list?");
+    await page.goto("/");
+    await page.locator(".run-link").nth(1).waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    expect(await focused(page)).toBe("First question of the list?");
+    await page.keyboard.press("k");
+    expect(await focused(page)).toBe("Second question of the list?");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/runs/*");
+    await page.keyboard.press("g");
+    await page.keyboard.press("r");
+    await page.waitForURL((url) => url.pathname === "/");
+    await page.keyboard.press("/");
+    await page.keyboard.type("nj?/");
+    expect(await page.inputValue("#search")).toBe("nj?/");
+    await page.locator("h1").click();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").getByRole("checkbox").uncheck();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("n");
+    expect(new URL(page.url()).pathname).toBe("/");
+  });
+
+  test("a search stands in the address: marked, reloaded, and left by going back", async (context) => {
+    const { page, start } = await openScene(context);
+    await start(QUERY);
+    await start("Who makes solid-state batteries?");
+    await page.goto("/");
+    await expect.poll(() => page.locator("tr[data-status=completed]").count(), { timeout: 30_000 }).toBe(2);
+    await page.fill("#search", "solid batter");
+    await page.waitForURL("**/?text=solid+batter");
+    await expect.poll(() => page.locator(".run-link").count(), { timeout: 30_000 }).toBe(1);
+    await page.reload();
+    await page.locator("mark").first().waitFor();
+    expect(await page.inputValue("#search")).toBe("solid batter");
+    await page.goBack();
+    await expect.poll(() => page.locator(".run-link").count(), { timeout: 30_000 }).toBe(2);
+    expect(await page.inputValue("#search")).toBe("");
+  });
+
+  test("a server that goes away and comes back is told, and the list is read again without a reload", async (context) => {
+    const { page, server, serve, start, configDir } = await openScene(context);
+    await start(QUERY);
+    await page.goto("/");
+    await page.locator("tr[data-status=completed]").waitFor();
+    await server.close();
+    await page.getByText("Reconnecting…").waitFor();
+    // What happens while nobody listens is told by no event.
+    const database = new DatabaseSync(join(configDir, "deep_research.db"), { timeout: 5_000 });
+    database.exec("update research_tasks set query = 'Changed while the page was away?'");
+    database.close();
+    await serve(server.port);
+    await page.getByText("Reconnecting…").waitFor({ state: "detached" });
+    await page.locator(".runs").getByText("Changed while the page was away?").waitFor();
+  });
+
+  test("what comes while somebody reads further down waits and moves nothing", async (context) => {
+    const { page, start } = await openScene(context);
+    for (const n of [1, 2, 3, 4, 5, 6]) await start(`Question number ${n}?`);
+    await page.setViewportSize({ width: 1_280, height: 300 });
+    await page.goto("/");
+    await expect.poll(() => page.locator("tr[data-status=completed]").count(), { timeout: 30_000 }).toBe(6);
+    await page.locator(".run-link").nth(5).scrollIntoViewIfNeeded();
+    await page.mouse.wheel(0, 1_000);
+    await expect.poll(() => page.evaluate("scrollY"), { timeout: 30_000 }).toBeGreaterThan(200);
+    const before = await page.locator(".run-link").nth(5).boundingBox();
+    await start("A question that comes late?");
+    const button = page.getByRole("button", { name: "1 new run" });
+    await button.waitFor();
+    expect(await page.locator(".run-link").nth(5).boundingBox()).toEqual(before);
+    await button.click();
+    expect(await page.locator(".run-link").first().innerText()).toBe("A question that comes late?");
+  });
+
+  test.for([
+    { colorScheme: "light", width: 1_280 },
+    { colorScheme: "dark", width: 1_280 },
+    { colorScheme: "light", width: 320 },
+    { colorScheme: "dark", width: 320 },
+  ] as const)(
+    "WCAG AA, $colorScheme, $width wide, nothing to scroll sideways",
+    async ({ colorScheme, width }, context) => {
+      const { server, start } = await openScene(context);
+      await start(QUERY);
+      // The checker is a script from outside, which the page's own policy would rightly refuse.
+      const look = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true } as const;
+      const { page } = await openPage(browser, server.url, look);
+      context.onTestFinished(() => page.context().close());
+      await page.goto("/");
+      await page.locator("tr[data-status=completed]").waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.goto("/start");
+      await page.fill("#question", QUERY);
+      await ready(page);
+      expect(await violations(page)).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,157 @@
+/** The page's live stream over real HTTP: what is heard, across cuts, restarts, slow readers and the end of the server. */
+
+import { connect } from "node:net";
+import { expect, test, vi } from "vitest";
+import { type LiveStream, openPage, type PageServer } from "../support/page.ts";
+import { QUERY, SLOW } from "../support/research.ts";
+
+/** Long enough to be cut in the middle, short enough for a test: eight minutes in eight seconds. */
+const LIVELY = { speed: 60 };
+/** A8. */
+const LEAVES_WITHIN_MS = 3_500;
+const SOON = { timeout: 20_000, interval: 20 };
+
+async function start(server: PageServer): Promise<string> {
+  const { body } = await server.post("/api/research", { query: QUERY, agreed: true });
+  expect(body).toMatchObject({ status: "running_async" });
+  return body.task_id;
+}
+
+const told = (stream: LiveStream): string[] =>
+  stream
+    .named("timeline")
+    .map(({ data }) => data.id)
+    .filter((id: string) => /^e\d+$/.test(id));
+
+const lastSeq = (stream: LiveStream): number => Number(stream.named("timeline").at(-1)?.id ?? 0);
+
+async function storedStory(server: PageServer, taskId: string): Promise<string[]> {
+  const { body } = await server.get(`/api/runs/${taskId}/timeline`);
+  return body.entries.map(({ id }: { id: string }) => id).filter((id: string) => /^e\d+$/.test(id));
+}
+
+const inOrder = (count: number): string[] => Array.from({ length: count }, (_, index) => `e${index + 1}`);
+
+const isCompleted = (stream: LiveStream): boolean => stream.named("run").at(-1)?.data.status === "completed";
+
+test("J1 a page hears of new runs, of their progress, and of the end", async (context) => {
+  const server = await (await openPage(context, LIVELY)).serve();
+  const stream = await server.live();
+  await stream.until(() => stream.named("hello").length === 1);
+  expect(stream.text()).toMatch(/^retry: 1000\n\nevent: hello\ndata: \{"version":"/);
+  const taskId = await start(server);
+  await stream.until(() => stream.named("runs").some(({ data }) => data.list_changed));
+  await stream.until(() => stream.named("runs").some(({ data }) => data.runs[0]?.status === "completed"));
+  expect(stream.named("runs").every(({ data }) => data.runs[0].task_id === taskId)).toBe(true);
+  expect(stream.named("timeline")).toEqual([]);
+});
+
+test("J1 a cut stream goes on where it was, without loss and without repetition", async (context) => {
+  const server = await (await openPage(context, LIVELY)).serve();
+  const taskId = await start(server);
+  const first = await server.live(`/api/live?run=${taskId}`);
+  await first.until(() => told(first).length >= 2);
+  first.cut();
+  await first.ended;
+  const known = told(first);
+  const second = await server.live(`/api/live?run=${taskId}&after=0`, { "last-event-id": String(lastSeq(first)) });
+  await second.until(() => isCompleted(second));
+  second.cut();
+  const all = [...known, ...told(second)];
+  expect(all).toEqual(inOrder(all.length));
+  expect(all).toEqual(await storedStory(server, taskId));
+  const late = await server.live(`/api/live?run=${taskId}&after=${all.length - 1}`);
+  await late.until(() => isCompleted(late));
+  expect(told(late)).toEqual([`e${all.length}`]);
+  expect(late.named("timeline").at(-1)?.data).toMatchObject({ id: "ended-completed", text: "Completed" });
+});
+
+test("J1 P2 also across a restart of the server: Google tells the story again, the page hears it once", async (context) => {
+  const scene = await openPage(context, { speed: 40 });
+  const before = await scene.serve();
+  const taskId = await start(before);
+  const first = await before.live(`/api/live?run=${taskId}`);
+  await first.until(() => told(first).length >= 3);
+  process.kill(before.pid, "SIGKILL");
+  await first.ended;
+  const after = await scene.serve();
+  const second = await after.live(`/api/live?run=${taskId}&after=${lastSeq(first)}`);
+  await second.until(() => isCompleted(second));
+  const all = [...told(first), ...told(second)];
+  expect(all).toEqual(inOrder(all.length));
+  expect(told(second).length).toBeGreaterThan(0);
+  const texts = scene.sql<{ data_json: string }>(
+    "select data_json from research_events where task_id = ? order by seq",
+    taskId,
+  );
+  expect(scene.accepted()).toBe(1);
+  expect(texts).toHaveLength(all.length);
+});
+
+test("J1 two servers that follow the same run store its story once", async (context) => {
+  const scene = await openPage(context, LIVELY);
+  const [one, other] = [await scene.serve(), await scene.serve()];
+  const taskId = await start(one);
+  const streams = [await one.live(`/api/live?run=${taskId}`), await other.live(`/api/live?run=${taskId}`)];
+  for (const stream of streams) await stream.until(() => isCompleted(stream));
+  const stored = await storedStory(one, taskId);
+  expect(stored).toEqual(inOrder(stored.length));
+  for (const stream of streams) expect(told(stream)).toEqual(stored);
+});
+
+test("A9 an owner has fifty streams at a time, and gets the places back", async (context) => {
+  const server = await (await openPage(context, SLOW)).serve();
+  const streams = await Promise.all(Array.from({ length: 50 }, () => server.live()));
+  expect(streams.every(({ status }) => status === 200)).toBe(true);
+  expect(await server.get("/api/live")).toMatchObject({
+    status: 429,
+    body: { success: false, error: { code: "RATE_LIMITED", message: "There are 50 open pages already." } },
+  });
+  for (const stream of streams) stream.cut();
+  await vi.waitFor(async () => {
+    const next = await server.live();
+    next.cut();
+    expect(next.status).toBe(200);
+  }, SOON);
+});
+
+test("A8 the server leaves in time with open streams, and ends them", async (context) => {
+  const server = await (await openPage(context, SLOW)).serve();
+  const taskId = await start(server);
+  const streams = [await server.live(), await server.live(`/api/live?run=${taskId}`)];
+  for (const stream of streams) await stream.until(() => stream.named("hello").length === 1);
+  const from = performance.now();
+  process.kill(server.pid, "SIGTERM");
+  expect(await server.exited).toBe(0);
+  expect(performance.now() - from).toBeLessThan(LEAVES_WITHIN_MS);
+  await Promise.all(streams.map(({ ended }) => ended));
+});
+
+test("A9 a reader that does not read for a while misses nothing of the story, and is told that it lagged", async (context) => {
+  const scene = await openPage(context, SLOW);
+  const server = await scene.serve();
+  const taskId = await start(server);
+  scene.sql(
+    `with recursive n(i) as (select 1001 union all select i + 1 from n where i < 6000)
+     insert into research_events (task_id, seq, at, kind, data_json)
+     select ?, i, ?, 'thought', json_object('text', printf('%.*c', 4000, 'x')) from n`,
+    taskId,
+    Date.now() + 1_000,
+  );
+  const socket = connect(server.port, "127.0.0.1");
+  context.onTestFinished(() => void socket.destroy());
+  socket.pause();
+  socket.write(
+    `GET /api/live?run=${taskId}&after=1000 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${server.token}\r\n\r\n`,
+  );
+  // The server has come as far as it can: what it says next goes nowhere.
+  await vi.waitFor(async () => expect((await server.get("/api/runs")).status).toBe(200), SOON);
+  let text = "";
+  socket.setEncoding("utf8").on("data", (piece: string) => (text += piece));
+  socket.resume();
+  await vi.waitFor(() => expect(text).toContain('"id":"e6000"'), SOON);
+  const seqs = [...text.matchAll(/"id":"e(\d+)"/g)].map((match) => Number(match[1]));
+  expect(seqs).toEqual(Array.from({ length: 5_000 }, (_, index) => 1_001 + index));
+  // Told that it lagged: whatever else there was, it reads again.
+  expect(text.match(/event: hello/g)?.length).toBeGreaterThan(1);
+});

@@ -1,0 +1,169 @@
+/** A run in a real browser: seen as it goes, through a reload and a server that went away, and acted upon. */
+
+import type { Page } from "playwright-core";
+import { expect, test, type TestContext } from "vitest";
+import { z } from "zod";
+import { openBrowser } from "../support/browser.ts";
+import { type HttpScene, openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
+import type { Interactions } from "../support/research.ts";
+
+const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
+/** Fast enough that thoughts come, slow enough that nothing ends before the test says so. */
+const GOING = { speed: 40, duration_ms: 60 * 60_000 };
+const WHOLE_LIFE_MS = 60 * 60_000;
+const SOON = { timeout: 20_000 };
+
+interface Opened {
+  scene: HttpScene;
+  server: RunningHttpServer;
+  page: Page;
+  /** What the browser complained about, such as the page's own policy. */
+  complaints: string[];
+  startRun: () => Promise<string>;
+}
+
+async function open(context: TestContext, interactions: Interactions): Promise<Opened> {
+  const browser = await openBrowser(context);
+  if (browser === undefined) return context.skip("there is no chromium");
+  const scene = await openHttpScene(context, { name: "page", interactions });
+  const server = await scene.http({ env: QUICK });
+  const page = await browser.newPage();
+  const link = await server.request("/api/links", { method: "POST" });
+  await page.goto(`${server.url}${z.object({ path: z.string() }).parse(await link.json()).path}`);
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    if (/Content Security Policy|Trusted/i.test(message.text())) complaints.push(message.text());
+  });
+  const startRun = async (): Promise<string> => {
+    const response = await server.request("/api/research", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query: "How do heat pumps perform in cold climates?", agreed: true }),
+    });
+    return z.object({ task_id: z.string() }).parse(await response.json()).task_id;
+  };
+  return { scene, server, page, complaints, startRun };
+}
+
+const entriesOf = (page: Page): Promise<string[]> =>
+  page.locator(".entry").evaluateAll((entries) => entries.map(({ id }) => id));
+
+test("J3 a run is followed through a reload and a restart, and its report appears by itself", async (context) => {
+  const { scene, server, page, complaints, startRun } = await open(context, GOING);
+  const taskId = await startRun();
+  await page.goto(`${server.url}/runs/${taskId}`);
+  await page.locator(".entry[data-kind=thought]").first().waitFor(SOON);
+  await page.reload();
+  await page.locator(".entry[data-kind=thought]").first().waitFor(SOON);
+  const before = await entriesOf(page);
+
+  await server.close();
+  await page.getByText("Reconnecting…").first().waitFor(SOON);
+  await scene.http({ env: QUICK, args: ["--port", String(server.port)] });
+  scene.gemini.skip(WHOLE_LIFE_MS);
+  await page.locator(".report-text").waitFor(SOON);
+  await expect.poll(() => page.locator(".run-head .badge").first().innerText(), SOON).toContain("Completed");
+  const after = await entriesOf(page);
+  expect(after).toEqual(expect.arrayContaining(before));
+  expect(new Set(after).size).toBe(after.length);
+
+  await page.goto(`${server.url}/figures`);
+  await page.locator(".plot canvas").first().waitFor(SOON);
+  expect(await page.locator(".tiles").innerText()).toMatch(/Runs\s+1/);
+  expect(complaints).toEqual([]);
+});
+
+test("L1 cancelling asks first, Escape takes it back, and what was chosen is done", async (context) => {
+  const { page, server, complaints, startRun } = await open(context, GOING);
+  const taskId = await startRun();
+  await page.goto(`${server.url}/runs/${taskId}`);
+  const cancel = page.getByRole("button", { name: "Cancel…" });
+  await cancel.click();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ ...SOON, state: "detached" });
+  await page.locator("button:focus", { hasText: "Cancel…" }).waitFor(SOON);
+  await cancel.click();
+  await page.getByLabel("Keep what was found").uncheck();
+  await page.getByRole("button", { name: "Cancel the run" }).click();
+  await expect.poll(() => page.locator(".run-head .badge").first().innerText(), SOON).toContain("Cancelled");
+  expect(await page.locator(".report-text").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+test("Q1 an unknown start is started again only with the word that it may be charged twice", async (context) => {
+  const { page, server, scene, startRun } = await open(context, {
+    ...GOING,
+    create: [{ fault: "accept-then-reset" }, {}],
+  });
+  const taskId = await startRun();
+  const accepted = (): number => scene.gemini.ledger.acceptedStarts().length;
+  await page.goto(`${server.url}/runs/${taskId}`);
+  await page.getByRole("button", { name: "Start again…" }).click();
+  const start = page.getByRole("dialog").getByRole("button", { name: /start again/i });
+  expect(await page.getByRole("dialog").innerText()).toContain("may be charged twice");
+  expect(await start.isDisabled()).toBe(true);
+  expect(accepted()).toBe(1);
+  await page.getByLabel("I accept that both may be charged").check();
+  await start.click();
+  await expect.poll(() => page.locator(".run-head .badge").first().innerText(), SOON).toContain("Running");
+  expect(accepted()).toBe(2);
+});
+
+test("J3 whoever missed what was told looks again at the next greeting", async (context) => {
+  const { scene, server, page, startRun } = await open(context, GOING);
+  const taskId = await startRun();
+  // A stream that only greets, and is cut at once.
+  const greeting = 'retry: 100\nevent: hello\ndata: {"version":"0"}\n\n';
+  await page.route("**/api/live*", (route) => route.fulfill({ contentType: "text/event-stream", body: greeting }));
+  await page.goto(`${server.url}/runs/${taskId}`);
+  await page.locator(".run-head .badge[data-status=running_async]").waitFor(SOON);
+  scene.gemini.skip(WHOLE_LIFE_MS);
+  await page.locator(".report-text").waitFor(SOON);
+});
+
+const PARAGRAPHS = "<p>Long enough to scroll.</p>".repeat(80);
+const cite = (k: number): string => `<p>Said <sup class="cite"><a id="cite-2-${k}" href="#source-2">[2]</a></sup></p>`;
+const REPORT = {
+  title: "Heat pumps",
+  html: `<h2 id="s-one">One</h2>${cite(1)}${PARAGRAPHS}<h2 id="s-two">Two</h2>${cite(2)}${PARAGRAPHS}`,
+  contents: [
+    { id: "s-one", title: "One", level: 2 },
+    { id: "s-two", title: "Two", level: 2 },
+  ],
+  sources: [
+    { n: 1, title: "First", domain: "a.test", url: "https://a.test/", cited_at: [] },
+    { n: 2, title: "Second", domain: "b.test", url: "https://b.test/", cited_at: ["cite-2-1", "cite-2-2"] },
+  ],
+  partial: false,
+};
+
+test("K1 a citation leads to its source and back, by the link, the back button, and the address", async (context) => {
+  const { scene, server, page, complaints, startRun } = await open(context, GOING);
+  const taskId = await startRun();
+  scene.gemini.skip(WHOLE_LIFE_MS);
+  await page.route("**/report", (route) => route.fulfill({ json: { ...REPORT, task_id: taskId } }));
+  const isReached = async (id: string): Promise<void> => {
+    const place = page.locator(`#${id}:focus`);
+    await place.waitFor(SOON);
+    await expect
+      .poll(async () => {
+        const { y = -1, height = 0 } = (await place.boundingBox()) ?? {};
+        return y >= 0 && y + height <= (page.viewportSize()?.height ?? 0);
+      }, SOON)
+      .toBe(true);
+  };
+  await page.goto(`${server.url}/runs/${taskId}`);
+  await page.locator("#cite-2-2").click();
+  await isReached("source-2");
+  await page.goBack();
+  await isReached("cite-2-2");
+  await page.getByRole("link", { name: "Back to citation 1 of source 2" }).click();
+  await isReached("cite-2-1");
+
+  await page.goto("about:blank");
+  await page.goto(`${server.url}/runs/${taskId}#s-two`);
+  await isReached("s-two");
+  await expect.poll(() => page.locator(".contents [aria-current]").innerText(), SOON).toBe("Two");
+  expect(complaints).toEqual([]);
+});
