@@ -9,6 +9,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   recovery: async () => (await import("./recovery.ts")).recovery(),
   status: async () => (await import("./status.ts")).status(),
   http: async () => (await import("./http.ts")).http(),
+  page: async () => (await import("./page.ts")).page(),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
   // A program of its own that prints its tables itself.
   "json-repair": async () => void (await import("./json-repair.ts")),

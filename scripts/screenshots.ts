@@ -1,0 +1,88 @@
+/** Pictures of every view of the page, in both themes and two widths, and the document that shows them: `npm run screenshots`. */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { enterPage, openPage, startBrowser } from "../test/support/browser.ts";
+import { openHttpScene, type RunningHttpServer } from "../test/support/http-server.ts";
+import { storyOfMonths, storyOfStates, tellStory } from "../test/support/page-story.ts";
+import { VIEWS, type World } from "../test/support/page-views.ts";
+
+const DIRECTORY = resolve(import.meta.dirname, "../docs/screenshots");
+const LIVE_QUESTION = "Who builds long-duration energy storage, and what has been ordered so far?";
+
+const THEMES = ["light", "dark"] as const;
+const WIDTHS = { wide: { width: 1_280, height: 800 }, narrow: { width: 360, height: 740 } } as const;
+
+const endings: (() => Promise<void> | void)[] = [];
+const context = { onTestFinished: (end: () => Promise<void> | void) => void endings.unshift(end) };
+
+async function main(): Promise<void> {
+  mkdirSync(DIRECTORY, { recursive: true });
+  const scene = await openHttpScene(context, {
+    name: "screenshots",
+    interactions: { speed: 30, duration_ms: 60 * 60_000 },
+  });
+  const now = Date.now();
+  await tellStory(scene.configDir, [...storyOfStates(now), ...storyOfMonths(60, now)]);
+  const server = await scene.http({ env: { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100" } });
+  const started = await server.request("/api/research", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ query: LIVE_QUESTION, agreed: true }),
+  });
+  const { task_id: running } = (await started.json()) as { task_id: string };
+  const browser = await startBrowser({ ignoreDefaultArgs: ["--hide-scrollbars"] });
+  endings.unshift(() => browser.close());
+  for (const theme of THEMES) {
+    for (const width of ["wide", "narrow"] as const) await shootAll(browser, { server, running }, { theme, width });
+  }
+  writeFileSync(resolve(DIRECTORY, "../page.md"), document());
+}
+
+async function shootAll(
+  browser: Browser,
+  world: World & { server: RunningHttpServer },
+  { theme, width }: { theme: (typeof THEMES)[number]; width: keyof typeof WIDTHS },
+): Promise<void> {
+  const look = {
+    viewport: WIDTHS[width],
+    colorScheme: theme,
+    reducedMotion: "reduce",
+    isMobile: width === "narrow",
+  } as const;
+  const save = (page: Page, name: string): Promise<unknown> =>
+    page.screenshot({ path: join(DIRECTORY, `${name}-${theme}-${width}.png`), animations: "disabled", scale: "css" });
+  const { page } = await enterPage(browser, world.server, look);
+  for (const { name, open } of VIEWS.filter(({ name: one }) => wanted(one))) {
+    await open(page, world);
+    // A picture between two frames shows half a plot.
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 100)))");
+    await save(page, name);
+  }
+  await page.context().close();
+  if (!wanted("sign-in")) return;
+  const stranger = await openPage(browser, world.server.url, look);
+  await stranger.page.goto("/");
+  await save(stranger.page, "sign-in");
+  await stranger.page.context().close();
+}
+
+const only = process.argv.slice(2);
+const wanted = (name: string): boolean => only.length === 0 || only.includes(name);
+
+function document(): string {
+  const shots = [...VIEWS, { name: "sign-in", says: "Who comes without a link is asked for the token." }];
+  const parts = shots.map(({ name, says }) => {
+    const picture = (width: string): string =>
+      `<picture><source media="(prefers-color-scheme: dark)" srcset="screenshots/${name}-dark-${width}.png"><img alt="${says}" src="screenshots/${name}-light-${width}.png" height="420"></picture>`;
+    return `## ${name[0]?.toUpperCase()}${name.slice(1).replaceAll("-", " ")}\n\n${says}\n\n${picture("wide")} ${picture("narrow")}`;
+  });
+  return `# The page\n\n\`gemini-search-mcp dashboard\` opens it. The pictures were made by \`npm run screenshots\` with invented runs; they follow your light or dark theme.\n\n${parts.join("\n\n")}\n`;
+}
+
+try {
+  await main();
+} finally {
+  for (const end of endings) await end();
+}
