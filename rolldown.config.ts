@@ -17,6 +17,8 @@ const product: BuildOptions = {
   // Its main file is in a form whose imports no bundler sees.
   resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
   input: { main: "src/main.ts" },
+  // Installed by whoever wants them, and loaded only then.
+  external: ["pg", "pg-boss", /^@opentelemetry\//],
   output,
   // Said here, so that what only a test build imports is not even looked at.
   transform: { define: { CONFORMANCE: "undefined" } },

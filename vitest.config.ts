@@ -1,10 +1,42 @@
 /** Units stand beside their source; what goes through the front door stands in test/ and needs the build. */
 
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+
+/** What a store decides, and one story of each area through the front door: these run once per database. */
+const ON_POSTGRES = [
+  "src/runs/{cancel,claim-store,free-starts,rescue,runner,search-store,several-writers,start,start-failure,start-sending,start-store,stream,track,watch}.test.ts",
+  "src/notifications/outbox.test.ts",
+  "src/store/{full-text,pace,store}.test.ts",
+
+  "src/runs/{handing,limits-store}.test.ts",
+  "src/http/authenticate.test.ts",
+  "src/operations/{check-research-status,save-research-to-markdown}.test.ts",
+  "test/e2e/{page-api,page-live,page-reading,research-servers}.test.ts",
+  "test/postgres/*.test.ts",
+];
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "sqlite",
+          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, "test/postgres/**"],
+          globalSetup: ["./test/support/system-setup.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "postgres",
+          include: ON_POSTGRES,
+          env: { TEST_DATABASE: "postgres" },
+          globalSetup: ["./test/support/postgres-cluster.ts"],
+        },
+      },
+    ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two cores: tests that start processes must not starve each other.

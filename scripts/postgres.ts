@@ -1,0 +1,153 @@
+/** A PostgreSQL to throw away: a cluster of its own in a temporary directory, gone with whoever started it. */
+
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ensureSystemPackages } from "./system-packages.ts";
+
+const run = promisify(execFile);
+
+export interface Postgres {
+  /** `postgres://postgres:…@127.0.0.1:port/`, to which the name of a database is added. */
+  url: string;
+  /** Of its first process, whose children are the connections. */
+  pid(): number;
+  /** Fast ends every connection and writes down what there is; immediate is as a crash. Done when it takes connections. */
+  restart(how: "fast" | "immediate"): Promise<void>;
+  /** Ends every connection, the server and its files. */
+  stop(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** Off, a power cut loses everything, and tests are several times as fast. */
+  fsync?: boolean;
+}
+
+/** Never a real one; tests look for it where it must not be. */
+const PASSWORD = "never-real-p@ss:4242";
+
+/** Debian keeps them off the PATH, by version. */
+const DIRECTORIES = [18, 17, 16, 15].map((version) => `/usr/lib/postgresql/${version}/bin`);
+const SEARCHED = [...DIRECTORIES, process.env["PATH"] ?? ""].join(":");
+
+/**
+ * Undefined where it is not installed and may not be. Debian's package makes a cluster of its own when it is
+ * installed, and starts it where there is a service manager: it is let be, this one has its own directory and port.
+ */
+export async function startPostgres({ fsync = false }: PostgresOptions = {}): Promise<Postgres | undefined> {
+  const machine = {
+    environment: { ...process.env, PATH: SEARCHED },
+    userId: process.getuid?.(),
+    say: (line: string) => void process.stderr.write(`${line}\n`),
+  };
+  const packages = await ensureSystemPackages(["postgresql"], { commands: ["initdb", "postgres"], machine });
+  if (packages === "missing") return undefined;
+  const user = await whoMayRunIt();
+  const directory = mkdtempSync(join(tmpdir(), "gemini-search-postgres-"));
+  if (user !== undefined) chownSync(directory, user.uid, user.gid);
+  try {
+    await createCluster(directory, user);
+    const port = await freePort();
+    const start = (): Promise<ChildProcess> => startServer({ directory, port, fsync, user });
+    let server = await start();
+    return {
+      pid: () => server.pid ?? 0,
+      restart: async (how) => {
+        await end(server, how === "fast" ? "SIGINT" : "SIGQUIT");
+        server = await start();
+      },
+      url: `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/`,
+      stop: async () => {
+        await end(server);
+        rmSync(directory, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+interface User {
+  uid: number;
+  gid: number;
+}
+
+/** It refuses to run as root. */
+async function whoMayRunIt(): Promise<User | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of ["postgres", "nobody"]) {
+    const [uid, gid] = await Promise.all(["-u", "-g"].map((flag) => run("id", [flag, name]).catch(() => undefined)));
+    if (uid !== undefined && gid !== undefined) return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  }
+  return undefined;
+}
+
+const programIn = (name: string): string =>
+  SEARCHED.split(":")
+    .map((folder) => join(folder, name))
+    .find((path) => existsSync(path)) ?? name;
+
+async function createCluster(directory: string, user: User | undefined): Promise<void> {
+  const passwordFile = join(directory, "password");
+  writeFileSync(passwordFile, PASSWORD, { mode: 0o644 });
+  chmodSync(directory, 0o700);
+  const options = ["--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions"];
+  const sign = ["--auth-local=trust", "--auth-host=scram-sha-256", `--pwfile=${passwordFile}`];
+  await run(programIn("initdb"), [`--pgdata=${join(directory, "data")}`, ...options, ...sign], {
+    cwd: directory,
+    ...user,
+  });
+}
+
+interface ServerOptions {
+  directory: string;
+  port: number;
+  fsync: boolean;
+  user: User | undefined;
+}
+
+async function startServer({ directory, port, fsync, user }: ServerOptions): Promise<ChildProcess> {
+  const durable = fsync ? [] : ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
+  const settings = [`listen_addresses=127.0.0.1`, `unix_socket_directories=${directory}`, "max_connections=300"];
+  const server = [programIn("postgres"), "-D", join(directory, "data"), "-p", String(port)].concat(
+    [...settings, ...durable].flatMap((setting) => ["-c", setting]),
+  );
+  // The kernel ends it when this process dies, however it dies; as root also another user has to run it.
+  const asUser = user === undefined ? [] : [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];
+  const child = spawn("setpriv", ["--pdeathsig", "INT", ...asUser, ...server], {
+    cwd: directory,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  await new Promise<void>((resolve, reject) => {
+    child.stderr.on("data", (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-10_000);
+      if (said.includes("ready to accept connections")) resolve();
+    });
+    child.on("error", reject);
+    child.on("exit", () => reject(new Error(`PostgreSQL did not start: ${said}`)));
+  });
+  return child;
+}
+
+/** SIGINT is its fast shutdown: connections are ended, not waited for. */
+async function end(server: ChildProcess, signal: "SIGINT" | "SIGQUIT" = "SIGINT"): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  server.kill(signal);
+  await once(server, "exit");
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("No port is free.");
+  return address.port;
+}
