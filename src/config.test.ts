@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type ConfigSource, loadConfig } from "./config.ts";
+import { createRedactor } from "./platform/redact.ts";
 
 let home = "";
 
@@ -117,6 +118,16 @@ test("secrets: every secret in use is known to the redactor, wherever it was set
   });
 });
 
+test.each([
+  ["postgres://user:plain-password@host/db", "plain-password"],
+  ["postgres://user:p%40ss-word@host/db", "p@ss-word"],
+  ["postgres://user:p@ss-word@host/db", "p@ss-word"],
+  ["postgres://host/db?user=me&password=in-the-query", "in-the-query"],
+])("secrets: the password in %s is known by itself", (url, password) => {
+  const { secrets } = load({ environment: { GEMINI_SEARCH_DATABASE_URL: url } });
+  expect(Object.values(secrets)).toEqual(expect.arrayContaining([url, password]));
+});
+
 test("B1 a value of nothing but spaces is unset: as a number it would be 0, which turns limits off", () => {
   const { settings, warnings } = load({ environment: { MCP_RATE_LIMIT_PER_MINUTE: " ", MCP_SERVER_PORT: "\t" } });
   expect(settings).toMatchObject({ MCP_RATE_LIMIT_PER_MINUTE: 600, MCP_SERVER_PORT: 3_000 });
@@ -134,4 +145,21 @@ test("B1 names that are no settings are told in a few whole lines, whatever they
   expect(warnings[0]).toMatch(/: TYPO is not a setting; it is ignored\.$/);
   expect(warnings[1]).toMatch(/: A name in it is not a setting; it is ignored\.$/);
   expect(warnings.at(-1)).toMatch(/: 492 more names are ignored\.$/);
+});
+
+test("secrets: the password in the database's address is one, as it is spelled and as it is meant", () => {
+  const spelled = "s3cret%2Fwith%40signs";
+  const asked = load({ environment: { GEMINI_SEARCH_DATABASE_URL: "postgres://ann@db/x?password=in-the-query" } });
+  const { secrets, sharedDatabase } = load({
+    environment: {
+      GEMINI_SEARCH_DATABASE_URL: `postgres://ann:${spelled}@db:5432/x`,
+      DATABASE_URL: "postgres://other",
+    },
+  });
+  expect(sharedDatabase).toEqual({ url: `postgres://ann:${spelled}@db:5432/x`, connections: 8 });
+  const redact = createRedactor(secrets);
+  expect(redact(`a ${sharedDatabase?.url} b`)).toBe("a [GEMINI_SEARCH_DATABASE_URL] b");
+  expect(redact(`a ${spelled} b s3cret/with@signs c`)).not.toMatch(/s3cret/);
+  expect(createRedactor(asked.secrets)("it was in-the-query")).not.toContain("in-the-query");
+  expect(load({ environment: { DATABASE_URL: "postgres://other" } }).sharedDatabase).toBeUndefined();
 });

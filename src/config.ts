@@ -4,7 +4,8 @@ import { chmodSync, mkdirSync, readFileSync, accessSync, constants } from "node:
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
-import { type Setting, SETTINGS, type SettingValues } from "./settings.ts";
+import type { Setting } from "./setting.ts";
+import { SETTINGS, type SettingValues } from "./settings.ts";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -14,6 +15,8 @@ export interface Config {
   configDir: string;
   configDirWritable: boolean;
   databaseFile: string;
+  /** Where it is set, the state is there and not in the file. */
+  sharedDatabase: { url: string; connections: number } | undefined;
   /** Vertex AI was chosen by the SDK's own variables. */
   vertex: boolean;
   /** How many servers of ours stand above this process: more than 0 must not run. */
@@ -60,6 +63,7 @@ export function loadConfig(source: ConfigSource): Config {
     configDir,
     configDirWritable,
     databaseFile: resolve(configDir, settings.DEEP_RESEARCH_DB ?? "deep_research.db"),
+    sharedDatabase: sharedDatabase(settings),
     vertex: /^(1|true)$/i.test(environment["GOOGLE_GENAI_USE_VERTEXAI"] ?? ""),
     depth: Number.parseInt(environment["GEMINI_SEARCH_DEPTH"] ?? "0", 10) || 0,
     home,
@@ -154,7 +158,42 @@ function readSettings(layers: Environment[], warnings: string[]): SettingValues 
   return values as SettingValues;
 }
 
+function sharedDatabase(settings: SettingValues): Config["sharedDatabase"] {
+  const { GEMINI_SEARCH_DATABASE_URL: url, GEMINI_SEARCH_DATABASE_CONNECTIONS: connections } = settings;
+  return url === undefined ? undefined : { url, connections };
+}
+
 function secretValues(settings: SettingValues): Record<string, string | undefined> {
-  const { GEMINI_API_KEY, FIRECRAWL_API_KEY, MCP_AUTH_TOKEN } = settings;
-  return { GEMINI_API_KEY, FIRECRAWL_API_KEY, MCP_AUTH_TOKEN };
+  const { GEMINI_API_KEY, FIRECRAWL_API_KEY, MCP_AUTH_TOKEN, OTEL_EXPORTER_OTLP_HEADERS } = settings;
+  const { GEMINI_SEARCH_DATABASE_URL: url } = settings;
+  return {
+    GEMINI_API_KEY,
+    FIRECRAWL_API_KEY,
+    MCP_AUTH_TOKEN,
+    ...(OTEL_EXPORTER_OTLP_HEADERS === undefined ? {} : headersIn(OTEL_EXPORTER_OTLP_HEADERS)),
+    ...(url === undefined ? {} : { GEMINI_SEARCH_DATABASE_URL: url, ...passwordsIn(url) }),
+  };
+}
+
+/** Each of them alone, too: whoever quotes one does not quote the list. */
+function headersIn(list: string): Record<string, string> {
+  const name = "OTEL_EXPORTER_OTLP_HEADERS";
+  const values = list.split(",").map((pair) => pair.slice(pair.indexOf("=") + 1).trim());
+  return { [name]: list, ...Object.fromEntries(values.map((value, index) => [`${name} ${index + 1}`, value])) };
+}
+
+/** As the address spells it and as the database knows it. */
+function passwordsIn(url: string): Record<string, string> {
+  // To the last @: one in the password need not be escaped.
+  const spelled = /^[^:/]+:\/\/[^:@/]*:([^/?#]*)@/.exec(url)?.[1] ?? "";
+  const asked = URL.canParse(url) ? (new URL(url).searchParams.get("password") ?? "") : "";
+  return { "database password": decoded(spelled), "its password": spelled, "password of the database": asked };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,34 +1,8 @@
 /** Every setting: what it takes, what it is when unset, what it is for. The reference and the flags are made from it. */
 
 import { z } from "zod";
-
-const wholeNumber = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
-const text = z.string().trim().min(1).optional();
-const list = z.string().transform((value) =>
-  value
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== ""),
-);
-/** What examples hold, and the references that clients pass on as they stand when the variable is not set. */
-const NO_SECRET = /^(?:|YOUR_API_KEY_HERE|\$\w+|\$\{[\w:-]+\})$/;
-const secret = z
-  .string()
-  .trim()
-  .optional()
-  .transform((value) => (value === undefined || NO_SECRET.test(value) ? undefined : value));
-
-export interface Setting<T> {
-  schema: z.ZodType<T>;
-  /** The value when nothing is set, as the reference prints it. */
-  default: T;
-  about: string;
-  /** Other names that are read when the first is not set. */
-  aliases?: readonly string[];
-  flag?: string;
-}
-
-const setting = <T>(value: Setting<T>): Setting<T> => value;
+import { list, secret, setting, text, url, wholeNumber } from "./setting.ts";
+import { TELEMETRY_SETTINGS } from "./telemetry-settings.ts";
 
 export const SETTINGS = {
   GEMINI_API_KEY: setting<string | undefined>({
@@ -111,9 +85,35 @@ export const SETTINGS = {
     about: "How often an unfinished research is looked at, in milliseconds; longer when there are many.",
   }),
   RESEARCH_MAX_RPS: setting({
-    schema: z.coerce.number().min(0.1).max(100),
+    schema: z.coerce.number().min(0.1).max(10_000),
     default: 5,
-    about: "Most looks per second at Google, over all processes that share the config directory.",
+    about: "Most looks per second at Google, over all processes that share the database and the key.",
+  }),
+  RESEARCH_FOLLOW: setting({
+    schema: z.stringbool(),
+    default: true,
+    about: "`off`: this server leaves unfinished researches to others, for example to `worker` on other machines.",
+  }),
+  RESEARCH_MAX_FOLLOWED: setting({
+    schema: wholeNumber(1, 100_000),
+    default: 5_000,
+    about: "Most unfinished researches that one process follows where several machines share a database.",
+  }),
+  RESEARCH_MAX_UNFINISHED: setting({
+    schema: wholeNumber(0, 10_000_000),
+    default: 20_000,
+    about: "Above so many unfinished researches, over all processes, no more are started; 0 is no limit.",
+  }),
+  RESEARCH_MAX_RUNS_PER_USER: setting({
+    schema: wholeNumber(0, 1_000_000),
+    default: 100,
+    about:
+      "Most unfinished researches of one user; 0 is no limit. Not for `local`, who runs the server: only for those who come with a token or an account of their own.",
+  }),
+  RESEARCH_MAX_STARTS_PER_MINUTE: setting({
+    schema: wholeNumber(0, 60_000),
+    default: 0,
+    about: "Most researches started per minute with one API key, over all processes; 0 leaves it to Google's quota.",
   }),
   RESEARCH_CONFIRM_ABOVE_USD: setting({
     schema: z.coerce.number().min(0).max(1_000_000),
@@ -136,8 +136,19 @@ export const SETTINGS = {
     default: undefined,
     about: "The database file. Default: deep_research.db in the config directory.",
   }),
+  GEMINI_SEARCH_DATABASE_URL: setting<string | undefined>({
+    schema: secret,
+    default: undefined,
+    about:
+      "A PostgreSQL (15 or later) that holds the state instead of the file, for several machines: `postgres://user:password@host/database`. Needs `npm install pg pg-boss`.",
+  }),
+  GEMINI_SEARCH_DATABASE_CONNECTIONS: setting({
+    schema: wholeNumber(2, 100),
+    default: 8,
+    about: "Most connections to PostgreSQL of one process.",
+  }),
   GOOGLE_GEMINI_BASE_URL: setting<string | undefined>({
-    schema: z.url({ protocol: /^https?$/ }).optional(),
+    schema: url,
     default: undefined,
     about: "Another address for the Gemini API, for example a company gateway.",
   }),
@@ -184,6 +195,7 @@ export const SETTINGS = {
     default: 600,
     about: "Most HTTP requests per minute of one user; 0 is no limit.",
   }),
+  ...TELEMETRY_SETTINGS,
   LOG_FORMAT: setting<"text" | "json">({
     schema: z.enum(["text", "json"]),
     default: "text",

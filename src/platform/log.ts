@@ -20,6 +20,8 @@ export interface LogOptions {
   format: "text" | "json";
   /** Values that must never be printed, with the name to print instead. */
   redact: (text: string) => string;
+  /** What JSON lines say about where they stand in a trace. */
+  traceIds?: () => object | undefined;
   write?: (line: string) => void;
 }
 
@@ -40,7 +42,7 @@ export function createLog(options: LogOptions, taskId?: string): Log {
     const text = options.redact(cleanText(message));
     if (options.format === "json") {
       const time = new Date().toISOString();
-      write(`${JSON.stringify({ time, level, message: text, task_id: taskId })}\n`);
+      write(`${JSON.stringify({ time, level, message: text, task_id: taskId, ...options.traceIds?.() })}\n`);
     } else {
       write(`[${level}] ${text.replaceAll(/\r?\n/g, "\n  ")}\n`);
     }

@@ -1,7 +1,6 @@
 /** Who a process is, well enough to tell later whether it still lives. */
 
-import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
 export interface ProcessIdentity {
@@ -14,7 +13,7 @@ export interface ProcessIdentity {
 
 export function thisProcess(): ProcessIdentity {
   return {
-    processId: randomUUID(),
+    processId: crypto.randomUUID(),
     host: hostname(),
     pid: process.pid,
     startMark: startMark(process.pid),
@@ -22,8 +21,13 @@ export function thisProcess(): ProcessIdentity {
 }
 
 /** `unknown` when only the owner itself or its lease can tell. */
-export function liveness(other: Omit<ProcessIdentity, "processId">): "alive" | "dead" | "unknown" {
-  if (other.host !== hostname()) return "unknown";
+export type Liveness = "alive" | "dead" | "unknown";
+
+export const liveness = (other: Omit<ProcessIdentity, "processId">): Liveness =>
+  other.host === hostname() ? livenessHere(other) : "unknown";
+
+/** Of a process that is known to be on this machine. */
+export function livenessHere(other: Pick<ProcessIdentity, "pid" | "startMark">): Liveness {
   if (!pidExists(other.pid)) return "dead";
   if (other.startMark === null) return "unknown";
   return startMark(other.pid) === other.startMark ? "alive" : "dead";
@@ -48,8 +52,26 @@ function startMark(pid: number): string | null {
     const state = fields[0];
     const startTicks = fields[19];
     if (state === "Z" || state === "X" || startTicks === undefined) return null;
-    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()}:${startTicks}`;
+    return `${bootId()}:${startTicks}`;
   } catch {
     return null;
+  }
+}
+
+const bootId = (): string => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+
+/** One of a kind where the system does not tell: then no process number is ever compared. */
+let nowhere: string | undefined;
+
+/**
+ * Where a process number means the same process: this boot of this machine, and in it this container. Names alone do
+ * not tell, because machines share them and containers share numbers as well.
+ */
+export function machineMark(): string {
+  try {
+    return `${hostname()} ${bootId()} ${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    nowhere ??= crypto.randomUUID();
+    return `${hostname()} ${nowhere}`;
   }
 }

@@ -43,6 +43,8 @@ export interface Tables {
     usage_final: Flag;
     error_code: string | null;
     error_message: string | null;
+    /** The process that follows it, where an engine hands out the runs. */
+    handed_to: string | null;
   };
   research_attempts: {
     attempt_id: string;
@@ -105,6 +107,10 @@ export interface Tables {
     pid: number;
     start_mark: string | null;
     started_at: number;
+    /** When it last said that it follows runs; null while it does not. */
+    follows_at: number | null;
+    /** When it last said that it is there; null in rows that an earlier version wrote. */
+    seen_at: number | null;
   };
   slots: {
     slot_id: string;
@@ -152,6 +158,13 @@ export interface Tables {
 }
 
 export type Database = Kysely<Tables>;
+
+export interface OpenDatabase {
+  db: Database;
+  /** False when a newer program owns the schema. */
+  writable: boolean;
+  close(): Promise<void>;
+}
 
 /** Drivers before Node 24.16 cut text at a NUL when they read it back. */
 export const storable = (text: string): string => text.replaceAll("\0", "");

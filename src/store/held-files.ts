@@ -23,12 +23,24 @@ export async function releaseFile(db: Database, fileName: string): Promise<void>
   await db.deleteFrom("held_files").where("file_name", "=", fileName).execute();
 }
 
+/** Longer than any correction takes: what somebody elsewhere has held for so long, nobody holds any more. */
+const LONGEST_HELD_MS = 24 * 60 * 60_000;
+
 /** Names held by processes that are not known to be dead. */
-export async function filesInUse(db: Database): Promise<Set<string>> {
+export async function filesInUse(db: Database, now: number): Promise<Set<string>> {
   const rows = await db.selectFrom("held_files").selectAll().execute();
   const owners = await processLiveness(
     db,
     rows.map((row) => row.process_id),
   );
-  return new Set(rows.filter((row) => owners.get(row.process_id) !== "dead").map((row) => row.file_name));
+  const inUse = rows.filter((row) => {
+    const owner = owners.get(row.process_id);
+    return owner === "alive" || (owner === "unknown" && row.created_at > now - LONGEST_HELD_MS);
+  });
+  return new Set(inUse.map((row) => row.file_name));
+}
+
+export async function fileHolders(db: Database): Promise<string[]> {
+  const rows = await db.selectFrom("held_files").select("process_id").distinct().execute();
+  return rows.map(({ process_id }) => process_id);
 }

@@ -60,8 +60,9 @@ async function remove({ directory, db, log }: InvalidOutputsOptions, fileName: s
 export async function cleanupOrphanedTempFiles({
   directory,
   db,
+  clock,
   log,
-}: Pick<InvalidOutputsOptions, "directory" | "db" | "log">): Promise<void> {
+}: Pick<InvalidOutputsOptions, "directory" | "db" | "clock" | "log">): Promise<void> {
   let names: string[];
   try {
     names = await readdir(directory);
@@ -69,7 +70,7 @@ export async function cleanupOrphanedTempFiles({
     log.warn(`The config directory ${directory} cannot be read; orphaned temporary files were not looked for.`);
     return;
   }
-  const inUse = await filesInUse(db);
+  const inUse = await filesInUse(db, clock.now());
   let deleted = 0;
   for (const name of names.filter((candidate) => OURS.test(candidate) && !inUse.has(candidate))) {
     try {

@@ -3,12 +3,15 @@
 import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import type { Database } from "./database.ts";
+import { isShared } from "./dialect.ts";
 import * as runs from "./migrations/0001-runs.ts";
 import * as scale from "./migrations/0002-scale.ts";
 import * as accessTokens from "./migrations/0003-access-tokens.ts";
 import * as changes from "./migrations/0004-changes.ts";
 import * as pageKeys from "./migrations/0005-page-keys.ts";
 import * as eventMarks from "./migrations/0006-event-marks.ts";
+import * as handed from "./migrations/0007-handed.ts";
+import * as seen from "./migrations/0008-seen.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
   "0001-runs": runs,
@@ -17,6 +20,8 @@ const MIGRATIONS: Record<string, Migration> = {
   "0004-changes": changes,
   "0005-page-keys": pageKeys,
   "0006-event-marks": eventMarks,
+  "0007-handed": handed,
+  "0008-seen": seen,
 };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";
@@ -25,9 +30,10 @@ const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";
 export type SchemaState = "empty" | "older" | "current" | "newer";
 
 export async function schemaState(db: Database): Promise<SchemaState> {
-  const tables = await sql<{ name: string }>`
-    select name from sqlite_master where type = 'table' and name = 'kysely_migration'`.execute(db);
-  if (tables.rows.length === 0) return "empty";
+  const { rows } = isShared(db)
+    ? await sql`select 1 where to_regclass('kysely_migration') is not null`.execute(db)
+    : await sql`select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'`.execute(db);
+  if (rows.length === 0) return "empty";
   const applied = await sql<{ name: string | null }>`select max(name) as name from kysely_migration`.execute(db);
   const newest = applied.rows[0]?.name ?? "";
   if (newest === "") return "empty";
@@ -35,7 +41,7 @@ export async function schemaState(db: Database): Promise<SchemaState> {
   return newest > LATEST ? "newer" : "older";
 }
 
-/** Safe to call from several processes at once: the second waits for the write lock and finds nothing to do. */
+/** Safe to call from several processes at once: the second waits for the lock and finds nothing to do. */
 export async function migrate(db: Database): Promise<void> {
   const { Migrator } = await import("kysely/migration");
   const provider = { getMigrations: async () => MIGRATIONS };

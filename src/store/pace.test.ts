@@ -1,27 +1,31 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { createLog } from "../platform/log.ts";
+import { beforeEach, expect, test } from "vitest";
+import { onPostgres, setClock } from "../../test/support/databases.ts";
+import { openDatabase } from "../../test/support/store-rows.ts";
 import type { Database } from "./database.ts";
-import { holdUntil, nextTurnAt, turnsNow, useTurns } from "./pace.ts";
-import { openSqlite } from "./sqlite.ts";
+import { holdFor, turnOfMinute, turnsNow, useTurns, waitForTurn } from "./pace.ts";
 
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
 const START = 1_800_000_000_000;
+/** Over a network every question takes its time. */
+const SECONDS = onPostgres ? 4 : 60;
 
 let db: Database;
-let close: () => Promise<void>;
 
 beforeEach(async () => {
-  ({ db, close } = await openSqlite(":memory:", log));
+  db = await openDatabase({ stoppedAt: START });
 });
 
-afterEach(() => close());
+/** What a process gets to hear at this time of the database. Its own clock is right only where there is no other. */
+async function at<T>(now: number, asked: (here: number) => Promise<T>): Promise<T> {
+  await setClock(db, now);
+  return asked(onPostgres ? now - 4_000 + Math.round(Math.random() * 8_000) : now);
+}
 
 /** Turns taken in a time, by somebody who comes every so many milliseconds and takes all there are. */
 async function takenIn(ms: number, { every, perSecond }: { every: number; perSecond: number }): Promise<number> {
   const pace = { name: "test", perSecond };
   let taken = 0;
   for (let now = START; now < START + ms; now += every) {
-    const { turns, from } = await turnsNow(db, pace, now);
+    const { turns, from } = await at(now, (here) => turnsNow(db, pace, here));
     if (turns > 0) await useTurns(db, pace, { turns, from });
     taken += turns;
   }
@@ -32,26 +36,48 @@ test.each([
   { perSecond: 5, every: 1 },
   { perSecond: 5, every: 37 },
   { perSecond: 100, every: 50 },
+  { perSecond: 1_500, every: 50 },
+  { perSecond: 10_000, every: 50 },
+  { perSecond: 10_000, every: 10 },
   { perSecond: 0.1, every: 1_000 },
 ])("$perSecond a second are never more, however often somebody comes (every $every ms)", async (coming) => {
-  const taken = await takenIn(60_000, coming);
+  const taken = await takenIn(SECONDS * 1_000, coming);
   // The first turn is at once; the last may be some late ones.
-  expect(taken).toBeLessThanOrEqual(coming.perSecond * 60 + 1 + coming.perSecond / 10);
-  expect(taken).toBeGreaterThan(coming.perSecond * 60 * 0.9 - 1);
+  expect(taken).toBeLessThanOrEqual(coming.perSecond * SECONDS + 1 + coming.perSecond / 10);
+  expect(taken).toBeGreaterThan(coming.perSecond * SECONDS * 0.9 - 1);
 });
 
 test("a pause holds, a shorter one does not end it, and one from before the clock was set back is none", async () => {
   const pace = { name: "test", perSecond: 5 };
-  await holdUntil(db, "test", START + 30_000);
-  await holdUntil(db, "test", START + 10_000);
-  expect(await turnsNow(db, pace, START + 29_999)).toMatchObject({ turns: 0 });
-  expect(await turnsNow(db, pace, START + 30_000)).toMatchObject({ turns: 1 });
-  expect(await nextTurnAt(db, "test", START - 3_600_000)).toBe(0);
+  await at(START, (now) => holdFor(db, "test", { ms: 30_000, now }));
+  await at(START, (now) => holdFor(db, "test", { ms: 10_000, now }));
+  expect(await at(START + 29_999, (now) => turnsNow(db, pace, now))).toMatchObject({ turns: 0 });
+  expect(await at(START + 30_000, (now) => turnsNow(db, pace, now))).toMatchObject({ turns: 1 });
+  expect(await at(START + 10_000, (now) => waitForTurn(db, "test", now))).toBe(20_000);
+  expect(await at(START - 3_600_000, (now) => waitForTurn(db, "test", now))).toBe(0);
+});
+
+test("P4 a pause of parts of a millisecond holds to the end of it", async () => {
+  const pace = { name: "test", perSecond: 5 };
+  await at(START, (now) => holdFor(db, "test", { ms: 34_074.824224, now }));
+  expect(await at(START + 34_074, (now) => turnsNow(db, pace, now))).toMatchObject({ turns: 0 });
+  expect(await at(START + 34_075, (now) => turnsNow(db, pace, now))).toMatchObject({ turns: 1 });
 });
 
 test("turns that nobody took are not saved up", async () => {
   const pace = { name: "test", perSecond: 5 };
-  const first = await turnsNow(db, pace, START);
+  const first = await at(START, (now) => turnsNow(db, pace, now));
   await useTurns(db, pace, first);
-  expect(await turnsNow(db, pace, START + 3_600_000)).toMatchObject({ turns: 1 });
+  expect(await at(START + 3_600_000, (now) => turnsNow(db, pace, now))).toMatchObject({ turns: 1 });
+});
+
+test("of a minute's turns all may be taken at once, then each comes when its time has", async () => {
+  const pace = { name: "test", perMinute: 3 };
+  for (let turn = 0; turn < 3; turn += 1) expect(await at(START, (now) => turnOfMinute(db, pace, now))).toBe(0);
+  expect(await at(START, (now) => turnOfMinute(db, pace, now))).toBe(20_000);
+  expect(await at(START + 19_999, (now) => turnOfMinute(db, pace, now))).toBe(1);
+  expect(await at(START + 20_000, (now) => turnOfMinute(db, pace, now))).toBe(0);
+  expect(await at(START + 20_000, (now) => turnOfMinute(db, pace, now))).toBe(20_000);
+  expect(await at(START, (now) => turnOfMinute(db, { ...pace, perMinute: 1, name: "other" }, now))).toBe(0);
+  expect(await at(START, (now) => turnOfMinute(db, { ...pace, perMinute: 1, name: "other" }, now))).toBe(60_000);
 });

@@ -1,6 +1,7 @@
 /** A rate that all processes keep together: one row says when the next turn is. */
 
 import type { Database } from "./database.ts";
+import { alone, nowOf } from "./dialect.ts";
 
 export interface Pace {
   name: string;
@@ -12,35 +13,73 @@ const LATE_MS = 100;
 /** No pause that is asked for lasts longer: it was written before the clock was set back. */
 const LONGEST_WAIT_MS = 16 * 60_000;
 
+/*
+ * `here` is the time of this process: on a shared database all go by the database's, asked for when nobody else can
+ * have a turn any more.
+ */
+
 /** Inside the transaction that uses them: how many turns there are now. */
-export async function turnsNow(db: Database, pace: Pace, now: number): Promise<{ turns: number; from: number }> {
+export async function turnsNow(db: Database, pace: Pace, here: number): Promise<{ turns: number; from: number }> {
+  await alone(db, turnOf(pace.name));
+  const now = await nowOf(db, here);
   const nextAt = await nextTurnAt(db, pace.name, now);
   const from = Math.max(nextAt, now - LATE_MS);
-  return { turns: from > now ? 0 : 1 + Math.floor((now - from) / spacing(pace)), from };
+  // All of this millisecond, of which there may be several.
+  return { turns: from > now ? 0 : Math.ceil((now + 1 - from) / spacing(pace)), from };
 }
 
 export async function useTurns(db: Database, pace: Pace, used: { turns: number; from: number }): Promise<void> {
   await writeNextTurn(db, pace.name, used.from + used.turns * spacing(pace));
 }
 
+/** One turn of a minute's, which may all be taken at once: 0, or how long there is none. */
+export async function turnOfMinute(
+  db: Database,
+  { name, perMinute }: { name: string; perMinute: number },
+  here: number,
+): Promise<number> {
+  await alone(db, turnOf(name));
+  const now = await nowOf(db, here);
+  const between = Math.ceil(60_000 / perMinute);
+  const nextAt = Math.max(now, await nextTurnAt(db, name, now));
+  const wait = nextAt + between - (now + Math.max(60_000, between));
+  if (wait <= 0) await writeNextTurn(db, name, nextAt + between);
+  return Math.max(0, wait);
+}
+
+/** How long there is no turn: a time that no clock has to agree on. */
+export async function waitForTurn(db: Database, name: string, here: number): Promise<number> {
+  const now = await nowOf(db, here);
+  return Math.max(0, (await nextTurnAt(db, name, now)) - now);
+}
+
+/** Nobody gets a turn for so long. */
+export async function holdFor(
+  db: Database,
+  name: string,
+  { ms, now: here }: { ms: number; now: number },
+): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await alone(transaction, turnOf(name));
+    const now = await nowOf(transaction, here);
+    if ((await nextTurnAt(transaction, name, now)) < now + ms) await writeNextTurn(transaction, name, now + ms);
+  });
+}
+
 /** When the next turn is; 0 while nobody has had one. */
-export async function nextTurnAt(db: Database, name: string, now: number): Promise<number> {
+async function nextTurnAt(db: Database, name: string, now: number): Promise<number> {
   const row = await db.selectFrom("pace").select("next_at").where("name", "=", name).executeTakeFirst();
   const nextAt = row?.next_at ?? 0;
   return nextAt > now + LONGEST_WAIT_MS ? 0 : nextAt;
 }
 
-/** Nobody gets a turn before then. */
-export async function holdUntil(db: Database, name: string, until: number): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
-    if ((await nextTurnAt(transaction, name, until)) < until) await writeNextTurn(transaction, name, until);
-  });
-}
+const turnOf = (name: string): string => `pace:${name}`;
 
-// Whole milliseconds, rounded to the slower side.
-const spacing = ({ perSecond }: Pace): number => Math.ceil(1_000 / perSecond);
+const spacing = ({ perSecond }: Pace): number => 1_000 / perSecond;
 
-async function writeNextTurn(db: Database, name: string, nextAt: number): Promise<void> {
+async function writeNextTurn(db: Database, name: string, at: number): Promise<void> {
+  // Whole milliseconds, rounded to the slower side: PostgreSQL refuses others.
+  const nextAt = Math.ceil(at);
   await db
     .insertInto("pace")
     .values({ name, next_at: nextAt })

@@ -1,9 +1,12 @@
 /** The processes that use this database, so that what a dead one held can be given back. */
 
-import { liveness, type ProcessIdentity } from "../platform/process-identity.ts";
-import type { Database } from "./database.ts";
+import { type Liveness, livenessHere, type ProcessIdentity } from "../platform/process-identity.ts";
+import type { Database, Tables } from "./database.ts";
+import { hostHere, nowOf } from "./dialect.ts";
 
+/** Said once, and now and then again: a row that was taken for a dead one's is there anew. */
 export async function registerProcess(db: Database, self: ProcessIdentity, now: number): Promise<void> {
+  const seen_at = await nowOf(db, now);
   await db
     .insertInto("processes")
     .values({
@@ -12,19 +15,40 @@ export async function registerProcess(db: Database, self: ProcessIdentity, now: 
       pid: self.pid,
       start_mark: self.startMark,
       started_at: now,
+      seen_at,
     })
+    .onConflict((conflict) => conflict.column("process_id").doUpdateSet({ seen_at }))
     .execute();
 }
 
-export async function forgetProcess(db: Database, processId: string): Promise<void> {
-  await db.deleteFrom("processes").where("process_id", "=", processId).execute();
+export const forgetProcess = (db: Database, processId: string): Promise<void> => forgetProcesses(db, [processId]);
+
+/** Said again every few seconds by who follows runs, and taken back by who stops. */
+export async function tellFollowing(
+  db: Database,
+  processId: string,
+  following: { now: number } | undefined,
+): Promise<void> {
+  const at = following === undefined ? null : await nowOf(db, following.now);
+  await db.updateTable("processes").set({ follows_at: at }).where("process_id", "=", processId).execute();
+}
+
+/** Longer than three of those tellings, and short enough for another to take over within a minute. */
+const SILENT_MS = 25_000;
+
+/** Those that follow runs, on whatever machine: they said so lately, and are not known to be dead. */
+export async function followers(db: Database, here: number): Promise<string[]> {
+  const now = await nowOf(db, here);
+  const rows = await db
+    .selectFrom("processes")
+    .selectAll()
+    .where("follows_at", ">", now - SILENT_MS)
+    .execute();
+  return rows.filter((row) => livenessOf(db, row) !== "dead").map((row) => row.process_id);
 }
 
 /** `unknown` (another machine, or a system that does not tell) leaves it to the lease. */
-export async function processLiveness(
-  db: Database,
-  processIds: string[],
-): Promise<Map<string, "alive" | "dead" | "unknown">> {
+export async function processLiveness(db: Database, processIds: string[]): Promise<Map<string, Liveness>> {
   const wanted = [...new Set(processIds)];
   if (wanted.length === 0) return new Map();
   const rows = await db.selectFrom("processes").selectAll().where("process_id", "in", wanted).execute();
@@ -34,24 +58,55 @@ export async function processLiveness(
       const row = known.get(id);
       // A process removes its row when it leaves in order: what it still holds, nobody owns.
       if (row === undefined) return [id, "dead"];
-      return [id, liveness({ host: row.host, pid: row.pid, startMark: row.start_mark })];
+      return [id, livenessOf(db, row)];
     }),
   );
 }
 
+/** On another machine nobody can tell from here, nor in another container, where the same numbers mean others. */
+const livenessOf = (db: Database, row: Tables["processes"]): Liveness =>
+  row.host === hostHere(db) ? livenessHere({ pid: row.pid, startMark: row.start_mark }) : "unknown";
+
 /** Rows of processes that are surely gone serve nobody once nothing refers to them. */
 export async function forgetDeadProcesses(db: Database): Promise<void> {
   const rows = await db.selectFrom("processes").selectAll().execute();
-  const dead = rows.filter((row) => liveness({ host: row.host, pid: row.pid, startMark: row.start_mark }) === "dead");
-  if (dead.length === 0) return;
-  const ids = dead.map((row) => row.process_id);
-  await db.deleteFrom("processes").where("process_id", "in", ids).execute();
+  const dead = rows.filter((row) => livenessOf(db, row) === "dead");
+  await forgetProcesses(
+    db,
+    dead.map((row) => row.process_id),
+  );
+}
+
+/** Who is there says so every hour. */
+const FORGOTTEN_MS = 7 * 24 * 3_600_000;
+
+/** Those of which nobody can tell whether they are gone, and nobody has heard for long. */
+export async function silentProcesses(db: Database, here: number): Promise<string[]> {
+  const before = (await nowOf(db, here)) - FORGOTTEN_MS;
+  const rows = await db
+    .selectFrom("processes")
+    .select("process_id")
+    .where((row) => row.fn.coalesce("seen_at", "started_at"), "<", before)
+    .where((row) => row.or([row("follows_at", "is", null), row("follows_at", "<", before)]))
+    .execute();
+  return rows.map(({ process_id }) => process_id);
+}
+
+export async function forgetProcesses(db: Database, processIds: readonly string[]): Promise<void> {
+  if (processIds.length === 0) return;
+  await db.deleteFrom("processes").where("process_id", "in", processIds).execute();
 }
 
 /** Those on this machine that are surely there. */
 export async function liveProcesses(db: Database): Promise<{ pid: number; startedAt: number }[]> {
   const rows = await db.selectFrom("processes").selectAll().execute();
   return rows
-    .filter((row) => liveness({ host: row.host, pid: row.pid, startMark: row.start_mark }) === "alive")
+    .filter((row) => livenessOf(db, row) === "alive")
     .map((row) => ({ pid: row.pid, startedAt: row.started_at }));
+}
+
+/** All that are not surely gone, wherever they are. */
+export async function processesLeft(db: Database): Promise<{ pid: number }[]> {
+  const rows = await db.selectFrom("processes").selectAll().execute();
+  return rows.filter((row) => livenessOf(db, row) !== "dead").map(({ pid }) => ({ pid }));
 }

@@ -5,6 +5,7 @@ import { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "./database.ts";
+import { alone } from "./dialect.ts";
 import { processLiveness } from "./processes.ts";
 
 /** Long enough to outlive a busy moment; a dead holder on this machine is noticed at once anyway. */
@@ -69,6 +70,7 @@ async function tryTake({ db, clock, processId, pool, size }: SlotPoolOptions): P
   if (taken.length - free.length >= size) return undefined;
   const slotId = randomUUID();
   return db.transaction().execute(async (transaction) => {
+    await alone(transaction, `slots:${pool}`);
     if (free.length > 0) {
       await transaction
         .deleteFrom("slots")
@@ -113,4 +115,9 @@ function held({ db, clock }: SlotPoolOptions, slotId: string): () => Promise<voi
       .execute()
       .catch(() => undefined);
   };
+}
+
+export async function slotHolders(db: Database): Promise<string[]> {
+  const rows = await db.selectFrom("slots").select("process_id").distinct().execute();
+  return rows.map(({ process_id }) => process_id);
 }

@@ -5,20 +5,13 @@ import type { DatabaseSync } from "node:sqlite";
 import { Kysely, SqliteAdapter, SqliteDialect, type SqliteDatabase } from "kysely";
 import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
-import type { Database } from "./database.ts";
+import type { Database, OpenDatabase } from "./database.ts";
 import { migrate, schemaState } from "./migrate.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
 
 /** Before 3.51.3 two writing processes could corrupt a WAL file (sqlite.org/wal.html#walresetbug). */
 const SAFE_SQLITE = [3, 51, 3];
-
-export interface OpenDatabase {
-  db: Database;
-  /** False when a newer program owns the schema. */
-  writable: boolean;
-  close(): Promise<void>;
-}
 
 export async function openSqlite(file: string, log: Log): Promise<OpenDatabase> {
   const { DatabaseSync: Driver } = await importDriver();

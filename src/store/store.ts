@@ -4,13 +4,17 @@ import { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { thisProcess } from "../platform/process-identity.ts";
-import type { Database } from "./database.ts";
+import type { Database, OpenDatabase } from "./database.ts";
+import { hostHere } from "./dialect.ts";
+import { refuseHalfMoved, warnIfMoved } from "./move-marks.ts";
 import { forgetProcess, registerProcess } from "./processes.ts";
-import { type OpenDatabase, openSqlite, storageError } from "./sqlite.ts";
+import { openSqlite, storageError } from "./sqlite.ts";
 
 export interface Store {
   db: Database;
   processId: string;
+  /** Differs from machine to machine, and from container to container where they share a database. */
+  machine: string;
   /** False when nothing outlives this process. */
   durable: boolean;
   close(): Promise<void>;
@@ -19,28 +23,68 @@ export interface Store {
 export interface StoreOptions {
   /** Undefined: the config directory cannot be written. */
   file: string | undefined;
+  /** A PostgreSQL instead of the file. */
+  shared?: { url: string; connections: number } | undefined;
   clock: Clock;
   log: Log;
 }
 
-export async function openStore({ file, clock, log }: StoreOptions): Promise<Store> {
-  const onDisk = file === undefined ? undefined : await openFile(file, log);
-  const { db, writable, close } = onDisk ?? (await openSqlite(":memory:", log));
-  const self = thisProcess();
+export async function openStore({ file, shared, clock, log }: StoreOptions): Promise<Store> {
+  const opened = await (shared === undefined ? openHere(file, log) : openShared(shared, log));
+  const { db, writable, close } = opened;
+  const self = { ...thisProcess(), host: hostHere(db) };
   if (writable) {
-    await registerProcess(db, self, clock.now()).catch(() => {
+    try {
+      await registerProcess(db, self, clock.now());
+      // After it: of a move and a process that begin at once, one sees the other.
+      await (shared === undefined ? warnIfMoved(db, log) : refuseHalfMoved(db));
+    } catch (error) {
+      if (shared !== undefined) return await giveUp({ db, close, processId: self.processId }, error);
       log.warn("This process could not be registered in the database; another one may take it for dead.");
-    });
+    }
   }
+  const saying =
+    shared === undefined || !writable ? undefined : sayHourly(() => registerProcess(db, self, clock.now()));
   return {
     db,
     processId: self.processId,
-    durable: onDisk !== undefined && writable,
+    machine: self.host,
+    durable: opened.durable,
     close: async () => {
+      clearInterval(saying);
       if (writable) await forgetProcess(db, self.processId).catch(() => undefined);
       await close();
     },
   };
+}
+
+/** Machines that cannot see this one forget a process of which they have not heard for days. */
+const sayHourly = (say: () => Promise<void>): NodeJS.Timeout =>
+  setInterval(() => void say().catch(() => undefined), 3_600_000).unref();
+
+/** Other machines would take its work for that of a dead process at once. */
+async function giveUp(
+  { db, close, processId }: Pick<Store, "db" | "close" | "processId">,
+  error: unknown,
+): Promise<never> {
+  await forgetProcess(db, processId).catch(() => undefined);
+  await close().catch(() => undefined);
+  throw error;
+}
+
+type Opened = OpenDatabase & { durable: boolean };
+
+/** Never in memory instead: whoever set an address wants what is there, and would find nothing. */
+async function openShared(shared: { url: string; connections: number }, log: Log): Promise<Opened> {
+  const { openPostgres } = await import("./postgres.ts");
+  const opened = await openPostgres({ ...shared, log });
+  return { ...opened, durable: opened.writable };
+}
+
+async function openHere(file: string | undefined, log: Log): Promise<Opened> {
+  const onDisk = file === undefined ? undefined : await openFile(file, log);
+  if (onDisk !== undefined) return { ...onDisk, durable: onDisk.writable };
+  return { ...(await openSqlite(":memory:", log)), durable: false };
 }
 
 async function openFile(file: string, log: Log): Promise<OpenDatabase | undefined> {

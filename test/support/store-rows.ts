@@ -5,10 +5,14 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import type { Database, Tables } from "../../src/store/database.ts";
 import { openStore } from "../../src/store/store.ts";
+import { sharedFor, stopClock } from "./databases.ts";
 
-export async function openDatabase(): Promise<Database> {
+/** With a time, the database's clock stands there until a test sets it. */
+export async function openDatabase({ stoppedAt }: { stoppedAt?: number } = {}): Promise<Database> {
   const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
-  const store = await openStore({ file: undefined, clock: systemClock, log });
+  const shared = await sharedFor();
+  if (shared !== undefined && stoppedAt !== undefined) await stopClock(shared.url, stoppedAt);
+  const store = await openStore({ file: undefined, shared, clock: systemClock, log });
   onTestFinished(() => store.close());
   return store.db;
 }

@@ -1,9 +1,12 @@
 /** The first schema: runs and all that belongs to them, with room for what a paid background run needs. */
 
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import { failpoint } from "../../platform/failpoint.ts";
+import { columnTypes } from "../dialect.ts";
+import { createFullText } from "../full-text.ts";
 
 export async function up(db: Kysely<unknown>): Promise<void> {
+  const types = columnTypes(db);
   await db.schema
     .createTable("research_tasks")
     .addColumn("task_id", "text", (column) => column.primaryKey())
@@ -38,7 +41,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("keep_partial", "integer", (column) => column.notNull().defaultTo(1))
     .addColumn("tokens_input", "bigint", (column) => column.notNull().defaultTo(0))
     .addColumn("tokens_output", "bigint", (column) => column.notNull().defaultTo(0))
-    .addColumn("cost_usd", "real")
+    .addColumn("cost_usd", types.real)
     .addColumn("usage_final", "integer", (column) => column.notNull().defaultTo(0))
     .addColumn("error_code", "text")
     .addColumn("error_message", "text")
@@ -68,7 +71,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("sources_json", "text", (column) => column.notNull())
     .addColumn("citations_json", "text", (column) => column.notNull())
     .addColumn("metadata_json", "text", (column) => column.notNull())
-    .addColumn("raw", "blob")
+    .addColumn("raw", types.bytes)
     .addColumn("partial", "integer", (column) => column.notNull())
     .addColumn("saved_at", "bigint", (column) => column.notNull())
     .execute();
@@ -100,7 +103,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
   await db.schema
     .createTable("notification_outbox")
-    .addColumn("outbox_id", "integer", (column) => column.primaryKey().autoIncrement())
+    .addColumn("outbox_id", types.numbered, types.numberedKey)
     .addColumn("task_id", "text", (column) => column.notNull().references("research_tasks.task_id"))
     .addColumn("channel", "text", (column) => column.notNull())
     .addColumn("kind", "text", (column) => column.notNull())
@@ -138,7 +141,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("created_at", "bigint", (column) => column.notNull())
     .execute();
 
-  await sql`create virtual table research_search using fts5(task_id unindexed, query, report)`.execute(db);
+  await createFullText(db);
 }
 
 function index(db: Kysely<unknown>, table: string, columns: string[]): Promise<void> {

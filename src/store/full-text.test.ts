@@ -1,0 +1,73 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { insertRun, openDatabase } from "../../test/support/store-rows.ts";
+import { saveResult } from "../runs/result-store.ts";
+import type { Database } from "./database.ts";
+import { fullText, type SoughtText } from "./full-text.ts";
+
+async function stored(reports: Record<string, { query: string; report: string }>): Promise<Database> {
+  const db = await openDatabase();
+  for (const [taskId, { query, report }] of Object.entries(reports)) {
+    await insertRun(db, { task_id: taskId, query });
+    const result = { report, sources: [], metadata: {}, partial: false };
+    await db.transaction().execute((transaction) => saveResult(transaction, { taskId, query, result, now: 1 }));
+  }
+  return db;
+}
+
+async function found(db: Database, ...sought: SoughtText[]): Promise<{ task_id: string }[]> {
+  const { join, matches, rank } = fullText(db, sought);
+  const { rows } = await sql<{ task_id: string }>`
+    select found.task_id
+    from research_search as found ${join} research_tasks as task on task.task_id = found.task_id
+    where ${matches} and task.owner = 'local' order by ${rank}`.execute(db);
+  return rows;
+}
+
+const word = (text: string): SoughtText => ({ text, begins: false });
+const beginning = (text: string): SoughtText => ({ text, begins: true });
+
+test("Q2 finds words, phrases and beginnings, in questions before reports, without accents or capitals", async () => {
+  const db = await stored({
+    asked: { query: "Heat pumps in Zürich", report: "Nothing about them." },
+    told: { query: "Heating", report: `${"Much else. ".repeat(200)}A heat pump, and heat pumps again, near Zurich.` },
+    other: { query: "Lakes", report: "Pumps move water; the heat is another matter." },
+  });
+  const ids = async (...sought: SoughtText[]) => (await found(db, ...sought)).map(({ task_id }) => task_id);
+  expect(await ids(word("heat pumps"))).toEqual(["asked", "told"]);
+  expect(await ids(word("heat"), word("pumps"))).toHaveLength(3);
+  expect(await ids(beginning("zur"))).toEqual(["asked", "told"]);
+  expect(await ids(word("ZURICH"))).toEqual(["asked", "told"]);
+  expect(await ids(word("zur"))).toEqual([]);
+});
+
+test.each(["データ", "ガス", "हिन्दी", "भाषा", "Ελλάδα", "й"])(
+  "Q2 finds a word of any script, and its beginning: %s",
+  async (text) => {
+    const db = await stored({ one: { query: "A question", report: `before ${text} after` } });
+    expect(await found(db, word(text))).toEqual([{ task_id: "one" }]);
+    expect(await found(db, beginning(text))).toEqual([{ task_id: "one" }]);
+  },
+);
+
+test.each(['"', "'", "\\", "a' | 'b", ":*", "!", "()", "heat:A", "NEAR(a b)", "-", "*", "'':*", "%", "a\\' b", "😀"])(
+  "what is looked for is data, never syntax: %s",
+  async (text) => {
+    const db = await stored({ one: { query: "A question", report: "An answer." } });
+    // Beside a word: FTS5 alone refuses a phrase without any letter.
+    await expect(found(db, word("answer"), beginning(`${text}zzz`))).resolves.toEqual([]);
+    await expect(found(db, word(`zzz${text}`))).resolves.toEqual([]);
+  },
+);
+
+test("P5 no report is refused for its index: very long, of very many words, of very long words", async () => {
+  const many = Array.from({ length: 120_000 }, (_, n) => n.toString(36).padStart(6, "q")).join(" ");
+  const foreign = Array.from({ length: 60_000 }, (_, n) => String.fromCodePoint(0x2_0000 + (n % 40_000))).join(" ");
+  const db = await stored({
+    many: { query: "Q", report: many },
+    foreign: { query: "Q", report: foreign },
+    long: { query: "Q", report: "x".repeat(1_000_000) },
+    both: { query: many, report: many },
+  });
+  expect(await db.selectFrom("research_results").select("task_id").execute()).toHaveLength(4);
+});

@@ -1,0 +1,26 @@
+/** Which process was handed a run, where an engine hands them out, and which processes follow runs at all. */
+
+import { type Kysely, sql } from "kysely";
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable("research_tasks").addColumn("handed_to", "text").execute();
+  // Of all runs only those that somebody has, or that are followed: small however much is stored.
+  for (const columns of [
+    ["handed_to", "next_poll_at"],
+    ["handed_to", "owner", "next_poll_at"],
+  ]) {
+    await db.schema
+      .createIndex(`research_tasks_by_${columns.join("_")}`)
+      .on("research_tasks")
+      .columns(columns)
+      .where(sql.ref("handed_to"), "is not", null)
+      .execute();
+  }
+  await db.schema
+    .createIndex("research_tasks_by_owner_next_poll_at")
+    .on("research_tasks")
+    .columns(["owner", "next_poll_at"])
+    .where(sql.ref("next_poll_at"), "is not", null)
+    .execute();
+  await db.schema.alterTable("processes").addColumn("follows_at", "bigint").execute();
+}
