@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   RESEARCH_FAILED: "The run failed and left no text.",
   CONFIRMATION_NEEDED: "The cost is above the user's limit and the user could not be asked. Not: the user said no.",
   DECLINED: "The user was asked and did not agree.",
+  BUSY: "As much is under way, or started in a minute, as this server allows. Not: Google's quota is used up.",
   CANCELLED: "The call was cancelled by its caller.",
   SQLITE_ERROR: "The database cannot be read or written.",
   DISK_FULL: "The disk is full.",

@@ -52,13 +52,13 @@ export function cancelHere(
   });
 }
 
-export async function leaseOwnerOf(db: Database, taskId: string): Promise<string> {
+export async function leaseOf(db: Database, taskId: string): Promise<{ holder: string; until: number }> {
   const row = await db
     .selectFrom("research_tasks")
-    .select("lease_owner")
+    .select(["lease_owner", "lease_until"])
     .where("task_id", "=", taskId)
     .executeTakeFirst();
-  return row?.lease_owner ?? "";
+  return { holder: row?.lease_owner ?? "", until: row?.lease_until ?? 0 };
 }
 
 export async function keepsPartial(db: Database, taskId: string): Promise<boolean> {

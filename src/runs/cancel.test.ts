@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
 import { clock, FINISHED, openStage, request, WORKING } from "../../test/support/research-deps.ts";
+import { insertRun, openDatabase, rowOf } from "../../test/support/store-rows.ts";
+import { thisProcess } from "../platform/process-identity.ts";
+import { registerProcess } from "../store/processes.ts";
+import { SEARCH_LEASE_MS } from "./lease.ts";
 import { cancelRun } from "./cancel.ts";
 import { type ClaimedRun, claimDueRuns } from "./claim-store.ts";
 import { type AgentFinish, finishAgentRun } from "./follow-store.ts";
@@ -44,7 +48,7 @@ test("L2: a report that is finished in the last moment of a cancel is kept, also
   const racing = db.withPlugin({
     transformQuery: ({ node }) => node,
     transformResult: async ({ result }) => {
-      const asksForHolder = Object.keys(result.rows[0] ?? {}).join() === "lease_owner";
+      const asksForHolder = Object.keys(result.rows[0] ?? {}).join() === "lease_owner,lease_until";
       if (asksForHolder && !finished) {
         finished = true;
         await finish();
@@ -85,4 +89,27 @@ test("L1: a report that is stored right after a cancel without Google's word is 
   await cancelRun({ db: racing, clock, agent: undefined, lookNow: () => {} }, cancel);
   expect(await stored).toBe(true);
   expect((await findResult(db, taskId))?.report).toBe(FINISHED.report);
+});
+
+test.each([
+  ["alive, for all that is known", SEARCH_LEASE_MS, "running"],
+  ["gone, by its lease", -1, "cancelled"],
+])("L2: a search of another machine whose process is %s is left to it, or ended here", async (_, lease, status) => {
+  const db = await openDatabase();
+  let now = 1_000_000;
+  const waited = { now: () => now, sleep: async (ms: number) => void (now += ms) };
+  await registerProcess(db, { ...thisProcess(), processId: "elsewhere", host: "another machine" }, now);
+  await insertRun(db, {
+    task_id: "a",
+    kind: "deep_search",
+    status: "running",
+    lease_owner: "elsewhere",
+    lease_until: now + lease,
+  });
+  const run = await cancelRun(
+    { db, clock: waited, agent: undefined, lookNow: () => {} },
+    { owner: "local", taskId: "a", keepPartial: true },
+  );
+  expect(run.status).toBe(status);
+  expect((await rowOf(db, "a")).cancel_requested_at).not.toBeNull();
 });

@@ -6,8 +6,9 @@ import type { Clock } from "../platform/clock.ts";
 import { failpoint } from "../platform/failpoint.ts";
 import type { Database } from "../store/database.ts";
 import { processLiveness } from "../store/processes.ts";
-import { cancelHere, leaseOwnerOf, requestCancel } from "./cancel-store.ts";
+import { cancelHere, leaseOf, requestCancel } from "./cancel-store.ts";
 import { pollNow } from "./claim-store.ts";
+import { isAbandoned } from "./lease.ts";
 import { isFinished, type Run } from "./run.ts";
 import { findRun } from "./run-store.ts";
 import { waitForRun } from "./wait.ts";
@@ -62,9 +63,9 @@ async function tellGoogle({ db, agent, lookNow }: CancelDeps, run: Run): Promise
 /** Nobody answered in time. A search whose process is gone is over; a research is cancelled without Google's word. */
 async function settle({ db, clock }: CancelDeps, run: Run, { keepPartial }: CancelRequest): Promise<Run> {
   const now = clock.now();
-  const holder = await leaseOwnerOf(db, run.taskId);
-  const alive = (await processLiveness(db, [holder])).get(holder) === "alive";
-  if (run.kind === "agent" || !alive) {
+  const { holder, until } = await leaseOf(db, run.taskId);
+  const liveness = (await processLiveness(db, [holder])).get(holder);
+  if (run.kind === "agent" || isAbandoned(liveness, until, now)) {
     await cancelHere(db, { taskId: run.taskId, confirmed: run.kind !== "agent", keepPartial, now });
   }
   return findRun(db, run.owner, run.taskId);

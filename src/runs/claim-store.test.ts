@@ -1,6 +1,7 @@
 /** Who may look at a followed run, and when: decided by SQL, so tried on a real database. */
 
 import { describe, expect, test } from "vitest";
+import { setClock } from "../../test/support/databases.ts";
 import { insertRun, openDatabase, rowOf } from "../../test/support/store-rows.ts";
 import type { Database } from "../store/database.ts";
 import {
@@ -27,6 +28,26 @@ const claim = (db: Database, { limit = 10, now = NOW }: { limit?: number; now?: 
 const idsOf = (runs: { taskId: string }[]): string[] => runs.map(({ taskId }) => taskId).toSorted();
 
 describe("a claim", () => {
+  test("P2 takes the first of every user before the second of any, and of each the longest due", async () => {
+    const db = await openDatabase();
+    for (let n = 0; n < 30; n += 1) await insertRun(db, { task_id: `many ${n}`, owner: "many", next_poll_at: n });
+    for (const n of [1, 2]) await insertRun(db, { task_id: `few ${n}`, owner: "few", next_poll_at: NOW - 10 + n });
+    await insertRun(db, { task_id: "one", owner: "one", next_poll_at: NOW });
+    expect(idsOf(await claim(db, { limit: 3 }))).toEqual(["few 1", "many 0", "one"]);
+    expect(idsOf(await claim(db, { limit: 4 }))).toEqual(["few 2", "many 1", "many 2", "many 3"]);
+  });
+
+  test("P2 among those handed to a process finds these only, and so does the question when the next is", async () => {
+    const db = await openDatabase();
+    await insertRun(db, { task_id: "mine", handed_to: "me", next_poll_at: NOW - 5 });
+    await insertRun(db, { task_id: "yours", handed_to: "you", next_poll_at: NOW - 7 });
+    await insertRun(db, { task_id: "nobody's", next_poll_at: NOW - 9 });
+    expect(await nextLookAt(db, NOW, { handedTo: "me" })).toBe(NOW - 5);
+    const handed = { processId: "me", limit: 9, now: NOW, nextPollAt: LATER, among: { handedTo: "me" } };
+    expect(idsOf(await claimDueRuns(db, handed))).toEqual(["mine"]);
+    expect(await nextLookAt(db, NOW, { handedTo: "me" })).toBeUndefined();
+  });
+
   test("P2 of a run that is due takes the lease, a new epoch and the next time", async () => {
     const db = await openDatabase();
     await insertRun(db, {
@@ -105,11 +126,13 @@ describe("a claim", () => {
 });
 
 describe("turns", () => {
-  const inTurn = (db: Database, { now, limit = 10 }: { now: number; limit?: number }) =>
-    claimInTurn(db, { processId: "me", limit, maxRps: 2, now, nextPollAt: LATER });
+  const inTurn = async (db: Database, { now, limit = 10 }: { now: number; limit?: number }) => {
+    await setClock(db, now);
+    return claimInTurn(db, { processId: "me", limit, maxRps: 2, now, nextPollAt: LATER });
+  };
 
   test("P2 of all processes together are no more than are allowed", async () => {
-    const db = await openDatabase();
+    const db = await openDatabase({ stoppedAt: NOW });
     for (const id of ["a", "b", "c"]) await insertRun(db, { task_id: id, next_poll_at: 0 });
     expect(await inTurn(db, { now: NOW, limit: 0 })).toEqual([]);
     expect(await inTurn(db, { now: NOW })).toHaveLength(1);
@@ -120,17 +143,18 @@ describe("turns", () => {
   });
 
   test("P2 that nobody could use are not used up", async () => {
-    const db = await openDatabase();
+    const db = await openDatabase({ stoppedAt: NOW });
     expect(await inTurn(db, { now: NOW })).toEqual([]);
     await insertRun(db, { task_id: "a", next_poll_at: 0 });
     expect(await inTurn(db, { now: NOW })).toHaveLength(1);
   });
 
   test("P4 wait for a pause that Google asked for", async () => {
-    const db = await openDatabase();
+    const db = await openDatabase({ stoppedAt: NOW });
     await insertRun(db, { task_id: "a", next_poll_at: NOW });
-    await pauseAllPolls(db, NOW + 3_000);
+    await pauseAllPolls(db, { ms: 3_000, now: NOW });
     expect(await inTurn(db, { now: NOW + 2_999 })).toEqual([]);
+    await setClock(db, NOW);
     expect(await nextLookAt(db, NOW)).toBe(NOW + 3_000);
     expect(await inTurn(db, { now: NOW + 3_000 })).toHaveLength(1);
   });

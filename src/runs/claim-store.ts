@@ -1,8 +1,9 @@
 /** The SQL of who may look at a followed run, and when. */
 
-import type { ExpressionBuilder } from "kysely";
-import type { Database, Tables } from "../store/database.ts";
-import { holdUntil, nextTurnAt, type Pace, turnsNow, useTurns } from "../store/pace.ts";
+import type { Database } from "../store/database.ts";
+import { isShared, passingOver } from "../store/dialect.ts";
+import { holdFor, type Pace, turnsNow, useTurns, waitForTurn } from "../store/pace.ts";
+import { type Among, dueInFairOrder, handedTo, unleased } from "./due-store.ts";
 import { LOOK_LEASE_MS } from "./lease.ts";
 import { RUN_STATUSES, type RunStatus } from "./run.ts";
 
@@ -34,13 +35,15 @@ export interface Claim {
   now: number;
   /** When each of them is due again. */
   nextPollAt: number;
+  among?: Among | undefined;
 }
 
-const LOOKS = "looks";
+const looksOf = (db: Database, key: string | undefined): string =>
+  key !== undefined && isShared(db) ? `looks:${key}` : "looks";
 
 /** However many are due, and in however many processes: together they ask Google no more often than is allowed. */
 export function claimInTurn(db: Database, { maxRps, ...claim }: Claim): Promise<ClaimedRun[]> {
-  const pace: Pace = { name: LOOKS, perSecond: maxRps };
+  const pace: Pace = { name: looksOf(db, claim.among?.key), perSecond: maxRps };
   return db.transaction().execute(async (transaction) => {
     const { turns, from } = await turnsNow(transaction, pace, claim.now);
     if (turns === 0) return [];
@@ -51,11 +54,19 @@ export function claimInTurn(db: Database, { maxRps, ...claim }: Claim): Promise<
 }
 
 /**
- * One statement: of all processes exactly one gets a run that is due, and sets when the next may. Not while somebody
+ * Of all processes exactly one gets a run that is due, and sets when the next may. Not while somebody
  * looks: a new epoch would make a look that takes longer than the interval worthless, and the next one, and the next.
  */
 export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): Promise<ClaimedRun[]> {
+  const chosen = await dueInFairOrder(db, claim);
+  if (chosen.length === 0) return [];
+  const due = db.selectFrom("research_tasks").select("task_id").where("task_id", "in", chosen);
   const rows = await db
+    // Looked up once: what passes over rows finds others the second time, and more than the limit.
+    .with(
+      (name) => name("due").materialized(),
+      () => passingOver(db, due),
+    )
     .updateTable("research_tasks")
     .set((set) => ({
       lease_owner: claim.processId,
@@ -63,17 +74,10 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
       lease_until: claim.now + LOOK_LEASE_MS,
       next_poll_at: claim.nextPollAt,
     }))
-    .where("task_id", "in", (due) =>
-      due
-        .selectFrom("research_tasks")
-        .select("task_id")
-        .where("next_poll_at", "<=", claim.now)
-        .where("interaction_id", "is not", null)
-        .where(unleased(claim.now))
-        .orderBy("next_poll_at")
-        .limit(claim.limit),
-    )
+    .where("task_id", "in", (select) => select.selectFrom("due").select("due.task_id"))
+    // Once more, for what another has claimed while this statement was looking.
     .where("next_poll_at", "<=", claim.now)
+    .where(unleased(claim.now))
     .returningAll()
     .execute();
   return rows.flatMap((row) =>
@@ -99,15 +103,6 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
   );
 }
 
-/** Nobody looks at it, or nobody has for longer than a look can take. */
-const unleased = (now: number) => (lease: ExpressionBuilder<Tables, "research_tasks">) =>
-  lease.or([
-    lease("lease_until", "is", null),
-    lease("lease_until", "<=", now),
-    // Written before the clock was set back.
-    lease("lease_until", ">", now + 2 * LOOK_LEASE_MS),
-  ]);
-
 /** How many are being followed: they share the allowed requests. */
 export async function countFollowed(db: Database): Promise<number> {
   const row = await db
@@ -119,18 +114,20 @@ export async function countFollowed(db: Database): Promise<number> {
 }
 
 /** When the next look can be: a run must be due, and there must be a turn. */
-export async function nextLookAt(db: Database, now: number): Promise<number | undefined> {
+export async function nextLookAt(db: Database, now: number, among?: Among): Promise<number | undefined> {
   const row = await db
     .selectFrom("research_tasks")
     .select("next_poll_at")
     .where("next_poll_at", "is not", null)
     // What somebody is looking at cannot be claimed, however long it is due.
     .where(unleased(now))
+    .where(handedTo(among))
     .orderBy("next_poll_at")
     .limit(1)
     .executeTakeFirst();
   if (row === undefined || row.next_poll_at === null) return undefined;
-  return Math.max(row.next_poll_at, await nextTurnAt(db, LOOKS, now));
+  const wait = await waitForTurn(db, looksOf(db, among?.key), now);
+  return wait > 0 ? Math.max(row.next_poll_at, now + wait) : row.next_poll_at;
 }
 
 export async function pollAgainAt(
@@ -157,6 +154,21 @@ export async function releaseRun(db: Database, run: { taskId: string; epoch: num
     .execute();
 }
 
+/** What stands under this process's name and is none of the looks that it knows of is due at once. */
+export async function releaseUnheard(
+  db: Database,
+  { processId, looking }: { processId: string; looking: ReadonlySet<string> },
+): Promise<void> {
+  await db
+    .updateTable("research_tasks")
+    .set({ next_poll_at: 0, lease_until: null })
+    .where("lease_owner", "=", processId)
+    .where("next_poll_at", "is not", null)
+    .where("lease_until", "is not", null)
+    .where("task_id", "not in", ["", ...looking])
+    .execute();
+}
+
 /** No look is put off for longer: such a time was written before the clock was set back. */
 export async function bringForward(db: Database, { now, furthest }: { now: number; furthest: number }): Promise<void> {
   const row = await db
@@ -180,8 +192,9 @@ export async function pollNow(db: Database, taskId: string): Promise<void> {
     .execute();
 }
 
-/** Google asked for a pause: it holds for every process. */
-export const pauseAllPolls = (db: Database, until: number): Promise<void> => holdUntil(db, LOOKS, until);
+/** Google asked for a pause: it holds for every process that asks with the same key. */
+export const pauseAllPolls = (db: Database, pause: { ms: number; now: number }, key?: string): Promise<void> =>
+  holdFor(db, looksOf(db, key), pause);
 
 /** What a dead process was polling is due at once. */
 export async function releaseFrom(db: Database, processIds: string[], now: number): Promise<number> {
@@ -208,12 +221,13 @@ export async function leaseHolders(db: Database): Promise<string[]> {
 }
 
 /** A plain read: it works while nothing can be written. */
-export async function unfinishedInteractions(db: Database, limit: number) {
+export async function unfinishedInteractions(db: Database, limit: number, among?: Among) {
   const rows = await db
     .selectFrom("research_tasks")
     .select(["task_id", "query", "interaction_id", "enable_notifications"])
     .where("status", "=", "running_async")
     .where("interaction_id", "is not", null)
+    .where(handedTo(among))
     .orderBy("next_poll_at")
     .limit(limit)
     .execute();

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { type Database, storable, type Tables } from "../store/database.ts";
+import { holdRun } from "./hold-store.ts";
 
 export interface RunEvent {
   kind: string;
@@ -19,6 +20,7 @@ export interface PlacedEvent extends RunEvent {
 /** How many of them were new. */
 export function appendEvents(db: Database, taskId: string, events: RunEvent[]): Promise<number> {
   return db.transaction().execute(async (transaction) => {
+    await holdRun(transaction, taskId);
     const last = await transaction
       .selectFrom("research_events")
       .select(["seq", "at"])

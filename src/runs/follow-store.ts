@@ -3,7 +3,9 @@
 import { deflateRawSync } from "node:zlib";
 import { enqueue } from "../notifications/outbox.ts";
 import { notificationFor } from "../notifications/desktop.ts";
+import type { RunQueue } from "../queue/queue.ts";
 import { type Database, storable } from "../store/database.ts";
+import { progressAtLeast } from "../store/dialect.ts";
 import type { ClaimedRun } from "./claim-store.ts";
 import { dropResult, saveResult } from "./result-store.ts";
 import { type RunResult, type RunStatus, sourcesOf } from "./run.ts";
@@ -22,8 +24,8 @@ export interface Seen {
 export async function recordSeen(db: Database, taskId: string, seen: Seen): Promise<void> {
   await db
     .updateTable("research_tasks")
-    .set((set) => ({
-      progress: set.fn<number>("max", ["progress", set.val(Math.round(Math.min(99, seen.progress)))]),
+    .set((run) => ({
+      progress: progressAtLeast(run, Math.round(Math.min(99, seen.progress))),
       updated_at: seen.now,
       ...(seen.currentAction === undefined ? {} : { current_action: storable(seen.currentAction) }),
       ...(seen.changed ? { last_event_at: seen.now } : {}),
@@ -131,12 +133,16 @@ export async function recordLateUsage(
 export async function reopen(
   db: Database,
   taskId: string,
-  { now, deadlineAt }: { now: number; deadlineAt: number },
+  { now, deadlineAt, queue }: { now: number; deadlineAt: number; queue: RunQueue },
 ): Promise<void> {
-  await db
-    .updateTable("research_tasks")
-    .set({ next_poll_at: now, lease_until: null, updated_at: now, deadline_at: deadlineAt })
-    .where("task_id", "=", taskId)
-    .where("status", "=", "failed")
-    .execute();
+  await db.transaction().execute(async (transaction) => {
+    const runs = await transaction
+      .updateTable("research_tasks")
+      .set({ next_poll_at: now, lease_until: null, updated_at: now, deadline_at: deadlineAt })
+      .where("task_id", "=", taskId)
+      .where("status", "=", "failed")
+      .returning("owner")
+      .execute();
+    for (const { owner } of runs) await queue.offer(transaction, [{ taskId, owner }]);
+  });
 }

@@ -9,8 +9,8 @@ export interface NamedRun {
 
 const MOST_MATCHES = 10;
 
-/** Sorts after every character of an id. */
-const LAST = "~";
+/** Sorts after every digit of an id, in whatever order a database sorts letters. */
+const LAST = "g";
 
 export async function runsBeginningWith(db: Database, owner: string, prefix: string): Promise<NamedRun[]> {
   const rows = await db

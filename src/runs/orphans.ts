@@ -33,9 +33,9 @@ export async function importOrphans(
   let imported = 0;
   for (const file of takeOver(directory)) {
     failpoint("after-orphan-taken");
-    const lines = readFileSync(file, "utf8")
-      .split("\n")
-      .filter((line) => line.trim() !== "");
+    const lines = linesOf(file);
+    // Not read is not empty: it stays.
+    if (lines === undefined) continue;
     let left = 0;
     for (const entry of lines.map(parse)) {
       const outcome = entry === undefined ? "unreadable" : await bringIn(db, entry, now);
@@ -45,6 +45,17 @@ export async function importOrphans(
     if (left === 0) rmSync(file, { force: true });
   }
   if (imported > 0) log.info(`${imported} research ${imported === 1 ? "run" : "runs"} recovered from orphans.jsonl.`);
+}
+
+/** Undefined where another was faster: process numbers of containers that share a directory coincide. */
+function linesOf(file: string): string[] | undefined {
+  try {
+    return readFileSync(file, "utf8")
+      .split("\n")
+      .filter((line) => line.trim() !== "");
+  } catch {
+    return undefined;
+  }
 }
 
 type Outcome = "imported" | "known" | "of another database" | "refused" | "unreadable";

@@ -2,6 +2,7 @@
 
 import { AppError } from "../errors.ts";
 import type { Interaction, Look } from "../gemini/agent.ts";
+import { countAgentRun, countAgentUsage } from "../gemini/observed.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { failpoint } from "../platform/failpoint.ts";
 import { storable } from "../store/database.ts";
@@ -40,7 +41,11 @@ export async function pollRun(deps: ResearchDeps, run: ClaimedRun): Promise<void
       return gone(deps, run, look.kind);
     case "rate_limited":
       if (await pastDeadline(deps, run)) return undefined;
-      return pauseAllPolls(deps.db, deps.clock.now() + (look.retryAfterMs ?? RATE_LIMIT_MS));
+      return pauseAllPolls(
+        deps.db,
+        { ms: look.retryAfterMs ?? RATE_LIMIT_MS, now: deps.clock.now() },
+        deps.agent.fingerprint.key,
+      );
     case "too_long":
       if (await pastDeadline(deps, run)) return undefined;
       await note(deps, run, TOO_LONG);
@@ -48,7 +53,7 @@ export async function pollRun(deps: ResearchDeps, run: ClaimedRun): Promise<void
       if (run.currentAction !== TOO_LONG) return undefined;
       return pollAgainAt(deps.db, run, deps.clock.now() + TOO_LONG_AGAIN_MS);
     case "unreachable":
-      deps.log.debug(`Run ${run.taskId}: ${look.error.message}`);
+      deps.log.forRun(run.taskId).debug(`Run ${run.taskId}: ${look.error.message}`);
       if (await pastDeadline(deps, run)) return undefined;
       return note(deps, run, "Google cannot be reached; trying again");
   }
@@ -161,17 +166,26 @@ async function end(deps: ResearchDeps, run: ClaimedRun, interaction: Interaction
 async function record(deps: ResearchDeps, run: ClaimedRun, finish: AgentFinish): Promise<void> {
   failpoint("before-finish");
   try {
-    await finishAgentRun(deps.db, finish);
+    const decided = await finishAgentRun(deps.db, finish);
     failpoint("after-finish");
+    if (decided) measured(run, finish);
   } catch (error) {
     if (finish.to !== "completed" || finish.result === undefined) throw error;
     const path = await deps.backUp(run, finish.result.report);
-    deps.log.error(
-      path === undefined
-        ? `Run ${run.taskId} is complete, but neither the database nor a file could be written. It is tried again; free some disk space.`
-        : `Run ${run.taskId} is complete, but the database refused the report. It is kept in ${path}; the database is tried again.`,
-    );
+    deps.log
+      .forRun(run.taskId)
+      .error(
+        path === undefined
+          ? `Run ${run.taskId} is complete, but neither the database nor a file could be written. It is tried again; free some disk space.`
+          : `Run ${run.taskId} is complete, but the database refused the report. It is kept in ${path}; the database is tried again.`,
+      );
   }
+}
+
+/** Who did not decide the end does not count it: another process has. */
+function measured(run: ClaimedRun, { to, tokens, costUsd, now }: AgentFinish): void {
+  if (run.status !== to) countAgentRun({ agent: run.agent, lastedMs: now - run.createdAt, failed: to === "failed" });
+  if (tokens !== undefined) countAgentUsage(run.agent, tokens, costUsd);
 }
 
 async function gone(deps: ResearchDeps, run: ClaimedRun, kind: "missing" | "forbidden"): Promise<void> {
@@ -247,7 +261,9 @@ async function lookForUsage(deps: ResearchDeps, run: ClaimedRun): Promise<void> 
   const usage = look.kind === "found" ? look.interaction.usage : undefined;
   const now = deps.clock.now();
   if (usage !== undefined) {
-    return recordLateUsage(deps.db, run.taskId, { tokens: usage, costUsd: deps.costOf(usage, run.agent), now });
+    const costUsd = deps.costOf(usage, run.agent);
+    await recordLateUsage(deps.db, run.taskId, { tokens: usage, costUsd, now });
+    return countAgentUsage(run.agent, usage, costUsd);
   }
   const age = now - run.completedAt;
   const isOver = look.kind === "missing" || age > USAGE_GIVEN_UP_MS;

@@ -1,9 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test, type TestContext, vi } from "vitest";
+import { onPostgres } from "../../test/support/databases.ts";
 import { FINISHED, follow, openStage, request, WORKING } from "../../test/support/research-deps.ts";
+import { insertAttempt, insertRun } from "../../test/support/store-rows.ts";
 import { findResult } from "./result-store.ts";
 import { findRun } from "./run-store.ts";
+import { createRunner } from "./runner.ts";
 import { startResearch } from "./start.ts";
 
 test("P5: an id that the database refuses is kept aside, its report saved and told, and the run ends as it should", async (t) => {
@@ -58,6 +62,7 @@ test("P5: a run that was followed when the disk filled up is saved once and reco
   const research = deps({ look: async () => ({ kind: "found", interaction: ready ? FINISHED : WORKING }) });
   const started = await startResearch(research, request);
   if (started.kind === "started") await started.sending;
+  await store.db.updateTable("research_tasks").set({ handed_to: store.processId }).execute();
   follow(research);
   await refuseWrites();
   ready = true;
@@ -68,4 +73,64 @@ test("P5: a run that was followed when the disk filled up is saved once and reco
     5_000,
   );
   expect(saved).toHaveLength(1);
+});
+
+/** Two runs that are not due, one of them another worker's; a round is made when it is told to. */
+async function openRounds(t: TestContext) {
+  const stage = await openStage(t);
+  let now = Date.UTC(2026, 0, 1);
+  let goOn: (() => void) | undefined;
+  const due = { next_poll_at: now + 60_000 };
+  await insertRun(stage.store.db, { task_id: "mine", handed_to: stage.store.processId, ...due });
+  await insertRun(stage.store.db, { task_id: "theirs", handed_to: "another worker", ...due });
+  const looked: string[] = [];
+  const look = async (id: string) => {
+    looked.push(id);
+    return { kind: "found" as const, interaction: FINISHED };
+  };
+  const clock = { now: () => now, sleep: () => new Promise<void>((resolve) => void (goOn = resolve)) };
+  const runner = createRunner({
+    deps: { ...stage.deps({ look }), clock },
+    pollIntervalMs: 1_000,
+    maxRps: 5,
+    deliver: async () => 0,
+  });
+  const round = async (): Promise<void> => {
+    now += 5_000;
+    const next = goOn ?? runner.start;
+    goOn = undefined;
+    next();
+    await vi.waitFor(() => expect(goOn).toBeDefined(), 10_000);
+  };
+  /** There is something to write in the next round: the end of a start whose process is gone. */
+  const refuse = async (): Promise<void> => {
+    const task_id = randomUUID();
+    await insertRun(stage.store.db, { task_id, status: "pending", interaction_id: null, lease_owner: "gone" });
+    await insertAttempt(stage.store.db, { attempt_id: randomUUID(), task_id });
+    await stage.refuseWrites();
+  };
+  return { ...stage, looked, round, refuse };
+}
+
+test("P5: one round that the database refuses is no reason to ask Google out of turn, however often that happens", async (t) => {
+  const { refuse, allowWrites, round, looked, saved, told } = await openRounds(t);
+  for (const _ of [1, 2]) {
+    await refuse();
+    await round();
+    await allowWrites();
+    await round();
+  }
+  expect({ looked, saved, told }).toEqual({ looked: [], saved: [], told: [] });
+});
+
+test("P5: a database that refuses for good: reports are saved, those of other workers by them", async (t) => {
+  const { refuse, allowWrites, round, looked, saved } = await openRounds(t);
+  await refuse();
+  await round();
+  expect(looked).toEqual([]);
+  await round();
+  const expected = onPostgres ? ["v1_mine"] : ["v1_mine", "v1_theirs"];
+  expect(looked.toSorted()).toEqual(expected);
+  expect(saved).toHaveLength(expected.length);
+  await allowWrites();
 });

@@ -3,7 +3,10 @@
 import type { Agent } from "../gemini/agent.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
+import type { RunQueue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
+import type { StartLimits } from "./limits-store.ts";
+import type { StartFailure } from "./start-store.ts";
 
 export interface UnsavedRun {
   taskId: string;
@@ -16,6 +19,8 @@ export interface UnsavedRun {
 export interface ResearchDeps {
   db: Database;
   agent: Agent;
+  queue: RunQueue;
+  limits: StartLimits;
   processId: string;
   clock: Clock;
   log: Log;
@@ -33,6 +38,8 @@ export interface ResearchDeps {
   backUp: (run: { taskId: string; query: string }, report: string) => Promise<string | undefined>;
   /** Started runs whose id the database refused, by task_id. */
   unsaved: Map<string, UnsavedRun>;
+  /** Starts that surely cost nothing and whose end the database did not take, by attempt. */
+  freeStarts: Map<string, StartFailure>;
   /** Shows a notification without the outbox, for when the outbox cannot be written. */
   tell: (notification: { title: string; body: string }) => Promise<unknown>;
 }

@@ -4,6 +4,7 @@ import type { Transaction } from "kysely";
 import { z } from "zod";
 import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
+import { insertSearchable } from "../store/dialect.ts";
 import type { RunResult, SavedRound } from "./run.ts";
 
 const sourceList: z.ZodType<Source[]> = z.array(
@@ -61,11 +62,8 @@ export async function saveResult(
     saved_at: now,
   };
   await dropFromSearch(transaction, taskId);
-  const found = await transaction
-    .insertInto("research_search")
-    .values({ task_id: taskId, query, report })
-    .executeTakeFirstOrThrow();
-  const search_rowid = Number(found.insertId);
+  const searchable = transaction.insertInto("research_search").values({ task_id: taskId, query, report });
+  const search_rowid = await insertSearchable(transaction, searchable);
   await transaction
     .insertInto("research_results")
     .values({ task_id: taskId, ...values, search_rowid })

@@ -33,7 +33,7 @@ export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest)
   if (run.status === "running_async" || run.status === "pending") return { kind: "looking", run };
   if (run.status !== "failed" || run.interactionId === undefined) throw nothingToResume(run);
   const now = clock.now();
-  await reopen(db, taskId, { now, deadlineAt: now + waitOf(run) });
+  await reopen(db, taskId, { now, deadlineAt: now + waitOf(run), queue: deps.queue });
   return { kind: "looking", run: await findRun(db, owner, taskId) };
 }
 
@@ -44,7 +44,8 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
     await refuseForeignId(deps, run, interactionId);
     const attempt = await currentAttempt(db, taskId);
     if (attempt !== undefined) {
-      await saveInteractionId(db, { attemptId: attempt.attempt_id, interactionId, now: clock.now() });
+      const adopted = { attemptId: attempt.attempt_id, interactionId, now: clock.now() };
+      await saveInteractionId(db, adopted, deps.queue);
       await extendDeadline(db, taskId, clock.now() + waitOf(run));
     }
     return { kind: "adopted", run: await findRun(db, owner, taskId) };

@@ -4,6 +4,7 @@ import type { Selectable } from "kysely";
 import { z } from "zod";
 import { AppError } from "../errors.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
+import { afterNow, nowOf, progressAtLeast } from "../store/dialect.ts";
 import { SEARCH_LEASE_MS } from "./lease.ts";
 import {
   LOCAL_KINDS,
@@ -51,7 +52,7 @@ export async function insertRunning(db: Database, run: NewRun): Promise<void> {
       updated_at: run.now,
       lease_owner: run.processId,
       lease_epoch: 1,
-      lease_until: run.now + SEARCH_LEASE_MS,
+      lease_until: (await nowOf(db, run.now)) + SEARCH_LEASE_MS,
       keep_partial: 1,
       tokens_input: 0,
       tokens_output: 0,
@@ -74,14 +75,14 @@ export interface Beat {
 export async function recordBeat(db: Database, beat: Beat): Promise<void> {
   await db
     .updateTable("research_tasks")
-    .set((set) => ({
-      progress: set.fn<number>("max", ["progress", set.val(Math.min(99, beat.progress))]),
+    .set((run) => ({
+      progress: progressAtLeast(run, Math.round(Math.min(99, beat.progress))),
       current_action: storable(beat.currentAction),
       tokens_input: beat.tokens.input,
       tokens_output: beat.tokens.output,
       cost_usd: beat.costUsd ?? null,
       updated_at: beat.now,
-      lease_until: beat.now + SEARCH_LEASE_MS,
+      lease_until: afterNow(db, run, { here: beat.now, ms: SEARCH_LEASE_MS }),
     }))
     .where("task_id", "=", beat.taskId)
     .where("status", "=", "running")
@@ -223,6 +224,8 @@ export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> 
 
 /** In the order of the ids; those that are not this owner's are left out. */
 export async function findRuns(db: Database, owner: string, taskIds: string[]): Promise<Run[]> {
+  // PostgreSQL knows no empty list.
+  if (taskIds.length === 0) return [];
   const rows = await db
     .selectFrom("research_tasks")
     .selectAll()

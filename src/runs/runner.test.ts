@@ -1,6 +1,11 @@
 import { expect, test, vi } from "vitest";
 import type { FollowRequest } from "../gemini/agent.ts";
-import { openStage } from "../../test/support/research-deps.ts";
+import { openStage as openAgent, started } from "../../test/support/agent-stage.ts";
+import { onPostgres } from "../../test/support/databases.ts";
+import { clock as fastClock, openStage } from "../../test/support/research-deps.ts";
+import { insertRun, rowOf } from "../../test/support/store-rows.ts";
+import { AppError } from "../errors.ts";
+import type { Database } from "../store/database.ts";
 import { createRunner } from "./runner.ts";
 
 const SWEEP_MS = 5_000;
@@ -27,6 +32,56 @@ test("P2: one that is woken between two sweeps does not sleep past the next", as
   await vi.waitFor(() => expect(slept).toEqual([SWEEP_MS, 1_000]));
 });
 
+test("P2 P5: a claim whose answer was lost with the connection does not keep the run from being looked at", async (t) => {
+  const stage = await openStage(t);
+  let now = Date.UTC(2026, 0, 1);
+  const sleepers: (() => void)[] = [];
+  const clock = { now: () => now, sleep: () => new Promise<void>((resolve) => void sleepers.push(resolve)) };
+  const deps = stage.deps();
+  await insertRun(deps.db, { task_id: "a", interaction_id: "v1_a", next_poll_at: now, deadline_at: now + 3_600_000 });
+  const runner = createRunner({
+    deps: { ...deps, clock, db: losingOneClaim(deps.db) },
+    pollIntervalMs: 1_000,
+    maxRps: 5,
+    deliver: async () => 0,
+  });
+  runner.start();
+  await vi.waitFor(() => expect(sleepers).toHaveLength(1));
+  expect(await rowOf(deps.db, "a")).toMatchObject({ status: "running_async", lease_owner: deps.processId });
+  now += SWEEP_MS;
+  await vi.waitFor(
+    async () => {
+      // It may have to wait for its turn, by a clock that is not this one.
+      sleepers.at(-1)?.();
+      expect(await rowOf(deps.db, "a")).toMatchObject({ status: "completed" });
+    },
+    { timeout: 10_000, interval: 50 },
+  );
+});
+
+/** The first claim is made, and who made it is told that the database is away. */
+function losingOneClaim(db: Database): Database {
+  let loses = true;
+  const transaction = () => {
+    const builder = db.transaction();
+    const execute: typeof builder.execute = builder.execute.bind(builder);
+    builder.execute = async (work) => {
+      const result = await execute(work);
+      if (!loses || !Array.isArray(result) || result.length === 0) return result;
+      loses = false;
+      throw new AppError({ code: "SQLITE_ERROR", message: "The PostgreSQL database cannot be reached." });
+    };
+    return builder;
+  };
+  return new Proxy(db, {
+    get: (target, name) => {
+      if (name === "transaction") return transaction;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
 test("J3: a stream lasts as long as somebody watches, and its place is free afterwards", async (t) => {
   const stage = await openStage(t);
   const open = new Map<string, AbortSignal>();
@@ -51,4 +106,17 @@ test("J3: a stream lasts as long as somebody watches, and its place is free afte
   second?.();
   expect(open.get("v1_0")?.aborted).toBe(true);
   expect(watch(32)).toBeTypeOf("function");
+});
+
+test("P4: a pause of parts of a second, as Google asks for in the body of its answer, holds for all", async (t) => {
+  const { store, deps } = await openStage(t);
+  const google = await openAgent({ get: [{ fault: "http-429", retry_after: "34.074824224" }] });
+  const interaction_id = await started(google);
+  await insertRun(store.db, { task_id: "a", interaction_id, next_poll_at: 0, deadline_at: Number.MAX_SAFE_INTEGER });
+  const began = onPostgres ? Date.now() : fastClock.now();
+  createRunner({ deps: deps(google.agent), pollIntervalMs: 1_000, maxRps: 5, deliver: async () => 0 }).start();
+  await vi.waitFor(async () => {
+    const { next_at } = await store.db.selectFrom("pace").select("next_at").executeTakeFirstOrThrow();
+    expect(next_at - began).toBeGreaterThan(34_000);
+  }, 10_000);
 });

@@ -2,6 +2,8 @@
 
 import { AppError } from "../errors.ts";
 import { failpoint } from "../platform/failpoint.ts";
+import { apart } from "../telemetry/telemetry.ts";
+import { isShared } from "../store/dialect.ts";
 import { processLiveness } from "../store/processes.ts";
 import {
   bringForward,
@@ -12,12 +14,16 @@ import {
   nextLookAt,
   releaseFrom,
   releaseRun,
+  releaseUnheard,
 } from "./claim-store.ts";
-import { isHeld, START_LEASE_MS } from "./lease.ts";
+import { recordFreeStarts } from "./free-starts.ts";
+import { createHanding } from "./handing.ts";
+import { isHeld, LOOK_LEASE_MS, START_LEASE_MS } from "./lease.ts";
 import { importOrphans } from "./orphans.ts";
 import { pollRun } from "./poll.ts";
+import { recoverInterruptedRuns } from "./recover.ts";
 import type { ResearchDeps } from "./research.ts";
-import { rescueReports } from "./rescue.ts";
+import { rescueFollowed, rescueReports } from "./rescue.ts";
 import { pendingStarts, recordStartFailure, saveInteractionId } from "./start-store.ts";
 import { followStream, type WatchedRun } from "./stream.ts";
 
@@ -25,6 +31,10 @@ export interface RunnerOptions {
   deps: ResearchDeps;
   pollIntervalMs: number;
   maxRps: number;
+  /** False: this process only keeps order, and leaves the looking to others. */
+  follows?: boolean | undefined;
+  /** Most runs that an engine may hand to this process. */
+  mostFollowed?: number | undefined;
   /** Sends what the outbox holds; called whenever a run may have ended. */
   deliver: () => Promise<unknown>;
 }
@@ -49,22 +59,32 @@ interface WatchedStream {
 }
 
 const MOST_STREAMS = 32;
-const MOST_LOOKS_AT_ONCE = 8;
+/** So many that Google's time to answer does not keep a worker below the rate it is allowed. */
+const mostLooksAtOnce = (maxRps: number): number => Math.min(256, Math.max(8, Math.ceil(2 * maxRps)));
+const MOST_FOLLOWED = 5_000;
 /** How long a dead process's work can go unnoticed on this machine. */
 const SWEEP_MS = 5_000;
 const SHORTEST_SLEEP_MS = 50;
+/** Rounds in a row that the database refused. One is a passing fault, and no reason to ask Google out of turn. */
+const REFUSED_FOR_GOOD = 2;
 /** Beyond the interval, a look is put off for a wrong key or for usage that comes late: minutes. */
 const LONGEST_PUT_OFF_MS = 10 * 60_000;
 
-export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOptions): Runner {
-  const { db, clock, log, leaving } = deps;
+export function createRunner(options: RunnerOptions): Runner {
+  const { deps, pollIntervalMs, maxRps, deliver, follows = true, mostFollowed = MOST_FOLLOWED } = options;
+  const { db, clock, log, leaving, queue } = deps;
+  const mostLooks = mostLooksAtOnce(maxRps);
+  const among = { key: deps.agent.fingerprint.key, handedTo: queue.hands ? deps.processId : undefined };
   const streams = new Map<string, WatchedStream>();
-  let looking = 0;
+  const looking = new Set<string>();
+  let faultAt = -Infinity;
   let running = 0;
   let sweptAt = 0;
   let swept = false;
   let started = false;
   let wake: () => void = () => {};
+
+  const handing = createHanding({ deps, queue, mostFollowed, wake: () => wake() });
 
   /** Leases of looks that are over. One that the database would not take back keeps everybody from looking again. */
   const over = new Set<ClaimedRun>();
@@ -76,25 +96,27 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
 
   const interval = (): number => Math.max(pollIntervalMs, (running / maxRps) * 1_000);
   const pollClaimed = async (): Promise<void> => {
-    const limit = MOST_LOOKS_AT_ONCE - looking;
+    const limit = follows ? mostLooks - looking.size : 0;
     const now = clock.now();
     // A claim that finds nothing would still wait for the write lock.
-    if (limit <= 0 || ((await nextLookAt(db, now)) ?? Infinity) > now) return;
+    if (limit <= 0 || ((await nextLookAt(db, now, among)) ?? Infinity) > now) return;
     const nextPollAt = Math.round(now + interval() * (0.9 + Math.random() * 0.2));
-    const claimed = await claimInTurn(db, { processId: deps.processId, limit, maxRps, now, nextPollAt });
+    const claimed = await claimInTurn(db, { processId: deps.processId, limit, maxRps, now, nextPollAt, among });
     if (claimed.length > 0) failpoint("after-claim");
     for (const run of claimed) {
-      looking += 1;
-      const look = pollRun(deps, run)
+      looking.add(run.taskId);
+      const look = apart(run.taskId, () => pollRun(deps, run))
         .catch((error: unknown) => {
           if (!leaving.aborted)
-            log.warn(`Run ${run.taskId}: ${error instanceof Error ? error.message : "a look failed"}`);
+            log
+              .forRun(run.taskId)
+              .warn(`Run ${run.taskId}: ${error instanceof Error ? error.message : "a look failed"}`);
         })
         .then(() => release(run))
         .then(deliver)
         .catch(() => undefined)
         .finally(() => {
-          looking -= 1;
+          looking.delete(run.taskId);
           wake();
         });
       void deps.during(look);
@@ -108,8 +130,14 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
     sweptAt = clock.now();
     await importOrphans(db, { directory: deps.stateDir, log, now: clock.now() });
     if (deps.unsaved.size > 0) await followUnsaved();
+    await recordFreeStarts(deps);
     await markUnknownStarts(deps);
     await takeOver(deps);
+    // A claim whose answer was lost with the connection would keep everybody from looking until its lease is over.
+    if (clock.now() - faultAt < LOOK_LEASE_MS) await releaseUnheard(db, { processId: deps.processId, looking });
+    await handing.sweep();
+    // On a machine of its own a dead search is seen at the next start; one of another only when its lease has ended.
+    if (isShared(db)) await recoverInterruptedRuns(db, log, clock.now());
     running = await countFollowed(db);
     const now = clock.now();
     await bringForward(db, { now, furthest: now + 2 * interval() + LONGEST_PUT_OFF_MS });
@@ -132,16 +160,21 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
   };
 
   const loop = async (): Promise<void> => {
+    let refused = 0;
     while (!leaving.aborted) {
       try {
         for (const run of over) await release(run);
         await sweep();
         await pollClaimed();
+        refused = 0;
         await sleepUntilDue();
       } catch (error) {
         if (leaving.aborted) return;
+        faultAt = clock.now();
         log.warn(`Following research runs: ${error instanceof Error ? error.message : "a fault"}; going on.`);
-        if (error instanceof AppError) await rescueReports(deps, rescued).catch(() => undefined);
+        refused += 1;
+        if (error instanceof AppError && refused >= REFUSED_FOR_GOOD)
+          await rescueFollowed(deps, rescued).catch(() => undefined);
         await clock.sleep(SWEEP_MS, leaving).catch(() => undefined);
       }
     }
@@ -151,7 +184,7 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
     const sleeping = new AbortController();
     wake = () => sleeping.abort();
     const now = clock.now();
-    const due = looking < MOST_LOOKS_AT_ONCE ? await nextLookAt(db, now) : undefined;
+    const due = follows && looking.size < mostLooks ? await nextLookAt(db, now, among) : undefined;
     // Woken in between, it must not sleep past its next sweep: a dead process is noticed within that time.
     const next = Math.min(due ?? Infinity, sweptAt + SWEEP_MS);
     const ms = Math.min(SWEEP_MS, Math.max(SHORTEST_SLEEP_MS, next - now));
@@ -162,7 +195,8 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
   const openStream = (run: WatchedRun): WatchedStream => {
     const stream = { watchers: 0, unwatched: new AbortController() };
     streams.set(run.taskId, stream);
-    void followStream(deps, run, AbortSignal.any([leaving, stream.unwatched.signal])).finally(() => {
+    const signal = AbortSignal.any([leaving, stream.unwatched.signal]);
+    void apart(run.taskId, () => followStream(deps, run, signal)).finally(() => {
       if (streams.get(run.taskId) === stream) streams.delete(run.taskId);
       wake();
     });
@@ -172,13 +206,16 @@ export function createRunner({ deps, pollIntervalMs, maxRps, deliver }: RunnerOp
 
   return {
     start: () => {
-      if (!started) void loop();
+      if (started) return;
       started = true;
+      void apart(undefined, loop);
+      // What it was handed, it gives back before the process ends.
+      if (follows && queue.hands) void deps.during(handing.follow()).catch(() => undefined);
     },
     wake: () => wake(),
     count: () => countFollowed(db),
     idle: async () =>
-      looking === 0 && swept && (await countFollowed(db)) === 0 && (await pendingStarts(db)).length === 0,
+      looking.size === 0 && swept && (await countFollowed(db)) === 0 && (await pendingStarts(db)).length === 0,
     watch: (run) => {
       if (!streams.has(run.taskId) && streams.size >= MOST_STREAMS) return undefined;
       const stream = streams.get(run.taskId) ?? openStream(run);
@@ -203,8 +240,8 @@ async function markUnknownStarts(deps: ResearchDeps): Promise<void> {
   );
   for (const { taskId, attemptId, leaseOwner, leaseUntil } of starts) {
     const now = deps.clock.now();
-    // Its id is known here and only waits for the database.
-    if (deps.unsaved.has(taskId)) continue;
+    // Its id, or that it cost nothing, is known here and only waits for the database.
+    if (deps.unsaved.has(taskId) || deps.freeStarts.has(attemptId)) continue;
     const held = isHeld(leaseUntil ?? 0, { now, lease: START_LEASE_MS });
     if (owners.get(leaseOwner ?? "") !== "dead" && held) continue;
     const message =
@@ -216,7 +253,7 @@ async function markUnknownStarts(deps: ResearchDeps): Promise<void> {
       error: { code: "START_UNKNOWN", message },
       now,
     });
-    deps.log.warn(`Run ${taskId}: ${message}`);
+    deps.log.forRun(taskId).warn(`Run ${taskId}: ${message}`);
   }
 }
 

@@ -2,9 +2,10 @@
 
 import { sql } from "kysely";
 import type { Database } from "../store/database.ts";
+import { type FullText, fullText } from "../store/full-text.ts";
 import { type RunKind, RUN_STATUSES, type RunStatus } from "./run.ts";
 import { excerptOf, type ExcerptAllowance, type Sought, soughtIn } from "./search-excerpt.ts";
-import { type FoundPiece, holdingWords, matchOf, type SearchWord } from "./search-words.ts";
+import { type FoundPiece, holdingWords, type SearchWord } from "./search-words.ts";
 
 export interface RunSearch {
   owner: string;
@@ -21,9 +22,6 @@ export interface FoundRun {
   found: FoundPiece[];
 }
 
-/** A word in the question says more than one in a long report. */
-const RANK = "bm25(0.0, 4.0, 1.0)";
-
 /** A word that nearly every report holds: of those that do, so many of the newest are put in order, fewer by more words. */
 const MOST_RANKED = 2_000;
 
@@ -31,16 +29,15 @@ const MOST_RANKED = 2_000;
 export async function searchReports(db: Database, search: RunSearch): Promise<FoundRun[]> {
   const { words, limit, skip } = search;
   if (words.length === 0) return [];
-  const found = foundIn(search);
+  const { rank, ...index } = fullText(db, words);
+  const found = foundIn(search, index);
   const oldest = await sql<{ id: number }>`
     select found.rowid as id ${found}
     order by found.rowid desc limit 1 offset ${Math.ceil(MOST_RANKED / words.length)}`.execute(db);
   const newest = oldest.rows[0] === undefined ? sql`` : sql`and found.rowid > ${oldest.rows[0].id}`;
-  // Asked for plain `rank`, the index itself would put all that it finds in order, whatever else is asked for.
   const { rows } = await sql<{ id: number; task_id: string }>`
     select found.rowid as id, found.task_id
-    ${found} ${newest} and rank match ${RANK}
-    order by +rank limit ${limit} offset ${skip}`.execute(db);
+    ${found} ${newest} order by ${rank} limit ${limit} offset ${skip}`.execute(db);
   const sought = soughtIn(words);
   const allowance = { characters: MOST_LOOKED_AT };
   const runs: FoundRun[] = [];
@@ -67,10 +64,10 @@ async function excerptFrom(
 }
 
 /** The index is the outer loop: it gives its rows in the order that is asked for. */
-const foundIn = ({ owner, words, status, kind }: RunSearch) => sql`
+const foundIn = ({ owner, status, kind }: RunSearch, { join, matches }: Pick<FullText, "join" | "matches">) => sql`
   from research_search as found
-  cross join research_tasks as task on task.task_id = found.task_id
-  where research_search match ${matchOf(words)} and task.owner = ${owner}
+  ${join} research_tasks as task on task.task_id = found.task_id
+  where ${matches} and task.owner = ${owner}
     ${status === undefined ? sql`` : sql`and task.status = ${status}`}
     ${kind === undefined ? sql`` : sql`and task.kind = ${kind}`}`;
 

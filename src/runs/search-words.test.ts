@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { holdingWords, matchOf, searchWords } from "./search-words.ts";
+import { matchOf } from "../store/full-text.ts";
+import { holdingWords, searchWords } from "./search-words.ts";
 
 const matched = (text: string): string => matchOf(searchWords(text));
 

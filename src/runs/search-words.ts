@@ -26,10 +26,6 @@ export function searchWords(text: string): SearchWord[] {
   }));
 }
 
-/** All words, each in the quotation marks that take every other meaning from it. */
-export const matchOf = (words: SearchWord[]): string =>
-  words.map(({ text, begins }) => `"${text.replaceAll('"', '""')}"${begins ? "*" : ""}`).join(" AND ");
-
 /** As the index compares them: without accents, in small letters. */
 export const foldedText = (text: string): string =>
   // Most texts have no accents, and to look for them takes far longer than to see that.

@@ -2,63 +2,13 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, type TestContext, test } from "vitest";
-import { openStage, request } from "../../test/support/research-deps.ts";
+import { describe, expect, test } from "vitest";
+import { request } from "../../test/support/research-deps.ts";
+import { breakStore, busy, error, LOST, NOT_SENT, openSender, TAKEN } from "../../test/support/sender.ts";
 import { rowOf } from "../../test/support/store-rows.ts";
-import { AppError } from "../errors.ts";
-import type { BeginRequest, Begun } from "../gemini/agent.ts";
-import { createLog } from "../platform/log.ts";
 import { joinKeyOf } from "./join-store.ts";
-import { restartUnknown, startResearch } from "./start.ts";
+import { restartUnknown } from "./start.ts";
 import { currentAttempt } from "./attempt-store.ts";
-
-const error = new AppError({ code: "GEMINI_UNAVAILABLE", message: "The connection to Google's service failed." });
-const NOT_SENT: Begun = { kind: "not_sent", error };
-const LOST: Begun = { kind: "unknown", why: "The connection broke." };
-const TAKEN: Begun = { kind: "accepted", interactionId: "v1_taken" };
-const busy = (retryAfterMs: number | undefined): Begun => ({ kind: "rate_limited", retryAfterMs, error });
-
-/** Google answers with these in turn, the last one for ever. */
-async function openSender(context: Pick<TestContext, "onTestFinished">, answers: Begun[]) {
-  const stage = await openStage(context);
-  const began = 1_000_000;
-  let now = began;
-  const sent: BeginRequest[] = [];
-  const sentAt: number[] = [];
-  const lines: string[] = [];
-  const leaving = new AbortController();
-  const duties: Promise<unknown>[] = [];
-  const asleep: (() => Promise<void> | void)[] = [];
-  const research = {
-    ...stage.deps({
-      fingerprint: { key: "a-key", baseUrl: "https://google.test" },
-      begin: async (wish) => {
-        sent.push(wish);
-        sentAt.push(now - began);
-        return answers[Math.min(sent.length, answers.length) - 1] ?? LOST;
-      },
-    }),
-    clock: {
-      now: () => now,
-      sleep: async (ms: number) => {
-        now += ms;
-        await asleep.shift()?.();
-      },
-    },
-    log: createLog({ from: "ERROR", format: "text", redact: (text) => text, write: (line) => lines.push(line) }),
-    leaving: leaving.signal,
-    during: <T>(work: Promise<T>): Promise<T> => {
-      duties.push(work);
-      return work;
-    },
-  };
-  const start = async (wish: Partial<typeof request> & { notice?: string } = {}): Promise<string> => {
-    const started = await startResearch(research, { ...request, ...wish });
-    if (started.kind === "started") await started.sending;
-    return started.taskId;
-  };
-  return { ...stage, research, sent, sentAt, lines, leaving, duties, asleep, start, db: stage.store.db, began };
-}
 
 describe("a start", () => {
   test("I8 is sent once, with the ids of run and attempt, and followed under Google's id", async (context) => {
@@ -165,15 +115,6 @@ describe("a start", () => {
 });
 
 describe("a database that refuses", () => {
-  const breakStore = (sender: Awaited<ReturnType<typeof openSender>>): void => {
-    const { begin } = sender.research.agent;
-    sender.research.agent.begin = async (wish) => {
-      const begun = await begin(wish);
-      await sender.refuseWrites();
-      return begun;
-    };
-  };
-
   test("P5 the id of a paid run leaves it in a file, in memory and in the log", async (context) => {
     const sender = await openSender(context, [TAKEN]);
     breakStore(sender);
@@ -219,6 +160,10 @@ describe("a database that refuses", () => {
       expect.stringContaining(`Run ${taskId}: ${error.message} This could not be stored.`),
     ]);
     await sender.allowWrites();
+    expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "pending" });
+    // The next start does not join what nobody will send.
+    expect(await sender.start()).not.toBe(taskId);
+    expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "failed", error_code: error.code });
   });
 });
 

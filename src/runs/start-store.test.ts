@@ -95,11 +95,18 @@ describe("an id from Google", () => {
     });
   });
 
-  test("I8 is never replaced by another", async () => {
+  test("I8 is never replaced by another, which is kept beside it, once", async () => {
     const db = await openDatabase();
     const { taskId, attemptId } = await intended(db);
     await saveInteractionId(db, { attemptId, interactionId: "v1_a", now: NOW });
-    expect(await saveInteractionId(db, { attemptId, interactionId: "v1_b", now: NOW + 9 })).toBe(false);
+    for (const interactionId of ["v1_a", "v1_b", "v1_b"])
+      expect(await saveInteractionId(db, { attemptId, interactionId, now: NOW + 9 })).toBe(false);
+    const kept = await db
+      .selectFrom("research_attempts")
+      .select(["task_id", "interaction_id", "state"])
+      .orderBy("interaction_id")
+      .execute();
+    expect(kept).toEqual(["v1_a", "v1_b"].map((id) => ({ task_id: taskId, interaction_id: id, state: "accepted" })));
     expect(await rowOf(db, taskId)).toMatchObject({ interaction_id: "v1_a", updated_at: NOW });
     expect(await attemptRow(db, attemptId)).toMatchObject({ interaction_id: "v1_a" });
     expect(await saveInteractionId(db, { attemptId: "nobody's", interactionId: "v1_c", now: NOW })).toBe(false);

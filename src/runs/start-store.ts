@@ -1,8 +1,13 @@
 /** The SQL of the start protocol: the intent before anything is sent, and what became of it. */
 
+import type { RunQueue } from "../queue/queue.ts";
 import { type Database, storable } from "../store/database.ts";
+import { alone } from "../store/dialect.ts";
+import { insertAttempt, keepSecondId, type NewAttempt, newStartIds } from "./attempt-store.ts";
+import { holdRun } from "./hold-store.ts";
 import { findSameStart } from "./join-store.ts";
 import { START_LEASE_MS } from "./lease.ts";
+import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
 import { sourcesOf } from "./run.ts";
 
 export interface Intent {
@@ -27,17 +32,33 @@ export type IntentOutcome =
 
 const NO_ERROR = { error_code: null, error_message: null };
 
+/** What a start has to pass, and whom it is handed to once it is stored. */
+export interface Admission {
+  limits?: StartLimits | undefined;
+  queue?: RunQueue | undefined;
+  /** Chosen by who has to know them also when the database's answer is lost. */
+  ids?: ReturnType<typeof newStartIds> | undefined;
+}
+
 /** One transaction, so that of any number of identical starts in any number of processes exactly one is sent. */
 export function commitIntent(
   db: Database,
   intent: Intent,
-  { join, beforeNew }: { join: boolean; beforeNew?: (() => void) | undefined },
+  {
+    join,
+    beforeNew,
+    limits,
+    queue,
+    ids = newStartIds(),
+  }: Admission & { join: boolean; beforeNew?: (() => void) | undefined },
 ): Promise<IntentOutcome> {
   return db.transaction().execute(async (transaction) => {
+    if (join) await alone(transaction, `start:${intent.joinKey}`);
     const same = join ? await findSameStart(transaction, intent) : undefined;
     if (same !== undefined) return { kind: "joined", taskId: same };
     beforeNew?.();
-    const [taskId, attemptId] = [crypto.randomUUID(), crypto.randomUUID()];
+    await refuseAboveLimits(transaction, limits ?? NO_LIMITS, intent);
+    const { taskId, attemptId } = ids;
     await transaction
       .insertInto("research_tasks")
       .values({
@@ -69,39 +90,26 @@ export function commitIntent(
       })
       .execute();
     await insertAttempt(transaction, { ...intent, taskId, attemptId });
+    await queue?.offer(transaction, [{ taskId, owner: intent.owner }]);
     return { kind: "intended", taskId, attemptId };
   });
-}
-
-interface NewAttempt {
-  attemptId: string;
-  taskId: string;
-  keyFingerprint: string | undefined;
-  baseUrl: string;
-  now: number;
-}
-
-function insertAttempt(db: Database, attempt: NewAttempt) {
-  return db
-    .insertInto("research_attempts")
-    .values({
-      attempt_id: attempt.attemptId,
-      task_id: attempt.taskId,
-      state: "sending",
-      created_at: attempt.now,
-      sent_at: attempt.now,
-      key_fingerprint: attempt.keyFingerprint ?? null,
-      base_url: attempt.baseUrl,
-    })
-    .execute();
 }
 
 /** A knowing restart of an unknown start: a new attempt, because the old one may be running and paid for. */
 export function commitRestart(
   db: Database,
   restart: Omit<NewAttempt, "attemptId"> & { processId: string; deadlineAt: number },
+  { limits, queue, ids: { attemptId } = newStartIds() }: Admission = {},
 ): Promise<string | undefined> {
   return db.transaction().execute(async (transaction) => {
+    const unknown = await transaction
+      .selectFrom("research_tasks")
+      .select("owner")
+      .where("task_id", "=", restart.taskId)
+      .where("status", "=", "start_unknown")
+      .executeTakeFirst();
+    if (unknown === undefined) return undefined;
+    await refuseAboveLimits(transaction, limits ?? NO_LIMITS, { ...restart, owner: unknown.owner });
     const moved = await transaction
       .updateTable("research_tasks")
       .set({
@@ -115,10 +123,11 @@ export function commitRestart(
       })
       .where("task_id", "=", restart.taskId)
       .where("status", "=", "start_unknown")
+      .returning("owner")
       .executeTakeFirst();
-    if (moved.numUpdatedRows === 0n) return undefined;
-    const attemptId = crypto.randomUUID();
+    if (moved === undefined) return undefined;
     await insertAttempt(transaction, { ...restart, attemptId });
+    await queue?.offer(transaction, [{ taskId: restart.taskId, owner: moved.owner }]);
     return attemptId;
   });
 }
@@ -130,8 +139,17 @@ export function commitRestart(
 export function saveInteractionId(
   db: Database,
   { attemptId, interactionId, now }: { attemptId: string; interactionId: string; now: number },
+  queue?: RunQueue,
 ): Promise<boolean> {
   return db.transaction().execute(async (transaction) => {
+    // The run before its attempt, as everywhere: two that lock in different order would wait for each other.
+    const known = await transaction
+      .selectFrom("research_attempts")
+      .select("task_id")
+      .where("attempt_id", "=", attemptId)
+      .executeTakeFirst();
+    if (known === undefined) return false;
+    await holdRun(transaction, known.task_id);
     const attempt = await transaction
       .updateTable("research_attempts")
       .set({ interaction_id: interactionId, state: "accepted", answered_at: now })
@@ -139,13 +157,18 @@ export function saveInteractionId(
       .where("interaction_id", "is", null)
       .returning("task_id")
       .executeTakeFirst();
-    if (attempt === undefined) return false;
-    await transaction
+    if (attempt === undefined) {
+      await keepSecondId(transaction, { attemptId, interactionId, now });
+      return false;
+    }
+    const runs = await transaction
       .updateTable("research_tasks")
       .set({ interaction_id: interactionId, updated_at: now })
       .where("task_id", "=", attempt.task_id)
       .where("interaction_id", "is", null)
+      .returning("owner")
       .execute();
+    for (const { owner } of runs) await queue?.offer(transaction, [{ taskId: attempt.task_id, owner }]);
     await transaction
       .updateTable("research_tasks")
       .set({
@@ -200,6 +223,7 @@ export interface StartFailure {
 export function recordStartFailure(db: Database, failure: StartFailure): Promise<void> {
   const { taskId, attemptId, now } = failure;
   return db.transaction().execute(async (transaction) => {
+    await holdRun(transaction, taskId);
     const earlier = await transaction
       .selectFrom("research_attempts")
       .select("attempt_id")

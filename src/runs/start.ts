@@ -6,6 +6,9 @@
 import { AppError } from "../errors.ts";
 import type { Begun } from "../gemini/agent.ts";
 import { failpoint } from "../platform/failpoint.ts";
+import { add, inRun } from "../telemetry/telemetry.ts";
+import { newStartIds } from "./attempt-store.ts";
+import { recordFreeStarts, unlessLost } from "./free-starts.ts";
 import { joinKeyOf } from "./join-store.ts";
 import { keepOrphan } from "./orphans.ts";
 import type { ResearchDeps } from "./research.ts";
@@ -34,28 +37,31 @@ export type Started =
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
   refuseWhenLeaving(deps);
   const { owner, client, query, agent, enableNotifications, maxWaitMs, estimate, notice } = request;
-  const intent = await commitIntent(
-    deps.db,
-    {
-      owner,
-      client,
-      query,
-      agent,
-      options: { max_wait_ms: maxWaitMs, notice },
-      estimate,
-      enableNotifications,
-      maxWaitMs,
-      joinKey: joinKeyOf({ owner, query, agent, maxWaitMs }),
-      keyFingerprint: deps.agent.fingerprint.key,
-      baseUrl: deps.agent.fingerprint.baseUrl,
-      processId: deps.processId,
-      now: deps.clock.now(),
-    },
-    { join: !request.forceNew, beforeNew: request.beforeStart },
-  );
+  // One that nobody will send must not be joined.
+  await recordFreeStarts(deps);
+  const wish = {
+    owner,
+    client,
+    query,
+    agent,
+    options: { max_wait_ms: maxWaitMs, notice },
+    estimate,
+    enableNotifications,
+    maxWaitMs,
+    joinKey: joinKeyOf({ owner, query, agent, maxWaitMs }),
+    keyFingerprint: deps.agent.fingerprint.key,
+    baseUrl: deps.agent.fingerprint.baseUrl,
+    processId: deps.processId,
+    now: deps.clock.now(),
+  };
+  const { limits, queue } = deps;
+  const ids = newStartIds();
+  const admission = { join: !request.forceNew, beforeNew: request.beforeStart, limits, queue, ids };
+  const intent = await unlessLost(deps, ids, () => commitIntent(deps.db, wish, admission));
   if (intent.kind === "joined") return intent;
   failpoint("after-intent");
-  const sending = deps.during(send(deps, { ...intent, query, agent, enableNotifications }));
+  const attempt = { ...intent, query, agent, enableNotifications };
+  const sending = deps.during(inRun(intent.taskId, () => send(deps, attempt)));
   return { kind: "started", taskId: intent.taskId, sending };
 }
 
@@ -67,7 +73,8 @@ export async function restartUnknown(
   refuseWhenLeaving(deps);
   run.beforeStart?.();
   const { key: keyFingerprint, baseUrl } = deps.agent.fingerprint;
-  const { processId, clock } = deps;
+  const { processId, clock, limits, queue } = deps;
+  const ids = { ...newStartIds(), taskId: run.taskId };
   const restart = {
     taskId: run.taskId,
     deadlineAt: run.deadlineAt,
@@ -76,9 +83,10 @@ export async function restartUnknown(
     processId,
     now: clock.now(),
   };
-  const attemptId = await commitRestart(deps.db, restart);
+  const attemptId = await unlessLost(deps, ids, () => commitRestart(deps.db, restart, { limits, queue, ids }));
   // In an object: an async function would wait for a promise that it returns.
-  return attemptId === undefined ? undefined : { sending: deps.during(send(deps, { ...run, attemptId })) };
+  if (attemptId === undefined) return undefined;
+  return { sending: deps.during(inRun(run.taskId, () => send(deps, { ...run, attemptId }))) };
 }
 
 /** Who is on the way out could not wait for the answer, and its id would be lost. */
@@ -125,8 +133,9 @@ async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
       return;
     }
     await deps.clock.sleep(wait, deps.leaving).catch(() => undefined);
-    // Meanwhile somebody may have cancelled it, or the process may be on its way out: then nothing more is sent.
-    if (deps.leaving.aborted || !(await isStillWanted(deps.db, attempt.taskId))) {
+    // Meanwhile somebody may have cancelled it, or the process may be on its way out: then nothing more is sent. Nor
+    // when the database does not say: its end is free, and known.
+    if (deps.leaving.aborted || !(await isStillWanted(deps.db, attempt.taskId).catch(() => false))) {
       await settle(deps, attempt, begun);
       return;
     }
@@ -141,6 +150,7 @@ const waitFor = (begun: Begun, tries: number): number =>
 async function settle(deps: ResearchDeps, attempt: Attempt, begun: Begun): Promise<void> {
   const { taskId, attemptId } = attempt;
   const now = deps.clock.now();
+  add("gemini_search.research.starts", 1, { outcome: begun.kind });
   switch (begun.kind) {
     case "accepted":
       await keepId(deps, attempt, begun.interactionId);
@@ -167,26 +177,56 @@ async function settle(deps: ResearchDeps, attempt: Attempt, begun: Begun): Promi
   }
 }
 
-/** A start that failed for nothing must not be lost in a second fault: the log has it at least. */
+/** A start that failed for nothing must not be lost in a second fault: it is stored later, and the log has it at least. */
 async function failed(deps: ResearchDeps, failure: Parameters<typeof recordStartFailure>[1]): Promise<void> {
   try {
     await recordStartFailure(deps.db, failure);
   } catch {
-    deps.log.error(`Run ${failure.taskId}: ${failure.error.message} This could not be stored.`);
+    if (failure.to === "failed") deps.freeStarts.set(failure.attemptId, failure);
+    deps.log.forRun(failure.taskId).error(`Run ${failure.taskId}: ${failure.error.message} This could not be stored.`);
   }
 }
 
+/** A save that takes longer may never end: a network that swallows answers lets it wait for minutes. */
+const SAVE_WITHIN_MS = 1_500;
+
 async function keepId(deps: ResearchDeps, attempt: Attempt, interactionId: string): Promise<void> {
   const { taskId, attemptId, query, enableNotifications } = attempt;
+  const log = deps.log.forRun(taskId);
+  const started = `Run ${taskId} was started at Google as ${interactionId}, but the database`;
+  let aside: string | undefined;
+  const setAside = (): string => {
+    deps.unsaved.set(taskId, { taskId, attemptId, query, interactionId, enableNotifications });
+    aside ??= keptAside(deps, attemptId, interactionId);
+    return aside;
+  };
+  const saving = saveInteractionId(deps.db, { attemptId, interactionId, now: deps.clock.now() }, deps.queue);
   try {
-    await saveInteractionId(deps.db, { attemptId, interactionId, now: deps.clock.now() });
+    if (!(await endsInTime(deps, saving))) {
+      const where = setAside();
+      // Who leaves has set it aside to be sure, and most often for nothing.
+      if (!deps.leaving.aborted) log.warn(`${started} has not answered yet. ${where}`);
+    }
+    await saving;
+    deps.unsaved.delete(taskId);
     failpoint("after-id");
   } catch {
-    deps.unsaved.set(taskId, { taskId, attemptId, query, interactionId, enableNotifications });
-    deps.log.error(
-      `Run ${taskId} was started at Google as ${interactionId}, but the database refused the id. ${keptAside(deps, attemptId, interactionId)}`,
-    );
+    log.error(`${started} refused the id. ${setAside()}`);
   }
+}
+
+/** False: it has not ended yet, and there is no time, or soon will be none, to wait for it. By the time of the network. */
+function endsInTime({ leaving }: ResearchDeps, work: Promise<unknown>): Promise<boolean> {
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  const tooLate = (): void => resolve(false);
+  const timer = setTimeout(tooLate, SAVE_WITHIN_MS);
+  leaving.addEventListener("abort", tooLate, { once: true });
+  if (leaving.aborted) tooLate();
+  work.then(() => resolve(true), reject);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    leaving.removeEventListener("abort", tooLate);
+  });
 }
 
 function keptAside(deps: ResearchDeps, attemptId: string, interactionId: string): string {

@@ -2,7 +2,8 @@ import { pricedBy } from "../costs/actual.ts";
 import { LIST_PRICES } from "../costs/prices.ts";
 /** A tracked run on a real database: what is told and stored of it, and what a store that refuses may cost. */
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { sharedFor } from "../../test/support/databases.ts";
 import { AppError } from "../errors.ts";
 import { systemClock } from "../platform/clock.ts";
 import { createLog } from "../platform/log.ts";
@@ -20,7 +21,12 @@ const DONE: Finished<string> = {
 async function openRecorder() {
   const lines: string[] = [];
   const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
-  const { db, processId, close } = await openStore({ file: undefined, clock: systemClock, log });
+  const { db, processId, close } = await openStore({
+    file: undefined,
+    shared: await sharedFor(undefined, 1),
+    clock: systemClock,
+    log,
+  });
   onTestFinished(() => close());
   const messages: string[] = [];
   const tasks: string[] = [];
@@ -38,8 +44,14 @@ test("words: what the model chose to search for is cleaned before it is told or 
   let stored: string | undefined;
   await track(async (run) => {
     run.activity("Searching: \u001B]52;c;cm0gLXJm\u0007heat \u202Epumps");
-    // The write is under way; this read waits its turn behind it.
-    stored = (await findRun(db, "local", run.taskId)).currentAction;
+    stored = await vi.waitFor(
+      async () => {
+        const { currentAction } = await findRun(db, "local", run.taskId);
+        expect(currentAction).toContain("Searching");
+        return currentAction;
+      },
+      { timeout: 10_000, interval: 10 },
+    );
     return DONE;
   });
   expect(stored).toBe("Searching: heat pumps");

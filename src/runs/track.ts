@@ -3,10 +3,12 @@
 import { type CostOf, roundUsd } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
 import type { Answer } from "../gemini/ask.ts";
+import { countCost } from "../gemini/observed.ts";
 import { cleanText } from "../platform/clean-text.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
+import { inRun } from "../telemetry/telemetry.ts";
 import { isCancelRequested, keepsPartial } from "./cancel-store.ts";
 import { resultOfRounds } from "./read.ts";
 import { appendEvents } from "./event-store.ts";
@@ -90,7 +92,7 @@ export async function trackRun<Output>(
   const run = createTrackedRun(recorder, start, caller);
   await run.begin();
   try {
-    const finished = await work(run);
+    const finished = await inRun(run.taskId, () => work(run));
     await run.finish({ to: "completed", result: finished.result, error: undefined, model: finished.model });
     return finished.output;
   } catch (error) {
@@ -255,6 +257,7 @@ function createMeter({ clock, costOf }: Pick<RunRecorder, "clock" | "costOf">) {
       backend = answer.backend;
       for (const notice of answer.notices) notices.add(notice);
       const cost = costOf(answer.usage, answer.model, clock.now());
+      countCost(answer.model, cost);
       costUsd = cost === undefined || costUsd === undefined ? undefined : costUsd + cost;
     },
     model: () => model,

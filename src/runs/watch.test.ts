@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { sharedFor } from "../../test/support/databases.ts";
 import { createLog } from "../platform/log.ts";
 import { openStore } from "../store/store.ts";
 import { finishRun, insertRunning, recordBeat } from "./run-store.ts";
@@ -19,7 +20,12 @@ afterEach(() => {
 
 async function openFeed() {
   const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
-  const { db, processId, close } = await openStore({ file: undefined, clock, log });
+  const { db, processId, close } = await openStore({
+    file: undefined,
+    shared: await sharedFor(undefined, 1),
+    clock,
+    log,
+  });
   onTestFinished(() => close());
   let looks = 0;
   const heard: RunChanges[] = [];
@@ -27,9 +33,15 @@ async function openFeed() {
     looks += 1;
     return db;
   };
+  /** Queries of its own come after the look's, which may take a turn or two until it asks. */
+  const asked = async (): Promise<void> => {
+    for (const _ of [1, 2, 3]) await sql`select 1`.execute(db);
+  };
   const lookedAt = async (enough: number): Promise<void> => {
     if (looks >= enough) return;
     await vi.advanceTimersByTimeAsync(1_000);
+    // Else the clock runs on while the look waits for its answer.
+    await asked();
     await lookedAt(enough);
   };
   return {
@@ -38,8 +50,7 @@ async function openFeed() {
     /** What was told since the last question, once as many looks are over. */
     heardAfter: async (wanted: number) => {
       await lookedAt(looks + wanted);
-      // A query of its own comes after the look's.
-      await sql`select 1`.execute(db);
+      await asked();
       return heard.splice(0);
     },
     watch: (owner = "local") => watchRuns({ database, clock, owner }, (changes) => heard.push(changes)),
@@ -141,14 +152,4 @@ test("a store that cannot be read is quiet, and is looked at again", async () =>
   await vi.advanceTimersByTimeAsync(3_000);
   expect(looks).toBeGreaterThan(1);
   expect(heard).toEqual([]);
-});
-
-test("a look reads what was written lately by an index, however many runs there are", async () => {
-  const { db } = await openFeed();
-  const plan = await sql<{ detail: string }>`
-    explain query plan select task_id from research_tasks
-    where owner = 'local' and updated_at >= 5 order by updated_at`.execute(db);
-  expect(plan.rows.map(({ detail }) => detail)).toEqual([
-    expect.stringContaining("research_tasks_by_owner_updated_at (owner=? AND updated_at>?)"),
-  ]);
 });

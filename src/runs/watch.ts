@@ -2,11 +2,10 @@
 
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../store/database.ts";
+import { lateByMs } from "../store/dialect.ts";
 import { runsWrittenSince, type WrittenRun } from "./watch-store.ts";
 
 const LOOK_EVERY_MS = 1_000;
-/** A write is dated before it waits for the lock, which SQLite grants within this time or never. */
-const LATE_BY_MS = 5_000;
 
 export interface RunWatch {
   database: () => Promise<Database>;
@@ -29,9 +28,10 @@ export function watchRuns({ database, clock, owner }: RunWatch, tell: (changes: 
   let timer: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
     const now = clock.now();
+    const db = await database();
     // The earlier of both: the clock may have been set back.
-    const from = Math.min(lookedAt, now) - LATE_BY_MS;
-    const written = await runsWrittenSince(await database(), owner, from);
+    const from = Math.min(lookedAt, now) - lateByMs(db);
+    const written = await runsWrittenSince(db, owner, from);
     if (stopped) return;
     // What was written before anybody listened is no news.
     known ??= remember(

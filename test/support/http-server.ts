@@ -107,7 +107,7 @@ export async function startHttpServer(options: HttpServerOptions = {}): Promise<
   };
 }
 
-async function connectHttp(url: string, era: Era, token: string): Promise<HttpClient> {
+export async function connectHttp(url: string, era: Era, token: string): Promise<HttpClient> {
   const transport = new StreamableHTTPClientTransport(new URL("/mcp", url), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });

@@ -73,6 +73,7 @@ const UNTOLD: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "updated_a
   estimate_json: null,
   client: "page",
   parent_task_id: null,
+  handed_to: null,
   enable_notifications: 0,
   completed_at: null,
   deadline_at: null,

@@ -1,5 +1,7 @@
 /** The parts of a background run on a real database, with an agent made of a few lines and a clock that runs fast. */
 
+import { localQueue } from "../../src/queue/local.ts";
+import { NO_LIMITS } from "../../src/runs/limits-store.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +12,7 @@ import { createLog } from "../../src/platform/log.ts";
 import type { ResearchDeps } from "../../src/runs/research.ts";
 import { createRunner } from "../../src/runs/runner.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
+import { allowWrites, refuseWrites, sharedFor } from "./databases.ts";
 
 /** Fifty times as fast as ours. */
 const began = Date.now();
@@ -64,7 +67,9 @@ interface Occasion {
 export async function openStage({ onTestFinished }: Occasion): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-stage-"));
   const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
-  const store = await openStore({ file: join(directory, "deep_research.db"), clock, log });
+  const file = join(directory, "deep_research.db");
+  const shared = await sharedFor(file);
+  const store = await openStore({ file, shared, clock, log });
   const leaving = new AbortController();
   const saved: string[] = [];
   const told: string[] = [];
@@ -84,6 +89,9 @@ export async function openStage({ onTestFinished }: Occasion): Promise<Stage> {
     during: (work) => work,
     leaving: leaving.signal,
     unsaved: new Map(),
+    freeStarts: new Map(),
+    queue: localQueue,
+    limits: NO_LIMITS,
     backUp: async ({ taskId }, report) => {
       saved.push(report);
       return `/somewhere/${taskId}.md`;
@@ -103,8 +111,12 @@ export async function openStage({ onTestFinished }: Occasion): Promise<Stage> {
     store,
     saved,
     told,
-    refuseWrites: () => sql`pragma query_only = on`.execute(store.db),
-    allowWrites: () => sql`pragma query_only = off`.execute(store.db),
+    ...(shared === undefined
+      ? {
+          refuseWrites: () => sql`pragma query_only = on`.execute(store.db),
+          allowWrites: () => sql`pragma query_only = off`.execute(store.db),
+        }
+      : { refuseWrites: () => refuseWrites(shared.url), allowWrites: () => allowWrites(shared.url) }),
     deps,
   };
 }

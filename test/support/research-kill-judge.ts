@@ -39,32 +39,72 @@ interface StoredAttempt {
   interaction_id: string | null;
 }
 
+interface StoredNotice {
+  task_id: string;
+  kind: string;
+  sent_at: number | null;
+  claimed_at: number | null;
+}
+
+/** What the database has, whichever it is. */
+export interface Stored {
+  runs: StoredRun[];
+  attempts: StoredAttempt[];
+  results: StoredResult[];
+  searchable: { task_id: string }[];
+  notices: StoredNotice[];
+}
+
+export const STORED: Record<keyof Stored, string> = {
+  runs: "select * from research_tasks where kind = 'agent'",
+  attempts: "select * from research_attempts",
+  results: "select * from research_results",
+  searchable: "select task_id from research_search",
+  notices: "select * from notification_outbox",
+};
+
+/** What clients were told, and what Google and the desktop know. */
+export type Told = Pick<KillWorld, "gemini" | "returned" | "accepted" | "resumed" | "notified">;
+
 export async function judge(world: KillWorld): Promise<Verdict> {
-  const runs = world.query<StoredRun>("select * from research_tasks where kind = 'agent'");
-  const attempts = world.query<StoredAttempt>("select * from research_attempts");
-  const results = world.query<StoredResult>("select * from research_results");
+  const stored: Stored = {
+    runs: world.query(STORED.runs),
+    attempts: world.query(STORED.attempts),
+    results: world.query(STORED.results),
+    searchable: world.query(STORED.searchable),
+    notices: world.query(STORED.notices),
+  };
+  const { broken, counts } = await judgeStored(world, stored);
+  const files = judgeFiles(world, stored.runs, stored.results);
+  const kills = [...world.kills.values()].reduce((sum, some) => sum + some, 0);
+  return {
+    broken: [...broken, ...files.broken, ...judgeLeftovers(world)],
+    counts: { kills, ...counts, files: files.whole },
+  };
+}
+
+/** Money, ends and notifications. */
+export async function judgeStored(world: Told, stored: Stored): Promise<Verdict> {
+  const { runs, attempts } = stored;
   const money = judgeMoney(world, runs, attempts);
-  const ends = await judgeEnds(world, runs, results);
-  const notices = judgeNotifications(world, runs);
-  const files = judgeFiles(world, runs, results);
+  const ends = await judgeEnds(world, stored);
+  const notices = judgeNotifications(world, stored);
   const byStatus = Object.groupBy(runs, ({ status }) => status);
   return {
-    broken: [...money, ...ends, ...notices.broken, ...files.broken, ...judgeLeftovers(world)],
+    broken: [...money, ...ends, ...notices.broken],
     counts: {
-      kills: [...world.kills.values()].reduce((sum, kills) => sum + kills, 0),
       paid_starts: world.gemini.ledger.acceptedStarts().length,
       runs: runs.length,
       ...Object.fromEntries(Object.entries(byStatus).map(([status, those]) => [status, those?.length ?? 0])),
       resumed: world.resumed.size,
       notified: notices.shown,
       notifications_lost: notices.lost,
-      files: files.whole,
     },
   };
 }
 
 /** At most one paid start for each attempt, one attempt for each run unless the user wished it, no id forgotten. */
-function judgeMoney(world: KillWorld, runs: StoredRun[], attempts: StoredAttempt[]): string[] {
+function judgeMoney(world: Told, runs: StoredRun[], attempts: StoredAttempt[]): string[] {
   const broken: string[] = [];
   const starts = world.gemini.ledger.acceptedStarts();
   const startsOf = Map.groupBy(starts, ({ labels }) => labels["attempt"] ?? "");
@@ -98,15 +138,12 @@ function judgeMoney(world: KillWorld, runs: StoredRun[], attempts: StoredAttempt
 const ENDS = ["completed", "failed", "cancelled", "start_unknown"];
 
 /** Every run ended, as Google says it did, and what is completed has its whole report. */
-async function judgeEnds(world: KillWorld, runs: StoredRun[], results: StoredResult[]): Promise<string[]> {
+async function judgeEnds(world: Told, { runs, results, searchable }: Stored): Promise<string[]> {
   const broken: string[] = [];
   const stored = new Set(runs.map(({ task_id }) => task_id));
   for (const taskId of world.returned) if (!stored.has(taskId)) broken.push(`Run ${taskId} was told and is lost.`);
   const resultOf = new Map(results.map((result) => [result.task_id, result]));
-  const indexed = Map.groupBy(
-    world.query<{ task_id: string }>("select task_id from research_search"),
-    ({ task_id }) => task_id,
-  );
+  const indexed = Map.groupBy(searchable, ({ task_id }) => task_id);
   for (const run of runs) {
     const { task_id, status, interaction_id } = run;
     if (!ENDS.includes(status)) broken.push(`Run ${task_id} is still ${status}.`);
@@ -130,17 +167,14 @@ async function judgeEnds(world: KillWorld, runs: StoredRun[], results: StoredRes
   return broken;
 }
 
-async function lookAt({ gemini }: KillWorld, id: string) {
+async function lookAt({ gemini }: Told, id: string) {
   const answer = await fetch(`${gemini.url}/v1beta/interactions/${id}`, { headers: { "x-goog-api-key": TEST_KEY } });
   return readInteraction(await answer.json());
 }
 
 /** Each end is told at most once; what was marked as sent was shown. */
-function judgeNotifications(world: KillWorld, runs: StoredRun[]) {
+function judgeNotifications(world: Told, { runs, notices: rows }: Stored) {
   const broken: string[] = [];
-  const rows = world.query<{ task_id: string; kind: string; sent_at: number | null; claimed_at: number | null }>(
-    "select * from notification_outbox",
-  );
   const lines = world.notified();
   let lost = 0;
   for (const { task_id, kind, sent_at, claimed_at } of rows) {

@@ -101,12 +101,12 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
 }
 
 /** Title and body of what `notify-send --app-name=… -- title body` was given, in one write. */
-function installNotifier(path: string, file: string): void {
+export function installNotifier(path: string, file: string): void {
   writeFileSync(path, `#!/bin/sh\nprintf '%s | %s\\n' "$3" "$4" >> '${file}'\n`);
   chmodSync(path, 0o755);
 }
 
-function readLines(file: string): string[] {
+export function readLines(file: string): string[] {
   try {
     return readFileSync(file, "utf8").split("\n").filter(Boolean);
   } catch {

@@ -1,9 +1,10 @@
 /** A scene for background research: a simulated agent that works in milliseconds, and the database as the product left it. */
 
 import { join } from "node:path";
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import type { SQLInputValue } from "node:sqlite";
 import { expect, type TestContext } from "vitest";
 import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import { sqlOn } from "./databases.ts";
 import { openScene, type Scene } from "./scene.ts";
 import type { RunningServer, ToolResult } from "./server.ts";
 import { waitFor } from "./wait-for.ts";
@@ -56,13 +57,11 @@ export async function openResearch(
     accepted: () => scene.gemini.ledger.acceptedStarts().length,
     play: (next) => scene.gemini.setScenario(scenarioOf(next)),
     sql: <Row>(statement: string, ...values: SQLInputValue[]) => {
-      const database = new DatabaseSync(join(scene.configDir, "deep_research.db"), { timeout: 5_000 });
-      try {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the test knows the columns it asked for
-        return database.prepare(statement).all(...values) as Row[];
-      } finally {
-        database.close();
-      }
+      const database = {
+        file: join(scene.configDir, "deep_research.db"),
+        url: scene.env["GEMINI_SEARCH_DATABASE_URL"],
+      };
+      return sqlOn<Row>(database, statement, values);
     },
   };
 }

@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import type { ScenarioInput } from "../../src/simulator/scenario.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
 import { type CommandOptions, type CommandResult, type RunningCommand, startCommand } from "./command.ts";
+import { databaseEnvironment } from "./databases.ts";
 import {
   type Era,
   isolatedEnvironment,
@@ -38,6 +39,7 @@ export async function openScene({ onTestFinished }: Ending, scenario: ScenarioIn
   });
   const env = {
     ...isolatedEnvironment(configDir),
+    ...(await databaseEnvironment(configDir)),
     SEARCH_BACKEND: "api",
     GOOGLE_GEMINI_BASE_URL: gemini.url,
     GEMINI_API_KEY: TEST_KEY,

@@ -1,0 +1,42 @@
+/** A fleet under load whose processes and database fail in turn: the short cut of the lab's experiment `fleet`. */
+
+import { expect, test } from "vitest";
+import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import { type Disaster, strike } from "../fleet/disasters.ts";
+import { judgeFleet, runsWithoutJob, untilRest } from "../fleet/judge.ts";
+import { beginLoad } from "../fleet/load.ts";
+import { openFleetWorld } from "../fleet/world.ts";
+
+/** All but the cut, which needs machines of their own and at least half a minute. */
+const ORDER: Disaster[] = ["worker", "immediate", "server", "fast", "rolling"];
+const LIMIT_MS = 240_000;
+
+const lives = (random: () => number): ScenarioInput => ({
+  name: "research-fleet",
+  interactions: {
+    create: Array.from({ length: 500 }, () => ({ life: { duration_ms: Math.round(2_000 + 8_000 * random()) } })),
+  },
+});
+
+test(
+  "P2 P5 I8 kills, a crash of the database and a rolling restart: nothing is lost, paid twice or told twice",
+  async (context) => {
+    const world = await openFleetWorld({ seed: 7, apart: false, scenario: lives });
+    if (world === undefined) {
+      context.skip("PostgreSQL is not installed");
+      return;
+    }
+    context.onTestFinished(() => world.close(), LIMIT_MS);
+    const load = beginLoad(world, { pauseMs: 800 });
+    for (const disaster of ORDER) {
+      await strike(world, disaster);
+      expect(await runsWithoutJob(world)).toBe(0);
+    }
+    await load.stop();
+    await untilRest(world);
+    const { broken, counts } = await judgeFleet(world);
+    expect(broken).toEqual([]);
+    expect(counts["completed"]).toBeGreaterThan(0);
+  },
+  LIMIT_MS,
+);

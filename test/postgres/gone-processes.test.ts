@@ -1,0 +1,71 @@
+/** Containers that were killed, on machines that nobody can see: what they leave is ended, then forgotten. */
+
+import { randomUUID } from "node:crypto";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { thisProcess } from "../../src/platform/process-identity.ts";
+import { forgetGoneProcesses } from "../../src/runs/forget.ts";
+import { createRunner } from "../../src/runs/runner.ts";
+import type { Database } from "../../src/store/database.ts";
+import { registerProcess, tellFollowing } from "../../src/store/processes.ts";
+import { setClock } from "../support/databases.ts";
+import { openStage } from "../support/research-deps.ts";
+import { insertRun, openDatabase, rowOf } from "../support/store-rows.ts";
+
+const NOW = 1_800_000_000_000;
+const WEEK_MS = 7 * 24 * 3_600_000;
+
+const registered = async (db: Database, processId: string): Promise<void> =>
+  registerProcess(db, { ...thisProcess(), processId, host: "elsewhere" }, NOW);
+
+test("P2 a search of a killed container is interrupted while others go on, without a restart of theirs", async (context) => {
+  const { store, deps } = await openStage(context);
+  const gone = randomUUID();
+  await registered(store.db, gone);
+  const search = { kind: "deep_search", status: "running", interaction_id: null, lease_owner: gone };
+  await insertRun(store.db, { task_id: "left", ...search, lease_until: Date.now() - 1 });
+  await insertRun(store.db, { task_id: "going on", ...search, lease_until: Date.now() + 60_000 });
+  createRunner({ deps: deps(), pollIntervalMs: 1_000, maxRps: 5, deliver: async () => 0 }).start();
+  await vi.waitFor(
+    async () => expect(await rowOf(store.db, "left")).toMatchObject({ status: "failed", error_code: "INTERRUPTED" }),
+    20_000,
+  );
+  expect(await rowOf(store.db, "going on")).toMatchObject({ status: "running" });
+});
+
+test("P2 a process of which nobody heard for a week is forgotten, unless something is still its own", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  const names = ["silent", "looks", "searches", "has slot", "has file", "was handed", "ended", "follows", "says so"];
+  for (const name of names) await registered(db, name);
+  await insertRun(db, { task_id: "a", lease_owner: "looks", lease_until: 1, next_poll_at: 1 });
+  await insertRun(db, { task_id: "b", lease_owner: "searches", status: "running", kind: "deep_search" });
+  await insertRun(db, { task_id: "c", handed_to: "was handed" });
+  await insertRun(db, { task_id: "d", lease_owner: "ended", lease_until: 1, status: "completed" });
+  const slot = { slot_id: "s", pool: "p", process_id: "has slot", taken_at: 1, lease_until: 2 };
+  await db.insertInto("slots").values(slot).execute();
+  await db.insertInto("held_files").values({ file_name: "f", process_id: "has file", created_at: 1 }).execute();
+  const left = async (): Promise<string[]> => {
+    await forgetGoneProcesses(db, NOW);
+    const rows = await db.selectFrom("processes").select("process_id").where("host", "=", "elsewhere").execute();
+    return rows.map(({ process_id }) => process_id).toSorted();
+  };
+  await setClock(db, NOW + WEEK_MS);
+  expect(await left()).toEqual(names.toSorted());
+  await setClock(db, NOW + WEEK_MS + 1);
+  await tellFollowing(db, "follows", { now: NOW });
+  await registered(db, "says so");
+  expect(await left()).toEqual(names.filter((name) => name !== "silent" && name !== "ended").toSorted());
+});
+
+test("P2 a process that is there says so every hour, whether it follows runs or not", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const db = await openDatabase({ stoppedAt: NOW });
+  const seen = () => db.selectFrom("processes").select("seen_at").execute();
+  expect(await seen()).toEqual([{ seen_at: NOW }]);
+  await setClock(db, NOW + 3_600_000);
+  vi.advanceTimersByTime(3_600_000);
+  await vi.waitFor(async () => expect(await seen()).toEqual([{ seen_at: NOW + 3_600_000 }]), 10_000);
+  await db.deleteFrom("processes").execute();
+  vi.advanceTimersByTime(3_600_000);
+  await vi.waitFor(async () => expect(await seen()).toHaveLength(1), 10_000);
+});

@@ -1,0 +1,101 @@
+/** A network that swallows what is said to the database, or loses an answer: what is paid for is kept, what is free stays free. */
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { afterEach, expect, test, type TestContext, vi } from "vitest";
+import { createLog } from "../../src/platform/log.ts";
+import { openPostgres } from "../../src/store/postgres.ts";
+import { type DatabaseProxy, standBefore } from "../support/database-proxy.ts";
+import { sharedFor } from "../support/databases.ts";
+import { openResearch, QUERY, type ResearchScene, SLOW, untilStatus } from "../support/research.ts";
+import type { RunningServer } from "../support/server.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+interface LossyScene extends ResearchScene {
+  proxy: DatabaseProxy;
+  lossy: RunningServer;
+  orphans: string;
+}
+
+async function openLossy(context: TestContext): Promise<LossyScene> {
+  const scene = await openResearch(context, SLOW);
+  const proxy = await standBefore(context, scene.env["GEMINI_SEARCH_DATABASE_URL"] ?? "");
+  const lossy = await scene.server({ env: { GEMINI_SEARCH_DATABASE_URL: proxy.url } });
+  return { ...scene, proxy, lossy, orphans: join(scene.configDir, "orphans.jsonl") };
+}
+
+/** Google has taken it; the id never reaches the database, and nobody hears why. */
+async function startIntoSilence({ proxy, lossy }: LossyScene): Promise<void> {
+  const silent = proxy.silenceAt('update "research_attempts" set "interaction_id"');
+  void lossy.call("start_deep_research", { query: QUERY }).catch(() => undefined);
+  await silent;
+}
+
+const isGone = (pid: number): Promise<unknown> =>
+  vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), 10_000);
+
+async function expectTakenUp(scene: LossyScene): Promise<void> {
+  const [run] = scene.sql<{ task_id: string; status: string }>("select task_id, status from research_tasks");
+  expect(run?.status).toBe("pending");
+  expect(readFileSync(scene.orphans, "utf8")).toMatch(/"interaction_id":"\w+/);
+  const next = await scene.server();
+  await untilStatus(next, run?.task_id ?? "", "running_async");
+  await vi.waitFor(() => expect(existsSync(scene.orphans)).toBe(false), 10_000);
+  expect(scene.accepted()).toBe(1);
+}
+
+test("P5 I8 a process that is stopped while the database is silent leaves the paid id, and the next takes it up", async (context) => {
+  const scene = await openLossy(context);
+  await startIntoSilence(scene);
+  process.kill(scene.lossy.pid, "SIGTERM");
+  await isGone(scene.lossy.pid);
+  await expectTakenUp(scene);
+});
+
+test("P5 I8 a paid id that the database is silent about is kept aside without waiting for it", async (context) => {
+  const scene = await openLossy(context);
+  await startIntoSilence(scene);
+  await vi.waitFor(() => expect(existsSync(scene.orphans)).toBe(true), 10_000);
+  process.kill(scene.lossy.pid, "SIGKILL");
+  await isGone(scene.lossy.pid);
+  await expectTakenUp(scene);
+});
+
+test("P5 a connection that does not answer is given up, with all that was to be said on it, and not used again", async (context) => {
+  const proxy = await standBefore(context, (await sharedFor())?.url ?? "");
+  const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
+  const { db, close } = await openPostgres({ url: proxy.url, connections: 1, log });
+  context.onTestFinished(close);
+  await sql`select 1`.execute(db);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const silent = proxy.silenceAt("select 2");
+  const asked = db
+    .transaction()
+    .execute((transaction) => sql`select 2`.execute(transaction))
+    .catch((error: unknown) => error);
+  await silent;
+  await vi.advanceTimersByTimeAsync(35_000);
+  expect(await asked).toMatchObject({ message: "The PostgreSQL database cannot be reached.", retryable: true });
+  vi.useRealTimers();
+  proxy.passAgain();
+  expect((await sql`select 3 as n`.execute(db)).rows).toEqual([{ n: 3 }]);
+});
+
+test("I8 P5 an intent whose commit was not answered is not sent and ends as free; a new try is one paid start", async (context) => {
+  const scene = await openLossy(context);
+  const cut = scene.proxy.cutAfter('insert into "research_attempts"', "commit");
+  const refused = await scene.lossy.call("start_deep_research", { query: QUERY });
+  await cut;
+  expect(refused.structured).toMatchObject({ success: false, error: { code: "SQLITE_ERROR" } });
+  const again = await scene.lossy.call("start_deep_research", { query: QUERY });
+  expect(again.structured).toMatchObject({ success: true, status: "running_async" });
+  const runs = scene.sql<{ task_id: string; status: string }>("select task_id, status from research_tasks");
+  expect(runs).toHaveLength(2);
+  const lost = runs.find(({ task_id }) => task_id !== again.structured["task_id"]);
+  expect(lost?.status).toBe("failed");
+  expect([scene.posts(), scene.accepted()]).toEqual([1, 1]);
+});

@@ -1,0 +1,224 @@
+/** The state on its way from the file to PostgreSQL: whole, however often the way is broken off, and never half used. */
+
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test, type TestContext } from "vitest";
+import { type CommandResult, startCommand } from "../support/command.ts";
+import { ask, emptyDatabase, onServer } from "../support/databases.ts";
+import { AWKWARD, fillStore, runId, withFile } from "../support/filled-store.ts";
+import { isolatedEnvironment, ROOT, startServer, temporaryDirectory } from "../support/server.ts";
+
+interface Move {
+  file: string;
+  url: string;
+  /** For whoever uses the file, and for whoever uses the target. */
+  env: Record<string, string>;
+  there: Record<string, string>;
+  migrate(...args: string[]): Promise<CommandResult>;
+  /** Dies at the n-th pass of a named place. */
+  killed(failpoint: string): Promise<void>;
+}
+
+/** A filled file and an empty target that is named by the variable. */
+async function openMove({ onTestFinished }: TestContext, runs = 230): Promise<Move> {
+  const configDir = temporaryDirectory();
+  onTestFinished(() => rmSync(configDir, { recursive: true, force: true }));
+  const file = join(configDir, "deep_research.db");
+  const url = await emptyDatabase();
+  await fillStore(file, runs);
+  const env = isolatedEnvironment(configDir);
+  const there = { ...env, GEMINI_SEARCH_DATABASE_URL: url };
+  return {
+    file,
+    url,
+    env,
+    there,
+    migrate: (...args) => startCommand(["migrate", ...args], { env: there }).ended,
+    killed: async (failpoint) => {
+      const program = `import("${join(ROOT, "dist-failpoints/main.js")}").then(({ main }) => main(["migrate"]))`;
+      const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
+        env: { ...there, GEMINI_SEARCH_FAILPOINT: failpoint },
+      });
+      await expect(run).rejects.toMatchObject({ signal: "SIGKILL" });
+    },
+  };
+}
+
+const rowsOf = async (url: string, table: string): Promise<number> =>
+  (await ask<{ count: number }>(url, `select count(*) as count from ${table}`))[0]?.count ?? -1;
+
+const TABLES = {
+  research_tasks: 230,
+  research_attempts: 230,
+  research_results: 115,
+  research_search: 114,
+  research_rounds: 115,
+  research_events: 690,
+  notification_outbox: 3,
+  access_tokens: 3,
+  pace: 1,
+};
+
+const moved = Object.entries(TABLES).map(([table, rows]) => ({ table, rows_from: rows, rows_to: rows, same: true }));
+
+test("P7 every row arrives as it was, runs are found there, and what belongs to processes stays", async (context) => {
+  const { migrate, url, there, env } = await openMove(context);
+  const counted = await migrate("--dry-run", "--json");
+  expect(counted.code, counted.stderr).toBe(0);
+  expect(JSON.parse(counted.stdout).tables).toContainEqual({ table: "research_events", rows_from: 690, rows_to: 0 });
+  expect(await ask(url, "select 1 from pg_tables where schemaname = 'public'")).toEqual([]);
+
+  const { code, stdout, stderr } = await migrate("--json");
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ success: true, tables: moved });
+  expect(stderr).toMatch(/research_tasks: \d+ rows of 230/);
+  for (const table of ["processes", "slots", "held_files"]) expect(await rowsOf(url, table)).toBe(0);
+  const texts = await ask<{ current_action: string }>(
+    url,
+    "select distinct current_action from research_tasks where current_action is not null order by 1",
+  );
+  expect(texts.map(({ current_action }) => current_action).toSorted()).toEqual(AWKWARD.toSorted());
+  expect(await ask(url, `select tokens_input, cost_usd from research_tasks where task_id = '${runId(1)}'`)).toEqual([
+    { tokens_input: Number.MAX_SAFE_INTEGER, cost_usd: 0.1 + 1 / 3 },
+  ]);
+  expect(await ask(url, `select progress from research_tasks where task_id = '${runId(3)}'`)).toEqual([
+    { progress: 33 },
+  ]);
+  expect(await ask(url, "select next_at from pace")).toEqual([{ next_at: 5 }]);
+  expect(await ask(url, `select parent_task_id from research_tasks where task_id = '${runId(0)}'`)).toEqual([
+    { parent_task_id: runId(229) },
+  ]);
+  const found = "select task_id from research_search where document @@ phraseto_tsquery('simple', 'findable44')";
+  expect(await ask(url, found)).toEqual([{ task_id: runId(44) }]);
+  await ask(
+    url,
+    `insert into notification_outbox (task_id, channel, kind, payload_json, created_at) values ('${runId(9)}', 'c', 'k', '{}', 1)`,
+  );
+  expect(await ask(url, "select max(outbox_id) as last from notification_outbox")).toEqual([{ last: 22 }]);
+
+  const report = await startCommand(["get-research-results", runId(228)], { env: there }).ended;
+  expect(report.stdout, report.stderr).toContain("Report 228");
+  const here = await startCommand(["list-research"], { env }).ended;
+  expect(here.stderr).toMatch(/was moved to PostgreSQL at 127\.0\.0\.1:\d+\/test_\w+ on 20/);
+});
+
+test("P7 P2 killed at any point and started again it goes on, and until its end nobody may use the target", async (context) => {
+  const { migrate, killed, url, there, env } = await openMove(context);
+  await killed("after-moved-batch:1");
+  expect(await rowsOf(url, "research_tasks")).toBe(200);
+  const half = await startCommand(["list-research"], { env: there }).ended;
+  expect(half.code).toBe(1);
+  expect(half.stderr).toContain("is not finished");
+  expect(await rowsOf(url, "processes")).toBe(0);
+  // Had the rows of before been moved again, the third batch would be in the same table.
+  await killed("after-moved-batch:3");
+  expect(await rowsOf(url, "research_attempts")).toBe(200);
+  await killed("after-moved-batch:6");
+  await killed("before-move-finished");
+  const other = await startCommand(["list-research"], { env }).ended;
+  expect(other.stderr).not.toContain("was moved");
+  await killed("before-source-marked");
+  const { code, stdout, stderr } = await migrate();
+  expect(code, stderr).toBe(0);
+  expect(stdout).toContain("It was moved before");
+  expect(stdout).not.toContain("DIFFERENT");
+  expect((await startCommand(["list-research"], { env }).ended).stderr).toContain("was moved");
+  expect((await migrate("--verify")).code).toBe(0);
+});
+
+test("P7 a file that was used again after a break arrives as it is then", async (context) => {
+  const { migrate, killed, file, url } = await openMove(context);
+  await killed("after-moved-batch:5");
+  await withFile(file, async (db) => {
+    await db.updateTable("research_tasks").set({ status: "failed" }).where("task_id", "=", runId(1)).execute();
+    await db.deleteFrom("research_rounds").where("task_id", "=", runId(0)).execute();
+  });
+  const { code, stderr } = await migrate();
+  expect(code, stderr).toBe(0);
+  expect(await ask(url, `select status from research_tasks where task_id = '${runId(1)}'`)).toEqual([
+    { status: "failed" },
+  ]);
+  expect(await rowsOf(url, "research_rounds")).toBe(114);
+});
+
+test("P7 --verify tells what differs, by table, and changes nothing", async (context) => {
+  const { migrate, file, url } = await openMove(context, 30);
+  await migrate();
+  await withFile(file, async (db) => {
+    await db.updateTable("research_events").set({ kind: "Thought" }).where("seq", "=", 1).execute();
+  });
+  await ask(url, `update research_results set raw = null where task_id = '${runId(6)}'`);
+  const { code, stdout } = await migrate("--verify", "--json");
+  expect(code).toBe(1);
+  const different = JSON.parse(stdout).tables.filter(({ same }: { same: boolean }) => !same);
+  expect(different.map(({ table }: { table: string }) => table)).toEqual(["research_results", "research_events"]);
+});
+
+test("P7 refuses a target with other runs, and a file or a target that processes use", async (context) => {
+  const { migrate, url, env, there } = await openMove(context, 10);
+  const server = await startServer({ env, configDir: env["HOME"] ?? "" });
+  await server.call("list_research", {});
+  const used = await migrate();
+  expect(used.stderr).toContain(`Other processes use the file (${server.pid})`);
+  await server.close();
+  const early = await startServer({ env: there, configDir: env["HOME"] ?? "" });
+  await early.call("list_research", {});
+  expect((await migrate()).stderr).toContain("Other processes use the PostgreSQL database");
+  expect((await startCommand(["list-research"], { env: there }).ended).code).toBe(0);
+  await early.close();
+  expect((await migrate()).code).toBe(0);
+
+  const second = await openMove(context, 5);
+  for (const args of [[], ["--dry-run"]]) {
+    const refused = await startCommand(["migrate", ...args], {
+      env: { ...second.env, GEMINI_SEARCH_DATABASE_URL: url },
+    }).ended;
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("holds runs that did not come from this file");
+  }
+  expect(await rowsOf(url, "research_tasks")).toBe(10);
+  const idle = await startServer({ env: second.env, configDir: second.env["HOME"] ?? "" });
+  await idle.call("list_research", {});
+  expect((await second.migrate("--force")).code).toBe(0);
+  await idle.close();
+});
+
+test("B3 what is wrong is said, with what to do, and never with the password", async (context) => {
+  const { env, url, file, migrate } = await openMove(context, 4);
+  const password = new URL(url).password;
+  const user = `reader_${randomUUID().slice(0, 8)}`;
+  await onServer(`create role ${user} login password 'never-real-reader'`);
+  const newer = await emptyDatabase();
+  await ask(newer, "create table kysely_migration (name text, timestamp text)");
+  await ask(newer, "insert into kysely_migration values ('9999-from-the-future', '')");
+  const address = new URL(url);
+  const as = (change: (to: URL) => void): string => {
+    const to = new URL(address);
+    change(to);
+    return to.href;
+  };
+  const cases: [string[], string | undefined, RegExp][] = [
+    [["--to", as((to) => (to.port = "1"))], undefined, /cannot be reached/],
+    [["--to", as((to) => (to.password = "never-real-wrong"))], undefined, /refuses the sign-in/],
+    [["--to", as((to) => (to.pathname = "/nowhere"))], undefined, /refuses the sign-in/],
+    [["--to", as((to) => ((to.username = user), (to.password = "never-real-reader")))], undefined, /cannot be written/],
+    [["--to", newer], undefined, /written by a newer gemini-search-mcp/],
+    [["--to", "-"], `mysql://ann:${password}@host/x`, /is not the address of a PostgreSQL database/],
+    [[], undefined, /It is not said where to move to/],
+    [["--from", `${file}-not`, "--to", url], undefined, /There is no database at/],
+  ];
+  for (const [args, stdin, message] of cases) {
+    const { code, stdout, stderr } = await startCommand(["migrate", "--json", ...args], { env, stdin }).ended;
+    expect(code).toBeGreaterThan(0);
+    expect(JSON.parse(stdout).error.message).toMatch(message);
+    for (const secret of [password, decodeURIComponent(password), "never-real-wrong", "never-real-reader"]) {
+      expect(stdout + stderr).not.toContain(secret);
+    }
+  }
+  const { code } = await startCommand(["migrate", "--to", "-"], { env, stdin: `${url}\n` }).ended;
+  expect(code).toBe(0);
+  expect((await migrate("--verify", "--dry-run")).code).toBe(2);
+});

@@ -1,0 +1,113 @@
+/** The built servers on PostgreSQL, as on several machines: each with a config directory of its own. */
+
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { cp, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test, type TestContext, vi } from "vitest";
+import { onServer } from "../support/databases.ts";
+import { openHttpScene } from "../support/http-server.ts";
+import { openResearch, QUERY, type ResearchScene, SLOW, startRun, untilStatus } from "../support/research.ts";
+import { ROOT, type RunningServer, temporaryDirectory } from "../support/server.ts";
+
+/** A server that shares nothing with the others but the database. */
+function elsewhere(context: TestContext, scene: ResearchScene): Promise<RunningServer> {
+  const directory = temporaryDirectory();
+  context.onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return scene.server({ env: { GEMINI_SEARCH_CONFIG_DIR: directory, HOME: directory } });
+}
+
+test("I3 I9 J1 K1 Q2 two servers join one start, and each lists, follows and returns it", async (context) => {
+  const scene = await openResearch(context);
+  const servers = [await scene.server(), await elsewhere(context, scene)];
+  const starts = await Promise.all(
+    servers.flatMap((server) => [1, 2, 3].map(() => server.call("start_deep_research", { query: QUERY }))),
+  );
+  const ids = new Set(starts.map(({ structured }) => structured["task_id"]));
+  expect(ids.size).toBe(1);
+  expect(scene.accepted()).toBe(1);
+  const [task_id] = ids;
+  for (const server of servers) {
+    await untilStatus(server, task_id, "completed");
+    const { structured } = await server.call("get_research_results", { task_id });
+    expect(structured).toMatchObject({ success: true, report: expect.stringContaining("#") });
+    expect((await server.call("list_research", {})).structured["runs"]).toHaveLength(1);
+  }
+  expect(readdirSync(scene.configDir).filter((name) => name.includes(".db"))).toEqual([]);
+});
+
+test("P2 I8 kill -9: another server goes on with the run, and nothing is paid twice", async (context) => {
+  const scene = await openResearch(context, SLOW);
+  const [first, second] = [await scene.server(), await elsewhere(context, scene)];
+  const task_id = await startRun(first);
+  process.kill(first.pid, "SIGKILL");
+  scene.gemini.skip(8 * 60_000);
+  await untilStatus(second, task_id, "completed");
+  expect(scene.accepted()).toBe(1);
+});
+
+test("P5 I8 the database refuses everything for a while: the paid run is not lost, and nothing is sent twice", async (context) => {
+  const scene = await openResearch(context, SLOW);
+  const server = await scene.server();
+  const task_id = await startRun(server);
+  const database = new URL(scene.env["GEMINI_SEARCH_DATABASE_URL"] ?? "").pathname.slice(1);
+  await onServer(`alter database ${database} with allow_connections false`);
+  await onServer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
+  const refused = await server.call("check_research_status", { task_id });
+  expect(refused.structured).toMatchObject({ success: false, error: { code: "SQLITE_ERROR" } });
+  await onServer(`alter database ${database} with allow_connections true`);
+  scene.gemini.skip(8 * 60_000);
+  await vi.waitFor(() => untilStatus(server, task_id, "completed"), 20_000);
+  expect(scene.accepted()).toBe(1);
+  expect(server.stderr()).not.toContain(passwordOf(scene));
+});
+
+const passwordOf = (scene: ResearchScene): string => new URL(scene.env["GEMINI_SEARCH_DATABASE_URL"] ?? "").password;
+
+test("A9 serve takes a token that was added at another machine, until that revokes it", async (context) => {
+  const scene = await openHttpScene(context);
+  const other = temporaryDirectory();
+  context.onTestFinished(() => rmSync(other, { recursive: true, force: true }));
+  const there = { env: { GEMINI_SEARCH_CONFIG_DIR: other, HOME: other } };
+  const { stdout } = await scene.command(["token", "add", "ann"], there);
+  const server = await scene.http();
+  const client = await server.connect("modern", stdout.trim());
+  expect((await client.call("list_research", {})).structured).toMatchObject({ success: true, runs: [] });
+  await scene.command(["token", "revoke", "ann"], there);
+  const headers = { authorization: `Bearer ${stdout.trim()}` };
+  expect((await fetch(`${server.url}/mcp`, { method: "POST", headers })).status).toBe(401);
+});
+
+test("B3 the address and its password are in no answer, no log, no file; doctor names the place alone", async (context) => {
+  const scene = await openResearch(context);
+  const server = await scene.server({ env: { DEBUG: "true" } });
+  await startRun(server);
+  const doctor = await scene.command(["doctor", "--offline"]);
+  expect(doctor.stdout).toMatch(/PostgreSQL at 127\.0\.0\.1:\d+\/test_/);
+  const files = readdirSync(scene.configDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
+  const password = passwordOf(scene);
+  const wrong = await scene.command(["list-research"], {
+    env: { GEMINI_SEARCH_DATABASE_URL: `postgres://ann:${password}@127.0.0.1:1/x` },
+  });
+  expect(wrong.code).toBe(1);
+  const said = [server.stderr(), doctor.stdout, doctor.stderr, wrong.stdout, wrong.stderr, ...files].join("\n");
+  for (const spelled of [password, decodeURIComponent(password)]) expect(said).not.toContain(spelled);
+});
+
+test("without the driver the answer says what to install, and where", async (context) => {
+  const scene = await openResearch(context);
+  const place = join(temporaryDirectory(), "node_modules", "gemini-search-mcp");
+  context.onTestFinished(() => rmSync(join(place, "../.."), { recursive: true, force: true }));
+  await mkdir(place, { recursive: true });
+  for (const name of ["bin", "dist", "prompts", "package.json"])
+    await cp(join(ROOT, name), join(place, name), { recursive: true });
+  const program = [join(place, "bin/gemini-search-mcp.js"), "list-research"];
+  const { stderr } = await promisify(execFile)(process.execPath, program, { env: scene.env }).catch(
+    (failure: { stderr: string }) => failure,
+  );
+  expect(stderr).toContain("the driver for PostgreSQL is not installed");
+  expect(stderr).toContain(`Run this in ${join(place, "../..")}: npm install pg pg-boss`);
+});

@@ -1,0 +1,71 @@
+/** A sender of paid starts, on a clock that moves when it is told to. */
+
+import type { TestContext } from "vitest";
+import { AppError } from "../../src/errors.ts";
+import type { BeginRequest, Begun } from "../../src/gemini/agent.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { startResearch } from "../../src/runs/start.ts";
+import { openStage, request } from "./research-deps.ts";
+
+export const error = new AppError({
+  code: "GEMINI_UNAVAILABLE",
+  message: "The connection to Google's service failed.",
+});
+export const NOT_SENT: Begun = { kind: "not_sent", error };
+export const LOST: Begun = { kind: "unknown", why: "The connection broke." };
+export const TAKEN: Begun = { kind: "accepted", interactionId: "v1_taken" };
+export const busy = (retryAfterMs: number | undefined): Begun => ({ kind: "rate_limited", retryAfterMs, error });
+
+/** Google answers with these in turn, the last one for ever. */
+export async function openSender(context: Pick<TestContext, "onTestFinished">, answers: Begun[]) {
+  const stage = await openStage(context);
+  const began = 1_000_000;
+  let now = began;
+  const sent: BeginRequest[] = [];
+  const sentAt: number[] = [];
+  const lines: string[] = [];
+  const leaving = new AbortController();
+  const duties: Promise<unknown>[] = [];
+  const asleep: (() => Promise<void> | void)[] = [];
+  const research = {
+    ...stage.deps({
+      fingerprint: { key: "a-key", baseUrl: "https://google.test" },
+      begin: async (wish) => {
+        sent.push(wish);
+        sentAt.push(now - began);
+        return answers[Math.min(sent.length, answers.length) - 1] ?? LOST;
+      },
+    }),
+    clock: {
+      now: () => now,
+      sleep: async (ms: number) => {
+        now += ms;
+        await asleep.shift()?.();
+      },
+    },
+    log: createLog({ from: "ERROR", format: "text", redact: (text) => text, write: (line) => lines.push(line) }),
+    leaving: leaving.signal,
+    during: <T>(work: Promise<T>): Promise<T> => {
+      duties.push(work);
+      return work;
+    },
+  };
+  const start = async (wish: Partial<typeof request> & { notice?: string } = {}): Promise<string> => {
+    const started = await startResearch(research, { ...request, ...wish });
+    if (started.kind === "started") await started.sending;
+    return started.taskId;
+  };
+  return { ...stage, research, sent, sentAt, lines, leaving, duties, asleep, start, db: stage.store.db, began };
+}
+
+export type Sender = Awaited<ReturnType<typeof openSender>>;
+
+/** Takes no write any more once Google has answered. */
+export const breakStore = (sender: Sender): void => {
+  const { begin } = sender.research.agent;
+  sender.research.agent.begin = async (wish) => {
+    const begun = await begin(wish);
+    await sender.refuseWrites();
+    return begun;
+  };
+};
