@@ -52,9 +52,10 @@ async function withinTime(
   // Not AbortSignal.timeout: the SDK takes that one for a fault worth repeating.
   const controller = new AbortController();
   const started = Date.now();
+  const log = request.log ?? options.log;
   const timer = setTimeout(() => controller.abort(), options.timeoutMs);
   const ticker = setInterval(() => {
-    options.log.info(`Gemini API call has been running for ${Math.round((Date.now() - started) / 1_000)} s`);
+    log.info(`Gemini API call has been running for ${Math.round((Date.now() - started) / 1_000)} s`);
   }, options.progressLogIntervalMs);
   const forward = (): void => controller.abort();
   request.signal.addEventListener("abort", forward, { once: true });
@@ -66,7 +67,7 @@ async function withinTime(
     throw apiFailure(error, {
       model: request.model ?? options.defaultModel,
       partialText: received.text,
-      log: options.log,
+      log,
     });
   } finally {
     clearTimeout(timer);

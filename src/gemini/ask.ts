@@ -9,6 +9,8 @@ export interface AskRequest {
   signal: AbortSignal;
   /** A short line about what is happening now, for people who wait. Query and title text is untrusted. */
   onActivity: (activity: string) => void;
+  /** The log of the run that asks; the backend's own where none does. */
+  log?: Record<"debug" | "info" | "warn", (message: string) => void> | undefined;
 }
 
 export interface VisitedSource {

@@ -1,6 +1,7 @@
 /** What every request to Google keeps to: its answer takes a bounded part of our memory, its key goes nowhere else. */
 
 import { AppError } from "../errors.ts";
+import { observedRequest } from "./observed-request.ts";
 
 /** The largest interaction seen had 1.3 MB. With twice as much a stream of small events took us over 300 MB. */
 export const MOST_BYTES = 16 * 1_024 * 1_024;
@@ -20,15 +21,18 @@ export function boundFetch(): void {
   const { fetch } = globalThis;
   globalThis.fetch = async (input, init) => {
     // Fetch would take the key along to wherever it is sent.
-    const guard = carriesKey(input, init) ? { redirect: "manual" as const } : {};
-    return bounded(await fetch(input, { ...init, ...guard }));
+    const guard = carries(KEY_HEADER, input, init) ? { redirect: "manual" as const } : {};
+    const send = (): Promise<Response> => fetch(input, { ...init, ...guard });
+    return bounded(await (carries(SDK_HEADER, input, init) ? observedRequest(input, init, send) : send()));
   };
 }
 
 const KEY_HEADER = "x-goog-api-key";
+/** On every request of Google's SDK, and of nobody else who fetches in this process. */
+const SDK_HEADER = "x-goog-api-client";
 
-const carriesKey = (input: Parameters<typeof fetch>[0], init: RequestInit | undefined): boolean =>
-  new Headers(init?.headers ?? (input instanceof Request ? input.headers : {})).has(KEY_HEADER);
+const carries = (header: string, input: Parameters<typeof fetch>[0], init: RequestInit | undefined): boolean =>
+  new Headers(init?.headers ?? (input instanceof Request ? input.headers : {})).has(header);
 
 /** Nothing of Google's is that long: whoever answers is not Google, or out of order. */
 export class AnswerTooLong extends AppError {

@@ -32,7 +32,7 @@ export function createAutoBackend({ cli, api, apiReady, log }: AutoBackendOption
           if (!vanished && !refused) throw error;
           if (vanished) return api.ask(request);
           signedOut = true;
-          log.warn(SIGNED_OUT);
+          (request.log ?? log).warn(SIGNED_OUT);
         }
       }
       const answer = await api.ask(request);

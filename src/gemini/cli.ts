@@ -4,6 +4,7 @@ import { AppError } from "../errors.ts";
 import { runChild, type ChildOutcome } from "../platform/child.ts";
 import type { Log } from "../platform/log.ts";
 import { createRedactor } from "../platform/redact.ts";
+import { inSpan } from "../telemetry/telemetry.ts";
 import type { Answer, AskRequest, Backend } from "./ask.ts";
 import { childEnvironment, depthOf } from "./cli-environment.ts";
 import { cliFailure, cliNotFound } from "./cli-failures.ts";
@@ -71,13 +72,16 @@ export function createCliBackend(options: CliBackendOptions): CliBackend {
   };
 }
 
-async function takeSlot({ slots, log }: CliBackendOptions, { signal, onActivity }: AskRequest): Promise<() => void> {
+async function takeSlot(
+  options: CliBackendOptions,
+  { signal, onActivity, log = options.log }: AskRequest,
+): Promise<() => void> {
   const onWait = (): void => {
     log.info("All Gemini CLI slots of this machine are taken; waiting for a free one.");
     onActivity("Waiting for a free Gemini CLI slot");
   };
   try {
-    return await slots.take({ signal, onWait });
+    return await options.slots.take({ signal, onWait });
   } catch (error) {
     throw signal.aborted ? cancelled() : error;
   }
@@ -166,10 +170,12 @@ async function spawnGeminiCli(spawn: Spawn): Promise<{ child: ChildOutcome; outp
   });
   const started = performance.now();
   const ticker = setInterval(() => {
-    options.log.info(`Gemini CLI call has been running for ${Math.round((performance.now() - started) / 1_000)} s`);
+    (request.log ?? options.log).info(
+      `Gemini CLI call has been running for ${Math.round((performance.now() - started) / 1_000)} s`,
+    );
   }, options.progressLogIntervalMs);
   try {
-    const child = await runChild({
+    const child = await observedChild({
       command: program.command,
       args: [
         ...program.leadingArgs,
@@ -197,6 +203,15 @@ async function spawnGeminiCli(spawn: Spawn): Promise<{ child: ChildOutcome; outp
   }
 }
 
+const observedChild = (request: Parameters<typeof runChild>[0]): Promise<ChildOutcome> =>
+  inSpan({ name: "gemini", kind: "client", attributes: { "process.executable.name": "gemini" } }, async (span) => {
+    const child = await runChild(request);
+    span.set({ "gemini_search.child.ended": child.ended });
+    if (child.ended !== "exit") span.fail(child.ended);
+    else if (child.exitCode !== undefined) span.set({ "process.exit.code": child.exitCode });
+    return child;
+  });
+
 interface Ended {
   child: ChildOutcome;
   output: CliOutput;
@@ -223,7 +238,8 @@ function conclude({ child, output, session, request, options, redact }: Ended): 
   }
   if (request.signal.aborted) throw cancelled();
   if (child.ended !== "not_started" && child.stderr.trim() !== "") {
-    options.log.debug(`The end of what the Gemini CLI wrote on stderr:\n${redact(child.stderr.slice(-4_000))}`);
+    const log = request.log ?? options.log;
+    log.debug(`The end of what the Gemini CLI wrote on stderr:\n${redact(child.stderr.slice(-4_000))}`);
   }
   throw cliFailure({ child, output, timeoutMs: options.timeoutMs, partialText: text });
 }

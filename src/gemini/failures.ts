@@ -76,7 +76,7 @@ function fromStatus(status: number, { keyRefused, model }: { keyRefused: boolean
 export interface ApiFailureContext {
   model: string;
   partialText: string;
-  log: Log;
+  log: Pick<Log, "debug">;
 }
 
 /** Any error of the SDK or of fetch. What was received before a broken connection is kept. */

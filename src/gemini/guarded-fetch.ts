@@ -2,6 +2,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { bounded } from "./bounded-fetch.ts";
+import { observedRequest } from "./observed-request.ts";
 
 export type Fetch = typeof fetch;
 
@@ -16,7 +17,7 @@ export function guardedFetch(fetcher: Fetch, mostBytes: number): Fetch {
     const signal = limited.getStore();
     // Fetch would take the key along to wherever it is sent.
     const guard = { redirect: "manual" as const, ...(signal !== undefined && { signal }) };
-    const response = await fetcher(input, { ...init, ...guard });
+    const response = await observedRequest(input, init, () => fetcher(input, { ...init, ...guard }));
     return bounded(response, { most: mostBytes });
   };
 }

@@ -52,6 +52,11 @@ describe("a start", () => {
     expect(stage.logged.join("\n")).not.toContain(KEY);
   });
 
+  test("P4 that is to come back after parts of a second does so in whole milliseconds", async () => {
+    const stage = await openStage({ create: [{ fault: "http-429", retry_after: "34.074824224" }] });
+    expect(await start(stage.agent)).toMatchObject({ kind: "rate_limited", retryAfterMs: 34_075 });
+  });
+
   test("I8 that hangs after it was taken is unknown when we give up, and is not sent again", async () => {
     const stage = await openStage({ create: [{ fault: "accept-then-hang" }] });
     const controller = new AbortController();

@@ -39,8 +39,8 @@ export function createInteractionsAgent(options: InteractionsOptions): Agent {
   let created: Promise<Interactions> | undefined;
   const connect = (): Promise<Interactions> =>
     (created ??= createGoogleClient({ ...options, fetch: guarded }).then(({ interactions }) => interactions));
-  const failureOf = (error: unknown, agent = "the agent"): AppError =>
-    apiFailure(error, { model: agent, partialText: "", log: options.log });
+  const failureOf = (error: unknown, { agent = "the agent", log = options.log } = {}): AppError =>
+    apiFailure(error, { model: agent, partialText: "", log });
 
   const begin = async (request: BeginRequest): Promise<Begun> => {
     if (!mayAsk) return { kind: "refused", error: missingKey("research") };
@@ -52,7 +52,9 @@ export function createInteractionsAgent(options: InteractionsOptions): Agent {
       // An answer without an id was an answer all the same: something may be running.
       return interaction === undefined ? UNREADABLE : { kind: "accepted", interactionId: interaction.id };
     } catch (error) {
-      return classifyStart(error, failureOf(error, request.agent));
+      const { agent, labels } = request;
+      const log = labels["run"] === undefined ? options.log : options.log.forRun(labels["run"]);
+      return classifyStart(error, failureOf(error, { agent, log }));
     }
   };
 
@@ -163,12 +165,14 @@ const LONGEST_RETRY_AFTER_MS = 15 * 60_000;
 /** Seconds or a date in the header, or Google's RetryInfo in the body. */
 function retryAfter(error: unknown): number | undefined {
   if (!isRecord(error)) return undefined;
-  const { headers, message } = error;
+  // The message holds all of the body only where that has no message of its own.
+  const { headers, message, body } = error;
   const header = headers instanceof Headers ? headers.get("retry-after") : null;
-  const info = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(typeof message === "string" ? message : "")?.[1];
+  const info = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(`${String(body)} ${String(message)}`)?.[1];
   const seconds = header === null ? Number(info) : Number(header);
   const ms = Number.isNaN(seconds) && header !== null ? Date.parse(header) - Date.now() : seconds * 1_000;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), LONGEST_RETRY_AFTER_MS);
+  // Google says nanoseconds; nobody here counts parts of a millisecond.
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, Math.ceil(ms)), LONGEST_RETRY_AFTER_MS);
 }
 
 async function follow(interactions: Interactions, request: FollowRequest): Promise<void> {

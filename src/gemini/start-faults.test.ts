@@ -181,6 +181,7 @@ describe("a pause that Google asks for", () => {
   test.each([
     ["3s", 3_000],
     ["1.25s", 1_250],
+    ["34.074824224s", 34_075],
     ["12s", 12_000],
     ["3", undefined],
     ["s", undefined],

@@ -13,6 +13,7 @@ import type { WellKnown } from "./oauth.ts";
 import { isPageAddress } from "./page-addresses.ts";
 import type { Admitted, Asking, PageDoor } from "./page-door.ts";
 import { protectPage } from "./page-headers.ts";
+import { countRequest, inRequestSpan } from "./observe.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import { createWeb } from "../web/web.ts";
@@ -33,10 +34,12 @@ interface HttpEnv {
 }
 
 const PUBLIC = "/.well-known/";
+const PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
 
 export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   const { app, mcp, guard, pageDoor, wellKnown, rateLimit } = parts;
   const http = new Hono<HttpEnv>();
+  http.use(countRequest);
   http.use(async (context, next) => {
     await next();
     if (isPageAddress(context.req.path)) protectPage(context.res.headers);
@@ -77,7 +80,7 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
     const tooMany = rateLimit(admitted.budget);
     if (tooMany !== undefined) return tooMany;
     context.set("caller", admitted.caller);
-    await next();
+    await inRequestSpan(context, next);
     const isWelcome = async (): Promise<boolean> =>
       !((await admit(context, { address, again: true })) instanceof Response);
     context.res = whileWelcome(context.res, { isWelcome });
@@ -85,6 +88,10 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
     return undefined;
   });
   http.all("/mcp", (context) => mcp.handle(context.req.raw, context.get("caller")));
+  http.get("/metrics", async (context) => {
+    const text = await (await app.telemetry)?.metricsText?.();
+    return text === undefined ? refuse(UNKNOWN_ADDRESS) : context.body(text, 200, { "content-type": PROMETHEUS });
+  });
   http.route("/", pageDoor.inside);
   http.route("/", createWeb(app));
   http.notFound(() => refuse(UNKNOWN_ADDRESS));

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { sharedFor } from "../../test/support/databases.ts";
 import { RESOURCE, startIssuer } from "../../test/support/issuer.ts";
 import { AppError } from "../errors.ts";
 import type { Caller } from "../mcp/visit.ts";
@@ -26,7 +27,8 @@ beforeEach(async () => {
   lines = [];
   time = 1_000_000;
   directory = mkdtempSync(join(tmpdir(), "gemini-search-authenticate-"));
-  store = await openStore({ file: join(directory, "deep_research.db"), clock, log });
+  const file = join(directory, "deep_research.db");
+  store = await openStore({ file, shared: await sharedFor(file), clock, log });
 });
 afterEach(async () => {
   await store.close();

@@ -18,6 +18,7 @@ import { clientOf } from "./client.ts";
 import { confirm } from "./confirm.ts";
 import { legacyTaskHandle, withoutTask } from "./legacy-tasks.ts";
 import type { MoreTools } from "./more-tools.ts";
+import { observedCall } from "./observed-call.ts";
 import { audible } from "./progress.ts";
 import { knownTask, type TaskSource } from "./task-source.ts";
 import { declaresTasks, taskHandle } from "./tasks.ts";
@@ -56,9 +57,13 @@ export function serveTools(mcpServer: McpServer, { app, visit, tasks, more }: Se
   };
   // As one piece of work: a process that leaves waits for all of it, and begins nothing in between.
   server.setRequestHandler("tools/call", ({ params }, context) =>
-    app.shutdown.during(answer({ params, context, mcpServer })),
+    app.shutdown.during(
+      observedCall({ tool: ownName(params.name), meta: params._meta }, () => answer({ params, context, mcpServer })),
+    ),
   );
 }
+
+const ownName = (name: string): string => (TOOLS.some((tool) => tool.name === name) ? name : "other");
 
 function noSuchTool(name: string): never {
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}.`);

@@ -1,0 +1,45 @@
+/** HTTP requests as telemetry sees them: a figure for each, a span for those of callers who are known. */
+
+import type { Context, Next } from "hono";
+import { routePath } from "hono/route";
+import { add, inSpan, isRecording, measure } from "../telemetry/telemetry.ts";
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/** Labels come from our own table of addresses, never from the request. */
+export async function countRequest(context: Context, next: Next): Promise<void> {
+  if (!isRecording()) return next();
+  const began = performance.now();
+  await next();
+  measure("http.server.request.duration", (performance.now() - began) / 1_000, {
+    "http.request.method": methodOf(context),
+    "http.route": routePath(context, -1),
+    "http.response.status_code": context.res.status,
+  });
+}
+
+/** Only after the caller was let in: a stranger's `traceparent` leads nowhere. */
+export async function inRequestSpan(context: Context, next: Next): Promise<void> {
+  if (!isRecording() || context.req.path === "/metrics") return next();
+  const [method, route] = [methodOf(context), routePath(context, -1)];
+  const attributes = { "http.request.method": method, "http.route": route };
+  const parent = context.req.header("traceparent");
+  await inSpan({ name: `${method} ${route}`, kind: "server", attributes, parent }, async (span) => {
+    await next();
+    const { status } = context.res;
+    span.set({ "http.response.status_code": status });
+    if (status >= 500) span.fail(String(status));
+  });
+  context.res = countedWhileOpen(context.res);
+}
+
+const methodOf = ({ req }: Context): string => (METHODS.includes(req.method) ? req.method : "_OTHER");
+
+function countedWhileOpen(response: Response): Response {
+  if (response.body === null || !response.headers.get("content-type")?.startsWith("text/event-stream")) return response;
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  add("gemini_search.streams", 1, { side: "client" });
+  const closed = (): void => add("gemini_search.streams", -1, { side: "client" });
+  response.body.pipeTo(writable).then(closed, closed);
+  return new Response(readable, { status: response.status, headers: response.headers });
+}

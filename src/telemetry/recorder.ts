@@ -1,0 +1,159 @@
+/** Turns what the program says into OpenTelemetry's spans and metrics: the only file that knows its API. */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import {
+  type Context,
+  type Meter,
+  type ObservableGauge,
+  ROOT_CONTEXT,
+  type Span as ApiSpan,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from "@opentelemetry/api";
+import { COUNTERS, type GaugeName, GAUGES, HISTOGRAMS, UP_AND_DOWN } from "./instruments.ts";
+import { type Attributes, errorTypeOf, type Recorder, RUN_ID, type Span } from "./telemetry.ts";
+
+/** What the store knows, read whenever metrics are collected. */
+export interface RunGauges {
+  runs: { status: string; kind: string; count: number }[];
+  due: number;
+  oldestDueAgeMs: number;
+}
+
+export interface RecorderOptions {
+  tracer: Tracer;
+  meter: Meter;
+  /** Undefined while there is nothing to read. */
+  runGauges: () => Promise<RunGauges | undefined>;
+}
+
+interface Scope {
+  context: Context;
+  taskId: string | undefined;
+}
+
+const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
+
+export function createRecorder({ tracer, meter, runGauges }: RecorderOptions): Recorder {
+  const scopes = new AsyncLocalStorage<Scope>();
+  const { add, measure } = instrumentsOf(meter);
+  observe(meter, runGauges);
+  const current = (): ApiSpan | undefined => trace.getSpan(scopes.getStore()?.context ?? ROOT_CONTEXT);
+  return {
+    inSpan: async ({ name, kind, attributes = {}, parent }, work) => {
+      const scope = scopes.getStore();
+      const { context, links } = standing(scope?.context ?? ROOT_CONTEXT, parent);
+      const span = tracer.startSpan(
+        name,
+        {
+          kind: kind === undefined ? SpanKind.INTERNAL : KINDS[kind],
+          attributes: { ...attributes, ...(scope?.taskId === undefined ? {} : { [RUN_ID]: scope.taskId }) },
+          links,
+        },
+        context,
+      );
+      const inside: Scope = { context: trace.setSpan(context, span), taskId: scope?.taskId };
+      try {
+        return await scopes.run(inside, () => work(spanOf(span)));
+      } catch (error) {
+        spanOf(span).fail(errorTypeOf(error));
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+    inRun: (taskId, { apart }, work) => {
+      if (!apart && taskId !== undefined) current()?.setAttribute(RUN_ID, taskId);
+      const context = apart ? ROOT_CONTEXT : (scopes.getStore()?.context ?? ROOT_CONTEXT);
+      return scopes.run({ context, taskId }, work);
+    },
+    add,
+    measure,
+    traceIds: () => {
+      const span = current()?.spanContext();
+      return span === undefined ? undefined : { trace_id: span.traceId, span_id: span.spanId };
+    },
+  };
+}
+
+function spanOf(span: ApiSpan): Span {
+  return {
+    set: (attributes) => void span.setAttributes(attributes),
+    fail: (errorType) => void span.setAttribute("error.type", errorType).setStatus({ code: SpanStatusCode.ERROR }),
+  };
+}
+
+/** Under the caller's span where one was named; what is going on here is linked then, if it is another trace. */
+function standing(here: Context, traceparent: string | undefined) {
+  const remote = traceparent === undefined ? undefined : parseTraceparent(traceparent);
+  if (remote === undefined) return { context: here, links: [] };
+  const local = trace.getSpan(here)?.spanContext();
+  if (local?.traceId === remote.traceId) return { context: here, links: [] };
+  return {
+    context: trace.setSpanContext(here, remote),
+    links: local === undefined ? [] : [{ context: local }],
+  };
+}
+
+/** https://www.w3.org/TR/trace-context/#traceparent-header: later versions may have more behind the flags. */
+const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-.*)?$/;
+
+export function parseTraceparent(header: string): SpanContext | undefined {
+  const [, version, traceId, spanId, flags] = TRACEPARENT.exec(header.trim()) ?? [];
+  if (version === undefined || traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  if (version === "00" && header.trim().length > 55) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
+}
+
+function instrumentsOf(meter: Meter): Pick<Recorder, "add" | "measure"> {
+  const counters = new Map<string, { add(value: number, attributes: Attributes): void }>();
+  for (const [name, options] of Object.entries(COUNTERS)) {
+    const goesDown = UP_AND_DOWN.some((other) => other === name);
+    counters.set(name, goesDown ? meter.createUpDownCounter(name, options) : meter.createCounter(name, options));
+  }
+  const histograms = new Map<string, { record(value: number, attributes: Attributes): void }>();
+  for (const [name, { unit, description, buckets }] of Object.entries(HISTOGRAMS)) {
+    const advice = { explicitBucketBoundaries: buckets };
+    histograms.set(name, meter.createHistogram(name, { unit, description, advice }));
+  }
+  return {
+    add: (name, value, attributes) => counters.get(name)?.add(value, attributes),
+    measure: (name, value, attributes) => histograms.get(name)?.record(value, attributes),
+  };
+}
+
+const NANOSECONDS = 1e9;
+const LOOP_RESOLUTION_MS = 20;
+
+function observe(meter: Meter, runGauges: RecorderOptions["runGauges"]): void {
+  const gauges = new Map<string, ObservableGauge>(
+    Object.entries(GAUGES).map(([name, options]) => [name, meter.createObservableGauge(name, options)]),
+  );
+  const delay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+  delay.enable();
+  meter.addBatchObservableCallback(
+    async (result) => {
+      const tell = (name: GaugeName, value: number, attributes: Attributes = {}): void => {
+        const gauge = gauges.get(name);
+        if (gauge !== undefined) result.observe(gauge, value, attributes);
+      };
+      tell("process.memory.usage", process.memoryUsage.rss());
+      if (delay.count > 0) {
+        tell("nodejs.eventloop.delay.p99", delay.percentile(99) / NANOSECONDS);
+        tell("nodejs.eventloop.delay.max", delay.max / NANOSECONDS);
+        delay.reset();
+      }
+      // A database that is busy or closed already is no reason to send nothing.
+      const stored = await runGauges().catch(() => undefined);
+      if (stored === undefined) return;
+      for (const { status, kind, count } of stored.runs) tell("gemini_search.runs", count, { state: status, kind });
+      tell("gemini_search.queue.due", stored.due);
+      tell("gemini_search.queue.oldest_due_age", stored.oldestDueAgeMs / 1_000);
+    },
+    [...gauges.values()],
+  );
+}

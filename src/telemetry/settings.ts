@@ -1,0 +1,69 @@
+/** What OpenTelemetry's standard variables ask for, as far as they are honoured here. */
+
+type SamplerName = `${"parentbased_" | ""}${"always_on" | "always_off" | "traceidratio"}`;
+
+/** As the settings name them. */
+export interface TelemetryVariables {
+  OTEL_EXPORTER_OTLP_ENDPOINT: string | undefined;
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: string | undefined;
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: string | undefined;
+  OTEL_EXPORTER_OTLP_HEADERS: string | undefined;
+  OTEL_SERVICE_NAME: string | undefined;
+  OTEL_RESOURCE_ATTRIBUTES: string | undefined;
+  OTEL_TRACES_SAMPLER: SamplerName;
+  OTEL_TRACES_SAMPLER_ARG: number | undefined;
+  OTEL_METRIC_EXPORT_INTERVAL: number;
+  OTEL_SDK_DISABLED: boolean;
+  METRICS_ENABLED: boolean;
+}
+
+export interface TelemetrySettings {
+  /** Where spans go; undefined: nowhere. */
+  traces: string | undefined;
+  metrics: string | undefined;
+  /** A secret. */
+  headers: Record<string, string>;
+  serviceName: string | undefined;
+  resourceAttributes: Record<string, string>;
+  sampler: { name: SamplerName; argument: number | undefined };
+  metricIntervalMs: number;
+  prometheus: boolean;
+}
+
+/** Undefined when nothing is asked for: then nothing of it is even loaded. */
+export function telemetrySettings(
+  variables: TelemetryVariables,
+  { scrapable }: { scrapable: boolean },
+): TelemetrySettings | undefined {
+  const base = variables.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const settings: TelemetrySettings = {
+    // A signal's own address is used as it is; the common one gets the signal's path.
+    traces: variables.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? under(base, "v1/traces"),
+    metrics: variables.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT ?? under(base, "v1/metrics"),
+    headers: keyPairs(variables.OTEL_EXPORTER_OTLP_HEADERS),
+    serviceName: variables.OTEL_SERVICE_NAME,
+    resourceAttributes: keyPairs(variables.OTEL_RESOURCE_ATTRIBUTES),
+    sampler: { name: variables.OTEL_TRACES_SAMPLER, argument: variables.OTEL_TRACES_SAMPLER_ARG },
+    metricIntervalMs: variables.OTEL_METRIC_EXPORT_INTERVAL,
+    prometheus: variables.METRICS_ENABLED && scrapable,
+  };
+  const isWanted = settings.traces !== undefined || settings.metrics !== undefined || settings.prometheus;
+  return variables.OTEL_SDK_DISABLED || !isWanted ? undefined : settings;
+}
+
+const under = (base: string | undefined, path: string): string | undefined =>
+  base === undefined ? undefined : `${base.replace(/\/+$/, "")}/${path}`;
+
+/** `name=value,name=value`, values in percent encoding; what is not of this form is left out. */
+function keyPairs(text: string | undefined): Record<string, string> {
+  const pairs = (text ?? "").split(",").map((pair) => /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair));
+  return Object.fromEntries(pairs.flatMap((pair) => (pair === null ? [] : [[pair[1] ?? "", decoded(pair[2] ?? "")]])));
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
