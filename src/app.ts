@@ -9,6 +9,7 @@ import { createPrices, once, type ResearchComposition, researchDeps } from "./co
 import { type Config, type Environment, loadConfig, readEnvironment, silenceLeakySwitches } from "./config.ts";
 import { pricedBy } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
+import { AppError } from "./errors.ts";
 import type { Backend } from "./gemini/ask.ts";
 import type { OperationDeps } from "./operations/operation.ts";
 import { systemClock } from "./platform/clock.ts";
@@ -17,6 +18,10 @@ import { createRedactor } from "./platform/redact.ts";
 import { createShutdown, type Shutdown } from "./platform/shutdown.ts";
 import type { Runner } from "./runs/runner.ts";
 import type { Store } from "./store/store.ts";
+import type { RunGauges } from "./telemetry/recorder.ts";
+import { telemetrySettings } from "./telemetry/settings.ts";
+import { startTelemetry, type Telemetry } from "./telemetry/start.ts";
+import { traceIds } from "./telemetry/telemetry.ts";
 
 /** Both `src/` and `dist/` stand beside these. */
 const PACKAGE_FILE = new URL("../package.json", import.meta.url);
@@ -29,6 +34,8 @@ export interface App {
   log: Log;
   shutdown: Shutdown;
   deps: OperationDeps;
+  /** Undefined unless traces or metrics are asked for. Whoever waits for it has all of them. */
+  telemetry?: Promise<Telemetry | undefined> | undefined;
   /** Opens the store before the first call does, and with it gives back what dead processes held. */
   openStore(): Promise<void>;
   /** Takes up unfinished background runs and follows them until the process leaves. */
@@ -41,6 +48,8 @@ export interface AppOptions {
   logFrom: LogLevel;
   /** Where log lines go; stderr when nothing is said. */
   logTo?: (line: string) => void;
+  /** Somebody may ask this process for its metrics. */
+  scrapable?: boolean;
 }
 
 export function createApp(options: AppOptions): App {
@@ -49,19 +58,29 @@ export function createApp(options: AppOptions): App {
   const redact = createRedactor(config.secrets);
   const { DEBUG: debug, LOG_FORMAT: format } = config.settings;
   const to = options.logTo === undefined ? {} : { write: options.logTo };
-  const log = createLog({ from: debug ? "DEBUG" : options.logFrom, format, redact, ...to });
+  const log = createLog({ from: debug ? "DEBUG" : options.logFrom, format, redact, traceIds, ...to });
   for (const warning of config.warnings) log.warn(warning);
   const shutdown = createShutdown();
   const stateDir = config.configDirWritable ? config.configDir : privateTempDir(shutdown);
+  let openedStore: Store | undefined;
+  const telemetry = observed({
+    config,
+    log,
+    shutdown,
+    scrapable: options.scrapable ?? false,
+    store: () => openedStore,
+  });
   const store = once(async () => {
     const { openStore } = await import("./store/store.ts");
     const opened = await openStore({
       file: config.configDirWritable ? config.databaseFile : undefined,
+      shared: config.sharedDatabase,
       clock: systemClock,
       log,
     });
     shutdown.finally(opened.close);
     await tidyUp(opened, { log, stateDir });
+    openedStore = opened;
     return opened;
   });
   const parts: Parts = { config, log, redact, shutdown, stateDir, store, prices: createPrices({ config, log }) };
@@ -72,14 +91,41 @@ export function createApp(options: AppOptions): App {
     log,
     shutdown,
     deps,
+    telemetry,
     // A failure shows in the first call that needs the store.
     openStore: () => store().then(ignore, ignore),
     followResearch: async () => {
-      const { runner } = await deps.research();
+      const { runner } = await patiently(deps.research, { log, signal: shutdown.signal });
       runner.start();
       return runner;
     },
   };
+}
+
+interface Observed extends Pick<ResearchComposition, "config" | "log" | "shutdown"> {
+  scrapable: boolean;
+  store: () => Store | undefined;
+}
+
+/** Its last step out comes after all others: what they did is told too. */
+function observed({ config, log, shutdown, scrapable, store }: Observed): App["telemetry"] {
+  const settings = telemetrySettings(config.settings, { scrapable });
+  if (settings === undefined) return undefined;
+  let gauges: (() => Promise<RunGauges>) | undefined;
+  const started = startTelemetry({
+    ...readPackage(),
+    settings,
+    log,
+    // A store is not opened to be counted.
+    runGauges: async () => {
+      const db = store()?.db;
+      if (db === undefined || shutdown.leaving()) return undefined;
+      const { createRunGauges } = await import("./runs/gauge-store.ts");
+      return (gauges ??= createRunGauges(db, systemClock.now))();
+    },
+  });
+  shutdown.finally(async () => (await started)?.close());
+  return started;
 }
 
 interface Parts extends ResearchComposition {
@@ -146,7 +192,8 @@ async function createBackend(parts: Parts): Promise<Backend> {
   const { config, log } = parts;
   const { settings, vertex } = config;
   const { createApiBackend } = await import("./gemini/api.ts");
-  const api = createApiBackend({
+  const { observedBackend } = await import("./gemini/observed.ts");
+  const options = {
     apiKey: settings.GEMINI_API_KEY,
     vertex,
     baseUrl: settings.GOOGLE_GEMINI_BASE_URL,
@@ -154,9 +201,10 @@ async function createBackend(parts: Parts): Promise<Backend> {
     timeoutMs: settings.GEMINI_SEARCH_TIMEOUT,
     progressLogIntervalMs: settings.PROGRESS_LOG_INTERVAL,
     log,
-  });
+  };
+  const api = observedBackend(createApiBackend(options));
   if (settings.SEARCH_BACKEND === "api") return api;
-  const cli = await createCli(parts);
+  const cli = observedBackend(await createCli(parts));
   if (settings.SEARCH_BACKEND === "cli") return cli;
   const { createAutoBackend } = await import("./gemini/choose.ts");
   return createAutoBackend({ cli, api, apiReady: vertex || settings.GEMINI_API_KEY !== undefined, log });
@@ -167,7 +215,7 @@ async function createCli({ config, log, redact, shutdown, stateDir, store }: Par
   const { createCliBackend } = await import("./gemini/cli.ts");
   const { stopAllChildren } = await import("./platform/child.ts");
   const { createSlotPool } = await import("./store/slots.ts");
-  const { db, processId } = await store();
+  const { db, processId, machine } = await store();
   // Also a child whose call was cancelled or timed out before: it had been promised more time than is left now.
   shutdown.signal.addEventListener("abort", () => void stopAllChildren(SHUTDOWN_GRACE_MS));
   return createCliBackend({
@@ -187,11 +235,26 @@ async function createCli({ config, log, redact, shutdown, stateDir, store }: Par
       clock: systemClock,
       log,
       processId,
-      pool: "gemini-cli",
+      pool: `gemini-cli@${machine}`,
       size: settings.GEMINI_CLI_MAX_CHILDREN,
     }),
     shutdownGrace: () => (shutdown.leaving() ? SHUTDOWN_GRACE_MS : undefined),
   });
+}
+
+const ASK_AGAIN_MS = 5_000;
+
+/** A database that is being restarted must not keep runs from being followed until this process is restarted too. */
+async function patiently<T>(work: () => Promise<T>, { log, signal }: { log: Log; signal: AbortSignal }): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof AppError && error.retryable) || signal.aborted) throw error;
+      log.warn(`${error.message} It is tried again until it can be.`);
+      await systemClock.sleep(ASK_AGAIN_MS, signal);
+    }
+  }
 }
 
 /** Of the 1.5 s a client waits before it kills us, children get the most. */
@@ -202,10 +265,10 @@ async function tidyUp({ db }: Store, { log, stateDir }: { log: Log; stateDir: st
   try {
     const { recoverInterruptedRuns } = await import("./runs/recover.ts");
     const { cleanupOrphanedTempFiles } = await import("./store/invalid-outputs.ts");
-    const { forgetDeadProcesses } = await import("./store/processes.ts");
+    const { forgetGoneProcesses } = await import("./runs/forget.ts");
     await recoverInterruptedRuns(db, log, systemClock.now());
-    await cleanupOrphanedTempFiles({ directory: stateDir, db, log });
-    await forgetDeadProcesses(db);
+    await cleanupOrphanedTempFiles({ directory: stateDir, db, clock: systemClock, log });
+    await forgetGoneProcesses(db, systemClock.now());
   } catch (error) {
     log.warn(`Tidying up after earlier processes failed: ${error instanceof Error ? error.message : "unknown"}`);
   }

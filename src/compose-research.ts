@@ -12,7 +12,9 @@ import type { Log } from "./platform/log.ts";
 import type { Shutdown } from "./platform/shutdown.ts";
 import type { DesktopNotifier } from "./notifications/desktop.ts";
 import type { OutboxSender } from "./notifications/outbox.ts";
+import type { RunQueue } from "./queue/queue.ts";
 import type { UnsavedRun } from "./runs/research.ts";
+import type { StartFailure } from "./runs/start-store.ts";
 import type { Store } from "./store/store.ts";
 
 export interface ResearchComposition {
@@ -53,8 +55,9 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
 
 async function createAgent({ config, log }: ResearchComposition): Promise<Agent> {
   const { createInteractionsAgent } = await import("./gemini/interactions.ts");
+  const { observedAgent } = await import("./gemini/observed.ts");
   const { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: baseUrl } = config.settings;
-  return createInteractionsAgent({ apiKey, vertex: config.vertex, baseUrl, log });
+  return observedAgent(createInteractionsAgent({ apiKey, vertex: config.vertex, baseUrl, log }));
 }
 
 async function composeResearch(
@@ -64,11 +67,18 @@ async function composeResearch(
   const { config, log, shutdown, stateDir, store } = parts;
   const { createRunner } = await import("./runs/runner.ts");
   const { db, processId, durable } = await store();
+  const queue = await openQueue(parts, db);
   const costOf = pricedBy(await parts.prices());
   const { deliverPending: deliver, notify } = await createDelivery(parts, { db, processId });
   const research = {
     db,
     agent: await agent(),
+    queue,
+    limits: {
+      unfinished: config.settings.RESEARCH_MAX_UNFINISHED,
+      perUser: config.settings.RESEARCH_MAX_RUNS_PER_USER,
+      startsPerMinute: config.settings.RESEARCH_MAX_STARTS_PER_MINUTE,
+    },
     processId,
     clock: systemClock,
     log,
@@ -80,12 +90,25 @@ async function composeResearch(
     during: shutdown.during,
     leaving: shutdown.signal,
     unsaved: new Map<string, UnsavedRun>(),
+    freeStarts: new Map<string, StartFailure>(),
     tell: notify,
     backUp: (run: { taskId: string; query: string }, report: string) => backUp(parts, { ...run, report, backups }),
   };
   const { RESEARCH_POLL_INTERVAL_MS: pollIntervalMs, RESEARCH_MAX_RPS: maxRps } = config.settings;
+  const { RESEARCH_FOLLOW: follows, RESEARCH_MAX_FOLLOWED: mostFollowed } = config.settings;
+  const runner = createRunner({ deps: research, pollIntervalMs, maxRps, deliver, follows, mostFollowed });
+  // A paid id that the database refuses goes to a file: without a place for it, nothing that costs is started.
+  return { research, runner, durable: durable && config.configDirWritable };
+}
 
-  return { research, runner: createRunner({ deps: research, pollIntervalMs, maxRps, deliver }), durable };
+/** A database for several machines has an engine on it; where it can only be read, there is nothing to hand out. */
+async function openQueue({ config, log, shutdown, store }: ResearchComposition, db: Store["db"]): Promise<RunQueue> {
+  const { localQueue } = await import("./queue/local.ts");
+  if (config.sharedDatabase === undefined || !(await store()).durable) return localQueue;
+  const { openDistributedQueue } = await import("./queue/distributed.ts");
+  const queue = await openDistributedQueue({ db, log });
+  shutdown.finally(queue.close);
+  return queue;
 }
 
 async function createDelivery(
@@ -169,5 +192,11 @@ async function backUp(
 /** Made when first asked for, then the same for everybody. */
 export function once<T>(create: () => Promise<T>): () => Promise<T> {
   let created: Promise<T> | undefined;
-  return () => (created ??= create());
+  const attempt = (): Promise<T> =>
+    create().catch((error: unknown) => {
+      // What cannot be had now, such as a database that is being restarted, is tried anew by who comes next.
+      created = undefined;
+      throw error;
+    });
+  return () => (created ??= attempt());
 }

@@ -20,5 +20,6 @@ export async function main(argv: string[]): Promise<void> {
     process.exitCode = 1;
     return;
   }
+  if (app.telemetry !== undefined) await app.telemetry;
   runStdioServer(app);
 }

@@ -111,6 +111,12 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     examples: ["init", "init claude-code codex --yes", "init --dry-run"],
     seeAlso: ["doctor"],
   },
+  migrate: {
+    summary: "Move the state to PostgreSQL",
+    group: SET_UP,
+    examples: ["migrate --dry-run", "migrate --to -"],
+    seeAlso: ["doctor"],
+  },
   doctor: {
     summary: "Check this installation",
     group: SET_UP,

@@ -79,6 +79,7 @@ export function createProgram(): Command {
     });
   addInit(program);
   addTokenCommands(program);
+  addMigrate(program);
   addCompletion(program);
   addHelp(program);
   return program;
@@ -158,6 +159,31 @@ interface DashboardFlags {
   run?: string;
   open: boolean;
   json?: boolean;
+}
+
+const MIGRATE_HELP = `
+Stop the servers and workers of the file first. What was begun and stopped goes on when the same
+command is given again. Other users of this machine can read the arguments of a command: rather
+set GEMINI_SEARCH_DATABASE_URL, or give the address on stdin with --to -.`;
+
+function addMigrate(program: Command): void {
+  program
+    .command("migrate")
+    .description("Move everything from the database file to PostgreSQL, for several machines, and compare both.")
+    .option("--from <file>", "the database file; unset: the one that is used here")
+    .option("--to <address>", "postgres://user:password@host/database, or -; unset: GEMINI_SEARCH_DATABASE_URL")
+    .addOption(new Option("--dry-run", "count only").conflicts("verify"))
+    .option("--verify", "compare only, row by row; exit code 1 when they differ")
+    .option("--force", "although processes seem to use the file or the target")
+    .option("--json", "print the answer as JSON")
+    .addHelpText("after", MIGRATE_HELP)
+    .exitOverride()
+    .action(async ({ dryRun, verify, force, json, ...places }: Record<string, string | boolean | undefined>) => {
+      const { runMigrate } = await import("./migrate.ts");
+      const does = dryRun === true ? "count" : verify === true ? "compare" : "move";
+      const { from, to } = z.object({ from: z.string().optional(), to: z.string().optional() }).parse(places);
+      await runMigrate({ from, to, does, force: force === true, json: json === true });
+    });
 }
 
 function addServe(program: Command): void {

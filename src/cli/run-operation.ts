@@ -36,6 +36,7 @@ export async function runOperation(
   process.stdout.on("error", () => void shutdown.leave(EXIT_CODES.ok));
   // A terminal that was closed takes nothing any more.
   process.stderr.on("error", () => {});
+  await app.telemetry;
   const line = createProgressLine();
   const call: Call = { owner: "local", client: "cli", from: "here", signal: shutdown.signal, progress: line.show };
   const answered = await answer(app, { operation, input, call, yes });

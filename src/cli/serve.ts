@@ -41,7 +41,7 @@ export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"
 }
 
 export async function runServe({ flags, auth, page }: ServeOptions): Promise<void> {
-  const app = createApp({ flags, logFrom: "INFO" });
+  const app = createApp({ flags, logFrom: "INFO", scrapable: true });
   const { shutdown, log, config } = app;
   const { MCP_SERVER_HOST: host } = config.settings;
   if (!auth && !isLoopback(host)) {
@@ -50,6 +50,7 @@ export async function runServe({ flags, auth, page }: ServeOptions): Promise<voi
   }
   leaveOnSignals(shutdown, () => EXIT_CODES.ok);
   process.stderr.on("error", () => {});
+  await app.telemetry;
   await app.openStore();
   await loadFixtures();
   const mcp = createMcpEndpoint(app);

@@ -65,7 +65,7 @@ const columns: Column<ShownToken>[] = [
 const answer = (json: boolean, act: (db: Database, now: number) => Promise<Answer>): Promise<void> =>
   runAnswer(json, async ({ config, log, shutdown }) => {
     const file = config.configDirWritable ? config.databaseFile : undefined;
-    const store = await openStore({ file, clock: systemClock, log });
+    const store = await openStore({ file, shared: config.sharedDatabase, clock: systemClock, log });
     shutdown.finally(store.close);
     if (!store.durable) throw notKept();
     return act(store.db, systemClock.now());

@@ -6,9 +6,10 @@ import { leaveOnSignals } from "../platform/shutdown.ts";
 const IDLE_CHECK_MS = 1_000;
 
 export async function runWorker({ untilIdle }: { untilIdle: boolean }): Promise<void> {
-  const app = createApp({ logFrom: "INFO" });
+  const app = createApp({ flags: { RESEARCH_FOLLOW: "on" }, logFrom: "INFO" });
   const { shutdown, log, deps } = app;
   leaveOnSignals(shutdown, () => 0);
+  await app.telemetry;
   await app.openStore();
   const runner = await app.followResearch();
   log.info(`Following ${await runner.count()} unfinished research runs.`);

@@ -3,8 +3,10 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
+import { AppError } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
 import { listRuns } from "../runs/run-store.ts";
+import type { Database } from "../store/database.ts";
 import { schemaState, type SchemaState } from "../store/migrate.ts";
 import { liveProcesses } from "../store/processes.ts";
 import { readOnly } from "../store/sqlite.ts";
@@ -52,20 +54,20 @@ interface DatabaseHealth {
 
 const MOST_COUNTED = 100;
 
-const inspect = (file: string): Promise<DatabaseHealth> =>
-  readOnly(file, async (db, integrity) => {
-    const schema = await schemaState(db);
-    if (schema === "empty") return { integrity, schema, unknownStarts: 0, processes: [] };
-    const filter = { owner: "local", status: "start_unknown", kind: undefined, before: undefined } as const;
-    const unknown = await listRuns(db, { ...filter, limit: MOST_COUNTED });
-    return { integrity, schema, unknownStarts: unknown.length, processes: await liveProcesses(db) };
-  });
+async function inspect(db: Database, integrity: string): Promise<DatabaseHealth> {
+  const schema = await schemaState(db);
+  if (schema === "empty") return { integrity, schema, unknownStarts: 0, processes: [] };
+  const filter = { owner: "local", status: "start_unknown", kind: undefined, before: undefined } as const;
+  const unknown = await listRuns(db, { ...filter, limit: MOST_COUNTED });
+  return { integrity, schema, unknownStarts: unknown.length, processes: await liveProcesses(db) };
+}
 
-export async function checkDatabase({ databaseFile }: Config): Promise<Checkup[]> {
+export async function checkDatabase({ databaseFile, sharedDatabase }: Config): Promise<Checkup[]> {
+  if (sharedDatabase !== undefined) return checkShared(sharedDatabase.url);
   if (!existsSync(databaseFile)) return [ok("database", `${databaseFile} will be made at the first call.`)];
   let health: DatabaseHealth;
   try {
-    health = await inspect(databaseFile);
+    health = await readOnly(databaseFile, inspect);
   } catch {
     return [
       fail(
@@ -78,12 +80,34 @@ export async function checkDatabase({ databaseFile }: Config): Promise<Checkup[]
   return [soundness(databaseFile, health), ...unfinished(health), others(health)];
 }
 
+/** Its integrity is the operator's; here counts whether it can be used. */
+async function checkShared(url: string): Promise<Checkup[]> {
+  const { readOnlyPostgres } = await import("../store/postgres.ts");
+  const warned: Checkup[] = [];
+  try {
+    const log = {
+      debug: () => undefined,
+      warn: (message: string) => void warned.push(warn("clock", message, "timedatectl set-ntp true")),
+    };
+    const health = await readOnlyPostgres({ url, log }, (db) => inspect(db, "ok"));
+    const place = `PostgreSQL at ${new URL(url).host}${new URL(url).pathname}`;
+    const schema = health.schema === "newer" ? newer(place) : ok("database", place);
+    return [schema, ...warned, ...unfinished(health), others(health)];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return [fail("database", error.message, error.suggestion ?? "")];
+  }
+}
+
+const newer = (place: string): Checkup =>
+  warn("database", `${place} was written by a newer version and is only read.`, "Update gemini-search-mcp.");
+
 function soundness(file: string, { integrity, schema }: DatabaseHealth): Checkup {
   if (integrity !== "ok") {
     return fail("database", `${file} is damaged.`, `Keep a copy, then: sqlite3 ${quoted(file)} .recover > rescued.sql`);
   }
   if (schema === "newer") {
-    return warn("database", `${file} was written by a newer version and is only read.`, "Update gemini-search-mcp.");
+    return newer(file);
   }
   return ok("database", `${file}, integrity ok, ${megabytes(file)} MB, WAL ${megabytes(`${file}-wal`)} MB`);
 }

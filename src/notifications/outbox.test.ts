@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test, type TestContext } from "vitest";
+import { sharedFor } from "../../test/support/databases.ts";
 import { systemClock } from "../platform/clock.ts";
 import { createLog } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
@@ -17,6 +18,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 let directory: string;
 let store: Store;
+let shared: Awaited<ReturnType<typeof sharedFor>>;
 let lines: string[];
 const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
 const databaseFile = (): string => join(directory, "deep_research.db");
@@ -24,7 +26,8 @@ const databaseFile = (): string => join(directory, "deep_research.db");
 beforeEach(async () => {
   lines = [];
   directory = mkdtempSync(join(tmpdir(), "gemini-search-outbox-"));
-  store = await openStore({ file: databaseFile(), clock: systemClock, log });
+  shared = await sharedFor(databaseFile());
+  store = await openStore({ file: databaseFile(), shared, clock: systemClock, log });
 });
 
 afterEach(async () => {
@@ -170,7 +173,7 @@ function startSender(
     import { systemClock as clock } from ${source("../platform/clock.ts")};
     import { createOutboxSender } from ${source("./outbox.ts")};
     const log = { debug() {}, info() {}, warn: console.error, error: console.error };
-    const { db, processId, close } = await openStore({ file: ${JSON.stringify(databaseFile())}, clock, log });
+    const { db, processId, close } = await openStore({ file: ${JSON.stringify(databaseFile())}, shared: ${JSON.stringify(shared)}, clock, log });
     const notify = async ({ body }) => {
       ${before}
       appendFileSync(${JSON.stringify(join(directory, "sent"))}, body + "\\n");

@@ -119,12 +119,12 @@ async function deliver(
   { db, processId, clock, log, notify }: OutboxSenderOptions,
 ): Promise<boolean> {
   if (clock.now() - createdAt > MAX_AGE_MS) {
-    log.info(`The notification for run ${taskId} is more than 7 days old and is not shown any more.`);
+    log.forRun(taskId).info(`The notification for run ${taskId} is more than 7 days old and is not shown any more.`);
     return false;
   }
   const payload = readPayload(payloadJson);
   if (payload === undefined) {
-    log.warn(`The notification for run ${taskId} cannot be read and is not shown.`);
+    log.forRun(taskId).warn(`The notification for run ${taskId} cannot be read and is not shown.`);
     return false;
   }
   failpoint("after-outbox-claim");

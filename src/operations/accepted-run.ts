@@ -67,3 +67,12 @@ const notCharged = ({ error }: Run): string =>
   error?.code === "GEMINI_UNAVAILABLE"
     ? "Nothing was charged. Check GEMINI_API_KEY (a paid plan is needed), the network and the quota, then start again."
     : "Nothing was charged. Check the name of the model, shorten or rephrase the question, then start again.";
+
+/** Nothing that costs is started where its id could be lost. */
+export function notDurable(): AppError {
+  return new AppError({
+    code: "SQLITE_ERROR",
+    message: "The database cannot be written, so a paid run could be lost. Nothing was started.",
+    suggestion: "Make the config directory writable, or set GEMINI_SEARCH_CONFIG_DIR.",
+  });
+}

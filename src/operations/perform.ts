@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { AppError, type ErrorRun } from "../errors.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { cleanValue } from "../platform/clean-text.ts";
+import { inSpan, RUN_ID } from "../telemetry/telemetry.ts";
 import { factLines } from "./answer-text.ts";
 import type { StoredRun } from "../runs/read.ts";
 import { type Call, CAUTION, type Operation, type OperationDeps, type Question } from "./operation.ts";
@@ -15,7 +16,15 @@ export interface Outcome {
 }
 
 export async function perform(operation: Operation, deps: OperationDeps, input: unknown, call: Call): Promise<Outcome> {
-  return outcomeOf(operation, deps, () => operation.run(deps, parseInput(operation.input, input), call));
+  return inSpan({ name: operation.name }, async (span) => {
+    const outcome = await outcomeOf(operation, deps, () =>
+      operation.run(deps, parseInput(operation.input, input), call),
+    );
+    const { task_id: taskId, error } = outcome.structured;
+    if (typeof taskId === "string") span.set({ [RUN_ID]: taskId });
+    if (outcome.failed) span.fail(isRecord(error) ? String(error["code"]) : "UNEXPECTED_ERROR");
+    return outcome;
+  });
 }
 
 /** Throws our own sentence about the first thing that is wrong. */

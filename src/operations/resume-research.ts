@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { AppError } from "../errors.ts";
-import { acceptedRun } from "./accepted-run.ts";
+import { acceptedRun, notDurable } from "./accepted-run.ts";
 import { factLines } from "./answer-text.ts";
 import { costQuestion, unlessAgreed } from "./cost-question.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
@@ -54,12 +54,12 @@ export const resumeResearch = defineOperation({
         run: { task_id: run.taskId, status: run.status, progress: run.progress },
       });
     }
-    const { research, runner } = await deps.research();
+    const { research, runner, durable } = await deps.research();
     const { resumeAgentRun } = await import("../runs/resume.ts");
     const { query, model: agent = "" } = run;
     const again = { query, agent, owner: call.owner, charges: CHARGES, operation: RESUME };
     const resumed = await resumeAgentRun(research, {
-      beforeStart: await unlessAgreed(deps, call, again),
+      beforeStart: durable ? await unlessAgreed(deps, call, again) : refuseStart,
       owner: call.owner,
       taskId: run.taskId,
       interactionId: input.interaction_id,
@@ -82,6 +82,10 @@ export const resumeResearch = defineOperation({
   },
   toText: ({ success: _success, ...facts }) => factLines(facts),
 });
+
+const refuseStart = (): never => {
+  throw notDurable();
+};
 
 const PERHAPS_TWICE = "The first start may be running already and would be charged as well.";
 

@@ -1,12 +1,11 @@
 /** `start_deep_research`: a paid run of Google's Deep Research agent that outlives the call, the client and us. */
 
 import { z } from "zod";
-import { AppError } from "../errors.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
 import { readStored, type StoredRun } from "../runs/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { waitForRun } from "../runs/wait.ts";
-import { acceptedRun, failedStart } from "./accepted-run.ts";
+import { acceptedRun, failedStart, notDurable } from "./accepted-run.ts";
 import { factLines, list } from "./answer-text.ts";
 import { costQuestion, unlessAgreed } from "./cost-question.ts";
 import { resultMetadata, resultMetadataSchema, sourceLine, sourceSchema } from "./get-research-results.ts";
@@ -200,12 +199,4 @@ function finishedResearch({ run, result }: StoredRun, now: number, about: AboutS
     cost_usd: run.costUsd,
     ...about,
   };
-}
-
-function notDurable(): AppError {
-  return new AppError({
-    code: "SQLITE_ERROR",
-    message: "The database cannot be written, so a paid run could be lost. Nothing was started.",
-    suggestion: "Make the config directory writable, or set GEMINI_SEARCH_CONFIG_DIR.",
-  });
 }

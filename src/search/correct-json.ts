@@ -131,7 +131,8 @@ async function ask(
   call: SearchCall,
   request: Pick<AskRequest, "prompt" | "purpose" | "model">,
 ): Promise<Answer> {
-  const answer = await deps.backend.ask({ ...request, signal: call.signal, onActivity: call.onActivity });
+  const { signal, onActivity } = call;
+  const answer = await deps.backend.ask({ ...request, signal, onActivity, log: deps.log });
   call.onAnswer(answer);
   return answer;
 }

@@ -113,11 +113,15 @@ export function refusalReply(error: GoogleError, headers: Record<string, string>
   };
 }
 
-/** A limit that says when to come back says so in header and body, as long as that is a number of seconds. */
+/** A limit says when to come back in header and body: parts of a second in the body alone, a date in the header. */
 function limitReply(error: GoogleError, retryAfter: string): Reply {
-  const isSeconds = /^\d+$/.test(retryAfter);
+  const isSeconds = /^\d+(?:\.\d+)?$/.test(retryAfter);
+  const isWhole = !retryAfter.includes(".");
   const details = [{ ...type("RetryInfo"), retryDelay: `${retryAfter}s` }];
-  return refusalReply({ ...error, ...(isSeconds && { details }) }, { "retry-after": retryAfter });
+  return refusalReply(
+    { ...error, ...(isSeconds && { details }) },
+    isSeconds && !isWhole ? {} : { "retry-after": retryAfter },
+  );
 }
 
 export function errorReply(name: ErrorName, retryAfter?: string): Reply {

@@ -74,7 +74,7 @@ export type StreamCut = (typeof STREAM_CUTS)[number];
 
 const request = z.strictObject({
   fault: z.enum(FAULTS).optional(),
-  /** The header of a 429, word for word. */
+  /** The header of a 429, word for word; parts of a second stand in the body alone. */
   retry_after: z.union([z.number(), z.string()]).transform(String).optional(),
   latency_ms: z.int().nonnegative().optional(),
 });
