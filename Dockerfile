@@ -1,0 +1,47 @@
+# syntax=docker/dockerfile:1
+
+FROM node:24-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+RUN npm ci
+COPY . .
+RUN npm run build
+
+# What the program loads only when it is told to: the versions of these that it is tested with; what they need in turn is what the registry has.
+FROM node:24-slim AS optional
+WORKDIR /optional
+RUN npm install --no-fund --no-audit --ignore-scripts \
+    pg@8.23.1 \
+    pg-boss@12.35.0 \
+    @opentelemetry/api@1.10.0 \
+    @opentelemetry/exporter-metrics-otlp-http@0.301.0 \
+    @opentelemetry/exporter-prometheus@0.301.0 \
+    @opentelemetry/exporter-trace-otlp-http@0.301.0 \
+    @opentelemetry/resources@3.1.1 \
+    @opentelemetry/sdk-metrics@3.1.1 \
+    @opentelemetry/sdk-trace@3.1.1
+
+FROM node:24-slim
+LABEL org.opencontainers.image.title="gemini-search-mcp" \
+    org.opencontainers.image.description="Web research for AI assistants through Google Gemini, as an MCP server." \
+    org.opencontainers.image.licenses="MIT"
+ENV NODE_ENV=production \
+    GEMINI_SEARCH_CONFIG_DIR=/data \
+    MCP_SERVER_HOST=0.0.0.0 \
+    MCP_SERVER_PORT=3000
+WORKDIR /app
+COPY --from=build /build/package.json /build/LICENSE ./
+COPY --from=build /build/bin bin
+COPY --from=build /build/dist dist
+COPY --from=build /build/prompts prompts
+COPY --from=optional /optional/node_modules node_modules
+# A volume that is mounted here takes over whose it is.
+RUN install --directory --owner=node --group=node --mode=0700 /data
+USER node
+VOLUME /data
+EXPOSE 3000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=3 \
+    CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.MCP_SERVER_PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/app/bin/gemini-search-mcp.js"]
+CMD ["serve"]

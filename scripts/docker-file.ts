@@ -1,0 +1,52 @@
+/** A Dockerfile as data: its stages and their instructions, as far as our own goes. */
+
+export interface Instruction {
+  name: string;
+  /** What follows, with continued lines joined. */
+  rest: string;
+}
+
+export interface Stage {
+  image: string;
+  name: string | undefined;
+  instructions: Instruction[];
+}
+
+export function readStages(text: string): Stage[] {
+  const lines = text
+    .split("\n")
+    .filter((line) => !/^\s*#/.test(line))
+    .join("\n")
+    .replaceAll(/\\\n\s*/g, "")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  const stages: Stage[] = [];
+  for (const line of lines) {
+    const [, name = "", rest = ""] = /^(\w+)\s+(.*)$/.exec(line) ?? [];
+    if (name.toUpperCase() === "FROM") {
+      const [image = "", , stage] = rest.split(/\s+/);
+      stages.push({ image, name: stage, instructions: [] });
+    } else stages.at(-1)?.instructions.push({ name: name.toUpperCase(), rest });
+  }
+  return stages;
+}
+
+export const allOf = ({ instructions }: Stage, name: string): string[] =>
+  instructions.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
+
+/** The one that counts where there are several. */
+export const lastOf = (stage: Stage, name: string): string | undefined => allOf(stage, name).at(-1);
+
+/** `["a", "b"]`; undefined where a shell would read it. */
+export function argumentsOf(rest: string | undefined): string[] | undefined {
+  try {
+    const value: unknown = JSON.parse(rest ?? "");
+    return Array.isArray(value) ? value.map(String) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `A=1 B="two words"` */
+export const pairsOf = (rest: string): [string, string][] =>
+  [...rest.matchAll(/([\w.]+)=("[^"]*"|\S+)/g)].map(([, name = "", value = ""]) => [name, value]);
