@@ -11,6 +11,9 @@ const requestCounts = z.object({ requests: z.record(z.string(), z.number()) });
 
 export interface ForkedSimulator {
   url: string;
+  pid: number;
+  /** Lets this many milliseconds go by at once for all interactions. */
+  skip(ms: number): Promise<void>;
   setScenario(scenario: ScenarioInput): Promise<void>;
   /** How often Google was asked about research so far, by what was answered: `{ "get in_progress": 3 }`. */
   countRequests(): Promise<Record<string, number>>;
@@ -26,6 +29,8 @@ export async function forkSimulator(args: readonly string[] = []): Promise<Forke
   ]);
   return {
     url,
+    pid: child.pid ?? 0,
+    skip: async (ms) => void (await fetch(`${url}/__simulator/skip`, { method: "POST", body: String(ms) })),
     setScenario: async (scenario) => {
       const body = JSON.stringify(scenario);
       const { ok, status } = await fetch(`${url}/__simulator/scenario`, { method: "POST", body });

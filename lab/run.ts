@@ -10,6 +10,7 @@ import { circumstances, keepResult, renderReliability, tableOf } from "./reliabi
 const EXPERIMENTS: Readonly<Record<string, () => Promise<Experiment>>> = {
   figures: async () => (await import("./experiments/figures.ts")).figures,
   kills: async () => (await import("./experiments/kills.ts")).kills,
+  fleet: async () => (await import("./experiments/fleet.ts")).fleet,
   concurrency: async () => (await import("./experiments/concurrency.ts")).concurrency,
   pause: async () => (await import("./experiments/pause.ts")).pause,
   faults: async () => (await import("./experiments/faults.ts")).faults,

@@ -1,5 +1,7 @@
 /** One paid run from the start to the saved report, in this process, on a disk that refuses the n-th write and maybe more. */
 
+import { localQueue } from "../../src/queue/local.ts";
+import { NO_LIMITS } from "../../src/runs/limits-store.ts";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -109,6 +111,9 @@ async function begin(here: Place): Promise<Process> {
     },
     leaving: leaving.signal,
     unsaved: new Map(),
+    freeStarts: new Map(),
+    queue: localQueue,
+    limits: NO_LIMITS,
     backUp: (run, report) => backUp(here, run.taskId, report),
     tell: async () => {},
     agent: agentOf(here),

@@ -134,9 +134,10 @@ test("A9 a reader that does not read for a while misses nothing of the story, an
   scene.sql(
     `with recursive n(i) as (select 1001 union all select i + 1 from n where i < 6000)
      insert into research_events (task_id, seq, at, kind, data_json)
-     select ?, i, ?, 'thought', json_object('text', printf('%.*c', 4000, 'x')) from n`,
+     select ?, i, ?, 'thought', ? from n`,
     taskId,
     Date.now() + 1_000,
+    JSON.stringify({ text: "x".repeat(4_000) }),
   );
   const socket = connect(server.port, "127.0.0.1");
   context.onTestFinished(() => void socket.destroy());
@@ -150,7 +151,8 @@ test("A9 a reader that does not read for a while misses nothing of the story, an
   socket.setEncoding("utf8").on("data", (piece: string) => (text += piece));
   socket.resume();
   await vi.waitFor(() => expect(text).toContain('"id":"e6000"'), SOON);
-  const seqs = [...text.matchAll(/"id":"e(\d+)"/g)].map((match) => Number(match[1]));
+  // The run goes on meanwhile, and may have said more.
+  const seqs = [...text.matchAll(/"id":"e(\d+)"/g)].map((match) => Number(match[1])).filter((seq) => seq <= 6_000);
   expect(seqs).toEqual(Array.from({ length: 5_000 }, (_, index) => 1_001 + index));
   // Told that it lagged: whatever else there was, it reads again.
   expect(text.match(/event: hello/g)?.length).toBeGreaterThan(1);

@@ -18,7 +18,7 @@ function insertRuns(scene: PageScene, count: number): void {
   scene.sql(
     `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
      insert into research_tasks (task_id, owner, kind, query, status, progress, created_at, updated_at, options_json)
-     select printf('00000000-0000-4000-8000-%012d', i), 'local', 'search', 'Question number ' || i, 'failed', 0, i, i, '{}'
+     select '00000000-0000-4000-8000-' || substr(cast(1000000000000 + i as text), 2), 'local', 'search', 'Question number ' || i, 'failed', 0, i, i, '{}'
      from n`,
     count,
   );

@@ -1,5 +1,7 @@
 /** One simulated process of the product: its own view of the database and of Google, a clock, and ways to die or to sleep. */
 
+import { localQueue } from "../../src/queue/local.ts";
+import { NO_LIMITS } from "../../src/runs/limits-store.ts";
 import { hostname } from "node:os";
 import { createOutboxSender } from "../../src/notifications/outbox.ts";
 import { createLog } from "../../src/platform/log.ts";
@@ -101,6 +103,9 @@ export function beginLife(world: World, machine: number): Life {
     },
     leaving: leaving.signal,
     unsaved: new Map(),
+    freeStarts: new Map(),
+    queue: localQueue,
+    limits: NO_LIMITS,
     backUp: async ({ taskId }, report) => {
       await pass();
       if (diskFullUntil > time.now() && chance.is(0.5)) return undefined;

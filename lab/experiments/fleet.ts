@@ -1,0 +1,190 @@
+/** A fleet on one PostgreSQL under load, while its processes, its database and its network fail in turn. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  DISASTERS,
+  type Disaster,
+  longestSilences,
+  type Orphaned,
+  silencesOf,
+  strike,
+} from "../../test/fleet/disasters.ts";
+import { judgeFleet, runsWithoutJob, untilRest } from "../../test/fleet/judge.ts";
+import { beginLoad, type Load } from "../../test/fleet/load.ts";
+import { type FleetWorld, openFleetWorld } from "../../test/fleet/world.ts";
+import type { Verdict } from "../../test/support/research-kill-judge.ts";
+import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
+import { spread, worst } from "../spread.ts";
+
+const ROUNDS = 6;
+const TAKE_OVER_MS = 60_000;
+/** Most starts that a whole experiment makes. */
+const STARTS = 10_000;
+const PAUSE_MS = 1_500;
+
+export const fleet: Experiment = {
+  name: "fleet",
+  about:
+    "Two servers and three workers, each with a host name of its own and the workers with a network of their own, on one PostgreSQL, while three users start, ask and cancel through both servers. In every round, in random order: kill -9 of a worker whose machine stays away for 75 s, kill -9 of a server that is started again, a restart of the database (fast, and immediate as in a crash), a restart of all one after the other by SIGTERM, and a network between one worker and the database that swallows everything for 30 to 90 s. Google's ledger, the database and the notifications are compared when all has come to rest.",
+  minutes: 24,
+  covers: "P2, P5, I8",
+  run: async (setting) => {
+    const { say, seed } = setting;
+    const world = await openFleetWorld({ seed, apart: true, scenario: livesOf });
+    if (world === undefined) throw new Error("PostgreSQL is not installed.");
+    try {
+      const story = await liveThrough(world, setting);
+      await untilRest(world);
+      const measured = measure(world, story);
+      for (const { ms, from } of longestSilences(world, 8)) {
+        const [what, at] = story.began.findLast(([, began]) => began < from + ms) ?? ["nothing", from];
+        say(`silent for ${seconds(ms)} from ${seconds(from - at)} after ${what} began`);
+      }
+      const verdict = await judgeFleet(world);
+      say(JSON.stringify(verdict.counts));
+      for (const sentence of verdict.broken) say(`BROKEN: ${sentence}`);
+      return findingsOf(world, story, measured, verdict);
+    } finally {
+      await world.close();
+    }
+  },
+};
+
+/** Of 5 s to 2 min; some fail. Some answers take a while, so that kills hit them. */
+function livesOf(random: () => number): ScenarioInput {
+  const create = Array.from({ length: STARTS }, () => ({
+    latency_ms: random() < 0.7 ? 0 : Math.round(400 * random()),
+    life: {
+      duration_ms: Math.round(5_000 + 115_000 * random()),
+      ...(random() < 0.05 && { status: "failed" }),
+    },
+  }));
+  return { name: "research-fleet", interactions: { create, get: [{ latency_ms: 20 }] } };
+}
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+
+interface Story {
+  /** When each disaster began. */
+  began: [Disaster, number][];
+  done: Disaster[];
+  orphaned: Orphaned[];
+  withoutJob: number;
+  load: Load;
+}
+
+async function liveThrough(world: FleetWorld, setting: LabSetting): Promise<Story> {
+  const load = beginLoad(world, { pauseMs: PAUSE_MS });
+  const story: Story = { began: [], done: [], orphaned: [], withoutJob: 0, load };
+  await sleep(20_000);
+  for (let round = 0; round < scaled(setting, ROUNDS); round += 1) {
+    for (const disaster of DISASTERS.toSorted(() => world.random() - 0.5)) {
+      story.began.push([disaster, Date.now()]);
+      const outcome = await strike(world, disaster);
+      if (outcome === "impossible") continue;
+      story.done.push(disaster);
+      if (outcome !== undefined) story.orphaned.push(outcome);
+      await sleep(3_000 + 7_000 * world.random());
+      story.withoutJob += await runsWithoutJob(world);
+      setting.say(
+        `${disaster}: ${outcome?.interactionIds.length ?? "no"} runs in its hands, ${world.returned.size} told`,
+      );
+    }
+  }
+  await load.stop();
+  return story;
+}
+
+interface Measured {
+  killed: number[];
+  cut: number[];
+  longest: number;
+}
+
+/** Before the judge asks Google about every run. */
+function measure(world: FleetWorld, { orphaned }: Story): Measured {
+  const of = (disaster: Disaster): number[] =>
+    orphaned.filter((some) => some.disaster === disaster).flatMap((some) => silencesOf(world, some));
+  return { killed: of("worker"), cut: of("cut"), longest: longestSilences(world, 1)[0]?.ms ?? 0 };
+}
+
+function findingsOf(
+  world: FleetWorld,
+  { done, withoutJob, load }: Story,
+  { killed, cut, longest }: Measured,
+  { broken, counts }: Verdict,
+): Finding[] {
+  const { paid_starts = 0, runs = 0, notified = 0, notifications_lost: lost = 0, start_unknown: unknown = 0 } = counts;
+  const none = (promise: string, pattern: RegExp, of: string): Finding => {
+    const count = broken.filter((sentence) => pattern.test(sentence)).length;
+    return { promise, target: "0", measured: `${count} of ${of}`, met: count === 0 };
+  };
+  const within = (promise: string, silences: number[]): Finding => ({
+    promise,
+    target: "≤ 60 s",
+    measured: silences.length === 0 ? "not tried" : spread(silences),
+    met: silences.length > 0 && worst(silences) <= TAKE_OVER_MS,
+    ...(world.apart ? {} : { note: "All on one machine: namespaces need root." }),
+  });
+  const times = Object.entries(Object.groupBy(done, (disaster) => disaster));
+  return [
+    {
+      promise: "disasters",
+      target: "all six kinds",
+      measured: times.map(([name, those]) => `${name} ${those?.length}`).join(", "),
+      met: times.length === DISASTERS.length,
+      note: "The network is cut between namespaces (ip netns, veth): the address of the other side leads to a card that does not exist, so packets vanish and nobody is told.",
+    },
+    none(
+      "paid starts beyond one per attempt",
+      /was started \d+ times|nobody intended|attempts\.|another run/,
+      `${paid_starts} paid`,
+    ),
+    none(
+      "runs lost, unfinished or without their whole report",
+      /lost|still|without its whole|no id and is|but|cannot be found|did not give/,
+      `${runs} runs`,
+    ),
+    none("notifications told twice", /was told \d+ times|were shown/, `${notified} shown`),
+    within("take-over of the runs of a killed worker: last look by it until the next by another", killed),
+    within("the same for a worker that is cut off from the database", cut),
+    {
+      promise: "longest silence about any run, restarts of the database included",
+      target: "≤ 60 s",
+      measured: seconds(longest),
+      met: longest <= TAKE_OVER_MS,
+    },
+    {
+      promise: "runs without a job, after each disaster",
+      target: "0",
+      measured: `${withoutJob}`,
+      met: withoutJob === 0,
+    },
+    none(
+      "promises broken in whatever way: leftovers, jobs, leases and processes that end by themselves included",
+      /./,
+      "all checks",
+    ),
+    {
+      promise: "calls that met a server or a database that was away",
+      target: "reported",
+      measured: `${load.refused} of ${load.answered + load.refused}`,
+      met: true,
+    },
+    {
+      promise: "starts whose server was killed before Google's answer was stored",
+      target: "reported",
+      measured: `${unknown} of ${runs}`,
+      met: true,
+      note: "They are marked as unknown starts; nobody was told that they were accepted.",
+    },
+    {
+      promise: "notifications lost",
+      target: "reported",
+      measured: `${lost} of ${notified + lost}`,
+      met: true,
+      note: "At most once by design.",
+    },
+  ];
+}

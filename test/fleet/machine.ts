@@ -1,0 +1,122 @@
+/** A machine of its own for one process, as far as Linux can pretend: its own name, its own network, a wire to cut. */
+
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { promisify } from "node:util";
+import { ensureSystemPackages } from "../../scripts/system-packages.ts";
+
+const run = promisify(execFile);
+
+export interface Machine {
+  /** What stands before a command so that it runs there. */
+  before: string[];
+  /** These addresses of the loopback, as they are reached from there. */
+  database: string;
+  google: string;
+  /** From now on nothing passes between it and the database, and nobody is told: packets go to a place that is not there. */
+  cut(): Promise<void>;
+  mend(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Namespaces need root. */
+export async function canPretend(): Promise<boolean> {
+  if (process.getuid?.() !== 0) return false;
+  return (await ensureSystemPackages(["iproute2"], { commands: ["ip", "unshare"] })) === "ready";
+}
+
+const NOBODY = "02:00:00:00:00:99";
+
+export async function createMachine(number: number, urls: { database: string; google: string }): Promise<Machine> {
+  const name = `fleet-${number}`;
+  const [here, there] = [`fleet${number}h`, `fleet${number}m`];
+  const address = (last: number): string => `10.211.${number}.${last}`;
+  const ip = (...args: string[]): Promise<unknown> => run("ip", args);
+  const inside = (...args: string[]): Promise<unknown> => ip("-n", name, ...args);
+  const tidy = async (): Promise<void> => {
+    await ip("link", "del", here).catch(() => undefined);
+    await ip("netns", "del", name).catch(() => undefined);
+  };
+  await tidy();
+  await ip("netns", "add", name);
+  await ip("link", "add", here, "type", "veth", "peer", "name", there);
+  await ip("link", "set", there, "netns", name);
+  // Two networks on one wire, so that the way to the database can be cut and the way to Google left.
+  for (const [ours, theirs] of [
+    [1, 2],
+    [5, 6],
+  ] as const) {
+    await ip("addr", "add", `${address(ours)}/30`, "dev", here);
+    await inside("addr", "add", `${address(theirs)}/30`, "dev", there);
+  }
+  await ip("link", "set", here, "up");
+  await inside("link", "set", there, "up");
+  await inside("link", "set", "lo", "up");
+  const forwards = [await forward(urls.database, address(1)), await forward(urls.google, address(5))];
+  const ends = [
+    { at: ip, device: here, to: address(2) },
+    { at: inside, device: there, to: address(1) },
+  ];
+  return {
+    before: ["ip", "netns", "exec", name, ...ownName(name)],
+    database: withHost(urls.database, address(1)),
+    google: withHost(urls.google, address(5)),
+    cut: async () => {
+      for (const { at, device, to } of ends) {
+        await at("neigh", "replace", to, "lladdr", NOBODY, "nud", "permanent", "dev", device);
+      }
+    },
+    mend: async () => {
+      for (const { at, device, to } of ends) await at("neigh", "del", to, "dev", device);
+    },
+    remove: async () => {
+      for (const { close } of forwards) close();
+      await tidy();
+    },
+  };
+}
+
+/** Processes that call their machine by another name do not look for each other's process numbers. */
+export const ownName = (name: string): string[] => [
+  "unshare",
+  "--uts",
+  "sh",
+  "-c",
+  `hostname ${name} && exec "$@"`,
+  "sh",
+];
+
+function withHost(url: string, host: string): string {
+  const changed = new URL(url);
+  changed.hostname = host;
+  return changed.href.replace(/\/$/, "");
+}
+
+/** What listens on the loopback alone, at the same port of another address. */
+async function forward(url: string, host: string): Promise<{ close(): void }> {
+  const port = Number(new URL(url).port);
+  const open = new Set<Socket>();
+  const join = (from: Socket, to: Socket): void => {
+    open.add(from);
+    from.pipe(to);
+    from
+      .on("error", () => undefined)
+      .on("close", () => {
+        open.delete(from);
+        to.destroy();
+      });
+  };
+  const server: Server = createServer((socket) => {
+    const onward = connect(port, "127.0.0.1");
+    join(socket, onward);
+    join(onward, socket);
+  }).listen(port, host);
+  await once(server, "listening");
+  return {
+    close: () => {
+      server.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,155 @@
+/** Two servers and three workers on one PostgreSQL, a simulated Google whose ledger is the judge, a counted notifier. */
+
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { freePort, type Postgres, startPostgres } from "../../scripts/postgres.ts";
+import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { startCommand } from "../support/command.ts";
+import { installNotifier, readLines, seeded } from "../support/research-kill-world.ts";
+import { isolatedEnvironment, temporaryDirectory, TEST_KEY } from "../support/server.ts";
+import { canPretend, createMachine, type Machine, ownName } from "./machine.ts";
+import { type Member, startMember } from "./member.ts";
+import { askPostgres } from "./ask-postgres.ts";
+
+export interface FleetWorld {
+  gemini: Simulator;
+  postgres: Postgres;
+  members: Member[];
+  /** Whether each is on a machine of its own: then only silence tells that it is gone. */
+  apart: boolean;
+  /** What each user sends. */
+  tokens: string[];
+  random: () => number;
+  /** Task ids that a client was told: none of them may be lost. */
+  returned: Set<string>;
+  /** Told as accepted by Google. */
+  accepted: Set<string>;
+  /** Nobody starts anything again here. */
+  resumed: Set<string>;
+  query<Row extends object>(statement: string, values?: unknown[]): Promise<Row[]>;
+  notified(): string[];
+  close(): Promise<void>;
+}
+
+export interface FleetOptions {
+  seed: number;
+  /** As far as this machine allows it. */
+  apart: boolean;
+  scenario: (random: () => number) => ScenarioInput;
+}
+
+const SERVERS = ["server-1", "server-2"];
+const WORKERS = ["worker-1", "worker-2", "worker-3"];
+const USERS = ["ann", "ben"];
+/** Of whoever runs the servers, who alone gets notifications. */
+const OWN_TOKEN = "test-token-never-real-0123456789abcdef";
+
+export async function openFleetWorld({ seed, apart, scenario }: FleetOptions): Promise<FleetWorld | undefined> {
+  const undo: (() => Promise<unknown> | void)[] = [];
+  const close = async (): Promise<void> => {
+    for (const step of undo.splice(0).toReversed()) await step();
+  };
+  try {
+    const random = seeded(seed);
+    // A crash of the server must not lose what was committed.
+    const postgres = await startPostgres({ fsync: true });
+    if (postgres === undefined) return undefined;
+    undo.push(() => postgres.stop());
+    const gemini = await startSimulator({ scenario: scenario(random) });
+    undo.push(() => gemini.close());
+    const folder = temporaryDirectory();
+    undo.push(() => rmSync(folder, { recursive: true, force: true }));
+    const place = { folder, database: `${postgres.url}postgres`, google: gemini.url };
+    const tokens = await addUsers(place);
+    const isApart = apart && (await canPretend());
+    const members: Member[] = [];
+    undo.push(() => Promise.all(members.map((member) => member.stop())));
+    for (const [index, name] of [...SERVERS, ...WORKERS].entries()) {
+      const machine = isApart && WORKERS.includes(name) ? await createMachine(index, place) : undefined;
+      if (machine !== undefined) undo.splice(-1, 0, () => machine.remove());
+      members.push(await memberOf(place, { name, machine, isApart }));
+    }
+    const reader = await askPostgres(place.database);
+    undo.push(() => reader.close());
+    return {
+      gemini,
+      postgres,
+      members,
+      apart: isApart,
+      tokens,
+      random,
+      returned: new Set(),
+      accepted: new Set(),
+      resumed: new Set(),
+      query: reader.query,
+      notified: () => readLines(join(folder, "notifications.txt")),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Place {
+  folder: string;
+  database: string;
+  google: string;
+}
+
+function settings({ folder, database, google }: Place, name: string): Record<string, string> {
+  const own = join(folder, name);
+  const bin = join(folder, "bin");
+  for (const directory of [own, bin]) mkdirSync(directory, { recursive: true });
+  installNotifier(join(bin, "notify-send"), join(folder, "notifications.txt"));
+  return {
+    ...isolatedEnvironment(own),
+    PATH: `${bin}:${process.env["PATH"] ?? ""}`,
+    // Nobody listens there: the notifier only wants to know that a desktop exists.
+    DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(folder, "bus")}`,
+    SEARCH_BACKEND: "api",
+    GOOGLE_GEMINI_BASE_URL: google,
+    GEMINI_API_KEY: TEST_KEY,
+    GEMINI_SEARCH_DATABASE_URL: database,
+    GEMINI_SEARCH_DATABASE_CONNECTIONS: "5",
+    MCP_AUTH_TOKEN: OWN_TOKEN,
+    MCP_RATE_LIMIT_PER_MINUTE: "10000",
+    RESEARCH_SYNC_WINDOW_MS: "0",
+    RESEARCH_POLL_INTERVAL_MS: "1000",
+    RESEARCH_MAX_RPS: "100",
+    NODE_COMPILE_CACHE: join(folder, "compile-cache"),
+  };
+}
+
+async function addUsers(place: Place): Promise<string[]> {
+  const tokens = [OWN_TOKEN];
+  for (const user of USERS) {
+    const { stdout, code, stderr } = await startCommand(["token", "add", user], {
+      env: settings(place, "users"),
+    }).ended;
+    if (code !== 0) throw new Error(`No token for ${user}: ${stderr}`);
+    tokens.push(stdout.trim());
+  }
+  return tokens;
+}
+
+async function memberOf(
+  place: Place,
+  { name, machine, isApart }: { name: string; machine: Machine | undefined; isApart: boolean },
+): Promise<Member> {
+  const isServer = SERVERS.includes(name);
+  const port = isServer ? await freePort() : undefined;
+  const seen = machine === undefined ? place : { ...place, database: machine.database, google: machine.google };
+  return startMember({
+    name,
+    service: isServer ? "server" : "worker",
+    url: port === undefined ? undefined : `http://127.0.0.1:${port}`,
+    env: {
+      ...settings(seen, name),
+      ...(port !== undefined && { MCP_SERVER_PORT: String(port), RESEARCH_FOLLOW: "off" }),
+    },
+    before: machine?.before ?? (isApart ? ownName(name) : []),
+    machine,
+  });
+}
