@@ -1,6 +1,7 @@
 /** Units stand beside their source; what goes through the front door stands in test/ and needs the build. */
 
 import { configDefaults, defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What a store decides, and one story of each area through the front door: these run once per database. */
 const ON_POSTGRES = [
@@ -15,8 +16,22 @@ const ON_POSTGRES = [
   "test/postgres/*.test.ts",
 ];
 
+/** The longest first, also where no earlier run tells: begun last, one of them would keep a single core busy. */
+const LONGEST = ["test/simulation/", "test/e2e/research-kill.test.ts", "test/figures/", "test/e2e/page-accessibility"];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const place = LONGEST.findIndex((name) => moduleId.includes(name));
+      return place === -1 ? LONGEST.length : place;
+    };
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

@@ -26,7 +26,8 @@ test.each([0, 25, 1.5, Number.NaN])("%d hours are refused before the server is a
   expect(objection({ ...draft, hours })).toMatch("from 1 to 24");
 });
 
-test("an estimate is of one question and one agent, whatever else is chosen", () => {
-  expect(estimateKey({ ...draft, query: `${draft.query}\n`, hours: 2, notify: false })).toBe(estimateKey(draft));
+test("an estimate is of what would be started: question, agent and hours, by which the same start is known", () => {
+  expect(estimateKey({ ...draft, query: `${draft.query}\n`, notify: false })).toBe(estimateKey(draft));
   expect(estimateKey({ ...draft, model: AGENTS[1].model })).not.toBe(estimateKey(draft));
+  expect(estimateKey({ ...draft, hours: 2 })).not.toBe(estimateKey(draft));
 });
