@@ -49,20 +49,34 @@ export interface AgentUsage {
   searches: number;
 }
 
+/** A picture of the report. */
+export interface AgentPicture {
+  mimeType: string;
+  /** Base64. */
+  data: string;
+  /** Where it belongs in the joined report: bytes of UTF-8. */
+  offsetByte: number;
+}
+
 export interface Interaction {
   id: string;
   status: InteractionStatus;
   /** The word Google used; it may be one we do not know. */
   rawStatus: string;
+  /** Every output after the last tool call, joined. */
   report: string;
+  /** Outputs before the report, oldest first. */
+  earlierOutputs: string[];
   sources: AgentSource[];
   citations: AgentCitation[];
   /** Google may report it only some seconds after completion. */
   usage: AgentUsage | undefined;
   thoughts: string[];
   searches: string[];
-  /** Pictures in the report are not kept, only counted. */
-  images: number;
+  /** In the order of the report; bounded. */
+  pictures: AgentPicture[];
+  /** HTML that Google's terms ask to show with the answer, one per search that had any. */
+  searchSuggestions: string[];
   /** As received, to be kept. */
   raw: unknown;
 }

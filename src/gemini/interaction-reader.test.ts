@@ -11,115 +11,6 @@ const read = (raw: object): Interaction => {
   return interaction;
 };
 
-const output = (...content: object[]): object => ({ type: "model_output", content });
-const textPart = (text: string, ...annotations: object[]): object => ({ type: "text", text, annotations });
-const cited = (url: string, start_index: number, end_index: number, more: object = {}): object => ({
-  type: "url_citation",
-  url,
-  title: null,
-  start_index,
-  end_index,
-  ...more,
-});
-
-/** What a citation points at, by the definition: bytes of the report. */
-const quoted = ({ report, citations }: Interaction): string[] =>
-  citations.map(({ startByte, endByte }) => Buffer.from(report).subarray(startByte, endByte).toString());
-
-describe("the report", () => {
-  test("K1 is the last model output with text; earlier ones are remarks on the way", () => {
-    const steps = [output(textPart("A plan.")), { type: "thought" }, output(textPart("# Report")), output()];
-    expect(read({ steps }).report).toBe("# Report");
-  });
-
-  test("K1 joins several text parts and counts pictures instead of keeping them", () => {
-    const picture = { type: "image", mime_type: "image/png", data: "aGVsbG8=" };
-    const steps = [output(textPart("Before. "), picture, textPart("After."), picture)];
-    expect(read({ steps })).toMatchObject({ report: "Before. After.", images: 2 });
-  });
-
-  test("K1 is read from the older `outputs`, where a citation names its `source`", () => {
-    const outputs = [
-      { type: "thought", summary: "Hm." },
-      { type: "google_search_call", arguments: { queries: ["q1"] } },
-      {
-        type: "text",
-        text: "Old [cite: 1]",
-        annotations: [{ start_index: 4, end_index: 13, source: "https://a.example" }],
-      },
-      { type: "image", data: "" },
-    ];
-    const old = read({ outputs });
-    expect(old).toMatchObject({
-      report: "Old [cite: 1]",
-      sources: [{ url: "https://a.example", title: "" }],
-      thoughts: ["Hm."],
-      searches: ["q1"],
-      images: 1,
-    });
-    expect(quoted(old)).toEqual(["[cite: 1]"]);
-  });
-
-  test("P3 there is none without text, whatever else came", () => {
-    for (const raw of [
-      {},
-      { steps: [] },
-      { steps: [output()] },
-      { steps: [{ type: "model_output" }] },
-      { outputs: [{}] },
-    ]) {
-      expect(read(raw)).toMatchObject({ report: "", sources: [], citations: [] });
-    }
-  });
-});
-
-describe("citations", () => {
-  test("K1 are bytes of UTF-8, also behind umlauts, Chinese and emoji, and in a second part", () => {
-    const first = "Überdies 日本 📈 [cite: 1] ";
-    const second = "Naïve: [cite: 2]";
-    const place = (whole: string, mark: string): [number, number] => {
-      const start = Buffer.byteLength(whole.slice(0, whole.indexOf(mark)));
-      return [start, start + Buffer.byteLength(mark)];
-    };
-    const interaction = read({
-      steps: [
-        output(
-          textPart(first, cited("https://a.example", ...place(first, "[cite: 1]"))),
-          { type: "image", data: "" },
-          textPart(second, cited("https://b.example", ...place(second, "[cite: 2]")), cited("https://a.example", 0, 6)),
-        ),
-      ],
-    });
-    expect(quoted(interaction)).toEqual(["[cite: 1]", "[cite: 2]", "Naïve"]);
-    expect(interaction.citations.map(({ sourceIndex }) => sourceIndex)).toEqual([0, 1, 0]);
-  });
-
-  test("K1 a range that does not fit is dropped and its source kept", () => {
-    const wrong = [
-      cited("https://a.example", 5, 5),
-      cited("https://b.example", -1, 3),
-      cited("https://c.example", 0, 99),
-      cited("https://c.example", 0.5, 3),
-    ];
-    const steps = [output(textPart("Short", ...wrong, { url: "https://d.example" }, { title: "no address" }))];
-    const { sources, citations } = read({ steps });
-    expect(sources.map(({ url }) => url)).toEqual(["a", "b", "c", "d"].map((name) => `https://${name}.example`));
-    expect(citations).toEqual([]);
-  });
-
-  test("K1 a character that two parts share moves no citation behind it", () => {
-    const steps = [output(textPart("\uD83D"), textPart("\uDE00"), textPart("Here", cited("https://a.example", 0, 4)))];
-    expect(quoted(read({ steps }))).toEqual(["Here"]);
-  });
-
-  test("K1 a citation without a start begins with the text; a title is kept when there is one", () => {
-    const steps = [output(textPart("Word", { url: "https://a.example", end_index: 4, title: "A page" }))];
-    const interaction = read({ steps });
-    expect(quoted(interaction)).toEqual(["Word"]);
-    expect(interaction.sources).toEqual([{ url: "https://a.example", title: "A page" }]);
-  });
-});
-
 describe("the rest", () => {
   test.each([
     ["queued", "working"],
@@ -159,10 +50,20 @@ describe("the rest", () => {
     }
   });
 
-  test("P6 figures that nobody can count with are none", () => {
-    const usage = { total_input_tokens: Infinity, total_tool_use_tokens: -5, total_output_tokens: 7 };
-    const grounding_tool_count = [{ type: "google_search", count: -1e308 }];
-    expect(readUsage({ ...usage, grounding_tool_count })).toEqual({ input: 0, output: 7, cached: 0, searches: 0 });
+  test("usage with a count that cannot be true is unknown, never a cost (P6)", () => {
+    const good = { total_input_tokens: 5, total_output_tokens: 7 };
+    for (const bad of [Infinity, -5, 1e16, "7", {}, 2 ** 53]) {
+      for (const name of ["total_input_tokens", "total_tool_use_tokens", "total_thought_tokens"]) {
+        expect(readUsage({ ...good, [name]: bad })).toBeUndefined();
+      }
+    }
+    const odd = { total_cached_tokens: -1, grounding_tool_count: [{ type: "google_search", count: -1e308 }] };
+    expect(readUsage({ ...good, ...odd })).toEqual({ input: 5, output: 7, cached: 0, searches: 0 });
+  });
+
+  test("fractional counts are rounded up, and no more is cached than was sent (P6)", () => {
+    const usage = { total_input_tokens: 4.5, total_output_tokens: 7.01, total_cached_tokens: 99 };
+    expect(readUsage(usage)).toEqual({ input: 5, output: 8, cached: 5, searches: 0 });
   });
 
   test("J3 thought summaries as a list or a text, searches by call", () => {

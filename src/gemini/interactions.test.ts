@@ -169,7 +169,7 @@ describe("a look and a cancel", () => {
     const look = await stage.agent.look(await started(stage), never);
     expect(look).toMatchObject({
       kind: "found",
-      interaction: { status: "completed", images: 0 },
+      interaction: { status: "completed", pictures: [] },
     });
     if (look.kind !== "found") return;
     const { report, citations, sources, usage, searches, thoughts } = look.interaction;

@@ -108,12 +108,15 @@ export const getResearchResults = defineOperation({
 
 function verification({ metadata }: RunResult, howToReadOn: string | undefined): { verified?: boolean; note?: string } {
   const { verified } = metadata;
-  const notes = [metadata["note"], howToReadOn].filter((note) => typeof note === "string");
+  const earlier = metadata["earlier_outputs"] === undefined ? undefined : HAS_EARLIER;
+  const notes = [metadata["note"], earlier, howToReadOn].filter((note) => typeof note === "string");
   return {
     ...(typeof verified === "boolean" ? { verified } : {}),
     ...(notes.length > 0 ? { note: notes.join(" ") } : {}),
   };
 }
+
+const HAS_EARLIER = "Google also wrote texts before this report: ask for section earlier to read them.";
 
 function withoutText(run: Run): AppError {
   const about = { task_id: run.taskId, status: run.status, progress: run.progress };

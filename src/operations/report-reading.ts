@@ -55,10 +55,9 @@ function opening(report: string, note: string): ReportReading {
 }
 
 /** K3: the report by outline and section. With a section come the sources that it cites, where that is known. */
-export function readReport(
-  { report, sources, citations = [] }: RunResult,
-  section: string | undefined,
-): ReportReading & Pick<RunResult, "sources"> {
+export function readReport(result: RunResult, section: string | undefined): ReportReading & Pick<RunResult, "sources"> {
+  if (section === "earlier") return { ...earlierOutputs(result), section, sources: [] };
+  const { report, sources, citations = [] } = result;
   if (section === undefined) return { ...fittingReport(report), sources };
   if (section === "all") {
     const fits = report.length <= MOST_CHARACTERS && Buffer.byteLength(report) <= MOST_BYTES;
@@ -82,6 +81,15 @@ export function readReport(
     next_section: next,
     sources: citations.length === 0 ? sources : sources.filter(({ n }) => cited.has(n)),
   };
+}
+
+/** What Google wrote before the report itself: paid for like the rest, and not part of it. */
+function earlierOutputs({ metadata }: RunResult): ReportReading {
+  const outputs = z.array(z.string()).safeParse(metadata["earlier_outputs"]);
+  if (!outputs.success) throw unknownSection([]);
+  const whole = outputs.data.join("\n\n---\n\n");
+  const report = whole.slice(0, MOST_CHARACTERS);
+  return { report, complete: false, note: "Written before the report, and not part of it." };
 }
 
 function unknownSection(sections: Section[]): AppError {

@@ -17,7 +17,7 @@ export function resultOf(
     const n = byUrl.get(interaction.sources[sourceIndex]?.url ?? "");
     return n === undefined ? [] : [{ n, start_byte: startByte, end_byte: endByte }];
   });
-  const { images, rawStatus } = interaction;
+  const { pictures, earlierOutputs, rawStatus } = interaction;
   return {
     report: interaction.report,
     sources,
@@ -25,7 +25,8 @@ export function resultOf(
     metadata: {
       upstream_status: rawStatus,
       searches: interaction.searches.length,
-      ...(images > 0 ? { images } : {}),
+      ...(pictures.length > 0 ? { images: pictures.length } : {}),
+      ...(earlierOutputs.length > 0 ? { earlier_outputs: earlierOutputs } : {}),
       ...(note === undefined ? {} : { note }),
     },
     partial,

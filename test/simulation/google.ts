@@ -86,7 +86,9 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
       usage: time.now() >= start.usageAt ? { input: 10, output: 5, cached: 0, searches: 1 } : undefined,
       thoughts: [`Thought at ${Math.floor(time.now() / MINUTE)}`],
       searches: [],
-      images: 0,
+      earlierOutputs: [],
+      pictures: [],
+      searchSuggestions: [],
       raw: { id: start.id },
     };
   };

@@ -31,7 +31,9 @@ export const FINISHED: Interaction = {
   usage: { input: 10, output: 5, cached: 0, searches: 1 },
   thoughts: [],
   searches: [],
-  images: 0,
+  earlierOutputs: [],
+  pictures: [],
+  searchSuggestions: [],
   raw: { id: "v1_finished" },
 };
 
