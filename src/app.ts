@@ -182,6 +182,7 @@ function operationDeps(parts: Parts): OperationDeps {
       maxRounds: settings.DEEP_SEARCH_MAX_ITERATIONS,
       legacyPrompt: settings.GEMINI_SYSTEM_PROMPT,
       syncWindowMs: settings.RESEARCH_SYNC_WINDOW_MS,
+      taskAfterMs: settings.MCP_TASK_AFTER_MS,
       reportsDir: settings.RESEARCH_REPORTS_DIR,
       confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
     },

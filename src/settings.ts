@@ -162,6 +162,12 @@ export const SETTINGS = {
     default: 3_000,
     about: "Port that `serve` listens on; 0 takes any free one.",
   }),
+  MCP_TASK_AFTER_MS: setting({
+    schema: wholeNumber(0, 50_000),
+    default: 20_000,
+    about:
+      "A call that ends within this time is answered directly, also to a client that accepts MCP tasks; after it the call becomes a task. In milliseconds; 0 makes every such call a task at once.",
+  }),
   MCP_ALLOWED_HOSTS: setting<readonly string[]>({
     schema: list,
     default: [],

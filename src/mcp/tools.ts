@@ -12,7 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
 import type { Call, Operation } from "../operations/operation.ts";
-import { type Outcome, perform, performAsTask } from "../operations/perform.ts";
+import { type Outcome, perform, performDetachable } from "../operations/perform.ts";
 import announced from "./announced-tools.json" with { type: "json" };
 import { clientOf } from "./client.ts";
 import { confirm } from "./confirm.ts";
@@ -92,10 +92,13 @@ async function callOperation(
       const since = confirmation.asked ? undefined : cameIn;
       return toolResult(await perform(operation, deps, input, { ...call, agreed: confirmation.asked, since }));
     }
-    const begun = await performAsTask(operation, deps, input, { ...who, agreed: confirmation.asked });
-    if ("taskId" in begun) return handles[era](await knownTask(tasks, caller.owner, begun.taskId));
-    if (era === "legacy" && begun.outcome.failed) throw withoutTask(begun.outcome);
-    return toolResult(begun.outcome);
+    // A 2025-11-25 client that asked for a task accepts nothing else; a modern one prefers the answer itself.
+    const answerWithinMs = era === "legacy" ? 0 : deps.settings.taskAfterMs;
+    const detachable = { ...call, agreed: confirmation.asked, answerWithinMs };
+    const answer = await performDetachable(operation, deps, input, detachable);
+    if ("taskId" in answer) return handles[era](await knownTask(tasks, caller.owner, answer.taskId));
+    if (era === "legacy" && answer.outcome.failed) throw withoutTask(answer.outcome);
+    return toolResult(answer.outcome);
   } finally {
     stop();
   }

@@ -36,6 +36,8 @@ export interface OperationDeps {
     maxRounds: number;
     legacyPrompt: string | undefined;
     syncWindowMs: number;
+    /** How long a client that accepts tasks waits for the answer itself. */
+    taskAfterMs: number;
     reportsDir: string | undefined;
     confirmAboveUsd: number;
   };
@@ -62,8 +64,15 @@ export interface Call {
   progress: (message: string) => void;
   /** The user was asked what the operation asks, and agreed. */
   agreed?: boolean | undefined;
-  /** Present when nobody waits for the answer: told the run's id, once, as soon as it is stored. */
-  asTask?: ((taskId: string) => void) | undefined;
+  /** Present when the run may go on without its caller. */
+  background?: Background | undefined;
+}
+
+export interface Background {
+  /** Called once, with the run's id, as soon as the run is stored. */
+  onStored: (taskId: string) => void;
+  /** Aborted from the moment on at which the caller no longer waits for a direct answer. */
+  detached: AbortSignal;
 }
 
 /** MCP's four hints, all explicit: what is left out would be taken for the worst case. */
@@ -88,6 +97,8 @@ interface OperationTask<Output = unknown> {
   kind: RunKind;
   /** The answer of a finished run, as the call itself would have given it. Throws what a failed one would have. */
   answer: (stored: StoredRun, now: number) => Output;
+  /** Whether an answer of the call leaves the run unfinished: a client that accepts tasks gets a task instead. */
+  isUnfinished?: (structured: Record<string, unknown>) => boolean;
 }
 
 export interface Operation<Input extends z.ZodObject = z.ZodObject, Output = unknown> {

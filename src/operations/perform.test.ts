@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openApp } from "../../test/support/operation-deps.ts";
 import { AppError } from "../errors.ts";
+import { systemClock } from "../platform/clock.ts";
 import { defineOperation, type Call, type Operation, queryText, taskId } from "./operation.ts";
-import { outcomeOfRun, perform, performAsTask, questionFor, refused } from "./perform.ts";
+import { outcomeOfRun, perform, performDetachable, questionFor, refused } from "./perform.ts";
 
 const CALL: Call = {
   owner: "local",
@@ -155,51 +156,86 @@ describe("an error", () => {
   });
 });
 
-describe("a task", () => {
-  test("has the id of its run as soon as there is one, and goes on without its caller", async () => {
+describe("a call whose client accepts a task", () => {
+  const openWaitingApp = () => {
     const { deps, background } = openApp();
+    return { deps: { ...deps, clock: { ...deps.clock, sleep: systemClock.sleep } }, background };
+  };
+  const caller = { owner: "somebody", client: "a-client", from: "network" } as const;
+
+  test("becomes a task when the time for a direct answer is over, and goes on after its client is gone (U1)", async () => {
+    const { deps, background } = openWaitingApp();
     let seen: Call | undefined;
     const { promise: held, resolve: release } = Promise.withResolvers<unknown>();
     const echo = operation((_input, call) => {
       seen = call;
-      call.asTask?.("t-1");
-      call.progress("Nobody hears it.");
+      call.background?.onStored("t-1");
       return held;
     });
-    const caller = { owner: "somebody", client: "a-client", from: "network" } as const;
-    expect(await performAsTask(echo, deps, {}, caller)).toEqual({ taskId: "t-1" });
+    const client = new AbortController();
+    const call = { ...CALL, ...caller, signal: client.signal };
+    expect(await performDetachable(echo, deps, {}, { ...call, answerWithinMs: 5 })).toEqual({ taskId: "t-1" });
     expect(seen).toMatchObject(caller);
-    expect(seen?.signal).toBe(deps.leaving);
+    expect(seen?.background?.detached.aborted).toBe(true);
+    client.abort();
+    expect(seen?.signal.aborted).toBe(false);
     expect(background).toHaveLength(1);
     release({});
     await background[0];
   });
 
-  test("that ends before it has a run is its outcome", async () => {
-    const { deps } = openApp();
-    const caller = { owner: "somebody", client: undefined, from: "here" } as const;
-    expect(
-      await performAsTask(
-        operation(() => ({ a: 1 })),
-        deps,
-        {},
-        caller,
-      ),
-    ).toEqual({
+  test("is answered directly when it ends in time, and can be cancelled until then (U1)", async () => {
+    const { deps } = openWaitingApp();
+    const quick = operation((_input, call) => {
+      call.background?.onStored("t-1");
+      expect(call.background?.detached.aborted).toBe(false);
+      return { a: 1 };
+    });
+    expect(await performDetachable(quick, deps, {}, { ...CALL, answerWithinMs: 20_000 })).toEqual({
       outcome: { failed: false, structured: { a: 1 }, text: 'text of {"a":1}' },
     });
-    expect(
-      await performAsTask(
-        operation(() => 0),
-        deps,
-        { query: "a" },
-        caller,
-      ),
-    ).toMatchObject({
-      outcome: { failed: true },
+    const client = new AbortController();
+    const cancellable = operation(async (_input, call) => {
+      call.background?.onStored("t-1");
+      const aborted = new Promise((resolve) => call.signal.addEventListener("abort", resolve));
+      client.abort();
+      await aborted;
+      return { cancelled: true };
+    });
+    const call = { ...CALL, signal: client.signal, answerWithinMs: 20_000 };
+    expect(await performDetachable(cancellable, deps, {}, call)).toMatchObject({
+      outcome: { structured: { cancelled: true } },
     });
   });
 
+  test("is a task where its answer leaves the run unfinished (U1)", async () => {
+    const { deps } = openWaitingApp();
+    const start: Operation = {
+      ...operation((_input, call) => {
+        call.background?.onStored("t-1");
+        return { status: "running_async" };
+      }),
+      task: { kind: "agent", answer: () => 0, isUnfinished: ({ status }) => status === "running_async" },
+    };
+    expect(await performDetachable(start, deps, {}, { ...CALL, answerWithinMs: 20_000 })).toEqual({ taskId: "t-1" });
+  });
+
+  test("that asked for nothing but a task gets one as soon as its run is stored, else its outcome (U1)", async () => {
+    const { deps } = openWaitingApp();
+    const stored = operation(async (_input, call) => {
+      expect(call.background?.detached.aborted).toBe(true);
+      call.background?.onStored("t-1");
+      return { a: 1 };
+    });
+    const call = { ...CALL, answerWithinMs: 0 };
+    expect(await performDetachable(stored, deps, {}, call)).toEqual({ taskId: "t-1" });
+    const unstored = operation(() => ({ a: 1 }));
+    expect(await performDetachable(unstored, deps, {}, call)).toMatchObject({ outcome: { structured: { a: 1 } } });
+    expect(await performDetachable(unstored, deps, { query: "a" }, call)).toMatchObject({ outcome: { failed: true } });
+  });
+});
+
+describe("a task", () => {
   test("is answered from the store as its call would have been", async () => {
     const { deps, stored } = openApp();
     const asTask: Operation = {

@@ -34,20 +34,49 @@ export function parseInput<Input extends z.ZodObject>(schema: Input, input: unkn
   return parsed.data;
 }
 
-/** A call that nobody waits for: the id of its run as soon as it is stored, or how it ended before it had one. */
-export type Begun = { taskId: string } | { outcome: Outcome };
+/** The outcome of a call, or the id of its run, which goes on without the caller. */
+export type TaskOrOutcome = { taskId: string } | { outcome: Outcome };
 
-export function performAsTask(
+/**
+ * Runs a call whose client accepts a task. An outcome within `answerWithinMs` is returned directly; after that the call
+ * is detached from its client, which gets the id of the run. Until then the client can cancel it like any other call.
+ */
+export async function performDetachable(
   operation: Operation,
   deps: OperationDeps,
   input: unknown,
-  call: Pick<Call, "owner" | "client" | "from" | "agreed">,
-): Promise<Begun> {
-  const { promise, resolve } = Promise.withResolvers<Begun>();
-  const asTask = (taskId: string): void => resolve({ taskId });
-  const unattended: Call = { ...call, signal: deps.leaving, progress: () => {}, asTask };
-  deps.inBackground(perform(operation, deps, input, unattended).then((outcome) => resolve({ outcome })));
-  return promise;
+  { answerWithinMs, ...call }: Call & { answerWithinMs: number },
+): Promise<TaskOrOutcome> {
+  const cancelled = new AbortController();
+  const cancel = (): void => cancelled.abort();
+  call.signal.addEventListener("abort", cancel, { once: true });
+  if (call.signal.aborted) cancel();
+  const detached = new AbortController();
+  const stored = Promise.withResolvers<{ taskId: string }>();
+  const detachable: Call = {
+    ...call,
+    signal: AbortSignal.any([deps.leaving, cancelled.signal]),
+    background: { onStored: (taskId) => stored.resolve({ taskId }), detached: detached.signal },
+  };
+  if (answerWithinMs === 0) detached.abort();
+  const performing = perform(operation, deps, input, detachable);
+  deps.inBackground(performing);
+  const timer = new AbortController();
+  const ended = performing.then((outcome) => ({ outcome }));
+  const late = answerWithinMs === 0 ? stored.promise : storedAfter(answerWithinMs);
+  async function storedAfter(ms: number): Promise<TaskOrOutcome> {
+    await deps.clock.sleep(ms, timer.signal).catch(() => undefined);
+    return stored.promise;
+  }
+  try {
+    const first = await Promise.race([ended, late]);
+    const isUnfinished = "outcome" in first && operation.task?.isUnfinished?.(first.outcome.structured) === true;
+    return isUnfinished ? await stored.promise : first;
+  } finally {
+    timer.abort();
+    detached.abort();
+    call.signal.removeEventListener("abort", cancel);
+  }
 }
 
 /** How the call that made a run ended, read from the store. */

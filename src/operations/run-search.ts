@@ -29,13 +29,13 @@ export async function runSearch<Output>(
   work: (run: SearchRun) => Promise<Finished<Output>>,
 ): Promise<Output> {
   const recorder = await deps.recorder();
-  const { owner, client, progress, signal, asTask } = call;
+  const { owner, client, progress, signal, background } = call;
   return trackRun(
     recorder,
     { ...start, owner, client },
     {
       progress,
-      asTask,
+      onStored: background?.onStored,
       work: async (run) => {
         const search = await deps.search(run.log);
         return work({

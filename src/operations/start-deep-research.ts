@@ -80,6 +80,7 @@ export const startDeepResearch = defineOperation({
   },
   task: {
     kind: "agent",
+    isUnfinished: ({ status }) => status === "running_async",
     answer: (stored, now) => {
       const { status, options } = stored.run;
       if (status !== "completed") throw failedStart(stored.run);
@@ -109,7 +110,7 @@ export const startDeepResearch = defineOperation({
       estimate: { ...(await deps.estimate(input.query, agent, call.owner)) },
     });
     const { taskId } = started;
-    call.asTask?.(taskId);
+    call.background?.onStored(taskId);
     call.progress(`Started deep research, task_id ${taskId}`);
     const sending = started.kind === "started" ? started.sending : undefined;
     const accepted = await acceptedRun(deps, { owner: call.owner, taskId, sending, answerBy });
@@ -118,9 +119,8 @@ export const startDeepResearch = defineOperation({
       runner.watch({ taskId, interactionId: accepted.interactionId, agent, createdAt: accepted.createdAt });
     }
     const announce = announcer(call);
-    // Nobody waits for a task, so none becomes sync.
-    const syncWindowMs = call.asTask === undefined ? deps.settings.syncWindowMs : 0;
-    const window = Math.min(syncWindowMs, answerBy - deps.clock.now());
+    const window = Math.min(deps.settings.syncWindowMs, answerBy - deps.clock.now());
+    const detached = call.background?.detached;
     const run = await waitForRun(research.db, deps.clock, {
       owner: call.owner,
       taskId,
@@ -129,13 +129,15 @@ export const startDeepResearch = defineOperation({
         return isFinished(seen.status);
       },
       ms: started.kind === "joined" ? 0 : Math.max(0, window),
-      signal: call.signal,
+      signal: detached === undefined ? call.signal : AbortSignal.any([call.signal, detached]),
     });
     const about = {
       ...(started.kind === "joined" ? { joined: true } : {}),
       ...(notice === undefined ? {} : { notice }),
     };
-    if (run.status === "completed") return completed(deps, { run, call, about, joined: started.kind === "joined" });
+    // A run becomes sync only by an answer that its caller receives.
+    const isSync = started.kind === "started" && detached?.aborted !== true;
+    if (run.status === "completed") return completed(deps, { run, call, about, isSync });
     if (isFinished(run.status)) throw failedStart(run);
     return {
       success: true,
@@ -177,14 +179,14 @@ interface Completed {
   run: Run;
   call: Call;
   about: AboutStart;
-  joined: boolean;
+  /** False for a run that was joined: it keeps the mode it had. */
+  isSync: boolean;
 }
 
-async function completed(deps: OperationDeps, { run, call, about, joined }: Completed) {
+async function completed(deps: OperationDeps, { run, call, about, isSync }: Completed) {
   const db = await deps.database();
-  // A run that somebody else waited for, or that was finished before, keeps the mode it had.
   const { markSync } = await import("../runs/start-store.ts");
-  if (!joined) await markSync(db, run.taskId);
+  if (isSync) await markSync(db, run.taskId);
   return finishedResearch(await readStored(db, call.owner, run.taskId), deps.clock.now(), about);
 }
 

@@ -33,7 +33,7 @@ async function openRecorder() {
   const track = (work: (run: TrackedRun) => Promise<Finished<string>>) =>
     trackRun({ db, processId, clock: systemClock, log, leaving: () => false, costOf: pricedBy(LIST_PRICES) }, START, {
       progress: (message) => messages.push(message),
-      asTask: (taskId) => tasks.push(taskId),
+      onStored: (taskId) => tasks.push(taskId),
       work,
     });
   return { db, lines, messages, tasks, track };

@@ -80,8 +80,8 @@ const MOST_KEPT_CHARACTERS = 1_000_000;
 
 interface RunCaller {
   progress: (message: string) => void;
-  /** Told the id once the run is stored, and never when it could not be. */
-  asTask?: ((taskId: string) => void) | undefined;
+  /** Called with the id once the run is stored, and never when it could not be. */
+  onStored?: ((taskId: string) => void) | undefined;
 }
 
 export async function trackRun<Output>(
@@ -102,7 +102,7 @@ export async function trackRun<Output>(
   }
 }
 
-function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: notify, asTask }: RunCaller) {
+function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: notify, onStored }: RunCaller) {
   const { db, processId, clock } = recorder;
   // The global one: importing node:crypto here would cost every start 4 ms.
   const taskId = start.taskId ?? crypto.randomUUID();
@@ -152,7 +152,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
       begun =
         start.stored === true ||
         (await stored("The run", () => insertRunning(db, { ...start, taskId, processId, now: startedAt })));
-      if (begun) asTask?.(taskId);
+      if (begun) onStored?.(taskId);
       notify(`Started ${start.kind}, task_id ${taskId}: the answer can also be read later with get_research_results.`);
     },
     activity: (text: string) => {

@@ -26,8 +26,8 @@ export function serveResearch(web: Hono<WebEnv>, { deps, shutdown }: App): void 
     since: deps.clock.now(),
     progress: () => {},
     agreed: agreed === true,
-    // Nobody waits for a report here: a start is answered when Google has answered.
-    asTask: () => {},
+    // The page does not wait for a report: a start is answered when Google has answered.
+    background: { onStored: () => {}, detached: AbortSignal.abort() },
   });
 
   web.post("/api/estimate", async (context) => {

@@ -31,10 +31,54 @@ const alike = ({ text, structured }: ToolResult): string =>
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replaceAll(/duration_ms(\W+)\d+/g, "duration_ms$1N");
 
+/** Every call that can be a task is one at once, so that tests need not wait for the time of a direct answer. */
 async function start(scene: Scene): Promise<{ server: RunningServer; tasks: Tasks }> {
-  const server = await scene.server(MODERN);
+  const server = await scene.server({ ...MODERN, env: { MCP_TASK_AFTER_MS: "0" } });
   return { server, tasks: openTasks(server) };
 }
+
+describe("a quick call of a client that accepts tasks", () => {
+  test.for([
+    ["search", { query: QUERY }],
+    ["deep_search", { query: QUERY, max_iterations: 2 }],
+    ["deep_research", { topic: QUERY, depth: "concise" }],
+  ] as const)("%s is answered directly (U1)", async ([tool, input], context) => {
+    const scene = await openScene(context, "good");
+    const tasks = openTasks(await scene.server(MODERN));
+    const execution = await tasks.session.callTool(tool, input);
+    expect(execution.kind).toBe("immediate");
+    expect(await settled(execution)).toMatchObject({ isError: false, structured: { success: true } });
+  });
+
+  test("start_deep_research that ends in the sync window is answered with its report, mode sync (U1, I4)", async (context) => {
+    const scene = await openResearch(context, { duration_ms: 0 });
+    const tasks = openTasks(await scene.server({ ...MODERN, env: { RESEARCH_SYNC_WINDOW_MS: "20000" } }));
+    const execution = await tasks.session.callTool("start_deep_research", { query: QUERY });
+    expect(execution.kind).toBe("immediate");
+    const { structured } = await settled(execution);
+    expect(structured).toMatchObject({ status: "completed", mode: "sync", results: { metadata: { mode: "sync" } } });
+  });
+
+  test("start_deep_research that goes on becomes a task, and its result is the report (U1, I4)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const tasks = openTasks(await scene.server({ ...MODERN, env: { RESEARCH_SYNC_WINDOW_MS: "100" } }));
+    const execution = await tasks.session.callTool("start_deep_research", { query: QUERY });
+    expect(execution.kind).toBe("task");
+    scene.gemini.skip(8 * 60_000);
+    expect((await settled(execution)).structured).toMatchObject({ status: "completed", mode: "async" });
+    expect(scene.posts()).toBe(1);
+  });
+
+  test("a search that takes longer than 20 s becomes a task after that (U1)", async (context) => {
+    const scene = await openScene(context, { name: "slow", tasks: { search: [{ latency_ms: 22_000 }] } });
+    const tasks = openTasks(await scene.server(MODERN));
+    const began = performance.now();
+    const execution = await tasks.session.callTool("search", { query: QUERY });
+    expect(execution.kind).toBe("task");
+    expect(performance.now() - began).toBeGreaterThan(19_900);
+    expect(await settled(execution)).toMatchObject({ isError: false, structured: { success: true } });
+  });
+});
 
 describe("a search as a task", () => {
   test.for([
@@ -185,9 +229,10 @@ describe("a research as a task", () => {
     expect(scene.posts()).toBe(1);
   });
 
-  test("I4 one that ends within the sync window is async all the same", async (context) => {
+  test("one that was handed over before its window was over is async (I4)", async (context) => {
     const scene = await openResearch(context, { duration_ms: 0 });
-    const tasks = openTasks(await scene.server({ ...MODERN, env: { RESEARCH_SYNC_WINDOW_MS: "20000" } }));
+    const env = { RESEARCH_SYNC_WINDOW_MS: "20000", MCP_TASK_AFTER_MS: "0" };
+    const tasks = openTasks(await scene.server({ ...MODERN, env }));
     const { structured } = await settled(await tasks.session.callTool("start_deep_research", { query: QUERY }));
     expect(structured).toMatchObject({ status: "completed", mode: "async", results: { metadata: { mode: "async" } } });
   });

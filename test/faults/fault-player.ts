@@ -168,7 +168,14 @@ function operationDeps(research: ResearchDeps, runner: Runner, time: Clock): Ope
     search: unused,
     estimate: unused,
     inBackground: unused,
-    settings: { maxRounds: 1, legacyPrompt: undefined, syncWindowMs: 0, reportsDir: undefined, confirmAboveUsd: 0 },
+    settings: {
+      maxRounds: 1,
+      legacyPrompt: undefined,
+      syncWindowMs: 0,
+      taskAfterMs: 0,
+      reportsDir: undefined,
+      confirmAboveUsd: 0,
+    },
   };
 }
 

@@ -22,7 +22,14 @@ export const closedDeps: OperationDeps = {
   backupOf: () => undefined,
   inBackground: (work) => void work.catch(() => {}),
   leaving: new AbortController().signal,
-  settings: { maxRounds: 2, legacyPrompt: undefined, syncWindowMs: 0, reportsDir: undefined, confirmAboveUsd: 5 },
+  settings: {
+    maxRounds: 2,
+    legacyPrompt: undefined,
+    syncWindowMs: 0,
+    taskAfterMs: 0,
+    reportsDir: undefined,
+    confirmAboveUsd: 5,
+  },
 };
 
 export const call: Call = {

@@ -27,6 +27,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
       maxRounds: 1,
       legacyPrompt: undefined,
       syncWindowMs: 0,
+      taskAfterMs: 0,
       reportsDir: undefined,
       confirmAboveUsd: 0,
     },
