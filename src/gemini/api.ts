@@ -1,10 +1,11 @@
 /** Gemini's API as a search backend: one streamed call with Google Search; sources from what Google says it used. */
 
-import type { Candidate, GenerateContentConfig, GenerateContentResponse, GoogleGenAI } from "@google/genai";
+import type { GenerateContentConfig, GoogleGenAI } from "@google/genai";
 import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
-import type { Answer, AskRequest, Backend, Usage, VisitedSource } from "./ask.ts";
+import type { Answer, AskRequest, Backend } from "./ask.ts";
 import { apiFailure, cancelled, timedOut } from "./failures.ts";
+import { StreamedResponse } from "./generate-content/response.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "./google-client.ts";
 
 export interface ApiBackendOptions extends GoogleClientOptions {
@@ -36,7 +37,7 @@ export function createApiBackend(options: ApiBackendOptions): Backend {
           request.purpose === "research" ? "Gemini is searching and reading" : "Gemini is rewriting the answer",
         );
         for await (const chunk of stream) received.add(chunk);
-        return received.answer(model);
+        return answerOf(received, model);
       });
     },
   };
@@ -45,10 +46,10 @@ export function createApiBackend(options: ApiBackendOptions): Backend {
 async function withinTime(
   options: ApiBackendOptions,
   request: AskRequest,
-  work: (signal: AbortSignal, received: Received) => Promise<Answer>,
+  work: (signal: AbortSignal, received: StreamedResponse) => Promise<Answer>,
 ): Promise<Answer> {
   if (request.signal.aborted) throw cancelled();
-  const received = new Received();
+  const received = new StreamedResponse();
   // Not AbortSignal.timeout: the SDK takes that one for a fault worth repeating.
   const controller = new AbortController();
   const started = Date.now();
@@ -76,59 +77,21 @@ async function withinTime(
   }
 }
 
-/** Collects a streamed response; what came before a broken connection is still there to be kept. */
-class Received {
-  text = "";
-  #sources: VisitedSource[] = [];
-  #queries: string[] = [];
-  #finishReason: string | undefined;
-  #model: string | undefined;
-  #usage: Usage = { input: 0, output: 0, cached: 0, searches: 0 };
-  #blocked = false;
-
-  add(chunk: GenerateContentResponse): void {
-    const candidate = chunk.candidates?.[0];
-    for (const part of candidate?.content?.parts ?? []) {
-      if (part.thought !== true) this.text += part.text ?? "";
-    }
-    if (candidate !== undefined) this.#addGrounding(candidate);
-    this.#finishReason = candidate?.finishReason ?? this.#finishReason;
-    this.#model = chunk.modelVersion ?? this.#model;
-    if (chunk.promptFeedback?.blockReason !== undefined) this.#blocked = true;
-    const usage = chunk.usageMetadata;
-    if (usage === undefined) return;
-    this.#usage = {
-      input: (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0),
-      output: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0),
-      cached: usage.cachedContentTokenCount ?? 0,
-      searches: this.#queries.length,
-    };
-  }
-
-  #addGrounding(candidate: Candidate): void {
-    for (const { web } of candidate.groundingMetadata?.groundingChunks ?? []) {
-      if (web?.uri !== undefined) this.#sources.push({ url: web.uri, title: web.title ?? "" });
-    }
-    for (const { retrievedUrl } of candidate.urlContextMetadata?.urlMetadata ?? []) {
-      if (retrievedUrl !== undefined) this.#sources.push({ url: retrievedUrl, title: "" });
-    }
-    this.#queries.push(...(candidate.groundingMetadata?.webSearchQueries ?? []));
-  }
-
-  answer(asked: string): Answer {
-    if (this.text.trim() === "") throw this.#blocked ? blocked() : noText();
-    const queries = [...new Set(this.#queries)];
-    return {
-      backend: "api",
-      text: this.text,
-      cut: this.#finishReason !== undefined && this.#finishReason !== "STOP",
-      model: this.#model ?? asked,
-      sources: this.#sources,
-      queries,
-      usage: { ...this.#usage, searches: queries.length },
-      notices: [],
-    };
-  }
+function answerOf(received: StreamedResponse, asked: string): Answer {
+  if (received.text.trim() === "") throw received.blockReason === undefined ? noText() : blocked();
+  const { text, finishReason, sources, unreadUrls, queries, searchSuggestions } = received;
+  return {
+    backend: "api",
+    text,
+    cut: finishReason !== undefined && finishReason !== "STOP",
+    model: received.model ?? asked,
+    sources,
+    unreadUrls,
+    queries,
+    searchSuggestions,
+    usage: { ...received.usage, searches: queries.length },
+    notices: [],
+  };
 }
 
 function noText(): AppError {

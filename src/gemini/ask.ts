@@ -40,7 +40,11 @@ export interface Answer {
   model: string | undefined;
   /** Empty when the backend cannot tell; then the model's own list is all there is. */
   sources: VisitedSource[];
+  /** Addresses that the backend tried to read and did not get: no source of this answer, whatever it says. */
+  unreadUrls: string[];
   queries: string[];
+  /** Google's Search Suggestions as HTML, to be shown with a grounded answer. Untrusted until sandboxed. */
+  searchSuggestions: string[];
   usage: Usage;
   /** Sentences for the user about how the answer came about, such as a fallback to the API. */
   notices: string[];

@@ -38,7 +38,9 @@ test("a good answer: text, real sources, queries, model, figures, activities", a
     cut: false,
     model: "gemini-3.8-flash",
     sources: SOURCES,
+    unreadUrls: [],
     queries: ["kyoto"],
+    searchSuggestions: [],
     // 130 in all: ten tokens of thoughts cost as output.
     usage: { input: 100, output: 30, cached: 5, searches: 1 },
     notices: [],

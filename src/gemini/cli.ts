@@ -231,7 +231,10 @@ function conclude({ child, output, session, request, options, redact }: Ended): 
       cut,
       model: session.model ?? output.stats?.model ?? modelInLog(child),
       sources: session.sources,
+      unreadUrls: [],
       queries: session.queries,
+      // The CLI keeps Google's text and drops the HTML that came with it.
+      searchSuggestions: [],
       usage: usageOf(output, session),
       notices: [],
     };

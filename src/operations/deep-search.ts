@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { AppError } from "../errors.ts";
-import { numberSources } from "../reports/report.ts";
+import { numberSources, unique } from "../reports/report.ts";
 import { findRounds } from "../runs/result-store.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import type { Round } from "../search/deep.ts";
@@ -84,6 +84,12 @@ export const deepSearchOperation = defineOperation({
   },
 });
 
+/** What a continued search needs of a round beside its text and sources. */
+const keptOf = ({ model, searchSuggestions }: Round): Record<string, unknown> => ({
+  model,
+  ...(searchSuggestions.length > 0 ? { search_suggestions: searchSuggestions } : {}),
+});
+
 const optionsOf = (maxRounds: number) => ({ max_iterations: maxRounds });
 
 interface DeepSearchRun extends Pick<SearchStart, "taskId" | "stored"> {
@@ -97,7 +103,7 @@ function runDeepSearch(deps: OperationDeps, { query, maxRounds, earlier, taskId,
   return runSearch(deps, { start, call }, async ({ run, search, call: inner }) => {
     const onRound = async (round: Round): Promise<void> => {
       run.setProgress((100 * round.roundNumber) / maxRounds);
-      await run.saveRound({ ...round, sources: numberSources(round.sources), metadata: { model: round.model } });
+      await run.saveRound({ ...round, sources: numberSources(round.sources), metadata: keptOf(round) });
     };
     // They are part of this run from now on, whatever becomes of it.
     for (const round of earlier) await onRound(round);
@@ -111,6 +117,7 @@ function runDeepSearch(deps: OperationDeps, { query, maxRounds, earlier, taskId,
       model: best.model,
       sources: rounds.flatMap((round) => round.sources),
       queries: rounds.flatMap((round) => round.queries),
+      searchSuggestions: unique(rounds.flatMap((round) => round.searchSuggestions)),
     };
     const common = searchMetadata(run, { asked: { query }, findings, now: deps.clock.now() });
     const metadata = { ...common, iterations, rounds: rounds.map(roundSummary) };
@@ -150,8 +157,12 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
     });
   }
   const earlier = rounds.map((round) => {
-    const { model } = round.metadata;
-    return { ...round, model: typeof model === "string" ? model : "auto-detected" };
+    const { model, search_suggestions: suggestions } = round.metadata;
+    return {
+      ...round,
+      model: typeof model === "string" ? model : "auto-detected",
+      searchSuggestions: z.array(z.string()).catch([]).parse(suggestions),
+    };
   });
   const asked = Number(run.options["max_iterations"] ?? deps.settings.maxRounds);
   // A search that had used up its rounds gets one more.

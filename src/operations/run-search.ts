@@ -73,6 +73,8 @@ export interface SearchFindings {
   model: string;
   sources: VisitedSource[];
   queries: string[];
+  /** Google's Search Suggestions, as HTML, of all rounds. */
+  searchSuggestions: string[];
 }
 
 type SearchMetadata = z.output<z.ZodObject<typeof searchMetadataFields>>;

@@ -46,6 +46,8 @@ export interface Research {
   /** What the backend saw being visited; the model's own list only where the backend saw nothing. */
   sources: VisitedSource[];
   queries: string[];
+  /** Google's Search Suggestions for this answer, as HTML. */
+  searchSuggestions: string[];
 }
 
 const WAITS_MS = [1_000, 2_000, 5_000];
@@ -98,7 +100,7 @@ function answerIn(failure: AppError, question: Question): Extraction | undefined
   return extractJsonFromOutput(text, question.schema, { prompt: question.echo, cut: true });
 }
 
-const NOTHING_SEEN = { model: undefined, sources: [], queries: [] };
+const NOTHING_SEEN = { model: undefined, sources: [], unreadUrls: [], queries: [], searchSuggestions: [] };
 
 const INVALID_BECAUSE: Record<Extract<Extraction, { kind: "invalid" }>["reason"], string> = {
   no_json: "the answer holds no JSON.",
@@ -174,7 +176,7 @@ async function correctJsonOutput(
 function finished(
   deps: SearchDeps,
   answer: ResearchAnswer,
-  main: Pick<Answer, "model" | "sources" | "queries">,
+  main: Pick<Answer, "model" | "sources" | "unreadUrls" | "queries" | "searchSuggestions">,
 ): Research {
   if (!answer.success) {
     throw new AppError({
@@ -184,11 +186,14 @@ function finished(
     });
   }
   const { sources_visited, search_queries_used } = answer.metadata;
+  // The model's own list stands only where the backend reported nothing: it also names pages that were never read.
+  const isReported = main.sources.length > 0 || main.unreadUrls.length > 0;
   return {
     answer,
     model: deps.model ?? main.model ?? "auto-detected",
-    sources: main.sources.length > 0 ? main.sources : sources_visited.map((url) => ({ url, title: "" })),
+    sources: isReported ? main.sources : sources_visited.map((url) => ({ url, title: "" })),
     queries: main.queries.length > 0 ? main.queries : search_queries_used,
+    searchSuggestions: main.searchSuggestions,
   };
 }
 

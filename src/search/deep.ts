@@ -12,6 +12,8 @@ export interface Round {
   summary: string;
   sources: VisitedSource[];
   queries: string[];
+  /** Google's Search Suggestions for this round, as HTML. */
+  searchSuggestions: string[];
   model: string;
 }
 
@@ -102,10 +104,10 @@ function questionFor(
   return { prompt, echo, schema };
 }
 
-function roundOf(roundNumber: number, { answer, sources, queries, model }: Research): Round {
+function roundOf(roundNumber: number, { answer, ...found }: Research): Round {
   const report = answer.report ?? "";
   const verified = answer.verified ?? false;
-  return { roundNumber, report, verified, summary: summarise(report), sources, queries, model };
+  return { roundNumber, report, verified, summary: summarise(report), ...found };
 }
 
 const SUMMARY_CHARACTERS = 300;

@@ -1,0 +1,43 @@
+/** What a chunk of a generateContent stream may hold. The SDK's types are not checked at run time; this is. */
+
+import { z } from "zod";
+
+const list = <Item extends z.ZodType>(item: Item) =>
+  z
+    .array(item.optional().catch(undefined))
+    .catch([])
+    .default([])
+    .transform((items) => items.filter((one) => one !== undefined));
+
+const text = z.string().optional().catch(undefined);
+
+/** Parts without text are function calls, `toolCall` records of Google's own tools, or a bare `thoughtSignature`. */
+const part = z.object({ text, thought: z.boolean().optional().catch(undefined) });
+
+const groundingMetadata = z.object({
+  webSearchQueries: list(z.string()),
+  groundingChunks: list(z.object({ web: z.object({ uri: z.string(), title: text }) })),
+  searchEntryPoint: z.object({ renderedContent: text }).optional().catch(undefined),
+});
+
+const candidate = z.object({
+  content: z
+    .object({ parts: list(part) })
+    .optional()
+    .catch(undefined),
+  finishReason: text,
+  groundingMetadata: groundingMetadata.optional().catch(undefined),
+  urlContextMetadata: z
+    .object({ urlMetadata: list(z.object({ retrievedUrl: z.string(), urlRetrievalStatus: text })) })
+    .optional()
+    .catch(undefined),
+});
+
+export const responseChunk = z.object({
+  candidates: list(candidate),
+  promptFeedback: z.object({ blockReason: text }).optional().catch(undefined),
+  usageMetadata: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  modelVersion: z.unknown().optional(),
+});
+
+export type ResponseCandidate = z.infer<typeof responseChunk>["candidates"][number];
