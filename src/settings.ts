@@ -121,6 +121,12 @@ export const SETTINGS = {
     about:
       "The user is asked before a deep research whose likely cost, as estimate_research_cost says it, is above this sum in US dollars, or not known. 0: always.",
   }),
+  RESEARCH_INLINE_CHARACTERS: setting({
+    schema: wholeNumber(30_000, 2_000_000),
+    default: 100_000,
+    about:
+      "Longest report that an MCP client is sent whole; a longer one comes as its opening and an outline. Lower it for clients that cut long answers. The command line and files always get the whole report.",
+  }),
   RESEARCH_REPORTS_DIR: setting<string | undefined>({
     schema: text,
     default: undefined,

@@ -48,7 +48,7 @@ export async function followRun(app: App, { taskId, call, log }: Following): Pro
   } finally {
     await show.end();
   }
-  return perform(getResearchResults, app.deps, { task_id: taskId, section: "all" }, call);
+  return perform(getResearchResults, app.deps, { task_id: taskId }, call);
 }
 
 interface Shown {

@@ -38,7 +38,14 @@ export async function runOperation(
   process.stderr.on("error", () => {});
   await app.telemetry;
   const line = createProgressLine();
-  const call: Call = { owner: "local", client: "cli", from: "here", signal: shutdown.signal, progress: line.show };
+  const call: Call = {
+    owner: "local",
+    client: "cli",
+    from: "here",
+    signal: shutdown.signal,
+    progress: line.show,
+    wholeReports: true,
+  };
   const answered = await answer(app, { operation, input, call, yes });
   const { task_id: taskId, status } = answered.structured;
   const goesOn = wait && !answered.failed && typeof taskId === "string" && status !== "completed";

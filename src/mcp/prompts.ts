@@ -14,7 +14,9 @@ const LONGEST_ARGUMENT = 10_000;
 const LONGEST_TEXT = 50_000;
 
 const argument = (what: string, most = LONGEST_ARGUMENT) =>
-  optional(what, most).min(3, { error: `${what} must have at least 3 characters.` });
+  optional(what, most)
+    .min(1, { error: `${what} must not be empty.` })
+    .refine((text) => /[\p{L}\p{N}]/u.test(text), { error: `${what} must have at least one letter or digit.` });
 
 /** Clients send an empty text for a field that was left empty. */
 const optional = (what: string, most: number) =>

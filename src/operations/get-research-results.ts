@@ -8,7 +8,7 @@ import { isFinished, type Run, type RunResult } from "../runs/run.ts";
 import { readStored } from "../runs/read.ts";
 import { factLines, list } from "./answer-text.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
-import { outlineLines, readingFields, readReport } from "./report-reading.ts";
+import { outlineLines, readingFields, readReport, reportLimit } from "./report-reading.ts";
 import { tokensUsed } from "./run-search.ts";
 
 export const sourceSchema = z.looseObject({
@@ -54,7 +54,7 @@ export const getResearchResults = defineOperation({
   name: "get_research_results",
   title: "Get research results",
   description:
-    "Returns the stored report of a run: whole, or as far as it came (partial) when it failed or was cancelled. Use it when check_research_status says completed, when a call was lost, or to read an answer again; list_research finds the task_id. Not while a run goes on. A report over 30,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
+    "Returns the stored report of a run: whole, or as far as it came (partial) when it failed or was cancelled. Use it when check_research_status says completed, when a call was lost, or to read an answer again; list_research finds the task_id. Not while a run goes on. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
   input: z.strictObject({
     task_id: taskId,
     include_sources: z
@@ -84,7 +84,10 @@ export const getResearchResults = defineOperation({
   run: async (deps, input, call) => {
     const { run, result } = await readStored(await deps.database(), call.owner, input.task_id);
     if (result === undefined || !isFinished(run.status)) throw withoutText(run);
-    const { sources, ...reading } = readReport(result, input.section);
+    const { sources, ...reading } = readReport(result, {
+      section: input.section,
+      maxCharacters: reportLimit(deps, call),
+    });
     return {
       success: true,
       task_id: run.taskId,

@@ -39,6 +39,8 @@ export interface OperationDeps {
     /** How long a client that accepts tasks waits for the answer itself. */
     taskAfterMs: number;
     reportsDir: string | undefined;
+    /** The longest report that is sent whole to a caller without `wholeReports`. */
+    inlineCharacters: number;
     confirmAboveUsd: number;
   };
 }
@@ -62,6 +64,8 @@ export interface Call {
   /** When the call came in. Undefined: the answer is expected from when it is performed. */
   since?: number | undefined;
   progress: (message: string) => void;
+  /** The answer is printed or piped, so a report of any length is returned whole. */
+  wholeReports?: boolean | undefined;
   /** The user was asked what the operation asks, and agreed. */
   agreed?: boolean | undefined;
   /** Present when the run may go on without its caller. */
@@ -96,7 +100,7 @@ export interface Question {
 interface OperationTask<Output = unknown> {
   kind: RunKind;
   /** The answer of a finished run, as the call itself would have given it. Throws what a failed one would have. */
-  answer: (stored: StoredRun, now: number) => Output;
+  answer: (stored: StoredRun, reading: { now: number; inlineCharacters: number }) => Output;
   /** Whether an answer of the call leaves the run unfinished: a client that accepts tasks gets a task instead. */
   isUnfinished?: (structured: Record<string, unknown>) => boolean;
 }
@@ -140,14 +144,18 @@ const cautionField = {
   caution: z.string().optional().describe("Present when the answer carries text from the web: how to take it."),
 };
 
-const MOST_QUERY_CHARACTERS = 10_000;
+const MAX_QUERY_CHARACTERS = 10_000;
+
+/** Of any script: "Go", "C#" and "地震" are questions, "???" is none. */
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
 export const queryText = (what: string) =>
   z
     .string({ error: `${what} must be a text.` })
     .trim()
-    .min(3, { error: `${what} must have at least 3 characters.` })
-    .max(MOST_QUERY_CHARACTERS, { error: `${what} must have at most 10,000 characters.` });
+    .min(1, { error: `${what} must not be empty.` })
+    .max(MAX_QUERY_CHARACTERS, { error: `${what} must have at most 10,000 characters.` })
+    .refine((text) => LETTER_OR_DIGIT.test(text), { error: `${what} must have at least one letter or digit.` });
 
 export const taskId = z
   .uuid({ error: "task_id must be the UUID that a tool returned." })

@@ -68,7 +68,8 @@ describe("an input", () => {
   };
 
   test.each([
-    [{ query: "ab" }, "INVALID_QUERY", "query must have at least 3 characters.", "query"],
+    [{ query: " " }, "INVALID_QUERY", "query must not be empty.", "query"],
+    [{ query: "?" }, "INVALID_QUERY", "query must have at least one letter or digit.", "query"],
     [{ topic: 1 }, "INVALID_QUERY", "topic is not valid: invalid input: expected string, received number.", "topic"],
     [{ task_id: "x" }, "INVALID_TASK_ID", "task_id must be the UUID that a tool returned.", "task_id"],
     [{ count: 4 }, "INVALID_INPUT", "count is not valid: too big: expected number to be <=3.", "count"],
@@ -231,7 +232,7 @@ describe("a call whose client accepts a task", () => {
     expect(await performDetachable(stored, deps, {}, call)).toEqual({ taskId: "t-1" });
     const unstored = operation(() => ({ a: 1 }));
     expect(await performDetachable(unstored, deps, {}, call)).toMatchObject({ outcome: { structured: { a: 1 } } });
-    expect(await performDetachable(unstored, deps, { query: "a" }, call)).toMatchObject({ outcome: { failed: true } });
+    expect(await performDetachable(unstored, deps, { query: "?" }, call)).toMatchObject({ outcome: { failed: true } });
   });
 });
 
@@ -240,7 +241,7 @@ describe("a task", () => {
     const { deps, stored } = openApp();
     const asTask: Operation = {
       ...operation(() => 0),
-      task: { kind: "search", answer: ({ run }, now) => ({ of: run.taskId, now, web: "\u0007x" }) },
+      task: { kind: "search", answer: ({ run }, { now }) => ({ of: run.taskId, now, web: "\u0007x" }) },
     };
     expect(await outcomeOfRun(asTask, deps, stored)).toMatchObject({
       failed: false,
@@ -278,7 +279,7 @@ test("a question is asked about input that is valid, where there is one to ask",
     details: { input: { query: "abc" }, owner: "local" },
   });
   expect(await questionFor(asking, deps, undefined, CALL)).toMatchObject({ because: "It costs." });
-  expect(await questionFor(asking, deps, { query: "a" }, CALL)).toBeUndefined();
+  expect(await questionFor(asking, deps, { query: "?" }, CALL)).toBeUndefined();
   expect(
     await questionFor(
       operation(() => 0),

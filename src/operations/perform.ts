@@ -81,7 +81,10 @@ export async function performDetachable(
 
 /** How the call that made a run ended, read from the store. */
 export const outcomeOfRun = (operation: Operation, deps: OperationDeps, stored: StoredRun): Promise<Outcome> =>
-  outcomeOf(operation, deps, () => operation.task?.answer(stored, deps.clock.now()));
+  outcomeOf(operation, deps, () => {
+    const { inlineCharacters } = deps.settings;
+    return operation.task?.answer(stored, { now: deps.clock.now(), inlineCharacters });
+  });
 
 async function outcomeOf(operation: Operation, deps: OperationDeps, answer: () => unknown): Promise<Outcome> {
   try {

@@ -3,7 +3,6 @@
 import { z } from "zod";
 import { AppError } from "../errors.ts";
 import {
-  MOST_AT_ONCE,
   type OutlineEntry,
   outlineOf,
   readOpening,
@@ -13,6 +12,7 @@ import {
 } from "../reports/sections.ts";
 import type { RunResult } from "../runs/run.ts";
 import { list } from "./answer-text.ts";
+import type { Call, OperationDeps } from "./operation.ts";
 
 /** A client gives up the connection over a message of more than 10 MB, and an answer holds the report twice. */
 const MOST_CHARACTERS = 2_000_000;
@@ -39,9 +39,13 @@ export const readingFields = {
 };
 
 /** What an answer carries of a report when no section was asked for. */
-export function fittingReport(report: string): ReportReading {
-  return report.length <= MOST_AT_ONCE ? { report } : opening(report, READ_ON);
+export function fittingReport(report: string, maxCharacters: number): ReportReading {
+  return report.length <= maxCharacters ? { report } : opening(report, READ_ON);
 }
+
+/** K1: how much of a report this caller is sent at once. */
+export const reportLimit = ({ settings }: OperationDeps, { wholeReports }: Call): number =>
+  wholeReports === true ? Infinity : settings.inlineCharacters;
 
 const READ_ON =
   "This is the beginning of a long report. Read on with get_research_results and next_section as section, choose one from the outline, or ask for section all.";
@@ -55,12 +59,16 @@ function opening(report: string, note: string): ReportReading {
 }
 
 /** K3: the report by outline and section. With a section come the sources that it cites, where that is known. */
-export function readReport(result: RunResult, section: string | undefined): ReportReading & Pick<RunResult, "sources"> {
+export function readReport(
+  result: RunResult,
+  { section, maxCharacters }: { section: string | undefined; maxCharacters: number },
+): ReportReading & Pick<RunResult, "sources"> {
   if (section === "earlier") return { ...earlierOutputs(result), section, sources: [] };
   const { report, sources, citations = [] } = result;
-  if (section === undefined) return { ...fittingReport(report), sources };
+  if (section === undefined) return { ...fittingReport(report, maxCharacters), sources };
   if (section === "all") {
-    const fits = report.length <= MOST_CHARACTERS && Buffer.byteLength(report) <= MOST_BYTES;
+    const fits =
+      maxCharacters === Infinity || (report.length <= MOST_CHARACTERS && Buffer.byteLength(report) <= MOST_BYTES);
     return { ...(fits ? { report } : opening(report, TOO_LONG)), sources };
   }
   const sections = sectionsOf(report);

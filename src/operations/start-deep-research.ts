@@ -9,7 +9,7 @@ import { acceptedRun, failedStart, notDurable } from "./accepted-run.ts";
 import { factLines, list } from "./answer-text.ts";
 import { costQuestion, unlessAgreed } from "./cost-question.ts";
 import { resultMetadata, resultMetadataSchema, sourceLine, sourceSchema } from "./get-research-results.ts";
-import { fittingReport, outlineLines, readingFields } from "./report-reading.ts";
+import { fittingReport, outlineLines, readingFields, reportLimit } from "./report-reading.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
 
 /** I3: an answer within 30 s whatever happens; the request itself may take longer and goes on. The rest is for a busy machine. */
@@ -17,7 +17,7 @@ const ANSWER_WITHIN_MS = 28_000;
 
 const START = "start_deep_research";
 const LOCAL_OWNER = "local";
-const HOURS = "max_wait_hours must be a whole number from 1 to 24.";
+const HOURS = "max_wait_hours must be a whole number from 1 to 72.";
 
 export const startDeepResearch = defineOperation({
   name: START,
@@ -33,7 +33,7 @@ export const startDeepResearch = defineOperation({
     max_wait_hours: z
       .int({ error: HOURS })
       .min(1, { error: HOURS })
-      .max(24, { error: HOURS })
+      .max(72, { error: HOURS })
       .default(8)
       .describe("After this many hours the run counts as timed out here."),
     model: z
@@ -81,11 +81,11 @@ export const startDeepResearch = defineOperation({
   task: {
     kind: "agent",
     isUnfinished: ({ status }) => status === "running_async",
-    answer: (stored, now) => {
+    answer: (stored, reading) => {
       const { status, options } = stored.run;
       if (status !== "completed") throw failedStart(stored.run);
       const { notice } = options;
-      return finishedResearch(stored, now, typeof notice === "string" ? { notice } : {});
+      return finishedResearch(stored, reading, typeof notice === "string" ? { notice } : {});
     },
   },
   run: async (deps, input, call) => {
@@ -190,14 +190,22 @@ async function completed(deps: OperationDeps, { run, call, about, isSync }: Comp
   return finishedResearch(await readStored(db, call.owner, run.taskId), deps.clock.now(), about);
 }
 
-function finishedResearch({ run, result }: StoredRun, now: number, about: AboutStart) {
+function finishedResearch(
+  { run, result }: StoredRun,
+  { now, inlineCharacters }: { now: number; inlineCharacters: number },
+  about: AboutStart,
+) {
   const { report = "", sources = [] } = result ?? {};
   return {
     success: true,
     task_id: run.taskId,
     status: "completed",
     mode: run.mode ?? "sync",
-    results: { ...fittingReport(report), sources, metadata: resultMetadata(run, sources.length, now) },
+    results: {
+      ...fittingReport(report, inlineCharacters),
+      sources,
+      metadata: resultMetadata(run, sources.length, now),
+    },
     cost_usd: run.costUsd,
     ...about,
   };

@@ -113,7 +113,7 @@ describe("exit codes", () => {
   });
 
   test.for([
-    [["search", "ab"], /INVALID_QUERY: query must have at least 3 characters/],
+    [["search", "?!"], /INVALID_QUERY: query must have at least one letter or digit/],
     [["search"], /missing required argument 'query'/],
     [["search", QUERY, "another"], /too many arguments/],
     [["deep-search", QUERY, "--max-iterations", "1"], /INVALID_INPUT: max_iterations must be/],

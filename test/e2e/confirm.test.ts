@@ -62,7 +62,7 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     const scene = await openResearch(context, SLOW);
     const client = await askingClient(context, scene, { era, answer: { action: "decline" } });
     expect((await client.call({ query: QUERY })).isError).toBe(false);
-    const invalid = await client.call({ ...DEAR, query: "x" });
+    const invalid = await client.call({ ...DEAR, query: "?" });
     expect(invalid.structured["error"]).toMatchObject({ code: "INVALID_QUERY", details: { field: "query" } });
     const unknown = await client.call({ ...DEAR, confirm: true });
     expect(unknown.structured["error"]).toMatchObject({ code: "INVALID_INPUT" });

@@ -42,6 +42,32 @@ const OUTLINE = [
   { section: "3", title: "Sources", characters: 18 },
 ];
 
+/** Just short enough to be sent whole at the default setting; LONG, with 112,000 characters, is not. */
+const FITTING = `# Heat pumps\n\n## Costs\n\n${words(95_200)}`;
+
+test("a report of up to RESEARCH_INLINE_CHARACTERS comes whole by default, as data and text (K1)", async (context) => {
+  const { read, scene } = await longReport(context, FITTING);
+  const { structured, text } = await read();
+  expect(structured["report"]).toBe(FITTING);
+  expect(structured).not.toHaveProperty("complete");
+  expect(text).toContain(FITTING.trim());
+  const started = await (await scene.server()).call("start_deep_research", { query: QUERY });
+  expect(started.structured["results"]).toMatchObject({ report: FITTING });
+  const lower = await scene.server({ env: { RESEARCH_INLINE_CHARACTERS: "50000" } });
+  const { task_id } = structured;
+  expect((await lower.call(RESULTS, { task_id })).structured).toMatchObject({ complete: false });
+});
+
+test("the command line prints a report of any length whole, as text and as JSON (K1)", async (context) => {
+  const { read, scene } = await longReport(context);
+  const { task_id } = (await read({ section: "outline" })).structured;
+  const text = await scene.command(["get-research-results", task_id]);
+  expect(text.stdout).toContain(LONG.trim());
+  const json = JSON.parse((await scene.command(["get-research-results", task_id, "--json"])).stdout);
+  expect(json["report"]).toBe(LONG);
+  expect(json).not.toHaveProperty("complete");
+});
+
 test("K3 a long report comes as its opening, its outline and the way to the rest, which leads through all of it", async (context) => {
   const { read } = await longReport(context);
   const opening = await read();

@@ -45,9 +45,10 @@ describe.each(ERAS)("a %s client", (era) => {
     const scene = await openScene(context);
     const server = await scene.server({ era });
     const wrong: [Record<string, unknown>, string, RegExp][] = [
-      [{ query: "ab" }, "INVALID_QUERY", /at least 3 characters/],
-      [{ query: "  a\t " }, "INVALID_QUERY", /at least 3 characters/],
-      [{ query: "" }, "INVALID_QUERY", /at least 3 characters/],
+      [{ query: "???" }, "INVALID_QUERY", /at least one letter or digit/],
+      [{ query: " \u200B🙂 " }, "INVALID_QUERY", /at least one letter or digit/],
+      [{ query: "  \t " }, "INVALID_QUERY", /must not be empty/],
+      [{ query: "" }, "INVALID_QUERY", /must not be empty/],
       [{ query: "x".repeat(10_001) }, "INVALID_QUERY", /at most 10,000 characters/],
       [{ query: 42 }, "INVALID_QUERY", /must be a text/],
       [{ query: null }, "INVALID_QUERY", /must be a text/],
@@ -75,10 +76,10 @@ describe.each(ERAS)("a %s client", (era) => {
   });
 });
 
-test("F1 takes 3 and 10,000 characters, counted after the trim", async (context) => {
+test("short questions of any script and 10,000 characters after the trim are answered (F1)", async (context) => {
   const scene = await openScene(context);
   const server = await scene.server();
-  for (const query of ["Ulm", `   ${"heat ".repeat(2_000).trim()}s   `]) {
+  for (const query of ["Go", "C#", "地震", "7", `   ${"heat ".repeat(2_000).trim()}s   `]) {
     const { structured } = await server.call("search", { query });
     expect(structured).toMatchObject({ success: true, metadata: { query: query.trim() } });
   }

@@ -159,7 +159,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Returns the stored report of a run: whole, or as far as it came (partial) when it failed or was cancelled. Use it when check_research_status says completed, when a call was lost, or to read an answer again; list_research finds the task_id. Not while a run goes on. A report over 30,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
+        "description": "Returns the stored report of a run: whole, or as far as it came (partial) when it failed or was cancelled. Use it when check_research_status says completed, when a call was lost, or to read an answer again; list_research finds the task_id. Not while a run goes on. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
         "name": "get_research_results",
         "title": "Get research results",
       },

@@ -174,6 +174,7 @@ function operationDeps(research: ResearchDeps, runner: Runner, time: Clock): Ope
       syncWindowMs: 0,
       taskAfterMs: 0,
       reportsDir: undefined,
+      inlineCharacters: 100_000,
       confirmAboveUsd: 0,
     },
   };

@@ -19,8 +19,8 @@ test("T19 the list of tools is the one that was agreed to, in every session, wha
   // Names, texts, schemas and hints. Where they change, the changelog says so, and the version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "b6836064d9e6ca0dfc658a849c2c36122dc06dd6e9245458c5d220ba8edeb6ae",
-      "modern": "bcb3045a76db81e7e8e74d11b513078d51e979a0eaf3859725ca781952e9f10e",
+      "legacy": "5228b465a8ec1833cbe1b790619d8bd91d272f4fa919eea0f43aed33a54e993a",
+      "modern": "d218af0a26874e559e9f4018efcf88a2a765c4ba128b3761f8fa5409327f95d2",
     }
   `);
 });

@@ -25,14 +25,14 @@ export interface Draft {
 
 export const EMPTY: Draft = { query: "", model: AGENTS[0].model, hours: 8, notify: true };
 
-const FEWEST_CHARACTERS = 3;
 export const MOST_CHARACTERS = 10_000;
-export const MOST_HOURS = 24;
+export const MOST_HOURS = 72;
 
 /** What stands in the way of an estimate, in a sentence; nothing when it is fine. */
 export function objection({ query, hours }: Draft): string | undefined {
   const { length } = query.trim();
-  if (length < FEWEST_CHARACTERS) return "Write your question first.";
+  if (length === 0) return "Write your question first.";
+  if (!/[\p{L}\p{N}]/u.test(query)) return "The question needs at least one letter or digit.";
   if (length > MOST_CHARACTERS)
     return `The question is longer than ${MOST_CHARACTERS.toLocaleString("en-US")} characters.`;
   if (!Number.isInteger(hours) || hours < 1 || hours > MOST_HOURS)
