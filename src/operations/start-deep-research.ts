@@ -187,7 +187,8 @@ async function completed(deps: OperationDeps, { run, call, about, isSync }: Comp
   const db = await deps.database();
   const { markSync } = await import("../runs/start-store.ts");
   if (isSync) await markSync(db, run.taskId);
-  return finishedResearch(await readStored(db, call.owner, run.taskId), deps.clock.now(), about);
+  const reading = { now: deps.clock.now(), inlineCharacters: reportLimit(deps, call) };
+  return finishedResearch(await readStored(db, call.owner, run.taskId), reading, about);
 }
 
 function finishedResearch(
