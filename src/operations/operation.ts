@@ -72,7 +72,7 @@ export interface Call {
   background?: Background | undefined;
 }
 
-export interface Background {
+interface Background {
   /** Called once, with the run's id, as soon as the run is stored. */
   onStored: (taskId: string) => void;
   /** Aborted from the moment on at which the caller no longer waits for a direct answer. */
