@@ -46,14 +46,22 @@ const accepted = ({ $schema: _dialect, properties, ...rest }: Schema): Schema =>
  */
 const returned = ({ properties, required }: Schema): Schema => ({
   type: "object",
-  properties: eachOf(properties, typeOf),
+  properties: eachOf(withoutMarks(properties), typeOf),
   required,
 });
+
+/** They qualify a figure beside them, in answers that are open to more fields: the reference has them. */
+export const MARKS = ["cost_incomplete", "cost_estimated"];
+
+const withoutMarks = (fields: unknown): Schema =>
+  Object.fromEntries(Object.entries(isRecord(fields) ? fields : {}).filter(([name]) => !MARKS.includes(name)));
 
 function typeOf(schema: Schema): Schema {
   const { items } = schema;
   if (!isRecord(items)) return plainType(schema);
-  const properties = isRecord(items["properties"]) ? { properties: eachOf(items["properties"], plainType) } : {};
+  const properties = isRecord(items["properties"])
+    ? { properties: eachOf(withoutMarks(items["properties"]), plainType) }
+    : {};
   return { type: "array", items: { ...plainType(items), ...properties } };
 }
 

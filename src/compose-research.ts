@@ -3,7 +3,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config.ts";
-import { pricedBy, roundUsd } from "./costs/actual.ts";
+import { type CostOf, pricedBy, roundCost } from "./costs/actual.ts";
 import type { PriceTable } from "./costs/prices.ts";
 import type { Agent } from "./gemini/agent.ts";
 import type { OperationDeps, ResearchParts } from "./operations/operation.ts";
@@ -83,10 +83,7 @@ async function composeResearch(
     clock: systemClock,
     log,
     stateDir,
-    costOf: (usage: Parameters<typeof costOf>[0], model: string) => {
-      const usd = costOf(usage, model, systemClock.now());
-      return usd === undefined ? undefined : roundUsd(usd);
-    },
+    costOf: ((usage, model, at) => roundCost(costOf(usage, model, at))) satisfies CostOf,
     during: shutdown.during,
     leaving: shutdown.signal,
     unsaved: new Map<string, UnsavedRun>(),

@@ -22,6 +22,18 @@ export function spokenAge(ms: number): string {
   return `${Math.floor(whole / DAY)} d`;
 }
 
+/** A cost with its marks: `≥` for a lower bound, `≈` where a model was priced by its family. */
+export function spokenCost({ cost_usd = 0, cost_incomplete, cost_estimated }: StatedCost): string {
+  const mark = cost_incomplete === true ? "≥ " : cost_estimated === true ? "≈ " : "";
+  return mark + spokenDollars(cost_usd);
+}
+
+interface StatedCost {
+  cost_usd?: number | undefined;
+  cost_incomplete?: boolean | undefined;
+  cost_estimated?: boolean | undefined;
+}
+
 /** Searches cost fractions of a cent: those keep two digits that tell. */
 export function spokenDollars(usd: number): string {
   if (usd === 0 || usd >= 0.01) return `$${usd.toFixed(2)}`;

@@ -1,6 +1,6 @@
 /** The figures as a small table with bars, and a sentence on each estimate. */
 
-import { spokenDollars } from "./durations.ts";
+import { spokenCost, spokenDollars } from "./durations.ts";
 import type { Paint } from "./paint.ts";
 import { type Column, tableLines } from "./table.ts";
 import { wrapToWidth } from "./text-width.ts";
@@ -10,6 +10,8 @@ export interface MonthFigures {
   month: string;
   runs: number;
   cost_usd: number;
+  cost_incomplete?: true;
+  cost_estimated?: true;
   /** Of the middle run. */
   median_minutes: number;
 }
@@ -26,6 +28,8 @@ export interface Comparison {
 export interface Figures {
   total_runs: number;
   total_cost_usd: number;
+  cost_incomplete?: true;
+  cost_estimated?: true;
   months: MonthFigures[];
   cost_usd?: Comparison | undefined;
   minutes?: Comparison | undefined;
@@ -41,9 +45,9 @@ const MOST_CELLS = 30;
 const OTHER_COLUMNS = 40;
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-export function figuresView({ total_runs, total_cost_usd, months, cost_usd, minutes }: Figures, space: FiguresSpace) {
-  const { width, paint } = space;
-  const title = `${total_runs} ${total_runs === 1 ? "run" : "runs"}, ${spokenDollars(total_cost_usd)} in all`;
+export function figuresView(figures: Figures, { width, paint }: FiguresSpace): string {
+  const { total_runs, months, cost_usd, minutes } = figures;
+  const title = `${total_runs} ${total_runs === 1 ? "run" : "runs"}, ${spokenCost({ ...figures, cost_usd: figures.total_cost_usd })} in all`;
   if (months.length === 0) return `${title}. No run has finished yet.`;
   const said = [
     ...(cost_usd === undefined ? [] : [sentence("Cost", cost_usd, spokenDollars)]),
@@ -64,7 +68,7 @@ function columns(months: MonthFigures[], width: number): Column<MonthFigures>[] 
     { title: "MONTH", cell: ({ month }) => month },
     { title: "RUNS", cell: ({ runs }) => String(runs), align: "right" },
     { title: "TYPICAL", cell: ({ median_minutes }) => `${median_minutes} min`, align: "right", dropped: 1 },
-    { title: "COST", cell: ({ cost_usd }) => spokenDollars(cost_usd), align: "right" },
+    { title: "COST", cell: spokenCost, align: "right" },
     { title: "", cell: ({ cost_usd }) => bar(most === 0 ? 0 : cost_usd / most, cells), look: () => "accent" },
   ];
 }

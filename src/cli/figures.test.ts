@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
+import { type Cost, NO_COST } from "../costs/actual.ts";
 import type { FinishedFigures } from "../runs/figures-store.ts";
 import { summarize } from "./figures.ts";
 import { bar, figuresView } from "./figures-view.ts";
 import { unpainted } from "./paint.ts";
 import { widthOf } from "./text-width.ts";
+
+const paid = (usd: number): Cost => ({ usd, incomplete: false, estimated: false });
 
 const run = (at: string, minutes: number, more: Partial<FinishedFigures> = {}): FinishedFigures => ({
   taskId: "x",
@@ -12,17 +15,17 @@ const run = (at: string, minutes: number, more: Partial<FinishedFigures> = {}): 
   status: "completed",
   startedAt: Date.parse(at) - minutes * 60_000,
   completedAt: Date.parse(at),
-  costUsd: 1.5,
+  cost: paid(1.5),
   estimate: { usd: { min: 1, likely: 1, max: 3 }, minutes: { min: 1, likely: 10, max: 20 } },
   ...more,
 });
 
 const RUNS = [
   run("2026-10-03T10:00:00Z", 8),
-  run("2026-11-03T10:00:00Z", 6, { costUsd: 0.5 }),
+  run("2026-11-03T10:00:00Z", 6, { cost: paid(0.5) }),
   run("2026-11-04T10:00:00Z", 10),
-  run("2026-11-05T10:00:00Z", 1, { status: "failed", costUsd: undefined }),
-  run("2026-11-06T10:00:00Z", 0.1, { kind: "search", costUsd: 0.01, estimate: {} }),
+  run("2026-11-05T10:00:00Z", 1, { status: "failed", cost: NO_COST }),
+  run("2026-11-06T10:00:00Z", 0.1, { kind: "search", cost: paid(0.01), estimate: {} }),
 ];
 
 test("sums by month, and compares with estimates where both are known", () => {

@@ -1,9 +1,10 @@
 /** `figures`: what the finished runs cost and took, month by month, and how far the estimates were off. */
 
 import type { App } from "../app.ts";
+import { addCosts, type Cost, NO_COST } from "../costs/actual.ts";
 import { countRuns, type FinishedFigures, finishedFigures, totalCost } from "../runs/figures-store.ts";
 import { type Answer, runAnswer } from "./answer-command.ts";
-import { type Comparison, type Figures, figuresView } from "./figures-view.ts";
+import { type Comparison, type Figures, figuresView, type MonthFigures } from "./figures-view.ts";
 import { answerWidth } from "./output.ts";
 import { paintFor } from "./paint.ts";
 
@@ -17,9 +18,11 @@ async function answer({ deps }: App): Promise<Answer> {
   const db = await deps.database();
   const owner = "local";
   const counts = await countRuns(db, owner);
+  const total = await totalCost(db, owner);
   const figures: Figures = {
     total_runs: Object.values(counts).reduce((sum, count) => sum + count, 0),
-    total_cost_usd: roundedTo(await totalCost(db, owner), 4),
+    total_cost_usd: roundedTo(total.usd ?? 0, 4),
+    ...marksOf(total),
     ...summarize(await finishedFigures(db, owner, { since: deps.clock.now() - TWO_YEARS_MS, limit: MOST_RUNS })),
   };
   const text = figuresView(figures, { width: answerWidth() ?? PLAIN_WIDTH, paint: paintFor(process.stdout) });
@@ -36,17 +39,27 @@ export function summarize(runs: FinishedFigures[]): Pick<Figures, "months" | "co
       .map(([month, ofMonth]) => ({
         month,
         runs: ofMonth.length,
-        cost_usd: roundedTo(
-          ofMonth.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0),
-          4,
-        ),
+        ...sumOf(ofMonth),
         median_minutes: roundedTo(median(ofMonth.map(minutesOf)), 1),
       }))
       .toSorted((one, other) => one.month.localeCompare(other.month)),
-    cost_usd: compared(runs.map(({ estimate, costUsd }) => [estimate.usd?.likely, costUsd])),
+    cost_usd: compared(
+      runs.map(({ estimate, cost }) => [estimate.usd?.likely, cost.incomplete ? undefined : cost.usd]),
+    ),
     minutes: compared(runs.map((run) => [run.estimate.minutes?.likely, finishedMinutes(run)])),
   };
 }
+
+function sumOf(runs: FinishedFigures[]): Pick<MonthFigures, "cost_usd" | "cost_incomplete" | "cost_estimated"> {
+  const sum = runs.reduce((sofar, { cost }) => addCosts(sofar, cost), NO_COST);
+  return { cost_usd: roundedTo(sum.usd ?? 0, 4), ...marksOf(sum) };
+}
+
+/** Only the marks that are set. */
+const marksOf = ({ incomplete, estimated }: Cost): { cost_incomplete?: true; cost_estimated?: true } => ({
+  ...(incomplete ? { cost_incomplete: true } : {}),
+  ...(estimated ? { cost_estimated: true } : {}),
+});
 
 const minutesOf = ({ startedAt, completedAt }: FinishedFigures): number => (completedAt - startedAt) / MINUTE_MS;
 

@@ -1,5 +1,7 @@
 /** Waits in the terminal for a background run: a live view for people, a line per change for logs. */
 
+import { costSchema } from "../operations/cost-schema.ts";
+import { spokenCost } from "./durations.ts";
 import { z } from "zod";
 import type { App } from "../app.ts";
 import { checkResearchStatus } from "../operations/check-research-status.ts";
@@ -89,6 +91,8 @@ const statusFields = z.object({
   progress: z.number(),
   elapsed_minutes: z.number(),
   cost_so_far: z.number().default(0),
+  cost_incomplete: costSchema.cost_incomplete,
+  cost_estimated: costSchema.cost_estimated,
   current_action: z.string().default(""),
   stalled_since: z.string().optional(),
 });
@@ -96,8 +100,9 @@ const statusFields = z.object({
 /** The time that passes is no change. */
 function statusLine(answer: Record<string, unknown>): { line: string; mark: string } {
   const { elapsed_minutes, ...rest } = statusFields.parse(answer);
-  const { progress, cost_so_far, current_action, stalled_since } = rest;
+  const { progress, current_action, stalled_since } = rest;
+  const cost = spokenCost({ ...rest, cost_usd: rest.cost_so_far });
   const stalled = stalled_since === undefined ? "" : ` (nothing heard since ${stalled_since})`;
-  const line = `${progress} % (estimate), ${elapsed_minutes} min, $${cost_so_far} so far: ${current_action}${stalled}`;
+  const line = `${progress} % (estimate), ${elapsed_minutes} min, ${cost} so far: ${current_action}${stalled}`;
   return { line, mark: JSON.stringify(rest) };
 }

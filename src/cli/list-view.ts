@@ -1,7 +1,8 @@
 /** Runs as a table: short ids that commands take, and as much of each question as the window holds. */
 
 import { z } from "zod";
-import { spokenAge, spokenDollars } from "./durations.ts";
+import { costSchema } from "../operations/cost-schema.ts";
+import { spokenAge, spokenCost } from "./durations.ts";
 import type { Paint } from "./paint.ts";
 import { stateOf } from "./run-frame.ts";
 import { type Column, tableLines } from "./table.ts";
@@ -14,7 +15,7 @@ const runSchema = z.looseObject({
   status: z.string(),
   progress: z.number(),
   created_at: z.string(),
-  cost_usd: z.number().optional(),
+  ...costSchema,
   found: z.string().optional(),
 });
 const listSchema = z.looseObject({ runs: z.array(runSchema), next_cursor: z.string().optional() });
@@ -48,7 +49,7 @@ const columns = (now: number): Column<ListedRun>[] => [
   { title: "AGE", cell: ({ created_at }) => spokenAge(now - Date.parse(created_at)), align: "right", dropped: 3 },
   {
     title: "COST",
-    cell: ({ cost_usd }) => (cost_usd === undefined ? "" : spokenDollars(cost_usd)),
+    cell: (run) => (run.cost_usd === undefined ? "" : spokenCost(run)),
     align: "right",
     dropped: 2,
   },

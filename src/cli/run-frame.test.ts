@@ -9,7 +9,7 @@ const RUN: RunState = {
   progressIsEstimate: true,
   elapsedMs: 192_000,
   likelyMinutesLeft: 3,
-  costUsd: 0.42,
+  cost: "$0.42",
   likelyUsd: 1.54,
   action: "Searching: heat pump field tests",
   silentMs: undefined,

@@ -13,7 +13,8 @@ export interface RunState {
   progressIsEstimate: boolean;
   elapsedMs: number;
   likelyMinutesLeft: number | undefined;
-  costUsd: number | undefined;
+  /** As an answer states it, with its marks; undefined while it is not known. */
+  cost: string | undefined;
   likelyUsd: number | undefined;
   action: string;
   /** How long nothing has been heard; undefined while all is well. */
@@ -78,13 +79,13 @@ function progressLine({ status, progress, progressIsEstimate }: RunState, width:
   return `${paint(look, said)}  ${paint(look, "█".repeat(full))}${paint("faint", "░".repeat(cells - full))}  ${figure}`;
 }
 
-function figureLines({ elapsedMs, likelyMinutesLeft, costUsd, likelyUsd }: RunState, width: number): string[] {
+function figureLines({ elapsedMs, likelyMinutesLeft, cost: spent, likelyUsd }: RunState, width: number): string[] {
   const time = [
     spokenDuration(elapsedMs),
     ...(likelyMinutesLeft === undefined ? [] : [`about ${likelyMinutesLeft} min left`]),
   ].join(", ");
   const cost = [
-    ...(costUsd === undefined ? [] : [`${spokenDollars(costUsd)} so far`]),
+    ...(spent === undefined ? [] : [`${spent} so far`]),
     ...(likelyUsd === undefined ? [] : [`about ${spokenDollars(likelyUsd)} in all`]),
   ].join(", ");
   const parts = [time, cost].filter((part) => part !== "");

@@ -1,5 +1,7 @@
 /** A run as somebody at a terminal sees it: a screen that follows the store, the seconds and the size of the window. */
 
+import { costSchema } from "../operations/cost-schema.ts";
+import { spokenCost } from "./durations.ts";
 import { z } from "zod";
 import type { OperationDeps } from "../operations/operation.ts";
 import { cleanText, oneLine } from "../platform/clean-text.ts";
@@ -60,6 +62,8 @@ const statusFields = z.object({
   progress_is_estimate: z.boolean().default(false),
   current_action: z.string().default(""),
   cost_so_far: z.number().optional(),
+  cost_incomplete: costSchema.cost_incomplete,
+  cost_estimated: costSchema.cost_estimated,
   estimated_completion_minutes: z.number().optional(),
   stalled_since: z.string().optional(),
 });
@@ -80,7 +84,7 @@ export async function readRunState(
     progressIsEstimate: fields.progress_is_estimate,
     elapsedMs: (run.completedAt ?? now) - (run.startedAt ?? run.createdAt),
     likelyMinutesLeft: fields.estimated_completion_minutes,
-    costUsd: fields.cost_so_far,
+    cost: fields.cost_so_far === undefined ? undefined : spokenCost({ ...fields, cost_usd: fields.cost_so_far }),
     likelyUsd: estimateOf(run.estimate).usd?.likely,
     action: oneLine(fields.current_action),
     silentMs: fields.stalled_since === undefined ? undefined : now - Date.parse(fields.stalled_since),

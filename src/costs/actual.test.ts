@@ -3,8 +3,10 @@
 import { describe, expect, test } from "vitest";
 import { NO_USAGE } from "../gemini/ask.ts";
 import { DEFAULT_AGENT } from "../gemini/agents.ts";
-import { costOf, roundUsd } from "./actual.ts";
+import { addCosts, type Cost, costOf as priced, NO_COST, pricedBy, roundUsd } from "./actual.ts";
 import { agentPrice, DEFAULT_API_MODEL, LIST_PRICES } from "./prices.ts";
+
+const costOf = (...given: Parameters<typeof priced>): number | undefined => priced(...given).usd;
 
 const IN_2026 = Date.UTC(2026, 10, 15);
 const IN_2027 = Date.UTC(2027, 0, 1);
@@ -33,12 +35,78 @@ test("P6 every search query is charged", () => {
   expect(costOf({ ...NO_USAGE, searches: 3 }, "gemini-3.8-flash", IN_2026)).toBeCloseTo(3 * 0.014, 10);
 });
 
-test.each(["gemini-3.8-flash-lite", "gemini-9", "deep-research-preview-01-2031", "", undefined])(
-  "P6 %j has no price, and none is made up",
+test.each(["gemini-9", "gemini-3-pro-image-preview", "gpt-9", "", undefined])(
+  "%j has no price, and none is made up (P6)",
   (model) => {
-    expect(costOf(million, model, IN_2026)).toBeUndefined();
+    expect(priced(million, model, IN_2026)).toEqual({ usd: undefined, incomplete: true, estimated: false });
   },
 );
+
+describe("prices have dates (S6)", () => {
+  const NOVEMBER_30 = Date.parse("2026-11-30T23:59:59Z");
+  const DECEMBER_1 = Date.parse("2026-12-01T00:00:00Z");
+  const read = { ...NO_USAGE, input: 1_000_000, cached: 1_000_000 };
+
+  test("gemini-4-argon costs $2/$10/$0.10 until 2026-11-30, then $4/$20/$0.20 (S6)", () => {
+    expect(costOf(million, "gemini-4-argon", NOVEMBER_30)).toBe(12);
+    expect(costOf(read, "gemini-4-argon", NOVEMBER_30)).toBeCloseTo(0.1, 10);
+    expect(costOf(million, "gemini-4-argon", DECEMBER_1)).toBe(24);
+    expect(costOf(read, "gemini-4-argon", DECEMBER_1)).toBeCloseTo(0.2, 10);
+  });
+
+  test.each([
+    ["gemini-2.5-pro", small, 10.125],
+    ["gemini-2.5-flash", million, 2.8],
+    ["gemini-2.5-flash-lite", million, 0.5],
+    ["gemini-3.5-flash-lite", million, 2.8],
+    ["gemini-3.1-flash-lite-preview", million, 1.75],
+    ["gemini-3-flash-preview", million, 3.5],
+    ["gemini-3-pro-preview", small, 12.2],
+  ])("%s has a price of its own (S6)", (model, usage, usd) => {
+    expect(priced(usage, model, IN_2026)).toEqual({
+      usd: expect.closeTo(usd, 10),
+      incomplete: false,
+      estimated: false,
+    });
+  });
+
+  test("Gemini 2.5 is charged per prompt that searched, not per query (S6)", () => {
+    expect(costOf({ ...NO_USAGE, searches: 5 }, "gemini-2.5-flash", IN_2026)).toBeCloseTo(0.035, 10);
+    expect(costOf({ ...NO_USAGE, searches: 5, groundedPrompts: 5 }, "gemini-2.5-flash", IN_2026)).toBeCloseTo(
+      0.175,
+      10,
+    );
+  });
+
+  test.each([
+    ["gemini-3.9-flash", IN_2026, 10.5],
+    ["gemini-3.8-flash-lite", IN_2026, 2.8],
+    ["gemini-5-pro-preview", IN_2026, 22],
+    ["gemini-4-neon", NOVEMBER_30, 12],
+    ["gemini-4-neon", DECEMBER_1, 24],
+    ["deep-research-preview-01-2031", IN_2026, 14],
+  ])("%s is priced at its family's highest and marked as estimated (S6)", (model, at, usd) => {
+    expect(priced(million, model, at)).toEqual({ usd: expect.closeTo(usd, 10), incomplete: false, estimated: true });
+  });
+
+  test("a model whose last row has ended is priced by its family (S6)", () => {
+    const row = { model: "gemini-x-pro", family: "pro" as const, input: 1, output: 1, until: "2026-10-31" };
+    const ended = pricedBy({ ...LIST_PRICES, models: [row, ...LIST_PRICES.models] });
+    expect(ended(million, "gemini-x-pro", Date.parse("2026-10-31T12:00:00Z"))).toMatchObject({
+      usd: 2,
+      estimated: false,
+    });
+    expect(ended(million, "gemini-x-pro", IN_2026)).toMatchObject({ usd: 22, estimated: true });
+  });
+});
+
+test("one part without a price makes a sum a lower bound, not absent and not 0 (S6)", () => {
+  const known: Cost = priced(million, "gemini-3.8-flash", IN_2026);
+  const unknown: Cost = priced({ ...million, searches: 2 }, "gemini-9", IN_2026);
+  expect(unknown).toEqual({ usd: 0.028, incomplete: true, estimated: false });
+  expect(addCosts(known, unknown)).toEqual({ usd: 4.528, incomplete: true, estimated: false });
+  expect(addCosts(NO_COST, priced(million, "gemini-9", IN_2026))).toEqual({ ...NO_COST, incomplete: true });
+});
 
 test("amounts are rounded to hundredths of a cent", () => {
   expect([0.00004, 0.00005, 1.23456].map(roundUsd)).toEqual([0, 0.0001, 1.2346]);
@@ -55,7 +123,7 @@ describe("agents and caches", () => {
 
   test("P6, M2: the typical task of each agent lies within Google's range for it", () => {
     for (const agent of [DEFAULT_AGENT, "deep-research-max-preview-04-2026"]) {
-      const price = agentPrice(LIST_PRICES, agent);
+      const price = agentPrice(LIST_PRICES, agent, IN_2026);
       const cost = price?.typical && costOf(price.typical, agent, IN_2026);
       expect(cost).toBeGreaterThan(price?.taskUsd.min ?? Number.NaN);
       expect(cost).toBeLessThan(price?.taskUsd.max ?? Number.NaN);

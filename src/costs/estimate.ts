@@ -39,7 +39,7 @@ export interface Estimate {
 
 /** Undefined for an agent that has no price: nothing honest can be said about it. */
 export function estimate({ query, agent, prices, history, syncWindowMs, now }: EstimateRequest): Estimate | undefined {
-  const price = agentPrice(prices, agent);
+  const price = agentPrice(prices, agent, now);
   if (price === undefined) return undefined;
   const complexity = complexityOf(query);
   const runs = history.filter(
@@ -82,7 +82,7 @@ function documentedMinutes(pace: number): Ranges {
  */
 function documentedUsd(price: AgentPrice, { prices, agent, now }: { prices: PriceTable; agent: string; now: number }) {
   const { min, max } = price.taskUsd;
-  const known = price.typical === undefined ? undefined : pricedBy(prices)(price.typical, agent, now);
+  const known = price.typical === undefined ? undefined : pricedBy(prices)(price.typical, agent, now).usd;
   const typical = Math.min(max, Math.max(min, known ?? (min + max) / 2));
   const low = (min + typical) / 2;
   const high = (typical + max) / 2;

@@ -40,7 +40,8 @@ describe("prices.json", () => {
         "deep-research-2031": { usd_per_task: { min: 1, max: 1 } },
       },
     });
-    const cost = pricedBy(prices);
+    const priced = pricedBy(prices);
+    const cost = (...given: Parameters<typeof priced>): number | undefined => priced(...given).usd;
     const million = { input: 1_000_000, output: 0, cached: 0, searches: 0 };
     expect(prices.asOf).toBe("2027-03-01");
     expect(cost(million, "gemini-3.8-flash", NOW)).toBe(9);
@@ -48,7 +49,7 @@ describe("prices.json", () => {
     expect(cost(million, "gemini-3.1-pro-preview", NOW)).toBe(4);
     expect(cost({ ...million, searches: 100 }, DEFAULT_AGENT, NOW)).toBe(6);
     expect(cost(million, "deep-research-2031", NOW)).toBe(2);
-    expect(agentPrice(prices, DEFAULT_AGENT)).toMatchObject({ taskUsd: { min: 2, max: 4 }, pace: 1 });
+    expect(agentPrice(prices, DEFAULT_AGENT, NOW)).toMatchObject({ taskUsd: { min: 2, max: 4 }, pace: 1 });
     expect(lines).toEqual([]);
   });
 

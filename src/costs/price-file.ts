@@ -4,18 +4,31 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Log } from "../platform/log.ts";
-import { AGENT_TOKENS, type AgentPrice, agentPrice, LIST_PRICES, type PriceTable } from "./prices.ts";
+import {
+  AGENT_TOKENS,
+  type AgentPrice,
+  familyOf,
+  fits,
+  LIST_PRICES,
+  type ModelPrice,
+  type PriceTable,
+} from "./prices.ts";
 
 const usd = z.number().min(0).max(1_000_000);
+/** The first and the last day on which a price is valid, in UTC. */
+const validity = { from: z.iso.date().optional(), until: z.iso.date().optional() };
 const tokenPrice = z.strictObject({
+  ...validity,
   input: usd,
   output: usd,
   cached: usd.optional(),
   long_above: z.int().positive().optional(),
   long_input: usd.optional(),
   long_output: usd.optional(),
+  grounded_prompt_usd: usd.optional(),
 });
 const agentEntry = z.strictObject({
+  ...validity,
   usd_per_task: z
     .strictObject({ min: usd, max: usd })
     .refine(({ min, max }) => min <= max, { error: "min is above max" }),
@@ -23,12 +36,17 @@ const agentEntry = z.strictObject({
   output: usd.optional(),
   cached: usd.optional(),
 });
+/** A price, or a list of prices with dates; the first that is valid on the day of a run counts. */
+function oneOrMore<Row extends z.ZodType>(row: Row) {
+  return z.union([row.transform((only) => [only]), z.array(row).min(1)]);
+}
+
 const priceFile = z.strictObject({
   as_of: z.iso.date().optional(),
   search_query_usd: usd.optional(),
   /** By name; `*` at the end stands for anything. */
-  models: z.record(z.string().min(1), tokenPrice).optional(),
-  agents: z.record(z.string().min(1), agentEntry).optional(),
+  models: z.record(z.string().min(1), oneOrMore(tokenPrice)).optional(),
+  agents: z.record(z.string().min(1), oneOrMore(agentEntry)).optional(),
 });
 type PriceFile = z.infer<typeof priceFile>;
 
@@ -63,28 +81,27 @@ function readJson(content: string): unknown {
 }
 
 function withOwn(own: PriceFile): PriceTable {
-  const models = Object.entries(own.models ?? {}).map(([model, price]) => ({
-    model,
-    input: price.input,
-    output: price.output,
-    cached: price.cached,
-    longAbove: price.long_above,
-    longInput: price.long_input,
-    longOutput: price.long_output,
-  }));
-  const agents = Object.entries(own.agents ?? {}).map(([agent, entry]): AgentPrice => {
-    const known = agentPrice(LIST_PRICES, agent);
-    const { input = AGENT_TOKENS.input, output = AGENT_TOKENS.output, cached } = entry;
-    return {
-      agent,
-      input,
-      output,
-      cached,
-      taskUsd: entry.usd_per_task,
-      typical: known?.typical,
-      pace: known?.pace ?? 1,
-    };
-  });
+  const models = Object.entries(own.models ?? {}).flatMap(([model, rows]) =>
+    rows.map((row): ModelPrice => {
+      const { long_above: longAbove, long_input: longInput, long_output: longOutput, ...price } = row;
+      const { grounded_prompt_usd: groundedPromptUsd, ...plain } = price;
+      return { model, family: familyOf(model), ...plain, longAbove, longInput, longOutput, groundedPromptUsd };
+    }),
+  );
+  const agents = Object.entries(own.agents ?? {}).flatMap(([agent, rows]) =>
+    rows.map(({ usd_per_task: taskUsd, ...row }): AgentPrice => {
+      const known = LIST_PRICES.agents.find((listed) => fits(listed.agent, agent));
+      return {
+        agent,
+        ...row,
+        input: row.input ?? AGENT_TOKENS.input,
+        output: row.output ?? AGENT_TOKENS.output,
+        taskUsd,
+        typical: known?.typical,
+        pace: known?.pace ?? 1,
+      };
+    }),
+  );
   return {
     asOf: own.as_of ?? LIST_PRICES.asOf,
     searchQueryUsd: own.search_query_usd ?? LIST_PRICES.searchQueryUsd,

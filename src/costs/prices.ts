@@ -15,17 +15,25 @@ export interface TokenPrice {
   longAbove?: number | undefined;
   longInput?: number | undefined;
   longOutput?: number | undefined;
+  /** Charged once per prompt that used Google Search, instead of once per search query. */
+  groundedPromptUsd?: number | undefined;
 }
 
-interface ModelPrice extends TokenPrice {
+/** The days on which a row is valid, both included, in UTC. Without a day it is open on that side. */
+interface Validity {
+  from?: string | undefined;
+  until?: string | undefined;
+}
+
+export interface ModelPrice extends TokenPrice, Validity {
   /** A pattern, or a name, which may end in `*`. */
   model: RegExp | string;
-  /** First day this price no longer holds. */
-  until?: string;
+  /** What an unlisted model of the same kind is priced by. */
+  family?: Family | undefined;
 }
 
 /** An agent's tokens are the sum of many prompts, so that the price of a long prompt cannot be told from them. */
-export interface AgentPrice extends TokenPrice {
+export interface AgentPrice extends TokenPrice, Validity {
   agent: RegExp | string;
   taskUsd: { min: number; max: number };
   /** What a task uses; unknown for agents that only the user's file names. */
@@ -39,7 +47,7 @@ export interface PriceTable {
   asOf: string;
   /** Per search query, without the monthly free allowance, which only Google can count. */
   searchQueryUsd: number;
-  /** The first that fits counts. */
+  /** The first that fits and is valid counts. */
   models: readonly ModelPrice[];
   agents: readonly AgentPrice[];
 }
@@ -53,15 +61,58 @@ const CACHED_INPUT = 0.6;
 /** Derived: Google bills agents by "the underlying model" without naming it; with these prices its ranges come out. */
 export const AGENT_TOKENS: TokenPrice = { input: 2, output: 12, cached: 0.2 };
 
-/** Google's price page and its page on the agents, as transcribed on this day. Without a remark: documented. */
+/** Gemini 2.5: $35 per 1,000 prompts that used Google Search. */
+const GROUNDED_PROMPT_USD = 0.035;
+
+/**
+ * Google's price page and its page on the agents, transcribed between 2026-09-20 and this day; docs/fidelity.md names
+ * the copies. Without a remark: documented.
+ */
 export const LIST_PRICES: PriceTable = {
-  asOf: "2026-09-20",
+  asOf: "2026-11-15",
   searchQueryUsd: 0.014,
   models: [
-    { model: /^gemini-3\.1-pro/, input: 2, output: 12, longAbove: 200_000, longInput: 4, longOutput: 18 },
-    { model: /^gemini-3\.[78]-flash(?!-lite)/, input: 0.75, output: 3.75, until: "2027-01-01" },
-    { model: /^gemini-3\.[78]-flash(?!-lite)/, input: 1.5, output: 7.5 },
-    { model: /^gemini-3\.[56]-flash(?!-lite)/, input: 1.5, output: 9 },
+    { model: /^gemini-4-argon/, family: "gemini-4", input: 2, output: 10, cached: 0.1, until: "2026-11-30" },
+    { model: /^gemini-4-argon/, family: "gemini-4", input: 4, output: 20, cached: 0.2, from: "2026-12-01" },
+    {
+      model: /^gemini-3(?:\.1)?-pro/,
+      family: "pro",
+      input: 2,
+      output: 12,
+      longAbove: 200_000,
+      longInput: 4,
+      longOutput: 18,
+    },
+    { model: /^gemini-3\.[678]-flash(?!-lite)/, family: "flash", input: 0.75, output: 3.75, until: "2026-12-31" },
+    { model: /^gemini-3\.[678]-flash(?!-lite)/, family: "flash", input: 1.5, output: 7.5, from: "2027-01-01" },
+    { model: /^gemini-3\.5-flash(?!-lite)/, family: "flash", input: 1.5, output: 9 },
+    { model: /^gemini-3-flash(?!-lite)/, family: "flash", input: 0.5, output: 3 },
+    { model: /^gemini-3\.5-flash-lite/, family: "flash-lite", input: 0.3, output: 2.5 },
+    { model: /^gemini-3\.1-flash-lite/, family: "flash-lite", input: 0.25, output: 1.5 },
+    {
+      model: /^gemini-2\.5-pro/,
+      family: "pro",
+      input: 1.25,
+      output: 10,
+      longAbove: 200_000,
+      longInput: 2.5,
+      longOutput: 15,
+      groundedPromptUsd: GROUNDED_PROMPT_USD,
+    },
+    {
+      model: /^gemini-2\.5-flash(?!-lite)/,
+      family: "flash",
+      input: 0.3,
+      output: 2.5,
+      groundedPromptUsd: GROUNDED_PROMPT_USD,
+    },
+    {
+      model: /^gemini-2\.5-flash-lite/,
+      family: "flash-lite",
+      input: 0.1,
+      output: 0.4,
+      groundedPromptUsd: GROUNDED_PROMPT_USD,
+    },
   ],
   agents: [
     {
@@ -82,21 +133,66 @@ export const LIST_PRICES: PriceTable = {
   ],
 };
 
+const DAY_MS = 86_400_000;
+
+export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10);
+
+/** Whole days from one day to another; negative when `to` is the earlier one. */
+export const daysBetween = (from: string, to: string): number =>
+  Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
+
+const isValidOn = ({ from, until }: Validity, day: string): boolean =>
+  (from === undefined || from <= day) && (until === undefined || day <= until);
+
 export function modelPrice(prices: PriceTable, model: string, now: number): TokenPrice | undefined {
-  const today = new Date(now).toISOString().slice(0, 10);
   const name = plainName(model);
-  return prices.models.find((price) => fits(price.model, name) && (price.until === undefined || today < price.until));
+  return prices.models.find((row) => fits(row.model, name) && isValidOn(row, dayOf(now)));
 }
 
-export function agentPrice(prices: PriceTable, agent: string): AgentPrice | undefined {
+export function agentPrice(prices: PriceTable, agent: string, now: number): AgentPrice | undefined {
   const name = plainName(agent);
-  return prices.agents.find((price) => fits(price.agent, name));
+  return prices.agents.find((row) => fits(row.agent, name) && isValidOn(row, dayOf(now)));
+}
+
+export type Family = "deep-research" | "flash-lite" | "flash" | "pro" | "gemini-4";
+
+/** They bill pictures, speech and video at rates of their own, and none of them answers a search. */
+const OTHER_MEDIA = /-(?:image|tts|live|audio|native|embedding|robotics|computer)/;
+
+const FAMILIES: readonly [Family, RegExp][] = [
+  ["deep-research", /^deep-research-/],
+  ["flash-lite", /^gemini-.*flash-lite/],
+  ["flash", /^gemini-.*flash/],
+  ["pro", /^gemini-.*pro(?:-|$)/],
+  ["gemini-4", /^gemini-4/],
+];
+
+export function familyOf(model: string): Family | undefined {
+  const name = plainName(model);
+  return OTHER_MEDIA.test(name) ? undefined : FAMILIES.find(([, pattern]) => pattern.test(name))?.[0];
+}
+
+/** The highest of each price in the family: an unlisted model then costs rather less than what is shown. */
+export function familyPrice(prices: PriceTable, model: string, now: number): TokenPrice | undefined {
+  const family = familyOf(model);
+  const day = dayOf(now);
+  const rows: TokenPrice[] =
+    family === "deep-research"
+      ? prices.agents.filter((row) => isValidOn(row, day))
+      : prices.models.filter((row) => row.family === family && isValidOn(row, day));
+  if (family === undefined || rows.length === 0) return undefined;
+  const highest = (price: (row: TokenPrice) => number): number => Math.max(...rows.map(price));
+  return {
+    input: highest(({ input, longInput = 0 }) => Math.max(input, longInput)),
+    output: highest(({ output, longOutput = 0 }) => Math.max(output, longOutput)),
+    cached: highest(({ input, cached = input * CACHED_SHARE }) => cached),
+  };
 }
 
 /** The API writes some names with the collection they belong to. */
 const plainName = (name: string): string => name.trim().replace(/^(?:models|agents)\//, "");
 
-function fits(pattern: RegExp | string, name: string): boolean {
-  if (typeof pattern !== "string") return pattern.test(name);
+export function fits(pattern: RegExp | string, name: string): boolean {
+  if (typeof pattern !== "string") return pattern.test(name) && !OTHER_MEDIA.test(name);
   return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

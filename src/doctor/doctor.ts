@@ -5,6 +5,7 @@ import { sqliteVersion } from "../store/sqlite.ts";
 import { type Checkup, warn } from "./check.ts";
 import { checkCli, checkReach } from "./gemini.ts";
 import { checkDiskKind, checkNode, checkNotifier, checkSpace, checkSqlite, isSupportedNode } from "./machine.ts";
+import { checkPrices } from "./prices.ts";
 import { checkDatabase, checkDirectory, checkModes } from "./state.ts";
 
 export interface DoctorOptions {
@@ -23,6 +24,7 @@ export async function examine({ config, now, online }: DoctorOptions): Promise<C
     checkDirectory(config),
     ...(configDirWritable ? [...checkModes(config), checkSpace(configDir), ...checkDiskKind(configDir)] : []),
     ...(await checkDatabase(config)),
+    ...checkPrices(config, now()),
     ...checkCli(config),
     ...(online ? await checkReach(config, now) : []),
     checkNotifier(environment),

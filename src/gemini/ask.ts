@@ -25,6 +25,8 @@ export interface Usage {
   /** Part of `input` that was read from a cache. */
   cached: number;
   searches: number;
+  /** Prompts that used Google Search, where the backend made more than one. */
+  groundedPrompts?: number | undefined;
 }
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cached: 0, searches: 0 };

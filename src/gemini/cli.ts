@@ -5,7 +5,7 @@ import { runChild, type ChildOutcome } from "../platform/child.ts";
 import type { Log } from "../platform/log.ts";
 import { createRedactor } from "../platform/redact.ts";
 import { inSpan } from "../telemetry/telemetry.ts";
-import type { Answer, AskRequest, Backend } from "./ask.ts";
+import { type Answer, type AskRequest, type Backend, NO_USAGE } from "./ask.ts";
 import { childEnvironment, depthOf } from "./cli-environment.ts";
 import { cliFailure, cliNotFound } from "./cli-failures.ts";
 import { createCliHome, type CallRoom, type CliHome } from "./cli-home.ts";
@@ -275,7 +275,9 @@ function modelInLog(child: ChildOutcome): string | undefined {
 }
 
 function usageOf({ stats }: CliOutput, session: CliSession): Answer["usage"] {
-  if (stats === undefined) return { input: 0, output: 0, cached: 0, searches: session.searches };
+  // Each search of the CLI is a prompt of its own.
+  const searched = { searches: session.searches, groundedPrompts: session.searches };
+  if (stats === undefined) return { ...NO_USAGE, ...searched };
   // The event stream counts thoughts, which cost as output, and pages read by tools, which cost as input, only in the total.
   const uncounted = Math.max(0, stats.total - stats.input - stats.output);
   const read = Math.min(uncounted, session.toolTokens);
@@ -283,6 +285,6 @@ function usageOf({ stats }: CliOutput, session: CliSession): Answer["usage"] {
     input: stats.input + read,
     output: stats.output + uncounted - read,
     cached: stats.cached,
-    searches: session.searches,
+    ...searched,
   };
 }

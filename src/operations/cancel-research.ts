@@ -1,9 +1,11 @@
 /** `cancel_research`: stops a run of any kind and keeps what it had found. */
 
 import { z } from "zod";
+import { costFields } from "../costs/actual.ts";
 import { readStored } from "../runs/read.ts";
 import type { Run } from "../runs/run.ts";
 import { factLines } from "./answer-text.ts";
+import { costSchema } from "./cost-schema.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
 
 export const cancelResearch = defineOperation({
@@ -22,7 +24,7 @@ export const cancelResearch = defineOperation({
     confirmed: z.boolean().describe("False when Google has not confirmed the stop yet."),
     partial_results_saved: z.boolean(),
     progress_at_cancellation: z.number(),
-    cost_usd: z.number(),
+    ...costSchema,
     message: z.string(),
   }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
@@ -45,7 +47,7 @@ export const cancelResearch = defineOperation({
       confirmed: run.status === "cancelled" ? (run.cancelConfirmed ?? true) : undefined,
       partial_results_saved: saved,
       progress_at_cancellation: run.progress,
-      cost_usd: run.costUsd ?? 0,
+      ...costFields(run.cost),
       message: messageFor(run),
     };
   },

@@ -1,12 +1,14 @@
 /** `check_research_status`: where a run stands, from the store alone. */
 
 import { z } from "zod";
+import { costFields } from "../costs/actual.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { lastEvent } from "../runs/event-store.ts";
 import { typicalMinutes } from "../runs/progress.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { waitForRun } from "../runs/wait.ts";
 import { factLines } from "./answer-text.ts";
+import { costSchema } from "./cost-schema.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, taskId } from "./operation.ts";
 import { tokensUsed } from "./run-search.ts";
 
@@ -41,6 +43,8 @@ export const checkResearchStatus = defineOperation({
     elapsed_minutes: z.number(),
     tokens_used: tokensUsed,
     cost_so_far: z.number(),
+    cost_incomplete: costSchema.cost_incomplete,
+    cost_estimated: costSchema.cost_estimated,
     estimated_completion_minutes: z.number().describe("An estimate."),
     progress_is_estimate: z.boolean(),
     stalled_since: z.string().describe("Nothing has been heard since this time."),
@@ -59,6 +63,7 @@ export const checkResearchStatus = defineOperation({
     const now = deps.clock.now();
     const elapsed = (run.completedAt ?? now) - (run.startedAt ?? run.createdAt);
     const thought = await lastThought(deps, run);
+    const { cost_usd, ...marks } = costFields(run.cost);
     const running = !isFinished(run.status);
     return {
       success: true,
@@ -69,7 +74,8 @@ export const checkResearchStatus = defineOperation({
       current_action: actionOf(run),
       elapsed_minutes: Math.round(elapsed / 600) / 100,
       tokens_used: run.tokens,
-      cost_so_far: run.costUsd ?? (running ? 0 : undefined),
+      cost_so_far: cost_usd ?? (running ? 0 : undefined),
+      ...marks,
       estimated_completion_minutes: running ? remainingMinutes(run, elapsed) : 0,
       stalled_since: stalledSince(run, now),
       last_thought: thought,

@@ -1,12 +1,14 @@
 /** `get_research_results`: a stored report, whole or as far as it came. */
 
 import { z } from "zod";
+import { costFields } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
 import { isFinished, type Run, type RunResult } from "../runs/run.ts";
 import { readStored } from "../runs/read.ts";
 import { factLines, list } from "./answer-text.ts";
+import { costSchema } from "./cost-schema.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
 import { outlineLines, readingFields, readReport, reportLimit } from "./report-reading.ts";
 import { tokensUsed } from "./run-search.ts";
@@ -22,7 +24,7 @@ export const sourceSchema = z.looseObject({
 export const resultMetadataSchema = z.looseObject({
   duration_minutes: z.number(),
   tokens_used: tokensUsed,
-  cost_usd: z.number().optional(),
+  ...costSchema,
   usage_final: z.boolean(),
   mode: z.string(),
   model: z.string().optional(),
@@ -37,7 +39,7 @@ export function resultMetadata(run: Run, sourceCount: number, now: number) {
   return {
     duration_minutes: Math.round(((run.completedAt ?? now) - started) / 600) / 100,
     tokens_used: run.tokens,
-    cost_usd: run.costUsd,
+    ...costFields(run.cost),
     usage_final: run.usageFinal,
     mode: run.mode ?? "sync",
     model: run.model,

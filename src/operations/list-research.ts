@@ -1,6 +1,7 @@
 /** `list_research`: what was asked before, newest first, or what fits given words best. */
 
 import { z } from "zod";
+import { costFields } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Database } from "../store/database.ts";
@@ -8,6 +9,7 @@ import { type Run, RUN_KINDS, RUN_STATUSES } from "../runs/run.ts";
 import { findRuns, listRuns, type RunFilter } from "../runs/run-store.ts";
 import type { FoundPiece } from "../runs/search-words.ts";
 import { factLines } from "./answer-text.ts";
+import { costSchema } from "./cost-schema.ts";
 import { CAUTION, defineOperation, outputSchema } from "./operation.ts";
 
 const LIMIT = "limit must be a whole number from 1 to 100.";
@@ -55,7 +57,7 @@ export const listResearch = defineOperation({
         progress: z.number(),
         created_at: z.string(),
         completed_at: z.string().optional(),
-        cost_usd: z.number().optional(),
+        ...costSchema,
         found: z.string().optional(),
       }),
     ),
@@ -91,7 +93,7 @@ function listed(run: Run) {
     progress: run.progress,
     created_at: isoTime(run.createdAt),
     completed_at: run.completedAt === undefined ? undefined : isoTime(run.completedAt),
-    cost_usd: run.costUsd,
+    ...costFields(run.cost),
   };
 }
 

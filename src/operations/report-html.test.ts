@@ -35,7 +35,7 @@ async function openWorld(
     backend: "api",
     model: "m",
     tokens: { input: 1, output: 1 },
-    costUsd: 0,
+    cost: { usd: 0, incomplete: false, estimated: false },
     usageFinal: true,
     now: 2,
   });

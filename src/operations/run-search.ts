@@ -1,6 +1,8 @@
 /** What the three search operations share: a tracked run around a search, and the figures in its answer. */
 
 import { z } from "zod";
+import { costFields } from "../costs/actual.ts";
+import { costSchema } from "./cost-schema.ts";
 import { AppError, isErrorCode } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
 import { numberSources, type Source, unique } from "../reports/report.ts";
@@ -84,7 +86,7 @@ export function searchMetadata(
   run: TrackedRun,
   { asked, findings, now }: { asked: Record<string, string>; findings: SearchFindings; now: number },
 ): SearchMetadata {
-  const { tokens, costUsd, notices } = run.figures();
+  const { tokens, cost, notices } = run.figures();
   return {
     task_id: run.taskId,
     duration_ms: now - run.startedAt,
@@ -94,7 +96,7 @@ export function searchMetadata(
     sources_visited: unique(findings.sources.map((source) => source.url)),
     search_queries_used: unique(findings.queries),
     tokens_used: tokens,
-    cost_usd: costUsd,
+    ...costFields(cost),
     ...(notices.length > 0 ? { notices } : {}),
   };
 }
@@ -111,7 +113,7 @@ export const searchMetadataFields = {
   sources_visited: z.array(z.string()).describe("Addresses that were found or opened."),
   search_queries_used: z.array(z.string()),
   tokens_used: tokensUsed,
-  cost_usd: z.number().optional().describe("At list prices; absent when the model's price is not known."),
+  ...costSchema,
   notices: z.array(z.string()).optional().describe("How the answer came about, where that was unusual."),
 };
 

@@ -149,7 +149,7 @@ export function reportMetadata(run: Run, { metadata }: RunResult, savedAt: numbe
     startedAt: run.startedAt ?? run.createdAt,
     completedAt: run.completedAt,
     tokens: run.tokens,
-    costUsd: run.costUsd,
+    cost: run.cost,
     usageFinal: run.usageFinal,
     verified: typeof verified === "boolean" ? verified : undefined,
     note: typeof note === "string" ? note : undefined,

@@ -1,12 +1,14 @@
 /** `start_deep_research`: a paid run of Google's Deep Research agent that outlives the call, the client and us. */
 
 import { z } from "zod";
+import { costFields } from "../costs/actual.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
 import { readStored, type StoredRun } from "../runs/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { waitForRun } from "../runs/wait.ts";
 import { acceptedRun, failedStart, notDurable } from "./accepted-run.ts";
 import { factLines, list } from "./answer-text.ts";
+import { costSchema } from "./cost-schema.ts";
 import { costQuestion, unlessAgreed } from "./cost-question.ts";
 import { resultMetadata, resultMetadataSchema, sourceLine, sourceSchema } from "./get-research-results.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./report-reading.ts";
@@ -57,7 +59,7 @@ export const startDeepResearch = defineOperation({
       sources: z.array(sourceSchema),
       metadata: resultMetadataSchema,
     }),
-    cost_usd: z.number(),
+    ...costSchema,
     message: z.string(),
     check_status_command: z.string(),
     joined: z.boolean().describe("True when an identical run was found instead of starting one."),
@@ -207,7 +209,7 @@ function finishedResearch(
       sources,
       metadata: resultMetadata(run, sources.length, now),
     },
-    cost_usd: run.costUsd,
+    ...costFields(run.cost),
     ...about,
   };
 }

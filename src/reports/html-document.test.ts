@@ -11,7 +11,7 @@ const METADATA = {
   startedAt: Date.parse("2026-11-05T04:03:02Z"),
   completedAt: Date.parse("2026-11-05T04:15:32Z"),
   tokens: { input: 250_000, output: 60_000 },
-  costUsd: 2.0713,
+  cost: { usd: 2.0713, incomplete: false, estimated: false },
   usageFinal: true,
   verified: true,
   note: undefined,

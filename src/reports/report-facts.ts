@@ -1,5 +1,6 @@
 /** What a saved report says about itself, whatever it is written as: its title, and the facts of its run as text. */
 
+import type { Cost } from "../costs/actual.ts";
 import { cleanText } from "../platform/clean-text.ts";
 import { isoTime } from "../platform/clock.ts";
 
@@ -12,7 +13,7 @@ export interface ReportMetadata {
   startedAt: number;
   completedAt: number | undefined;
   tokens: { input: number; output: number };
-  costUsd: number | undefined;
+  cost: Cost;
   usageFinal: boolean;
   verified: boolean | undefined;
   note: string | undefined;
@@ -57,9 +58,14 @@ export function reportFacts(
   return Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, onOneLine(value)]]));
 }
 
-function costText({ costUsd, usageFinal }: ReportMetadata): string | undefined {
-  if (costUsd === undefined) return undefined;
-  return `$${costUsd.toFixed(4)} at list prices${usageFinal ? "" : ", not final"}`;
+function costText({ cost, usageFinal }: ReportMetadata): string | undefined {
+  if (cost.usd === undefined) return undefined;
+  return [
+    `${cost.incomplete ? "at least " : ""}$${cost.usd.toFixed(4)} at list prices`,
+    ...(cost.incomplete ? ["a part has no price"] : []),
+    ...(cost.estimated ? ["estimated from the model's family"] : []),
+    ...(usageFinal ? [] : ["not final"]),
+  ].join(", ");
 }
 
 export const onOneLine = (text: string): string => cleanText(text).replaceAll(/\s+/g, " ").trim();

@@ -27,7 +27,7 @@ const reportOf = (run: ClaimedRun): AgentFinish => ({
   raw: {},
   error: undefined,
   tokens: undefined,
-  costUsd: undefined,
+  cost: undefined,
   usageFinal: true,
   nextPollAt: undefined,
   now: clock.now(),

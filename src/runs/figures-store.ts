@@ -1,7 +1,9 @@
 /** The SQL of figures over an owner's runs: how many are in which state, and what the finished ones took. */
 
 import { sql } from "kysely";
+import type { Cost } from "../costs/actual.ts";
 import type { Database } from "../store/database.ts";
+import { costOfRow } from "./cost-columns.ts";
 import { isFinished, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus } from "./run.ts";
 import { estimateOf, type RunEstimate } from "./run-estimate.ts";
 
@@ -23,7 +25,7 @@ export interface FinishedFigures {
   status: RunStatus;
   startedAt: number;
   completedAt: number;
-  costUsd: number | undefined;
+  cost: Cost;
   estimate: RunEstimate;
 }
 
@@ -38,7 +40,7 @@ export async function finishedFigures(
   const rows = await db
     .selectFrom("research_tasks")
     .select(["task_id", "kind", "query", "status", "started_at", "created_at", "completed_at", "cost_usd"])
-    .select("estimate_json")
+    .select(["estimate_json", "cost_incomplete", "cost_estimated"])
     .where("owner", "=", owner)
     .where("created_at", ">=", since)
     .where("completed_at", "is not", null)
@@ -54,17 +56,24 @@ export async function finishedFigures(
       status: RUN_STATUSES.find((status) => status === row.status) ?? "failed",
       startedAt: row.started_at ?? row.created_at,
       completedAt: row.completed_at ?? row.created_at,
-      costUsd: row.cost_usd ?? undefined,
+      cost: costOfRow(row),
       estimate: estimateOf(JSON.parse(row.estimate_json ?? "{}")),
     }))
     .toSorted((one, other) => one.completedAt - other.completedAt);
 }
 
-export async function totalCost(db: Database, owner: string): Promise<number> {
+/** A finished report whose cost is not known makes the sum a lower bound, like a part without a price. */
+export async function totalCost(db: Database, owner: string): Promise<Cost> {
   const row = await db
     .selectFrom("research_tasks")
-    .select(sql<number>`coalesce(sum(cost_usd), 0)`.as("usd"))
+    .select([
+      sql<number>`coalesce(sum(cost_usd), 0)`.as("usd"),
+      sql<number>`coalesce(max(case when cost_incomplete = 1 or (status = 'completed' and cost_usd is null) then 1 else 0 end), 0)`.as(
+        "incomplete",
+      ),
+      sql<number>`coalesce(max(cost_estimated), 0)`.as("estimated"),
+    ])
     .where("owner", "=", owner)
     .executeTakeFirst();
-  return row?.usd ?? 0;
+  return { usd: row?.usd ?? 0, incomplete: row?.incomplete === 1, estimated: row?.estimated === 1 };
 }

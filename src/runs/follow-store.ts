@@ -6,7 +6,10 @@ import { notificationFor } from "../notifications/desktop.ts";
 import type { RunQueue } from "../queue/queue.ts";
 import { type Database, storable } from "../store/database.ts";
 import { progressAtLeast } from "../store/dialect.ts";
+import type { Cost } from "../costs/actual.ts";
 import type { ClaimedRun } from "./claim-store.ts";
+import { costColumns } from "./cost-columns.ts";
+import { FIGURE_COLUMNS, recordFigures } from "./result-figures-store.ts";
 import { dropResult, saveResult } from "./result-store.ts";
 import { type RunResult, type RunStatus, sourcesOf } from "./run.ts";
 
@@ -16,7 +19,7 @@ export interface Seen {
   /** Something happened since the last look. */
   changed: boolean;
   tokens: { input: number; output: number } | undefined;
-  costUsd: number | undefined;
+  cost: Cost | undefined;
   now: number;
 }
 
@@ -30,7 +33,7 @@ export async function recordSeen(db: Database, taskId: string, seen: Seen): Prom
       ...(seen.currentAction === undefined ? {} : { current_action: storable(seen.currentAction) }),
       ...(seen.changed ? { last_event_at: seen.now } : {}),
       ...(seen.tokens === undefined ? {} : { tokens_input: seen.tokens.input, tokens_output: seen.tokens.output }),
-      ...(seen.costUsd === undefined ? {} : { cost_usd: seen.costUsd }),
+      ...(seen.cost === undefined ? {} : costColumns(seen.cost)),
     }))
     .where("task_id", "=", taskId)
     .where("status", "=", "running_async")
@@ -46,7 +49,7 @@ export interface AgentFinish {
   raw: unknown;
   error: { code: string; message: string } | undefined;
   tokens: { input: number; output: number } | undefined;
-  costUsd: number | undefined;
+  cost: Cost | undefined;
   usageFinal: boolean;
   cancelConfirmed?: boolean;
   /** When to look once more, for usage that comes late or a cancel without Google's word. */
@@ -75,13 +78,13 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
         ...(finish.tokens === undefined
           ? {}
           : { tokens_input: finish.tokens.input, tokens_output: finish.tokens.output }),
-        ...(finish.costUsd === undefined ? {} : { cost_usd: finish.costUsd }),
+        ...(finish.cost === undefined ? {} : costColumns(finish.cost)),
         ...(finish.cancelConfirmed === undefined ? {} : { cancel_confirmed: finish.cancelConfirmed ? 1 : 0 }),
       })
       .where("task_id", "=", run.taskId)
       .where("lease_epoch", "=", run.epoch)
       .where("status", "in", finish.from ?? sourcesOf(finish.to))
-      .returning(["query", "enable_notifications", "keep_partial"])
+      .returning(["query", "enable_notifications", "keep_partial", ...FIGURE_COLUMNS])
       .executeTakeFirst();
     if (moved === undefined) return false;
     if (finish.to === "cancelled" && moved.keep_partial === 0) {
@@ -90,6 +93,7 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
       const raw = finish.raw === undefined ? undefined : deflateRawSync(JSON.stringify(finish.raw));
       await saveResult(transaction, { taskId: run.taskId, query: moved.query, result: finish.result, raw, now });
     }
+    await recordFigures(transaction, run.taskId, moved);
     if (moved.enable_notifications === 1 && finish.to !== "cancelled") {
       const payload = notificationFor({
         taskId: run.taskId,
@@ -105,28 +109,26 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
 
 interface LateUsage {
   tokens: { input: number; output: number };
-  costUsd: number | undefined;
+  cost: Cost;
   now: number;
 }
 
-export async function recordLateUsage(
-  db: Database,
-  taskId: string,
-  { tokens, costUsd, now }: LateUsage,
-): Promise<void> {
-  await db
+export async function recordLateUsage(db: Database, taskId: string, { tokens, cost, now }: LateUsage): Promise<void> {
+  const row = await db
     .updateTable("research_tasks")
     .set({
       next_poll_at: null,
       lease_until: null,
       tokens_input: tokens.input,
       tokens_output: tokens.output,
-      cost_usd: costUsd ?? null,
+      ...costColumns(cost),
       usage_final: 1,
       updated_at: now,
     })
     .where("task_id", "=", taskId)
-    .execute();
+    .returning(FIGURE_COLUMNS)
+    .executeTakeFirst();
+  if (row !== undefined) await recordFigures(db, taskId, row);
 }
 
 /** A failed run is looked at again until this deadline; only a finished report changes its state. */

@@ -55,7 +55,7 @@ describe.each(QUEUES)("with %s", (_name, openQueue) => {
       raw: undefined,
       error: undefined,
       tokens: undefined,
-      costUsd: 1,
+      cost: { usd: 1, incomplete: false, estimated: false },
       usageFinal: true,
       nextPollAt: undefined,
       now: clock.now(),

@@ -127,7 +127,7 @@ async function working(deps: ResearchDeps, run: ClaimedRun, interaction: Interac
     // Not the progress, which time alone moves on.
     changed: told !== undefined && told !== run.currentAction,
     tokens: usage,
-    costUsd: usage === undefined ? undefined : deps.costOf(usage, run.agent),
+    cost: usage === undefined ? undefined : deps.costOf(usage, run.agent, run.createdAt),
     now,
   });
   if (interaction.report !== "") await savePartial(deps.db, run.taskId, resultOf(interaction, { partial: true }), now);
@@ -154,7 +154,7 @@ async function end(deps: ResearchDeps, run: ClaimedRun, interaction: Interaction
     raw: interaction.raw,
     error: to === "failed" && ending.to === "failed" ? { code: "RESEARCH_FAILED", message: ending.message } : undefined,
     tokens: usage,
-    costUsd: usage === undefined ? undefined : deps.costOf(usage, run.agent),
+    cost: usage === undefined ? undefined : deps.costOf(usage, run.agent, run.createdAt),
     usageFinal: usage !== undefined,
     nextPollAt: usage === undefined && to === "completed" ? now + LATE_USAGE_MS : undefined,
     now,
@@ -183,9 +183,9 @@ async function record(deps: ResearchDeps, run: ClaimedRun, finish: AgentFinish):
 }
 
 /** Who did not decide the end does not count it: another process has. */
-function measured(run: ClaimedRun, { to, tokens, costUsd, now }: AgentFinish): void {
+function measured(run: ClaimedRun, { to, tokens, cost, now }: AgentFinish): void {
   if (run.status !== to) countAgentRun({ agent: run.agent, lastedMs: now - run.createdAt, failed: to === "failed" });
-  if (tokens !== undefined) countAgentUsage(run.agent, tokens, costUsd);
+  if (tokens !== undefined) countAgentUsage(run.agent, tokens, cost?.usd);
 }
 
 async function gone(deps: ResearchDeps, run: ClaimedRun, kind: "missing" | "forbidden"): Promise<void> {
@@ -226,7 +226,7 @@ const failure = (run: ClaimedRun, error: { code: string; message: string }, now:
   raw: undefined,
   error,
   tokens: undefined,
-  costUsd: undefined,
+  cost: undefined,
   usageFinal: false,
   nextPollAt: undefined,
   now,
@@ -252,7 +252,7 @@ const note = (deps: ResearchDeps, run: ClaimedRun, currentAction: string): Promi
     currentAction,
     changed: false,
     tokens: undefined,
-    costUsd: undefined,
+    cost: undefined,
     now: deps.clock.now(),
   });
 
@@ -261,9 +261,9 @@ async function lookForUsage(deps: ResearchDeps, run: ClaimedRun): Promise<void> 
   const usage = look.kind === "found" ? look.interaction.usage : undefined;
   const now = deps.clock.now();
   if (usage !== undefined) {
-    const costUsd = deps.costOf(usage, run.agent);
-    await recordLateUsage(deps.db, run.taskId, { tokens: usage, costUsd, now });
-    return countAgentUsage(run.agent, usage, costUsd);
+    const cost = deps.costOf(usage, run.agent, run.createdAt);
+    await recordLateUsage(deps.db, run.taskId, { tokens: usage, cost, now });
+    return countAgentUsage(run.agent, usage, cost.usd);
   }
   const age = now - run.completedAt;
   const isOver = look.kind === "missing" || age > USAGE_GIVEN_UP_MS;

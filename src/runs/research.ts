@@ -1,5 +1,6 @@
 /** What the parts of a background run share: the store, the agent, and the process they live in. */
 
+import type { CostOf } from "../costs/actual.ts";
 import type { Agent } from "../gemini/agent.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
@@ -26,11 +27,8 @@ export interface ResearchDeps {
   log: Log;
   /** Where `orphans.jsonl` is kept. */
   stateDir: string;
-  /** Price of what a run used; undefined where no price is known. */
-  costOf: (
-    usage: { input: number; output: number; cached: number; searches: number },
-    agent: string,
-  ) => number | undefined;
+  /** What a run used, at the prices of when it was started. */
+  costOf: CostOf;
   /** Work that the process waits for, within its limits, before it ends. */
   during: <T>(work: Promise<T>) => Promise<T>;
   leaving: AbortSignal;

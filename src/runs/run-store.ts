@@ -2,6 +2,7 @@
 
 import type { Selectable } from "kysely";
 import { z } from "zod";
+import type { Cost } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { afterNow, nowOf, progressAtLeast } from "../store/dialect.ts";
@@ -17,6 +18,8 @@ import {
   sourcesOf,
 } from "./run.ts";
 import { saveResult } from "./result-store.ts";
+import { FIGURE_COLUMNS, recordFigures } from "./result-figures-store.ts";
+import { costColumns, costOfRow, isExact } from "./cost-columns.ts";
 
 const anyRecord = z.record(z.string(), z.unknown());
 
@@ -67,7 +70,7 @@ export interface Beat {
   progress: number;
   currentAction: string;
   tokens: { input: number; output: number };
-  costUsd: number | undefined;
+  cost: Cost;
   now: number;
 }
 
@@ -80,7 +83,7 @@ export async function recordBeat(db: Database, beat: Beat): Promise<void> {
       current_action: storable(beat.currentAction),
       tokens_input: beat.tokens.input,
       tokens_output: beat.tokens.output,
-      cost_usd: beat.costUsd ?? null,
+      ...costColumns(beat.cost),
       updated_at: beat.now,
       lease_until: afterNow(db, run, { here: beat.now, ms: SEARCH_LEASE_MS }),
     }))
@@ -99,7 +102,7 @@ export interface Finish {
   backend: string | undefined;
   model: string | undefined;
   tokens: { input: number; output: number };
-  costUsd: number | undefined;
+  cost: Cost;
   usageFinal: boolean;
   now: number;
 }
@@ -117,7 +120,7 @@ export function finishRun(db: Database, finish: Finish): Promise<boolean> {
         model: finish.model ?? null,
         tokens_input: finish.tokens.input,
         tokens_output: finish.tokens.output,
-        cost_usd: finish.costUsd ?? null,
+        ...costColumns(finish.cost),
         usage_final: finish.usageFinal ? 1 : 0,
         error_code: finish.error?.code ?? null,
         error_message: finish.error?.message ?? null,
@@ -128,11 +131,12 @@ export function finishRun(db: Database, finish: Finish): Promise<boolean> {
       .where("task_id", "=", finish.taskId)
       .where("status", "in", sourcesOf(finish.to))
       .where("lease_owner", "=", finish.processId)
-      .returning("query")
+      .returning(["query", ...FIGURE_COLUMNS])
       .executeTakeFirst();
     if (moved === undefined) return false;
     const { taskId, result, now } = finish;
     if (result !== undefined) await saveResult(transaction, { taskId, query: moved.query, result, now });
+    await recordFigures(transaction, taskId, moved);
     return true;
   });
 }
@@ -263,7 +267,7 @@ function runOf(row: Selectable<Tables["research_tasks"]>): Run {
     estimate: anyRecord.parse(JSON.parse(row.estimate_json ?? "{}")),
     options: anyRecord.parse(JSON.parse(row.options_json)),
     tokens: { input: row.tokens_input, output: row.tokens_output },
-    costUsd: row.cost_usd ?? undefined,
+    cost: costOfRow(row),
     usageFinal: row.usage_final === 1,
     error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" },
   };
@@ -274,6 +278,7 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
   const rows = await db
     .selectFrom("research_tasks")
     .select(["query", "model", "created_at", "completed_at", "cost_usd", "usage_final"])
+    .select(["cost_incomplete", "cost_estimated"])
     .where("owner", "=", owner)
     .where("kind", "=", "agent")
     .where("status", "=", "completed")
@@ -284,6 +289,7 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
     query: row.query,
     model: row.model ?? "",
     durationMs: (row.completed_at ?? row.created_at) - row.created_at,
-    costUsd: row.usage_final === 1 ? (row.cost_usd ?? undefined) : undefined,
+    // Only what is the whole cost at known prices is worth learning from.
+    costUsd: row.usage_final === 1 && isExact(row) ? (row.cost_usd ?? undefined) : undefined,
   }));
 }

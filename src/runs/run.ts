@@ -1,5 +1,6 @@
 /** What a run is: its kinds, its states, and the one table of legal moves between them. */
 
+import type { Cost } from "../costs/actual.ts";
 import type { Source } from "../reports/report.ts";
 
 export const RUN_KINDS = ["search", "deep_search", "deep_research", "agent"] as const;
@@ -65,7 +66,7 @@ export interface Run {
   estimate: Record<string, unknown>;
   options: Record<string, unknown>;
   tokens: { input: number; output: number };
-  costUsd: number | undefined;
+  cost: Cost;
   usageFinal: boolean;
   error: { code: string; message: string } | undefined;
 }

@@ -134,7 +134,7 @@ test("P2 two that see the end of a run write it once, with one notification", as
       raw: {},
       error: undefined,
       tokens: undefined,
-      costUsd: 0.1 + 0.2,
+      cost: { usd: 0.1 + 0.2, incomplete: false, estimated: false },
       usageFinal: true,
       nextPollAt: undefined,
       now: NOW,

@@ -81,7 +81,7 @@ function createStory(deps: ResearchDeps, run: WatchedRun, { place, signal }: Tel
       currentAction: oneLine(events.at(-1)?.text ?? ""),
       changed: true,
       tokens: undefined,
-      costUsd: undefined,
+      cost: undefined,
       now: storedAt,
     });
   };

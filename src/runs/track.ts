@@ -1,6 +1,6 @@
 /** Makes a search that happens in this process a run in the store: found again whatever becomes of its caller. */
 
-import { type CostOf, roundUsd } from "../costs/actual.ts";
+import { addCosts, type Cost, type CostOf, NO_COST, roundCost } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
 import type { Answer } from "../gemini/ask.ts";
 import { countCost } from "../gemini/observed.ts";
@@ -58,7 +58,7 @@ interface Figures {
   /** Sentences for the user that backends gave, without repeats. */
   notices: string[];
   tokens: { input: number; output: number };
-  costUsd: number | undefined;
+  cost: Cost;
 }
 
 export interface Finished<Output> {
@@ -124,9 +124,9 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
     }
   };
   const beat = (): void => {
-    const { tokens, costUsd } = meter.figures();
+    const { tokens, cost } = meter.figures();
     void stored("Progress", () =>
-      recordBeat(db, { taskId, processId, progress, currentAction: action, tokens, costUsd, now: clock.now() }),
+      recordBeat(db, { taskId, processId, progress, currentAction: action, tokens, cost, now: clock.now() }),
     );
   };
   const beats = setInterval(beat, BEAT_MS);
@@ -138,9 +138,9 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
     );
   }, CANCEL_WATCH_MS);
   const finish = async (end: Pick<Finish, "to" | "result" | "error" | "model">): Promise<void> => {
-    const { backend, tokens, costUsd } = meter.figures();
+    const { backend, tokens, cost } = meter.figures();
     await stored("The result", () =>
-      finishRun(db, { ...end, taskId, processId, backend, tokens, costUsd, usageFinal: true, now: clock.now() }),
+      finishRun(db, { ...end, taskId, processId, backend, tokens, cost, usageFinal: true, now: clock.now() }),
     );
   };
   return {
@@ -245,7 +245,7 @@ function withRun(error: AppError, taskId: string, status: string): AppError {
 
 function createMeter({ clock, costOf }: Pick<RunRecorder, "clock" | "costOf">) {
   const tokens = { input: 0, output: 0 };
-  let costUsd: number | undefined = 0;
+  let cost = NO_COST;
   const notices = new Set<string>();
   let backend: string | undefined;
   let model: string | undefined;
@@ -256,16 +256,16 @@ function createMeter({ clock, costOf }: Pick<RunRecorder, "clock" | "costOf">) {
       model = answer.model ?? model;
       backend = answer.backend;
       for (const notice of answer.notices) notices.add(notice);
-      const cost = costOf(answer.usage, answer.model, clock.now());
-      countCost(answer.model, cost);
-      costUsd = cost === undefined || costUsd === undefined ? undefined : costUsd + cost;
+      const added = costOf(answer.usage, answer.model, clock.now());
+      countCost(answer.model, added.usd);
+      cost = addCosts(cost, added);
     },
     model: () => model,
     figures: (): Figures => ({
       backend,
       notices: [...notices],
       tokens: { ...tokens },
-      costUsd: costUsd === undefined ? undefined : roundUsd(costUsd),
+      cost: roundCost(cost),
     }),
   };
 }

@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { NO_COST } from "../costs/actual.ts";
 import { sharedFor } from "../../test/support/databases.ts";
 import { createLog } from "../platform/log.ts";
 import { openStore } from "../store/store.ts";
@@ -9,7 +10,7 @@ import { finishRun, insertRunning, recordBeat } from "./run-store.ts";
 import { type RunChanges, watchRuns } from "./watch.ts";
 
 const clock = { now: () => Date.now(), sleep: () => Promise.resolve() };
-const NOTHING_SPENT = { tokens: { input: 0, output: 0 }, costUsd: undefined };
+const NOTHING_SPENT = { tokens: { input: 0, output: 0 }, cost: NO_COST };
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });

@@ -40,6 +40,10 @@ export interface Tables {
     tokens_input: number;
     tokens_output: number;
     cost_usd: number | null;
+    /** A part has no price: `cost_usd` is a lower bound. */
+    cost_incomplete: Flag | null;
+    /** A part was priced by its model's family. */
+    cost_estimated: Flag | null;
     usage_final: Flag;
     error_code: string | null;
     error_message: string | null;

@@ -12,6 +12,7 @@ import * as pageKeys from "./migrations/0005-page-keys.ts";
 import * as eventMarks from "./migrations/0006-event-marks.ts";
 import * as handed from "./migrations/0007-handed.ts";
 import * as seen from "./migrations/0008-seen.ts";
+import * as terms from "./migrations/0011-terms.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
   "0001-runs": runs,
@@ -22,6 +23,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0006-event-marks": eventMarks,
   "0007-handed": handed,
   "0008-seen": seen,
+  "0011-terms": terms,
 };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";

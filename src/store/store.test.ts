@@ -52,7 +52,7 @@ const finish = (taskId: string, processId = store.processId) => ({
   backend: "api",
   model: "gemini-3.8-flash",
   tokens: { input: 1, output: 2 },
-  costUsd: 0.01,
+  cost: { usd: 0.01, incomplete: false, estimated: false },
   usageFinal: true,
   now: Date.now(),
 });

@@ -2,8 +2,10 @@
 
 import type { Hono } from "hono";
 import type { App } from "../app.ts";
+import { costFields } from "../costs/actual.ts";
 import { isoTime } from "../platform/clock.ts";
 import { countRuns, type FinishedFigures, finishedFigures, totalCost } from "../runs/figures-store.ts";
+import { known } from "./summary.ts";
 import { asJson } from "./refused.ts";
 import type { WebEnv } from "./caller.ts";
 import type { Figures, FinishedRun } from "./wire.ts";
@@ -17,9 +19,12 @@ export function serveFigures(web: Hono<WebEnv>, { deps }: App): void {
     const db = await deps.database();
     const runs = await finishedFigures(db, owner, { since: deps.clock.now() - TWO_YEARS_MS, limit: MOST_RUNS });
     const counts = await countRuns(db, owner);
+    const total = await totalCost(db, owner);
+    const { cost_incomplete, cost_estimated } = costFields(total);
     const figures: Figures = {
       runs: runs.map(figureOf),
-      total_cost_usd: Math.round((await totalCost(db, owner)) * 1e6) / 1e6,
+      total_cost_usd: Math.round((total.usd ?? 0) * 1e6) / 1e6,
+      ...known({ cost_incomplete, cost_estimated }),
       total_runs: Object.values(counts).reduce((sum, count) => sum + count, 0),
     };
     return asJson(figures);
@@ -37,7 +42,7 @@ function figureOf({ taskId, kind, query, status, ...run }: FinishedFigures): Fin
     status,
     completed_at: isoTime(run.completedAt),
     duration_minutes: Math.max(0, Math.round((run.completedAt - run.startedAt) / 600) / 100),
-    ...(run.costUsd === undefined ? {} : { cost_usd: run.costUsd }),
+    ...known(costFields(run.cost)),
     ...(whole === undefined ? {} : { estimated_usd: whole }),
     ...(minutes?.likely === undefined ? {} : { estimated_minutes: minutes.likely }),
   };

@@ -1,5 +1,6 @@
 /** A run as the page shows it: a line of the list, and all about the one that is looked at. */
 
+import { costFields } from "../costs/actual.ts";
 import { actionOf, lastThought, remainingMinutes, stalledSince } from "../operations/check-research-status.ts";
 import type { OperationDeps } from "../operations/operation.ts";
 import { isoTime } from "../platform/clock.ts";
@@ -21,7 +22,7 @@ export function summaryOf(run: Run, now: number): RunSummary {
     created_at: isoTime(run.createdAt),
     started_at: time(run.startedAt),
     completed_at: time(run.completedAt),
-    cost_usd: run.costUsd,
+    ...costFields(run.cost),
     estimated_usd: estimateOf(run.estimate).usd?.likely,
     stalled_since: stalledSince(run, now),
   });
@@ -84,7 +85,7 @@ type Known<Given> = { [Key in keyof Given as undefined extends Given[Key] ? neve
 };
 
 /** What is not known is absent. */
-function known<Given extends object>(given: Given): Known<Given>;
-function known(given: object): object {
+export function known<Given extends object>(given: Given): Known<Given>;
+export function known(given: object): object {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -16,6 +16,10 @@ export interface RunSummary {
   started_at?: string;
   completed_at?: string;
   cost_usd?: number;
+  /** A part has no price: the amount is a lower bound. */
+  cost_incomplete?: true;
+  /** A model was priced by its family. */
+  cost_estimated?: true;
   /** The likely cost as it was estimated at the start. */
   estimated_usd?: number;
   stalled_since?: string;
@@ -139,6 +143,8 @@ export interface Acted {
 export interface Figures {
   runs: FinishedRun[];
   total_cost_usd: number;
+  cost_incomplete?: true;
+  cost_estimated?: true;
   total_runs: number;
 }
 
@@ -150,6 +156,8 @@ export interface FinishedRun {
   completed_at: string;
   duration_minutes: number;
   cost_usd?: number;
+  cost_incomplete?: true;
+  cost_estimated?: true;
   estimated_usd?: { min: number; likely: number; max: number };
   estimated_minutes?: number;
 }

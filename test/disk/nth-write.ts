@@ -102,7 +102,7 @@ async function begin(here: Place): Promise<Process> {
     clock,
     log,
     stateDir: directory,
-    costOf: () => 1,
+    costOf: () => ({ usd: 1, incomplete: false, estimated: false }),
     during: (work) => {
       working.add(work);
       const done = (): void => void working.delete(work);

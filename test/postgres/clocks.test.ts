@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { NO_COST } from "../../src/costs/actual.ts";
 import { thisProcess } from "../../src/platform/process-identity.ts";
 import { claimInTurn, nextLookAt, releaseRun } from "../../src/runs/claim-store.ts";
 import { recoverInterruptedRuns } from "../../src/runs/recover.ts";
@@ -71,7 +72,7 @@ test.each([-120_000, 120_000])(
     await setClock(db, NOW + 59_000);
     expect(await recoverInterruptedRuns(db, log, NOW)).toBe(0);
     const beat = { taskId, processId, progress: 1, currentAction: "", tokens: { input: 0, output: 0 } };
-    await recordBeat(db, { ...beat, costUsd: undefined, now: NOW + off });
+    await recordBeat(db, { ...beat, cost: NO_COST, now: NOW + off });
     await setClock(db, NOW + 118_000);
     expect(await recoverInterruptedRuns(db, log, NOW)).toBe(0);
     await setClock(db, NOW + 119_000);

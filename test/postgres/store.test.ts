@@ -91,7 +91,13 @@ test("what is written comes back as it was: numbers as numbers, text without NUL
   await insertRunning(store.db, run);
   const result = { report: "# Überschrift 😀\n'\"\\", sources: [], metadata: { verified: true }, partial: false };
   const tokens = { input: 5_000_000_000, output: 2 };
-  const figures = { backend: "api", model: "m", tokens, costUsd: 0.1 + 0.2, usageFinal: true };
+  const figures = {
+    backend: "api",
+    model: "m",
+    tokens,
+    cost: { usd: 0.1 + 0.2, incomplete: false, estimated: false },
+    usageFinal: true,
+  };
   const end = { taskId: run.taskId, processId: store.processId, error: undefined, now: run.now, ...figures };
   expect(await finishRun(store.db, { ...end, to: "completed", result })).toBe(true);
   expect(await findRun(store.db, "local", run.taskId)).toMatchObject({
@@ -99,7 +105,7 @@ test("what is written comes back as it was: numbers as numbers, text without NUL
     client: "a client with a NULin it",
     createdAt: run.now,
     tokens,
-    costUsd: 0.1 + 0.2,
+    cost: { usd: 0.1 + 0.2, incomplete: false, estimated: false },
   });
   expect((await findResult(store.db, run.taskId))?.report).toBe(result.report);
 });

@@ -74,7 +74,7 @@ const asDocument: Render = (text) =>
       startedAt: 1,
       completedAt: 2,
       tokens: { input: 1, output: 1 },
-      costUsd: 1,
+      cost: { usd: 1, incomplete: false, estimated: false },
       usageFinal: false,
       verified: true,
       note: text,

@@ -94,7 +94,7 @@ export function beginLife(world: World, machine: number): Life {
     clock,
     log,
     stateDir: world.stateDir,
-    costOf: () => 1,
+    costOf: () => ({ usd: 1, incomplete: false, estimated: false }),
     during: (work) => {
       working.add(work);
       const done = (): void => void working.delete(work);

@@ -1,5 +1,6 @@
 /** The surroundings of an operation that reaches for none of them, with what it logs and leaves running. */
 
+import { NO_COST } from "../../src/costs/actual.ts";
 import type { OperationDeps } from "../../src/operations/operation.ts";
 import { createLog } from "../../src/platform/log.ts";
 import type { StoredRun } from "../../src/runs/read.ts";
@@ -64,7 +65,7 @@ const STORED: StoredRun = {
     estimate: {},
     options: {},
     tokens: { input: 0, output: 0 },
-    costUsd: undefined,
+    cost: NO_COST,
     usageFinal: false,
     error: undefined,
   },

@@ -89,6 +89,8 @@ const UNTOLD: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "updated_a
   tokens_input: 0,
   tokens_output: 0,
   cost_usd: null,
+  cost_incomplete: null,
+  cost_estimated: null,
   usage_final: 1,
   error_code: null,
   error_message: null,

@@ -87,7 +87,7 @@ export async function openStage({ onTestFinished }: Occasion): Promise<Stage> {
     clock,
     log,
     stateDir: directory,
-    costOf: () => 1,
+    costOf: () => ({ usd: 1, incomplete: false, estimated: false }),
     during: (work) => work,
     leaving: leaving.signal,
     unsaved: new Map(),

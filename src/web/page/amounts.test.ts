@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ago } from "./ages.ts";
-import { minutes, money } from "./amounts.ts";
+import { costRemark, markedMoney, minutes, money } from "./amounts.ts";
 import { titleOf } from "./title.ts";
 
 test.each([
@@ -44,4 +44,12 @@ test("the title counts what is not finished and stays short", () => {
   expect(titleOf("Runs", 0)).toBe("Runs · gemini-search-mcp");
   expect(titleOf("Runs", 3)).toBe("(3) Runs · gemini-search-mcp");
   expect(titleOf("x".repeat(500), 0)).toHaveLength(80 + " · gemini-search-mcp".length);
+});
+
+test("an amount carries the marks of its cost (S6)", () => {
+  expect(markedMoney(1.5, {})).toBe("$1.50");
+  expect(markedMoney(1.5, { cost_incomplete: true })).toBe("≥ $1.50");
+  expect(markedMoney(1.5, { cost_estimated: true })).toBe("≈ $1.50");
+  expect(costRemark({})).toBeUndefined();
+  expect(costRemark({ cost_incomplete: true, cost_estimated: true })).toMatch(/^At least: .* Estimated: /);
 });

@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Figures, FinishedRun } from "../wire.ts";
 import { ask } from "./ask.ts";
 import { KIND_NAMES } from "./kinds.ts";
+import { costRemark, markedMoney } from "./amounts.ts";
 import { minutes, money, Problem, useLoad } from "./parts.tsx";
 import { CostFigure, DurationFigure, EstimateFigure } from "./plot-figures.tsx";
 import { KIND_SIGNS } from "./plot-marks.ts";
@@ -12,6 +13,7 @@ import {
   filterRuns,
   PERIODS,
   type KindSummary,
+  marksOf,
   summariesByKind,
   totalCost,
 } from "./plot-statistics.ts";
@@ -119,6 +121,7 @@ interface SummaryProps {
 /** The server's totals count every run, also those too old or too many to be plotted. */
 function Summary({ runs, figures, isAll }: SummaryProps) {
   const cost = isAll ? figures.total_cost_usd : totalCost(runs);
+  const marks = isAll ? figures : marksOf(runs);
   const count = isAll ? figures.total_runs : runs.length;
   const summaries = summariesByKind(runs);
   return (
@@ -126,7 +129,7 @@ function Summary({ runs, figures, isAll }: SummaryProps) {
       <dl class="tiles">
         <div class="card">
           <dt>Total cost</dt>
-          <dd>{money(cost)}</dd>
+          <dd title={costRemark(marks)}>{markedMoney(cost, marks)}</dd>
         </div>
         <div class="card">
           <dt>Runs</dt>

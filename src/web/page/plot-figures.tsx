@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { FinishedRun } from "../wire.ts";
+import { markedMoney } from "./amounts.ts";
 import { minutes, money } from "./parts.tsx";
 import { Plot } from "./plot.tsx";
 import type { PlotSpec } from "./plot-draw.ts";
@@ -56,7 +57,7 @@ export function CostFigure({ runs }: { runs: FinishedRun[] }) {
   const totals = useMemo(() => monthTotals(paid), [paid]);
   const spec = useMemo<PlotSpec>(
     () => ({
-      marks: paid.map((run) => markOf(run, run.cost_usd ?? 0, money(run.cost_usd ?? 0))),
+      marks: paid.map((run) => markOf(run, run.cost_usd ?? 0, markedMoney(run.cost_usd ?? 0, run))),
       isTime: true,
       yName: "Cost of a run",
       formatY: axisMoney,
@@ -68,10 +69,10 @@ export function CostFigure({ runs }: { runs: FinishedRun[] }) {
   if (paid.length === 0) return <Nothing title="Cost" />;
   const rows = () =>
     paid
-      .map(({ task_id, query, completed_at, cost_usd = 0 }, index) => ({
+      .map(({ task_id, query, completed_at, cost_usd = 0, ...marks }, index) => ({
         taskId: task_id,
         query,
-        cells: [dayOf(completed_at), money(cost_usd), money(totals[index] ?? 0)],
+        cells: [dayOf(completed_at), markedMoney(cost_usd, marks), money(totals[index] ?? 0)],
       }))
       .toReversed();
   return (

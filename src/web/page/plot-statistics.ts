@@ -61,6 +61,12 @@ export function summariesByKind(runs: FinishedRun[]): KindSummary[] {
 
 export const totalCost = (runs: FinishedRun[]): number => runs.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0);
 
+/** A mark on one run is a mark on the sum. */
+export const marksOf = (runs: FinishedRun[]): Pick<FinishedRun, "cost_incomplete" | "cost_estimated"> => ({
+  ...(runs.some(({ cost_incomplete }) => cost_incomplete === true) ? { cost_incomplete: true } : {}),
+  ...(runs.some(({ cost_estimated }) => cost_estimated === true) ? { cost_estimated: true } : {}),
+});
+
 /** For each run what its month has cost so far, in the months of whoever looks. */
 export function monthTotals(runs: FinishedRun[]): number[] {
   let month = "";

@@ -2,6 +2,7 @@
 
 import type { RunDetail } from "../wire.ts";
 import { KIND_NAMES } from "./kinds.ts";
+import { costRemark, markedMoney } from "./amounts.ts";
 import { Age, minutes, money, Progress, Status } from "./parts.tsx";
 import { entryText } from "./timeline.ts";
 
@@ -58,11 +59,11 @@ function Cost({ run }: { run: RunDetail }) {
   const likely = estimate.likely_usd ?? run.estimated_usd;
   const range = min === undefined || max === undefined ? undefined : `${money(min)}–${money(max)}`;
   const estimated = likely === undefined ? undefined : `estimated ${money(likely)}${range ? ` (${range})` : ""}`;
-  const spent = cost === undefined ? undefined : `${money(cost)}${usage_final ? "" : " so far"}`;
+  const spent = cost === undefined ? undefined : `${markedMoney(cost, run)}${usage_final ? "" : " so far"}`;
   if (spent === undefined && estimated === undefined) return null;
   return (
     <span>
-      {spent === undefined ? null : <strong>{spent}</strong>}
+      {spent === undefined ? null : <strong title={costRemark(run)}>{spent}</strong>}
       {spent === undefined || estimated === undefined ? "" : ", "}
       {estimated}
     </span>

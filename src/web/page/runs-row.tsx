@@ -2,6 +2,7 @@
 
 import type { ListedRun, RunSummary } from "../wire.ts";
 import { KIND_NAMES } from "./kinds.ts";
+import { costRemark, markedMoney } from "./amounts.ts";
 import { Age, minutes, money, Progress, Status } from "./parts.tsx";
 import { runPath } from "./router.ts";
 import { RUN_LINK } from "./shortcuts.ts";
@@ -65,7 +66,7 @@ function Cost({ run }: { run: RunSummary }) {
       </span>
     );
   }
-  if (run.cost_usd !== undefined) return <>{money(run.cost_usd)}</>;
+  if (run.cost_usd !== undefined) return <span title={costRemark(run)}>{markedMoney(run.cost_usd, run)}</span>;
   return (
     <span class="quiet">
       <span aria-hidden="true">–</span>

@@ -1,0 +1,37 @@
+/** What a price table does not say by itself: which rows end soon, and whether it is old. */
+
+import { dayOf, daysBetween, type PriceTable } from "./prices.ts";
+
+const NOTICE_DAYS = 14;
+/** Google has changed a price or added a model about every six weeks. */
+const OLD_AFTER_DAYS = 120;
+
+export function priceNotices(prices: PriceTable, now: number): string[] {
+  const today = dayOf(now);
+  const rows = [
+    ...prices.models.map(({ model, ...row }) => ({ name: nameOf(model), ...row })),
+    ...prices.agents.map(({ agent, ...row }) => ({ name: nameOf(agent), ...row })),
+  ];
+  const ending = rows.flatMap(({ name, until }) => {
+    if (until === undefined || until < today || daysBetween(today, until) > NOTICE_DAYS) return [];
+    const next = rows.find((row) => row.name === name && row.from !== undefined && row.from > until);
+    return [
+      next === undefined
+        ? `The price of ${name} ends on ${until}; later runs are priced by its family and marked as estimated.`
+        : `The price of ${name} changes after ${until} to $${next.input} in and $${next.output} out per million tokens.`,
+    ];
+  });
+  const age = daysBetween(prices.asOf, today);
+  return [
+    ...ending,
+    ...(age > OLD_AFTER_DAYS
+      ? [`The price table is ${age} days old (${prices.asOf}); Google may charge otherwise.`]
+      : []),
+  ];
+}
+
+/** A pattern as a name that can be read. */
+const nameOf = (pattern: RegExp | string): string =>
+  typeof pattern === "string"
+    ? pattern
+    : pattern.source.replaceAll(/\(\?[!:][^)]*\)\??/g, "").replaceAll(/[\\^$]/g, "");

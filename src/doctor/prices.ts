@@ -1,0 +1,20 @@
+/** Are the prices up to date: rows that end soon, a table that is old. */
+
+import type { Config } from "../config.ts";
+import { priceNotices } from "../costs/price-age.ts";
+import { loadPrices, PRICE_FILE } from "../costs/price-file.ts";
+import { createLog } from "../platform/log.ts";
+import { type Checkup, ok, warn } from "./check.ts";
+
+const NAME = "prices";
+
+export function checkPrices({ configDir }: Config, now: number): Checkup[] {
+  const faults: string[] = [];
+  const log = createLog({ from: "WARN", format: "text", redact: (text) => text, write: (line) => faults.push(line) });
+  const prices = loadPrices(configDir, log);
+  const notices = [...faults.map((line) => line.replace(/^\[WARN\] /, "").trim()), ...priceNotices(prices, now)];
+  if (notices.length === 0) return [ok(NAME, `as of ${prices.asOf}`)];
+  return notices.map((message) =>
+    warn(NAME, message, `Update gemini-search-mcp, or put current prices into ${PRICE_FILE} in the config directory.`),
+  );
+}
