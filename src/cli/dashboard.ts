@@ -5,12 +5,13 @@ import { type App, createApp, readPackage } from "../app.ts";
 import { type Environment, loadConfig, readEnvironment } from "../config.ts";
 import { AppError } from "../errors.ts";
 import { LOCAL_OWNER } from "../http/credentials.ts";
+import { pageUrl } from "../http/page-address.ts";
 import type { KeyHolder } from "../http/page-key-store.ts";
 import { keptToken } from "../http/token-file.ts";
 import { hashToken } from "../http/tokens.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
 import { print, printFailure } from "./output.ts";
-import { type Opening, ownLink, type PageLink, pageUrl, tryToOpen, UNOPENED } from "./page-link.ts";
+import { type Opening, ownLink, type PageLink, tryToOpen, UNOPENED } from "./page-link.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { runServe } from "./serve.ts";
 

@@ -12,7 +12,7 @@ test("A9 a link is led to by a file that only its user may read, and that can be
   expect(address).toMatch(/^file:\/\//);
   expect(address).not.toContain("code");
   const file = fileURLToPath(address);
-  const target = "http://127.0.0.1:3000/enter/code?to=%2Fruns%2F1&amp;by=file";
+  const target = "http://127.0.0.1:3000/enter/code?to=%2Fruns%2F1";
   const text = readFileSync(file, "utf8");
   expect(text).toContain(`<meta http-equiv="refresh" content="0; url=${target}">`);
   expect(text).toContain(`<a href="${target}">`);

@@ -34,11 +34,8 @@ const SNAPS = ["firefox", "chromium", "brave", "opera"];
 
 const readableFolder = (): string => (SNAPS.some((name) => existsSync(join("/snap/bin", name))) ? homedir() : tmpdir());
 
-/** `by=file`: the server has to know, because a browser that comes from a file takes no strict cookie along. */
 function leadingTo(link: string): string {
-  const url = new URL(link);
-  url.searchParams.set("by", "file");
-  const address = url.href.replaceAll("&", "&amp;").replaceAll('"', "%22");
+  const address = link.replaceAll("&", "&amp;").replaceAll('"', "%22");
   return `<!doctype html>
 <html lang="en">
 <head>

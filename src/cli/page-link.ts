@@ -1,17 +1,12 @@
 /** The address of the page as the terminal gives it: with a code that is good once, never with a token. */
 
 import type { App } from "../app.ts";
-import { urlHost } from "../http/guard.ts";
+import { addressOf } from "../http/page-address.ts";
 import { holderOfLink, type KeyHolder, makeLink } from "../http/page-key-store.ts";
 import type { Clock } from "../platform/clock.ts";
 import { openBrowser } from "./open-browser.ts";
 import { makeOpeningFile } from "./opening-file.ts";
 import { printFailure } from "./output.ts";
-
-/** A wildcard is an address to listen on, not one to go to. */
-const WILDCARDS: Record<string, string> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
-
-export const pageUrl = (host: string, port: number): string => `http://${urlHost(WILDCARDS[host] ?? host)}:${port}`;
 
 /** Of an address of a server; that of http is left out of addresses. */
 export const portOf = (url: string): number => Number(new URL(url).port || 80);
@@ -44,7 +39,7 @@ export async function ownLink(
 ): Promise<PageLink> {
   if (own === undefined) return { address: linkTo("/", place) };
   const db = await database();
-  const code = await makeLink(db, own, clock.now());
+  const code = await makeLink(db, own, { address: addressOf(place.url), now: clock.now() });
   const isUsed = async (): Promise<boolean> => (await holderOfLink(db, code, clock.now())) === undefined;
   return { address: linkTo(`/enter/${code}`, place), isUsed };
 }

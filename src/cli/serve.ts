@@ -1,6 +1,5 @@
 /** `serve`: the tools over HTTP for many clients at a time, until a signal. */
 
-import { networkInterfaces } from "node:os";
 import { type App, createApp } from "../app.ts";
 import type { Environment } from "../config.ts";
 import { AppError } from "../errors.ts";
@@ -10,14 +9,16 @@ import { createCredentials, type Credentials } from "../http/credentials.ts";
 import { createGuard, isLoopback, urlHost } from "../http/guard.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createWellKnown } from "../http/oauth.ts";
+import { addressesOf, interfaceAddresses, pageUrl } from "../http/page-address.ts";
 import { createPageDoor } from "../http/page-door.ts";
 import { createRateLimit } from "../http/rate-limit.ts";
+import { createEndWhenRevoked } from "../http/revocation.ts";
 import { loadFixtures } from "../mcp/conformance.ts";
 import { createMcpEndpoint, type McpEndpoint } from "../mcp/http.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { printFailure } from "./output.ts";
-import { ownLink, type PageLink, pageUrl, portOf, tryToOpen } from "./page-link.ts";
+import { ownLink, type PageLink, portOf, tryToOpen } from "./page-link.ts";
 
 export interface ServeOptions {
   flags: Environment;
@@ -79,16 +80,21 @@ interface Opened {
 async function open(app: App, { mcp, auth }: { mcp: McpEndpoint; auth: boolean }): Promise<Opened> {
   const { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port, MCP_RATE_LIMIT_PER_MINUTE: perMinute } = app.config.settings;
   const credentials = await createCredentials(app, { noAuth: !auth });
+  // The port may be any free one: until it is taken there is no address for a link.
+  let addresses: string[] = [];
   const { fetch } = createHttpApp({
     app,
     mcp,
     guard: guardFor(app),
     authenticate: createAuthenticate(credentials),
-    pageDoor: createPageDoor(app, credentials),
+    pageDoor: createPageDoor(app, credentials, () => addresses),
     wellKnown: createWellKnown(app),
     rateLimit: createRateLimit({ perMinute }),
+    endWhenRevoked: createEndWhenRevoked({ findRevoked: credentials?.findRevoked ?? (async () => new Set()) }),
   });
-  return { listening: await listen({ fetch, host, port }), credentials };
+  const listening = await listen({ fetch, host, port });
+  addresses = addressesOf(host, portOf(listening.url));
+  return { listening, credentials };
 }
 
 /** Whatever happens to it, the server serves. */
@@ -114,11 +120,5 @@ function guardFor({ config, log }: App): ReturnType<typeof createGuard> {
   log.warn(
     `${host} can be reached from other machines, and MCP_ALLOWED_HOSTS is not set: only addresses in numbers are answered. Set it to the names that clients use.`,
   );
-  return createGuard({ hosts: [host, ...ownAddresses(host)].map(urlHost), origins });
-}
-
-/** The wildcard stands for every address of this machine; a rebound name is not among them. */
-function ownAddresses(host: string): string[] {
-  if (host !== "0.0.0.0" && host !== "::") return [];
-  return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
+  return createGuard({ hosts: [host, ...interfaceAddresses(host)].map(urlHost), origins });
 }

@@ -11,13 +11,13 @@ import { isPreflight, letBrowserRead, preflightAnswer } from "./cors.ts";
 import type { Guard } from "./guard.ts";
 import type { WellKnown } from "./oauth.ts";
 import { isPageAddress } from "./page-addresses.ts";
-import type { Admitted, Asking, PageDoor } from "./page-door.ts";
+import type { Admitted, PageDoor } from "./page-door.ts";
 import { protectPage } from "./page-headers.ts";
 import { countRequest, inRequestSpan } from "./observe.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { type Refusal, refuse } from "./refusal.ts";
+import type { EndWhenRevoked } from "./revocation.ts";
 import { createWeb } from "../web/web.ts";
-import { whileWelcome } from "./while-welcome.ts";
 
 export interface HttpParts {
   app: App;
@@ -27,6 +27,7 @@ export interface HttpParts {
   pageDoor: PageDoor;
   wellKnown: WellKnown;
   rateLimit: RateLimit;
+  endWhenRevoked: EndWhenRevoked;
 }
 
 interface HttpEnv {
@@ -37,7 +38,7 @@ const PUBLIC = "/.well-known/";
 const PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
 
 export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
-  const { app, mcp, guard, pageDoor, wellKnown, rateLimit } = parts;
+  const { app, mcp, guard, pageDoor, wellKnown, rateLimit, endWhenRevoked } = parts;
   const http = new Hono<HttpEnv>();
   http.use(countRequest);
   http.use(async (context, next) => {
@@ -81,9 +82,7 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
     if (tooMany !== undefined) return tooMany;
     context.set("caller", admitted.caller);
     await inRequestSpan(context, next);
-    const isWelcome = async (): Promise<boolean> =>
-      !((await admit(context, { address, again: true })) instanceof Response);
-    context.res = whileWelcome(context.res, { isWelcome });
+    context.res = endWhenRevoked(context.res, admitted.credential);
     if (admitted.cookie !== undefined) context.res.headers.append("set-cookie", admitted.cookie);
     return undefined;
   });
@@ -105,10 +104,10 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
 
 /** A cookie is good for the page, a token for everything but its pages. */
 function createAdmit({ authenticate, pageDoor }: HttpParts) {
-  return async ({ req }: Context, about: Asking): Promise<Admitted | Response> => {
+  return async ({ req }: Context, about: { address: string }): Promise<Admitted | Response> => {
     if (isPageAddress(req.path)) return pageDoor.admit(req.raw, about);
-    const caller = await authenticate(req.raw, about);
-    return caller instanceof Response ? caller : { caller, budget: caller.owner };
+    const known = await authenticate(req.raw, about);
+    return known instanceof Response ? known : { ...known, budget: known.caller.owner };
   };
 }
 

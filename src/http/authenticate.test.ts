@@ -5,12 +5,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sharedFor } from "../../test/support/databases.ts";
 import { RESOURCE, startIssuer } from "../../test/support/issuer.ts";
 import { AppError } from "../errors.ts";
-import type { Caller } from "../mcp/visit.ts";
 import { systemClock } from "../platform/clock.ts";
 import { createLog } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
 import { openStore, type Store } from "../store/store.ts";
-import { type Authenticate, createAuthenticate } from "./authenticate.ts";
+import { type Authenticate, type Authenticated, createAuthenticate } from "./authenticate.ts";
 import { createCredentials } from "./credentials.ts";
 import { addToken, listTokens, revokeToken } from "./token-store.ts";
 
@@ -57,7 +56,7 @@ interface Refused {
   body: unknown;
 }
 
-const refused = async (answer: Caller | Response): Promise<Refused> => {
+const refused = async (answer: Authenticated | Response): Promise<Refused> => {
   if (!(answer instanceof Response)) throw new Error("It was let in.");
   const { status, headers } = answer;
   const body: unknown = await answer.json();
@@ -66,20 +65,20 @@ const refused = async (answer: Caller | Response): Promise<Refused> => {
 
 describe("A9 who comes in", () => {
   test("with the server's own token is the local user, from the network", async () => {
-    expect(await (await door())(request(OWN), ADDRESS)).toEqual({ owner: "local", from: "network" });
+    expect(await (await door())(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
   });
 
   test("with a named token is that name, until it is revoked", async () => {
     const authenticate = await door();
     const ann = await addToken(store.db, { name: "ann", now: time });
     const bob = await addToken(store.db, { name: "bob", now: time });
-    expect(await authenticate(request(ann), ADDRESS)).toEqual({ owner: "ann", from: "network" });
-    expect(await authenticate(request(bob), ADDRESS)).toEqual({ owner: "bob", from: "network" });
+    expect(await authenticate(request(ann), ADDRESS)).toMatchObject({ caller: { owner: "ann", from: "network" } });
+    expect(await authenticate(request(bob), ADDRESS)).toMatchObject({ caller: { owner: "bob", from: "network" } });
     await revokeToken(store.db, { name: "ann", now: time });
     expect(await refused(await authenticate(request(ann), ADDRESS))).toMatchObject({ status: 401 });
-    expect(await authenticate(request(bob), ADDRESS)).toEqual({ owner: "bob", from: "network" });
+    expect(await authenticate(request(bob), ADDRESS)).toMatchObject({ caller: { owner: "bob", from: "network" } });
     const again = await addToken(store.db, { name: "ann", now: time });
-    expect(await authenticate(request(again), ADDRESS)).toEqual({ owner: "ann", from: "network" });
+    expect(await authenticate(request(again), ADDRESS)).toMatchObject({ caller: { owner: "ann", from: "network" } });
     expect(await refused(await authenticate(request(ann), ADDRESS))).toMatchObject({ status: 401 });
   });
 
@@ -137,7 +136,7 @@ describe("A9 who comes in", () => {
       status: 429,
       retryAfter: "1",
     });
-    expect(await authenticate(request(OWN), ADDRESS)).toEqual({ owner: "local", from: "network" });
+    expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
     expect(await refused(await authenticate(request("wrong"), { address: "192.0.2.8" }))).toMatchObject({
       status: 401,
     });
@@ -152,12 +151,12 @@ describe("A9 who comes in", () => {
       status: 503,
       body: { error: { code: "SQLITE_ERROR" } },
     });
-    expect(await authenticate(request(OWN), ADDRESS)).toEqual({ owner: "local", from: "network" });
+    expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
   });
 
   test("is the local user where no token is asked for, and that is said", async () => {
     const authenticate = await door({ noAuth: true });
-    expect(await authenticate(request(), ADDRESS)).toEqual({ owner: "local", from: "network" });
+    expect(await authenticate(request(), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
     expect(lines).toEqual([expect.stringMatching(/^\[WARN\] No token is asked for/)]);
   });
 });
@@ -170,16 +169,14 @@ describe("A9 with an issuer", () => {
     context.onTestFinished(issuer.close);
     const authenticate = await door({ issuer: issuer.url });
     const local = await addToken(store.db, { name: "ann", now: time });
-    expect(await authenticate(request(await issuer.token()), ADDRESS)).toEqual({
-      owner: `oauth:${issuer.mark}:ann`,
-      from: "network",
+    expect(await authenticate(request(await issuer.token()), ADDRESS)).toMatchObject({
+      caller: { owner: `oauth:${issuer.mark}:ann`, from: "network" },
     });
-    expect(await authenticate(request(await issuer.token({ sub: "local" })), ADDRESS)).toEqual({
-      owner: `oauth:${issuer.mark}:local`,
-      from: "network",
+    expect(await authenticate(request(await issuer.token({ sub: "local" })), ADDRESS)).toMatchObject({
+      caller: { owner: `oauth:${issuer.mark}:local`, from: "network" },
     });
-    expect(await authenticate(request(local), ADDRESS)).toEqual({ owner: "ann", from: "network" });
-    expect(await authenticate(request(OWN), ADDRESS)).toEqual({ owner: "local", from: "network" });
+    expect(await authenticate(request(local), ADDRESS)).toMatchObject({ caller: { owner: "ann", from: "network" } });
+    expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
   });
 
   test("a refusal says where tokens are to be had, and what was wrong", async (context) => {
@@ -214,8 +211,8 @@ describe("A9 with an issuer", () => {
       },
     });
     const ann = await addToken(store.db, { name: "ann", now: time });
-    expect(await authenticate(request(ann), ADDRESS)).toEqual({ owner: "ann", from: "network" });
-    expect(await authenticate(request(OWN), ADDRESS)).toEqual({ owner: "local", from: "network" });
+    expect(await authenticate(request(ann), ADDRESS)).toMatchObject({ caller: { owner: "ann", from: "network" } });
+    expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
   });
 
   test("that cannot be used the start fails", async () => {

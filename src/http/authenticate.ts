@@ -2,22 +2,29 @@
 
 import type { Caller } from "../mcp/visit.ts";
 import { type Credentials, fromNetwork } from "./credentials.ts";
+import type { Credential } from "./page-key-store.ts";
 import { refuse } from "./refusal.ts";
 import { bearerToken } from "./tokens.ts";
 
+export interface Authenticated {
+  caller: Caller;
+  /** What the caller is let in by; absent where no token is asked for. */
+  credential?: Credential | undefined;
+}
+
 /** A response is a refusal, ready to be sent. */
-export type Authenticate = (request: Request, about: { address: string }) => Promise<Caller | Response>;
+export type Authenticate = (request: Request, about: { address: string }) => Promise<Authenticated | Response>;
 
 /** Without credentials no token is asked for. */
 export function createAuthenticate(credentials: Credentials | undefined): Authenticate {
-  if (credentials === undefined) return async () => fromNetwork("local");
+  if (credentials === undefined) return async () => ({ caller: fromNetwork("local") });
   const challenge = createChallenge(credentials.metadataUrl);
   return async (request, about) => {
     const token = bearerToken(request.headers);
     if (token === undefined) return challenge();
     const known = await credentials.check(token, about);
     if (known instanceof Response) return known;
-    return "invalid" in known ? challenge(known.invalid) : fromNetwork(known.owner);
+    return "invalid" in known ? challenge(known.invalid) : { caller: fromNetwork(known.owner), credential: known };
   };
 }
 

@@ -6,10 +6,10 @@ import type { Caller } from "../mcp/visit.ts";
 import { createAccessJwt, expiryOf, isOwnerOf, looksLikeJwt } from "./access-jwt.ts";
 import { createFailedAttempts } from "./failed-attempts.ts";
 import { type OAuthSettings, oauthResource } from "./oauth.ts";
-import type { KeyHolder } from "./page-key-store.ts";
+import { type Credential, type KeyHolder, openSessions } from "./page-key-store.ts";
 import { refuse } from "./refusal.ts";
 import { localToken, type TokenPlace } from "./token-file.ts";
-import { ownerOfToken } from "./token-store.ts";
+import { ownerOfToken, ownersOfTokens } from "./token-store.ts";
 import { hashToken, sameHash } from "./tokens.ts";
 
 /** What of the app it takes to know somebody. */
@@ -23,6 +23,8 @@ export interface Credentials {
   check(token: string, about: { address: string }): Promise<KeyHolder | { invalid: string } | Response>;
   /** Whether a token that was good once still is. */
   stillGood(holder: KeyHolder): Promise<boolean>;
+  /** Those that are no longer valid, found with at most two queries however many there are. */
+  findRevoked(credentials: readonly Credential[]): Promise<ReadonlySet<Credential>>;
   /** Counts one wrong key; a response when there were too many. */
   countWrong(address: string): Response | undefined;
   /** The user at this machine. */
@@ -77,6 +79,23 @@ export async function createCredentials(
       // It cannot be revoked, only run out; but the issuer may be trusted no more.
       if (tokenExpiresAt !== undefined) return oauth !== undefined && isOwnerOf(oauth.issuer, owner);
       return (await namedOwner(tokenHash)) === owner;
+    },
+    findRevoked: async (credentials) => {
+      const now = deps.clock.now();
+      const isNamed = ({ owner, tokenExpiresAt }: Credential): boolean =>
+        owner !== own.owner && tokenExpiresAt === undefined;
+      const db = await deps.database();
+      const owners = await ownersOfTokens(
+        db,
+        credentials.filter(isNamed).map(({ tokenHash }) => tokenHash),
+      );
+      const sessions = await openSessions(db, { credentials, now });
+      const isRevoked = (credential: Credential): boolean => {
+        const { owner, tokenHash, tokenExpiresAt = Number.POSITIVE_INFINITY, sessionHash } = credential;
+        if (tokenExpiresAt <= now || (isNamed(credential) && owners.get(tokenHash) !== owner)) return true;
+        return sessionHash !== undefined && !sessions.has(sessionHash);
+      };
+      return new Set(credentials.filter(isRevoked));
     },
   };
 }

@@ -16,4 +16,7 @@ const PLACE = /^\/(?:start|figures|runs\/[0-9a-f-]{36})?(?:\?[!$-;=?-[\]-~]{0,50
 export const ownPlace = (wanted: string | null | undefined): string =>
   wanted !== null && wanted !== undefined && PLACE.test(wanted) ? wanted : "/";
 
+/** Everything that reads or acts; the rest are the files of the page, which are the same for everybody. */
+export const needsSecret = (path: string): boolean => isForScripts(path) || path === "/sign-out";
+
 export const isForScripts = (path: string): boolean => path.startsWith("/api/");

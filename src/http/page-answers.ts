@@ -18,7 +18,7 @@ export function askWho(request: Request, { to, reason }: { to?: string; reason?:
   });
 }
 
-export const readsHtml = ({ headers }: Request): boolean => headers.get("accept")?.includes("text/html") === true;
+const readsHtml = ({ headers }: Request): boolean => headers.get("accept")?.includes("text/html") === true;
 
 export const seeOther = (location: string, cookie?: string): Response =>
   new Response(null, {
@@ -31,6 +31,14 @@ const NOT_SIGNED_IN: Refusal = {
   code: "UNAUTHORIZED",
   message: "Nobody is signed in.",
   suggestion: "Open the page with `gemini-search-mcp dashboard`, or send a token as `Authorization: Bearer` to /api.",
+};
+
+/** The cookie came without what only the page itself can add. */
+export const NO_SECRET: Refusal = {
+  status: 401,
+  code: "UNAUTHORIZED",
+  message: "The cookie alone is not enough.",
+  suggestion: "Sign in again, with `gemini-search-mcp dashboard` or a token.",
 };
 
 export const FOREIGN_PAGE: Refusal = {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Hono } from "hono";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RESOURCE, startIssuer } from "../../test/support/issuer.ts";
+import { browserHeaders, type BrowserHeaders, destinationOf } from "../../test/support/page-session.ts";
 import { systemClock } from "../platform/clock.ts";
 import { createLog } from "../platform/log.ts";
 import { openStore, type Store } from "../store/store.ts";
@@ -11,7 +12,7 @@ import { createCredentials, type Credentials } from "./credentials.ts";
 import { createPageDoor, type PageDoor } from "./page-door.ts";
 import { makeLink } from "./page-key-store.ts";
 import { addToken, revokeToken } from "./token-store.ts";
-import { whileWelcome } from "./while-welcome.ts";
+import { createEndWhenRevoked } from "./revocation.ts";
 
 const OWN = "the-servers-own-token";
 const DAY = 24 * 3_600_000;
@@ -49,7 +50,7 @@ async function open({ token = OWN, issuer, publicUrl }: { token?: string; issuer
   const app = { config, log, deps: { database: async () => store.db, clock } };
   const credentials = await createCredentials(app, { noAuth: false });
   if (credentials === undefined) throw new Error("A token is asked for.");
-  const door = createPageDoor(app, credentials);
+  const door = createPageDoor(app, credentials, () => [HOST]);
   const http = new Hono().route("/", door.waysIn).route("/", door.inside);
   const ask: Scene["ask"] = async (path, init = {}) =>
     http.request(
@@ -60,14 +61,15 @@ async function open({ token = OWN, issuer, publicUrl }: { token?: string; issuer
   return { door, credentials, ask } satisfies Scene;
 }
 
-const cookieOf = (response: Response): string => response.headers.get("set-cookie")?.split(";")[0] ?? "";
+const sessionOf = async (response: Response): Promise<BrowserHeaders> =>
+  browserHeaders({ body: await response.text(), setCookie: response.headers.get("set-cookie") ?? "" });
 
 /** Signs in as the form does. */
 const signIn = ({ ask }: Scene, token: string, headers: Record<string, string> = {}): Promise<Response> =>
   ask("/sign-in", { method: "POST", body: new URLSearchParams({ token, to: "/start" }), headers });
 
-const come = ({ door }: Scene, cookie: string, path = "/", headers: Record<string, string> = {}) =>
-  door.admit(new Request(`http://${HOST}${path}`, { headers: { host: HOST, cookie, ...headers } }), ABOUT);
+const come = ({ door }: Scene, session: BrowserHeaders, path = "/", headers: Record<string, string> = {}) =>
+  door.admit(new Request(`http://${HOST}${path}`, { headers: { host: HOST, ...session, ...headers } }), ABOUT);
 
 const statusOf = (answer: Awaited<ReturnType<PageDoor["admit"]>>): number | string =>
   answer instanceof Response ? answer.status : answer.caller.owner;
@@ -76,56 +78,47 @@ describe("A9 a browser that is signed in", () => {
   test("is whoever's token it came by, and no other's", async () => {
     const scene = await open();
     const ann = await addToken(store.db, { name: "ann", now: time });
-    const own = cookieOf(await signIn(scene, OWN));
-    const anns = cookieOf(await signIn(scene, ann));
+    const own = await sessionOf(await signIn(scene, OWN));
+    const anns = await sessionOf(await signIn(scene, ann));
     expect(await come(scene, own)).toMatchObject({ caller: { owner: "local", from: "network" }, budget: "page local" });
     expect(await come(scene, anns, "/api/runs")).toMatchObject({ caller: { owner: "ann" }, budget: "page ann" });
     expect(await come(scene, anns, "/assets/page.js")).toMatchObject({ budget: "files ann" });
-    const link = await makeLink(store.db, { owner: "ann", tokenHash: "0".repeat(64) }, time);
+    const link = await makeLink(store.db, { owner: "ann", tokenHash: "0".repeat(64) }, { address: HOST, now: time });
     expect((await scene.ask(`/enter/${link}`)).status).toBe(401);
   });
 
   test("is out once the token is revoked, also when the name gets another, and its stream ends", async () => {
     const scene = await open();
-    const cookie = cookieOf(await signIn(scene, await addToken(store.db, { name: "ann", now: time })));
+    const session = await sessionOf(await signIn(scene, await addToken(store.db, { name: "ann", now: time })));
     const link = new URL((await linkFor(scene, "ann")).path, `http://${HOST}`).pathname;
-    expect(statusOf(await come(scene, cookie))).toBe("ann");
+    expect(statusOf(await come(scene, session))).toBe("ann");
+    const admitted = await come(scene, session, "/api/live");
+    const { credential } = admitted instanceof Response ? {} : admitted;
+    const endWhenRevoked = createEndWhenRevoked({ findRevoked: scene.credentials.findRevoked, checkEveryMs: 1 });
     const body = new ReadableStream<Uint8Array>();
-    const stream = whileWelcome(new Response(body, { headers: { "content-type": "text/event-stream" } }), {
-      isWelcome: async () => statusOf(await come(scene, cookie, "/api/live")) === "ann",
-      askAgainMs: 1,
-    });
+    const stream = endWhenRevoked(new Response(body, { headers: { "content-type": "text/event-stream" } }), credential);
     await revokeToken(store.db, { name: "ann", now: time });
     await addToken(store.db, { name: "ann", now: time });
     await expect(stream.text()).rejects.toThrow("no longer accepted");
-    expect(statusOf(await come(scene, cookie))).toBe(401);
+    expect(statusOf(await come(scene, session))).toBe(401);
     expect((await scene.ask(link)).status).toBe(401);
   });
 
   test("is out once the server has another token of its own, and back with the old one", async () => {
-    const cookie = cookieOf(await signIn(await open(), OWN));
-    expect(statusOf(await come(await open({ token: "quite-another-token" }), cookie))).toBe(401);
-    expect(statusOf(await come(await open(), cookie))).toBe("local");
+    const session = await sessionOf(await signIn(await open(), OWN));
+    expect(statusOf(await come(await open({ token: "quite-another-token" }), session))).toBe(401);
+    expect(statusOf(await come(await open(), session))).toBe("local");
   });
 
   test("stays so for 30 days after its last visit, and is told when it lasts longer", async () => {
     const scene = await open();
-    const cookie = cookieOf(await signIn(scene, OWN));
-    expect(await come(scene, cookie)).toMatchObject({ cookie: undefined });
+    const session = await sessionOf(await signIn(scene, OWN));
+    expect(await come(scene, session)).toMatchObject({ cookie: undefined });
     time += DAY;
-    const renewed = await come(scene, cookie);
-    expect(renewed).toMatchObject({ cookie: `${cookie}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Strict` });
+    const renewed = await come(scene, session);
+    expect(renewed).toMatchObject({ cookie: `${session.cookie}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Strict` });
     time += 30 * DAY;
-    expect(statusOf(await come(scene, cookie))).toBe(401);
-  });
-
-  test("is asked about again in a stream without using up the day's renewal, which only an answer can tell", async () => {
-    const scene = await open();
-    const cookie = cookieOf(await signIn(scene, OWN));
-    time += DAY;
-    const request = new Request(`http://${HOST}/api/live`, { headers: { host: HOST, cookie } });
-    expect(await scene.door.admit(request, { ...ABOUT, again: true })).toMatchObject({ cookie: undefined });
-    expect(await come(scene, cookie)).toMatchObject({ cookie: expect.stringContaining("Max-Age=2592000") });
+    expect(statusOf(await come(scene, session))).toBe(401);
   });
 
   test("by a token of an issuer stays as long as that token", async (context) => {
@@ -135,18 +128,18 @@ describe("A9 a browser that is signed in", () => {
     const expires = Math.floor(time / 1_000) + 600;
     const answer = await signIn(scene, await issuer.token({ exp: expires }));
     expect(answer.headers.get("set-cookie")).toMatch(/; Max-Age=(?:600|599);/);
-    const cookie = cookieOf(answer);
-    expect(statusOf(await come(scene, cookie))).toBe(`oauth:${issuer.mark}:ann`);
-    expect(statusOf(await come(await open(), cookie))).toBe(401);
+    const session = await sessionOf(answer);
+    expect(statusOf(await come(scene, session))).toBe(`oauth:${issuer.mark}:ann`);
+    expect(statusOf(await come(await open(), session))).toBe(401);
     time = expires * 1_000;
-    expect(statusOf(await come(scene, cookie))).toBe(401);
+    expect(statusOf(await come(scene, session))).toBe(401);
   });
 });
 
 async function linkFor({ credentials }: Scene, owner: string): Promise<{ path: string }> {
   const rows = await store.db.selectFrom("page_keys").selectAll().where("owner", "=", owner).execute();
   const tokenHash = rows[0]?.token_hash ?? credentials.own.tokenHash;
-  return { path: `/enter/${await makeLink(store.db, { owner, tokenHash }, time)}` };
+  return { path: `/enter/${await makeLink(store.db, { owner, tokenHash }, { address: HOST, now: time })}` };
 }
 
 describe("A9 the cookie", () => {
@@ -158,8 +151,39 @@ describe("A9 the cookie", () => {
     );
     const proxied = await signIn(scene, OWN, { host: "research.example", origin: "https://research.example" });
     expect(proxied.headers.get("set-cookie")).toMatch(/^gemini_search_page_80=.*; HttpOnly; Secure; SameSite=Strict$/);
-    expect(statusOf(await come(scene, cookieOf(plain), "/", { host: "127.0.0.1:3001" }))).toBe(401);
-    expect(statusOf(await come(scene, "gemini_search_page_3000=short"))).toBe(401);
+    expect(statusOf(await come(scene, await sessionOf(plain), "/", { host: "127.0.0.1:3001" }))).toBe(401);
+    expect(statusOf(await come(scene, { cookie: "gemini_search_page_3000=short", "x-page-secret": "" }))).toBe(401);
+  });
+});
+
+describe("the cookie without the page's secret", () => {
+  test("opens the files of the page, which are the same for everybody, and nothing that reads or acts (A9)", async () => {
+    const scene = await open();
+    const ann = await sessionOf(await signIn(scene, await addToken(store.db, { name: "ann", now: time })));
+    const { cookie, "x-page-secret": secret } = await sessionOf(await signIn(scene, OWN));
+    const status = async (path: string, sent: string) =>
+      statusOf(await come(scene, { cookie, "x-page-secret": sent }, path));
+    for (const path of ["/api/runs", "/api/live", "/api/no/such/address", "/sign-out"]) {
+      for (const wrong of ["", "x", secret.slice(1), ann["x-page-secret"], cookie.split("=")[1] ?? ""]) {
+        expect([path, wrong, await status(path, wrong)]).toEqual([path, wrong, 401]);
+      }
+      expect(await status(path, secret)).toBe("local");
+    }
+    for (const path of ["/", "/runs/x", "/assets/page.js"]) expect(await status(path, "")).toBe("local");
+    // A secret without its cookie is nothing either.
+    expect(statusOf(await come(scene, { cookie: "", "x-page-secret": secret }, "/api/runs"))).toBe(401);
+  });
+
+  test("is never given the secret, whatever it asks for (A9)", async () => {
+    const scene = await open();
+    const { path } = await linkFor(scene, "local");
+    const entered = await sessionOf(await scene.ask(path));
+    const { cookie } = entered;
+    for (const asked of [path, "/sign-in", "/sign-in?to=/start"]) {
+      const answer = await scene.ask(asked, { headers: { cookie } });
+      expect(await answer.text()).not.toContain(entered["x-page-secret"]);
+      expect(answer.headers.get("set-cookie")).toBeNull();
+    }
   });
 });
 
@@ -178,14 +202,15 @@ describe("A9 a link", () => {
     expect(sent.headers.get("set-cookie")).toBeNull();
     expect(await sent.text()).toContain(`href="${address}"`);
     const used = await scene.ask(address, { headers: { "sec-fetch-site": "same-origin" } });
-    expect([used.status, used.headers.get("location")]).toEqual([303, RUN]);
+    expect([used.status, destinationOf(await used.clone().text())]).toEqual([200, RUN]);
+    const { cookie } = await sessionOf(used);
     // The history of a signed-in browser still leads somewhere.
-    const again = await scene.ask(address, { headers: { cookie: cookieOf(used) } });
+    const again = await scene.ask(address, { headers: { cookie } });
     expect([again.status, again.headers.get("location"), again.headers.get("set-cookie")]).toEqual([303, RUN, null]);
     expect((await scene.ask(address)).status).toBe(401);
     // A visit that makes the session last longer says so.
     time += DAY;
-    const later = await scene.ask(address, { headers: { cookie: cookieOf(used) } });
+    const later = await scene.ask(address, { headers: { cookie } });
     expect(later.headers.get("set-cookie")).toContain("Max-Age=2592000");
   });
 
@@ -197,13 +222,9 @@ describe("A9 a link", () => {
       expect((await scene.ask(address, { headers: { ...SENT, ...other } })).headers.get("set-cookie")).toBeNull();
     }
     const sent = await scene.ask(address, { headers: SENT });
-    expect([sent.status, statusOf(await come(scene, cookieOf(sent)))]).toEqual([200, "local"]);
-    expect(await sent.text()).toContain(`<meta http-equiv="refresh" content="0; url=${RUN}">`);
+    expect([sent.status, destinationOf(await sent.clone().text())]).toEqual([200, RUN]);
+    expect(statusOf(await come(scene, await sessionOf(sent)))).toBe("local");
     expect((await scene.ask(address, { headers: SENT })).headers.get("set-cookie")).toBeNull();
-    // Without TLS a browser does not say where it comes from; the file does.
-    const { path: second } = await linkFor(scene, "local");
-    const led = await scene.ask(`${second}?by=file`);
-    expect([led.status, statusOf(await come(scene, cookieOf(led)))]).toEqual([200, "local"]);
   });
 
   test("that was made with another token says so", async () => {

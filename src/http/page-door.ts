@@ -1,44 +1,40 @@
 /** Who may open the page: a browser that came by a link or signed in, and a script that sends a token. */
 
 import { Hono } from "hono";
-import type { Caller } from "../mcp/visit.ts";
-import { createAuthenticate } from "./authenticate.ts";
+import { type Authenticated, createAuthenticate } from "./authenticate.ts";
 import { type Credentials, type CredentialsApp, fromNetwork, storeUnavailable } from "./credentials.ts";
-import { isForScripts, ownPlace } from "./page-addresses.ts";
-import { askWho, FOREIGN_PAGE, readsHtml, seeOther } from "./page-answers.ts";
+import { isForScripts, needsSecret, ownPlace } from "./page-addresses.ts";
+import { askWho, FOREIGN_PAGE, NO_SECRET, seeOther } from "./page-answers.ts";
 import { createInside, createWaysIn, type DoorParts } from "./page-entrance.ts";
 import { createPageOrigin, type PageOrigin } from "./page-origin.ts";
 import { createPageSessions } from "./page-session.ts";
 import { refuse } from "./refusal.ts";
 
-export interface Admitted {
-  caller: Caller;
+export interface Admitted extends Authenticated {
   /** Whose budget of requests it takes from. */
   budget: string;
   /** To be set, when the session lasts longer than the browser knows. */
   cookie?: string | undefined;
 }
 
-export interface Asking {
-  address: string;
-  /** Whether they still may, in the middle of an answer: no cookie can be set then. */
-  again?: boolean;
-}
-
 export interface PageDoor extends Pick<PageOrigin, "isOwn"> {
   /** A response is a refusal, ready to be sent. */
-  admit(request: Request, about: Asking): Promise<Admitted | Response>;
+  admit(request: Request, about: { address: string }): Promise<Admitted | Response>;
   /** The ways in: to be mounted before anybody is asked who they are. */
   waysIn: Hono;
   /** For those who are in. */
   inside: Hono;
 }
 
-/** Without credentials no token is asked for. */
-export function createPageDoor(app: CredentialsApp, credentials: Credentials | undefined): PageDoor {
+/** `addresses` are the `host:port` of this server. Without credentials no token is asked for. */
+export function createPageDoor(
+  app: CredentialsApp,
+  credentials: Credentials | undefined,
+  addresses: () => readonly string[],
+): PageDoor {
   const origin = createPageOrigin(app.config.settings.MCP_PUBLIC_URL);
   if (credentials === undefined) return openDoor(origin);
-  const parts: DoorParts = { app, credentials, origin, sessions: createPageSessions(app, credentials) };
+  const parts: DoorParts = { app, credentials, origin, sessions: createPageSessions(app, credentials), addresses };
   return { isOwn: origin.isOwn, admit: createAdmit(parts), waysIn: createWaysIn(parts), inside: createInside(parts) };
 }
 
@@ -49,7 +45,7 @@ function openDoor({ isOwn, mayUsePage }: PageOrigin): PageDoor {
   const inside = new Hono();
   inside.post("/api/links", (context) => context.json({ path: "/" }));
   // Nobody is signed in; whoever leaves all the same has nothing to lose.
-  inside.post("/sign-out", ({ req }) => (readsHtml(req.raw) ? seeOther("/") : new Response(null, { status: 204 })));
+  inside.post("/sign-out", () => new Response(null, { status: 204 }));
   return {
     isOwn,
     waysIn,
@@ -65,16 +61,18 @@ function createAdmit({ credentials, origin, sessions }: DoorParts): PageDoor["ad
   const authenticate = createAuthenticate(credentials);
   return async (request, about) => {
     if (isForScripts(pathOf(request)) && request.headers.has("authorization")) {
-      const caller = await authenticate(request, about);
-      return caller instanceof Response ? caller : { caller, budget: caller.owner };
+      const known = await authenticate(request, about);
+      return known instanceof Response ? known : { ...known, budget: known.caller.owner };
     }
     if (!sessions.hasCookie(request)) return askWho(request);
     if (!origin.mayUsePage(request)) return refuse(FOREIGN_PAGE);
-    const session = await sessions.find(request, { renew: about.again !== true }).catch(storeUnavailable);
+    const session = await sessions.find(request).catch(storeUnavailable);
     if (session instanceof Response) return session;
     if (session === undefined) return askWho(request);
-    const { owner, cookie } = session;
-    return { caller: fromNetwork(owner), budget: pageBudget(request, owner), cookie };
+    const { credential, cookie, hasSecret } = session;
+    if (!hasSecret && needsSecret(pathOf(request))) return refuse(NO_SECRET);
+    const { owner } = credential;
+    return { caller: fromNetwork(owner), credential, budget: pageBudget(request, owner), cookie };
   };
 }
 

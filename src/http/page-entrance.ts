@@ -5,12 +5,12 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { type Credentials, type CredentialsApp, storeUnavailable } from "./credentials.ts";
 import { ownPlace } from "./page-addresses.ts";
-import { askWho, FOREIGN_PAGE, readsHtml, seeOther } from "./page-answers.ts";
+import { askWho, FOREIGN_PAGE, seeOther } from "./page-answers.ts";
 import { holderOfLink, makeLink, useLink } from "./page-key-store.ts";
 import { isNavigation, isSentByOthers, type PageOrigin } from "./page-origin.ts";
 import type { PageSessions } from "./page-session.ts";
 import { type Refusal, refuse } from "./refusal.ts";
-import { goOnPage, leadOnPage, type SignIn, signInPage } from "./sign-in-page.ts";
+import { enteredPage, goOnPage, type SignIn, signInPage } from "./sign-in-page.ts";
 import { bearerToken } from "./tokens.ts";
 
 export interface DoorParts {
@@ -18,6 +18,8 @@ export interface DoorParts {
   credentials: Credentials;
   origin: PageOrigin;
   sessions: PageSessions;
+  /** The `host:port` of this server, known once it listens. */
+  addresses: () => readonly string[];
 }
 
 /** To be mounted before anybody is asked who they are. */
@@ -28,7 +30,7 @@ export function createWaysIn(parts: DoorParts): Hono {
   return waysIn;
 }
 
-function addLinks(waysIn: Hono, { app, credentials, sessions }: DoorParts): void {
+function addLinks(waysIn: Hono, { app, credentials, sessions, addresses }: DoorParts): void {
   const { database, clock } = app.deps;
   /**
    * The terminal opens a file of the user's, from which a browser comes as from a foreign page. No foreign page can know
@@ -46,21 +48,18 @@ function addLinks(waysIn: Hono, { app, credentials, sessions }: DoorParts): void
     const to = ownPlace(context.req.query("to"));
     // Whoever only looks whether something is there does not use it up.
     if (request.method !== "GET") return refuse(ONLY_OPENED);
-    const isSent = isSentByOthers(request);
-    const isLed = isSent || context.req.query("by") === "file";
     let reason = USED_LINK;
     try {
-      if (isSent && !(await mayBeSent(request, code))) {
+      if (isSentByOthers(request) && !(await mayBeSent(request, code))) {
         return goOnPage(`/enter/${encodeURIComponent(code)}?to=${encodeURIComponent(to)}`);
       }
-      const holder = await useLink(await database(), code, clock.now());
+      const holder = await useLink(await database(), code, { addresses: addresses(), now: clock.now() });
       if (holder !== undefined && (await credentials.stillGood(holder))) {
-        const cookie = await sessions.open(request, holder);
-        return isLed ? leadOnPage(to, cookie) : seeOther(to, cookie);
+        return enteredPage(to, await sessions.open(request, holder));
       }
       if (holder !== undefined) reason = OTHER_TOKEN;
       // An old link in the history of a browser that is signed in leads where it led.
-      const session = await sessions.find(request, { renew: true });
+      const session = await sessions.find(request);
       if (session !== undefined) return seeOther(to, session.cookie);
     } catch (error) {
       return storeUnavailable(error);
@@ -75,7 +74,7 @@ const FORM = /^application\/x-www-form-urlencoded\b/i;
 
 function addSignIn(waysIn: Hono, { credentials, origin, sessions }: DoorParts): void {
   const tooLong = (): Response => refuse(NO_FORM);
-  waysIn.get("/sign-in", () => seeOther("/"));
+  waysIn.get("/sign-in", (context) => signInPage({ status: 200, to: ownPlace(context.req.query("to")) }));
   waysIn.post("/sign-in", bodyLimit({ maxSize: LONGEST_FORM, onError: tooLong }), async (context) => {
     const request = context.req.raw;
     if (!origin.mayUsePage(request)) return refuse(FOREIGN_PAGE);
@@ -88,8 +87,8 @@ function addSignIn(waysIn: Hono, { credentials, origin, sessions }: DoorParts): 
     if (known instanceof Response) return signInPage(await notNow(known, to));
     if ("invalid" in known)
       return signInPage({ status: 401, to, reason: `The token is not accepted. ${known.invalid}` });
-    const cookie = await sessions.open(request, known).catch(storeUnavailable);
-    return cookie instanceof Response ? cookie : seeOther(to, cookie);
+    const opened = await sessions.open(request, known).catch(storeUnavailable);
+    return opened instanceof Response ? opened : enteredPage(to, opened);
   });
 }
 
@@ -103,7 +102,7 @@ async function notNow(refusal: Response, to: string): Promise<SignIn> {
 }
 
 /** For those who are in. */
-export function createInside({ app, credentials, sessions }: DoorParts): Hono {
+export function createInside({ app, credentials, sessions, addresses }: DoorParts): Hono {
   const { database, clock } = app.deps;
   const inside = new Hono();
   inside.post("/api/links", async (context) => {
@@ -112,22 +111,22 @@ export function createInside({ app, credentials, sessions }: DoorParts): Hono {
     const known = await credentials.check(token, { address: getConnInfo(context).remote.address ?? "" });
     if (known instanceof Response) return known;
     if ("invalid" in known) return refuse(TOKEN_NEEDED);
+    const [address = ""] = addresses();
     const code = await database()
-      .then((db) => makeLink(db, known, clock.now()))
+      .then((db) => makeLink(db, known, { address, now: clock.now() }))
       .catch(storeUnavailable);
     return code instanceof Response ? code : context.json({ path: `/enter/${code}` });
   });
   inside.post("/sign-out", async (context) => {
     const cookie = await sessions.close(context.req.raw).catch(storeUnavailable);
     if (cookie instanceof Response) return cookie;
-    if (readsHtml(context.req.raw)) return seeOther("/", cookie);
     return new Response(null, { status: 204, headers: { "Set-Cookie": cookie } });
   });
   return inside;
 }
 
 const USED_LINK =
-  "This link has been used, is older than two minutes, or was made for a server with another config directory. Get a new one: gemini-search-mcp dashboard";
+  "This link has been used, is older than two minutes, or was made for a server at another address or with another config directory. Get a new one: gemini-search-mcp dashboard";
 const OTHER_TOKEN =
   "This link was made with another token than this server has now. Set MCP_AUTH_TOKEN as the server has it, then: gemini-search-mcp dashboard";
 

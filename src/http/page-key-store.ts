@@ -1,7 +1,7 @@
 /** Keys to the page in the database: links that are good once and soon, and the sessions of browsers that came by one. */
 
 import type { Database, Tables } from "../store/database.ts";
-import { hashToken, newToken } from "./tokens.ts";
+import { hashToken, newToken, sameHash } from "./tokens.ts";
 
 const LINK_MS = 2 * 60_000;
 const DAY_MS = 24 * 3_600_000;
@@ -15,7 +15,16 @@ export interface KeyHolder {
   tokenExpiresAt?: number | undefined;
 }
 
+/** What a stream is open for: a token, or a browser's session that was opened with one. */
+export interface Credential extends KeyHolder {
+  /** Of the session's cookie; absent where the token itself was sent. */
+  sessionHash?: string | undefined;
+}
+
 export interface Session extends KeyHolder {
+  sessionHash: string;
+  /** The request brought the secret of this session, too. */
+  hasSecret: boolean;
   expiresAt: number;
   /** It lasts longer than before, which the browser has to be told. */
   renewed: boolean;
@@ -23,12 +32,25 @@ export interface Session extends KeyHolder {
 
 type Kind = Tables["page_keys"]["kind"];
 
-export async function makeLink(db: Database, holder: KeyHolder, now: number): Promise<string> {
-  return (await makeKey(db, { kind: "link", holder, now })).key;
+/** `address` is `host:port` of the one server that accepts it. */
+export async function makeLink(
+  db: Database,
+  holder: KeyHolder,
+  { address, now }: { address: string; now: number },
+): Promise<string> {
+  return (await makeKey(db, { kind: "link", holder, now, address, secretHash: null })).key;
 }
 
-export const openSession = (db: Database, holder: KeyHolder, now: number): Promise<NewKey> =>
-  makeKey(db, { kind: "session", holder, now });
+export interface NewSession extends NewKey {
+  /** For the page's own storage, which no other origin reads. */
+  secret: string;
+}
+
+export async function openSession(db: Database, holder: KeyHolder, now: number): Promise<NewSession> {
+  const secret = newToken();
+  const opened = await makeKey(db, { kind: "session", holder, now, address: null, secretHash: hashToken(secret) });
+  return { ...opened, secret };
+}
 
 interface NewKey {
   /** Nobody can be told it again. */
@@ -36,10 +58,15 @@ interface NewKey {
   expiresAt: number;
 }
 
-async function makeKey(
-  db: Database,
-  { kind, holder, now }: { kind: Kind; holder: KeyHolder; now: number },
-): Promise<NewKey> {
+interface KeyRow {
+  kind: Kind;
+  holder: KeyHolder;
+  now: number;
+  address: string | null;
+  secretHash: string | null;
+}
+
+async function makeKey(db: Database, { kind, holder, now, address, secretHash }: KeyRow): Promise<NewKey> {
   const expiresAt = kind === "link" ? now + LINK_MS : sessionEnd(holder, now);
   await db.deleteFrom("page_keys").where("expires_at", "<=", now).execute();
   const key = newToken();
@@ -53,6 +80,8 @@ async function makeKey(
       token_expires_at: holder.tokenExpiresAt ?? null,
       created_at: now,
       expires_at: expiresAt,
+      address,
+      secret_hash: secretHash,
     })
     .execute();
   return { key, expiresAt };
@@ -62,12 +91,17 @@ const sessionEnd = ({ tokenExpiresAt = Number.POSITIVE_INFINITY }: KeyHolder, no
   Math.min(now + SESSION_MS, tokenExpiresAt);
 
 /** One statement, so that of two who use a link at the same moment one comes in. */
-export async function useLink(db: Database, code: string, now: number): Promise<KeyHolder | undefined> {
+export async function useLink(
+  db: Database,
+  code: string,
+  { addresses, now }: { addresses: readonly string[]; now: number },
+): Promise<KeyHolder | undefined> {
   const row = await db
     .deleteFrom("page_keys")
     .where("key_hash", "=", hashToken(code))
     .where("kind", "=", "link")
     .where("expires_at", ">", now)
+    .where("address", "in", addresses)
     .returning(["owner", "token_hash", "token_expires_at"])
     .executeTakeFirst();
   return row === undefined ? undefined : holderOf(row);
@@ -85,16 +119,16 @@ export async function holderOfLink(db: Database, code: string, now: number): Pro
   return row === undefined ? undefined : holderOf(row);
 }
 
-/** Whose browser it is; one that is used stays signed in, where it can be told so. */
+/** Whose browser it is; one that is used stays signed in. */
 export async function findSession(
   db: Database,
   key: string,
-  { now, renew }: { now: number; renew: boolean },
+  { now, secret }: { now: number; secret: string | undefined },
 ): Promise<Session | undefined> {
   const hash = hashToken(key);
   const row = await db
     .selectFrom("page_keys")
-    .select(["owner", "token_hash", "token_expires_at", "expires_at"])
+    .select(["owner", "token_hash", "token_expires_at", "expires_at", "secret_hash"])
     .where("key_hash", "=", hash)
     .where("kind", "=", "session")
     .where("expires_at", ">", now)
@@ -103,8 +137,9 @@ export async function findSession(
   const holder = holderOf(row);
   const end = sessionEnd(holder, now);
   // Every request would be a write otherwise.
-  const renewed = renew && end - row.expires_at >= DAY_MS && (await lengthen(db, hash, end));
-  return { ...holder, renewed, expiresAt: renewed ? end : row.expires_at };
+  const renewed = end - row.expires_at >= DAY_MS && (await lengthen(db, hash, end));
+  const hasSecret = secret !== undefined && row.secret_hash !== null && sameHash(hashToken(secret), row.secret_hash);
+  return { ...holder, sessionHash: hash, hasSecret, renewed, expiresAt: renewed ? end : row.expires_at };
 }
 
 const lengthen = (db: Database, hash: string, end: number): Promise<boolean> =>
@@ -118,6 +153,23 @@ const lengthen = (db: Database, hash: string, end: number): Promise<boolean> =>
       // A full disk must lock nobody out.
       () => false,
     );
+
+/** The hashes of those sessions that are still open. */
+export async function openSessions(
+  db: Database,
+  { credentials, now }: { credentials: readonly Credential[]; now: number },
+): Promise<ReadonlySet<string>> {
+  const hashes = [...new Set(credentials.flatMap(({ sessionHash }) => sessionHash ?? []))];
+  if (hashes.length === 0) return new Set();
+  const rows = await db
+    .selectFrom("page_keys")
+    .select("key_hash")
+    .where("key_hash", "in", hashes)
+    .where("kind", "=", "session")
+    .where("expires_at", ">", now)
+    .execute();
+  return new Set(rows.map(({ key_hash: hash }) => hash));
+}
 
 export async function endSession(db: Database, key: string): Promise<void> {
   await db.deleteFrom("page_keys").where("key_hash", "=", hashToken(key)).where("kind", "=", "session").execute();

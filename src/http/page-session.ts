@@ -2,21 +2,29 @@
 
 import { parse, serialize } from "hono/utils/cookie";
 import type { Credentials, CredentialsApp } from "./credentials.ts";
-import { endSession, findSession, type KeyHolder, openSession } from "./page-key-store.ts";
+import { PAGE_SECRET_HEADER } from "../web/wire.ts";
+import { type Credential, endSession, findSession, type KeyHolder, openSession } from "./page-key-store.ts";
 
 const KEY = /^[\w-]{43}$/;
 
+export interface OpenedSession {
+  /** The `Set-Cookie`: sent along to every port of this host. */
+  cookie: string;
+  /** For the page's own storage. The cookie is nothing without it. */
+  secret: string;
+}
+
+interface FoundSession {
+  credential: Credential;
+  hasSecret: boolean;
+  /** To be set, when the session lasts longer than the browser knows. */
+  cookie: string | undefined;
+}
+
 export interface PageSessions {
   /** Undefined: it has no cookie of ours, or one that is no longer good. */
-  find(
-    request: Request,
-    how: {
-      /** False where the answer has no place for a cookie: a session that the browser believes shorter is lost. */
-      renew: boolean;
-    },
-  ): Promise<{ owner: string; cookie: string | undefined } | undefined>;
-  /** The `Set-Cookie` of a new session. */
-  open(request: Request, holder: KeyHolder): Promise<string>;
+  find(request: Request): Promise<FoundSession | undefined>;
+  open(request: Request, holder: KeyHolder): Promise<OpenedSession>;
   /** The `Set-Cookie` that makes the browser forget it. */
   close(request: Request): Promise<string>;
   hasCookie(request: Request): boolean;
@@ -33,17 +41,18 @@ export function createPageSessions(app: CredentialsApp, credentials: Credentials
   const cookieUntil = (request: Request, key: string, end: number): string =>
     cookie(request, key, Math.max(0, Math.ceil((end - clock.now()) / 1_000)));
   return {
-    find: async (request, { renew }) => {
+    find: async (request) => {
       const key = keyIn(request);
       if (key === undefined) return undefined;
-      const session = await findSession(await database(), key, { now: clock.now(), renew });
+      const secret = request.headers.get(PAGE_SECRET_HEADER) ?? undefined;
+      const session = await findSession(await database(), key, { now: clock.now(), secret });
       if (session === undefined || !(await credentials.stillGood(session))) return undefined;
-      const { owner, renewed, expiresAt } = session;
-      return { owner, cookie: renewed ? cookieUntil(request, key, expiresAt) : undefined };
+      const { renewed, expiresAt, hasSecret, ...credential } = session;
+      return { credential, hasSecret, cookie: renewed ? cookieUntil(request, key, expiresAt) : undefined };
     },
     open: async (request, holder) => {
-      const { key, expiresAt } = await openSession(await database(), holder, clock.now());
-      return cookieUntil(request, key, expiresAt);
+      const { key, secret, expiresAt } = await openSession(await database(), holder, clock.now());
+      return { cookie: cookieUntil(request, key, expiresAt), secret };
     },
     close: async (request) => {
       const key = keyIn(request);

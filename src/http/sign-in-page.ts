@@ -1,6 +1,8 @@
-/** Where whoever is not known yet is asked for a token: one small page without scripts, complete in itself. */
+/** The small pages of signing in, each complete in itself: the form, and what a browser gets once it is let in. */
 
 import { createHash } from "node:crypto";
+import { PAGE_SECRET_ITEM } from "../web/wire.ts";
+import type { OpenedSession } from "./page-session.ts";
 
 export interface SignIn {
   status: number;
@@ -44,14 +46,30 @@ export const goOnPage = (link: string): Response =>
 <p><a class="button" href="${escaped(link)}">Go on</a></p>`,
   });
 
-/** A redirect would still count as the foreign page's doing, and the new cookie would stay at home; this page is ours. */
-export const leadOnPage = (to: string, cookie: string): Response =>
+/**
+ * Keeps the secret where only this origin reads it, then goes on. Not by a fragment of the next address: any page could
+ * send a browser there with a secret of its own. And not by a redirect: one that began at a foreign page still counts
+ * as that page's doing, and a strict cookie would stay behind.
+ */
+const ENTER_SCRIPT = `
+const { secret, to } = document.querySelector("main").dataset;
+try {
+  localStorage.setItem("${PAGE_SECRET_ITEM}", secret);
+  location.replace(to);
+} catch {
+  document.querySelector("#reason").textContent = "This browser keeps no data for this page. Allow it to, then sign in again.";
+}
+`;
+
+export const enteredPage = (to: string, { cookie, secret }: OpenedSession): Response =>
   htmlPage({
     status: 200,
     title: "Open the page",
-    head: `<meta http-equiv="refresh" content="0; url=${escaped(to)}">`,
     body: `<h1>Open the page</h1>
-<p><a class="button" href="${escaped(to)}">Go on</a></p>`,
+<p id="reason" role="alert"></p>
+<noscript><p>The page needs JavaScript.</p></noscript>`,
+    data: { secret, to },
+    script: ENTER_SCRIPT,
     headers: { "Set-Cookie": cookie },
   });
 
@@ -73,40 +91,47 @@ form + p { margin-bottom: 0; color: var(--quiet); }
 code { font: 0.95em/1.5 ui-monospace, monospace; overflow-wrap: anywhere; user-select: all; }
 `;
 
-const CSP = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
-  "img-src data:",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+const sourceOf = (inline: string): string => `'sha256-${createHash("sha256").update(inline).digest("base64")}'`;
+
+const policyWith = (script: string | undefined): string =>
+  [
+    "default-src 'none'",
+    ...(script === undefined ? [] : [`script-src ${sourceOf(script)}`]),
+    `style-src ${sourceOf(STYLE)}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
 
 interface HtmlPage {
   status: number;
   title: string;
   /** Markup of ours; what others wrote in it is escaped. */
   body: string;
-  head?: string;
+  /** Constant text; what differs comes in `data`. */
+  script?: string;
+  data?: Record<string, string>;
   headers?: Record<string, string>;
 }
 
-const htmlPage = ({ status, title, body, head = "", headers = {} }: HtmlPage): Response =>
+const htmlPage = ({ status, title, body, script, data = {}, headers = {} }: HtmlPage): Response =>
   new Response(
     `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">${head}
+<link rel="icon" href="data:,">
 <title>${title} – gemini-search-mcp</title>
 <style>${STYLE}</style>
 </head>
 <body>
-<main>
+<main${attributesOf(data)}>
 <p class="name">gemini-search-mcp</p>
 ${body}
 </main>
+${script === undefined ? "" : `<script>${script}</script>`}
 </body>
 </html>
 `,
@@ -114,7 +139,7 @@ ${body}
       status,
       headers: {
         "Content-Type": "text/html; charset=utf-8",
-        "Content-Security-Policy": CSP,
+        "Content-Security-Policy": policyWith(script),
         // With none at all a browser would send its form without an origin, which could then not be checked.
         "Referrer-Policy": "same-origin",
         ...headers,
@@ -124,3 +149,8 @@ ${body}
 
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+
+const attributesOf = (data: Record<string, string>): string =>
+  Object.entries(data)
+    .map(([name, value]) => ` data-${name}="${escaped(value)}"`)
+    .join("");

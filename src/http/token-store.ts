@@ -94,6 +94,19 @@ export async function ownerOfToken(db: Database, hash: string, now: number): Pro
   return row.name;
 }
 
+/** Owners by token hash; a token that was revoked has none. */
+export async function ownersOfTokens(db: Database, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const distinct = [...new Set(hashes)];
+  if (distinct.length === 0) return new Map();
+  const rows = await db
+    .selectFrom("access_tokens")
+    .select(["token_hash", "name"])
+    .where("token_hash", "in", distinct)
+    .where("revoked_at", "is", null)
+    .execute();
+  return new Map(rows.map((row) => [row.token_hash, row.name]));
+}
+
 async function noteUse(db: Database, hash: string, now: number): Promise<void> {
   await db
     .updateTable("access_tokens")

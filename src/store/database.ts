@@ -152,6 +152,10 @@ export interface Tables {
     token_expires_at: number | null;
     created_at: number;
     expires_at: number;
+    /** Of a session: the hash of the secret that only the page's own origin holds. Null in rows of older versions. */
+    secret_hash: string | null;
+    /** Of a link: `host:port` of the server it was made for. */
+    address: string | null;
   };
   research_search: {
     rowid: Generated<number>;

@@ -13,6 +13,7 @@ import * as eventMarks from "./migrations/0006-event-marks.ts";
 import * as handed from "./migrations/0007-handed.ts";
 import * as seen from "./migrations/0008-seen.ts";
 import * as terms from "./migrations/0011-terms.ts";
+import * as access from "./migrations/0013-access.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
   "0001-runs": runs,
@@ -24,6 +25,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0007-handed": handed,
   "0008-seen": seen,
   "0011-terms": terms,
+  "0013-access": access,
 };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";

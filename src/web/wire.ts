@@ -1,5 +1,13 @@
 /** What the page and the server say to each other. Times are ISO 8601 UTC; what is not known is absent. */
 
+/**
+ * The second half of a page session, sent as a header with every request. Browsers send a cookie to every port of a
+ * host, but give a page's storage to its own origin only, port included.
+ */
+export const PAGE_SECRET_HEADER = "x-page-secret";
+/** Where the page keeps it: the name in localStorage. */
+export const PAGE_SECRET_ITEM = "page-secret";
+
 import type { RunKind, RunStatus } from "../runs/run.ts";
 
 /** A line of the list. */

@@ -5,7 +5,9 @@ import { createServer, type RequestListener } from "node:http";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test, vi } from "vitest";
+import { z } from "zod";
 import { openHttpScene, startHttpServer } from "../support/http-server.ts";
+import { destinationOf } from "../support/page-session.ts";
 import { ask } from "../support/raw-request.ts";
 import { openScene } from "../support/scene.ts";
 import { temporaryDirectory } from "../support/server.ts";
@@ -44,13 +46,14 @@ describe("A9 dashboard", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const [, url, path = ""] = LINK.exec(stdout) ?? [];
     expect(url).toBe(server.url);
-    expect(await ask(server, { path, headers: HTML })).toMatchObject({ status: 303, headers: { location: "/" } });
+    const first = await ask(server, { path, headers: HTML });
+    expect([first.status, destinationOf(first.body)]).toEqual([200, "/"]);
 
     const json = await scene.command([...args, "--json", "--run", RUN], { env });
     const answer = JSON.parse(json.stdout);
     expect(answer).toEqual({ success: true, url: expect.stringMatching(LINK), opened: false, started: false });
     const second = await ask(server, { path: answer.url.slice(server.url.length), headers: HTML });
-    expect(second.headers["location"]).toBe(`/runs/${RUN}`);
+    expect(destinationOf(second.body)).toBe(`/runs/${RUN}`);
     expect(stdout + json.stdout).not.toContain(server.token);
   });
 
@@ -62,12 +65,11 @@ describe("A9 dashboard", () => {
     const started = scene.startCommand(args, { env: { MCP_AUTH_TOKEN: server.token, BROWSER: browser.program } });
     const file = fileURLToPath(await browser.asked());
     expect([file, dirname(file)].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o700]);
-    const [, path = ""] =
-      /url=http:\/\/127\.0\.0\.1:\d+(\/enter\/[\w-]{43}\?by=file)"/.exec(readFileSync(file, "utf8")) ?? [];
+    const [, path = ""] = /url=http:\/\/127\.0\.0\.1:\d+(\/enter\/[\w-]{43})"/.exec(readFileSync(file, "utf8")) ?? [];
     expect((await ask(server, { path, headers: HTML })).status).toBe(200);
     const { code, stdout, stderr } = await started.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout.trim()).toBe(`${server.url}${path.replace("?by=file", "")}`);
+    expect(stdout.trim()).toBe(`${server.url}${path}`);
     expect(existsSync(dirname(file))).toBe(false);
     const none = await scene.command(args, { env: { MCP_AUTH_TOKEN: server.token, BROWSER: "none" } });
     expect(none).toMatchObject({ code: 0, stdout: expect.stringMatching(LINK) });
@@ -96,7 +98,7 @@ describe("A9 dashboard", () => {
       started.child.stdout.on("data", (text: string) => resolve(text.trim()));
     });
     const [, url = "", path = ""] = LINK.exec(link) ?? [];
-    expect((await ask({ url }, { path, headers: HTML })).status).toBe(303);
+    expect((await ask({ url }, { path, headers: HTML })).status).toBe(200);
     expect((await ask({ url }, { path: "/health", headers: {} })).status).toBe(200);
     expect(started.stderr()).toContain("This one runs until you stop it (Ctrl-C).");
     started.child.kill("SIGINT");
@@ -169,6 +171,24 @@ describe("A9 dashboard", () => {
     expect(heard.join("")).not.toContain("authorization");
   });
 
+  test("makes a link that opens the server it was made for and no other of the installation (A9)", async (context) => {
+    const scene = await openHttpScene(context);
+    const [server, other] = [await scene.http(), await scene.http()];
+    const env = { MCP_AUTH_TOKEN: server.token };
+    const made = await scene.command(["dashboard", "--port", String(server.port), "--no-open"], { env });
+    const [, , path = ""] = LINK.exec(made.stdout) ?? [];
+    // As a program on one port may replay it at another, under whichever name it likes.
+    for (const host of [`127.0.0.1:${other.port}`, `127.0.0.1:${server.port}`, `localhost:${server.port}`]) {
+      const replayed = await ask(other, { path, headers: { ...HTML, host } });
+      expect([replayed.status, replayed.headers["set-cookie"]]).toEqual([401, undefined]);
+    }
+    expect((await ask(server, { path, headers: HTML })).status).toBe(200);
+    const link = await server.request("/api/links", { method: "POST" });
+    const { path: second } = z.object({ path: z.string() }).parse(await link.json());
+    expect((await ask(other, { path: second, headers: HTML })).status).toBe(401);
+    expect((await ask(server, { path: second, headers: HTML })).status).toBe(200);
+  });
+
   test("takes no run that is none", async (context) => {
     const scene = await openScene(context);
     expect((await scene.command(["dashboard", "--run", "../x"])).code).toBe(2);
@@ -180,7 +200,7 @@ test("A9 serve --open prints a link that works, goes on where no browser opens, 
   const server = await scene.http({ args: ["--open"], env: { BROWSER: "none" } });
   await vi.waitFor(() => expect(server.stderr()).toContain("Open the link yourself."), { timeout: 20_000 });
   const [, path = ""] = /The page: http:\/\/127\.0\.0\.1:\d+(\/enter\/\S+) \(good once/.exec(server.stderr()) ?? [];
-  expect((await ask(server, { path, headers: HTML })).status).toBe(303);
+  expect((await ask(server, { path, headers: HTML })).status).toBe(200);
   expect(server.stderr()).not.toContain(server.token);
   expect(server.stdout()).toBe("");
 });

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
+import { browserHeaders, type BrowserHeaders, destinationOf } from "../support/page-session.ts";
 import { type Answered, ask } from "../support/raw-request.ts";
 
 const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
@@ -10,7 +11,8 @@ const FORM = { "content-type": "application/x-www-form-urlencoded" };
 /** Who is in gets something else than a question who they are. */
 const OUT = 401;
 
-const cookieOf = ({ headers }: Answered): string => String(headers["set-cookie"] ?? "").split(";")[0] ?? "";
+const sessionOf = ({ body, headers }: Answered): BrowserHeaders =>
+  browserHeaders({ body, setCookie: String(headers["set-cookie"] ?? "") });
 
 async function linkOf(server: RunningHttpServer, token = server.token): Promise<string> {
   const response = await server.request("/api/links", {
@@ -20,8 +22,8 @@ async function linkOf(server: RunningHttpServer, token = server.token): Promise<
   return z.object({ path: z.string() }).parse(await response.json()).path;
 }
 
-const enter = async (server: RunningHttpServer, token?: string): Promise<string> =>
-  cookieOf(await ask(server, { path: await linkOf(server, token), headers: HTML }));
+const enter = async (server: RunningHttpServer, token?: string): Promise<BrowserHeaders> =>
+  sessionOf(await ask(server, { path: await linkOf(server, token), headers: HTML }));
 
 const signIn = (server: RunningHttpServer, token: string, headers: Record<string, string> = {}): Promise<Answered> =>
   ask(server, {
@@ -38,7 +40,8 @@ describe("A9 a link to the page", () => {
     const path = await linkOf(server);
     expect(path).toMatch(/^\/enter\/[\w-]{43}$/);
     const entered = await ask(server, { path, headers: HTML });
-    expect(entered).toMatchObject({ status: 303, headers: { location: "/" } });
+    expect([entered.status, destinationOf(entered.body)]).toEqual([200, "/"]);
+    expect(entered.headers["content-security-policy"]).toMatch(/^default-src 'none'; script-src 'sha256-[\w+/]{43}=';/);
     expect(entered.headers["set-cookie"]).toEqual([
       expect.stringMatching(
         new RegExp(
@@ -51,21 +54,21 @@ describe("A9 a link to the page", () => {
     expect(again.body).toContain("gemini-search-mcp dashboard");
     expect(again.headers).not.toHaveProperty("set-cookie");
 
-    const cookie = cookieOf(entered);
+    const session = sessionOf(entered);
     for (const inside of ["/", "/start", "/figures", "/runs/x", "/assets/page.js", "/api/runs"]) {
-      expect((await ask(server, { path: inside, headers: { cookie } })).status, inside).not.toBe(OUT);
+      expect((await ask(server, { path: inside, headers: session })).status, inside).not.toBe(OUT);
     }
     for (const method of ["GET", "POST", "DELETE"]) {
-      expect((await ask(server, { method, path: "/mcp", headers: { cookie } })).status).toBe(OUT);
+      expect((await ask(server, { method, path: "/mcp", headers: session })).status).toBe(OUT);
     }
-    expect((await ask(server, { path: "/no/such/address", headers: { cookie } })).status).toBe(OUT);
+    expect((await ask(server, { path: "/no/such/address", headers: session })).status).toBe(OUT);
     expect(server.stderr() + server.stdout()).not.toContain(path);
   });
 
   test("is made for a token only, not for a cookie", async (context) => {
     const server = await (await openHttpScene(context)).http();
-    const cookie = await enter(server);
-    for (const headers of [{}, { cookie }, { authorization: "Bearer not-a-token-of-anybody" }]) {
+    const session = await enter(server);
+    for (const headers of [{}, session, { authorization: "Bearer not-a-token-of-anybody" }]) {
       expect((await ask(server, { method: "POST", path: "/api/links", headers })).status).toBe(OUT);
     }
   });
@@ -74,10 +77,10 @@ describe("A9 a link to the page", () => {
 describe("A9 the page is asked by itself only", () => {
   test("not by other ports, other sites or frames, whatever cookie comes along; the Host counts first", async (context) => {
     const server = await (await openHttpScene(context)).http();
-    const cookie = await enter(server);
+    const session = await enter(server);
     const host = `127.0.0.1:${server.port}`;
     const status = async (headers: Record<string, string>, method = "GET", path = "/api/runs"): Promise<number> =>
-      (await ask(server, { method, path, headers: { cookie, ...headers } })).status;
+      (await ask(server, { method, path, headers: { ...session, ...headers } })).status;
     const foreign: Record<string, string>[] = [
       { origin: `http://127.0.0.1:${server.port + 1}`, "sec-fetch-site": "same-site" },
       { origin: `http://127.0.0.1:${server.port + 1}` },
@@ -115,9 +118,9 @@ describe("A9 the page is asked by itself only", () => {
     const server = await (await openHttpScene(context)).http({ env });
     const host = "research.example:8443";
     const signedIn = await signIn(server, server.token, { host, origin: `https://${host}` });
-    expect(signedIn.status).toBe(303);
+    expect(signedIn.status).toBe(200);
     const status = async (path: string, origin: string): Promise<number> =>
-      (await ask(server, { method: "POST", path, headers: { host, origin, cookie: cookieOf(signedIn) } })).status;
+      (await ask(server, { method: "POST", path, headers: { host, origin, ...sessionOf(signedIn) } })).status;
     expect(await status("/api/no/such/address", `https://${host}`)).toBe(404);
     expect(await status("/api/no/such/address", "https://research.example")).toBe(403);
     expect(await status("/mcp", `https://${host}`)).toBe(403);
@@ -134,10 +137,8 @@ describe("A9 the page is asked by itself only", () => {
     expect(await status("/api/runs", { "sec-fetch-site": "same-site", "sec-fetch-mode": "cors" })).toBe(403);
     const link = await ask(server, { method: "POST", path: "/api/links", headers: {} });
     expect(JSON.parse(link.body)).toEqual({ path: "/" });
-    const leave = async (headers: Record<string, string>) =>
-      ask(server, { method: "POST", path: "/sign-out", headers: { origin: server.url, ...headers } });
-    expect((await leave({})).status).toBe(204);
-    expect(await leave(HTML)).toMatchObject({ status: 303, headers: { location: "/" } });
+    const left = await ask(server, { method: "POST", path: "/sign-out", headers: { origin: server.url } });
+    expect(left.status).toBe(204);
   });
 
   test("no other page is told anything: neither by a preflight nor by CORS", async (context) => {
@@ -166,8 +167,8 @@ describe("A9 signing in and out", () => {
     expect(wrong.headers).not.toHaveProperty("set-cookie");
     for (const token of [server.token, ` ${ann}\n`]) {
       const right = await signIn(server, token);
-      expect(right).toMatchObject({ status: 303, headers: { location: "/figures" } });
-      expect((await ask(server, { path: "/", headers: { cookie: cookieOf(right) } })).status).not.toBe(OUT);
+      expect([right.status, destinationOf(right.body)]).toEqual([200, "/figures"]);
+      expect((await ask(server, { path: "/api/runs", headers: sessionOf(right) })).status).toBe(200);
     }
     const json = await ask(server, { method: "POST", path: "/sign-in", headers: {}, body: "{}" });
     expect(json.status).toBe(400);
@@ -182,27 +183,27 @@ describe("A9 signing in and out", () => {
     const ann = (await scene.command(["token", "add", "ann"])).stdout.trim();
     const [own, anns] = [await enter(server), await enter(server, ann)];
     const second = await scene.http();
-    const status = async (cookie: string): Promise<number> => {
-      const renamed = cookie.replace(String(server.port), String(second.port));
-      return (await ask(second, { path: "/", headers: { cookie: renamed } })).status;
+    const status = async (session: BrowserHeaders): Promise<number> => {
+      const cookie = session.cookie.replace(String(server.port), String(second.port));
+      return (await ask(second, { path: "/api/runs", headers: { ...session, cookie } })).status;
     };
     expect(await status(own)).not.toBe(OUT);
     expect(await status(anns)).not.toBe(OUT);
     await scene.command(["token", "revoke", "ann"]);
     expect(await status(anns)).toBe(OUT);
-    expect((await ask(server, { path: "/", headers: { cookie: anns } })).status).toBe(OUT);
+    expect((await ask(server, { path: "/", headers: anns })).status).toBe(OUT);
     expect(await status(own)).not.toBe(OUT);
   });
 
   test("signing out ends the session and the cookie", async (context) => {
     const server = await (await openHttpScene(context)).http();
-    const cookie = await enter(server);
-    const out = await ask(server, { method: "POST", path: "/sign-out", headers: { cookie } });
+    const session = await enter(server);
+    const out = await ask(server, { method: "POST", path: "/sign-out", headers: session });
     expect(out.status).toBe(204);
     expect(String(out.headers["set-cookie"])).toBe(
       `gemini_search_page_${server.port}=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict`,
     );
-    expect((await ask(server, { path: "/", headers: { cookie } })).status).toBe(OUT);
+    expect((await ask(server, { path: "/", headers: session })).status).toBe(OUT);
   });
 
   test("guessing is as slow as it is for the protocol, counted together, and the right one still comes in", async (context) => {
@@ -216,13 +217,13 @@ describe("A9 signing in and out", () => {
     const late = tries.find(({ status }) => status === 429);
     expect(late?.headers).toHaveProperty("retry-after");
     expect(late?.body).toContain("Too many wrong tokens");
-    expect((await signIn(server, server.token)).status).toBe(303);
+    expect((await signIn(server, server.token)).status).toBe(200);
   });
 });
 
 test("A9 every answer to the page carries these headers", async (context) => {
   const server = await (await openHttpScene(context)).http();
-  const cookie = await enter(server);
+  const session = await enter(server);
   const CONTENT = new Set(["date", "connection", "keep-alive", "content-length", "content-type", "transfer-encoding"]);
   const shown = ({ headers }: Answered) =>
     Object.fromEntries(Object.entries(headers).filter(([name]) => !CONTENT.has(name)));
@@ -239,9 +240,9 @@ test("A9 every answer to the page carries these headers", async (context) => {
     "x-frame-options": "DENY",
   };
   const answers = [
-    await ask(server, { path: "/api/no/such/address", headers: { cookie } }),
+    await ask(server, { path: "/api/no/such/address", headers: session }),
     await ask(server, { path: "/api/runs", headers: {} }),
-    await ask(server, { path: "/api/runs", headers: { cookie, origin: "https://evil.example" } }),
+    await ask(server, { path: "/api/runs", headers: { ...session, origin: "https://evil.example" } }),
     await ask(server, { path: "/", headers: { host: "evil.example" } }),
   ];
   for (const answer of answers) expect(shown(answer)).toEqual(expected);
@@ -253,5 +254,5 @@ test("A9 every answer to the page carries these headers", async (context) => {
     ),
     "referrer-policy": "same-origin",
   });
-  expect(shown(await ask(server, { path: "/mcp", headers: { cookie } }))).toEqual({ "www-authenticate": "Bearer" });
+  expect(shown(await ask(server, { path: "/mcp", headers: session }))).toEqual({ "www-authenticate": "Bearer" });
 });

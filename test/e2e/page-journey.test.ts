@@ -116,7 +116,7 @@ async function jumpAround(page: Page): Promise<void> {
 
 async function downloaded(page: Page, name: string): Promise<{ text: string; file: string }> {
   const coming = page.waitForEvent("download");
-  await page.getByRole("link", { name }).click();
+  await page.getByRole("button", { name }).click();
   const download = await coming;
   return { text: readFileSync(await download.path(), "utf8"), file: download.suggestedFilename() };
 }

@@ -3,6 +3,7 @@
 import type { TestContext } from "vitest";
 import type { LiveEvents } from "../../src/web/wire.ts";
 import { type HttpServerOptions, type RunningHttpServer, startHttpServer } from "./http-server.ts";
+import { browserHeaders, type BrowserHeaders } from "./page-session.ts";
 import { type Interactions, openResearch, type ResearchScene } from "./research.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -56,19 +57,19 @@ async function answerOf(response: Response): Promise<PageAnswer> {
 function asPage(server: RunningHttpServer): PageServer {
   const ask = async (path: string, init: RequestInit): Promise<PageAnswer> =>
     answerOf(await server.request(path, init));
-  let cookie: string | undefined;
-  const signIn = async (): Promise<string> => {
+  let session: BrowserHeaders | undefined;
+  const signIn = async (): Promise<BrowserHeaders> => {
     const { path } = (await ask("/api/links", { method: "POST" })).body;
     const entered = await fetch(`${server.url}${path}`, { redirect: "manual" });
-    return entered.headers.get("set-cookie")?.split(";")[0] ?? "";
+    return browserHeaders({ body: await entered.text(), setCookie: entered.headers.get("set-cookie") ?? "" });
   };
   const as = (token = server.token): Record<string, string> => ({ authorization: `Bearer ${token}` });
   return {
     ...server,
     get: (path, token) => ask(path, { headers: as(token) }),
     browse: async (path, headers = {}) => {
-      cookie ??= await signIn();
-      return answerOf(await fetch(`${server.url}${path}`, { headers: { cookie, ...headers } }));
+      session ??= await signIn();
+      return answerOf(await fetch(`${server.url}${path}`, { headers: { ...session, ...headers } }));
     },
     post: (path, body, token) =>
       ask(path, {

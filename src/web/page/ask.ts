@@ -1,6 +1,7 @@
 /** Requests to our own server, and its refusals as errors that can be shown as they are. */
 
-import type { Refused } from "../wire.ts";
+import { PAGE_SECRET_HEADER, PAGE_SECRET_ITEM, type Refused } from "../wire.ts";
+import { remember, remembered } from "./remembered.ts";
 
 export class RefusedError extends Error {
   readonly code: string;
@@ -27,11 +28,25 @@ const AWAY: Refused = {
   },
 };
 
+/** A request with the secret that only this origin can read: the cookie alone is good for nothing. */
+export function fetchOwn(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  const secret = remembered("localStorage", PAGE_SECRET_ITEM);
+  if (secret !== undefined) headers.set(PAGE_SECRET_HEADER, secret);
+  return fetch(path, { ...init, headers });
+}
+
+/** Where to sign in, and back here afterwards. */
+export function goToSignIn(): void {
+  remember("localStorage", PAGE_SECRET_ITEM, undefined);
+  location.replace(`/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`);
+}
+
 export async function ask<Answer>(path: string, init: RequestInit = {}): Promise<Answer> {
-  const response = await fetch(path, init).catch(() => undefined);
+  const response = await fetchOwn(path, init).catch(() => undefined);
   if (response === undefined) throw new RefusedError(AWAY);
-  // Signed out, or the token was revoked: the server shows where to sign in.
-  if (response.status === 401) location.reload();
+  // Signed out, or the token was revoked.
+  if (response.status === 401) goToSignIn();
   const body: unknown = await response.json().catch(() => AWAY);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- wire.ts is the contract of both sides
   if (!response.ok) throw new RefusedError(body as Refused);

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { fetchOwn, goToSignIn } from "./ask.ts";
 import { HelpDialog } from "./help-dialog.tsx";
 import { useConnection } from "./live.ts";
 import { announce, ANNOUNCEMENTS } from "./parts.tsx";
@@ -65,11 +66,9 @@ export function Frame({ place, children }: { place: Place; children: ComponentCh
           >
             <kbd aria-hidden="true">?</kbd>
           </button>
-          <form method="post" action="/sign-out" onSubmit={signOut}>
-            <button type="submit" class="button plain small">
-              Sign out
-            </button>
-          </form>
+          <button type="button" class="button plain small" onClick={() => void signOut()}>
+            Sign out
+          </button>
         </div>
       </header>
       <main id="content" tabIndex={-1}>
@@ -81,12 +80,10 @@ export function Frame({ place, children }: { place: Place; children: ComponentCh
   );
 }
 
-/** Not by the form itself: without TLS a page that tells nobody its address has no origin for the server to check. */
-async function signOut(event: Event): Promise<void> {
-  event.preventDefault();
-  const answer = await fetch("/sign-out", { method: "POST" }).catch(() => undefined);
-  // Who is signed out already is told 401.
-  if (answer?.ok === true || answer?.status === 401) location.assign("/");
+async function signOut(): Promise<void> {
+  const answer = await fetchOwn("/sign-out", { method: "POST" }).catch(() => undefined);
+  // A browser that is signed out already gets 401.
+  if (answer?.ok === true || answer?.status === 401) goToSignIn();
   else announce("Signing out did not work. Try again when the server answers.");
 }
 

@@ -3,10 +3,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { LiveEvents } from "../wire.ts";
 import { ask } from "./ask.ts";
+import { readEvents } from "./event-reader.ts";
 
 type Handlers = { [Name in keyof LiveEvents]?: (data: LiveEvents[Name]) => void };
 
-const NAMES: (keyof LiveEvents)[] = ["hello", "runs", "run", "timeline"];
+const REOPEN_MS = 1_000;
 const TRY_AGAIN_MS = 2_000;
 /** One view leaves and the next comes: that is one new stream, not two. */
 const SETTLE_MS = 30;
@@ -28,7 +29,8 @@ type Connection = "opening" | "open" | "away";
 
 const listeners = new Set<Listener>();
 let connection: Connection = "opening";
-let stream: EventSource | undefined;
+/** Closes the open stream. */
+let stream: (() => void) | undefined;
 let streamOf: Watched | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -74,7 +76,7 @@ const watchedNow = (): Watched | undefined =>
 
 function close(): void {
   clearTimeout(timer);
-  stream?.close();
+  stream?.();
   stream = undefined;
 }
 
@@ -85,29 +87,27 @@ function open(): void {
   const wanted = watchedNow();
   if (wanted === undefined || wanted.taskId !== streamOf?.taskId) streamOf = wanted && { ...wanted };
   const query = streamOf === undefined ? "" : `?run=${streamOf.taskId}&after=${streamOf.after}`;
-  const opened = new EventSource(`/api/live${query}`);
-  stream = opened;
-  opened.addEventListener("open", () => tell("open"));
-  opened.addEventListener("error", () => {
-    tell("away");
-    // A server that refused is not asked again by the browser.
-    if (opened.readyState === EventSource.CLOSED) timer = setTimeout(() => void tryAgain(), TRY_AGAIN_MS);
+  stream = readEvents(`/api/live${query}`, {
+    opened: () => tell("open"),
+    received: pass,
+    lost: (why) => {
+      tell("away");
+      timer = why === "cut" ? setTimeout(open, REOPEN_MS) : setTimeout(() => void tryAgain(), TRY_AGAIN_MS);
+    },
   });
-  for (const name of NAMES) opened.addEventListener(name, (event) => pass(name, event));
 }
 
-/** Events do not say why they were refused; whoever was signed out learns it from a plain question. */
+/** Whoever was signed out learns it from a plain request. */
 async function tryAgain(): Promise<void> {
   await ask("/api/runs?limit=1").catch(() => {});
   open();
 }
 
-function pass(name: keyof LiveEvents, event: MessageEvent): void {
-  if (name === "timeline" && streamOf !== undefined) streamOf.after = Number(event.lastEventId);
-  const data: unknown = JSON.parse(String(event.data));
+function pass(name: string, data: unknown, id: string): void {
+  if (name === "timeline" && streamOf !== undefined) streamOf.after = Number(id);
   for (const { handlers } of listeners) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- wire.ts is the contract of both sides
-    const handler = handlers.current[name] as ((data: unknown) => void) | undefined;
+    const handler = handlers.current[name as keyof LiveEvents] as ((data: unknown) => void) | undefined;
     handler?.(data);
   }
 }

@@ -3,9 +3,10 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ReportView } from "../wire.ts";
-import { ask } from "./ask.ts";
+import { ask, fetchOwn } from "./ask.ts";
 import { announce, Problem, useLoad } from "./parts.tsx";
 import { ReportContents } from "./report-contents.tsx";
+import { DownloadButton } from "./report-download.tsx";
 import { ReportHtml } from "./report-html.tsx";
 import { useJumps } from "./report-jumps.ts";
 import { ReportSources } from "./report-sources.tsx";
@@ -61,19 +62,15 @@ function Report({ report, isNew }: { report: ReportView; isNew: boolean }) {
 function ReportTools({ taskId }: { taskId: string }) {
   const markdown = `/api/runs/${taskId}/report.md`;
   const read = async (): Promise<string> => {
-    const answer = await fetch(markdown);
+    const answer = await fetchOwn(markdown);
     if (!answer.ok) throw new Error("The report could not be read.");
     return answer.text();
   };
   return (
     <div class="row report-tools">
       <CopyButton name="report" label="Copy Markdown" text={read} />
-      <a class="button small" href={markdown} download="">
-        Download .md
-      </a>
-      <a class="button small" href={`/api/runs/${taskId}/report.html`} download="">
-        Download .html
-      </a>
+      <DownloadButton path={markdown} label="Download .md" />
+      <DownloadButton path={`/api/runs/${taskId}/report.html`} label="Download .html" />
       <button type="button" class="button small" onClick={() => print()}>
         Print / PDF
       </button>

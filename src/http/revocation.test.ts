@@ -1,0 +1,84 @@
+import { expect, test, vi } from "vitest";
+import type { Credential } from "./page-key-store.ts";
+import { createEndWhenRevoked } from "./revocation.ts";
+
+interface Source {
+  response: Response;
+  say(text: string): void;
+  end(): void;
+  cancelled: () => boolean;
+}
+
+function stream(): Source {
+  let controller: ReadableStreamDefaultController<Uint8Array>;
+  let cancelled = false;
+  const body = new ReadableStream<Uint8Array>({
+    start: (own) => {
+      controller = own;
+    },
+    cancel: () => {
+      cancelled = true;
+    },
+  });
+  return {
+    response: new Response(body, { headers: { "content-type": "text/event-stream", "x-accel-buffering": "no" } }),
+    say: (text) => controller.enqueue(new TextEncoder().encode(text)),
+    end: () => controller.close(),
+    cancelled: () => cancelled,
+  };
+}
+
+const ANN: Credential = { owner: "ann", tokenHash: "a" };
+const BOB: Credential = { owner: "bob", tokenHash: "b" };
+
+test("a stream passes as it is while its token is good, and nothing is checked once all have ended (A9)", async () => {
+  const { response, say, end } = stream();
+  let checks = 0;
+  const findRevoked = async (): Promise<Set<Credential>> => {
+    checks += 1;
+    return new Set();
+  };
+  const watched = createEndWhenRevoked({ findRevoked, checkEveryMs: 1 })(response, ANN);
+  expect(watched.headers.get("x-accel-buffering")).toBe("no");
+  say("data: one\n\n");
+  await vi.waitFor(() => expect(checks).toBeGreaterThan(1));
+  say("data: two\n\n");
+  end();
+  expect(await watched.text()).toBe("data: one\n\ndata: two\n\n");
+  await new Promise((resolve) => void setTimeout(resolve, 10));
+  const before = checks;
+  await new Promise((resolve) => void setTimeout(resolve, 20));
+  expect(checks).toBe(before);
+});
+
+test("one check serves all streams, ends those of the revoked token only, and a fault ends none (A9)", async () => {
+  const [anns, bobs] = [stream(), stream()];
+  const asked: (readonly Credential[])[] = [];
+  const findRevoked = async (credentials: readonly Credential[]): Promise<Set<Credential>> => {
+    asked.push(credentials);
+    if (asked.length === 1) throw new Error("busy");
+    return new Set(asked.length === 2 ? [] : [ANN]);
+  };
+  const endWhenRevoked = createEndWhenRevoked({ findRevoked, checkEveryMs: 1 });
+  const [ann, bob] = [endWhenRevoked(anns.response, ANN), endWhenRevoked(bobs.response, BOB)];
+  anns.say("data: one\n\n");
+  await expect(ann.text()).rejects.toThrow("no longer accepted");
+  await vi.waitFor(() => expect(anns.cancelled()).toBe(true));
+  expect(asked.slice(0, 3)).toEqual([
+    [ANN, BOB],
+    [ANN, BOB],
+    [ANN, BOB],
+  ]);
+  bobs.say("data: two\n\n");
+  bobs.end();
+  expect(await bob.text()).toBe("data: two\n\n");
+});
+
+test("a reader that goes away cancels the source, and a response that is no stream is left alone (A9)", async () => {
+  const { response, cancelled } = stream();
+  const endWhenRevoked = createEndWhenRevoked({ findRevoked: async () => new Set() });
+  await endWhenRevoked(response, ANN).body?.cancel();
+  await vi.waitFor(() => expect(cancelled()).toBe(true));
+  const plain = Response.json({});
+  expect(endWhenRevoked(plain, ANN)).toBe(plain);
+});

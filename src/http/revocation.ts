@@ -1,0 +1,61 @@
+/** Ends event streams within a second of their token or session ceasing to be valid: one check for all open streams. */
+
+import type { Credential } from "./page-key-store.ts";
+
+const CHECK_EVERY_MS = 500;
+
+export interface RevocationOptions {
+  /** Those of the given credentials that are no longer valid; called once per interval for all streams together. */
+  findRevoked: (credentials: readonly Credential[]) => Promise<ReadonlySet<Credential>>;
+  checkEveryMs?: number;
+}
+
+/** Returns the response with its stream, if it is one, bound to the credential. */
+export type EndWhenRevoked = (response: Response, credential: Credential | undefined) => Response;
+
+interface OpenStream {
+  credential: Credential;
+  end: AbortController;
+}
+
+export function createEndWhenRevoked(options: RevocationOptions): EndWhenRevoked {
+  const streams = new Set<OpenStream>();
+  const check = createCheck(streams, options);
+  let timer: NodeJS.Timeout | undefined;
+  const remove = (stream: OpenStream): void => {
+    streams.delete(stream);
+    if (streams.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+  return (response, credential) => {
+    const { body, status, headers } = response;
+    if (credential === undefined || body === null || !isEventStream(headers)) return response;
+    const stream: OpenStream = { credential, end: new AbortController() };
+    streams.add(stream);
+    timer ??= setInterval(() => void check(), options.checkEveryMs ?? CHECK_EVERY_MS).unref();
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const ended = (): void => remove(stream);
+    body.pipeTo(writable, { signal: stream.end.signal }).then(ended, ended);
+    return new Response(readable, { status, headers });
+  };
+}
+
+function createCheck(streams: ReadonlySet<OpenStream>, { findRevoked }: RevocationOptions): () => Promise<void> {
+  let isChecking = false;
+  return async () => {
+    if (isChecking) return;
+    isChecking = true;
+    // The database may be busy; that is no reason to end anything. The next check is half a second away.
+    const revoked = await findRevoked([...streams].map(({ credential }) => credential)).catch(
+      () => new Set<Credential>(),
+    );
+    isChecking = false;
+    for (const { credential, end } of streams) {
+      if (revoked.has(credential)) end.abort(new Error("The token is no longer accepted."));
+    }
+  };
+}
+
+const isEventStream = (headers: Headers): boolean =>
+  headers.get("content-type")?.startsWith("text/event-stream") === true;

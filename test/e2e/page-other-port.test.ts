@@ -1,0 +1,93 @@
+/** Another program on the same machine: browsers send it the page's cookie, and that must not be enough. */
+
+import { createServer } from "node:http";
+import { expect, test, type TestContext } from "vitest";
+import { enterPage, openBrowser } from "../support/browser.ts";
+import { openHttpScene } from "../support/http-server.ts";
+
+interface OtherProgram {
+  url: string;
+  /** The last cookies that a browser sent along. */
+  cookies: () => string;
+}
+
+/** Shows an empty page and keeps the cookies it gets. */
+async function startOtherProgram(context: Pick<TestContext, "onTestFinished">): Promise<OtherProgram> {
+  let cookies = "";
+  const server = createServer((request, response) => {
+    if (request.url === "/") cookies = request.headers.cookie ?? "";
+    response.setHeader("content-type", "text/html").end("<title>Another program</title>");
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  context.onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}`, cookies: () => cookies };
+}
+
+test("a program on another port gets the page's cookie and can neither read nor act with it (A9)", async (context) => {
+  const browser = await openBrowser(context);
+  if (browser === undefined) return context.skip("there is no chromium");
+  const scene = await openHttpScene(context, { name: "other-port", interactions: {} });
+  const server = await scene.http();
+  const other = await startOtherProgram(context);
+  const { page } = await enterPage(browser, server);
+  await page.goto(`${other.url}/`);
+  const cookie = other.cookies();
+  // Without this the attack has not happened.
+  expect(cookie).toContain(`gemini_search_page_${server.port}=`);
+
+  // From its own process nothing says where a request comes from.
+  const replay = async (path: string, init: RequestInit = {}): Promise<number> =>
+    (await fetch(`${server.url}${path}`, { ...init, headers: { cookie, ...init.headers } })).status;
+  const json = { "content-type": "application/json" };
+  const start = { method: "POST", headers: json, body: JSON.stringify({ query: "Who pays for this research?" }) };
+  expect(await replay("/api/runs")).toBe(401);
+  expect(await replay("/api/figures")).toBe(401);
+  expect(await replay("/api/live")).toBe(401);
+  expect(await replay("/api/research", start)).toBe(401);
+  expect(await replay("/sign-out", { method: "POST" })).toBe(401);
+  expect(scene.gemini.ledger.acceptedStarts()).toEqual([]);
+  // What it can read with the cookie are the files of the page, which hold nothing of the user's.
+  const shell = await fetch(`${server.url}/`, { headers: { cookie } });
+  expect(shell.headers.getSetCookie()).toEqual([]);
+
+  // Its page is another origin: it reads no storage of ours and sends no header of ours.
+  expect(await page.evaluate("localStorage.length")).toBe(0);
+  const asked = await page.evaluate(
+    `fetch(${JSON.stringify(`${server.url}/api/runs`)}, { credentials: "include", headers: { "x-page-secret": "x" } })
+      .then((response) => response.status, () => "refused")`,
+  );
+  expect(asked).toBe("refused");
+
+  // The user is still signed in, in this tab and in a new one.
+  await page.goto(`${server.url}/`);
+  await page.getByRole("heading", { name: "No runs yet" }).waitFor();
+  const tab = await page.context().newPage();
+  await tab.goto(`${server.url}/figures`);
+  await tab.getByText("No run has finished yet").waitFor();
+  await tab.reload();
+  await tab.getByText("No run has finished yet").waitFor();
+  return undefined;
+});
+
+test("a browser that has lost the page's secret signs in again and comes back to where it was (A9)", async (context) => {
+  const browser = await openBrowser(context);
+  if (browser === undefined) return context.skip("there is no chromium");
+  const server = await (await openHttpScene(context)).http();
+  const { page, mistakes } = await enterPage(browser, server);
+  await page.evaluate("localStorage.clear()");
+  await page.goto("/figures");
+  await page.getByLabel("Token").fill(server.token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("No run has finished yet.").waitFor();
+  expect(new URL(page.url()).pathname).toBe("/figures");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("Token").waitFor();
+  expect(await page.evaluate("localStorage.length")).toBe(0);
+  expect(mistakes).toEqual([]);
+  return undefined;
+});
