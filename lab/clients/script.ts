@@ -12,7 +12,7 @@ const PAUSE_MS = 3_000;
 const WAIT_SECONDS = 20;
 
 const TASK_ID = /task_id[\\"']*\s*[:=]\s*[\\"']*([\w-]{8,})/;
-const CURSOR = /cursor\W+(\d+-[0-9a-f]{8})/;
+const CURSOR = /cursor\W+(\d+-\d+-[0-9a-f]{8}(?:-stalled)?)/;
 const NEXT = /next_section\W+(\d[\d.~]*)/;
 const STATUS = /(?:^|[^\w])status[\\"']*\s*[:=]\s*[\\"']*(\w+)/;
 

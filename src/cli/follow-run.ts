@@ -9,6 +9,7 @@ import { getResearchResults } from "../operations/get-research-results.ts";
 import type { Call } from "../operations/operation.ts";
 import { type Outcome, perform } from "../operations/perform.ts";
 import type { Run } from "../runs/run.ts";
+import { watchProgress } from "../runs/streams/watched-streams.ts";
 import { type LogLines, movesCursor, printFailure } from "./output.ts";
 import { readRunState, watchRun } from "./watch-run.ts";
 
@@ -24,7 +25,7 @@ export interface Following {
 /** The report, or why there is none. Ctrl-C ends the waiting, not the research. */
 export async function followRun(app: App, { taskId, call, log }: Following): Promise<Outcome> {
   const runner = await app.followResearch();
-  let streamed: string | undefined;
+  let watched: { interactionId: string; unwatch: () => void } | undefined;
   const seen = movesCursor(process.stderr, app.config.environment);
   const show = seen ? liveView(app, log) : changeLines(call);
   try {
@@ -38,16 +39,17 @@ export async function followRun(app: App, { taskId, call, log }: Following): Pro
       }
       if (ENDED.has(String(status.structured["status"]))) break;
       const run = await app.deps.findRun(call.owner, taskId);
-      const { interactionId, model, createdAt } = run;
-      // Once for each id: a stream that brought nothing new is not opened again.
-      if (interactionId !== undefined && interactionId !== streamed) {
-        runner.watch({ taskId, interactionId, agent: model ?? "", createdAt });
-        streamed = interactionId;
+      const { interactionId } = run;
+      // Once for each interaction: a stream that ended without anything new is not opened again.
+      if (interactionId !== undefined && interactionId !== watched?.interactionId) {
+        watched?.unwatch();
+        watched = { interactionId, unwatch: watchProgress(runner, run) };
       }
       await show.change(status.structured, run);
       await app.deps.clock.sleep(LOOK_EVERY_MS, call.signal).catch(() => undefined);
     }
   } finally {
+    watched?.unwatch();
     await show.end();
   }
   return perform(getResearchResults, app.deps, { task_id: taskId }, call);

@@ -2,10 +2,12 @@
 
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
+import { oneLine } from "../platform/clean-text.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { lastEvent } from "../runs/event-store.ts";
 import { typicalMinutes } from "../runs/progress.ts";
 import { isFinished, type Run } from "../runs/run.ts";
+import { watchProgress } from "../runs/streams/watched-streams.ts";
 import { waitForRun } from "../runs/wait.ts";
 import { factLines } from "./answer-text.ts";
 import { costSchema } from "./cost-schema.ts";
@@ -15,6 +17,7 @@ import { tokensUsed } from "./run-search.ts";
 /** Google shows no heartbeat; most runs say something every minute or so. */
 const STALLED_AFTER_MS = 10 * 60_000;
 
+const CURSOR_FORM = /^(\d{1,6})-(\d{1,3})-([0-9a-f]{8})(-stalled)?$/;
 const CURSOR = "cursor must be the one of the answer before.";
 const WAIT = "wait_seconds must be a whole number from 0 to 50.";
 
@@ -22,7 +25,7 @@ export const checkResearchStatus = defineOperation({
   name: "check_research_status",
   title: "Check research status",
   description:
-    "Says where a run stands: state, progress, current action, elapsed time, cost so far, whether it looks stuck. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns on any change. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
+    "Says where a run stands: state, progress, current action, elapsed time, cost so far, whether it looks stuck. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns early when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
   input: z.strictObject({
     task_id: taskId,
     wait_seconds: z
@@ -30,15 +33,15 @@ export const checkResearchStatus = defineOperation({
       .min(0, { error: WAIT })
       .max(50, { error: WAIT })
       .default(0)
-      .describe("Wait up to this long for something to change."),
+      .describe("Wait up to this long for the run to end, stall or advance."),
     cursor: z
       .string({ error: CURSOR })
-      .regex(/^\d{1,6}-[0-9a-f]{8}$/, { error: CURSOR })
+      .regex(CURSOR_FORM, { error: CURSOR })
       .optional()
       .describe("cursor of the answer before."),
   }),
   output: outputSchema({
-    cursor: z.string().describe("Give it to the next call: a change since this answer is then not missed."),
+    cursor: z.string().describe("Pass it to the next call."),
     current_action: z.string(),
     elapsed_minutes: z.number(),
     tokens_used: tokensUsed,
@@ -48,7 +51,7 @@ export const checkResearchStatus = defineOperation({
     estimated_completion_minutes: z.number().describe("An estimate."),
     progress_is_estimate: z.boolean(),
     stalled_since: z.string().describe("Nothing has been heard since this time."),
-    last_thought: z.string().describe("The newest summary of what the agent thinks."),
+    last_thought: z.string().describe("The newest thought, unless the cursor's answer had it."),
     backup_file: z.string().describe("Where the report was saved because the database refused it."),
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -56,76 +59,112 @@ export const checkResearchStatus = defineOperation({
   webText: true,
   waitFlag: "watch",
   run: async (deps, input, call) => {
-    const { looks, seen } = readCursor(input.cursor);
+    const seen = readCursor(input.cursor);
     const found = await deps.findRun(call.owner, input.task_id);
     const wait = { call, ms: input.wait_seconds * 1_000, seen };
-    const run = wait.ms === 0 ? found : await whenChanged(deps, found, wait);
+    const run = wait.ms === 0 ? found : await untilNews(deps, found, wait);
     const now = deps.clock.now();
     const elapsed = (run.completedAt ?? now) - (run.startedAt ?? run.createdAt);
     const thought = await lastThought(deps, run);
     const { cost_usd, ...marks } = costFields(run.cost);
+    const mark = await markOf(thought);
     const running = !isFinished(run.status);
+    const stalled = stalledSince(run, now);
     return {
       success: true,
       task_id: run.taskId,
       status: run.status,
       progress: run.progress,
       progress_is_estimate: running && run.kind === "agent" ? true : undefined,
-      current_action: actionOf(run),
+      current_action:
+        thought !== undefined && oneLine(thought) === run.currentAction ? headingOf(thought) : actionOf(run),
       elapsed_minutes: Math.round(elapsed / 600) / 100,
       tokens_used: run.tokens,
       cost_so_far: cost_usd ?? (running ? 0 : undefined),
       ...marks,
       estimated_completion_minutes: running ? remainingMinutes(run, elapsed) : 0,
-      stalled_since: stalledSince(run, now),
-      last_thought: thought,
+      stalled_since: stalled,
+      last_thought: mark === seen?.thoughtMark ? undefined : thought,
       backup_file: deps.backupOf(run.taskId),
-      cursor: `${looks + 1}-${await stateMark(run, thought)}`,
+      cursor: `${(seen?.calls ?? 0) + 1}-${Math.floor(run.progress)}-${mark}${stalled === undefined ? "" : "-stalled"}`,
       error: run.error,
     };
   },
   toText: ({ success: _success, ...facts }) => factLines(facts),
 });
 
-/** Counts the looks, so that no two calls are alike: Gemini CLI ends a session that makes the same call five times. */
-function readCursor(cursor: string | undefined): { looks: number; seen: string | undefined } {
-  const [looks, seen] = cursor?.split("-") ?? [];
-  return { looks: Number(looks ?? 0), seen };
+/** What the caller knows from the answer before. */
+interface Seen {
+  /** Makes every cursor another one: Gemini CLI ends a session that makes the same call five times. */
+  calls: number;
+  progress: number;
+  thoughtMark: string;
+  stalled: boolean;
 }
 
-async function stateMark({ status, progress, currentAction }: Run, thought: string | undefined): Promise<string> {
+function readCursor(cursor: string | undefined): Seen | undefined {
+  const [, calls, progress, thoughtMark = "", stalled] = CURSOR_FORM.exec(cursor ?? "") ?? [];
+  if (calls === undefined) return undefined;
+  return { calls: Number(calls), progress: Number(progress), thoughtMark, stalled: stalled !== undefined };
+}
+
+async function markOf(thought: string | undefined): Promise<string> {
   const { createHash } = await import("node:crypto");
-  const state = JSON.stringify([status, progress, currentAction, thought]);
-  return createHash("sha256").update(state).digest("hex").slice(0, 8);
+  return createHash("sha256")
+    .update(thought ?? "")
+    .digest("hex")
+    .slice(0, 8);
+}
+
+const MAX_HEADING_CHARACTERS = 80;
+
+/** Most thoughts begin with a bold heading. The rest of the text is in `last_thought`, once. */
+function headingOf(thought: string): string {
+  const [line = ""] = thought.trim().split("\n", 1);
+  const heading = oneLine(line.replaceAll(/^[#*\s]+|[*\s]+$/g, ""));
+  return heading.length <= MAX_HEADING_CHARACTERS ? heading : `${heading.slice(0, MAX_HEADING_CHARACTERS)}…`;
 }
 
 interface Waiting {
   call: Call;
   ms: number;
-  /** The state that the caller has seen; undefined: the one that it meets. */
-  seen: string | undefined;
+  seen: Seen | undefined;
 }
 
-/** Whichever process follows the run: what it stores is seen here. */
-async function whenChanged(deps: OperationDeps, run: Run, { call, ms, seen }: Waiting): Promise<Run> {
-  if (isFinished(run.status)) return run;
-  if (run.kind === "agent") deps.inBackground(followToo(deps));
-  const known = seen ?? (await stateMark(run, await lastThought(deps, run)));
+/** Nothing more happens by itself. */
+const isOver = ({ status }: Run): boolean => isFinished(status) || status === "start_unknown";
+
+/** Fewer returns would hide progress, more would cost the model a turn for every thought. */
+const NEWS_STEP = 10;
+
+/** Waits for what is worth a turn of the model; whichever process follows the run, what it stores is seen here. */
+async function untilNews(deps: OperationDeps, run: Run, { call, ms, seen }: Waiting): Promise<Run> {
+  if (isOver(run)) return run;
+  const unwatch = run.kind === "agent" ? await followToo(deps, run) : () => {};
+  const known = seen?.progress ?? run.progress;
+  const wasStalled = seen?.stalled ?? stalledSince(run, deps.clock.now()) !== undefined;
   return waitForRun(await deps.database(), deps.clock, {
     owner: call.owner,
     taskId: run.taskId,
-    until: async (now) => (await stateMark(now, await lastThought(deps, now))) !== known,
+    until: (now) =>
+      isOver(now) ||
+      now.progress >= known + NEWS_STEP ||
+      (!wasStalled && stalledSince(now, deps.clock.now()) !== undefined),
     ms,
     signal: AbortSignal.any([call.signal, deps.leaving]),
-  });
+  }).finally(unwatch);
 }
 
-/** No other process may be there to look at Google; without a key, or with a fault, the store is all there is. */
-async function followToo(deps: OperationDeps): Promise<void> {
+/** No other process may be open to follow the run; without a key, or with a fault, this one only reads the store. */
+async function followToo(deps: OperationDeps, run: Run): Promise<() => void> {
   try {
-    if ((await deps.agent()) !== undefined) (await deps.research()).runner.start();
+    if ((await deps.agent()) === undefined) return () => {};
+    const { runner } = await deps.research();
+    runner.start();
+    return watchProgress(runner, run);
   } catch {
     deps.log.debug("The run could not be followed from here.");
+    return () => {};
   }
 }
 

@@ -5,6 +5,7 @@ import { costFields } from "../costs/actual.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
 import { readStored, type StoredRun } from "../runs/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
+import { watchProgress } from "../runs/streams/watched-streams.ts";
 import { waitForRun } from "../runs/wait.ts";
 import { acceptedRun, failedStart, notDurable } from "./accepted-run.ts";
 import { factLines, list } from "./answer-text.ts";
@@ -117,9 +118,7 @@ export const startDeepResearch = defineOperation({
     const sending = started.kind === "started" ? started.sending : undefined;
     const accepted = await acceptedRun(deps, { owner: call.owner, taskId, sending, answerBy });
     runner.start();
-    if (accepted.interactionId !== undefined) {
-      runner.watch({ taskId, interactionId: accepted.interactionId, agent, createdAt: accepted.createdAt });
-    }
+    const unwatch = watchProgress(runner, accepted);
     const announce = announcer(call);
     const window = Math.min(deps.settings.syncWindowMs, answerBy - deps.clock.now());
     const detached = call.background?.detached;
@@ -132,7 +131,7 @@ export const startDeepResearch = defineOperation({
       },
       ms: started.kind === "joined" ? 0 : Math.max(0, window),
       signal: detached === undefined ? call.signal : AbortSignal.any([call.signal, detached]),
-    });
+    }).finally(unwatch);
     const about = {
       ...(started.kind === "joined" ? { joined: true } : {}),
       ...(notice === undefined ? {} : { notice }),

@@ -82,7 +82,7 @@ function losingOneClaim(db: Database): Database {
   });
 }
 
-test("J3: a stream lasts as long as somebody watches, and its place is free afterwards", async (t) => {
+test("a stream that is no longer watched makes room for one that is (J3)", async (t) => {
   const stage = await openStage(t);
   const open = new Map<string, AbortSignal>();
   const follow = ({ interactionId, signal }: FollowRequest): Promise<void> => {
@@ -104,8 +104,10 @@ test("J3: a stream lasts as long as somebody watches, and its place is free afte
   leaves[0]?.();
   expect(open.get("v1_0")?.aborted).toBe(false);
   second?.();
-  expect(open.get("v1_0")?.aborted).toBe(true);
+  expect(open.get("v1_0")?.aborted).toBe(false);
   expect(watch(32)).toBeTypeOf("function");
+  expect(open.get("v1_0")?.aborted).toBe(true);
+  expect(watch(33)).toBeUndefined();
 });
 
 test("P4: a pause of parts of a second, as Google asks for in the body of its answer, holds for all", async (t) => {

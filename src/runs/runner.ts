@@ -25,7 +25,8 @@ import { recoverInterruptedRuns } from "./recover.ts";
 import type { ResearchDeps } from "./research.ts";
 import { rescueFollowed, rescueReports } from "./rescue.ts";
 import { pendingStarts, recordStartFailure, saveInteractionId } from "./start-store.ts";
-import { followStream, type WatchedRun } from "./stream.ts";
+import { followStream } from "./stream.ts";
+import { createWatchedStreams, type Watch } from "./streams/watched-streams.ts";
 
 export interface RunnerOptions {
   deps: ResearchDeps;
@@ -42,8 +43,8 @@ export interface RunnerOptions {
 export interface Runner {
   /** Takes up what earlier processes left, then goes on until the process leaves. */
   start(): void;
-  /** Streams this run's progress, and looks at it soon. Undefined: there are too many; else to be called by who leaves. */
-  watch(run: WatchedRun): (() => void) | undefined;
+  /** Streams this run's progress, and polls it soon. */
+  watch: Watch;
   /** Something is due that was not when it went to sleep. */
   wake(): void;
   /** Unfinished runs that are being followed. */
@@ -52,13 +53,6 @@ export interface Runner {
   idle(): Promise<boolean>;
 }
 
-interface WatchedStream {
-  watchers: number;
-  /** Aborted when the last of them has gone. */
-  unwatched: AbortController;
-}
-
-const MOST_STREAMS = 32;
 /** So many that Google's time to answer does not keep a worker below the rate it is allowed. */
 const mostLooksAtOnce = (maxRps: number): number => Math.min(256, Math.max(8, Math.ceil(2 * maxRps)));
 const MOST_FOLLOWED = 5_000;
@@ -75,7 +69,6 @@ export function createRunner(options: RunnerOptions): Runner {
   const { db, clock, log, leaving, queue } = deps;
   const mostLooks = mostLooksAtOnce(maxRps);
   const among = { key: deps.agent.fingerprint.key, handedTo: queue.hands ? deps.processId : undefined };
-  const streams = new Map<string, WatchedStream>();
   const looking = new Set<string>();
   let faultAt = -Infinity;
   let running = 0;
@@ -192,17 +185,11 @@ export function createRunner(options: RunnerOptions): Runner {
   };
   leaving.addEventListener("abort", () => wake(), { once: true });
 
-  const openStream = (run: WatchedRun): WatchedStream => {
-    const stream = { watchers: 0, unwatched: new AbortController() };
-    streams.set(run.taskId, stream);
-    const signal = AbortSignal.any([leaving, stream.unwatched.signal]);
-    void apart(run.taskId, () => followStream(deps, run, signal)).finally(() => {
-      if (streams.get(run.taskId) === stream) streams.delete(run.taskId);
-      wake();
-    });
-    wake();
-    return stream;
-  };
+  const watch = createWatchedStreams({
+    follow: (run, signal) => apart(run.taskId, () => followStream(deps, run, signal)),
+    onChange: () => wake(),
+    leaving,
+  });
 
   return {
     start: () => {
@@ -216,18 +203,7 @@ export function createRunner(options: RunnerOptions): Runner {
     count: () => countFollowed(db),
     idle: async () =>
       looking.size === 0 && swept && (await countFollowed(db)) === 0 && (await pendingStarts(db)).length === 0,
-    watch: (run) => {
-      if (!streams.has(run.taskId) && streams.size >= MOST_STREAMS) return undefined;
-      const stream = streams.get(run.taskId) ?? openStream(run);
-      stream.watchers += 1;
-      return () => {
-        stream.watchers -= 1;
-        if (stream.watchers > 0) return;
-        // Another watcher may come before it has ended: that one gets a stream of its own.
-        streams.delete(run.taskId);
-        stream.unwatched.abort();
-      };
-    },
+    watch,
   };
 }
 

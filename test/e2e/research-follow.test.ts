@@ -63,7 +63,7 @@ describe("check_research_status", () => {
       tokens_used: { input: 0, output: 0 },
       cost_so_far: 0,
       estimated_completion_minutes: expect.any(Number),
-      cursor: expect.stringMatching(/^1-[0-9a-f]{8}$/),
+      cursor: expect.stringMatching(/^1-\d{1,3}-[0-9a-f]{8}$/),
     });
     expect(untold(text, structured)).toEqual([]);
     const times: number[] = [];

@@ -1,0 +1,81 @@
+/** The progress streams of runs that a caller watches: shared by watchers of the same run, bounded, kept open between two calls. */
+
+import { isFinished, type Run } from "../run.ts";
+import type { WatchedRun } from "../stream.ts";
+
+/** Google limits concurrent connections; a run without a stream still gets its progress from polls. */
+const MAX_STREAMS = 32;
+/** A client that waits for a run calls again within seconds: reopening its stream each time would replay it. */
+const LINGER_MS = 120_000;
+
+interface Stream {
+  watchers: number;
+  closing: AbortController;
+  lingering: NodeJS.Timeout | undefined;
+}
+
+interface StreamOptions {
+  /** Follows the stream until it ends or the signal is aborted. */
+  follow: (run: WatchedRun, signal: AbortSignal) => Promise<void>;
+  /** Called when a stream was opened or has ended. */
+  onChange: () => void;
+  /** Aborted when the process begins to shut down. */
+  leaving: AbortSignal;
+  lingerMs?: number;
+}
+
+/** Undefined: all streams are taken by runs that are watched right now. Otherwise the caller must call it when it stops watching. */
+export type Watch = (run: WatchedRun) => (() => void) | undefined;
+
+export function createWatchedStreams({ follow, onChange, leaving, lingerMs = LINGER_MS }: StreamOptions): Watch {
+  /** By interaction, because a restarted run has another one. In the order in which they were last watched. */
+  const streams = new Map<string, Stream>();
+
+  const close = (interactionId: string, stream: Stream): void => {
+    if (streams.get(interactionId) === stream) streams.delete(interactionId);
+    clearTimeout(stream.lingering);
+    stream.closing.abort();
+  };
+
+  const open = (run: WatchedRun): Stream | undefined => {
+    if (streams.size >= MAX_STREAMS) {
+      const unwatched = [...streams].find(([, { watchers }]) => watchers === 0);
+      if (unwatched === undefined) return undefined;
+      close(...unwatched);
+    }
+    const stream: Stream = { watchers: 0, closing: new AbortController(), lingering: undefined };
+    const signal = AbortSignal.any([leaving, stream.closing.signal]);
+    void follow(run, signal).finally(() => {
+      close(run.interactionId, stream);
+      onChange();
+    });
+    onChange();
+    return stream;
+  };
+
+  return (run) => {
+    const { interactionId } = run;
+    const stream = streams.get(interactionId) ?? open(run);
+    if (stream === undefined) return undefined;
+    streams.delete(interactionId);
+    streams.set(interactionId, stream);
+    clearTimeout(stream.lingering);
+    stream.watchers += 1;
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      stream.watchers -= 1;
+      if (stream.watchers === 0) {
+        stream.lingering = setTimeout(() => close(interactionId, stream), lingerMs).unref();
+      }
+    };
+  };
+}
+
+/** Streams the progress of a stored run, where it is still under way; the returned function ends it. */
+export function watchProgress({ watch }: { watch: Watch }, run: Run): () => void {
+  const { taskId, interactionId, model: agent = "", createdAt, status } = run;
+  if (interactionId === undefined || isFinished(status)) return () => {};
+  return watch({ taskId, interactionId, agent, createdAt }) ?? (() => {});
+}
