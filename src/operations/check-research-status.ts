@@ -25,7 +25,7 @@ export const checkResearchStatus = defineOperation({
   name: "check_research_status",
   title: "Check research status",
   description:
-    "Says where a run stands: state, progress, current action, elapsed time, cost so far, whether it looks stuck. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns early when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
+    "Returns where a run stands: state, progress, current action, time, cost, whether it stalled. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
   input: z.strictObject({
     task_id: taskId,
     wait_seconds: z
@@ -33,7 +33,7 @@ export const checkResearchStatus = defineOperation({
       .min(0, { error: WAIT })
       .max(50, { error: WAIT })
       .default(0)
-      .describe("Wait up to this long for the run to end, stall or advance."),
+      .describe("Wait up to this long for such news."),
     cursor: z
       .string({ error: CURSOR })
       .regex(CURSOR_FORM, { error: CURSOR })

@@ -149,7 +149,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Says where a run stands: state, progress, current action, elapsed time, cost so far, whether it looks stuck. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns on any change. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
+        "description": "Returns where a run stands: state, progress, current action, time, cost, whether it stalled. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
         "name": "check_research_status",
         "title": "Check research status",
       },
