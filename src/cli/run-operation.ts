@@ -45,6 +45,7 @@ export async function runOperation(
     signal: shutdown.signal,
     progress: line.show,
     wholeReports: true,
+    estimates: new Map(),
   };
   const answered = await answer(app, { operation, input, call, yes });
   const { task_id: taskId, status } = answered.structured;

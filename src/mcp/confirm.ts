@@ -1,14 +1,12 @@
 /** The user's word before a call that costs much: asked in the client's own dialog, in the way of either era. */
 
 import {
-  acceptedContent,
   type ElicitResult,
   inputRequired,
   type InputRequiredResult,
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { z } from "zod";
 import type { App } from "../app.ts";
 import { AppError } from "../errors.ts";
 import { confirmationNeeded, declined } from "../operations/cost-question.ts";
@@ -34,13 +32,9 @@ interface Asking {
 }
 
 const KEY = "confirm";
-const ANSWER = z.object({ [KEY]: z.literal(true) });
-const FORM = {
-  type: "object" as const,
-  properties: { [KEY]: { type: "boolean" as const, title: "Start it", description: "Start it and pay for it." } },
-  required: [KEY],
-};
-/** A dialog that nobody has answered by then is forgotten, not agreed to. */
+/** No field: the client's own Accept is the one key that agrees. */
+const FORM = { type: "object" as const, properties: {} };
+/** A dialog without an answer by then is forgotten, not agreed to. */
 const MOST_WAIT_MS = 600_000;
 
 export async function confirm(asking: Asking): Promise<Confirmation> {
@@ -56,17 +50,18 @@ async function confirmed(asking: Asking): Promise<Confirmation> {
   if (operation.question === undefined) return { kind: "go", asked: false };
   const { inputResponses } = context.mcpReq;
   // Whatever was answered is final: who asks again after a no or a closed dialog makes the client ask for ever.
-  if (inputResponses !== undefined) return goIf(acceptedContent(inputResponses, KEY, ANSWER) !== undefined);
+  if (inputResponses !== undefined) return goIf(isAccepted(inputResponses[KEY]));
   const question = await questionFor(operation, deps, input, call);
   if (question === undefined) return { kind: "go", asked: false };
   if (!canAsk(clientOf(server, context).capabilities.elicitation)) throw confirmationNeeded(operation, question);
-  const elicitation = { message: `${question.because} Start it?`, requestedSchema: FORM };
+  const elicitation = { message: question.ask, requestedSchema: FORM };
   if (era === "modern") {
     return { kind: "ask", result: inputRequired({ inputRequests: { [KEY]: inputRequired.elicit(elicitation) } }) };
   }
-  const { action, content } = await askNow(asking, question, elicitation);
-  return goIf(action === "accept" && ANSWER.safeParse(content).success);
+  return goIf(isAccepted(await askNow(asking, question, elicitation)));
 }
+
+const isAccepted = (answer: unknown): boolean => isRecord(answer) && answer["action"] === "accept";
 
 function goIf(agreed: boolean): Confirmation {
   if (!agreed) throw declined();

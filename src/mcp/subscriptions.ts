@@ -69,6 +69,7 @@ function createRunEvents({ deps }: App, owner: string): RunEvents {
 const updated = (uri: string): ServerEvent => ({ kind: "resource_updated", uri });
 
 function eventsOf({ runs, listChanged }: RunChanges): ServerEvent[] {
+  if (runs.length === 0) return [];
   return [
     ...runs.flatMap(({ taskId, finished }) => [
       updated(runUri(taskId)),

@@ -83,7 +83,7 @@ async function callOperation(
   const { progress, stop } = audible(context, { makesRun: operation.task !== undefined });
   const signal = AbortSignal.any([context.mcpReq.signal, app.shutdown.signal]);
   const cameIn = deps.clock.now();
-  const call: Call = { ...who, signal, progress };
+  const call: Call = { ...who, signal, progress, estimates: new Map() };
   try {
     const confirmation = await confirm({ server, context, deps, era, operation, input, call });
     if (confirmation.kind === "ask") return confirmation.result;

@@ -8,7 +8,6 @@ interface PaidStart {
   /** Only measured, never shown: whoever chose its words must not speak to the user in our name. */
   query: string;
   agent: string;
-  owner: string;
   /** How often it may be charged. */
   charges?: number;
 }
@@ -19,22 +18,37 @@ interface PaidStart {
  */
 export async function unlessAgreed(
   deps: OperationDeps,
-  { agreed }: Pick<Call, "agreed">,
+  call: PayingCall,
   start: PaidStart & { operation: string },
 ): Promise<() => void> {
-  const question = agreed === true ? undefined : await costQuestion(deps, start);
+  const question = call.agreed === true ? undefined : await costQuestion(deps, call, start);
   return () => {
     if (question !== undefined) throw confirmationNeeded({ name: start.operation }, question);
   };
 }
 
+type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;
+
+/** What a start will probably cost, computed once per call: for the question, the check before the start, and the record. */
+export function estimateFor(
+  deps: OperationDeps,
+  { owner, estimates }: PayingCall,
+  { query, agent }: Pick<PaidStart, "query" | "agent">,
+): Promise<Estimate | undefined> {
+  const key = JSON.stringify([query, agent]);
+  const estimate = estimates?.get(key) ?? deps.estimate(query, agent, owner);
+  estimates?.set(key, estimate);
+  return estimate;
+}
+
 /** Undefined when the start is cheap enough, or can cost nothing. */
 export async function costQuestion(
   deps: OperationDeps,
-  { query, agent, owner, charges = 1 }: PaidStart,
+  call: PayingCall,
+  { query, agent, charges = 1 }: PaidStart,
 ): Promise<Question | undefined> {
   const limit = deps.settings.confirmAboveUsd;
-  const estimate = await deps.estimate(query, agent, owner);
+  const estimate = await estimateFor(deps, call, { query, agent });
   if (estimate !== undefined && limit > 0 && charges * estimate.usd.likely <= limit) return undefined;
   // Nothing is charged without a key or a database; the start itself says what is missing.
   if ((await deps.agent()) === undefined || !(await deps.research()).durable) return undefined;
@@ -43,7 +57,9 @@ export async function costQuestion(
 
 function knownCost({ usd, agent }: Estimate, limit: number): Question {
   const cost = `This research will cost about ${dollars(usd.likely)} (at most ${dollars(usd.max)}) with ${agent}`;
+  const upTo = `${dollars(usd.likely)} (up to ${dollars(usd.max)})`;
   return {
+    ask: `Start this research for about ${upTo}?${limit === 0 ? "" : ` Your limit is ${dollars(limit)}.`}`,
     because:
       limit === 0
         ? `${cost}, and every start is to be confirmed.`
@@ -54,6 +70,7 @@ function knownCost({ usd, agent }: Estimate, limit: number): Question {
 }
 
 const unknownCost = (agent: string, limit: number): Question => ({
+  ask: "Start this research? Its cost is not known.",
   because: `What this research will cost is not known: there is no price for ${agent}.`,
   unasked: "add the price of this agent to prices.json in the config directory",
   details: { limit_usd: limit },

@@ -66,6 +66,8 @@ export interface Call {
   progress: (message: string) => void;
   /** The answer is printed or piped, so a report of any length is returned whole. */
   wholeReports?: boolean | undefined;
+  /** Estimates computed for this call, so that its several checks compute each one once. */
+  estimates?: Map<string, Promise<Estimate | undefined>> | undefined;
   /** The user was asked what the operation asks, and agreed. */
   agreed?: boolean | undefined;
   /** Present when the run may go on without its caller. */
@@ -89,6 +91,8 @@ interface Annotations {
 
 /** Put to the user in these words; a model's or the web's never stand in it. */
 export interface Question {
+  /** The question itself, for a dialog that shows one short line: the amount comes first. */
+  ask: string;
   /** Why it is asked: a whole sentence. */
   because: string;
   /** What the user can do so as not to be asked, after "can". */

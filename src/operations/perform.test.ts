@@ -269,7 +269,7 @@ describe("a task", () => {
 
 test("a question is asked about input that is valid, where there is one to ask", async () => {
   const { deps } = openApp();
-  const question = { because: "It costs.", unasked: "set a limit", details: {} };
+  const question = { ask: "Start it?", because: "It costs.", unasked: "set a limit", details: {} };
   const asking: Operation = {
     ...operation(() => 0),
     question: async (_deps, input, call) => ({ ...question, details: { input, owner: call.owner } }),

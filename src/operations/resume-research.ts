@@ -37,12 +37,18 @@ export const resumeResearch = defineOperation({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   positional: "task_id",
   waitFlag: "wait",
-  question: async (deps, input, { owner }) => {
+  question: async (deps, input, call) => {
     if (!input.accept_possible_double_charge || input.interaction_id !== undefined) return undefined;
-    const { kind, status, query, model: agent = "" } = await deps.findRun(owner, input.task_id);
+    const { kind, status, query, model: agent = "" } = await deps.findRun(call.owner, input.task_id);
     if (kind !== "agent" || status !== "start_unknown") return undefined;
-    const question = await costQuestion(deps, { query, agent, owner, charges: CHARGES });
-    return question && { ...question, because: `${question.because} ${PERHAPS_TWICE}` };
+    const question = await costQuestion(deps, call, { query, agent, charges: CHARGES });
+    return (
+      question && {
+        ...question,
+        ask: `${question.ask} ${PERHAPS_TWICE}`,
+        because: `${question.because} ${PERHAPS_TWICE}`,
+      }
+    );
   },
   run: async (deps, input, call) => {
     const run = await deps.findRun(call.owner, input.task_id);
@@ -57,7 +63,7 @@ export const resumeResearch = defineOperation({
     const { research, runner, durable } = await deps.research();
     const { resumeAgentRun } = await import("../runs/resume.ts");
     const { query, model: agent = "" } = run;
-    const again = { query, agent, owner: call.owner, charges: CHARGES, operation: RESUME };
+    const again = { query, agent, charges: CHARGES, operation: RESUME };
     const resumed = await resumeAgentRun(research, {
       beforeStart: durable ? await unlessAgreed(deps, call, again) : refuseStart,
       owner: call.owner,

@@ -10,7 +10,7 @@ import { waitForRun } from "../runs/wait.ts";
 import { acceptedRun, failedStart, notDurable } from "./accepted-run.ts";
 import { factLines, list } from "./answer-text.ts";
 import { costSchema } from "./cost-schema.ts";
-import { costQuestion, unlessAgreed } from "./cost-question.ts";
+import { costQuestion, estimateFor, unlessAgreed } from "./cost-question.ts";
 import { resultMetadata, resultMetadataSchema, sourceLine, sourceSchema } from "./get-research-results.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./report-reading.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
@@ -70,10 +70,11 @@ export const startDeepResearch = defineOperation({
   positional: "query",
   webText: true,
   waitFlag: "wait",
-  question: async (deps, input, { owner }) => {
+  question: async (deps, input, call) => {
     const { query, force_new: forceNew } = input;
+    const { owner } = call;
     const { agent } = currentAgent(input.model);
-    const question = await costQuestion(deps, { query, agent, owner });
+    const question = await costQuestion(deps, call, { query, agent });
     if (question === undefined || forceNew) return question;
     // To join a run costs nothing.
     const { findSameStart, joinKeyOf } = await import("../runs/join-store.ts");
@@ -98,7 +99,7 @@ export const startDeepResearch = defineOperation({
     if (!durable) throw notDurable();
     const { startResearch } = await import("../runs/start.ts");
     const { query } = input;
-    const beforeStart = await unlessAgreed(deps, call, { query, agent, owner: call.owner, operation: START });
+    const beforeStart = await unlessAgreed(deps, call, { query, agent, operation: START });
     const started = await startResearch(research, {
       beforeStart,
       owner: call.owner,
@@ -110,11 +111,11 @@ export const startDeepResearch = defineOperation({
       maxWaitMs: input.max_wait_hours * 3_600_000,
       forceNew: input.force_new,
       notice,
-      estimate: { ...(await deps.estimate(input.query, agent, call.owner)) },
+      estimate: { ...(await estimateFor(deps, call, { query, agent })) },
     });
     const { taskId } = started;
     call.background?.onStored(taskId);
-    call.progress(`Started deep research, task_id ${taskId}`);
+    call.progress(`Starting deep research (task_id ${taskId})`);
     const sending = started.kind === "started" ? started.sending : undefined;
     const accepted = await acceptedRun(deps, { owner: call.owner, taskId, sending, answerBy });
     runner.start();

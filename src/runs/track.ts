@@ -102,6 +102,13 @@ export async function trackRun<Output>(
   }
 }
 
+const STARTING: Record<RunStart["kind"], string> = {
+  search: "Searching the web",
+  deep_search: "Searching the web from five perspectives",
+  deep_research: "Researching the web",
+  agent: "Starting deep research",
+};
+
 function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: notify, onStored }: RunCaller) {
   const { db, processId, clock } = recorder;
   // The global one: importing node:crypto here would cost every start 4 ms.
@@ -153,7 +160,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
         start.stored === true ||
         (await stored("The run", () => insertRunning(db, { ...start, taskId, processId, now: startedAt })));
       if (begun) onStored?.(taskId);
-      notify(`Started ${start.kind}, task_id ${taskId}: the answer can also be read later with get_research_results.`);
+      notify(`${STARTING[start.kind]} (task_id ${taskId})`);
     },
     activity: (text: string) => {
       // It may quote a query that the model chose, and goes to terminals.

@@ -14,7 +14,10 @@ export interface RunWatch {
 }
 
 export interface RunChanges {
+  /** Runs whose readers would see something else. */
   runs: { taskId: string; finished: boolean }[];
+  /** Runs that were written at all; their timeline may have grown. */
+  written: string[];
   /** A run is new, or has ended. */
   listChanged: boolean;
 }
@@ -41,7 +44,7 @@ export function watchRuns({ database, clock, owner }: RunWatch, tell: (changes: 
     const changes = changesOf(known, written, from);
     known = remember(known, written);
     lookedAt = now;
-    if (changes.runs.length > 0) tell(changes);
+    if (changes.written.length > 0) tell(changes);
   };
   const lookOn = async (): Promise<void> => {
     // A store that cannot be read shows in the next call that needs it.
@@ -66,7 +69,9 @@ const remember = (known: Known, written: WrittenRun[]): Known =>
 
 function changesOf(known: Known, written: WrittenRun[], from: number): RunChanges {
   const changed = written.filter(({ taskId, shown }) => known.get(taskId)?.shown !== shown);
+  const isWritten = ({ taskId, updatedAt }: WrittenRun): boolean => known.get(taskId)?.updatedAt !== updatedAt;
   return {
+    written: written.filter(isWritten).map(({ taskId }) => taskId),
     runs: changed.map(({ taskId, finished }) => ({ taskId, finished })),
     // One that is older than the look, and first heard of now, was in the list before.
     listChanged: changed.some((run) => run.finished || (!known.has(run.taskId) && run.createdAt >= from)),

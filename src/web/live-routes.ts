@@ -68,12 +68,15 @@ function liveStream(app: App, { owner, watched, gone, ended }: Listener): Readab
     begin: (outlet) => {
       const say = sayTo(outlet);
       hello(say);
-      const beat = setInterval(outlet.beat, BEAT_MS).unref();
       const told = watched && tellRun(deps, { owner, ...watched }, say);
       lookAgain = told?.look ?? lookAgain;
+      const beat = setInterval(() => {
+        outlet.beat();
+        lookAgain();
+      }, BEAT_MS).unref();
       const deaf = listenToRuns({ ...deps, owner }, (changes) => {
-        void tellChanges(app, owner, { changes, say }).catch(() => {});
-        if (changes.runs.some(({ taskId }) => taskId === watched?.taskId)) lookAgain();
+        if (changes.runs.length > 0) void tellChanges(app, owner, { changes, say }).catch(() => {});
+        if (watched !== undefined && changes.written.includes(watched.taskId)) lookAgain();
       });
       return () => {
         clearInterval(beat);

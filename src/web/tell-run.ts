@@ -10,7 +10,6 @@ import type { LiveEvents } from "./wire.ts";
 /** False: it could not be said, because the reader lags. */
 export type Say = <Name extends keyof LiveEvents>(name: Name, data: LiveEvents[Name], id?: number) => boolean;
 
-const LOOK_EVERY_MS = 1_000;
 const ENTRIES_AT_ONCE = 200;
 
 export interface WatchedPlace {
@@ -29,34 +28,28 @@ interface Told {
   followed: { interactionId: string; leave: () => void } | undefined;
 }
 
-/** Looks by itself while the run goes on; afterwards only when asked to. */
+/** Sends what is new at once, and then whenever `look` is called: the feed of changed runs says when. */
 export function tellRun(deps: OperationDeps, place: WatchedPlace, say: Say): { look: () => void; stop: () => void } {
   const told: Told = { seq: place.after, milestones: new Set(), detail: "", followed: undefined };
   let stopped = false;
   let looking = false;
   let again = false;
-  let timer: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
     // One at a time: two that read the same place would tell it twice.
     again = looking;
     if (stopped || looking) return;
     looking = true;
-    clearTimeout(timer);
     // A store that cannot be read shows in whatever the page asks next.
-    const run = await lookOnce(deps, { place, told, say }).catch(() => undefined);
+    await lookOnce(deps, { place, told, say }).catch(() => undefined);
     looking = false;
     if (stopped) told.followed?.leave();
     if (again) void look();
-    else if (!stopped && (run === undefined || !isFinished(run.status))) {
-      timer = setTimeout(() => void look(), LOOK_EVERY_MS).unref();
-    }
   };
   void look();
   return {
     look: () => void look(),
     stop: () => {
       stopped = true;
-      clearTimeout(timer);
       told.followed?.leave();
     },
   };
@@ -68,14 +61,13 @@ interface Look {
   say: Say;
 }
 
-async function lookOnce(deps: OperationDeps, { place, told, say }: Look): Promise<Run> {
+async function lookOnce(deps: OperationDeps, { place, told, say }: Look): Promise<void> {
   const run = await deps.findRun(place.owner, place.taskId);
   await followAtGoogle(deps, run, told);
   await tellStory(deps, run, { told, say });
   const detail = await detailOf(deps, run);
   const text = JSON.stringify(detail);
   if (text !== told.detail && say("run", detail)) told.detail = text;
-  return run;
 }
 
 /** What could not be said is still there at the next look. */

@@ -19,8 +19,8 @@ describe("search", () => {
     expect(stdout).toMatch(
       /^Text from the web: .*\n\n# How do heat pumps [\s\S]*\nSources visited:\n[\s\S]*\ntask_id: [\w-]{36}\n/,
     );
-    expect(stderr).toMatch(/^Started search, task_id [\w-]{36}/);
-    expect(stdout).not.toContain("Started search");
+    expect(stderr).toMatch(/^Searching the web \(task_id [\w-]{36}\)/);
+    expect(stdout).not.toContain("Searching the web");
     expect(stderr).not.toContain("# How do heat pumps");
   });
 

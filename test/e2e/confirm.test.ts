@@ -9,7 +9,7 @@ const COMPLEX =
   "Compare the EV battery market in China, the US and Europe from 2015 to 2025: technology trends, market share of each manufacturer, and regulatory outlook.";
 const DEAR = { query: COMPLEX, model: "deep-research-max-preview-04-2026" };
 const ALWAYS = { RESEARCH_CONFIRM_ABOVE_USD: "0" };
-const YES: AskingOptions["answer"] = { action: "accept", content: { confirm: true } };
+const YES: AskingOptions["answer"] = { action: "accept", content: {} };
 const ERAS: Era[] = ["legacy", "modern"];
 const DECLINED = {
   success: false,
@@ -27,13 +27,8 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     const { isError, structured } = await client.call(DEAR);
     expect(client.dialogs).toEqual([
       {
-        message:
-          "This research will cost about $5.51 (at most $7) with deep-research-max-preview-04-2026, more than your limit of $5. Start it?",
-        schema: {
-          type: "object",
-          properties: { confirm: { type: "boolean", title: "Start it", description: "Start it and pay for it." } },
-          required: ["confirm"],
-        },
+        message: "Start this research for about $5.51 (up to $7)? Your limit is $5.",
+        schema: { type: "object", properties: {} },
       },
     ]);
     expect(isError).toBe(false);
@@ -42,12 +37,9 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
   });
 
   test.for<[string, AskingOptions["answer"]]>([
-    ["an unticked box", { action: "accept", content: { confirm: false } }],
-    ["an accept that says nothing", { action: "accept" }],
-    ["an accept that says something else", { action: "accept", content: { confirm: "true" } }],
     ["a decline", { action: "decline" }],
     ["a closed dialog, as headless clients answer", { action: "cancel" }],
-    ["a decline with a ticked box", { action: "decline", content: { confirm: true } }],
+    ["a decline with content", { action: "decline", content: { confirm: true } }],
   ])("takes %s for a final no: asked once, nothing is started", async ([_name, answer], context) => {
     const scene = await openResearch(context, SLOW);
     const client = await askingClient(context, scene, { era, answer });
@@ -56,6 +48,13 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     expect(structured).toEqual(DECLINED);
     expect(client.dialogs).toHaveLength(1);
     expect(scene.posts()).toBe(0);
+  });
+
+  test("takes an accept without content for a yes: one key, no box to tick (U1)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const client = await askingClient(context, scene, { era, answer: { action: "accept" } });
+    expect((await client.call(DEAR)).isError).toBe(false);
+    expect([client.dialogs.length, scene.posts()]).toEqual([1, 1]);
   });
 
   test("asks for nothing that is cheap, invalid or free", async (context) => {
@@ -88,15 +87,11 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     const scene = await openResearch(context, SLOW);
     const always = await askingClient(context, scene, { era, answer: { action: "decline" }, env: ALWAYS });
     expect((await always.call({ query: QUERY })).structured).toEqual(DECLINED);
-    expect(always.dialogs[0]?.message).toBe(
-      "This research will cost about $1.54 (at most $2.07) with deep-research-preview-04-2026, and every start is to be confirmed. Start it?",
-    );
+    expect(always.dialogs[0]?.message).toBe("Start this research for about $1.54 (up to $2.07)?");
     const limit = { RESEARCH_CONFIRM_ABOVE_USD: "5.51" };
     const seldom = await askingClient(context, scene, { era, answer: { action: "decline" }, env: limit });
     expect((await seldom.call({ ...DEAR, model: "deep-thought-42" })).structured).toEqual(DECLINED);
-    expect(seldom.dialogs.map(({ message }) => message)).toEqual([
-      "What this research will cost is not known: there is no price for deep-thought-42. Start it?",
-    ]);
+    expect(seldom.dialogs.map(({ message }) => message)).toEqual(["Start this research? Its cost is not known."]);
     expect(scene.posts()).toBe(0);
     expect((await seldom.call(DEAR)).isError).toBe(false);
     expect(seldom.dialogs).toHaveLength(1);
@@ -122,7 +117,7 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     expect((await no.call({ task_id }, { tool: "resume_research" })).structured["error"].code).toBe("START_UNKNOWN");
     expect(no.dialogs).toEqual([]);
     expect((await no.call(again, { tool: "resume_research" })).structured).toEqual(DECLINED);
-    expect(no.dialogs).toMatchObject([{ message: expect.stringContaining("would be charged as well. Start it?") }]);
+    expect(no.dialogs).toMatchObject([{ message: expect.stringContaining("would be charged as well.") }]);
     expect(scene.posts()).toBe(1);
     const yes = await askingClient(context, scene, { era, answer: YES, env: ALWAYS });
     expect((await yes.call(again, { tool: "resume_research" })).structured).toMatchObject({ success: true, task_id });

@@ -45,7 +45,7 @@ describe.concurrent("demo", () => {
     const scene = await openScene(context);
     const TMPDIR = ownTmp(scene);
     const { child, stderr, ended } = scene.startCommand(["demo"], { env: { TMPDIR } });
-    await vi.waitFor(() => expect(stderr()).toContain("Started deep research"), SOON);
+    await vi.waitFor(() => expect(stderr()).toContain("Starting deep research"), SOON);
     child.kill("SIGINT");
     expect((await ended).code).toBe(130);
     expect(readdirSync(TMPDIR)).toEqual([]);
