@@ -77,6 +77,7 @@ export function createApp(options: AppOptions): App {
       shared: config.sharedDatabase,
       clock: systemClock,
       log,
+      carryOver: async (from) => (await import("./runs/carry-over-store.ts")).carryUnfinished(from),
     });
     shutdown.finally(opened.close);
     await tidyUp(opened, { log, stateDir });

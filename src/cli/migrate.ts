@@ -19,7 +19,8 @@ import {
   refuseOtherTarget,
 } from "../store/move.ts";
 import { openPostgres, readOnlyPostgres } from "../store/postgres.ts";
-import { openSqlite, readOnly, storageError } from "../store/sqlite.ts";
+import { openSqlite, readOnly } from "../store/sqlite.ts";
+import { storageError } from "../store/sqlite/errors.ts";
 import { createProgressLine, print, printFailure } from "./output.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 

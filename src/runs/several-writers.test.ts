@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished, expect, test } from "vitest";
-import { onPostgres, sharedFor, stopClock } from "../../test/support/databases.ts";
+import { sharedFor, stopClock } from "../../test/support/databases.ts";
 import { insertRun, rowOf } from "../../test/support/store-rows.ts";
 import { ERROR, INTENT, intended, NOW, restart } from "../../test/support/stored-start.ts";
 import { claimNext, enqueue } from "../notifications/outbox.ts";
@@ -28,15 +28,12 @@ async function openServers(count: number, { stoppedAt }: { stoppedAt?: number } 
   const file = join(directory, "deep_research.db");
   const shared = await sharedFor(file);
   if (shared !== undefined && stoppedAt !== undefined) await stopClock(shared.url, stoppedAt);
-  // SQLite's driver waits for a lock without letting anybody else go on: in one process there is one of it.
-  const stores = await Promise.all(
-    range(onPostgres ? count : 1).map(() => openStore({ file, shared, clock: systemClock, log })),
-  );
+  const stores = await Promise.all(range(count).map(() => openStore({ file, shared, clock: systemClock, log })));
   onTestFinished(async () => {
     for (const store of stores) await store.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  return range(count).flatMap((n) => stores[n % stores.length] ?? []);
+  return stores;
 }
 
 /** On each server as often, all at once. */

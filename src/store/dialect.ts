@@ -9,11 +9,16 @@ import type { Database, Tables } from "./database.ts";
 
 /** A database, or a transaction on one, whatever its tables. */
 export interface OnDialect {
-  getExecutor(): { readonly adapter: { readonly supportsMultipleConnections?: boolean } };
+  getExecutor(): {
+    readonly adapter: { readonly supportsMultipleConnections?: boolean; readonly isLocalFile?: boolean };
+  };
 }
 
 /** Many machines may write to it, several at the same moment. SQLite has one machine, and one writer at a time. */
-export const isShared = (db: OnDialect): boolean => db.getExecutor().adapter.supportsMultipleConnections === true;
+export function isShared(db: OnDialect): boolean {
+  const { supportsMultipleConnections = false, isLocalFile = false } = db.getExecutor().adapter;
+  return supportsMultipleConnections && !isLocalFile;
+}
 
 /**
  * Nobody else is past this line for the same name until the transaction ends: what is read from here on still holds

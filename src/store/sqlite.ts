@@ -1,28 +1,52 @@
-/** SQLite through Node's built-in driver: the dialect for Kysely, and how the file is opened. */
+/** Opens SQLite files through Node's built-in driver. */
 
 import { chmodSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { Kysely, SqliteAdapter, SqliteDialect, type SqliteDatabase } from "kysely";
-import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database, OpenDatabase } from "./database.ts";
 import { migrate, schemaState } from "./migrate.ts";
+import { retryWhileBusy } from "./sqlite/busy.ts";
+import { type Handles, kyselyOn } from "./sqlite/driver.ts";
+import { closeHandles, fixed, followFile, type Replacement } from "./sqlite/followed-file.ts";
 
-const BUSY_TIMEOUT_MS = 5_000;
+/** For a process that reads once and ends. A server waits without blocking: see sqlite/busy.ts. */
+const READ_TIMEOUT_MS = 5_000;
 
 /** Before 3.51.3 two writing processes could corrupt a WAL file (sqlite.org/wal.html#walresetbug). */
 const SAFE_SQLITE = [3, 51, 3];
 
-export async function openSqlite(file: string, log: Log): Promise<OpenDatabase> {
+const IN_MEMORY = ":memory:";
+
+/** `replacement` names what has to be carried over when the file is replaced while it is open. */
+export async function openSqlite(
+  file: string,
+  log: Log,
+  replacement: Partial<Replacement> = {},
+): Promise<OpenDatabase> {
+  let writable = true;
+  const open = async (): Promise<Handles> => {
+    const opened = await openHandles(file, log);
+    writable = opened.writable;
+    return opened.handles;
+  };
+  const carryOver = replacement.carryOver ?? (async () => async () => {});
+  const source = file === IN_MEMORY ? fixed(file, await open()) : await followFile({ file, log, open, carryOver });
+  const db = kyselyOn(source);
+  return { db, writable, close: () => db.destroy() };
+}
+
+async function openHandles(file: string, log: Log): Promise<{ handles: Handles; writable: boolean }> {
   const { DatabaseSync: Driver } = await importDriver();
-  const handle = new Driver(file, { timeout: BUSY_TIMEOUT_MS });
+  const writer = new Driver(file, { timeout: 0 });
+  let handles: Handles = { writer, reader: writer };
   try {
-    prepare(handle, file, log);
-    const db: Database = new Kysely({ dialect: new NodeSqliteDialect({ database: forKysely(handle) }) });
-    const writable = await bringUpToDate(db, handle, file, log);
-    return { db, writable, close: () => db.destroy() };
+    // A new file's journal can be changed only while no other process has it open.
+    await retryWhileBusy(() => prepare(writer, file, log));
+    if (file !== IN_MEMORY) handles = { writer, reader: new Driver(file, { timeout: 0, readOnly: true }) };
+    const writable = await bringUpToDate(kyselyOn(fixed(file, handles)), writer, file, log);
+    return { handles, writable };
   } catch (error) {
-    handle.close();
+    closeHandles(handles);
     throw error;
   }
 }
@@ -37,8 +61,8 @@ export function readOnly<T>(file: string, look: (db: Database, integrity: string
 /** The same without the check, which reads the whole file. */
 export async function peek<T>(file: string, look: (db: Database, handle: DatabaseSync) => Promise<T>): Promise<T> {
   const { DatabaseSync: Driver } = await importDriver();
-  const handle = new Driver(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
-  const db: Database = new Kysely({ dialect: new NodeSqliteDialect({ database: forKysely(handle) }) });
+  const handle = new Driver(file, { timeout: READ_TIMEOUT_MS, readOnly: true });
+  const db = kyselyOn(fixed(file, { writer: handle, reader: handle }));
   try {
     return await look(db, handle);
   } finally {
@@ -85,7 +109,7 @@ function prepare(handle: DatabaseSync, file: string, log: Log): void {
   if (process.platform === "darwin") {
     handle.exec("pragma fullfsync = on; pragma checkpoint_fullfsync = on;");
   }
-  if (file !== ":memory:") {
+  if (file !== IN_MEMORY) {
     for (const suffix of ["", "-wal", "-shm"]) chmodIfPresent(file + suffix);
   }
 }
@@ -123,76 +147,4 @@ async function bringUpToDate(db: Database, handle: DatabaseSync, file: string, l
   }
   if (state !== "current") await migrate(db);
   return true;
-}
-
-class NodeSqliteDialect extends SqliteDialect {
-  override createAdapter(): SqliteAdapter {
-    return new TransactionalDdlAdapter();
-  }
-}
-
-/** SQLite does roll DDL back, and `begin immediate` is the lock between migrating processes. */
-class TransactionalDdlAdapter extends SqliteAdapter {
-  override get supportsTransactionalDdl(): boolean {
-    return true;
-  }
-}
-
-function forKysely(handle: DatabaseSync): SqliteDatabase {
-  return {
-    close: () => handle.close(),
-    prepare: (text) => {
-      // A deferred transaction that reads first cannot wait for the write lock later: it fails at once.
-      const statement = handle.prepare(text === "begin" ? "begin immediate" : text);
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters) => guarded(() => statement.all(...parameters.map(bindable))),
-        run: (parameters) => guarded(() => statement.run(...parameters.map(bindable))),
-        iterate: (parameters) => guarded(() => statement.iterate(...parameters.map(bindable))),
-      };
-    },
-  };
-}
-
-type Bindable = null | number | bigint | string | Uint8Array;
-
-function bindable(value: unknown): Bindable {
-  if (value === undefined || value === null) return null;
-  if (typeof value === "boolean") return value ? 1 : 0;
-  if (typeof value === "number" || typeof value === "bigint" || typeof value === "string") return value;
-  if (value instanceof Uint8Array) return value;
-  throw new TypeError(`A ${typeof value} cannot be stored.`);
-}
-
-const SQLITE_FULL = 13;
-const SQLITE_READONLY = 8;
-const SQLITE_CANTOPEN = 14;
-
-/** The driver's messages name files and statements; ours say what to do. */
-function guarded<T>(action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    throw storageError(error);
-  }
-}
-
-export function storageError(error: unknown): unknown {
-  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return error;
-  const kind = error.errcode & 0xff;
-  if (kind === SQLITE_FULL) {
-    return new AppError({
-      code: "DISK_FULL",
-      message: "The database cannot grow because the disk is full.",
-      suggestion: "Free some space on the disk that holds the config directory.",
-      cause: error,
-    });
-  }
-  const denied = kind === SQLITE_READONLY || kind === SQLITE_CANTOPEN;
-  return new AppError({
-    code: "SQLITE_ERROR",
-    message: denied ? "The database cannot be written." : "The database did not carry out a request.",
-    suggestion: "Check the config directory and its permissions, or set GEMINI_SEARCH_CONFIG_DIR.",
-    cause: error,
-  });
 }

@@ -8,7 +8,9 @@ import type { Database, OpenDatabase } from "./database.ts";
 import { hostHere } from "./dialect.ts";
 import { refuseHalfMoved, warnIfMoved } from "./move-marks.ts";
 import { forgetProcess, registerProcess } from "./processes.ts";
-import { openSqlite, storageError } from "./sqlite.ts";
+import { openSqlite } from "./sqlite.ts";
+import { storageError } from "./sqlite/errors.ts";
+import type { Replacement } from "./sqlite/followed-file.ts";
 
 export interface Store {
   db: Database;
@@ -27,12 +29,24 @@ export interface StoreOptions {
   shared?: { url: string; connections: number } | undefined;
   clock: Clock;
   log: Log;
+  /** What another file is given when it takes the place of the open one. */
+  carryOver?: Replacement["carryOver"] | undefined;
 }
 
-export async function openStore({ file, shared, clock, log }: StoreOptions): Promise<Store> {
-  const opened = await (shared === undefined ? openHere(file, log) : openShared(shared, log));
+export async function openStore({ file, shared, clock, log, carryOver }: StoreOptions): Promise<Store> {
+  const identity = thisProcess();
+  const replacement: Replacement = {
+    carryOver: async (from) => {
+      const carry = await carryOver?.(from);
+      return async (to) => {
+        await registerProcess(to, identity, clock.now());
+        await carry?.(to);
+      };
+    },
+  };
+  const opened = await (shared === undefined ? openHere(file, log, replacement) : openShared(shared, log));
   const { db, writable, close } = opened;
-  const self = { ...thisProcess(), host: hostHere(db) };
+  const self = { ...identity, host: hostHere(db) };
   if (writable) {
     try {
       await registerProcess(db, self, clock.now());
@@ -81,17 +95,17 @@ async function openShared(shared: { url: string; connections: number }, log: Log
   return { ...opened, durable: opened.writable };
 }
 
-async function openHere(file: string | undefined, log: Log): Promise<Opened> {
-  const onDisk = file === undefined ? undefined : await openFile(file, log);
+async function openHere(file: string | undefined, log: Log, replacement: Replacement): Promise<Opened> {
+  const onDisk = file === undefined ? undefined : await openFile(file, log, replacement);
   if (onDisk !== undefined) return { ...onDisk, durable: onDisk.writable };
   return { ...(await openSqlite(":memory:", log)), durable: false };
 }
 
-async function openFile(file: string, log: Log): Promise<OpenDatabase | undefined> {
+async function openFile(file: string, log: Log, replacement: Replacement): Promise<OpenDatabase | undefined> {
   try {
-    return await openSqlite(file, log);
+    return await openSqlite(file, log, replacement);
   } catch (error) {
-    const known = storageError(error);
+    const known = storageError(error, file);
     const why = known instanceof AppError ? known.message : "it cannot be opened.";
     log.warn(`The database ${file} is not usable: ${why} Searches work, but nothing is kept after this process ends.`);
     return undefined;

@@ -1,0 +1,119 @@
+/** The database file is removed or replaced under a running server: nothing paid is lost or paid twice. */
+
+import { copyFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { openResearch, QUERY, type ResearchScene, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
+
+const START = "start_deep_research";
+const OTHER_QUERY = "How do solar panels perform in deserts?";
+
+const fileOf = ({ configDir }: ResearchScene): string => join(configDir, "deep_research.db");
+
+function removeFiles(scene: ResearchScene, suffixes: string[]): void {
+  for (const suffix of suffixes) rmSync(fileOf(scene) + suffix, { force: true });
+}
+
+/** A whole copy of the database as it is now. */
+function backUp(scene: ResearchScene): string {
+  const copy = join(scene.configDir, "backup.db");
+  const database = new DatabaseSync(fileOf(scene), { timeout: 5_000 });
+  database.prepare("vacuum into ?").run(copy);
+  database.close();
+  return copy;
+}
+
+/** More than the live file has: pages of its log would no longer fit. */
+function addPages(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec("create table more (text); insert into more values (zeroblob(400000)), (zeroblob(400000))");
+  database.close();
+}
+
+const integrityOf = (scene: ResearchScene): unknown => scene.sql("pragma integrity_check")[0];
+
+describe.concurrent("the database file", () => {
+  test("removed: a start is refused unsent, reads answer, and a new file gets the unfinished run (I8)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server();
+    const taskId = await startRun(server);
+    removeFiles(scene, ["", "-wal", "-shm"]);
+    const refused = await server.call(START, { query: OTHER_QUERY });
+    expect(refused.structured).toMatchObject({
+      success: false,
+      error: { code: "SQLITE_ERROR", message: expect.stringContaining("was removed while it was open") },
+    });
+    expect(scene.posts()).toBe(1);
+    expect(await statusOf(server, taskId)).toMatchObject({ status: "running_async" });
+    expect(server.stderr()).toContain("was removed while it was open");
+    // Another process begins with a new file.
+    await scene.command(["list-research"]);
+    const second = await startRun(server, OTHER_QUERY);
+    const other = await scene.server();
+    for (const id of [taskId, second]) expect(await statusOf(other, id)).toMatchObject({ status: "running_async" });
+    expect((await other.call(START, { query: QUERY })).structured).toMatchObject({ joined: true, task_id: taskId });
+    expect(scene.posts()).toBe(2);
+  });
+
+  test("replaced by an older copy: the server opens it, and the same question elsewhere is not paid again (I8)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server();
+    await startRun(server, OTHER_QUERY);
+    const copy = backUp(scene);
+    const taskId = await startRun(server);
+    removeFiles(scene, ["-wal", "-shm"]);
+    renameSync(copy, fileOf(scene));
+    const third = await startRun(server, "Which heat pump is the quietest?");
+    expect(server.stderr()).toContain("was replaced while it was open");
+    const other = await scene.server();
+    expect((await other.call(START, { query: QUERY })).structured).toMatchObject({ joined: true, task_id: taskId });
+    expect(await statusOf(other, third)).toMatchObject({ status: "running_async" });
+    expect(scene.posts()).toBe(3);
+    expect(integrityOf(scene)).toEqual({ integrity_check: "ok" });
+  });
+
+  test("replaced while a start is being sent: its id is kept, and the run is followed to its end (I8)", async (context) => {
+    const scene = await openResearch(context);
+    const server = await scene.server();
+    await server.call("list_research", {});
+    const copy = backUp(scene);
+    scene.play({ speed: 1_000, create: [{ latency_ms: 1_500 }] });
+    const starting = server.call(START, { query: QUERY });
+    await expect.poll(() => scene.posts(), { timeout: 10_000 }).toBe(1);
+    removeFiles(scene, ["-wal", "-shm"]);
+    renameSync(copy, fileOf(scene));
+    const { structured } = await starting;
+    await untilStatus(server, structured["task_id"], "completed");
+    const other = await scene.server();
+    expect(await statusOf(other, structured["task_id"])).toMatchObject({ status: "completed" });
+    expect(scene.posts()).toBe(1);
+  });
+
+  test("without its write-ahead log: what only the log held is kept, and goes on in a new one (I8)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server();
+    const taskId = await startRun(server);
+    removeFiles(scene, ["-wal", "-shm"]);
+    const second = await startRun(server, OTHER_QUERY);
+    const other = await scene.server();
+    for (const id of [taskId, second]) expect(await statusOf(other, id)).toMatchObject({ status: "running_async" });
+    expect(integrityOf(scene)).toEqual({ integrity_check: "ok" });
+  });
+
+  test("restored in place: pages of the old log do not destroy the restored file (P5)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server();
+    await server.call("list_research", {});
+    const copy = backUp(scene);
+    addPages(copy);
+    const taskId = await startRun(server);
+    copyFileSync(copy, fileOf(scene));
+    removeFiles(scene, ["-wal", "-shm"]);
+    const second = await startRun(server, OTHER_QUERY);
+    expect(integrityOf(scene)).toEqual({ integrity_check: "ok" });
+    expect(scene.sql("select sum(length(text)) as bytes from more")).toEqual([{ bytes: 800_000 }]);
+    const other = await scene.server();
+    for (const id of [taskId, second]) expect(await statusOf(other, id)).toMatchObject({ status: "running_async" });
+  });
+});

@@ -1,0 +1,52 @@
+/** Another program keeps the database locked for writing: reads answer, writes wait, and the server is never frozen. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { holdWriteLock } from "../support/foreign-lock.ts";
+import { openResearch, SLOW, startRun, statusOf } from "../support/research.ts";
+
+const LOCKED_MS = 10_000;
+/** What a call takes on a busy machine; the lock alone would be ten times as much. */
+const MAX_ANSWER_MS = 1_000;
+
+/** Calls again and again until the lock is free; the longest time that one of them took. */
+async function longestCall(free: Promise<void>, call: () => Promise<unknown>): Promise<number> {
+  const lock = { held: true };
+  const freed = free.finally(() => (lock.held = false));
+  let longest = 0;
+  while (lock.held) {
+    const began = performance.now();
+    await call();
+    longest = Math.max(longest, performance.now() - began);
+    await sleep(20);
+  }
+  await freed;
+  return longest;
+}
+
+describe.concurrent("a foreign write lock", () => {
+  test("held for 10 s: reads answer within a second, and a start is sent once the lock is free (J1 P5)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server();
+    const taskId = await startRun(server);
+    const free = holdWriteLock(scene.configDir, LOCKED_MS);
+    const starting = server.call("start_deep_research", { query: "How do solar panels perform in deserts?" });
+    const longest = await longestCall(free, async () =>
+      expect(await statusOf(server, taskId)).toMatchObject({ status: "running_async" }),
+    );
+    expect(longest).toBeLessThan(MAX_ANSWER_MS);
+    expect((await starting).structured).toMatchObject({ success: true, status: "running_async" });
+    expect(scene.posts()).toBe(2);
+  });
+
+  test("held while a server starts: its first call waits without freezing the server (J1 P5)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const first = await scene.server();
+    const taskId = await startRun(first);
+    const free = holdWriteLock(scene.configDir, 3_000);
+    const server = await scene.server();
+    const reading = statusOf(server, taskId);
+    expect(await longestCall(free, () => server.client.ping())).toBeLessThan(MAX_ANSWER_MS);
+    expect(await reading).toMatchObject({ status: "running_async" });
+  });
+});
