@@ -57,7 +57,9 @@ async function createAgent({ config, log }: ResearchComposition): Promise<Agent>
   const { createInteractionsAgent } = await import("./gemini/interactions.ts");
   const { observedAgent } = await import("./gemini/observed.ts");
   const { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: baseUrl } = config.settings;
-  return observedAgent(createInteractionsAgent({ apiKey, vertex: config.vertex, baseUrl, log }));
+  return observedAgent(
+    createInteractionsAgent({ apiKey, vertex: config.vertex, baseUrl, log, environment: config.environment }),
+  );
 }
 
 async function composeResearch(

@@ -8,6 +8,11 @@ export interface BeginRequest {
   agent: string;
   /** Ours, for whoever looks at Google's side; letters, digits and hyphens. */
   labels: Record<string, string>;
+  /**
+   * Called when the connection is established and nothing has been written yet: the last moment at which the request
+   * can be withheld. Resolves with the reason not to send, if there is one.
+   */
+  checkBeforeSending: () => Promise<AppError | undefined>;
   signal: AbortSignal;
 }
 
@@ -16,6 +21,8 @@ export type Begun =
   | { kind: "accepted"; interactionId: string }
   /** It never reached Google: nothing was charged, it may be sent again. */
   | { kind: "not_sent"; error: AppError }
+  /** `checkBeforeSending` said no: nothing was sent, and it must not be tried again. */
+  | { kind: "withheld"; error: AppError }
   /** Google said no: nothing was charged. */
   | { kind: "refused"; error: AppError }
   | { kind: "rate_limited"; retryAfterMs: number | undefined; error: AppError }

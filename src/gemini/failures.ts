@@ -1,7 +1,8 @@
 /** What went wrong upstream, in sentences of our own: foreign error text goes to the debug log and no further. */
 
-import { AppError, type ErrorCode, type FailureReason } from "../errors.ts";
+import { AppError, type AppErrorOptions, type ErrorCode, type FailureReason } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
+import { connectionFailure } from "./connection-failure.ts";
 
 export function cancelled(): AppError {
   return new AppError({ code: "CANCELLED", message: "The call was cancelled.", reason: "stopped" });
@@ -77,17 +78,19 @@ export interface ApiFailureContext {
   model: string;
   partialText: string;
   log: Pick<Log, "debug">;
+  /** Where the request went, as far as it is known. */
+  host?: string | undefined;
 }
 
 /** Any error of the SDK or of fetch. What was received before a broken connection is kept. */
-export function apiFailure(error: unknown, { model, partialText, log }: ApiFailureContext): AppError {
+export function apiFailure(error: unknown, { model, partialText, log, host }: ApiFailureContext): AppError {
   if (error instanceof AppError) return error;
   const text = error instanceof Error ? error.message : String(error);
   log.debug(`Gemini API: ${text.slice(0, 2_000)}`);
   const known = statusOf(error);
   const failure =
     known === undefined
-      ? networkFailure(error)
+      ? networkFailure(error, host)
       : fromStatus(known, { keyRefused: /API_KEY_INVALID|API key not valid|API key expired/i.test(text), model });
   return new AppError({
     ...failure,
@@ -116,15 +119,9 @@ export const notGoogle = (): AppError => new AppError(NOT_GOOGLE);
 /** How the SDK, JSON.parse and our own limit complain about a page in the place of an answer. */
 const NOT_JSON = /SyntaxError|Incomplete JSON segment|is not valid JSON|AnswerTooLong/;
 
-function networkFailure(error: unknown): Known {
+function networkFailure(error: unknown, host: string | undefined): AppErrorOptions {
   if (NOT_JSON.test(error instanceof Error ? `${error.name} ${error.message}` : "")) {
     return NOT_GOOGLE;
   }
-  return {
-    code: "GEMINI_UNAVAILABLE",
-    message: "The connection to Google's service failed.",
-    suggestion: "Check the network, the proxy variables (HTTPS_PROXY) and GOOGLE_GEMINI_BASE_URL.",
-    reason: "network",
-    retryable: true,
-  };
+  return connectionFailure(error, host);
 }

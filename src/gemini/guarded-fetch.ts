@@ -22,6 +22,34 @@ export function guardedFetch(fetcher: Fetch, mostBytes: number): Fetch {
   };
 }
 
+/** A timer that fires this late did so because the process was suspended, not because it was busy. */
+const SUSPENDED_MS = 1_000;
+/** After a suspension: time to read the answer that may have been waiting in the socket meanwhile. */
+const AFTER_SUSPENSION_MS = 10_000;
+
+/**
+ * Calls `abort` after `ms`. A process that was suspended (SIGSTOP, docker pause) runs its timers before it reads its
+ * sockets, and would throw away an answer that has been there for long: a limit that fires late gives them their turn.
+ */
+function limitTime(ms: number, abort: () => void): { clear(): void } {
+  let timer: NodeJS.Timeout;
+  let turn: NodeJS.Immediate | undefined;
+  const arm = (wait: number): void => {
+    const due = performance.now() + wait;
+    timer = setTimeout(() => {
+      if (performance.now() - due > SUSPENDED_MS) arm(AFTER_SUSPENSION_MS);
+      else turn = setImmediate(abort);
+    }, wait);
+  };
+  arm(ms);
+  return {
+    clear: () => {
+      clearTimeout(timer);
+      clearImmediate(turn);
+    },
+  };
+}
+
 /** The SDK takes an AbortSignal.timeout for a fault worth repeating; a controller of our own ends at once. */
 export async function withLimit<T>(
   ms: number,
@@ -30,13 +58,13 @@ export async function withLimit<T>(
 ): Promise<T> {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
-  const timer = setTimeout(abort, ms);
+  const limit = limitTime(ms, abort);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
   try {
     return await limited.run(controller.signal, () => work(controller.signal));
   } finally {
-    clearTimeout(timer);
+    limit.clear();
     signal.removeEventListener("abort", abort);
   }
 }

@@ -32,7 +32,11 @@ describe("a start", () => {
     ["http-409", "unknown", 0, { why: "Google answered with HTTP 409." }],
     ["http-500", "unknown", 0, {}],
     ["http-502", "unknown", 0, { why: "Google answered with HTTP 502." }],
-    ["http-503", "unknown", 0, {}],
+    ["http-503", "refused", 0, { error: { code: "GEMINI_UNAVAILABLE" } }],
+    ["http-503-gateway", "unknown", 0, { why: "Google answered with HTTP 503." }],
+    ["http-421", "unknown", 0, { why: "Google answered with HTTP 421." }],
+    ["http-201", "accepted", 1, {}],
+    ["http-202", "accepted", 1, {}],
     ["http-504", "unknown", 0, {}],
     ["reset-before", "unknown", 0, { why: "The connection broke after the request was sent." }],
     ["html-200", "unknown", 0, {}],
@@ -72,9 +76,15 @@ describe("a start", () => {
     await gemini.close();
     expect(await start(agentAt(gemini.url).agent)).toMatchObject({
       kind: "not_sent",
-      error: { code: "GEMINI_UNAVAILABLE", message: "The connection to Google's service failed." },
+      error: {
+        code: "GEMINI_UNAVAILABLE",
+        message: `The connection to ${new URL(gemini.url).host} was refused.`,
+      },
     });
-    expect(await start(agentAt("http://nobody.invalid").agent)).toMatchObject({ kind: "not_sent" });
+    expect(await start(agentAt("http://nobody.invalid").agent)).toMatchObject({
+      kind: "not_sent",
+      error: { message: "The address of nobody.invalid could not be found (DNS)." },
+    });
   });
 
   test("I8 that finds no TLS where there should be was never sent", async () => {

@@ -10,11 +10,18 @@ import { apiFailure, notGoogle, statusOf } from "./failures.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "./google-client.ts";
 import { AnswerTooLong, MOST_BYTES } from "./bounded-fetch.ts";
 import { guardedFetch, withLimit } from "./guarded-fetch.ts";
+import { retryAfterMs } from "./paid-start/answer-fields.ts";
+import { exceptPaid, sendPaidRequest } from "./paid-start/paid-request.ts";
+import { sendOnce, type SendOnce } from "./paid-start/send-once.ts";
 import { readInteraction } from "./interaction-reader.ts";
 
 export interface InteractionsOptions extends GoogleClientOptions {
   log: Log;
   limits?: Limits | undefined;
+  /** Where the proxies of paid requests are read; other requests go by the process's own environment. */
+  environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Instead of a connection to Google. */
+  sendOnce?: SendOnce | undefined;
 }
 
 /** A look may begin with a cancel: both together are shorter than the lease of a look, or its end would not count. */
@@ -34,28 +41,36 @@ const NO_RETRY = { retries: { strategy: "none" as const } };
 export function createInteractionsAgent(options: InteractionsOptions): Agent {
   const mayAsk = options.apiKey !== undefined || options.vertex;
   const limits = options.limits ?? LIMITS;
-  // A start that is sent on would be a second start.
   const guarded = guardedFetch(options.fetch ?? fetch, limits.answerBytes);
   let created: Promise<Interactions> | undefined;
   const connect = (): Promise<Interactions> =>
-    (created ??= createGoogleClient({ ...options, fetch: guarded }).then(({ interactions }) => interactions));
-  const failureOf = (error: unknown, { agent = "the agent", log = options.log } = {}): AppError =>
-    apiFailure(error, { model: agent, partialText: "", log });
+    (created ??= createGoogleClient({ ...options, fetch: exceptPaid(guarded) }).then(
+      ({ interactions }) => interactions,
+    ));
+  const failureOf = (error: unknown, { agent = "the agent", log = options.log, host }: About = {}): AppError =>
+    apiFailure(error, { model: agent, partialText: "", log, host });
 
   const begin = async (request: BeginRequest): Promise<Begun> => {
     if (!mayAsk) return { kind: "refused", error: missingKey("research") };
     const interactions = await connect().catch(() => undefined);
     if (interactions === undefined) return { kind: "refused", error: badSetup() };
-    try {
-      const answer = await withLimit(limits.startMs, request.signal, (signal) => create(interactions, request, signal));
-      const interaction = readInteraction(answer);
-      // An answer without an id was an answer all the same: something may be running.
-      return interaction === undefined ? UNREADABLE : { kind: "accepted", interactionId: interaction.id };
-    } catch (error) {
-      const { agent, labels } = request;
-      const log = labels["run"] === undefined ? options.log : options.log.forRun(labels["run"]);
-      return classifyStart(error, failureOf(error, { agent, log }));
-    }
+    const { agent, labels, checkBeforeSending } = request;
+    const log = labels["run"] === undefined ? options.log : options.log.forRun(labels["run"]);
+    return withLimit(limits.startMs, request.signal, (signal) =>
+      sendPaidRequest({
+        signal,
+        checkBeforeSending,
+        environment: options.environment ?? {},
+        maxAnswerBytes: limits.answerBytes,
+        limitMs: limits.startMs,
+        sendOnce: options.sendOnce ?? sendOnce,
+        create: () => create(interactions, request, signal),
+        explain: (failure) =>
+          "status" in failure
+            ? failureOf(Object.assign(new Error(failure.text), { status: failure.status }), { agent, log })
+            : failureOf(failure.cause, { agent, log, host: failure.host }),
+      }),
+    );
   };
 
   const ask = async (
@@ -98,6 +113,13 @@ export function createInteractionsAgent(options: InteractionsOptions): Agent {
 
 type Interactions = GoogleGenAI["interactions"];
 
+/** What a failed request was about. */
+interface About {
+  agent?: string;
+  log?: Log;
+  host?: string | undefined;
+}
+
 const create = (interactions: Interactions, request: BeginRequest, signal: AbortSignal): Promise<unknown> =>
   interactions.create(
     {
@@ -114,27 +136,6 @@ const create = (interactions: Interactions, request: BeginRequest, signal: Abort
 const fingerprint = (key: string | undefined): string | undefined =>
   key === undefined ? undefined : createHash("sha256").update(key).digest("hex").slice(0, 16);
 
-/** Faults that can only happen before a byte of the request has left. */
-const NEVER_SENT =
-  /^(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNSUPPORTED_PROTOCOL|\w*HANDSHAKE_FAILURE)|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH)/;
-/** Other codes of system calls happen to established connections as well. */
-const CONNECTING = new Set(["connect", "getaddrinfo"]);
-const REFUSED = new Set([400, 401, 403, 404, 413, 422]);
-
-const UNREADABLE: Begun = { kind: "unknown", why: "Google's answer could not be read." };
-
-function classifyStart(cause: unknown, error: AppError): Begun {
-  const status = statusOf(cause);
-  if ((status !== undefined && status < 300) || cause instanceof SyntaxError || isTooLong(cause)) {
-    return UNREADABLE;
-  }
-  if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfter(cause), error };
-  if (status !== undefined && REFUSED.has(status)) return { kind: "refused", error };
-  if (status !== undefined) return { kind: "unknown", why: `Google answered with HTTP ${status}.` };
-  if (wasNeverSent(cause)) return { kind: "not_sent", error };
-  return { kind: "unknown", why: "The connection broke after the request was sent." };
-}
-
 /** The SDK may have wrapped it. */
 const isTooLong = (fault: unknown): boolean =>
   fault instanceof AnswerTooLong || (isRecord(fault) && fault["cause"] instanceof AnswerTooLong);
@@ -148,31 +149,14 @@ function classifyLook(cause: unknown, error: AppError): Look {
   return { kind: "unreachable", error };
 }
 
-/** Somewhere in the chain of causes is a fault of connecting. */
-function wasNeverSent(error: unknown): boolean {
-  for (let cause = error, depth = 0; isRecord(cause) && depth < 6; cause = cause["cause"], depth += 1) {
-    const { code, syscall, errors } = cause;
-    if (typeof code === "string" && NEVER_SENT.test(code)) return true;
-    if (typeof syscall === "string" && CONNECTING.has(syscall)) return true;
-    // Node tries several addresses and reports them together.
-    if (Array.isArray(errors) && errors.length > 0 && errors.every(wasNeverSent)) return true;
-  }
-  return false;
-}
-
-const LONGEST_RETRY_AFTER_MS = 15 * 60_000;
-
-/** Seconds or a date in the header, or Google's RetryInfo in the body. */
 function retryAfter(error: unknown): number | undefined {
   if (!isRecord(error)) return undefined;
   // The message holds all of the body only where that has no message of its own.
   const { headers, message, body } = error;
-  const header = headers instanceof Headers ? headers.get("retry-after") : null;
-  const info = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(`${String(body)} ${String(message)}`)?.[1];
-  const seconds = header === null ? Number(info) : Number(header);
-  const ms = Number.isNaN(seconds) && header !== null ? Date.parse(header) - Date.now() : seconds * 1_000;
-  // Google says nanoseconds; nobody here counts parts of a millisecond.
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, Math.ceil(ms)), LONGEST_RETRY_AFTER_MS);
+  return retryAfterMs({
+    headers: headers instanceof Headers ? headers : new Headers(),
+    text: `${String(body)} ${String(message)}`,
+  });
 }
 
 async function follow(interactions: Interactions, request: FollowRequest): Promise<void> {

@@ -82,7 +82,7 @@ async function callOperation(
   const who = { ...caller, client: clientOf(server, context).name };
   const { progress, stop } = audible(context, { makesRun: operation.task !== undefined });
   const signal = AbortSignal.any([context.mcpReq.signal, app.shutdown.signal]);
-  const cameIn = deps.clock.now();
+  const cameIn = deps.clock.monotonic();
   const call: Call = { ...who, signal, progress, estimates: new Map() };
   try {
     const confirmation = await confirm({ server, context, deps, era, operation, input, call });

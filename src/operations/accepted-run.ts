@@ -11,7 +11,7 @@ interface Acceptance {
   owner: string;
   taskId: string;
   sending: Promise<void> | undefined;
-  /** When the call must be answered, whatever is known by then. */
+  /** When the call must be answered, whatever is known by then; by the monotonic clock. */
   answerBy?: number;
 }
 
@@ -20,7 +20,7 @@ export async function acceptedRun(
   deps: OperationDeps,
   { owner, taskId, sending, answerBy = Infinity }: Acceptance,
 ): Promise<Run> {
-  const within = Math.max(0, Math.min(ACCEPTANCE_WITHIN_MS, answerBy - deps.clock.now()));
+  const within = Math.max(0, Math.min(ACCEPTANCE_WITHIN_MS, answerBy - deps.clock.monotonic()));
   if (sending !== undefined) await atMost(deps, within, sending);
   // A run that was joined may still be on its way to Google, from whatever process.
   const run = await waitForRun(await deps.database(), deps.clock, {

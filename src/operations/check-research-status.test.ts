@@ -65,6 +65,7 @@ async function openWatcher(
   const deps: Partial<OperationDeps> = {
     clock: {
       now: () => (frozen || onSleep !== undefined ? slept : clock.now()),
+      monotonic: () => (frozen || onSleep !== undefined ? slept : clock.monotonic()),
       sleep: (ms, signal) => {
         resolve();
         if (onSleep === undefined) return clock.sleep(ms, signal);

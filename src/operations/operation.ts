@@ -61,7 +61,7 @@ export interface Call {
   /** From this machine, or over the network: then files are written inside the reports directory only. */
   from: "here" | "network";
   signal: AbortSignal;
-  /** When the call came in. Undefined: the answer is expected from when it is performed. */
+  /** When the call came in, by the monotonic clock. Undefined: the answer is expected from when it is performed. */
   since?: number | undefined;
   progress: (message: string) => void;
   /** The answer is printed or piped, so a report of any length is returned whole. */

@@ -66,6 +66,7 @@ export const resumeResearch = defineOperation({
     const again = { query, agent, charges: CHARGES, operation: RESUME };
     const resumed = await resumeAgentRun(research, {
       beforeStart: durable ? await unlessAgreed(deps, call, again) : refuseStart,
+      signal: call.signal,
       owner: call.owner,
       taskId: run.taskId,
       interactionId: input.interaction_id,

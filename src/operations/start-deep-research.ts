@@ -93,7 +93,7 @@ export const startDeepResearch = defineOperation({
     },
   },
   run: async (deps, input, call) => {
-    const answerBy = (call.since ?? deps.clock.now()) + ANSWER_WITHIN_MS;
+    const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
     const { agent, notice } = currentAgent(input.model);
     const { research, runner, durable } = await deps.research();
     if (!durable) throw notDurable();
@@ -102,6 +102,7 @@ export const startDeepResearch = defineOperation({
     const beforeStart = await unlessAgreed(deps, call, { query, agent, operation: START });
     const started = await startResearch(research, {
       beforeStart,
+      signal: call.signal,
       owner: call.owner,
       client: call.client,
       query: input.query,
@@ -121,7 +122,7 @@ export const startDeepResearch = defineOperation({
     runner.start();
     const unwatch = watchProgress(runner, accepted);
     const announce = announcer(call);
-    const window = Math.min(deps.settings.syncWindowMs, answerBy - deps.clock.now());
+    const window = Math.min(deps.settings.syncWindowMs, answerBy - deps.clock.monotonic());
     const detached = call.background?.detached;
     const run = await waitForRun(research.db, deps.clock, {
       owner: call.owner,

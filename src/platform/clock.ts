@@ -3,13 +3,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface Clock {
+  /** Wall-clock time: for dates that are stored or shown. It can jump, so it must not measure a wait. */
   now(): number;
+  /** Milliseconds from an arbitrary origin that never go back: for waits and time limits. */
+  monotonic(): number;
   /** Rejects with the signal's reason when aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: async (ms, signal) => {
     await delay(ms, undefined, signal === undefined ? undefined : { signal });
   },

@@ -1,6 +1,8 @@
 /** The SQL of attempts: the requests that were, or may have been, sent to Google for a run. */
 
 import type { Database } from "../store/database.ts";
+import { holdRun } from "./hold-store.ts";
+import { START_LEASE_MS } from "./lease.ts";
 
 export interface NewAttempt {
   attemptId: string;
@@ -23,6 +25,45 @@ export function insertAttempt(db: Database, attempt: NewAttempt) {
       base_url: attempt.baseUrl,
     })
     .execute();
+}
+
+/** Whether the attempt may still be sent by this process: another may have cancelled, given up or restarted it. */
+export type SendPermission = "granted" | "cancelled" | "taken_over";
+
+/**
+ * Reads the attempt and, in the same transaction, renews the lease of its run: no other process gives the start up
+ * while its request is under way, and a database that cannot be written is noticed before anything is paid.
+ */
+export function claimSending(
+  db: Database,
+  { taskId, attemptId, processId, now }: { taskId: string; attemptId: string; processId: string; now: number },
+): Promise<SendPermission> {
+  return db.transaction().execute(async (transaction) => {
+    await holdRun(transaction, taskId);
+    const run = await transaction
+      .selectFrom("research_attempts")
+      .innerJoin("research_tasks", "research_tasks.task_id", "research_attempts.task_id")
+      .select(["research_attempts.state", "research_attempts.interaction_id as interactionId"])
+      .select(["research_tasks.status", "research_tasks.lease_owner as leaseOwner"])
+      .select("research_tasks.cancel_requested_at as cancelRequestedAt")
+      .where("research_attempts.attempt_id", "=", attemptId)
+      .executeTakeFirst();
+    if (run === undefined) return "taken_over";
+    if (run.status === "cancelled" || (run.status === "pending" && run.cancelRequestedAt !== null)) return "cancelled";
+    const isOwn = run.status === "pending" && run.leaseOwner === processId;
+    if (!isOwn || run.state !== "sending" || run.interactionId !== null) return "taken_over";
+    await transaction
+      .updateTable("research_tasks")
+      .set({ lease_until: now + START_LEASE_MS, updated_at: now })
+      .where("task_id", "=", taskId)
+      .execute();
+    await transaction
+      .updateTable("research_attempts")
+      .set({ sent_at: now })
+      .where("attempt_id", "=", attemptId)
+      .execute();
+    return "granted";
+  });
 }
 
 /**

@@ -97,7 +97,7 @@ test.each([
 ])("L2: a search of another machine whose process is %s is left to it, or ended here", async (_, lease, status) => {
   const db = await openDatabase();
   let now = 1_000_000;
-  const waited = { now: () => now, sleep: async (ms: number) => void (now += ms) };
+  const waited = { now: () => now, monotonic: () => now, sleep: async (ms: number) => void (now += ms) };
   await registerProcess(db, { ...thisProcess(), processId: "elsewhere", host: "another machine" }, now);
   await insertRun(db, {
     task_id: "a",

@@ -33,6 +33,8 @@ export async function findSameStart(db: Database, { owner, joinKey, now }: SameS
     .where("owner", "=", owner)
     .where("created_at", ">", now - JOIN_WITHIN_MS)
     .where("status", "not in", ["failed", "cancelled"])
+    // One that is being cancelled will not bring what is asked for now.
+    .where("cancel_requested_at", "is", null)
     .orderBy("created_at", "desc")
     .limit(1)
     .executeTakeFirst();

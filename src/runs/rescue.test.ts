@@ -88,7 +88,11 @@ async function openRounds(t: TestContext) {
     looked.push(id);
     return { kind: "found" as const, interaction: FINISHED };
   };
-  const clock = { now: () => now, sleep: () => new Promise<void>((resolve) => void (goOn = resolve)) };
+  const clock = {
+    now: () => now,
+    monotonic: () => now,
+    sleep: () => new Promise<void>((resolve) => void (goOn = resolve)),
+  };
   const runner = createRunner({
     deps: { ...stage.deps({ look }), clock },
     pollIntervalMs: 1_000,

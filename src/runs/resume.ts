@@ -16,6 +16,8 @@ export interface ResumeRequest {
   acceptDoubleCharge: boolean;
   /** Called before it is started again, and may refuse by throwing. */
   beforeStart?: (() => void) | undefined;
+  /** Of the call: cancelled before a restart is sent, it is not sent. */
+  signal?: AbortSignal | undefined;
 }
 
 export type Resumed =
@@ -68,6 +70,7 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
     enableNotifications,
     deadlineAt,
     beforeStart: request.beforeStart,
+    signal: request.signal,
   });
   const current = await findRun(db, owner, taskId);
   return restarted === undefined

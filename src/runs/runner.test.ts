@@ -16,6 +16,7 @@ test("P2: one that is woken between two sweeps does not sleep past the next", as
   const slept: number[] = [];
   const clock = {
     now: () => now,
+    monotonic: () => now,
     sleep: (ms: number, signal?: AbortSignal) => {
       slept.push(ms);
       return new Promise<void>((_, reject) => {
@@ -36,7 +37,11 @@ test("P2 P5: a claim whose answer was lost with the connection does not keep the
   const stage = await openStage(t);
   let now = Date.UTC(2026, 0, 1);
   const sleepers: (() => void)[] = [];
-  const clock = { now: () => now, sleep: () => new Promise<void>((resolve) => void sleepers.push(resolve)) };
+  const clock = {
+    now: () => now,
+    monotonic: () => now,
+    sleep: () => new Promise<void>((resolve) => void sleepers.push(resolve)),
+  };
   const deps = stage.deps();
   await insertRun(deps.db, { task_id: "a", interaction_id: "v1_a", next_poll_at: now, deadline_at: now + 3_600_000 });
   const runner = createRunner({

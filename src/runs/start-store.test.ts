@@ -4,11 +4,10 @@ import { describe, expect, test } from "vitest";
 import { ERROR, INTENT, intended, NOW, restart } from "../../test/support/stored-start.ts";
 import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../test/support/store-rows.ts";
 import { START_LEASE_MS } from "./lease.ts";
-import { currentAttempt, hasAttempt } from "./attempt-store.ts";
+import { claimSending, currentAttempt, hasAttempt } from "./attempt-store.ts";
 import {
   commitIntent,
   extendDeadline,
-  isStillWanted,
   markSync,
   pendingStarts,
   recordStartFailure,
@@ -157,13 +156,41 @@ describe("an id from Google", () => {
   });
 });
 
-test("L1 a start is still wanted while it is pending and nobody cancels it", async () => {
+test("a start may be sent only by its own process while it is pending, sending and not cancelled (I8)", async () => {
   const db = await openDatabase();
-  await insertRun(db, { task_id: "waits", status: "pending" });
-  await insertRun(db, { task_id: "is cancelled", status: "pending", cancel_requested_at: NOW });
-  await insertRun(db, { task_id: "was cancelled", status: "cancelled" });
-  const wanted = ["waits", "is cancelled", "was cancelled", "nobody's"].map((id) => isStillWanted(db, id));
-  expect(await Promise.all(wanted)).toEqual([true, false, false, false]);
+  const own = { status: "pending", lease_owner: "me", lease_until: NOW } as const;
+  const cases = {
+    own: [own, {}],
+    "being cancelled": [{ ...own, cancel_requested_at: NOW }, {}],
+    cancelled: [{ ...own, status: "cancelled" }, {}],
+    "another's": [{ ...own, lease_owner: "you" }, {}],
+    "given up": [{ ...own, status: "start_unknown" }, { state: "unknown" }],
+    restarted: [own, { state: "unknown" }],
+    adopted: [
+      { ...own, status: "running_async" },
+      { interaction_id: "v1_a", state: "accepted" },
+    ],
+  } as const;
+  const permissions: Record<string, string> = {};
+  for (const [id, [run, attempt]] of Object.entries(cases)) {
+    await insertRun(db, { task_id: id, ...run });
+    await insertAttempt(db, { attempt_id: `of ${id}`, task_id: id, ...attempt });
+    permissions[id] = await claimSending(db, { taskId: id, attemptId: `of ${id}`, processId: "me", now: NOW + 7 });
+  }
+  expect(permissions).toEqual({
+    own: "granted",
+    "being cancelled": "cancelled",
+    cancelled: "cancelled",
+    "another's": "taken_over",
+    "given up": "taken_over",
+    restarted: "taken_over",
+    adopted: "taken_over",
+  });
+  expect(await claimSending(db, { taskId: "own", attemptId: "of nobody", processId: "me", now: NOW })).toBe(
+    "taken_over",
+  );
+  expect(await rowOf(db, "own")).toMatchObject({ lease_until: NOW + 7 + START_LEASE_MS });
+  expect(await rowOf(db, "another's")).toMatchObject({ lease_until: NOW });
 });
 
 test("I8 the starts under way are those of the agent that wait for an answer", async () => {

@@ -194,18 +194,6 @@ export function saveInteractionId(
   });
 }
 
-/** Before another try: the run waits for its start, and nobody has cancelled it. */
-export async function isStillWanted(db: Database, taskId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom("research_tasks")
-    .select("task_id")
-    .where("task_id", "=", taskId)
-    .where("status", "=", "pending")
-    .where("cancel_requested_at", "is", null)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 /** An adopted run gets its whole time from now on. */
 export async function extendDeadline(db: Database, taskId: string, deadlineAt: number): Promise<void> {
   await db.updateTable("research_tasks").set({ deadline_at: deadlineAt }).where("task_id", "=", taskId).execute();
@@ -214,12 +202,16 @@ export async function extendDeadline(db: Database, taskId: string, deadlineAt: n
 export interface StartFailure {
   taskId: string;
   attemptId: string;
-  to: "failed" | "start_unknown";
+  /** `failed` and `cancelled` say that nothing was charged. */
+  to: "failed" | "cancelled" | "start_unknown";
   error: { code: string; message: string };
   now: number;
 }
 
-/** A restart that cost nothing leaves an earlier start as unknown as it was. */
+/**
+ * A restart that cost nothing leaves an earlier start as unknown as it was. The sender itself knows best: a run that
+ * another process marked as unknown while the sender was suspended ends as the sender says.
+ */
 export function recordStartFailure(db: Database, failure: StartFailure): Promise<void> {
   const { taskId, attemptId, now } = failure;
   return db.transaction().execute(async (transaction) => {
@@ -234,7 +226,7 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
     const { to, error } = earlier === undefined ? failure : stillUnknown(failure);
     await transaction
       .updateTable("research_attempts")
-      .set({ state: failure.to === "failed" ? "refused" : "unknown", answered_at: now })
+      .set({ state: failure.to === "start_unknown" ? "unknown" : "refused", answered_at: now })
       .where("attempt_id", "=", attemptId)
       .where("interaction_id", "is", null)
       .execute();
@@ -246,10 +238,11 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
         error_message: error.message,
         updated_at: now,
         lease_until: null,
-        ...(to === "failed" ? { completed_at: now } : {}),
+        ...(to === "start_unknown" ? {} : { completed_at: now }),
+        ...(to === "cancelled" ? { cancel_confirmed: 1 } : {}),
       })
       .where("task_id", "=", taskId)
-      .where("status", "=", "pending")
+      .where("status", "in", to === "start_unknown" ? ["pending"] : ["pending", "start_unknown"])
       // A sender that slept through a knowing restart has no say in the new attempt.
       .where(({ not, exists, selectFrom }) =>
         not(

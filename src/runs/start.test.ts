@@ -20,7 +20,9 @@ test("I8 L1: a start that is cancelled while it waits to be tried again is not s
   const stage = await openStage(t);
   let posts = 0;
   const research = stage.deps({
-    begin: async () => {
+    begin: async ({ checkBeforeSending }) => {
+      const refusal = await checkBeforeSending();
+      if (refusal !== undefined) return { kind: "withheld", error: refusal };
       posts += 1;
       return busy(8_000);
     },

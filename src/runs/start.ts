@@ -1,9 +1,8 @@
 /**
  * The start of a paid run. The API has no idempotency key and no list: the intent is committed before anything is
- * sent, exactly one request is sent, and a doubtful outcome is shown to the user instead of being repeated.
+ * sent, at most one request is accepted, and a doubtful outcome is shown to the user instead of being repeated.
  */
 
-import { AppError } from "../errors.ts";
 import type { Begun } from "../gemini/agent.ts";
 import { failpoint } from "../platform/failpoint.ts";
 import { add, inRun } from "../telemetry/telemetry.ts";
@@ -12,7 +11,8 @@ import { recordFreeStarts, unlessLost } from "./free-starts.ts";
 import { joinKeyOf } from "./join-store.ts";
 import { keepOrphan } from "./orphans.ts";
 import type { ResearchDeps } from "./research.ts";
-import { commitIntent, commitRestart, isStillWanted, recordStartFailure, saveInteractionId } from "./start-store.ts";
+import { cancelledOrLeaving, checkBeforeSending } from "./start/check-before-sending.ts";
+import { commitIntent, commitRestart, recordStartFailure, saveInteractionId } from "./start-store.ts";
 
 export interface StartRequest {
   owner: string;
@@ -27,6 +27,8 @@ export interface StartRequest {
   estimate: Record<string, unknown>;
   /** What the user is told about the start, for whoever reads its answer later. */
   notice?: string | undefined;
+  /** Of the call. A call that is cancelled before its request is sent is not paid for; afterwards it has no effect. */
+  signal?: AbortSignal | undefined;
 }
 
 export type Started =
@@ -35,7 +37,7 @@ export type Started =
   | { kind: "started"; taskId: string; sending: Promise<void> };
 
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
-  refuseWhenLeaving(deps);
+  refuseBeforeIntent(deps, request.signal);
   const { owner, client, query, agent, enableNotifications, maxWaitMs, estimate, notice } = request;
   // One that nobody will send must not be joined.
   await recordFreeStarts(deps);
@@ -56,11 +58,15 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
   };
   const { limits, queue } = deps;
   const ids = newStartIds();
-  const admission = { join: !request.forceNew, beforeNew: request.beforeStart, limits, queue, ids };
+  const beforeNew = (): void => {
+    refuseBeforeIntent(deps, request.signal);
+    request.beforeStart?.();
+  };
+  const admission = { join: !request.forceNew, beforeNew, limits, queue, ids };
   const intent = await unlessLost(deps, ids, () => commitIntent(deps.db, wish, admission));
   if (intent.kind === "joined") return intent;
   failpoint("after-intent");
-  const attempt = { ...intent, query, agent, enableNotifications };
+  const attempt = { ...intent, query, agent, enableNotifications, signal: request.signal };
   const sending = deps.during(inRun(intent.taskId, () => send(deps, attempt)));
   return { kind: "started", taskId: intent.taskId, sending };
 }
@@ -70,7 +76,7 @@ export async function restartUnknown(
   deps: ResearchDeps,
   run: Omit<Attempt, "attemptId"> & { deadlineAt: number; beforeStart?: (() => void) | undefined },
 ): Promise<{ sending: Promise<void> } | undefined> {
-  refuseWhenLeaving(deps);
+  refuseBeforeIntent(deps, run.signal);
   run.beforeStart?.();
   const { key: keyFingerprint, baseUrl } = deps.agent.fingerprint;
   const { processId, clock, limits, queue } = deps;
@@ -89,17 +95,10 @@ export async function restartUnknown(
   return { sending: deps.during(inRun(run.taskId, () => send(deps, { ...run, attemptId }))) };
 }
 
-/** Who is on the way out could not wait for the answer, and its id would be lost. */
-function refuseWhenLeaving({ leaving }: ResearchDeps): void {
-  if (leaving.aborted) throw stoppedBefore();
+function refuseBeforeIntent(deps: ResearchDeps, signal: AbortSignal | undefined): void {
+  const refusal = cancelledOrLeaving(deps, { signal });
+  if (refusal !== undefined) throw refusal;
 }
-
-const stoppedBefore = (): AppError =>
-  new AppError({
-    code: "INTERRUPTED",
-    message: "The server is shutting down. The research was not sent and nothing was charged.",
-    suggestion: "Start it again.",
-  });
 
 interface Attempt {
   taskId: string;
@@ -107,45 +106,46 @@ interface Attempt {
   query: string;
   agent: string;
   enableNotifications: boolean;
+  signal?: AbortSignal | undefined;
 }
 
-/** What surely cost nothing may be tried again, this often and within this time. */
-const MOST_TRIES = 3;
-const TRY_WITHIN_MS = 20_000;
-const WAIT_MS = 1_000;
+/** What surely cost nothing may be sent again, this often and within this time. */
+const MAX_SENDS = 3;
+const SEND_WITHIN_MS = 20_000;
+/** Also when Google asks for no pause at all: a limit that was just exceeded is not over in the same moment. */
+const MIN_PAUSE_MS = 1_000;
 
 async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
-  const giveUpAt = deps.clock.now() + TRY_WITHIN_MS;
-  for (let tries = 1; ; tries += 1) {
-    if (deps.leaving.aborted) return settle(deps, attempt, { kind: "not_sent", error: stoppedBefore() });
+  const { clock, leaving } = deps;
+  const { taskId, attemptId, query, agent, signal } = attempt;
+  const giveUpAt = clock.monotonic() + SEND_WITHIN_MS;
+  for (let sends = 1; ; sends += 1) {
+    const refusal = cancelledOrLeaving(deps, { signal });
+    if (refusal !== undefined) return settle(deps, attempt, { kind: "withheld", error: refusal });
     failpoint("before-post");
     const begun = await deps.agent.begin({
-      query: attempt.query,
-      agent: attempt.agent,
-      labels: { run: attempt.taskId, attempt: attempt.attemptId },
-      // Not the signal of a leaving process: the answer to a paid request is worth the wait.
+      query,
+      agent,
+      labels: { run: taskId, attempt: attemptId },
+      checkBeforeSending: () => checkBeforeSending(deps, { taskId, attemptId, signal }),
+      // Not the signal of the call or of a leaving process: the answer to a paid request is worth the wait.
       signal: new AbortController().signal,
     });
     failpoint("after-post");
-    const wait = freeToTryAgain(begun) && tries < MOST_TRIES ? waitFor(begun, tries) : undefined;
-    if (wait === undefined || deps.clock.now() + wait > giveUpAt || deps.leaving.aborted) {
+    const pause = isFreeToSendAgain(begun) && sends < MAX_SENDS ? pauseAfter(begun, sends) : undefined;
+    if (pause === undefined || clock.monotonic() + pause > giveUpAt || leaving.aborted) {
       await settle(deps, attempt, begun);
       return;
     }
-    await deps.clock.sleep(wait, deps.leaving).catch(() => undefined);
-    // Meanwhile somebody may have cancelled it, or the process may be on its way out: then nothing more is sent. Nor
-    // when the database does not say: its end is free, and known.
-    if (deps.leaving.aborted || !(await isStillWanted(deps.db, attempt.taskId).catch(() => false))) {
-      await settle(deps, attempt, begun);
-      return;
-    }
+    const ended = signal === undefined ? leaving : AbortSignal.any([leaving, signal]);
+    await clock.sleep(pause, ended).catch(() => undefined);
   }
 }
 
-const freeToTryAgain = (begun: Begun): boolean => begun.kind === "not_sent" || begun.kind === "rate_limited";
+const isFreeToSendAgain = (begun: Begun): boolean => begun.kind === "not_sent" || begun.kind === "rate_limited";
 
-const waitFor = (begun: Begun, tries: number): number =>
-  (begun.kind === "rate_limited" ? begun.retryAfterMs : undefined) ?? WAIT_MS * tries;
+const pauseAfter = (begun: Begun, sends: number): number =>
+  Math.max(MIN_PAUSE_MS, (begun.kind === "rate_limited" ? begun.retryAfterMs : undefined) ?? MIN_PAUSE_MS * sends);
 
 async function settle(deps: ResearchDeps, attempt: Attempt, begun: Begun): Promise<void> {
   const { taskId, attemptId } = attempt;
@@ -165,12 +165,13 @@ async function settle(deps: ResearchDeps, attempt: Attempt, begun: Begun): Promi
       });
       return;
     case "not_sent":
+    case "withheld":
     case "refused":
     case "rate_limited":
       await failed(deps, {
         taskId,
         attemptId,
-        to: "failed",
+        to: begun.error.code === "CANCELLED" ? "cancelled" : "failed",
         error: { code: begun.error.code, message: begun.error.message },
         now,
       });
@@ -182,7 +183,7 @@ async function failed(deps: ResearchDeps, failure: Parameters<typeof recordStart
   try {
     await recordStartFailure(deps.db, failure);
   } catch {
-    if (failure.to === "failed") deps.freeStarts.set(failure.attemptId, failure);
+    if (failure.to !== "start_unknown") deps.freeStarts.set(failure.attemptId, failure);
     deps.log.forRun(failure.taskId).error(`Run ${failure.taskId}: ${failure.error.message} This could not be stored.`);
   }
 }

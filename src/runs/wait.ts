@@ -17,10 +17,10 @@ export interface Wait {
 
 /** The run as it is when the condition holds or the time is over. */
 export async function waitForRun(db: Database, clock: Clock, wait: Wait): Promise<Run> {
-  const giveUpAt = clock.now() + wait.ms;
+  const giveUpAt = clock.monotonic() + wait.ms;
   for (;;) {
     const run = await findRun(db, wait.owner, wait.taskId);
-    const left = giveUpAt - clock.now();
+    const left = giveUpAt - clock.monotonic();
     if ((await wait.until(run)) || left <= 0 || wait.signal?.aborted === true) return run;
     await clock.sleep(Math.min(LOOK_EVERY_MS, left), wait.signal).catch(() => undefined);
   }

@@ -9,7 +9,7 @@ import { openStore } from "../store/store.ts";
 import { finishRun, insertRunning, recordBeat } from "./run-store.ts";
 import { type RunChanges, watchRuns } from "./watch.ts";
 
-const clock = { now: () => Date.now(), sleep: () => Promise.resolve() };
+const clock = { now: () => Date.now(), monotonic: () => Date.now(), sleep: () => Promise.resolve() };
 const NOTHING_SPENT = { tokens: { input: 0, output: 0 }, cost: NO_COST };
 
 beforeEach(() => {

@@ -14,7 +14,7 @@ function research(ask: () => Promise<Answer>) {
     backend: { name: "api", ask },
     prompts: { render: () => "a correction" },
     invalidOutputs: { keep: async () => ({ path: "/nowhere", remove: async () => {} }) },
-    clock: { now: () => 0, sleep: async () => {} },
+    clock: { now: () => 0, monotonic: () => 0, sleep: async () => {} },
     log,
     model: undefined,
     correctionModel: undefined,

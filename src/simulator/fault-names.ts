@@ -1,6 +1,9 @@
 /** The faults that a scenario can ask for on any route. */
 
 export const FAULTS = [
+  /** Answered in full, with another status of success. */
+  "http-201",
+  "http-202",
   "http-400",
   "http-401",
   "http-403",
@@ -8,11 +11,15 @@ export const FAULTS = [
   "http-408",
   "http-409",
   "http-413",
+  /** Node's fetch sends a request again by itself when it is answered so. */
+  "http-421",
   "http-429",
   "http-429-retry-after",
   "http-500",
   "http-502",
   "http-503",
+  /** The same status from a gateway: not Google's error format. */
+  "http-503-gateway",
   "http-504",
   "reset-before",
   "reset-mid-body",

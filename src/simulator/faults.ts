@@ -34,11 +34,11 @@ const HTML: Reply = {
   frames: ["<!DOCTYPE html><html><title>Sign in</title><body>Sign in to this network.</body></html>"],
 };
 
-const BAD_GATEWAY: Reply = {
-  status: 502,
+const errorPage = (status: number): Reply => ({
+  status,
   headers: { "content-type": "text/html; charset=UTF-8" },
-  frames: ["<!DOCTYPE html><html><title>Error 502 (Server Error)!!1</title><body>That’s an error.</body></html>"],
-};
+  frames: [`<!DOCTYPE html><html><title>Error ${status}!!1</title><body>That’s an error.</body></html>`],
+});
 
 /** To the same place: whoever follows it comes back, and is counted again. */
 const DETOUR: Reply = { status: 307, headers: { location: "?redirected=true" }, frames: [""] };
@@ -152,8 +152,14 @@ export async function deliver(response: ServerResponse, delivery: Delivery): Pro
       return sendWhole(response, json('{"greeting":"hello"}'));
     case "empty-200":
       return sendWhole(response, json(""));
+    case "http-421":
     case "http-502":
-      return sendWhole(response, BAD_GATEWAY);
+      return sendWhole(response, errorPage(Number(fault.slice(-3))));
+    case "http-503-gateway":
+      return sendWhole(response, errorPage(503));
+    case "http-201":
+    case "http-202":
+      return sendWhole(response, { ...reply, status: Number(fault.slice(-3)) });
     default:
       return sendWhole(response, fault === undefined ? reply : errorReply(fault, retryAfter));
   }

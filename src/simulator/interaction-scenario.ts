@@ -116,6 +116,8 @@ export type RunRequest = "get" | "stream" | "cancel" | "delete";
 
 // Half a reply, or a slow one, is a reply: what was asked for has been done.
 const PARTIAL: readonly Fault[] = [
+  "http-201",
+  "http-202",
   "reset-mid-body",
   "malformed-json",
   "invalid-json",

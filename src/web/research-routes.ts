@@ -23,7 +23,7 @@ export function serveResearch(web: Hono<WebEnv>, { deps, shutdown }: App): void 
     ...context.get("caller"),
     client: CLIENT,
     signal: deps.leaving,
-    since: deps.clock.now(),
+    since: deps.clock.monotonic(),
     progress: () => {},
     agreed: agreed === true,
     // The page does not wait for a report: a start is answered when Google has answered.

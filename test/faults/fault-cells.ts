@@ -1,6 +1,6 @@
 /**
  * The fault matrix: every fault that the way to Google is known for, on each of the four requests, with what must come
- * of it. 29 faults × 4 requests = 116 cells; a fault that comes in several forms has a row for each.
+ * of it. 32 faults × 4 requests = 128 cells; a fault that comes in several forms has a row for each.
  */
 
 import type { ErrorCode } from "../../src/errors.ts";
@@ -65,8 +65,18 @@ const unknown = (why: string, taken = 0): Expected => ({
 const UNAVAILABLE = "GEMINI_UNAVAILABLE";
 const QUOTA = "Google's quota for this key is used up for now.";
 const overQuota = (mostPosts: number): Expected => refused(UNAVAILABLE, QUOTA, mostPosts);
-const NOT_SENT = refused(UNAVAILABLE, "The connection to Google's service failed.", 3);
+/** The address of the fault, which differs from run to run. */
+export const HOST = "the host";
+const notSent = (sentence: string): Expected => refused(UNAVAILABLE, sentence, 3);
+const REFUSED = notSent(`The connection to ${HOST} was refused.`);
+const NO_ADDRESS = notSent(`The address of ${HOST} could not be found (DNS).`);
+const LATE = notSent(`The connection to ${HOST} timed out.`);
+const NO_TLS = notSent(
+  `No secure connection to ${HOST} could be made: its certificate or protocol was not accepted (TLS).`,
+);
 const BROKE = "The connection broke after the request was sent.";
+/** The limit is shortened where silence is played. */
+const SILENT = "Google did not answer within 0.5 s.";
 const UNREADABLE = "Google's answer could not be read.";
 
 const waits = (sentence: string | undefined): Expected => ({
@@ -76,6 +86,8 @@ const waits = (sentence: string | undefined): Expected => ({
   mostPosts: 1,
   taken: 1,
 });
+/** Followed as any other: at the end of its fault it is still under way. */
+const TAKEN: Expected = { ...waits(undefined), end: "running_async" };
 const UNREACHED = waits("Google cannot be reached; trying again");
 const FORBIDDEN = waits("Google does not allow a look at the moment; trying again");
 const TOO_LONG = waits("What Google has of this research is too long to be read here; AI Studio shows it");
@@ -142,32 +154,38 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   ambiguous(408),
   ambiguous(409),
   http(413, refused("EXECUTION_ERROR", "Google rejected the request (HTTP 413).")),
+  ambiguous(421),
   http(429, overQuota(3), RESTS),
   limited("1 second", () => "1", 3),
   limited("a date", () => new Date(Date.now() + 2_000).toUTCString(), 3),
+  limited("0", () => "0", 3),
   limited("-1", () => "-1", 3),
   // Longer than a start may wait.
   limited("10^9 seconds", () => "1000000000", 1),
   ambiguous(500),
   ambiguous(502),
-  ambiguous(503),
+  http(503, refused(UNAVAILABLE, "Google's service is overloaded or out of order (HTTP 503).")),
+  {
+    ...answer("503", { fault: "http-503-gateway" }, cells(unknown("Google answered with HTTP 503."))),
+    form: "a gateway's",
+  },
   ambiguous(504),
-  { fault: "connect timeout", cause: { kind: "thrown", code: "UND_ERR_CONNECT_TIMEOUT" }, expected: cells(NOT_SENT) },
+  { fault: "connect timeout", cause: { kind: "thrown", code: "UND_ERR_CONNECT_TIMEOUT" }, expected: cells(LATE) },
   {
     fault: "connect timeout",
     form: "refused",
     cause: { kind: "elsewhere", place: "nobody" },
-    expected: cells(NOT_SENT),
+    expected: cells(REFUSED),
   },
   {
     fault: "headers timeout",
     cause: { kind: "silence", fault: "hang", create: "accept-then-hang" },
-    expected: cells(unknown(BROKE, 1)),
+    expected: cells(unknown(SILENT, 1)),
   },
   {
     fault: "reset before send",
     cause: { kind: "thrown", code: "ECONNRESET", syscall: "connect" },
-    expected: cells(NOT_SENT),
+    expected: cells(notSent(`The connection to ${HOST} failed.`)),
   },
   // Nobody read it; from here that cannot be told from a reset after sending.
   {
@@ -176,6 +194,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     cause: { kind: "elsewhere", place: "reset" },
     expected: cells(unknown(BROKE)),
   },
+  answer("201 with an id", { fault: "http-201" }, cells(TAKEN, UNREACHED, DONE)),
+  answer("202 with an id", { fault: "http-202" }, cells(TAKEN, UNREACHED, DONE)),
   answer("reset after send", { fault: "reset-before", create: "accept-then-reset" }, cells(unknown(BROKE, 1))),
   answer("reset mid-body", { fault: "reset-mid-body" }, cells(unknown(BROKE, 1), UNREACHED, DONE)),
   answer("truncated JSON", { fault: "malformed-json" }, cells(unknown(UNREADABLE, 1), UNREACHED, DONE)),
@@ -187,22 +207,22 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: "slowloris",
     cause: { kind: "silence", fault: "slowloris", create: "slowloris" },
-    expected: cells(unknown(BROKE, 1), UNREACHED, DONE),
+    expected: cells(unknown(SILENT, 1), UNREACHED, DONE),
   },
   {
     fault: "DNS ENOTFOUND",
     cause: { kind: "elsewhere", place: "no such host" },
-    expected: cells(NOT_SENT),
+    expected: cells(NO_ADDRESS),
   },
   {
     fault: "DNS EAI_AGAIN",
     cause: { kind: "thrown", code: "EAI_AGAIN", syscall: "getaddrinfo" },
-    expected: cells(NOT_SENT),
+    expected: cells(NO_ADDRESS),
   },
   {
     fault: "TLS certificate expired",
     cause: { kind: "elsewhere", place: "expired certificate" },
-    expected: cells(NOT_SENT),
+    expected: cells(NO_TLS),
   },
   answer("redirect", { fault: "redirect" }, cells(unknown("Google answered with HTTP 307."))),
 ];

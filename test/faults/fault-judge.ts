@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import { followStream } from "../../src/runs/stream.ts";
-import type { Expected, FaultRow, FaultyRequest } from "./fault-cells.ts";
+import { type Expected, type FaultRow, type FaultyRequest, HOST } from "./fault-cells.ts";
 import { type Scene, type Setting, until, untilFinished, WHOLE_MS, withScene } from "./fault-player.ts";
 
 export interface Outcome {
@@ -54,14 +54,15 @@ export function faultsOf(outcome: Outcome, expected: Expected): string[] {
 type Seen = Pick<Outcome, "state" | "sentence" | "end"> & Partial<Outcome>;
 
 const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise<Seen>> = {
-  create: async ({ status, runner, rounds }) => {
-    const { status: state, sentence, code } = await status();
+  create: async ({ status, runner, rounds }, expected) => {
+    const { status: state, sentence: said, code } = await status();
+    const sentence = said.replace(/127\.0\.0\.1:\d+|nobody\.invalid/, HOST);
     // Whoever follows runs comes by several times, and must not start it again.
     runner.start();
     const from = rounds();
     await until("the runner goes round", () => rounds() > from + 2);
     const { status: end } = await status();
-    return { state, sentence, code, end };
+    return { state, sentence: expected.sentence === undefined ? undefined : sentence, code, end };
   },
 
   get: async (scene, expected) => {
@@ -158,7 +159,7 @@ async function attemptsOf({ research, taskId }: Scene): Promise<number> {
 
 /** Of the simulated Google's own sentences, pages and addresses. */
 const UPSTREAM =
-  /invalid argument|authentication credential|caller does not|ListModels|entity was not found|was aborted|payload|billing details|exhausted|internal error|overloaded\. Please|Deadline expired|DOCTYPE|Sign in|That’s an error|greeting|redirected|fetch failed|getaddrinfo|certificate|127\.0\.0\.1|fault-key/i;
+  /invalid argument|authentication credential|caller does not|ListModels|entity was not found|was aborted|payload|billing details|exhausted|internal error|overloaded\. Please|Deadline expired|DOCTYPE|Sign in|That’s an error|greeting|redirected|fetch failed|getaddrinfo|certificate has|127\.0\.0\.1|fault-key/i;
 
 const foreignWords = ({ logged }: Scene, sentence: string | undefined): string[] =>
   [...logged, sentence ?? ""].filter((text) => UPSTREAM.test(text)).map((text) => `upstream text: ${text}`);

@@ -33,6 +33,7 @@ const QUICK_LIMITS = {
 /** Where Google does what it is asked, nobody's hurry may come before its word. */
 const patientClock: Clock = {
   now: () => BEGAN + (Date.now() - BEGAN) / 10,
+  monotonic: () => (Date.now() - BEGAN) / 10,
   sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 50), signal),
 };
 const BEGAN = Date.now();
@@ -88,7 +89,7 @@ export async function withScene<Result>(
     });
     const limits = row.cause.kind === "silence" ? QUICK_LIMITS[at] : SMALL;
     const google = { apiKey: "fault-key-777", vertex: false, baseUrl: gemini.url };
-    const agent = createInteractionsAgent({ ...google, log, limits, fetch: way.fetch });
+    const agent = createInteractionsAgent({ ...google, log, limits, fetch: way.fetch, sendOnce: way.sendOnce });
     const research = { ...stage.deps(agent), log };
     let rounds = 0;
     const deliver = async (): Promise<void> => void (rounds += 1);
@@ -104,9 +105,12 @@ export async function withScene<Result>(
       others += 1;
       await start(`${request.query} Also question ${others}.`);
     };
+    // Also as Google counts them: what happens below our own call is seen only there.
+    const arrived = (): number =>
+      gemini.ledger.entries().filter(({ method, path }) => method === "POST" && path.endsWith("/interactions")).length;
     const counts = {
       startAnother,
-      posts: () => way.sent.create - others,
+      posts: () => Math.max(way.sent.create, arrived()) - others,
       taken: () => gemini.ledger.acceptedStarts().filter(({ labels }) => labels["run"] === taskId).length,
     };
     const heal = (): void => {

@@ -3,12 +3,15 @@
 import { createServer, type Server } from "node:net";
 import * as tls from "node:tls";
 import type { Fetch } from "../../src/gemini/guarded-fetch.ts";
+import { NotSent, sendOnce, type SendOnce } from "../../src/gemini/paid-start/send-once.ts";
 import { makeExpiredCertificate } from "../support/expired-certificate.ts";
 import type { Interactions } from "../support/research.ts";
 import type { Cause, FaultyRequest } from "./fault-cells.ts";
 
 export interface FaultyWay {
   fetch: Fetch;
+  /** Of paid starts. */
+  sendOnce: SendOnce;
   /** How many of each kind were sent, or tried to be. */
   sent: Record<FaultyRequest, number>;
   heal(): void;
@@ -29,6 +32,13 @@ export async function openFaultyWay(cause: Cause, request: FaultyRequest): Promi
       const goesElsewhere = !healed && kind === request && place !== undefined;
       // With its own signal: a Request alone forgets whose it followed when that one is collected.
       return fetch(goesElsewhere ? await sentTo(asked, place.url) : input, init);
+    },
+    sendOnce: (asked) => {
+      sent.create += 1;
+      const isFaulty = !healed && request === "create";
+      if (isFaulty && cause.kind === "thrown") throw new NotSent(connectFault(cause), asked.url.host);
+      if (!isFaulty || place === undefined) return sendOnce(asked);
+      return sendOnce({ ...asked, url: new URL(asked.url.pathname + asked.url.search, place.url) });
     },
     heal: () => {
       healed = true;

@@ -109,8 +109,11 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
     heal: () => void (healthy = true),
     agentFor: ({ processId, pass }) => ({
       fingerprint: { key: "k", baseUrl: "" },
-      begin: async ({ labels }): Promise<Begun> => {
+      begin: async ({ labels, checkBeforeSending }): Promise<Begun> => {
         const attempt = labels["attempt"] ?? "";
+        await time.sleep(chance.upTo(200));
+        const refusal = await checkBeforeSending();
+        if (refusal !== undefined) return { kind: "withheld", error: refusal };
         posts.set(attempt, (posts.get(attempt) ?? 0) + 1);
         const kind = healthy ? "accepted" : (chance.pick(BEGINNINGS) ?? "accepted");
         await time.sleep(chance.upTo(2_000));

@@ -77,6 +77,7 @@ export function beginLife(world: World, machine: number): Life {
   const client: Client = { pass, killed: () => killed, refuses: () => diskFullUntil > time.now() };
   const clock = {
     now: () => BEGINNING + time.now() + (world.skew[machine] ?? 0),
+    monotonic: () => time.now(),
     sleep: async (ms: number, signal?: AbortSignal) => {
       await time.sleep(ms, signal);
       await pass();

@@ -1,9 +1,10 @@
 /** The adapter to Google's agent in front of the simulator, with its log and the judge of what was sent and taken. */
 
 import { onTestFinished } from "vitest";
-import type { Agent, Begun } from "../../src/gemini/agent.ts";
+import type { Agent, BeginRequest, Begun } from "../../src/gemini/agent.ts";
 import { DEFAULT_AGENT } from "../../src/gemini/agents.ts";
 import { createInteractionsAgent } from "../../src/gemini/interactions.ts";
+import type { SendOnce } from "../../src/gemini/paid-start/send-once.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { startSimulator, type Simulator } from "../../src/simulator/server.ts";
 import type { Interactions } from "./research.ts";
@@ -19,7 +20,7 @@ export interface Stage {
 
 export function agentAt(
   baseUrl: string,
-  { apiKey }: { apiKey: string | undefined } = { apiKey: KEY },
+  options: { apiKey?: string | undefined; sendOnce?: SendOnce } = {},
 ): { agent: Agent; logged: string[] } {
   const logged: string[] = [];
   const log = createLog({
@@ -28,7 +29,7 @@ export function agentAt(
     redact: (text) => text,
     write: (line) => void logged.push(line),
   });
-  return { agent: createInteractionsAgent({ apiKey, vertex: false, baseUrl, log }), logged };
+  return { agent: createInteractionsAgent({ apiKey: KEY, vertex: false, baseUrl, log, ...options }), logged };
 }
 
 export async function openStage(interactions: Interactions = {}): Promise<Stage> {
@@ -37,11 +38,16 @@ export async function openStage(interactions: Interactions = {}): Promise<Stage>
   return { gemini, ...agentAt(gemini.url) };
 }
 
-export const start = (agent: Agent, signal: AbortSignal = never): Promise<Begun> =>
+export const start = (
+  agent: Agent,
+  signal: AbortSignal = never,
+  checkBeforeSending: BeginRequest["checkBeforeSending"] = async () => undefined,
+): Promise<Begun> =>
   agent.begin({
     query: "Is the café “old”? 日本",
     agent: DEFAULT_AGENT,
     labels: { run: "r-1", attempt: "a-1" },
+    checkBeforeSending,
     signal,
   });
 

@@ -22,6 +22,7 @@ export const setAhead = (ms: number): void => void (ahead = ms);
 /** True times otherwise, and no pauses worth mentioning. */
 export const clock = {
   now: () => systemClock.now() + ahead,
+  monotonic: systemClock.monotonic,
   sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 50, signal),
 };
 

@@ -12,7 +12,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
     throw new Error("This operation was to reach for nothing.");
   };
   const deps: OperationDeps = {
-    clock: { now: () => 1_234, sleep: missing },
+    clock: { now: () => 1_234, monotonic: () => 1_234, sleep: missing },
     log: createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) }),
     database: missing,
     recorder: missing,

@@ -18,6 +18,7 @@ import { allowWrites, refuseWrites, sharedFor } from "./databases.ts";
 const began = Date.now();
 export const clock = {
   now: () => began + (Date.now() - began) * 50,
+  monotonic: () => (Date.now() - began) * 50,
   sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 50, signal),
 };
 
@@ -101,7 +102,11 @@ export async function openStage({ onTestFinished }: Occasion): Promise<Stage> {
     tell: async ({ body }) => told.push(body),
     agent: {
       fingerprint: { key: "k", baseUrl: "" },
-      begin: async () => ({ kind: "accepted", interactionId: FINISHED.id }),
+      begin: async ({ checkBeforeSending }) => {
+        const refusal = await checkBeforeSending();
+        if (refusal !== undefined) return { kind: "withheld", error: refusal };
+        return { kind: "accepted", interactionId: FINISHED.id };
+      },
       look: async () => ({ kind: "found", interaction: FINISHED }),
       cancel: async () => ({ kind: "found", interaction: FINISHED }),
       follow: async () => {},

@@ -31,6 +31,8 @@ export async function openSender(context: Pick<TestContext, "onTestFinished">, a
     ...stage.deps({
       fingerprint: { key: "a-key", baseUrl: "https://google.test" },
       begin: async (wish) => {
+        const refusal = await wish.checkBeforeSending();
+        if (refusal !== undefined) return { kind: "withheld", error: refusal };
         sent.push(wish);
         sentAt.push(now - began);
         return answers[Math.min(sent.length, answers.length) - 1] ?? LOST;
@@ -38,6 +40,7 @@ export async function openSender(context: Pick<TestContext, "onTestFinished">, a
     }),
     clock: {
       now: () => now,
+      monotonic: () => now,
       sleep: async (ms: number) => {
         now += ms;
         await asleep.shift()?.();

@@ -1,0 +1,143 @@
+/** A paid request as a server on loopback sees it: one connection, one request, nothing before the last check. */
+
+import { createServer, type RequestListener } from "node:http";
+import { type AddressInfo, connect, createServer as createTcpServer, type Server } from "node:net";
+import { gzipSync } from "node:zlib";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { agentAt, never, start } from "../../../test/support/agent-stage.ts";
+import { AppError } from "../../errors.ts";
+import { NotSent, type OneRequest, sendOnce, Withheld } from "./send-once.ts";
+
+const ACCEPTED = JSON.stringify({ id: "v1_a", status: "in_progress" });
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a listening TCP server has no other kind of address
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Keeps connections alive as Google does, and counts what arrives on them. */
+async function serve(answer: RequestListener) {
+  const seen = { connections: 0, requests: 0, bytes: 0 };
+  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    seen.requests += 1;
+    request.resume().once("end", () => answer(request, response));
+  });
+  server.on("connection", (socket) => {
+    seen.connections += 1;
+    socket.on("data", (data) => (seen.bytes += data.length));
+  });
+  onTestFinished(() => server.closeAllConnections());
+  return { url: await listen(server), seen };
+}
+
+const wish = (url: string, more: Partial<OneRequest> = {}): OneRequest => ({
+  url: new URL(url),
+  method: "POST",
+  headers: new Headers({ "content-type": "application/json", "x-goog-api-key": "a-key" }),
+  body: Buffer.from('{"input":"日本"}'),
+  signal: never,
+  environment: {},
+  checkBeforeSending: async () => undefined,
+  maxAnswerBytes: 1_000,
+  ...more,
+});
+
+describe("a paid request", () => {
+  test("that is answered with 421 is not sent again (I8)", async () => {
+    const { url, seen } = await serve((_request, response) => void response.writeHead(421).end());
+    expect(await start(agentAt(url).agent)).toEqual({ kind: "unknown", why: "Google answered with HTTP 421." });
+    expect(seen).toMatchObject({ connections: 1, requests: 1 });
+  });
+
+  test("does not use the connection that a poll left open, which may be stale (I8)", async () => {
+    const ports: Record<string, Set<number | undefined>> = { GET: new Set(), POST: new Set() };
+    const { url } = await serve((request, response) => {
+      ports[request.method ?? ""]?.add(request.socket.remotePort);
+      response.end(ACCEPTED);
+    });
+    const { agent } = agentAt(url);
+    await agent.look("v1_a", never);
+    // By now the connection is idle, and fetch would take it.
+    await new Promise((resolve) => void setTimeout(resolve, 100));
+    expect(await start(agent)).toEqual({ kind: "accepted", interactionId: "v1_a" });
+    expect(ports["POST"]?.size).toBe(1);
+    expect([...(ports["POST"] ?? [])].filter((port) => ports["GET"]?.has(port))).toEqual([]);
+  });
+
+  test("connects first, and is checked before its first byte is written (I8)", async () => {
+    const { url, seen } = await serve((_request, response) => void response.end(ACCEPTED));
+    const atCheck: unknown[] = [];
+    const checkBeforeSending = async (): Promise<undefined> => {
+      await expect.poll(() => seen.connections).toBe(1);
+      atCheck.push({ ...seen });
+    };
+    const { status, text } = await sendOnce(wish(url, { checkBeforeSending }));
+    expect(atCheck).toEqual([{ connections: 1, requests: 0, bytes: 0 }]);
+    expect({ status, text }).toEqual({ status: 200, text: ACCEPTED });
+  });
+
+  test("is withheld when the check says no: not a byte arrives (I8)", async () => {
+    const { url, seen } = await serve((_request, response) => void response.end(ACCEPTED));
+    const reason = new AppError({ code: "CANCELLED", message: "It was cancelled." });
+    const sending = sendOnce(wish(url, { checkBeforeSending: async () => reason }));
+    await expect(sending).rejects.toEqual(new Withheld(reason));
+    expect(seen).toMatchObject({ requests: 0, bytes: 0 });
+  });
+
+  test("whose connection is closed during the check was not sent (I8)", async () => {
+    const server = createTcpServer((socket) => void socket.on("error", () => {}).resetAndDestroy());
+    const url = await listen(server);
+    const checkBeforeSending = (): Promise<undefined> =>
+      new Promise((resolve) => void setTimeout(() => resolve(undefined), 300));
+    await expect(sendOnce(wish(url, { checkBeforeSending }))).rejects.toBeInstanceOf(NotSent);
+  });
+
+  test("whose connection breaks after it was written is not called unsent (I8)", async () => {
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => {}).once("data", () => socket.resetAndDestroy());
+    });
+    const fault = await sendOnce(wish(await listen(server))).catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(Error);
+    expect(fault).not.toBeInstanceOf(NotSent);
+  });
+
+  test("is aborted by its signal, also while the answer is being read (I8)", async () => {
+    const { url, seen } = await serve((_request, response) => void response.writeHead(200).write("{"));
+    const controller = new AbortController();
+    const sending = sendOnce(wish(url, { signal: controller.signal }));
+    await expect.poll(() => seen.requests).toBe(1);
+    setTimeout(() => controller.abort(), 50);
+    await expect(sending).rejects.toThrow("abort");
+  });
+
+  test("reads a compressed answer, within its bound (S4)", async () => {
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(ACCEPTED));
+    });
+    expect(await sendOnce(wish(url))).toMatchObject({ text: ACCEPTED });
+    await expect(sendOnce(wish(url, { maxAnswerBytes: 10 }))).rejects.toMatchObject({ name: "AnswerTooLong" });
+  });
+
+  test("goes through the proxy of the environment, unless NO_PROXY names its host (B7)", async () => {
+    const { url } = await serve((request, response) => void response.end(request.headers.host));
+    const targets: string[] = [];
+    const proxy = createTcpServer((socket) => {
+      socket
+        .on("error", () => {})
+        .once("data", (data) => {
+          targets.push(String(data).split("\r\n")[0] ?? "");
+          const onward = connect(Number(new URL(url).port), "127.0.0.1", () => onward.write(data));
+          onward.on("error", () => {}).pipe(socket);
+          socket.pipe(onward);
+        });
+    });
+    const environment = { HTTP_PROXY: await listen(proxy) };
+    const target = `http://google.test:${new URL(url).port}/v1beta/interactions`;
+    expect(await sendOnce(wish(target, { environment }))).toMatchObject({ status: 200 });
+    expect(targets).toEqual([`POST ${target} HTTP/1.1`]);
+    await sendOnce(wish(url, { environment: { ...environment, NO_PROXY: "127.0.0.1" } }));
+    expect(targets).toHaveLength(1);
+  });
+});
