@@ -179,44 +179,6 @@ describe("a start", () => {
   });
 });
 
-describe("a pause that Google asks for", () => {
-  const pauseAfter = async (headers: Record<string, string>, body = "{}") => {
-    const begun = await start(answering(429, { body, headers }).agent);
-    return begun.kind === "rate_limited" ? begun.retryAfterMs : begun.kind;
-  };
-  const info = (delay: string): string => JSON.stringify({ error: { details: [{ retryDelay: delay }] } }, undefined, 1);
-
-  test.each([
-    ["2", "{}", 2_000],
-    ["0", "{}", 0],
-    ["-5", "{}", 0],
-    ["900", "{}", 900_000],
-    ["901", "{}", 900_000],
-    ["soon", info("3s"), undefined],
-    ["2", info("3s"), 2_000],
-  ])("P4 %s in the header and %s in the body is %j ms", async (header, body, ms) => {
-    expect(await pauseAfter({ "retry-after": header }, body)).toBe(ms);
-  });
-
-  test.each([
-    ["3s", 3_000],
-    ["1.25s", 1_250],
-    ["34.074824224s", 34_075],
-    ["12s", 12_000],
-    ["3", undefined],
-    ["s", undefined],
-  ])("P4 %s in the body alone is %j ms", async (delay, ms) => {
-    expect(await pauseAfter({}, info(delay))).toBe(ms);
-  });
-
-  test("P4 may be a date", async () => {
-    vi.useFakeTimers({ now: Date.parse("2026-11-05T04:00:00Z"), toFake: ["Date"] });
-    onTestFinished(() => void vi.useRealTimers());
-    expect(await pauseAfter({ "retry-after": "Thu, 05 Nov 2026 04:00:30 GMT" })).toBe(30_000);
-    expect(await pauseAfter({ "retry-after": "Thu, 05 Nov 2026 03:00:00 GMT" })).toBe(0);
-  });
-});
-
 describe("a look", () => {
   test("J1 that finds the interaction tells it", async () => {
     const { agent } = answering(200, { body: JSON.stringify({ id: "v1_a", status: "in_progress" }) });

@@ -21,6 +21,7 @@ const REFUSED: Row[] = [
   ["http-404", "EXECUTION_ERROR", "Google does not know the model deep-research-preview-04-2026.", 1, 0],
   ["http-413", "EXECUTION_ERROR", "Google rejected the request (HTTP 413).", 1, 0],
   ["http-429", "GEMINI_UNAVAILABLE", "Google's quota for this key is used up for now.", 3, 0],
+  ["http-503", "GEMINI_UNAVAILABLE", "Google's service is overloaded or out of order (HTTP 503).", 1, 0],
 ];
 
 const UNREADABLE = `Google's answer could not be read. ${UNKNOWN}`;
@@ -31,7 +32,8 @@ const AMBIGUOUS: Row[] = [
   ["http-409", "START_UNKNOWN", `Google answered with HTTP 409. ${UNKNOWN}`, 1, 0],
   ["http-500", "START_UNKNOWN", `Google answered with HTTP 500. ${UNKNOWN}`, 1, 0],
   ["http-502", "START_UNKNOWN", `Google answered with HTTP 502. ${UNKNOWN}`, 1, 0],
-  ["http-503", "START_UNKNOWN", `Google answered with HTTP 503. ${UNKNOWN}`, 1, 0],
+  ["http-503-gateway", "START_UNKNOWN", `Google answered with HTTP 503. ${UNKNOWN}`, 1, 0],
+  ["http-421", "START_UNKNOWN", `Google answered with HTTP 421. ${UNKNOWN}`, 1, 0],
   ["http-504", "START_UNKNOWN", `Google answered with HTTP 504. ${UNKNOWN}`, 1, 0],
   ["reset-before", "START_UNKNOWN", BROKE, 1, 0],
   ["html-200", "START_UNKNOWN", UNREADABLE, 1, 0],
@@ -95,9 +97,13 @@ describe.concurrent("the paid request", () => {
     const answers = addresses.map(async (GOOGLE_GEMINI_BASE_URL) =>
       (await scene.server({ env: { GOOGLE_GEMINI_BASE_URL } })).call(START, { query: GOOGLE_GEMINI_BASE_URL }),
     );
-    for (const { structured } of await Promise.all(answers)) {
+    const messages = [
+      `The connection to ${new URL(scene.gemini.url).host} was refused.`,
+      "The address of nobody.invalid could not be found (DNS).",
+    ];
+    for (const [n, { structured }] of (await Promise.all(answers)).entries()) {
       expect(structured).toMatchObject({
-        error: { code: "GEMINI_UNAVAILABLE", message: "The connection to Google's service failed." },
+        error: { code: "GEMINI_UNAVAILABLE", message: messages[n] },
         status: "failed",
       });
     }
