@@ -53,6 +53,7 @@ function impossible({ client, transport, scenario }: Trial, error: unknown): Ver
 async function trialsOf(client: Client, transport: Transport): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const scenario of scenarios) {
+    if (scenario === "interactive" && client.interactive === undefined) continue;
     const report = scenario === "long-report" ? longReport : usualReport;
     const trial: Trial = { client, transport, scenario, patienceSeconds, report };
     const verdict = await runTrial(trial).catch((error: unknown) => impossible(trial, error));

@@ -35,8 +35,10 @@ export interface Client {
   /** Inside `node_modules/.bin`. */
   bin: string;
   api: ModelApi;
-  /** Writes its configuration and says how it is started. */
+  /** Writes its configuration and returns how it is started. */
   prepare(place: Place): Launch;
+  /** The same for a person at a terminal; `ready` is what the screen shows once a question can be typed. */
+  interactive?(place: Place): Launch & { ready: RegExp };
 }
 
 /** What every client calls our server. */

@@ -107,18 +107,27 @@ function failure({ trial, world, session, end }: Evidence, sent: string): string
   const output = session.output();
   const how = `exit ${end.code}: ${lastWords(output)}`;
   const paid = world.gemini.ledger.acceptedStarts().length;
-  const wanted = trial.scenario === "patient" ? 0 : 1;
+  const isResearch = trial.scenario !== "patient" && trial.scenario !== "interactive";
+  const wanted = isResearch ? 1 : 0;
   if (exchanges.length === 0) return `no result of a tool reached the model; ${how}`;
   if (paid !== wanted) return `${paid} paid starts instead of ${wanted}`;
   if (sent === "")
     return `it ended without the report; ${how}; its model last read: ${exchanges.at(-1)?.output.slice(0, 100)}`;
-  if (trial.scenario !== "patient" && letters(sent) !== letters(trial.report)) return "another report than was written";
+  if (isResearch && letters(sent) !== letters(trial.report)) return "another report than was written";
   if (!output.includes(lastWord(exchanges.at(-1)?.output ?? ""))) return `the answer of its model was lost; ${how}`;
+  if (IN_BACKGROUND.test(output)) return `a quick search went to the background: ${lastWords(output)}`;
   return undefined;
 }
 
+/** How Claude Code shows a call that became a task: the turn ends without an answer. */
+const IN_BACKGROUND = /server-side task|moved to the background|task still running/;
+
+/** Where programs look for their own updates; the name of a package registry is nobody's business here. */
+const REGISTRY = /\bregistry\./;
+
 function notesOn({ world, session, left }: Evidence, facts: WireFacts): string[] {
-  const outside = [...world.gate.wanted].sort();
+  const hosts = [...world.gate.wanted].map((host) => (REGISTRY.test(host) ? "a package registry" : host));
+  const outside = [...new Set(hosts)].sort();
   return [
     ...(session.model.searched() ? ["its model had to look for our tools before it could call them"] : []),
     ...(facts.cancelled > 0 ? [`cancelled while running: ${facts.cancelled}`] : []),

@@ -80,7 +80,7 @@ export function page(verdicts: readonly Verdict[], around: Circumstances): strin
   const packages = around.clients.map((client) => `${client.package} ${client.version}`).join(", ");
   return `# Clients
 
-Real clients, headless, each with a scripted model of its own API on loopback, this server, and a simulated Google. They run in an empty home, without an account, and their proxy variables lead to a proxy that refuses everything; what ignores them is not seen. Limits and settings are the clients' own defaults, except that tools need no approval, and that Codex is told to wait for the server (\`required\`) and takes the model name gpt-5.5, whose limits it knows.
+Real clients, headless unless said otherwise, each with a scripted model of its own API on loopback, this server, and a simulated Google. They run in an empty home, without an account, and their proxy variables lead to a proxy that refuses everything; what ignores them is not seen. Limits and settings are the clients' own defaults, except that tools need no approval, and that Codex is told to wait for the server (\`required\`) and takes the model name gpt-5.5, whose limits it knows.
 
 \`${around.command}\`, ${new Date().toISOString().slice(0, 10)}, commit ${commit()}, Node ${versions.node}, ${platform} ${arch}, ${availableParallelism()} cores. ${packages}.
 
@@ -88,6 +88,7 @@ Real clients, headless, each with a scripted model of its own API on loopback, t
 - **long-report**: the same with ${around.long.toLocaleString("en")} characters.
 - **patient**: one \`deep_search\` that lasts ${around.patienceSeconds} s.
 - **impatient**: the client is killed (SIGKILL) 2 s after Google took the research, before the call was answered; a new process of it finds the run with \`list_research\` and reads it.
+- **interactive**: the client in a real terminal (tmux), as a person uses it: a question is typed, its model calls \`search\` once. The answer must come in the same turn; the headless trials do not show it when a call is moved to the background.
 
 A pass means: the client ended with its model's answer, the model had read every line of the report, and Google's ledger shows exactly one paid start (none for \`deep_search\`). *cut* means that all went well, but the client gave its model a part of the report only.
 

@@ -5,7 +5,7 @@ import type { Script, Step } from "./model.ts";
 
 export const QUESTION = "How do heat pumps perform in cold climates?";
 /** Stands in a final answer, so that it is told from anything else a client prints. */
-const DONE = "LAB-DONE";
+export const DONE = "LAB-DONE";
 
 /** Between two looks, where the tool itself cannot wait. */
 const PAUSE_MS = 3_000;
@@ -81,6 +81,12 @@ export const RESEARCH = opening("start_deep_research", { query: QUESTION }, coll
 
 /** One call that blocks. */
 export const BLOCKING = opening("deep_search", { query: QUESTION }, ({ exchanges }) => {
+  const last = exchanges.at(-1);
+  return last === undefined ? undefined : finish(last);
+});
+
+/** One call that ends within seconds. */
+export const QUICK = opening("__search", { query: QUESTION }, ({ exchanges }) => {
   const last = exchanges.at(-1);
   return last === undefined ? undefined : finish(last);
 });

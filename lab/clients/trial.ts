@@ -4,11 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ScenarioInput } from "../../src/simulator/scenario.ts";
 import type { Client } from "./client.ts";
 import { judge, type Verdict } from "./judge.ts";
-import { BLOCKING, COME_BACK, RESEARCH } from "./script.ts";
+import { BLOCKING, COME_BACK, QUICK, RESEARCH } from "./script.ts";
 import { type Session, startSession } from "./session.ts";
+import { startTerminalSession } from "./terminal-session.ts";
 import { openWorld, type Transport, type World } from "./world.ts";
 
-export const SCENARIOS = ["research", "long-report", "patient", "impatient"] as const;
+export const SCENARIOS = ["research", "long-report", "patient", "impatient", "interactive"] as const;
 
 export interface Trial {
   client: Client;
@@ -27,6 +28,7 @@ const KILL_AFTER_MS = 2_000;
 const ROUNDS = 2;
 
 function simulated({ scenario, patienceSeconds, report }: Trial): ScenarioInput {
+  if (scenario === "interactive") return { name: "lab" };
   if (scenario !== "patient") return { name: "lab", interactions: { duration_ms: RESEARCH_MS, report } };
   const latency_ms = Math.round((patienceSeconds * 1_000) / ROUNDS);
   return { name: "lab", tasks: { deep_search: [{ latency_ms }], verify: [{ answer: "verified", latency_ms }] } };
@@ -49,6 +51,7 @@ async function playImpatient(client: Client, world: World): Promise<Session> {
 
 async function play({ client, scenario }: Trial, world: World): Promise<Session> {
   if (scenario === "impatient") return playImpatient(client, world);
+  if (scenario === "interactive") return startTerminalSession(client, world, QUICK);
   return startSession(client, world, scenario === "patient" ? BLOCKING : RESEARCH);
 }
 
