@@ -3,7 +3,6 @@ import { openStage } from "../../test/support/research-deps.ts";
 import type { RunResult } from "../runs/run.ts";
 import { finishRun, insertRunning } from "../runs/run-store.ts";
 import type { Database } from "../store/database.ts";
-import type { ReportView } from "../web/wire.ts";
 import { reportHtmlDocument, reportPage } from "./report-html.ts";
 
 const TASK_ID = "11111111-2222-4333-8444-555555555555";
@@ -44,7 +43,7 @@ async function openWorld(
 
 test("a stored report for the page, cleaned, with its citations in place", async (t) => {
   const db = await openWorld(t, { to: "completed", result: RESULT });
-  const view: ReportView = await reportPage(db, WANTED);
+  const view = await reportPage(db, WANTED);
   expect(view).toEqual({
     task_id: TASK_ID,
     title: "Deep",

@@ -7,7 +7,7 @@ import { isoTime } from "../platform/clock.ts";
 import type { ReportMetadata } from "../reports/report-facts.ts";
 import type { SaveRequest } from "../reports/save-markdown.ts";
 import { readStored } from "../runs/read.ts";
-import { isFinished, type Run, type RunResult } from "../runs/run.ts";
+import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
 import type { Database } from "../store/database.ts";
 import { factLines } from "./answer-text.ts";
 import { type Call, defineOperation, outputSchema, taskId } from "./operation.ts";
@@ -106,7 +106,7 @@ export async function finishedReport(
   db: Database,
   owner: string,
   taskId: string,
-): Promise<{ run: Run; result: RunResult }> {
+): Promise<{ run: Run; result: StoredResult }> {
   const { run, result } = await readStored(db, owner, taskId);
   if (result === undefined || !isFinished(run.status)) throw nothingToSave(run);
   return { run, result };

@@ -8,9 +8,11 @@ import sanitizeHtml from "sanitize-html";
 const HEADINGS = ["h2", "h3", "h4", "h5", "h6"];
 
 const TEXT = ["p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "s", "hr", "br", "a", "sup"];
+/** Only a place: a picture is put there afterwards, and no image comes through here. */
+const PICTURES = ["figure"];
 const TABLES = ["div", "table", "thead", "tbody", "tr", "th", "td"];
 
-export const ALLOWED_TAGS: readonly string[] = [...HEADINGS, ...TEXT, ...TABLES];
+export const ALLOWED_TAGS: readonly string[] = [...HEADINGS, ...TEXT, ...TABLES, ...PICTURES];
 
 const ID = /^(?:s-[a-z0-9-]+|cite-\d+-\d+)$/;
 const WITHIN = /^#(?:source-\d+|s-[a-z0-9-]+)$/;
@@ -31,6 +33,7 @@ export const ALLOWED_ATTRIBUTES: Readonly<Record<string, Readonly<Record<string,
   td: { class: /^(?:center|right)$/ },
   ol: { start: /^\d{1,9}$/ },
   pre: { tabindex: /^0$/ },
+  figure: { id: /^picture-\d+$/ },
   ...Object.fromEntries(HEADINGS.map((heading) => [heading, { id: ID }])),
 };
 

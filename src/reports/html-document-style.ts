@@ -30,6 +30,8 @@ pre { overflow-x: auto; background: var(--soft); padding: 0.8rem 1rem; border-ra
 code { font-family: ui-monospace, monospace; font-size: 0.92em; background: var(--soft); }
 blockquote { margin: 1em 0; padding: 0 1rem; border-left: 4px solid var(--line); color: var(--quiet); }
 .cite { line-height: 0; white-space: nowrap; } .cite a { text-decoration: none; } .cite a:hover { text-decoration: underline; }
+.picture { margin: 1.5em 0; } .picture img { max-width: 100%; height: auto; background: #ffffff; border-radius: 0.4rem; }
+.suggestions iframe { width: 100%; border: 0; } .suggestions h2 { font-size: 1.2rem; }
 .sources ul { list-style: none; padding: 0; } .sources li { margin: 0.5rem 0; padding: 0.1rem 0.3rem; }
 .number { font-weight: 600; } .address { display: none; } .back { font-size: 0.85rem; }
 @page { margin: 18mm 16mm; }

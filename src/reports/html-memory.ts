@@ -34,7 +34,7 @@ export function createHtmlMemory(render: Render, mostCharacters: number): Render
   };
 }
 
-const keyOf = ({ report, query, sources, citations = [] }: HtmlRequest): string =>
+const keyOf = ({ report, query, sources, citations = [], pictures = [] }: HtmlRequest): string =>
   createHash("sha256")
-    .update(JSON.stringify([report, query, sources, citations]))
+    .update(JSON.stringify([report, query, sources, citations, pictures]))
     .digest("base64");

@@ -75,7 +75,7 @@ function textOf(token: Token | undefined): string {
 }
 
 /** The reader's own way to make one. */
-type MakeToken = (type: string, tag: string, nesting: -1 | 0 | 1) => Token;
+export type MakeToken = (type: string, tag: string, nesting: -1 | 0 | 1) => Token;
 
 export function rewriteLinks(tokens: readonly Token[], allowance: Allowance, make: MakeToken): void {
   const names = new Set(tokens.flatMap(({ type, attrs }) => (type === "heading_open" ? [attrs?.[0]?.[1]] : [])));

@@ -4,8 +4,18 @@ import markdownIt, { type MarkdownIt, type RendererRule, type Token } from "mark
 import { type ByteCitation, placeCitations } from "./citation-places.ts";
 import { addCitations } from "./citation-rules.ts";
 import { allowedHtml } from "./html-allowed.ts";
-import { type Allowance, type ContentsEntry, nameHeadings, rewriteLinks, takeTitle } from "./html-tokens.ts";
+import {
+  type Allowance,
+  type ContentsEntry,
+  type MakeToken,
+  nameHeadings,
+  rewriteLinks,
+  takeTitle,
+} from "./html-tokens.ts";
 import { boundedText, restHtml } from "./html-bound.ts";
+import { insertPictures, pictureMark, type PictureSource, showPictures } from "./pictures/html.ts";
+import type { PictureFacts } from "./pictures/picture.ts";
+import { placePictures } from "./pictures/place.ts";
 import { withoutOwnList } from "./own-source-list.ts";
 import { onOneLine, titleOf } from "./report-facts.ts";
 import type { Source } from "./report.ts";
@@ -17,6 +27,9 @@ export interface HtmlRequest {
   sources: readonly Source[];
   /** Places that are known by their bytes, beside those that are written in the text. */
   citations?: readonly ByteCitation[] | undefined;
+  pictures?: readonly PictureFacts[] | undefined;
+  /** For a document that carries its pictures itself. */
+  pictureSource?: PictureSource | undefined;
 }
 
 export interface CitedSource {
@@ -39,7 +52,8 @@ export interface ReportHtml {
 /** What links and citations may add: a hostile text could make gigabytes of a few bytes. */
 const MOST_ADDED_CHARACTERS = 8_000_000;
 
-export function renderReportHtml({ report, query, sources, citations = [] }: HtmlRequest): ReportHtml {
+export function renderReportHtml(request: HtmlRequest): ReportHtml {
+  const { report, query, sources, citations = [], pictures = [] } = request;
   const placed = placeCitations(report, citations);
   const { text, rest } = boundedText(withoutOwnList(placed.text, sources));
   const cited = sources.map(citedSource);
@@ -57,12 +71,17 @@ export function renderReportHtml({ report, query, sources, citations = [] }: Htm
   addRules(md, byNumber, allowance);
   let title: string | undefined;
   let contents: ContentsEntry[] = [];
-  md.core.ruler.push("report", ({ tokens, Token: OneToken }) => {
+  const pictured = placePictures(report, pictures);
+  md.core.ruler.push("report", (state) => {
+    const { tokens, Token: OneToken } = state;
+    const make: MakeToken = (type, tag, nesting) => new OneToken(type, tag, nesting);
     title = takeTitle(tokens);
     contents = nameHeadings(tokens);
-    rewriteLinks(tokens, allowance, (type, tag, nesting) => new OneToken(type, tag, nesting));
+    rewriteLinks(tokens, allowance, make);
+    state.tokens = insertPictures(tokens, pictured, make);
   });
-  const html = allowedHtml(md.render(text)) + restHtml(rest, md.utils.escapeHtml);
+  const safe = showPictures(allowedHtml(md.render(text)), pictures, request.pictureSource);
+  const html = safe + restHtml(rest, md.utils.escapeHtml);
   return { title: title ?? titleOf(query), html, contents, sources: cited };
 }
 
@@ -122,6 +141,7 @@ function addRules(md: MarkdownIt, sources: ReadonlyMap<number, CitedSource>, all
       return `<div class="table" role="region" aria-label="Table ${tables}" tabindex="0"><table>\n`;
     },
     table_close: () => "</table></div>\n",
+    picture: (tokens: Token[], at: number) => pictureMark(Number(tokens[at]?.meta?.["n"])),
     citation: (tokens: Token[], at: number) => {
       const n = Number(tokens[at]?.meta?.["n"]);
       const source = sources.get(n);

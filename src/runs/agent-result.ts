@@ -1,8 +1,10 @@
 /** A finished interaction as a result: its report, and its sources numbered as the report cites them. */
 
 import type { Interaction } from "../gemini/agent.ts";
+import { keepPictures } from "../reports/pictures/keep.ts";
 import { numberSources, type Source } from "../reports/report.ts";
-import type { RunResult } from "./run.ts";
+import { keepSuggestions } from "../reports/suggestions/keep.ts";
+import type { NewResult } from "./run.ts";
 
 /** The agent ends its reports with `3. [domain](address)`: its own numbers, which its `[cite: 3]` marks use. */
 const LISTED_SOURCE = /^[ \t]*(\d{1,4})\.[ \t]+\[([^\]\n]*)\]\((https?:\/\/[^)\s]+)\)[ \t\r]*$/gm;
@@ -10,14 +12,16 @@ const LISTED_SOURCE = /^[ \t]*(\d{1,4})\.[ \t]+\[([^\]\n]*)\]\((https?:\/\/[^)\s
 export function resultOf(
   interaction: Interaction,
   { partial, note }: { partial: boolean; note?: string | undefined },
-): RunResult {
+): NewResult {
   const sources = citedSources(interaction);
   const byUrl = new Map(sources.map((source) => [source.url, source.n]));
   const citations = interaction.citations.flatMap(({ sourceIndex, startByte, endByte }) => {
     const n = byUrl.get(interaction.sources[sourceIndex]?.url ?? "");
     return n === undefined ? [] : [{ n, start_byte: startByte, end_byte: endByte }];
   });
-  const { pictures, earlierOutputs, rawStatus } = interaction;
+  const { earlierOutputs, rawStatus } = interaction;
+  const { pictures, note: lacking } = keepPictures(interaction.pictures);
+  const notes = [note, lacking].filter((each) => each !== undefined);
   return {
     report: interaction.report,
     sources,
@@ -25,11 +29,12 @@ export function resultOf(
     metadata: {
       upstream_status: rawStatus,
       searches: interaction.searches.length,
-      ...(pictures.length > 0 ? { images: pictures.length } : {}),
       ...(earlierOutputs.length > 0 ? { earlier_outputs: earlierOutputs } : {}),
-      ...(note === undefined ? {} : { note }),
+      ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
     },
     partial,
+    pictures,
+    searchSuggestions: keepSuggestions(interaction.searchSuggestions),
   };
 }
 

@@ -11,7 +11,7 @@ import type { ClaimedRun } from "./claim-store.ts";
 import { costColumns } from "./cost-columns.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./result-figures-store.ts";
 import { dropResult, saveResult } from "./result-store.ts";
-import { type RunResult, type RunStatus, sourcesOf } from "./run.ts";
+import { type NewResult, type RunStatus, sourcesOf } from "./run.ts";
 
 export interface Seen {
   progress: number;
@@ -45,7 +45,7 @@ export interface AgentFinish {
   to: "completed" | "failed" | "cancelled";
   /** The states it may come from; by default those of the table of legal moves. */
   from?: RunStatus[];
-  result: RunResult | undefined;
+  result: NewResult | undefined;
   raw: unknown;
   error: { code: string; message: string } | undefined;
   tokens: { input: number; output: number } | undefined;

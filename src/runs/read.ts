@@ -3,13 +3,13 @@
 import { numberSources } from "../reports/report.ts";
 import type { Database } from "../store/database.ts";
 import { lastEvent } from "./event-store.ts";
-import { isFinished, LOCAL_KINDS, type Run, type RunResult, type SavedRound } from "./run.ts";
+import { isFinished, LOCAL_KINDS, type Run, type RunResult, type SavedRound, type StoredResult } from "./run.ts";
 import { findResult, findRounds } from "./result-store.ts";
 import { findRun } from "./run-store.ts";
 
 export interface StoredRun {
   run: Run;
-  result: RunResult | undefined;
+  result: StoredResult | undefined;
   /** What its caller was told to do about the failure. */
   advice?: string | undefined;
 }

@@ -1,11 +1,13 @@
 /** The SQL for what runs found: finished rounds, and results with their search index. */
 
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Transaction } from "kysely";
 import { z } from "zod";
 import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { insertSearchable } from "../store/dialect.ts";
-import type { RunResult, SavedRound } from "./run.ts";
+import { dropPictures, pictureFacts, savePictures } from "./picture-store.ts";
+import type { NewResult, SavedRound, StoredResult } from "./run.ts";
 
 const sourceList: z.ZodType<Source[]> = z.array(
   z.object({
@@ -40,7 +42,7 @@ export async function saveRound(db: Database, taskId: string, round: SavedRound,
 export interface SavedResult {
   taskId: string;
   query: string;
-  result: RunResult;
+  result: NewResult;
   /** The upstream's own JSON, compressed. */
   raw?: Uint8Array | undefined;
   now: number;
@@ -58,6 +60,7 @@ export async function saveResult(
     citations_json: JSON.stringify(result.citations ?? []),
     metadata_json: storable(JSON.stringify(result.metadata)),
     raw: raw ?? null,
+    suggestions: packed(result.searchSuggestions),
     partial: result.partial ? (1 as const) : (0 as const),
     saved_at: now,
   };
@@ -69,9 +72,21 @@ export async function saveResult(
     .values({ task_id: taskId, ...values, search_rowid })
     .onConflict((conflict) => conflict.column("task_id").doUpdateSet({ ...values, search_rowid }))
     .execute();
+  await savePictures(transaction, taskId, result.pictures ?? []);
 }
 
-export async function findResult(db: Database, taskId: string): Promise<RunResult | undefined> {
+/** Repeats its style in every entry, so that it shrinks to a fraction. */
+const packed = (suggestions: readonly string[] = []): Uint8Array | null =>
+  suggestions.length === 0 ? null : deflateRawSync(storable(JSON.stringify(suggestions)));
+
+const MAX_UNPACKED_BYTES = 8_000_000;
+
+const unpacked = (suggestions: Uint8Array | null): string[] =>
+  suggestions === null
+    ? []
+    : stringList.parse(JSON.parse(inflateRawSync(suggestions, { maxOutputLength: MAX_UNPACKED_BYTES }).toString()));
+
+export async function findResult(db: Database, taskId: string): Promise<StoredResult | undefined> {
   const row = await db.selectFrom("research_results").selectAll().where("task_id", "=", taskId).executeTakeFirst();
   if (row === undefined) return undefined;
   return {
@@ -80,6 +95,8 @@ export async function findResult(db: Database, taskId: string): Promise<RunResul
     citations: citationList.parse(JSON.parse(row.citations_json)),
     metadata: anyRecord.parse(JSON.parse(row.metadata_json)),
     partial: row.partial === 1,
+    pictures: await pictureFacts(db, taskId),
+    searchSuggestions: unpacked(row.suggestions),
   };
 }
 
@@ -131,26 +148,47 @@ export async function roundSummaries(db: Database, taskId: string) {
 }
 
 /** What a run has found before it is done; a longer text replaces a shorter one. */
-export async function savePartial(db: Database, taskId: string, result: RunResult, now: number): Promise<void> {
+export async function savePartial(db: Database, taskId: string, result: NewResult, now: number): Promise<void> {
   const values = {
     report_markdown: storable(result.report),
     sources_json: storable(JSON.stringify(result.sources)),
     citations_json: JSON.stringify(result.citations ?? []),
     metadata_json: storable(JSON.stringify(result.metadata)),
+    suggestions: packed(result.searchSuggestions),
     partial: 1 as const,
     saved_at: now,
   };
-  await db
-    .insertInto("research_results")
-    .values({ task_id: taskId, ...values })
-    .onConflict((conflict) => conflict.column("task_id").doUpdateSet(values).where("research_results.partial", "=", 1))
-    .execute();
+  await db.transaction().execute(async (transaction) => {
+    const saved = await transaction
+      .insertInto("research_results")
+      .values({ task_id: taskId, ...values })
+      .onConflict((conflict) =>
+        conflict.column("task_id").doUpdateSet(values).where("research_results.partial", "=", 1),
+      )
+      .returning("task_id")
+      .executeTakeFirst();
+    if (saved !== undefined && (await havePicturesChanged(transaction, taskId, result.pictures))) {
+      await savePictures(transaction, taskId, result.pictures ?? []);
+    }
+  });
+}
+
+/** A running research is polled many times with the same pictures. */
+async function havePicturesChanged(
+  db: Database,
+  taskId: string,
+  pictures: NewResult["pictures"] = [],
+): Promise<boolean> {
+  const marks = (list: readonly { hash: string; offsetByte: number }[]): string =>
+    list.map(({ hash, offsetByte }) => `${hash} ${offsetByte}`).join();
+  return marks(pictures) !== marks(await pictureFacts(db, taskId));
 }
 
 /** Of a cancelled run whose caller wanted nothing kept. */
 export async function dropResult(db: Database, taskId: string): Promise<void> {
   await dropFromSearch(db, taskId);
   await db.deleteFrom("research_results").where("task_id", "=", taskId).execute();
+  await dropPictures(db, taskId);
   await db.deleteFrom("research_rounds").where("task_id", "=", taskId).execute();
 }
 

@@ -1,6 +1,7 @@
 /** What a run is: its kinds, its states, and the one table of legal moves between them. */
 
 import type { Cost } from "../costs/actual.ts";
+import type { Picture, PictureFacts } from "../reports/pictures/picture.ts";
 import type { Source } from "../reports/report.ts";
 
 export const RUN_KINDS = ["search", "deep_search", "deep_research", "agent"] as const;
@@ -85,6 +86,18 @@ export interface RunResult {
   /** What a tool answered beyond the report, such as `verified` and the rounds. */
   metadata: Record<string, unknown>;
   partial: boolean;
+  /** Google's Search Suggestions: HTML as received, to be shown in a sandbox with the report. */
+  searchSuggestions?: readonly string[] | undefined;
+}
+
+/** A result on its way into the store, with the bytes of its pictures. */
+export interface NewResult extends RunResult {
+  pictures?: readonly Picture[] | undefined;
+}
+
+/** As it is read: the bytes of its pictures are read where they are shown. */
+export interface StoredResult extends RunResult {
+  pictures?: readonly PictureFacts[] | undefined;
 }
 
 /** A finished round of a deep_search: kept the moment it is known, whatever becomes of the run. */

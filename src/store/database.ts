@@ -73,6 +73,22 @@ export interface Tables {
     saved_at: number;
     /** Its row in `research_search`; null while it is not to be found there. */
     search_rowid: number | null;
+    /** Google's Search Suggestions: a JSON array of HTML, compressed. */
+    suggestions: Uint8Array | null;
+  };
+  /** The pictures of a report, counted from 1 in the order of the text. */
+  research_pictures: {
+    task_id: string;
+    n: number;
+    /** SHA-256 in hex. */
+    content_hash: string;
+    mime_type: string;
+    width: number;
+    height: number;
+    byte_length: number;
+    /** Bytes of the report in UTF-8 that precede it. */
+    offset_byte: number;
+    content: Uint8Array;
   };
   research_rounds: {
     task_id: string;

@@ -12,6 +12,7 @@ import * as pageKeys from "./migrations/0005-page-keys.ts";
 import * as eventMarks from "./migrations/0006-event-marks.ts";
 import * as handed from "./migrations/0007-handed.ts";
 import * as seen from "./migrations/0008-seen.ts";
+import * as pictures from "./migrations/0010-pictures.ts";
 import * as terms from "./migrations/0011-terms.ts";
 import * as access from "./migrations/0013-access.ts";
 
@@ -24,6 +25,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0006-event-marks": eventMarks,
   "0007-handed": handed,
   "0008-seen": seen,
+  "0010-pictures": pictures,
   "0011-terms": terms,
   "0013-access": access,
 };

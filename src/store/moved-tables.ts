@@ -48,6 +48,7 @@ export const MOVED_TABLES: readonly MovedTable[] = [
   plain({ name: "research_attempts", key: ["attempt_id"] }),
   plain({ name: "research_results", key: ["task_id"], batch: 20, without: ["search_rowid"] }),
   search,
+  plain({ name: "research_pictures", key: ["task_id", "n"], batch: 2 }),
   plain({ name: "research_rounds", key: ["task_id", "round_number"], batch: 20 }),
   plain({ name: "research_events", key: ["task_id", "seq"] }),
   plain({ name: "notification_outbox", key: ["outbox_id"] }),

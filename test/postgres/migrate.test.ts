@@ -55,6 +55,7 @@ const TABLES = {
   research_attempts: 230,
   research_results: 115,
   research_search: 114,
+  research_pictures: 3,
   research_rounds: 115,
   research_events: 690,
   notification_outbox: 3,

@@ -91,6 +91,7 @@ async function addResult(db: Database, task_id: string, { text, number }: { text
       report_markdown: report,
       ...json,
       raw: number % 4 === 0 ? null : randomBytes(1_000),
+      suggestions: number % 4 === 0 ? randomBytes(100) : null,
       partial: 0,
       saved_at: number,
       search_rowid: number === 2 ? null : await insertSearchable(db, searchable),
@@ -111,6 +112,11 @@ async function addRest(db: Database): Promise<void> {
       .values({ outbox_id: number * 7, task_id: runId(number), ...message, sent_at: number === 1 ? null : number })
       .execute();
     const token = { name: "ann", created_at: number, last_used_at: null, revoked_at: number === 3 ? null : number };
+    const size = { mime_type: "image/png", width: 10, height: 10, byte_length: 1_000 };
+    await db
+      .insertInto("research_pictures")
+      .values({ task_id: runId(number), n: 1, ...size, content_hash: "h", offset_byte: 5, content: randomBytes(1_000) })
+      .execute();
     await db
       .insertInto("access_tokens")
       .values({ token_hash: `hash-${number}`, ...token })

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { createLog } from "../../src/platform/log.ts";
 import { DEFAULT_AGENT } from "../../src/gemini/agents.ts";
+import { keepPictures, type ReceivedPicture } from "../../src/reports/pictures/keep.ts";
 import type { Source } from "../../src/reports/report.ts";
 import { appendEvents, type RunEvent } from "../../src/runs/event-store.ts";
 import { saveResult } from "../../src/runs/result-store.ts";
@@ -14,7 +15,14 @@ type TaskRow = Tables["research_tasks"];
 
 export interface ToldRun {
   row: Partial<TaskRow> & Pick<TaskRow, "task_id">;
-  report?: { markdown: string; sources: Source[]; partial?: boolean; metadata?: Record<string, unknown> };
+  report?: {
+    markdown: string;
+    sources: Source[];
+    partial?: boolean;
+    metadata?: Record<string, unknown>;
+    pictures?: readonly ReceivedPicture[];
+    suggestions?: readonly string[];
+  };
   events?: Omit<RunEvent, "mark">[];
   attempt?: "accepted" | "unknown";
 }
@@ -52,7 +60,8 @@ async function tellRun(db: Database, { row, report, events = [], attempt }: Told
   if (events.length > 0) await appendEvents(db, taskId, events);
   if (report === undefined) return;
   const { markdown, sources, partial = false, metadata = {} } = report;
-  const result = { report: markdown, sources, partial, metadata };
+  const { pictures } = keepPictures(report.pictures ?? []);
+  const result = { report: markdown, sources, partial, metadata, pictures, searchSuggestions: report.suggestions };
   await db
     .transaction()
     .execute((transaction) => saveResult(transaction, { taskId, query: whole.query, result, now: at }));

@@ -1,0 +1,93 @@
+/** Decides which of the pictures that came with a report are kept, within bounds, and says why others are not. */
+
+import { createHash } from "node:crypto";
+import { PICTURE_TYPES, type Picture, type PictureType } from "./picture.ts";
+import { sniffPicture } from "./sniff.ts";
+
+export interface ReceivedPicture {
+  /** As declared; may be empty. */
+  mimeType: string;
+  /** Base64. */
+  data: string;
+  /** Bytes of the report in UTF-8 that precede it. */
+  offsetByte: number;
+}
+
+/** All answers of Google are bounded at 16 MB, which is 12 MB of pictures. */
+export const MAX_PICTURES = 20;
+export const MAX_PICTURE_BYTES = 8 * 1_024 * 1_024;
+const MAX_PICTURES_BYTES = 12 * 1_024 * 1_024;
+/** A viewer needs four bytes for each pixel: a small file can declare gigabytes. */
+const MAX_PICTURE_SIDE = 10_000;
+const MAX_PICTURE_PIXELS = 40_000_000;
+
+type Refusal = "type" | "bytes" | "dimensions" | "total" | "count";
+
+export interface KeptPictures {
+  pictures: Picture[];
+  /** A sentence about those that were not kept. */
+  note: string | undefined;
+}
+
+export function keepPictures(received: readonly ReceivedPicture[]): KeptPictures {
+  const pictures: Picture[] = [];
+  const refusals = new Map<Refusal, number>();
+  let bytesLeft = MAX_PICTURES_BYTES;
+  const inOrder = received.toSorted((a, b) => a.offsetByte - b.offsetByte);
+  for (const picture of inOrder) {
+    const read = readPicture(picture, { isFull: pictures.length === MAX_PICTURES, bytesLeft });
+    if (typeof read === "string") {
+      refusals.set(read, (refusals.get(read) ?? 0) + 1);
+    } else {
+      pictures.push({ n: pictures.length + 1, ...read });
+      bytesLeft -= read.byteLength;
+    }
+  }
+  return { pictures, note: noteAbout(refusals) };
+}
+
+function readPicture(
+  { data, mimeType, offsetByte }: ReceivedPicture,
+  { isFull, bytesLeft }: { isFull: boolean; bytesLeft: number },
+): Omit<Picture, "n"> | Refusal {
+  if (isFull) return "count";
+  // Before decoding: base64 has four characters for three bytes.
+  if (data.length > (MAX_PICTURE_BYTES / 3) * 4 + 4) return "bytes";
+  const content = Buffer.from(data, "base64");
+  const sniffed = sniffPicture(content);
+  if (sniffed === undefined || !declares(mimeType, sniffed.mimeType)) return "type";
+  const { width, height } = sniffed;
+  if (width > MAX_PICTURE_SIDE || height > MAX_PICTURE_SIDE || width * height > MAX_PICTURE_PIXELS) return "dimensions";
+  if (content.length > MAX_PICTURE_BYTES) return "bytes";
+  if (content.length > bytesLeft) return "total";
+  const hash = createHash("sha256").update(content).digest("hex");
+  return { ...sniffed, byteLength: content.length, hash, offsetByte, content };
+}
+
+/** Nothing declared is nothing wrong; another type is. */
+function declares(mimeType: string, sniffed: PictureType): boolean {
+  const declared = mimeType
+    .toLowerCase()
+    .split(";")[0]
+    ?.trim()
+    .replace(/^image\/jpg$/, "image/jpeg");
+  return declared === undefined || declared === "" || declared === sniffed;
+}
+
+const TYPE_NAMES = PICTURE_TYPES.map((type) => type.slice("image/".length).toUpperCase()).join(", ");
+
+const BECAUSE: Record<Refusal, string> = {
+  type: `not what it was declared to be, or none of ${TYPE_NAMES}`,
+  bytes: `larger than ${MAX_PICTURE_BYTES / 1_024 / 1_024} MB`,
+  dimensions: `more than ${MAX_PICTURE_PIXELS / 1_000_000} million pixels`,
+  total: `beyond ${MAX_PICTURES_BYTES / 1_024 / 1_024} MB in all`,
+  count: `beyond the first ${MAX_PICTURES}`,
+};
+
+function noteAbout(refusals: ReadonlyMap<Refusal, number>): string | undefined {
+  if (refusals.size === 0) return undefined;
+  let total = 0;
+  for (const count of refusals.values()) total += count;
+  const reasons = [...refusals].map(([refusal, count]) => `${count} ${BECAUSE[refusal]}`).join("; ");
+  return `${total === 1 ? "A picture" : `${total} pictures`} of this report could not be kept: ${reasons}.`;
+}

@@ -1,0 +1,20 @@
+/** What a picture of a report is. */
+
+export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
+export type PictureType = (typeof PICTURE_TYPES)[number];
+
+export interface PictureFacts {
+  /** Counted from 1 in the order of the text. */
+  n: number;
+  mimeType: PictureType;
+  width: number;
+  height: number;
+  byteLength: number;
+  /** SHA-256 in hex. */
+  hash: string;
+  offsetByte: number;
+}
+
+export interface Picture extends PictureFacts {
+  content: Uint8Array;
+}

@@ -1,0 +1,70 @@
+/** Reads Google's Search Suggestions: the markup that may be shown, and the queries it links to. */
+
+import sanitizeHtml from "sanitize-html";
+import { onOneLine } from "../report-facts.ts";
+
+interface SearchSuggestion {
+  query: string;
+  /** A search on Google. */
+  url: string;
+}
+
+export interface ReadSuggestions {
+  /** Still only to be shown in a sandbox: it brings styles of its own. */
+  html: string;
+  /** Each query once. */
+  chips: SearchSuggestion[];
+}
+
+export function readSuggestions(received: readonly string[]): ReadSuggestions {
+  const chips = new Map<string, SearchSuggestion>();
+  const html = received.map((block) => allowedMarkup(block, (chip) => chips.set(chip.query, chip))).join("\n");
+  return { html: html.replaceAll(STYLE, withoutLoading), chips: [...chips.values()] };
+}
+
+const STYLE = /<style>([^<]*)(?:<\/style>)?/g;
+/** Google's styles load nothing and escape nothing. */
+const CAN_LOAD = /\\|url|@import|image-set|src\s*\(/i;
+
+const withoutLoading = (element: string, css: string): string => (CAN_LOAD.test(css) ? "<style></style>" : element);
+
+/** What Google's suggestions consist of. Nothing among it loads anything or acts by itself. */
+const ALLOWED_ATTRIBUTES = {
+  a: ["class", "href"],
+  div: ["class"],
+  span: ["class"],
+  svg: ["class", "width", "height", "viewBox", "fill", "xmlns"],
+  g: ["class", "fill"],
+  path: ["d", "fill", "fill-rule", "clip-rule", "opacity"],
+  circle: ["cx", "cy", "r", "fill"],
+  rect: ["x", "y", "width", "height", "rx", "fill"],
+};
+
+function allowedMarkup(block: string, onChip: (chip: SearchSuggestion) => void): string {
+  return sanitizeHtml(block, {
+    allowedTags: ["style", ...Object.keys(ALLOWED_ATTRIBUTES)],
+    allowedAttributes: ALLOWED_ATTRIBUTES,
+    // Its styles are Google's own and must stay as they are; the sandbox keeps them to itself and loads nothing.
+    allowVulnerableTags: true,
+    allowedSchemes: ["https"],
+    allowProtocolRelative: false,
+    // SVG attributes have capitals.
+    parser: { lowerCaseAttributeNames: false },
+    transformTags: {
+      a: (tagName, { href, ...attribs }) => ({ tagName, attribs: { ...attribs, ...googleLink(href) } }),
+    },
+    exclusiveFilter: ({ tag, attribs, text }) => {
+      const query = onOneLine(text);
+      if (tag === "a" && query !== "" && attribs["href"] !== undefined) onChip({ query, url: attribs["href"] });
+      return false;
+    },
+  });
+}
+
+/** A suggestion leads to Google; whatever leads elsewhere is none. */
+function googleLink(href: string | undefined): { href: string } | Record<string, never> {
+  if (href === undefined || !URL.canParse(href)) return {};
+  const { protocol, hostname } = new URL(href);
+  const isGoogle = hostname === "google.com" || hostname.endsWith(".google.com");
+  return protocol === "https:" && isGoogle ? { href } : {};
+}

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { chart } from "../../test/support/pictures.ts";
+import { insertRun, openDatabase } from "../../test/support/store-rows.ts";
+import { keepPictures } from "../reports/pictures/keep.ts";
+import type { Database } from "../store/database.ts";
+import { findPicture, findPictures } from "./picture-store.ts";
+import { dropResult, findResult, savePartial, saveResult } from "./result-store.ts";
+import type { NewResult } from "./run.ts";
+
+const TASK = "00000000-0000-4000-8000-000000000001";
+
+const resultWith = (charts: string[], more: Partial<NewResult> = {}): NewResult => ({
+  report: "A report.",
+  sources: [],
+  metadata: {},
+  partial: false,
+  pictures: keepPictures(charts.map((data, index) => ({ mimeType: "image/png", data, offsetByte: index }))).pictures,
+  ...more,
+});
+
+async function openRun(): Promise<Database> {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: TASK });
+  return db;
+}
+
+const save = (db: Database, result: NewResult): Promise<void> =>
+  db.transaction().execute((transaction) => saveResult(transaction, { taskId: TASK, query: "Lakes?", result, now: 2 }));
+
+const hashes = async (db: Database): Promise<string[]> =>
+  (await findPictures(db, TASK)).map(({ content }) => Buffer.from(content).toString("base64"));
+
+test("pictures and suggestions are read back as they were, bytes only where they are asked for (S2, T-1)", async () => {
+  const db = await openRun();
+  const charts = [chart(), chart()];
+  const searchSuggestions = ["<div>one ☂</div>", "<div>two</div>"];
+  await save(db, resultWith(charts, { searchSuggestions }));
+  const stored = await findResult(db, TASK);
+  expect(stored?.searchSuggestions).toEqual(searchSuggestions);
+  expect(
+    stored?.pictures?.map(({ n, width, height, mimeType, offsetByte }) => [n, width, height, mimeType, offsetByte]),
+  ).toEqual([
+    [1, 320, 180, "image/png", 0],
+    [2, 320, 180, "image/png", 1],
+  ]);
+  expect(stored?.pictures?.every((facts) => !("content" in facts))).toBe(true);
+  expect(await hashes(db)).toEqual(charts);
+  expect((await findPicture(db, TASK, 2))?.hash).toBe(stored?.pictures?.[1]?.hash);
+  expect(await findPicture(db, TASK, 3)).toBeUndefined();
+});
+
+test("the pictures are always those of the text that is kept (S2)", async () => {
+  const db = await openRun();
+  const [early, late] = [chart(), chart()];
+  await savePartial(db, TASK, resultWith([early], { partial: true }), 1);
+  expect(await hashes(db)).toEqual([early]);
+  await save(db, resultWith([late]));
+  expect(await hashes(db)).toEqual([late]);
+  // A late look at a run that has its report changes nothing.
+  await savePartial(db, TASK, resultWith([early], { partial: true }), 3);
+  expect(await hashes(db)).toEqual([late]);
+});
+
+test("a dropped result and a deleted run leave no picture behind (S2)", async () => {
+  const db = await openRun();
+  await save(db, resultWith([chart()]));
+  await dropResult(db, TASK);
+  expect(await hashes(db)).toEqual([]);
+  await save(db, resultWith([chart()]));
+  await db.deleteFrom("research_results").where("task_id", "=", TASK).execute();
+  await db.deleteFrom("research_tasks").where("task_id", "=", TASK).execute();
+  expect(await db.selectFrom("research_pictures").selectAll().execute()).toEqual([]);
+});
