@@ -1,18 +1,6 @@
 /** What every answer to the page tells the browser: run nothing foreign, show it in no frame, keep nothing. */
 
-const PAGE_CSP = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types report",
-].join("; ");
+import { pageCsp } from "../web/page-csp.ts";
 
 const UNUSED_POWERS = [
   "accelerometer",
@@ -48,7 +36,7 @@ const ALWAYS = {
 
 /** An answer that says something stricter or fitter itself keeps it: files are kept, the sign-in page runs no script. */
 const UNLESS_SAID = {
-  "Content-Security-Policy": PAGE_CSP,
+  "Content-Security-Policy": pageCsp(),
   "Referrer-Policy": "no-referrer",
   "Cache-Control": "no-store",
 };

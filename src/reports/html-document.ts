@@ -2,33 +2,49 @@
 
 import { createHash } from "node:crypto";
 import { type CitedSource, type HtmlRequest, type ReportHtml, renderReportHtml } from "./html.ts";
+import type { PictureSource } from "./pictures/html.ts";
+import type { Picture } from "./pictures/picture.ts";
 import { DOCUMENT_STYLE } from "./html-document-style.ts";
 import { onOneLine, type ReportMetadata, reportFacts } from "./report-facts.ts";
+import { readSuggestions } from "./suggestions/chips.ts";
+import { FRAME_SANDBOX, frameHeight, suggestionFrame } from "./suggestions/frame.ts";
 
-export interface HtmlDocumentRequest extends HtmlRequest {
+export interface HtmlDocumentRequest extends Omit<HtmlRequest, "pictureSource"> {
+  pictures?: readonly Picture[] | undefined;
+  /** Google's Search Suggestions as received. */
+  searchSuggestions?: readonly string[] | undefined;
   /** How the run ended, where it ended before the report was complete. */
   partial: string | undefined;
   /** Undefined leaves every line of it out. */
   metadata: ReportMetadata | undefined;
 }
 
-const POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash("sha256").update(DOCUMENT_STYLE).digest("base64")}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-].join("; ");
+const STYLE_HASH = `'sha256-${createHash("sha256").update(DOCUMENT_STYLE).digest("base64")}'`;
+
+/** Exactly what this document shows: pictures and foreign styles are allowed where it has any. */
+const policyOf = ({ nonce, hasPictures }: { nonce: string | undefined; hasPictures: boolean }): string =>
+  [
+    "default-src 'none'",
+    `style-src ${STYLE_HASH}${nonce === undefined ? "" : ` 'nonce-${nonce}'`}`,
+    ...(hasPictures ? ["img-src data:"] : []),
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
 
 export function renderHtmlDocument(request: HtmlDocumentRequest): string {
-  const { query, sources, partial, metadata } = request;
-  const report = renderReportHtml(request);
+  const { query, sources, partial, metadata, pictures = [], searchSuggestions = [] } = request;
+  const report = renderReportHtml({ ...request, pictureSource: embedded(pictures) });
+  const suggestions = readSuggestions(searchSuggestions);
+  // The frame has the policy of this document and its own: its styles need a mark that both name.
+  const nonce = suggestions.chips.length === 0 ? undefined : crypto.randomUUID();
+  const policy = policyOf({ nonce, hasPictures: pictures.length > 0 });
   const title = escaped(report.title);
   const facts = metadata === undefined ? [] : reportFacts(metadata, { query, sources: sources.length });
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${escaped(POLICY)}">
+<meta http-equiv="Content-Security-Policy" content="${escaped(policy)}">
 <meta name="referrer" content="no-referrer">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
@@ -37,7 +53,15 @@ export function renderHtmlDocument(request: HtmlDocumentRequest): string {
 </head>
 <body>
 <main>
-${[partialMark(partial), `<h1>${title}</h1>`, factList(facts), contentsList(report), report.html, sourceList(report)]
+${[
+  partialMark(partial),
+  `<h1>${title}</h1>`,
+  factList(facts),
+  contentsList(report),
+  report.html,
+  nonce === undefined ? "" : suggestionsFrame(suggestionFrame(suggestions.html, nonce), searchSuggestions.length),
+  sourceList(report),
+]
   .filter((part) => part !== "")
   .join("\n")}
 </main>
@@ -45,6 +69,30 @@ ${[partialMark(partial), `<h1>${title}</h1>`, factList(facts), contentsList(repo
 </html>
 `;
 }
+
+/** Larger ones stay in the store: a browser reads the whole file before it shows any of it. */
+const MAX_EMBEDDED_BYTES = 8 * 1_024 * 1_024;
+
+function embedded(pictures: readonly Picture[]): PictureSource {
+  const byNumber = new Map<number, Picture>();
+  let left = MAX_EMBEDDED_BYTES;
+  for (const picture of pictures) {
+    if (picture.byteLength > left) continue;
+    left -= picture.byteLength;
+    byNumber.set(picture.n, picture);
+  }
+  return (n) => {
+    const picture = byNumber.get(n);
+    if (picture === undefined) return undefined;
+    return `data:${picture.mimeType};base64,${Buffer.from(picture.content).toString("base64")}`;
+  };
+}
+
+const suggestionsFrame = (document: string, blocks: number): string =>
+  `<section class="suggestions" aria-labelledby="suggestions-title">
+<h2 id="suggestions-title">Search Suggestions</h2>
+<iframe title="Google Search Suggestions" sandbox="${FRAME_SANDBOX}" height="${frameHeight(blocks)}" srcdoc="${attribute(document)}"></iframe>
+</section>`;
 
 const partialMark = (ended: string | undefined): string =>
   ended === undefined
@@ -102,5 +150,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-const escaped = (text: string): string =>
-  onOneLine(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+const attribute = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+
+const escaped = (text: string): string => attribute(onOneLine(text));

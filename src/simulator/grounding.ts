@@ -2,6 +2,7 @@
 
 import type { ToolResult } from "./request.ts";
 import type { Findings } from "./research.ts";
+import { suggestionsFor } from "./search-suggestions.ts";
 import { redirectLink, type Page } from "./web.ts";
 
 export interface GroundingMetadata {
@@ -40,10 +41,9 @@ export function groundingFor(
   { queries, pages }: Findings,
   { plainUrls }: GroundingOptions,
 ): GroundingMetadata {
-  const chips = queries.map((query) => `<a class="chip">${query.replaceAll(/[<>&]/g, " ")}</a>`);
   return {
     webSearchQueries: queries,
-    searchEntryPoint: { renderedContent: `<div class="container">${chips.join("")}</div>` },
+    searchEntryPoint: { renderedContent: suggestionsFor(queries) },
     groundingChunks: pages.map((page) => ({
       web: { uri: plainUrls ? page.url : redirectLink(page), title: page.domain },
     })),

@@ -1,5 +1,6 @@
 /** The report of a simulated Deep Research: Markdown with `[cite: n]` marks, a source list, and citations by bytes. */
 
+import { chartPng } from "./chart.ts";
 import { diceFor, scriptOf, titleOf, type Dice, type Topic } from "./interaction-script.ts";
 import { redirectLink, searchWeb, type Page } from "./web.ts";
 
@@ -62,9 +63,6 @@ const OPENERS = [
 const NOTICE = "*Simulated by gemini-search-mcp: pages and figures are invented.*";
 
 const MARK = /\[cite: (\d+(?:, \d+)*)\]/g;
-
-/** One transparent pixel. */
-const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
 const MIN_SOURCES = 12;
 const MORE_SOURCES = 9;
@@ -153,6 +151,6 @@ export function reportFor(topic: Topic, wishes: ReportWishes): ReportContent[] {
   };
   if (!wishes.image) return [block(text)];
   const [before, after] = splitForImage(text);
-  const image: ImageContent = { type: "image", mime_type: "image/png", data: PNG };
+  const image: ImageContent = { type: "image", mime_type: "image/png", data: chartPng(dice) };
   return [block(before), image, ...(after === "" ? [] : [block(after)])];
 }

@@ -4,6 +4,7 @@ import { reportFor, type ReportContent } from "./interaction-report.ts";
 import type { Run } from "./interaction-runs.ts";
 import type { Life } from "./interaction-scenario.ts";
 import { scriptOf, type Beat } from "./interaction-script.ts";
+import { suggestionsFor } from "./search-suggestions.ts";
 import { searchWeb } from "./web.ts";
 
 interface Thought {
@@ -64,8 +65,7 @@ export const errorsOf = ({ errors }: Life): { code: string; message: string }[] 
 const signatureOf = (text: string): string => Buffer.from(`simulated ${text.length}`).toString("base64");
 
 function searchSteps(id: string, queries: string[]): Step[] {
-  const chips = queries.map((query) => `<a class="chip">${query.replaceAll(/[<>&]/g, " ")}</a>`);
-  const result = [{ search_suggestions: `<div class="container">${chips.join("")}</div>` }];
+  const result = [{ search_suggestions: suggestionsFor(queries) }];
   return [
     { type: "google_search_call", id, search_type: "web_search", arguments: { queries } },
     { type: "google_search_result", call_id: id, result, is_error: false },

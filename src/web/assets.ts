@@ -1,12 +1,14 @@
 /** The files of the page: those that were built, read once, and the one document that loads them. */
 
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname } from "node:path";
 import type { Hono } from "hono";
 import type { App } from "../app.ts";
 import { isRecord } from "../platform/is-record.ts";
 import type { WebEnv } from "./caller.ts";
+import { pageCsp } from "./page-csp.ts";
+import { NONCE_MARK } from "./style-nonce.ts";
 
 /** Beside `dist/` and `dist-failpoints/` alike. */
 const DIRECTORY = new URL("../dist/page/", import.meta.url);
@@ -28,14 +30,23 @@ const SHELL_PATHS = ["/", "/start", "/figures", "/runs/:id"];
 
 export function serveAssets(web: Hono<WebEnv>, { log }: Pick<App, "log">): void {
   let assets: Map<string, Asset> | undefined;
-  const shell = assetOf(Buffer.from(SHELL), "text/html; charset=utf-8");
-  for (const path of SHELL_PATHS) web.get(path, ({ req }) => serve(req.raw, shell));
+  for (const path of SHELL_PATHS) web.get(path, () => shell(randomBytes(16).toString("base64url")));
   web.get("/assets/:name", (context) => {
     assets ??= readAssets(log);
     const asset = assets.get(context.req.param("name"));
     return asset === undefined ? context.notFound() : serve(context.req.raw, asset);
   });
 }
+
+/** Never stored: its nonce is good for one load. The page's script reads it for the frame of Search Suggestions. */
+const shell = (nonce: string): Response =>
+  new Response(SHELL.replace(NONCE_MARK, nonce), {
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": pageCsp(nonce),
+      "cache-control": "no-store",
+    },
+  });
 
 /** Asked for again at every load and sent again only when it differs: a new version shows at once. */
 function serve(request: Request, { bytes, etag, type }: Asset): Response {
@@ -83,7 +94,7 @@ const SHELL = `<!doctype html>
 <meta name="robots" content="noindex">
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="/assets/page.css">
-<script type="module" src="/assets/page.js"></script>
+<script type="module" src="/assets/page.js" nonce="${NONCE_MARK}"></script>
 </head>
 <body>
 <div id="page"></div>

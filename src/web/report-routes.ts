@@ -6,10 +6,14 @@ import { readReportDocument } from "../operations/read-report.ts";
 import { perform } from "../operations/perform.ts";
 import { reportHtmlDocument, reportPage } from "../operations/report-html.ts";
 import { reportFileName } from "../reports/file-name.ts";
+import type { Picture } from "../reports/pictures/picture.ts";
+import { suggestionFrame } from "../reports/suggestions/frame.ts";
+import { findPicture } from "../runs/picture-store.ts";
 import type { Run } from "../runs/run.ts";
 import { answerOf, asJson } from "./refused.ts";
 import { ownRun } from "./runs-routes.ts";
 import type { WebCaller, WebEnv } from "./caller.ts";
+import { NONCE_MARK } from "./style-nonce.ts";
 import type { ReportView } from "./wire.ts";
 
 export function serveReports(web: Hono<WebEnv>, { deps }: App): void {
@@ -23,8 +27,20 @@ export function serveReports(web: Hono<WebEnv>, { deps }: App): void {
   web.get("/api/runs/:id/report", async (context) => {
     const { owner } = context.get("caller");
     const { taskId } = await ownRun(deps, owner, context.req.param("id"));
-    const view: ReportView = await reportPage(await deps.database(), { owner, task_id: taskId });
+    const { suggestions, ...report } = await reportPage(await deps.database(), { owner, task_id: taskId });
+    const view: ReportView = {
+      ...report,
+      ...(suggestions === undefined
+        ? {}
+        : { suggestions: { frame: suggestionFrame(suggestions.html, NONCE_MARK), height: suggestions.height } }),
+    };
     return asJson(view);
+  });
+  web.get("/api/runs/:id/pictures/:n", async (context) => {
+    const { taskId } = await ownRun(deps, context.get("caller").owner, context.req.param("id"));
+    const n = Number(/^[1-9]\d{0,3}$/.exec(context.req.param("n"))?.[0]);
+    const picture = Number.isNaN(n) ? undefined : await findPicture(await deps.database(), taskId, n);
+    return picture === undefined ? context.notFound() : pictureResponse(picture);
   });
   web.get("/api/runs/:id/report.md", async (context) => {
     const outcome = await documentOf(context.get("caller"), context.req.param("id"));
@@ -40,6 +56,18 @@ export function serveReports(web: Hono<WebEnv>, { deps }: App): void {
     return download(html, { run, type: "text/html", ending: "html" });
   });
 }
+
+/** Opened by itself it is a picture in a sandbox, whatever its bytes would be taken for. */
+const pictureResponse = ({ content, mimeType }: Picture): Response =>
+  new Response(new Uint8Array(content), {
+    headers: {
+      "content-type": mimeType,
+      "content-disposition": "inline",
+      "content-security-policy": "default-src 'none'; sandbox",
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+    },
+  });
 
 interface Download {
   run: Run;

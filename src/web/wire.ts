@@ -104,13 +104,18 @@ export interface TimelineEntry {
 export interface ReportView {
   task_id: string;
   title: string;
-  /** Built from an allow-list, without scripts, styles, images or foreign addresses that load by themselves. */
+  /**
+   * Built from an allow-list, without scripts, styles or foreign addresses that load by themselves. Its pictures have
+   * their number as `data-picture` and no address: the page reads them from `/api/runs/:id/pictures/:n`.
+   */
   html: string;
   contents: { id: string; title: string; level: number }[];
   sources: ReportSource[];
   partial: boolean;
   verified?: boolean;
   note?: string;
+  /** Google's Search Suggestions: a document for a sandboxed frame, `NONCE_MARK` where the page's nonce belongs. */
+  suggestions?: { frame: string; height: number };
 }
 
 export interface ReportSource {

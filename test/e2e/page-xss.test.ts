@@ -66,7 +66,10 @@ const TOUCH = `(() => {
   const seen = [];
   for (const details of document.querySelectorAll("details")) details.open = true;
   const strange = "script, iframe, frame, object, embed, math, base, meta, link, template, img, video, audio, picture, style";
+  // Search Suggestions have a frame of their own, which can do nothing.
+  const isFrame = (element) => element.matches(".suggestions > iframe[sandbox='allow-popups allow-popups-to-escape-sandbox']");
   for (const element of document.querySelectorAll("main *, main")) {
+    if (isFrame(element)) continue;
     if (element.matches(strange)) seen.push("there is a " + element.outerHTML.slice(0, 80));
     for (const { name, value } of element.attributes) {
       if (/^on|^srcdoc$|^ping$|^formaction$/.test(name)) seen.push("there is " + name + "=" + value.slice(0, 40));

@@ -7,7 +7,7 @@ import { ask, fetchOwn } from "./ask.ts";
 import { announce, Problem, useLoad } from "./parts.tsx";
 import { ReportContents } from "./report-contents.tsx";
 import { DownloadButton } from "./report-download.tsx";
-import { ReportHtml } from "./report-html.tsx";
+import { ReportHtml, SearchSuggestions } from "./report-html.tsx";
 import { useJumps } from "./report-jumps.ts";
 import { ReportSources } from "./report-sources.tsx";
 import { CopyButton } from "./run-copy.tsx";
@@ -50,7 +50,8 @@ function Report({ report, isNew }: { report: ReportView; isNew: boolean }) {
       <div class={contents.length > 1 ? "report-columns" : "report-column"}>
         {contents.length > 1 ? <ReportContents contents={contents} sources={sources.length} /> : null}
         <div class="report-body">
-          <ReportHtml html={report.html} />
+          <ReportHtml taskId={report.task_id} html={report.html} />
+          <SearchSuggestions suggestions={report.suggestions} />
           <ReportSources sources={sources} />
         </div>
       </div>

@@ -1,0 +1,17 @@
+/** The Content-Security-Policy of the page. */
+
+/** With the nonce of this load, which the styles in the frame of Search Suggestions need: a frame inherits the policy. */
+export const pageCsp = (styleNonce?: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self'${styleNonce === undefined ? "" : ` 'nonce-${styleNonce}'`}`,
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types report",
+  ].join("; ");

@@ -1,0 +1,170 @@
+/** Pictures and Search Suggestions on the page and in saved files, seen with a real browser. */
+
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { expect, test, type TestContext } from "vitest";
+import { suggestionsFor } from "../../src/simulator/search-suggestions.ts";
+import { enterPage, openBrowser } from "../support/browser.ts";
+import { openHttpScene } from "../support/http-server.ts";
+import { storyId, tellStory } from "../support/page-story.ts";
+import { chart } from "../support/pictures.ts";
+import { SOURCES } from "../support/story-report.ts";
+
+const RUN = storyId(1);
+const FIRST = "# Lakes\n\nThe first paragraph.\n\n";
+const REPORT = `${FIRST}## Depth\n\nThe second paragraph.\n`;
+
+async function openWorld(context: TestContext, suggestions: readonly string[], options: BrowserContextOptions = {}) {
+  const browser = await openBrowser(context);
+  if (browser === undefined) return context.skip("there is no chromium");
+  const scene = await openHttpScene(context);
+  await tellStory(scene.configDir, [
+    {
+      row: { task_id: RUN, created_at: Date.now() - 60_000, completed_at: Date.now() },
+      report: {
+        markdown: REPORT,
+        sources: SOURCES.slice(0, 1),
+        pictures: [{ mimeType: "image/png", data: chart(), offsetByte: Buffer.byteLength(FIRST) }],
+        suggestions,
+      },
+    },
+  ]);
+  const server = await scene.http();
+  return { scene, server, opened: await enterPage(browser, server, options) };
+}
+
+/** Waits until it is decoded: a picture that is none would throw. */
+const PICTURE = `(async () => {
+  const image = document.querySelector(".picture img");
+  await image.decode();
+  return { width: image.naturalWidth, before: image.parentElement.previousElementSibling.textContent };
+})()`;
+
+const shownPicture = (page: Page) => page.evaluate<unknown>(PICTURE);
+
+const ROUNDNESS = `getComputedStyle(document.querySelector(".chip")).borderRadius`;
+
+const roundness = (page: Page) => page.frames()[1]?.evaluate<unknown>(ROUNDNESS);
+
+test("a picture stands on the page where it stands in the report (S2)", async (context) => {
+  const { opened } = await openWorld(context, []);
+  const { page, mistakes, foreign } = opened;
+  await page.goto(`/runs/${RUN}`);
+  await page.locator(".picture img[src]").waitFor();
+  expect(await shownPicture(page)).toEqual({ width: 320, before: "The first paragraph." });
+  expect([...mistakes, ...foreign]).toEqual([]);
+});
+
+test("search suggestions have Google's look in a frame that opens Google in a new tab (T-1)", async (context) => {
+  const { opened } = await openWorld(context, [suggestionsFor(["deepest lake", "lake depth records"])]);
+  const { page, mistakes, foreign } = opened;
+  await page.goto(`/runs/${RUN}`);
+  const frame = page.frameLocator(".suggestions iframe");
+  await frame.locator(".chip").first().waitFor();
+  expect(await frame.locator(".chip").allTextContents()).toEqual(["deepest lake", "lake depth records"]);
+  // Its styles apply, although the page allows no foreign ones.
+  expect(await roundness(page)).toBe("16px");
+  expect([...mistakes, ...foreign]).toEqual([]);
+  await page
+    .context()
+    .route("https://vertexaisearch.cloud.google.com/**", (route) => route.fulfill({ body: "Google" }));
+  const tab = page.context().waitForEvent("page");
+  await frame.locator(".chip").first().click();
+  expect((await tab).url()).toContain("https://vertexaisearch.cloud.google.com/grounding-api-redirect/");
+  expect(page.url()).toContain(RUN);
+});
+
+test("a saved HTML file shows pictures and suggestions and loads nothing (S2, T-1)", async (context) => {
+  const { scene, server, opened } = await openWorld(context, [suggestionsFor(["deepest lake"])]);
+  const { page, mistakes, foreign } = opened;
+  const saved = await server.request(`/api/runs/${RUN}/report.html`);
+  const file = join(scene.configDir, "saved.html");
+  writeFileSync(file, await saved.text());
+  await page.goto(pathToFileURL(file).href);
+  expect(await shownPicture(page)).toEqual({ width: 320, before: "The first paragraph." });
+  const chip = page.frameLocator("iframe").locator(".chip");
+  expect(await chip.textContent()).toBe("deepest lake");
+  expect(await roundness(page)).toBe("16px");
+  expect([...mistakes, ...foreign]).toEqual([]);
+});
+
+/** Everything that could run, load, lead away or cover the page, given the chance. */
+const hostile = (
+  address: string,
+): string => `<style>@import "${address}/import"; body { background: url(${address}/background) }</style>
+<base href="${address}/"><meta http-equiv="refresh" content="0;url=${address}/refresh">
+<link rel="stylesheet" href="${address}/sheet"><link rel="preconnect" href="${address}/"><link rel="prefetch" href="${address}/next">
+<script>parent.hit?.("script"); top.location = "${address}/top"</script><script src="${address}/script"></script>
+<img src="${address}/image" onerror="parent.hit?.('error')"><svg onload="parent.hit?.('load')"><image href="${address}/svg"/></svg>
+<iframe src="${address}/frame"></iframe><object data="${address}/object"></object><video src="${address}/video" autoplay></video>
+<form action="${address}/form"><button id="send">Send</button></form>
+<div class="container"><a class="chip" href="${address}/link">elsewhere</a><a class="chip" href="javascript:parent.hit('link')">script</a>
+<a class="chip" href="https://www.google.com/search?q=lakes" target="_self">lakes</a><a class="chip" href="https://www.google.com.evil.example/">like Google</a></div>`;
+
+interface Canary {
+  address: string;
+  asked: string[];
+}
+
+/** An address that nothing may ask for, and what did. */
+async function openCanary({ onTestFinished }: TestContext): Promise<Canary> {
+  const asked: string[] = [];
+  const canary = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    response.end();
+  });
+  canary.on("connection", () => asked.push("connection"));
+  await new Promise<void>((resolve) => void canary.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void canary.close());
+  const bound = canary.address();
+  return { address: `http://127.0.0.1:${typeof bound === "object" && bound !== null ? bound.port : 0}`, asked };
+}
+
+const WALLS = { "with the policy of the page": false, "by the allow-list alone": true };
+
+for (const [walls, bypassCSP] of Object.entries(WALLS)) {
+  test(`hostile suggestions run nothing, load nothing and lead nowhere, ${walls} (T-1)`, async (context) => {
+    const { address, asked } = await openCanary(context);
+    const { scene, server, opened } = await openWorld(context, [hostile(address)], { bypassCSP });
+    const { page, mistakes, foreign } = opened;
+    const hits: unknown[] = [];
+    await page.context().exposeBinding("hit", (_source, what: unknown) => void hits.push(what));
+    const saved = join(scene.configDir, "hostile.html");
+    writeFileSync(saved, await (await server.request(`/api/runs/${RUN}/report.html`)).text());
+    for (const place of [`/runs/${RUN}`, pathToFileURL(saved).href]) {
+      await page.goto(place);
+      const frame = page.frameLocator("iframe");
+      await frame.locator(".chip", { hasText: "lakes" }).waitFor();
+      // Only what leads to Google is a link.
+      expect(await frame.locator("a[href]").allTextContents(), place).toEqual(["lakes"]);
+      for (const chip of await frame.locator(".chip:not([href])").all()) await chip.click();
+      expect(await frame.locator("script, img, iframe, object, link[href], form, video").count()).toBe(0);
+      expect(page.frames()).toHaveLength(2);
+      // An origin of its own, so that no storage and no cookie of the page is its.
+      expect(await page.frames()[1]?.evaluate("origin")).toBe("null");
+    }
+    expect({ hits, asked, foreign, mistakes }).toEqual({ hits: [], asked: [], foreign: [], mistakes: [] });
+  });
+}
+
+test("a picture is given to its owner only, as the type it is, in a sandbox (S2)", async (context) => {
+  const { server } = await openWorld(context, []);
+  const picture = await server.request(`/api/runs/${RUN}/pictures/1`);
+  expect(picture.status).toBe(200);
+  expect(picture.headers.get("content-type")).toBe("image/png");
+  expect(picture.headers.get("x-content-type-options")).toBe("nosniff");
+  expect(picture.headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
+  expect(
+    Buffer.from(await picture.arrayBuffer())
+      .subarray(1, 4)
+      .toString(),
+  ).toBe("PNG");
+  for (const wrong of ["0", "2", "1.5", "-1", "1e0", "x", "%2e%2e"]) {
+    expect((await server.request(`/api/runs/${RUN}/pictures/${wrong}`)).status, wrong).toBe(404);
+  }
+  expect((await server.request(`/api/runs/${storyId(2)}/pictures/1`)).status).toBe(404);
+  expect((await fetch(`${server.url}/api/runs/${RUN}/pictures/1`)).status).toBe(401);
+});
