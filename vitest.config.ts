@@ -9,7 +9,7 @@ const ON_POSTGRES = [
   "src/notifications/outbox.test.ts",
   "src/store/{full-text,pace,store}.test.ts",
 
-  "src/runs/{handing,limits-store}.test.ts",
+  "src/runs/{handing,limits-store,picture-store}.test.ts",
   "src/http/authenticate.test.ts",
   "src/operations/{check-research-status,save-research-to-markdown}.test.ts",
   "test/e2e/{page-api,page-live,page-reading,research-servers}.test.ts",
