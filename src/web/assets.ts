@@ -8,7 +8,7 @@ import type { App } from "../app.ts";
 import { isRecord } from "../platform/is-record.ts";
 import type { WebEnv } from "./caller.ts";
 import { pageCsp } from "./page-csp.ts";
-import { NONCE_MARK } from "./style-nonce.ts";
+import { NONCE_MARK } from "./wire.ts";
 
 /** Beside `dist/` and `dist-failpoints/` alike. */
 const DIRECTORY = new URL("../dist/page/", import.meta.url);

@@ -13,8 +13,7 @@ import type { Run } from "../runs/run.ts";
 import { answerOf, asJson } from "./refused.ts";
 import { ownRun } from "./runs-routes.ts";
 import type { WebCaller, WebEnv } from "./caller.ts";
-import { NONCE_MARK } from "./style-nonce.ts";
-import type { ReportView } from "./wire.ts";
+import { NONCE_MARK, type ReportView } from "./wire.ts";
 
 export function serveReports(web: Hono<WebEnv>, { deps }: App): void {
   const documentOf = ({ owner, from }: WebCaller, id: string) =>

@@ -100,6 +100,9 @@ export interface TimelineEntry {
   text: string;
 }
 
+/** Stands for the nonce in the document of a frame, because only the page that shows it knows its own. */
+export const NONCE_MARK = "%NONCE%";
+
 /** `GET /api/runs/:id/report` */
 export interface ReportView {
   task_id: string;

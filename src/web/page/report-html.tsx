@@ -1,8 +1,7 @@
 /** The one place where HTML enters the page: the server built it from an allow-list, and the browser asks for a name. */
 
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { NONCE_MARK } from "../style-nonce.ts";
-import type { ReportView } from "../wire.ts";
+import { NONCE_MARK, type ReportView } from "../wire.ts";
 import { loadPictures } from "./report-pictures.ts";
 
 interface Policy {
