@@ -248,7 +248,7 @@ test("A9 every answer to the page carries these headers", async (context) => {
   for (const answer of answers) expect(shown(answer)).toEqual(expected);
   // The page itself names a nonce, new at every load, for the styles of Search Suggestions.
   const policies = [1, 2].map(async () =>
-    String(shown(await ask(server, { path: "/", headers: { ...HTML, cookie } }))["content-security-policy"]),
+    String(shown(await ask(server, { path: "/", headers: { ...HTML, ...session } }))["content-security-policy"]),
   );
   const nonces = (await Promise.all(policies)).map((policy) => {
     const [before, nonce, after] = policy.split(/ 'nonce-([\w-]{22})'/);
