@@ -3,7 +3,8 @@
 import { sql } from "kysely";
 import { DEFAULT_AGENT } from "../src/gemini/agents.ts";
 import { openDistributedQueue } from "../src/queue/distributed.ts";
-import { commitIntent, saveInteractionId } from "../src/runs/start-store.ts";
+import { saveInteractionId } from "../src/runs/interaction-store.ts";
+import { commitIntent } from "../src/runs/start-store.ts";
 import type { SavedLine } from "../src/simulator/interaction-state.ts";
 import { keyFingerprint } from "../src/simulator/ledger.ts";
 import { openPostgres } from "../src/store/postgres.ts";

@@ -81,10 +81,11 @@ export const resumeResearch = defineOperation({
         : resumed.run;
     return {
       success: true,
-      task_id: taskId,
+      // Another one where the run already follows an interaction: the adopted one has a run of its own then.
+      task_id: current.taskId,
       status: current.status,
       message: MESSAGE[resumed.kind],
-      check_status_command: `check_research_status(task_id='${taskId}')`,
+      check_status_command: `check_research_status(task_id='${current.taskId}')`,
     };
   },
   toText: ({ success: _success, ...facts }) => factLines(facts),

@@ -16,7 +16,7 @@ export function thisProcess(): ProcessIdentity {
     processId: crypto.randomUUID(),
     host: hostname(),
     pid: process.pid,
-    startMark: startMark(process.pid),
+    startMark: startMarkOf(process.pid),
   };
 }
 
@@ -30,7 +30,7 @@ export const liveness = (other: Omit<ProcessIdentity, "processId">): Liveness =>
 export function livenessHere(other: Pick<ProcessIdentity, "pid" | "startMark">): Liveness {
   if (!pidExists(other.pid)) return "dead";
   if (other.startMark === null) return "unknown";
-  return startMark(other.pid) === other.startMark ? "alive" : "dead";
+  return startMarkOf(other.pid) === other.startMark ? "alive" : "dead";
 }
 
 function pidExists(pid: number): boolean {
@@ -44,7 +44,7 @@ function pidExists(pid: number): boolean {
 }
 
 /** Boot and start tick: together unique, because pids repeat and ticks restart with the machine. */
-function startMark(pid: number): string | null {
+export function startMarkOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The program's name may hold spaces and brackets; the fields after the last one are regular.

@@ -66,35 +66,6 @@ export function claimSending(
   });
 }
 
-/**
- * An attempt was given another's id by who adopted it before its own had come: its own is paid for too, and is kept
- * beside it.
- */
-export async function keepSecondId(
-  transaction: Database,
-  { attemptId, interactionId, now }: { attemptId: string; interactionId: string; now: number },
-): Promise<void> {
-  const attempts = transaction.selectFrom("research_attempts").selectAll();
-  const first = await attempts.where("attempt_id", "=", attemptId).executeTakeFirst();
-  const known = await attempts.where("interaction_id", "=", interactionId).executeTakeFirst();
-  if (first === undefined || known !== undefined) return;
-  const own = { attempt_id: crypto.randomUUID(), interaction_id: interactionId, state: "accepted", answered_at: now };
-  await transaction
-    .insertInto("research_attempts")
-    .values({ ...first, ...own })
-    .execute();
-}
-
-/** An interaction belongs to one run, whoever may know its id. */
-export async function isHeldByAnother(db: Database, interactionId: string, taskId: string): Promise<boolean> {
-  const found = db
-    .selectFrom("research_attempts")
-    .select("attempt_id")
-    .where("interaction_id", "=", interactionId)
-    .where("task_id", "!=", taskId);
-  return (await found.executeTakeFirst()) !== undefined;
-}
-
 /** Of a run, and of what is sent for it first. */
 export const newStartIds = (): { taskId: string; attemptId: string } => ({
   taskId: crypto.randomUUID(),

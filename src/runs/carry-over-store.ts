@@ -3,7 +3,7 @@
 import type { InsertQueryBuilder, InsertResult } from "kysely";
 import type { Database, Tables } from "../store/database.ts";
 import { isFinished, RUN_STATUSES } from "./run.ts";
-import { saveInteractionId } from "./start-store.ts";
+import { saveInteractionId } from "./interaction-store.ts";
 
 const UNFINISHED = RUN_STATUSES.filter((status) => !isFinished(status));
 

@@ -1,28 +1,91 @@
 /** Interaction ids that the database refused: kept in a file, because a lost id is a lost payment. */
 
-import { randomUUID } from "node:crypto";
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { failpoint } from "../platform/failpoint.ts";
 import type { Log } from "../platform/log.ts";
+import { startMarkOf, thisProcess } from "../platform/process-identity.ts";
 import type { Database } from "../store/database.ts";
 import { hasAttempt } from "./attempt-store.ts";
-import { saveInteractionId } from "./start-store.ts";
+import { saveInteractionId } from "./interaction-store.ts";
 
 const orphan = z.object({ attempt_id: z.string(), interaction_id: z.string() });
 
-const fileIn = (directory: string): string => join(directory, "orphans.jsonl");
+export interface Orphan {
+  attemptId: string;
+  interactionId: string;
+}
 
-export function keepOrphan(directory: string, attemptId: string, interactionId: string): void {
-  const file = openSync(fileIn(directory), "a", 0o600);
-  try {
-    // The line before may be half written, by a disk that was full.
-    writeSync(file, `\n${JSON.stringify({ attempt_id: attemptId, interaction_id: interactionId })}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
+const NAME = "orphans.jsonl";
+
+/** The disk that refused the database may be full: the second directory is most often on another one. */
+const directoriesFor = (directory: string): string[] => [directory, fallbackFor(directory)];
+
+/** One for each config directory, private to this user. */
+function fallbackFor(directory: string): string {
+  const installation = createHash("sha256").update(directory).digest("hex").slice(0, 16);
+  return join(tmpdir(), `gemini-search-mcp-${process.getuid?.() ?? "user"}-${installation}`);
+}
+
+/** Writes the id to the first file that takes it whole; returns its path. Throws when none does. */
+export function keepOrphan(directory: string, { attemptId, interactionId }: Orphan): string {
+  // The line before may be torn.
+  const line = `\n${JSON.stringify({ attempt_id: attemptId, interaction_id: interactionId })}\n`;
+  let refusal: unknown;
+  for (const place of directoriesFor(directory)) {
+    const file = join(place, NAME);
+    try {
+      if (place !== directory) makePrivate(place);
+      appendWhole(file, line);
+      return file;
+    } catch (error) {
+      refusal = error;
+    }
   }
+  throw refusal;
+}
+
+/** A full disk takes a part of what is written and reports no error. */
+function appendWhole(file: string, text: string): void {
+  const bytes = Buffer.from(text);
+  const handle = openSync(file, "a", 0o600);
+  try {
+    let written = 0;
+    while (written < bytes.length) {
+      const count = writeSync(handle, bytes, written);
+      if (count === 0) throw new Error("The file did not take the whole line.");
+      written += count;
+    }
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** In a directory that everybody may write, somebody else may have been first. */
+function makePrivate(directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (!isPrivate(directory)) throw new Error("The directory belongs to somebody else.");
+}
+
+function isPrivate(directory: string): boolean {
+  const stats = lstatSync(directory, { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isDirectory()) return false;
+  return process.getuid === undefined || (stats.uid === process.getuid() && (stats.mode & 0o077) === 0);
 }
 
 /** Brings kept ids into the database. What it refuses, does not know or cannot be read stays in its file. */
@@ -31,7 +94,8 @@ export async function importOrphans(
   { directory, log, now }: { directory: string; log: Log; now: number },
 ): Promise<void> {
   let imported = 0;
-  for (const file of takeOver(directory)) {
+  const places = directoriesFor(directory).filter((place) => place === directory || isPrivate(place));
+  for (const file of places.flatMap(takeOver)) {
     failpoint("after-orphan-taken");
     const lines = linesOf(file);
     // Not read is not empty: it stays.
@@ -70,21 +134,30 @@ async function bringIn(db: Database, entry: z.infer<typeof orphan>, now: number)
   }
 }
 
-const OURS = /^orphans\.jsonl(?:\.(\d+)(?:\.[\w-]+)?)?$/;
+const OURS = /^orphans\.jsonl(?:\.(?<pid>\d+)(?:\.(?<mark>[\w-]+))?(?:\.[\w-]+)?)?$/;
+
+/** As it stands in the names of files: the pid alone would be that of another process one day. */
+const self = (): { pid: number; mark: string } => {
+  const { pid, startMark } = thisProcess();
+  return { pid, mark: markInName(startMark) };
+};
+
+const markInName = (startMark: string | null): string => (startMark ?? "unknown").replaceAll(/[^\w-]/g, "_");
 
 /**
  * Only one process can rename a file; a line added meanwhile starts a new one. Files that a process could not empty
- * carry its number: they are its own again at the next try, and anybody's once it is gone.
+ * carry its pid and start mark: they are its own again at the next try, and any process's once it is gone.
  */
 function takeOver(directory: string): string[] {
+  const { pid, mark } = self();
   return readdirSync(directory).flatMap((name) => {
-    const match = OURS.exec(name);
-    if (match === null) return [];
-    const holder = match[1] === undefined ? undefined : Number(match[1]);
-    if (holder === process.pid) return [join(directory, name)];
+    const groups = OURS.exec(name)?.groups;
+    if (groups === undefined) return [];
+    const holder = groups["pid"] === undefined ? undefined : { pid: Number(groups["pid"]), mark: groups["mark"] ?? "" };
+    if (holder?.pid === pid && holder.mark === mark) return [join(directory, name)];
     if (holder !== undefined && isAlive(holder)) return [];
     // Each under a name of its own: a second file that got the name of the first would replace it.
-    const mine = `${fileIn(directory)}.${process.pid}.${randomUUID()}`;
+    const mine = join(directory, `${NAME}.${pid}.${mark}.${randomUUID()}`);
     try {
       renameSync(join(directory, name), mine);
       return [mine];
@@ -94,14 +167,11 @@ function takeOver(directory: string): string[] {
   });
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** One that cannot be told from another with its pid is not: to import an id twice does no harm. */
+const isAlive = ({ pid, mark }: { pid: number; mark: string }): boolean => {
+  const startMark = startMarkOf(pid);
+  return startMark !== null && markInName(startMark) === mark;
+};
 
 function parse(line: string): z.infer<typeof orphan> | undefined {
   try {

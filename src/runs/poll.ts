@@ -9,6 +9,7 @@ import { storable } from "../store/database.ts";
 import { resultOf } from "./agent-result.ts";
 import { type ClaimedRun, pauseAllPolls, pollAgainAt } from "./claim-store.ts";
 import { type AgentFinish, finishAgentRun, recordLateUsage, recordSeen } from "./follow-store.ts";
+import { attemptWith } from "./interaction-store.ts";
 import { progressOf } from "./progress.ts";
 import type { ResearchDeps } from "./research.ts";
 import { savePartial } from "./result-store.ts";
@@ -206,7 +207,7 @@ async function gone(deps: ResearchDeps, run: ClaimedRun, kind: "missing" | "forb
 
 /** What the run was started with and is not set now, in words; undefined when all is as it was. */
 async function missingSetting(deps: ResearchDeps, run: ClaimedRun): Promise<string | undefined> {
-  const attempt = await currentAttempt(deps.db, run.taskId);
+  const attempt = (await attemptWith(deps.db, run.interactionId)) ?? (await currentAttempt(deps.db, run.taskId));
   const { key, baseUrl } = deps.agent.fingerprint;
   if (attempt === undefined) return undefined;
   if (attempt.base_url !== baseUrl) {

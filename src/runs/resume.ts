@@ -2,12 +2,11 @@
 
 import { AppError } from "../errors.ts";
 import { reopen } from "./follow-store.ts";
+import { adoptInteractionId, hasUnknownAttempt, isHeldByAnother } from "./interaction-store.ts";
 import type { ResearchDeps } from "./research.ts";
 import type { Run } from "./run.ts";
 import { findRun } from "./run-store.ts";
 import { restartUnknown } from "./start.ts";
-import { currentAttempt, isHeldByAnother } from "./attempt-store.ts";
-import { extendDeadline, saveInteractionId } from "./start-store.ts";
 
 export interface ResumeRequest {
   owner: string;
@@ -30,8 +29,8 @@ export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest)
   const { db, clock } = deps;
   const { owner, taskId, interactionId } = request;
   const run = await findRun(db, owner, taskId);
+  if (interactionId !== undefined) return adopt(deps, run, interactionId);
   if (run.status === "start_unknown") return resumeUnknown(deps, run, request);
-  if (interactionId !== undefined) throw nothingToAdopt(run);
   if (run.status === "running_async" || run.status === "pending") return { kind: "looking", run };
   if (run.status !== "failed" || run.interactionId === undefined) throw nothingToResume(run);
   const now = clock.now();
@@ -39,19 +38,22 @@ export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest)
   return { kind: "looking", run: await findRun(db, owner, taskId) };
 }
 
+/** Also while, or after, the run is started again: that start has an interaction of its own, and both are paid for. */
+async function adopt(deps: ResearchDeps, run: Run, interactionId: string): Promise<Resumed> {
+  const { db, clock } = deps;
+  const { taskId, owner } = run;
+  if (run.kind !== "agent" || !(await hasUnknownAttempt(db, taskId))) throw nothingToAdopt(run);
+  await refuseForeignId(deps, run, interactionId);
+  const now = clock.now();
+  const adoption = { taskId, interactionId, deadlineAt: now + waitOf(run), now };
+  const follower = await adoptInteractionId(db, adoption, deps.queue);
+  if (follower === undefined) throw notAdoptable(run);
+  return { kind: "adopted", run: await findRun(db, owner, follower) };
+}
+
 async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeRequest): Promise<Resumed> {
   const { db, clock } = deps;
-  const { owner, taskId, interactionId } = request;
-  if (interactionId !== undefined) {
-    await refuseForeignId(deps, run, interactionId);
-    const attempt = await currentAttempt(db, taskId);
-    if (attempt !== undefined) {
-      const adopted = { attemptId: attempt.attempt_id, interactionId, now: clock.now() };
-      await saveInteractionId(db, adopted, deps.queue);
-      await extendDeadline(db, taskId, clock.now() + waitOf(run));
-    }
-    return { kind: "adopted", run: await findRun(db, owner, taskId) };
-  }
+  const { owner, taskId } = request;
   if (!request.acceptDoubleCharge) {
     throw new AppError({
       code: "START_UNKNOWN",
@@ -86,7 +88,11 @@ async function refuseForeignId(deps: ResearchDeps, run: Run, interactionId: stri
   const taken = await isHeldByAnother(deps.db, interactionId, run.taskId);
   const look = await deps.agent.look(interactionId, AbortSignal.any([deps.leaving, AbortSignal.timeout(LOOK_MS)]));
   if (!taken && look.kind !== "missing" && look.kind !== "forbidden") return;
-  throw new AppError({
+  throw notAdoptable(run);
+}
+
+const notAdoptable = (run: Run): AppError =>
+  new AppError({
     code: "INVALID_INPUT",
     message:
       "This interaction_id cannot be adopted: Google does not know it under the API key that is set, or it is in use.",
@@ -94,7 +100,6 @@ async function refuseForeignId(deps: ResearchDeps, run: Run, interactionId: stri
     details: { field: "interaction_id" },
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
-}
 
 const LOOK_MS = 20_000;
 

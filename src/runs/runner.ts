@@ -24,7 +24,8 @@ import { pollRun } from "./poll.ts";
 import { recoverInterruptedRuns } from "./recover.ts";
 import type { ResearchDeps } from "./research.ts";
 import { rescueFollowed, rescueReports } from "./rescue.ts";
-import { pendingStarts, recordStartFailure, saveInteractionId } from "./start-store.ts";
+import { saveInteractionId } from "./interaction-store.ts";
+import { pendingStarts, recordStartFailure } from "./start-store.ts";
 import { followStream } from "./stream.ts";
 import { createWatchedStreams, type Watch } from "./streams/watched-streams.ts";
 

@@ -19,7 +19,8 @@ import { claimInTurn } from "./claim-store.ts";
 import { beginContinuation } from "./continuation-store.ts";
 import { appendEvents } from "./event-store.ts";
 import { finishAgentRun } from "./follow-store.ts";
-import { commitIntent, commitRestart, recordStartFailure, saveInteractionId } from "./start-store.ts";
+import { adoptInteractionId, saveInteractionId } from "./interaction-store.ts";
+import { commitIntent, commitRestart, recordStartFailure } from "./start-store.ts";
 
 const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 
@@ -64,6 +65,22 @@ test("I8 I10 of restarts everywhere exactly one is sent", async () => {
   await recordStartFailure(db, { taskId, attemptId, to: "start_unknown", error: ERROR, now: NOW });
   const attempts = await everywhere(servers, 6, (here) => restart(here, taskId));
   expect(attempts.filter((attempt) => attempt !== undefined)).toHaveLength(1);
+});
+
+test("of runs of several owners that adopt one id at the same moment exactly one gets it (Q1)", async () => {
+  const servers = await openServers(3);
+  const db = databaseOf(servers);
+  for (const round of range(5)) {
+    const runs = await Promise.all(range(6).map((n) => intended(db, { joinKey: `${round} ${n}`, owner: `user ${n}` })));
+    for (const run of runs) await recordStartFailure(db, { ...run, to: "start_unknown", error: ERROR, now: NOW });
+    const adopted = await everywhere(servers, 2, (here, n) => {
+      const adoption = { taskId: runs[n]?.taskId ?? "", interactionId: `v1_${round}`, deadlineAt: NOW, now: NOW };
+      return adoptInteractionId(here, adoption);
+    });
+    expect(adopted.filter((taskId) => taskId !== undefined)).toHaveLength(1);
+    const held = await Promise.all(runs.map(({ taskId }) => rowOf(db, taskId)));
+    expect(held.filter(({ interaction_id }) => interaction_id !== null)).toHaveLength(1);
+  }
 });
 
 test("I8 a sender that slept through a knowing restart never ends the new attempt, however close they come", async () => {

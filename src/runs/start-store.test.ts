@@ -5,14 +5,8 @@ import { ERROR, INTENT, intended, NOW, restart } from "../../test/support/stored
 import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../test/support/store-rows.ts";
 import { START_LEASE_MS } from "./lease.ts";
 import { claimSending, currentAttempt, hasAttempt } from "./attempt-store.ts";
-import {
-  commitIntent,
-  extendDeadline,
-  markSync,
-  pendingStarts,
-  recordStartFailure,
-  saveInteractionId,
-} from "./start-store.ts";
+import { saveInteractionId } from "./interaction-store.ts";
+import { commitIntent, markSync, pendingStarts, recordStartFailure } from "./start-store.ts";
 
 describe("an intent", () => {
   test("I8 is stored with all that a later process needs, before anything is sent", async () => {
@@ -218,13 +212,6 @@ test("Q1 the current attempt is the newest of this run", async () => {
   }
   await insertAttempt(db, { attempt_id: "another's", task_id: "b", created_at: 3 });
   expect(await currentAttempt(db, "a")).toMatchObject({ attempt_id: "newer" });
-});
-
-test("Q1 an adopted run gets its time, and only it", async () => {
-  const db = await openDatabase();
-  for (const id of ["a", "b"]) await insertRun(db, { task_id: id, deadline_at: 1 });
-  await extendDeadline(db, "a", NOW);
-  expect([(await rowOf(db, "a")).deadline_at, (await rowOf(db, "b")).deadline_at]).toEqual([NOW, 1]);
 });
 
 test("I4 a run is synchronous once it is completed while its caller waited", async () => {

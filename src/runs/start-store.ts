@@ -3,12 +3,11 @@
 import type { RunQueue } from "../queue/queue.ts";
 import { type Database, storable } from "../store/database.ts";
 import { alone } from "../store/dialect.ts";
-import { insertAttempt, keepSecondId, type NewAttempt, newStartIds } from "./attempt-store.ts";
+import { insertAttempt, type NewAttempt, newStartIds } from "./attempt-store.ts";
 import { holdRun } from "./hold-store.ts";
 import { findSameStart } from "./join-store.ts";
 import { START_LEASE_MS } from "./lease.ts";
 import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
-import { sourcesOf } from "./run.ts";
 
 export interface Intent {
   owner: string;
@@ -130,73 +129,6 @@ export function commitRestart(
     await queue?.offer(transaction, [{ taskId: restart.taskId, owner: moved.owner }]);
     return attemptId;
   });
-}
-
-/**
- * Whatever happened to the run meanwhile, an id that was paid for is kept: this write alone is not fenced.
- * False when the attempt has another id already.
- */
-export function saveInteractionId(
-  db: Database,
-  { attemptId, interactionId, now }: { attemptId: string; interactionId: string; now: number },
-  queue?: RunQueue,
-): Promise<boolean> {
-  return db.transaction().execute(async (transaction) => {
-    // The run before its attempt, as everywhere: two that lock in different order would wait for each other.
-    const known = await transaction
-      .selectFrom("research_attempts")
-      .select("task_id")
-      .where("attempt_id", "=", attemptId)
-      .executeTakeFirst();
-    if (known === undefined) return false;
-    await holdRun(transaction, known.task_id);
-    const attempt = await transaction
-      .updateTable("research_attempts")
-      .set({ interaction_id: interactionId, state: "accepted", answered_at: now })
-      .where("attempt_id", "=", attemptId)
-      .where("interaction_id", "is", null)
-      .returning("task_id")
-      .executeTakeFirst();
-    if (attempt === undefined) {
-      await keepSecondId(transaction, { attemptId, interactionId, now });
-      return false;
-    }
-    const runs = await transaction
-      .updateTable("research_tasks")
-      .set({ interaction_id: interactionId, updated_at: now })
-      .where("task_id", "=", attempt.task_id)
-      .where("interaction_id", "is", null)
-      .returning("owner")
-      .execute();
-    for (const { owner } of runs) await queue?.offer(transaction, [{ taskId: attempt.task_id, owner }]);
-    await transaction
-      .updateTable("research_tasks")
-      .set({
-        status: "running_async",
-        next_poll_at: now,
-        last_event_at: now,
-        updated_at: now,
-        lease_until: null,
-        ...NO_ERROR,
-      })
-      .where("task_id", "=", attempt.task_id)
-      .where("status", "in", sourcesOf("running_async"))
-      .execute();
-    // Cancelled before there was anything to cancel: Google still has to be told.
-    await transaction
-      .updateTable("research_tasks")
-      .set({ next_poll_at: now })
-      .where("task_id", "=", attempt.task_id)
-      .where("status", "=", "cancelled")
-      .where("cancel_confirmed", "=", 0)
-      .execute();
-    return true;
-  });
-}
-
-/** An adopted run gets its whole time from now on. */
-export async function extendDeadline(db: Database, taskId: string, deadlineAt: number): Promise<void> {
-  await db.updateTable("research_tasks").set({ deadline_at: deadlineAt }).where("task_id", "=", taskId).execute();
 }
 
 export interface StartFailure {

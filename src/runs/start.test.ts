@@ -133,7 +133,7 @@ test("I11: a knowing restart gets its whole time", async (t) => {
 
 test("P5: an id of another database is left where it is", async (t) => {
   const { directory, store, deps } = await openStage(t);
-  keepOrphan(directory, "an-attempt-of-another-database", "v1_paid");
+  keepOrphan(directory, { attemptId: "an-attempt-of-another-database", interactionId: "v1_paid" });
   const { log } = deps();
   await importOrphans(store.db, { directory, log, now: clock.now() });
   await importOrphans(store.db, { directory, log, now: clock.now() });

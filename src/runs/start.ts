@@ -6,13 +6,14 @@
 import type { Begun } from "../gemini/agent.ts";
 import { failpoint } from "../platform/failpoint.ts";
 import { add, inRun } from "../telemetry/telemetry.ts";
-import { newStartIds } from "./attempt-store.ts";
+import { hasAttempt, newStartIds } from "./attempt-store.ts";
 import { recordFreeStarts, unlessLost } from "./free-starts.ts";
 import { joinKeyOf } from "./join-store.ts";
 import { keepOrphan } from "./orphans.ts";
 import type { ResearchDeps } from "./research.ts";
+import { saveInteractionId } from "./interaction-store.ts";
 import { cancelledOrLeaving, checkBeforeSending } from "./start/check-before-sending.ts";
-import { commitIntent, commitRestart, recordStartFailure, saveInteractionId } from "./start-store.ts";
+import { commitIntent, commitRestart, recordStartFailure } from "./start-store.ts";
 
 export interface StartRequest {
   owner: string;
@@ -208,7 +209,12 @@ async function keepId(deps: ResearchDeps, attempt: Attempt, interactionId: strin
       // Who leaves has set it aside to be sure, and most often for nothing.
       if (!deps.leaving.aborted) log.warn(`${started} has not answered yet. ${where}`);
     }
-    await saving;
+    const isSaved = await saving;
+    // Not even the attempt is known: the database is not the one that the start was stored in.
+    if (!isSaved && !(await hasAttempt(deps.db, attemptId))) {
+      log.error(`${started} does not know of it any more. ${setAside()}`);
+      return;
+    }
     deps.unsaved.delete(taskId);
     failpoint("after-id");
   } catch {
@@ -232,8 +238,8 @@ function endsInTime({ leaving }: ResearchDeps, work: Promise<unknown>): Promise<
 
 function keptAside(deps: ResearchDeps, attemptId: string, interactionId: string): string {
   try {
-    keepOrphan(deps.stateDir, attemptId, interactionId);
-    return "It is kept in orphans.jsonl and taken up as soon as the database can be written.";
+    const file = keepOrphan(deps.stateDir, { attemptId, interactionId });
+    return `It is kept in ${file} and taken up as soon as the database can be written.`;
   } catch {
     return "It could not be written to orphans.jsonl either: this line is its only record besides this process's memory.";
   }

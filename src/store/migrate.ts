@@ -14,6 +14,7 @@ import * as handed from "./migrations/0007-handed.ts";
 import * as seen from "./migrations/0008-seen.ts";
 import * as pictures from "./migrations/0010-pictures.ts";
 import * as terms from "./migrations/0011-terms.ts";
+import * as interactionIds from "./migrations/0012-interaction-ids.ts";
 import * as access from "./migrations/0013-access.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -27,6 +28,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0008-seen": seen,
   "0010-pictures": pictures,
   "0011-terms": terms,
+  "0012-interaction-ids": interactionIds,
   "0013-access": access,
 };
 

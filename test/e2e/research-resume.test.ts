@@ -2,6 +2,7 @@
 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { openResearch, QUERY, type ResearchScene, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
 import { openScene } from "../support/scene.ts";
@@ -77,6 +78,49 @@ describe("an unknown start", () => {
     expect(structured["error"]).toMatchObject({ code: "INVALID_INPUT", details: { field: "interaction_id" } });
     expect(await statusOf(server, task_id)).toMatchObject({ status: "start_unknown" });
     expect(await statusOf(server, other)).toMatchObject({ status: "running_async" });
+  });
+
+  test("of two that adopt the same id at the same moment one gets it, and the other is told (Q1)", async (context) => {
+    const scene = await openResearch(context, {
+      create: [{ fault: "accept-then-reset" }],
+      get: [{ latency_ms: 300 }],
+    });
+    const servers = [await scene.server(), await scene.server()] as const;
+    const { task_id: first, id } = await lostStart(scene, servers[0]);
+    const { structured } = await servers[1].call("start_deep_research", { query: "Which lake is the deepest?" });
+    const second = structured["task_id"];
+    const answers = await Promise.all([
+      resume(servers[0], first, { interaction_id: id }),
+      resume(servers[1], second, { interaction_id: id }),
+    ]);
+    expect(answers.filter(({ isError }) => isError)).toHaveLength(1);
+    const refused = answers.find(({ isError }) => isError)?.structured;
+    expect(refused).toMatchObject({ error: { code: "INVALID_INPUT" }, status: "start_unknown" });
+    const holders = scene.sql("select task_id from research_tasks where interaction_id is not null");
+    expect(holders).toHaveLength(1);
+  });
+
+  test("adopted by one process while another starts it again: both interactions are followed to their end (I8 Q1)", async (context) => {
+    const scene = await openResearch(context, {
+      create: [{ fault: "accept-then-reset" }, { latency_ms: 2_000 }],
+      get: [{ latency_ms: 1_000 }, {}],
+    });
+    const [server, other] = [await scene.server(), await scene.server()];
+    const { task_id, id } = await lostStart(scene, server);
+    await statusOf(other, task_id);
+    const adopting = resume(server, task_id, { interaction_id: id });
+    // The id is being checked at Google; whichever of the two is stored first, both must be followed.
+    await sleep(300);
+    const restarting = resume(other, task_id, RESTART);
+    expect((await adopting).structured).toMatchObject({ success: true });
+    await restarting;
+    expect(scene.accepted()).toBe(2);
+    const ids = scene.gemini.ledger.acceptedStarts().map((start) => start.id);
+    const completed = (): unknown[] =>
+      scene
+        .sql("select interaction_id from research_tasks where status = 'completed' and interaction_id is not null")
+        .map(({ interaction_id }) => interaction_id);
+    await expect.poll(() => new Set(completed()), { timeout: 20_000 }).toEqual(new Set(ids));
   });
 
   test("Q1 I8 is started again only with the user's word, once", async (context) => {

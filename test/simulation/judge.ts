@@ -7,6 +7,8 @@ interface StoredRun {
   task_id: string;
   status: string;
   interaction_id: string | null;
+  /** Of a second interaction of a run that was started twice. */
+  parent_task_id: string | null;
   error_message: string | null;
 }
 
@@ -34,24 +36,19 @@ export function judge(world: World, { told, resumed }: Deeds): string[] {
   }
   for (const run of runs) {
     const own = attempts.filter(({ task_id }) => task_id === run.task_id);
-    if (own.length !== 1 && !resumed.has(run.task_id)) broken.push(`run ${run.task_id} has ${own.length} attempts`);
+    const usual = run.parent_task_id === null ? 1 : 0;
+    if (own.length !== usual && !resumed.has(run.task_id)) broken.push(`run ${run.task_id} has ${own.length} attempts`);
     broken.push(...judgeEnd(world, run, own.filter(({ attempt_id }) => startsOf.has(attempt_id)).length));
   }
-  return [
-    ...broken,
-    ...judgeIds(world, attempts),
-    ...judgeMoves(world),
-    ...judgeNotices(world),
-    ...judgeLeftovers(world),
-  ];
+  return [...broken, ...judgeIds(world, runs), ...judgeMoves(world), ...judgeNotices(world), ...judgeLeftovers(world)];
 }
 
 /** Enough for a process that can run to store what it was told. */
 const STORED_WITHIN_MS = 3_000;
 
-/** An id that reached a process is kept, unless that process died before it could. */
-function judgeIds({ google, ranSince }: World, attempts: { interaction_id: string | null }[]): string[] {
-  const known = new Set(attempts.map(({ interaction_id }) => interaction_id));
+/** An id that reached a process is followed by a run, unless that process died before it could store it. */
+function judgeIds({ google, ranSince }: World, runs: StoredRun[]): string[] {
+  const known = new Set(runs.map(({ interaction_id }) => interaction_id));
   return google.ledger
     .filter(({ id, delivered }) => {
       const ranMs = delivered === undefined ? 0 : (ranSince.get(delivered.processId)?.(delivered.at) ?? 0);

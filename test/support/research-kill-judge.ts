@@ -21,6 +21,7 @@ interface StoredRun {
   query: string;
   status: string;
   interaction_id: string | null;
+  parent_task_id: string | null;
   enable_notifications: number;
   cancel_requested_at: number | null;
 }
@@ -118,10 +119,12 @@ function judgeMoney(world: Told, runs: StoredRun[], attempts: StoredAttempt[]): 
       broken.push(`Attempt ${attemptId} was started for another run.`);
     }
   }
-  for (const { task_id, status } of runs) {
+  for (const { task_id, status, parent_task_id } of runs) {
     const own = attemptsOf.get(task_id) ?? [];
     const paid = own.filter(({ attempt_id }) => startsOf.has(attempt_id));
-    if (own.length !== 1 && !world.resumed.has(task_id)) broken.push(`Run ${task_id} has ${own.length} attempts.`);
+    // A second interaction of a run that was started twice is followed by a run without attempts.
+    const usual = parent_task_id === null ? 1 : 0;
+    if (own.length !== usual && !world.resumed.has(task_id)) broken.push(`Run ${task_id} has ${own.length} attempts.`);
     for (const { interaction_id: id } of own) {
       if (id !== null && !starts.some((start) => start.id === id && start.labels["run"] === task_id)) {
         broken.push(`Run ${task_id} holds an id that Google did not give it.`);

@@ -1,0 +1,128 @@
+/** Interaction ids: each belongs to one attempt, and each that was paid for is followed by one run. */
+
+import type { Kysely } from "kysely";
+import { describe, expect, test } from "vitest";
+import { insertAttempt, insertRun, openDatabase, rowOf } from "../../test/support/store-rows.ts";
+import { ERROR, intended, NOW, restart } from "../../test/support/stored-start.ts";
+import type { Database } from "../store/database.ts";
+import { up as giveIdsToOneAttempt } from "../store/migrations/0012-interaction-ids.ts";
+import { adoptInteractionId, saveInteractionId } from "./interaction-store.ts";
+import { recordStartFailure } from "./start-store.ts";
+
+const adopt = (db: Database, taskId: string, interactionId: string) =>
+  adoptInteractionId(db, { taskId, interactionId, deadlineAt: NOW + 9_000, now: NOW });
+
+/** A start whose answer was lost. */
+async function unknownStart(db: Database, joinKey = "the-same", owner = "local") {
+  const start = await intended(db, { joinKey, owner });
+  await recordStartFailure(db, { ...start, to: "start_unknown", error: ERROR, now: NOW });
+  return start;
+}
+
+const followed = (db: Database) =>
+  db
+    .selectFrom("research_tasks")
+    .select(["task_id", "parent_task_id", "interaction_id", "status", "next_poll_at"])
+    .where("interaction_id", "is not", null)
+    .orderBy("interaction_id")
+    .execute();
+
+describe("a run that was started twice", () => {
+  test("has a second run for the second interaction, once, with its own end to come (I8)", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId: first } = await unknownStart(db);
+    const second = (await restart(db, taskId)) ?? "";
+    await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
+    for (const _ of [1, 2]) await saveInteractionId(db, { attemptId: first, interactionId: "v1_a", now: NOW + 5 });
+    expect(await followed(db)).toEqual([
+      {
+        task_id: expect.not.stringMatching(taskId),
+        parent_task_id: taskId,
+        interaction_id: "v1_a",
+        status: "running_async",
+        next_poll_at: NOW + 5,
+      },
+      { task_id: taskId, parent_task_id: null, interaction_id: "v1_b", status: "running_async", next_poll_at: NOW },
+    ]);
+  });
+
+  test("and whose first id is adopted while the second start is being sent follows both (I8 Q1)", async () => {
+    const db = await openDatabase();
+    const { taskId } = await unknownStart(db);
+    const second = (await restart(db, taskId)) ?? "";
+    expect(await adopt(db, taskId, "v1_a")).toBe(taskId);
+    expect(await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW })).toBe(true);
+    expect((await followed(db)).map(({ interaction_id, status }) => [interaction_id, status])).toEqual([
+      ["v1_a", "running_async"],
+      ["v1_b", "running_async"],
+    ]);
+  });
+
+  test("and whose first id is adopted when the second is known follows both (I8 Q1)", async () => {
+    const db = await openDatabase();
+    const { taskId } = await unknownStart(db);
+    const second = (await restart(db, taskId)) ?? "";
+    await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
+    const follower = await adopt(db, taskId, "v1_a");
+    expect(await rowOf(db, follower ?? "")).toMatchObject({ parent_task_id: taskId, interaction_id: "v1_a" });
+    expect(await adopt(db, taskId, "v1_a")).toBe(follower);
+    expect(await followed(db)).toHaveLength(2);
+  });
+
+  test("and was cancelled has its second interaction cancelled at Google, too (L1)", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId: first } = await unknownStart(db);
+    const second = (await restart(db, taskId)) ?? "";
+    await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
+    await db
+      .updateTable("research_tasks")
+      .set({ status: "cancelled", cancel_requested_at: NOW, cancel_confirmed: 1 })
+      .where("task_id", "=", taskId)
+      .execute();
+    await saveInteractionId(db, { attemptId: first, interactionId: "v1_a", now: NOW });
+    expect(await db.selectFrom("research_tasks").selectAll().where("interaction_id", "=", "v1_a").execute()).toEqual([
+      expect.objectContaining({ status: "cancelled", cancel_confirmed: 0, next_poll_at: NOW }),
+    ]);
+  });
+});
+
+describe("an interaction id", () => {
+  test("is adopted by one run, whoever owns the other (Q1)", async () => {
+    const db = await openDatabase();
+    const mine = await unknownStart(db, "mine", "alice");
+    const theirs = await unknownStart(db, "theirs", "bob");
+    expect(await adopt(db, mine.taskId, "v1_a")).toBe(mine.taskId);
+    expect(await adopt(db, theirs.taskId, "v1_a")).toBeUndefined();
+    expect(await rowOf(db, theirs.taskId)).toMatchObject({ status: "start_unknown", interaction_id: null });
+  });
+
+  test("that another run adopted is still stored for the start that Google answers with it (I8)", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId } = await unknownStart(db, "mine");
+    const other = await unknownStart(db, "theirs");
+    await adopt(db, other.taskId, "v1_a");
+    expect(await saveInteractionId(db, { attemptId, interactionId: "v1_a", now: NOW })).toBe(true);
+    expect(await rowOf(db, taskId)).toMatchObject({ status: "running_async", interaction_id: "v1_a" });
+  });
+
+  test("that an earlier version gave to several attempts stays with the first, and no run is lost (Q1)", async () => {
+    const db = await openDatabase();
+    await db.schema.dropIndex("research_attempts_interaction_id_key").execute();
+    await db.schema.dropIndex("research_tasks_by_interaction_id").execute();
+    const accepted = { interaction_id: "v1_a", state: "accepted" };
+    for (const [n, id] of ["third", "first", "second"].entries()) {
+      await insertRun(db, { task_id: id, interaction_id: "v1_a" });
+      await insertAttempt(db, { attempt_id: `of ${id}`, task_id: id, created_at: n === 0 ? 2 : 1, ...accepted });
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a migration knows no tables yet
+    await giveIdsToOneAttempt(db as unknown as Kysely<unknown>);
+    const attempts = await db.selectFrom("research_attempts").select(["task_id", "state"]).orderBy("task_id").execute();
+    expect(attempts).toEqual([
+      { task_id: "first", state: "accepted" },
+      { task_id: "second", state: "duplicate" },
+      { task_id: "third", state: "duplicate" },
+    ]);
+    const again = insertAttempt(db, { attempt_id: "of fourth", task_id: "first", ...accepted });
+    await expect(again).rejects.toMatchObject({ code: "SQLITE_ERROR" });
+  });
+});
