@@ -24,6 +24,10 @@ describe("takes out", () => {
     ["three joiners in a row, which spell bits", "a\u200C\u200D\u200C\u200Cb", "ab"],
     ["line ends of other systems, which become ours", "a\u0085b\u000Bc\u000Cd", "a\nb\nc\nd"],
     ["tag characters, which spell hidden words", "a\u{E0068}\u{E0069}b", "ab"],
+    ["Mongolian variation selectors, which spell bits too", "a\u180B\u180C\u180Db\u180Fc ᠠ\u180Bᠨ", "abc ᠠᠨ"],
+    ["Egyptian format controls", "a\u{13430}\u{13437}\u{1343F}b", "ab"],
+    ["the Braille blank, which is a space to a reader", "a\u2800b\u2800\u2800c", "a b  c"],
+    ["notes and fillers without a look", "a\u{1D159}\u{16FE4}b", "ab"],
   ])("%s", (_, text, clean) => {
     expect(cleanText(text)).toBe(clean);
   });
@@ -57,4 +61,13 @@ test("a thought becomes one short line without emphasis", () => {
   expect(oneLine("  **Reading\u0007**\n\n # the\t\tlake ")).toBe("Reading the lake");
   expect(oneLine("a".repeat(301))).toBe("a".repeat(300));
   expect(oneLine(`${" ".repeat(400)}late`)).toBe("late");
+});
+
+test("of all characters that Unicode says to ignore, only those pass that scripts and emoji need (T-5)", () => {
+  const passing = Array.from({ length: 0x11_00_00 }, (_, code) => code)
+    .filter((code) => code < 0xd8_00 || code > 0xdf_ff)
+    .map((code) => String.fromCodePoint(code))
+    .filter((character) => /\p{Default_Ignorable_Code_Point}/u.test(character))
+    .filter((character) => cleanText(`a${character}b`) !== "ab");
+  expect(passing).toEqual(["\u200C", "\u200D", "\uFE0E", "\uFE0F"]);
 });

@@ -7,10 +7,11 @@ const CONTROL = /[\u0000-\u0008\u000E-\u001F\u007F-\u009F\u00AD]/g;
 /**
  * Text direction marks and what has no look of its own, tags and the variation selectors of rare glyphs included: each
  * of them has carried hidden letters. Joiners and the two selectors of emoji stay, because several scripts need them.
+ * Mongolian letters lose the choice among their variants and Egyptian signs their grouping; the letters stay.
  */
 const INVISIBLE =
   // oxlint-disable-next-line no-misleading-character-class -- each of them stands for itself
-  /[\u034F\u061C\u115F\u1160\u17B4\u17B5\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0D\uFEFF\uFFA0\uFFF0-\uFFFB\u{1BCA0}-\u{1BCA3}\u{1D173}-\u{1D17A}\u{E0000}-\u{E0FFF}]/gu;
+  /[\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180D\u180F\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0D\uFEFF\uFFA0\uFFF0-\uFFFB\u{13430}-\u{1343F}\u{16FE4}\u{1BCA0}-\u{1BCA3}\u{1D159}\u{1D173}-\u{1D17A}\u{E0000}-\u{E0FFF}]/gu;
 /** Between two Mongolian letters it changes the word; elsewhere it only hides. */
 const STRAY_SEPARATOR = /(?<![\u1820-\u18AA])\u180E|\u180E(?![\u1820-\u18AA])/g;
 /** No emoji and no script has three in a row; bits of a hidden text do. */
@@ -27,6 +28,8 @@ export function cleanText(text: string): string {
       .replaceAll(/[\u000B\u000C\u0085\u2028\u2029]/g, "\n")
       .replaceAll(CONTROL, "")
       .replaceAll(INVISIBLE, "")
+      // Braille without dots: a word break to its readers, nothing to others.
+      .replaceAll("\u2800", " ")
       .replaceAll(STRAY_SEPARATOR, "")
       .replaceAll(JOINERS_IN_A_ROW, "")
   );
