@@ -134,6 +134,47 @@ test("B1 a value of nothing but spaces is unset: as a number it would be 0, whic
   expect(warnings).toEqual([]);
 });
 
+test.each([
+  ["UTF-8 with a byte-order mark", (text: string) => `\uFEFF${text}`],
+  ["UTF-16, as Windows writes it", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le")],
+])("a config file in %s is read whole, the spending limit included (B1)", (_, encode) => {
+  const { settings, warnings } = load(withFile(encode('{ "RESEARCH_CONFIRM_ABOVE_USD": 1, "GEMINI_MODEL": "mine" }')));
+  expect(settings).toMatchObject({ RESEARCH_CONFIRM_ABOVE_USD: 1, GEMINI_MODEL: "mine" });
+  expect(warnings).toEqual([]);
+});
+
+test("one entry of the config file that is no value costs no other one (B1)", () => {
+  const { settings, warnings } = load(withFile('{ "GEMINI_MODEL": ["a"], "RESEARCH_CONFIRM_ABOVE_USD": 0.5 }'));
+  expect(settings).toMatchObject({ GEMINI_MODEL: undefined, RESEARCH_CONFIRM_ABOVE_USD: 0.5 });
+  expect(warnings).toEqual([expect.stringMatching(/: GEMINI_MODEL has a value that cannot be used/)]);
+});
+
+test.each([
+  ["cannot be parsed", '{ "RESEARCH_CONFIRM_ABOVE_USD": 1, '],
+  ["is no object", "[1]"],
+  ["is nested without end", `{"a":${"[".repeat(100_000)}`],
+  ["is a folder", undefined],
+])("a config file that %s drops no spending limit in silence (B1)", (_, content) => {
+  const source = withFile(content);
+  const { settings, warnings } = load(source);
+  expect(settings.RESEARCH_CONFIRM_ABOVE_USD).toBe(5);
+  expect(warnings).toEqual([
+    expect.stringMatching(/config\.json cannot be read.* None of its settings is used.*asked above \$5/s),
+  ]);
+  const set = load({ environment: { ...source.environment, RESEARCH_CONFIRM_ABOVE_USD: "2" } });
+  expect(set.warnings).toEqual([expect.stringMatching(/asked above \$2/)]);
+});
+
+/** A config directory with this file in it; without content a folder of that name. */
+function withFile(content: string | Buffer | undefined): { environment: Record<string, string> } {
+  const GEMINI_SEARCH_CONFIG_DIR = join(home, "mine");
+  mkdirSync(GEMINI_SEARCH_CONFIG_DIR);
+  const file = join(GEMINI_SEARCH_CONFIG_DIR, "config.json");
+  if (content === undefined) mkdirSync(file);
+  else writeFileSync(file, content);
+  return { environment: { GEMINI_SEARCH_CONFIG_DIR } };
+}
+
 test("B1 names that are no settings are told in a few whole lines, whatever they are", () => {
   const GEMINI_SEARCH_CONFIG_DIR = join(home, "mine");
   mkdirSync(GEMINI_SEARCH_CONFIG_DIR);

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, accessSync, constants } from "node:
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
+import { isRecord } from "./platform/is-record.ts";
 import type { Setting } from "./setting.ts";
 import { SETTINGS, type SettingValues } from "./settings.ts";
 
@@ -56,8 +57,10 @@ export function loadConfig(source: ConfigSource): Config {
   const warnings: string[] = [];
   const configDir = configDirectory(environment, source.platform ?? process.platform, home);
   const configDirWritable = prepareDirectory(configDir, warnings);
-  const file = readConfigFile(join(configDir, "config.json"), warnings);
-  const settings = readSettings([source.flags ?? {}, environment, file], warnings);
+  const path = join(configDir, "config.json");
+  const { entries, problem } = readConfigFile(path, warnings);
+  const settings = readSettings([source.flags ?? {}, environment, entries], warnings);
+  if (problem !== undefined) warnings.push(unreadable(path, problem, settings));
   return {
     settings,
     configDir,
@@ -103,28 +106,57 @@ function prepareDirectory(directory: string, warnings: string[]): boolean {
 /** More of them tell no more, and the log has other readers. */
 const MOST_NAMED = 10;
 
+interface ConfigFile {
+  entries: Environment;
+  /** Why nothing of it is used. */
+  problem?: string;
+}
+
 /** `config.json` holds the same names as the environment. */
-function readConfigFile(path: string, warnings: string[]): Environment {
-  let content: string;
+function readConfigFile(path: string, warnings: string[]): ConfigFile {
+  let bytes: Buffer;
   try {
-    content = readFileSync(path, "utf8");
-  } catch {
-    return {};
+    bytes = readFileSync(path);
+  } catch (error) {
+    const code = isRecord(error) ? String(error["code"]) : "";
+    return code === "ENOENT" || code === "ENOTDIR" ? { entries: {} } : { entries: {}, problem: `${code}.` };
   }
   try {
-    const entries = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).parse(JSON.parse(content));
-    const unknown = Object.keys(entries).filter((name) => !isKnownName(name));
-    for (const name of unknown.slice(0, MOST_NAMED)) {
-      // Printed only where it could be meant for a name.
-      const shown = /^[\w.-]{1,60}$/.test(name) ? name : "A name in it";
-      warnings.push(`${path}: ${shown} is not a setting; it is ignored.`);
-    }
-    if (unknown.length > MOST_NAMED) warnings.push(`${path}: ${unknown.length - MOST_NAMED} more names are ignored.`);
-    return Object.fromEntries(Object.entries(entries).map(([name, value]) => [name, String(value)]));
+    const parsed = z.record(z.string(), z.unknown()).parse(JSON.parse(decodedText(bytes)));
+    return { entries: usableEntries(path, parsed, warnings) };
   } catch {
-    warnings.push(`${path} is not a JSON object of settings; it is ignored.`);
-    return {};
+    return { entries: {}, problem: "it is not a JSON object." };
   }
+}
+
+/** Editors on Windows put a byte-order mark before the text, or write UTF-16. */
+function decodedText(bytes: Buffer): string {
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8", { fatal: true }).decode(bytes);
+}
+
+/** What limits costs is named, because its owner relies on it. */
+const unreadable = (path: string, problem: string, { RESEARCH_CONFIRM_ABOVE_USD: limit }: SettingValues): string =>
+  `${path} cannot be read: ${problem} None of its settings is used, a spending limit in it included: you are asked above $${limit}. Correct the file and start again.`;
+
+function usableEntries(path: string, entries: Record<string, unknown>, warnings: string[]): Environment {
+  const unknown = Object.keys(entries).filter((name) => !isKnownName(name));
+  for (const name of unknown.slice(0, MOST_NAMED)) {
+    // Printed only where it could be meant for a name.
+    const shown = /^[\w.-]{1,60}$/.test(name) ? name : "A name in it";
+    warnings.push(`${path}: ${shown} is not a setting; it is ignored.`);
+  }
+  if (unknown.length > MOST_NAMED) warnings.push(`${path}: ${unknown.length - MOST_NAMED} more names are ignored.`);
+  const isUsable = ([name, value]: [string, unknown]): boolean => {
+    if (["string", "number", "boolean"].includes(typeof value)) return true;
+    if (isKnownName(name)) warnings.push(`${path}: ${name} has a value that cannot be used; it is ignored.`);
+    return false;
+  };
+  return Object.fromEntries(
+    Object.entries(entries)
+      .filter(isUsable)
+      .map(([name, value]) => [name, String(value)]),
+  );
 }
 
 const isKnownName = (name: string): boolean =>

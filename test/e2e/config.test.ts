@@ -80,7 +80,9 @@ describe("layers", () => {
     writeConfig(scene, '{ "GEMINI_MODEL": "from-file", ');
     const { code, stderr } = await scene.command(["search", QUERY]);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^\[WARN\] .*config\.json is not a JSON object of settings; it is ignored\.$/m);
+    expect(stderr).toMatch(
+      /^\[WARN\] .*config\.json cannot be read: it is not a JSON object\. None of its settings is used/m,
+    );
     expect(modelsAsked(scene)["search"]).toBe(DEFAULT_MODEL);
   });
 
