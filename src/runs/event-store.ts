@@ -17,6 +17,13 @@ export interface PlacedEvent extends RunEvent {
   seq: number;
 }
 
+/** A statement takes a bounded number of values (SQLite: 32,766); a run may say thousands of things in a second. */
+const ROWS_AT_ONCE = 1_000;
+
+function* chunksOf<T>(items: readonly T[]): Generator<T[]> {
+  for (let from = 0; from < items.length; from += ROWS_AT_ONCE) yield items.slice(from, from + ROWS_AT_ONCE);
+}
+
 /** How many of them were new. */
 export function appendEvents(db: Database, taskId: string, events: RunEvent[]): Promise<number> {
   return db.transaction().execute(async (transaction) => {
@@ -46,7 +53,7 @@ export function appendEvents(db: Database, taskId: string, events: RunEvent[]): 
       data_json: storable(JSON.stringify({ text: event.text })),
       mark: event.mark ?? null,
     }));
-    await transaction.insertInto("research_events").values(rows).execute();
+    for (const chunk of chunksOf(rows)) await transaction.insertInto("research_events").values(chunk).execute();
     return rows.length;
   });
 }
@@ -54,14 +61,17 @@ export function appendEvents(db: Database, taskId: string, events: RunEvent[]): 
 /** Those of the events that somebody has stored before. */
 async function knownMarks(db: Database, taskId: string, events: RunEvent[]): Promise<Set<string | null>> {
   const marks = events.flatMap(({ mark }) => (mark === undefined ? [] : [mark]));
-  if (marks.length === 0) return new Set();
-  const rows = await db
-    .selectFrom("research_events")
-    .select("mark")
-    .where("task_id", "=", taskId)
-    .where("mark", "in", marks)
-    .execute();
-  return new Set(rows.map(({ mark }) => mark));
+  const known = new Set<string | null>();
+  for (const chunk of chunksOf(marks)) {
+    const rows = await db
+      .selectFrom("research_events")
+      .select("mark")
+      .where("task_id", "=", taskId)
+      .where("mark", "in", chunk)
+      .execute();
+    for (const { mark } of rows) known.add(mark);
+  }
+  return known;
 }
 
 /** Where the stream of a run was when something of it was last stored. */

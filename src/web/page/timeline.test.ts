@@ -65,3 +65,14 @@ test("however many entries came, one sentence is said", () => {
     "2 new entries. Thought: Moon",
   );
 });
+
+test("a run that says more than anybody reads keeps its newest entries on the page, and the page alive (J3)", () => {
+  let entries: TimelineEntry[] = [entry("created", 0, { kind: "state" })];
+  const began = performance.now();
+  for (let number = 1; number <= 20_000; number += 1) entries = mergeEntries(entries, [entry(`e${number}`, number)]);
+  // Before, each of them parsed the times of all others: minutes.
+  expect(performance.now() - began).toBeLessThan(20_000);
+  expect(entries.length).toBeLessThanOrEqual(2_000);
+  expect(entries[0]?.id).toBe("created");
+  expect(entries.at(-1)?.id).toBe("e20000");
+}, 60_000);

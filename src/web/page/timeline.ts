@@ -18,12 +18,32 @@ const KINDS: Record<TimelineFilter, readonly TimelineEntry["kind"][]> = {
   states: ["state", "round", "advice"],
 };
 
+/** As many as the server sends at once; of a run that says more, the page shows the newest. */
+const MAX_ENTRIES = 2_000;
+
 /** Oldest first, each entry once; of two with the same id the later telling counts. */
 export function mergeEntries(known: TimelineEntry[], coming: TimelineEntry[]): TimelineEntry[] {
+  const last = known.at(-1);
+  const [only] = coming;
+  // The usual case, thousands of times in a row: one entry that comes after all others.
+  if (coming.length === 1 && last !== undefined && only !== undefined && only.at >= last.at) {
+    if (known.every(({ id }) => id !== only.id)) return newest([...known, only]);
+  }
   const byId = new Map(known.map((entry) => [entry.id, entry]));
   for (const entry of coming) byId.set(entry.id, entry);
-  return [...byId.values()].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  // Times of one format and zone: their text is in their order.
+  return newest([...byId.values()].toSorted((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at))));
 }
+
+/** What was done with the run stays; of what it said, the oldest goes first. */
+function newest(entries: TimelineEntry[]): TimelineEntry[] {
+  let excess = entries.length - MAX_ENTRIES;
+  if (excess <= 0) return entries;
+  if (excess === 1) return entries.toSpliced(Math.max(0, entries.findIndex(isSaid)), 1);
+  return entries.filter((entry) => !isSaid(entry) || (excess -= 1) < 0);
+}
+
+const isSaid = ({ kind }: TimelineEntry): boolean => kind === "thought" || kind === "search";
 
 /** Newest first: what is new stands where the eye is. */
 export const shownEntries = (entries: TimelineEntry[], filter: TimelineFilter): TimelineEntry[] =>

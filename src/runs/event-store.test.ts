@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { insertRun, openDatabase } from "../../test/support/store-rows.ts";
+import { appendEvents, eventsAfter, newestEvents, type RunEvent } from "./event-store.ts";
+
+const thoughts = (from: number, count: number): RunEvent[] =>
+  Array.from({ length: count }, (_, index) => ({
+    kind: "thought",
+    text: `Thought ${from + index}`,
+    at: 1_000 + from + index,
+    mark: `mark-${from + index}`,
+  }));
+
+test("a burst of more events than one statement takes is stored whole, and the timeline goes on (J3)", async () => {
+  const db = await openDatabase();
+  const taskId = "00000000-0000-4000-8000-000000000001";
+  await insertRun(db, { task_id: taskId });
+  expect(await appendEvents(db, taskId, thoughts(1, 40_000))).toBe(40_000);
+  // Told again by another process, with one that is new.
+  expect(await appendEvents(db, taskId, thoughts(1, 40_001))).toBe(1);
+  expect(await appendEvents(db, taskId, thoughts(40_002, 1))).toBe(1);
+  const newest = await newestEvents(db, taskId, 2);
+  expect(newest.map(({ seq, text }) => [seq, text])).toEqual([
+    [40_001, "Thought 40001"],
+    [40_002, "Thought 40002"],
+  ]);
+  expect(await eventsAfter(db, taskId, { after: 39_999, limit: 10 })).toHaveLength(3);
+}, 60_000);
