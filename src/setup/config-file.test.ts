@@ -54,6 +54,25 @@ test("a file that is not there is made, with its folders, and leaves no copy", a
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
+test("what another program writes between the look and the replacing is never overwritten (T-5)", async () => {
+  const [home, name] = [folder(), "settings.json"];
+  const file = join(home, name);
+  /** The time of a copy is asked for after the file was compared, and before it is replaced. */
+  const interrupted = (text: string) => ({
+    get now() {
+      writeFileSync(file, text);
+      return NOW;
+    },
+  });
+  const missing = await readConfigFile(file, 0o600);
+  await expect(replaceConfigFile(missing, "ours", interrupted("theirs"))).rejects.toThrow("by another program");
+  expect(readFileSync(file, "utf8")).toBe("theirs");
+  const existing = await readConfigFile(file, 0o600);
+  await expect(replaceConfigFile(existing, "ours", interrupted("newer"))).rejects.toThrow("by another program");
+  expect(readFileSync(file, "utf8")).toBe("newer");
+  expect(readdirSync(home)).toEqual([name]);
+});
+
 test("a link stays a link, and the copy stands beside it, not in the folder it leads to", async () => {
   const [home, dotfiles] = [folder(), folder()];
   writeFileSync(join(dotfiles, "config.toml"), "a = 1\n");

@@ -1,6 +1,6 @@
 /** A client's file on disk: read whole or not at all, kept beside before it is changed, replaced in one step. */
 
-import { chmod, chown, lstat, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { chmod, chown, link, lstat, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
@@ -89,15 +89,30 @@ export async function replaceConfigFile(config: ConfigFile, text: string, replac
 /** Gives the file its name. A copy of what was not replaced after all would be one of nothing. */
 async function withBackup(config: ConfigFile, temporary: string, replacing: Replacing): Promise<string | undefined> {
   const { now, renameFile = rename, platform = process.platform } = replacing;
-  const { bytes, target } = config;
+  const { bytes, file, target } = config;
   const made = bytes === undefined || replacing.backup !== undefined ? undefined : await keepBackup(config, bytes, now);
   try {
+    // Flushing and copying took their time: what another program wrote meanwhile is its own.
+    if (!sameBytes(await readFile(target).catch(() => undefined), bytes)) throw changedMeanwhile(file);
+    if (bytes === undefined && (await wasCreated(temporary, config))) return undefined;
     await patiently(() => renameFile(temporary, target), { platform });
   } catch (error) {
     if (made !== undefined) await rm(made, { force: true }).catch(() => undefined);
     throw error;
   }
   return replacing.backup ?? made;
+}
+
+/** Takes the name only where it is free; a rename would take it from whoever has it. */
+async function wasCreated(temporary: string, { file, target }: ConfigFile): Promise<boolean> {
+  try {
+    await link(temporary, target);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") throw changedMeanwhile(file);
+    // A file system without links: a rename is all there is.
+    return false;
+  }
 }
 
 const sameBytes = (a: Buffer | undefined, b: Buffer | undefined): boolean =>

@@ -38,6 +38,21 @@ export function notReadable({ file, line, problem }: { file: string; line?: numb
   });
 }
 
+/** Parsers call themselves for each level: what is nested too deeply ends them, and is no settings file. */
+export function boundDepth(format: EntryFormat): EntryFormat {
+  const bounded = <Arguments extends [ConfigText, ...unknown[]], Result>(act: (...given: Arguments) => Result) => {
+    return (...given: Arguments): Result => {
+      try {
+        return act(...given);
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        throw notReadable({ file: given[0].file, problem: "It is nested too deeply." });
+      }
+    };
+  };
+  return { read: bounded(format.read), set: bounded(format.set), remove: bounded(format.remove) };
+}
+
 /** The last look before an edited text is used: our entry is as it should be, and all else means what it meant. */
 export function checkEdit(
   file: string,

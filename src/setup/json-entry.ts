@@ -2,6 +2,7 @@
 
 import { createScanner, getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
 import {
+  boundDepth,
   checkEdit,
   type ConfigText,
   type Entry,
@@ -19,11 +20,11 @@ interface Edit {
   text: string;
 }
 
-export const jsonFormat: EntryFormat = {
+export const jsonFormat: EntryFormat = boundDepth({
   read: (config, place) => entryIn(valueOf(config), place),
   set: (config, place, entry) => checked(config, place, { text: set(config, place, entry), entry }),
   remove: (config, place) => checked(config, place, { text: remove(config, place), entry: undefined }),
-};
+});
 
 function checked(
   config: ConfigText,

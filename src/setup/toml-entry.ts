@@ -3,6 +3,7 @@
 import { parse, stringify, TomlError } from "smol-toml";
 import { isRecord } from "../platform/is-record.ts";
 import {
+  boundDepth,
   checkEdit,
   type ConfigText,
   type Entry,
@@ -14,11 +15,11 @@ import {
   plain,
 } from "./entry-format.ts";
 
-export const tomlFormat: EntryFormat = {
+export const tomlFormat: EntryFormat = boundDepth({
   read: (config, place) => entryIn(parsed(config), place),
   set: (config, place, entry) => checked(config, place, { text: set(config, place, entry), entry }),
   remove: (config, place) => checked(config, place, { text: remove(config, place), entry: undefined }),
-};
+});
 
 function checked(
   config: ConfigText,

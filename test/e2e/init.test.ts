@@ -77,6 +77,21 @@ function openHome(clients: readonly ClientName[] = NAMES): Home {
 const original = Object.fromEntries(Object.values(FILES));
 const isBackup = (path: string): boolean => path.includes(".backup-");
 
+test("init says in one line what is wrong with a deeply nested file, and sets the others up (T-5)", async () => {
+  const { run, text, file } = openHome(["cursor", "codex", "gemini-cli"]);
+  const deep = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+  const deepToml = `a = ${"[".repeat(100_000)}${"]".repeat(100_000)}\n`;
+  writeFileSync(file("cursor"), deep);
+  writeFileSync(file("codex"), deepToml);
+  const { code, stdout, stderr } = await run(["--yes"]);
+  expect(code).toBe(1);
+  expect(stdout + stderr).toContain("mcp.json: It is nested too deeply. The file was not touched.");
+  expect(stdout + stderr).toMatch(/config\.toml[^\n]*The file was not touched\./);
+  expect(stdout + stderr).not.toMatch(/RangeError|^ +at /m);
+  expect([text("cursor"), text("codex")]).toEqual([deep, deepToml]);
+  expect(text("gemini-cli")).toContain("gemini-search-mcp");
+});
+
 describe("init with six clients", () => {
   test("writes each in its own way, keeps a copy, then has nothing to do, and --remove gives the bytes back", async () => {
     const { json, all, text, file } = openHome();
