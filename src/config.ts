@@ -4,7 +4,6 @@ import { chmodSync, mkdirSync, readFileSync, accessSync, constants } from "node:
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
-import { isRecord } from "./platform/is-record.ts";
 import type { Setting } from "./setting.ts";
 import { SETTINGS, type SettingValues } from "./settings.ts";
 
@@ -118,7 +117,7 @@ function readConfigFile(path: string, warnings: string[]): ConfigFile {
   try {
     bytes = readFileSync(path);
   } catch (error) {
-    const code = isRecord(error) ? String(error["code"]) : "";
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
     return code === "ENOENT" || code === "ENOTDIR" ? { entries: {} } : { entries: {}, problem: `${code}.` };
   }
   try {
