@@ -5,7 +5,7 @@ import { searchText } from "./answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
 import {
   finishedSearch,
-  numberedSources,
+  numberedReport,
   runSearch,
   searchMetadata,
   searchMetadataFields,
@@ -49,11 +49,11 @@ export const deepResearch = defineOperation({
         const request = { topic, depth, ownPrompt: deps.settings.legacyPrompt };
         const { researchReport } = await import("../search/quick.ts");
         const findings = await researchReport(search, request, inner);
-        const report = findings.answer.report ?? "";
-        const metadata = searchMetadata(run, { asked: { topic, depth }, findings, now: deps.clock.now() });
+        const { report, sources } = numberedReport(findings.answer.report ?? "", findings.sources);
+        const metadata = searchMetadata(run, { asked: { topic, depth }, findings, sources, now: deps.clock.now() });
         return {
           output: { success: true, report, metadata },
-          result: { report, sources: numberedSources(findings), metadata, partial: false },
+          result: { report, sources, metadata, partial: false },
           model: findings.model,
         };
       },

@@ -2,7 +2,9 @@
 
 import { z } from "zod";
 import { AppError } from "../errors.ts";
-import { numberSources, unique } from "../reports/report.ts";
+import { citeByNumber } from "../reports/cite-by-number.ts";
+import { pageKey } from "../reports/page-key.ts";
+import { numberSources, type Source, unique } from "../reports/report.ts";
 import { findRounds } from "../runs/result-store.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import type { Round } from "../search/deep.ts";
@@ -10,7 +12,7 @@ import { list, searchText } from "./answer-text.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
 import {
   finishedSearch,
-  numberedSources,
+  numberedReport,
   runSearch,
   searchMetadata,
   searchMetadataFields,
@@ -27,7 +29,7 @@ const metadataSchema = z.looseObject({
   rounds: z.array(
     z.looseObject({
       round_number: z.number(),
-      sources_visited: z.array(z.string()),
+      sources_visited: z.array(z.number()).describe("Places in sources_visited above, from 1."),
       search_queries: z.array(z.string()),
       intermediate_result_summary: z.string(),
     }),
@@ -67,14 +69,20 @@ export const deepSearchOperation = defineOperation({
       const { report: result, metadata } = finishedSearch(stored);
       const { verified: _verified, note: _note, ...rest } = metadata;
       const { verified, note } = verificationSchema.parse(metadata);
-      return { success: true, result, verified, note, metadata: storedMetadata(metadataSchema, rest) };
+      return {
+        success: true,
+        result,
+        verified,
+        note,
+        metadata: storedMetadata(metadataSchema, withNumberedRounds(rest)),
+      };
     },
   },
   run: (deps, { query, max_iterations }, call) =>
     runDeepSearch(deps, { query, maxRounds: max_iterations ?? deps.settings.maxRounds, earlier: [] }, call),
   toText: ({ result, verified, note, metadata }) => {
     const { rounds, ...rest } = metadata;
-    const lines = rounds.map((round) => roundLine(round, metadata.sources_visited));
+    const lines = rounds.map(roundLine);
     return searchText({
       report: result,
       metadata: rest,
@@ -107,26 +115,29 @@ function runDeepSearch(deps: OperationDeps, { query, maxRounds, earlier, taskId,
     };
     // They are part of this run from now on, whatever becomes of it.
     for (const round of earlier) await onRound(round);
-    const { deepSearch } = await import("../search/deep.ts");
+    const { deepSearch, summarise } = await import("../search/deep.ts");
     const { best, verified, iterations, rounds } = await deepSearch(
       search,
       { query, maxRounds, onRound, earlier },
       inner,
     );
+    const visited = rounds.flatMap((round) => round.sources);
+    const { report, sources } = numberedReport(best.report, visited);
     const findings = {
       model: best.model,
-      sources: rounds.flatMap((round) => round.sources),
       queries: rounds.flatMap((round) => round.queries),
       searchSuggestions: unique(rounds.flatMap((round) => round.searchSuggestions)),
     };
-    const common = searchMetadata(run, { asked: { query }, findings, now: deps.clock.now() });
-    const metadata = { ...common, iterations, rounds: rounds.map(roundSummary) };
+    const common = searchMetadata(run, { asked: { query }, findings, sources, now: deps.clock.now() });
+    // The rounds themselves keep their links: the next round reads them.
+    const summaries = rounds.map((round) => summarise(citeByNumber(round.report, sources).report));
+    const metadata = { ...common, iterations, rounds: roundsOf(rounds, { sources, summaries }) };
     const note = verified ? undefined : NOT_VERIFIED;
     return {
-      output: { success: true, result: best.report, verified, note, metadata },
+      output: { success: true, result: report, verified, note, metadata },
       result: {
-        report: best.report,
-        sources: numberedSources(findings),
+        report,
+        sources,
         metadata: { ...metadata, verified, note },
         partial: false,
       },
@@ -197,17 +208,29 @@ const resumedAs = (taskId: string, status: string, message: string) => ({
   check_status_command: `check_research_status(task_id='${taskId}')`,
 });
 
-/** Sources by their number in the list above: the addresses are long and stand there already. */
-function roundLine(round: ReturnType<typeof roundSummary>, all: string[]): string {
-  const sources = round.sources_visited.map((url) => all.indexOf(url) + 1).join(", ");
-  return `- Round ${round.round_number}, sources ${sources}; queries: ${round.search_queries.join("; ")}. ${round.intermediate_result_summary}`;
+function roundLine(round: ReturnType<typeof roundsOf>[number]): string {
+  return `- Round ${round.round_number}, sources ${round.sources_visited.join(", ")}; queries: ${round.search_queries.join("; ")}. ${round.intermediate_result_summary}`;
 }
 
-function roundSummary(round: Round) {
-  return {
+/** Earlier versions stored the addresses of a round instead of their numbers. */
+function withNumberedRounds({ rounds, ...metadata }: Record<string, unknown>): Record<string, unknown> {
+  const known = z.array(z.string()).catch([]).parse(metadata["sources_visited"]);
+  const numberOf = (source: unknown): unknown => (typeof source === "string" ? known.indexOf(source) + 1 : source);
+  const numbered = z
+    .array(z.looseObject({ sources_visited: z.array(z.unknown()) }))
+    .catch([])
+    .parse(rounds)
+    .map((round) => ({ ...round, sources_visited: round.sources_visited.map(numberOf) }));
+  return { ...metadata, rounds: numbered };
+}
+
+/** U3: sources by their numbers, because the addresses are long and stand in `sources_visited` already. */
+function roundsOf(rounds: Round[], { sources, summaries }: { sources: readonly Source[]; summaries: string[] }) {
+  const numbers = new Map(sources.map(({ n, url }) => [pageKey(url), n]));
+  return rounds.map((round, index) => ({
     round_number: round.roundNumber,
-    sources_visited: [...new Set(round.sources.map((source) => source.url))],
-    search_queries: [...new Set(round.queries)],
-    intermediate_result_summary: round.summary,
-  };
+    sources_visited: [...new Set(round.sources.flatMap(({ url }) => numbers.get(pageKey(url)) ?? []))],
+    search_queries: unique(round.queries),
+    intermediate_result_summary: summaries[index] ?? round.summary,
+  }));
 }

@@ -69,7 +69,7 @@ export const getResearchResults = defineOperation({
       .min(1, { error: "section must not be empty." })
       .max(40, { error: "This report has no such section." })
       .optional()
-      .describe("outline, all, or one of the outline such as 2.1; 2.1~2 is the second part of a long one."),
+      .describe("outline, all, sources, or one of the outline such as 2.1; 2.1~2 is the second part of a long one."),
   }),
   output: outputSchema({
     partial: z.boolean().describe("True when the run did not finish."),

@@ -10,9 +10,13 @@ import {
   type Section,
   sectionsOf,
 } from "../reports/sections.ts";
+import { citeByNumber } from "../reports/cite-by-number.ts";
+import { withoutOwnList } from "../reports/own-source-list.ts";
+import type { Source } from "../reports/report.ts";
 import type { RunResult } from "../runs/run.ts";
 import { list } from "./answer-text.ts";
 import type { Call, OperationDeps } from "./operation.ts";
+import { sourcePage } from "./source-pages.ts";
 
 /** A client gives up the connection over a message of more than 10 MB, and an answer holds the report twice. */
 const MOST_CHARACTERS = 2_000_000;
@@ -38,9 +42,28 @@ export const readingFields = {
     .describe("The sections of a report that is not returned whole; subsections count as part of their section."),
 };
 
-/** What an answer carries of a report when no section was asked for. */
-export function fittingReport(report: string, maxCharacters: number): ReportReading {
-  return report.length <= maxCharacters ? { report } : opening(report, READ_ON);
+interface SourcesReading extends ReportReading {
+  sources: Source[];
+}
+
+/** What an answer carries of a result when no section was asked for. */
+export function fittingReport(result: RunResult, maxCharacters: number): SourcesReading {
+  const { report, sources } = withAddressesOnce(result);
+  const reading = report.length <= maxCharacters ? { report } : opening(report, READ_ON);
+  return withSources(reading, sources, maxCharacters);
+}
+
+/** U3: the agent's own list of sources repeats ours, and so does a link in the text; citations by bytes need the text as it is. */
+function withAddressesOnce({ report, sources, citations = [] }: RunResult): Pick<RunResult, "report" | "sources"> {
+  const text = withoutOwnList(report, sources);
+  return citations.length === 0 ? citeByNumber(text, sources) : { report: text, sources };
+}
+
+function withSources(reading: ReportReading, all: Source[], maxCharacters: number): SourcesReading {
+  const page = maxCharacters === Infinity ? undefined : sourcePage(all, 1);
+  if (page?.next === undefined) return { ...reading, sources: all };
+  const notes = [reading.note, page.note].filter((note) => note !== undefined);
+  return { ...reading, next_section: reading.next_section ?? page.next, note: notes.join(" "), sources: page.sources };
 }
 
 /** K1: how much of a report this caller is sent at once. */
@@ -62,33 +85,41 @@ function opening(report: string, note: string): ReportReading {
 export function readReport(
   result: RunResult,
   { section, maxCharacters }: { section: string | undefined; maxCharacters: number },
-): ReportReading & Pick<RunResult, "sources"> {
+): SourcesReading {
   if (section === "earlier") return { ...earlierOutputs(result), section, sources: [] };
-  const { report, sources, citations = [] } = result;
-  if (section === undefined) return { ...fittingReport(report, maxCharacters), sources };
+  if (section === undefined) return fittingReport(result, maxCharacters);
+  const { report, sources } = withAddressesOnce(result);
+  const { citations = [] } = result;
   if (section === "all") {
     const fits =
       maxCharacters === Infinity || (report.length <= MOST_CHARACTERS && Buffer.byteLength(report) <= MOST_BYTES);
-    return { ...(fits ? { report } : opening(report, TOO_LONG)), sources };
+    return withSources(fits ? { report } : opening(report, TOO_LONG), sources, maxCharacters);
   }
+  const [, number] = /^sources(?:~(\d{1,6}))?$/.exec(section) ?? [];
+  if (section.startsWith("sources")) return { section, ...sourcesOnly(sources, Number(number ?? 1)) };
   const sections = sectionsOf(report);
   if (section === "outline") return { complete: false, outline: outlineOf(sections), sources: [] };
-  const reading = readSection(report, sections, section);
-  if (reading === undefined) throw unknownSection(sections);
-  const { start, end, next } = reading;
+  const found = readSection(report, sections, section);
+  if (found === undefined) throw unknownSection(sections);
+  const { start, end, next } = found;
   const text = report.slice(start, end);
   const from = Buffer.byteLength(report.slice(0, start));
   const to = from + Buffer.byteLength(text);
   const cited = new Set(
     citations.filter(({ start_byte, end_byte }) => start_byte < to && end_byte > from).map(({ n }) => n),
   );
-  return {
-    report: text,
-    complete: text.length === report.length,
-    section,
-    next_section: next,
-    sources: citations.length === 0 ? sources : sources.filter(({ n }) => cited.has(n)),
-  };
+  const reading = { report: text, complete: text.length === report.length, section, next_section: next };
+  const shown = citations.length === 0 ? sources : sources.filter(({ n }) => cited.has(n));
+  const page = maxCharacters === Infinity ? undefined : sourcePage(shown, 1);
+  if (page?.next === undefined) return { ...reading, sources: shown };
+  return { ...reading, note: "Section sources lists all sources.", sources: page.sources };
+}
+
+function sourcesOnly(sources: Source[], number: number): SourcesReading {
+  const page = sourcePage(sources, number);
+  if (page === undefined) throw unknownSection([]);
+  const { next, note } = page;
+  return { complete: false, next_section: next, ...(note === undefined ? {} : { note }), sources: page.sources };
 }
 
 /** What Google wrote before the report itself: paid for like the rest, and not part of it. */

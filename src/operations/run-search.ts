@@ -5,6 +5,7 @@ import { costFields } from "../costs/actual.ts";
 import { costSchema } from "./cost-schema.ts";
 import { AppError, isErrorCode } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
+import { citeByNumber, type CitedReport } from "../reports/cite-by-number.ts";
 import { numberSources, type Source, unique } from "../reports/report.ts";
 import type { StoredRun } from "../runs/read.ts";
 import type { RunKind, RunResult } from "../runs/run.ts";
@@ -81,11 +82,16 @@ export interface SearchFindings {
 
 type SearchMetadata = z.output<z.ZodObject<typeof searchMetadataFields>>;
 
+interface SearchFigures {
+  asked: Record<string, string>;
+  findings: Pick<SearchFindings, "model" | "queries">;
+  /** Numbered from 1 without gaps, so that a place in `sources_visited` is a source's number. */
+  sources: readonly Source[];
+  now: number;
+}
+
 /** The metadata that F2, G4 and H1 have in common, in their order. */
-export function searchMetadata(
-  run: TrackedRun,
-  { asked, findings, now }: { asked: Record<string, string>; findings: SearchFindings; now: number },
-): SearchMetadata {
+export function searchMetadata(run: TrackedRun, { asked, findings, sources, now }: SearchFigures): SearchMetadata {
   const { tokens, cost, notices } = run.figures();
   return {
     task_id: run.taskId,
@@ -93,7 +99,7 @@ export function searchMetadata(
     ...asked,
     model: findings.model,
     timestamp: isoTime(now),
-    sources_visited: unique(findings.sources.map((source) => source.url)),
+    sources_visited: sources.map(({ url }) => url),
     search_queries_used: unique(findings.queries),
     tokens_used: tokens,
     ...costFields(cost),
@@ -110,11 +116,13 @@ export const searchMetadataFields = {
   duration_ms: z.number(),
   model: z.string().describe("The model that answered."),
   timestamp: z.string().describe("ISO 8601, UTC."),
-  sources_visited: z.array(z.string()).describe("Addresses that were found or opened."),
+  sources_visited: z.array(z.string()).describe("Pages found or opened; [1] in the report is the first."),
   search_queries_used: z.array(z.string()),
   tokens_used: tokensUsed,
   ...costSchema,
   notices: z.array(z.string()).optional().describe("How the answer came about, where that was unusual."),
 };
 
-export const numberedSources = (findings: SearchFindings): Source[] => numberSources(findings.sources);
+/** U3: one number per page, the same in the report, in the metadata and wherever the run is read later. */
+export const numberedReport = (report: string, visited: VisitedSource[]): CitedReport =>
+  citeByNumber(report, numberSources(visited));

@@ -5,7 +5,7 @@ import { searchText } from "./answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
 import {
   finishedSearch,
-  numberedSources,
+  numberedReport,
   runSearch,
   searchMetadata,
   searchMetadataFields,
@@ -44,11 +44,11 @@ export const search = defineOperation({
       async ({ run, search: deeper, call: inner }) => {
         const { quickSearch } = await import("../search/quick.ts");
         const findings = await quickSearch(deeper, query, inner);
-        const result = findings.answer.report ?? "";
-        const metadata = searchMetadata(run, { asked: { query }, findings, now: deps.clock.now() });
+        const { report: result, sources } = numberedReport(findings.answer.report ?? "", findings.sources);
+        const metadata = searchMetadata(run, { asked: { query }, findings, sources, now: deps.clock.now() });
         return {
           output: { success: true, result, metadata },
-          result: { report: result, sources: numberedSources(findings), metadata, partial: false },
+          result: { report: result, sources, metadata, partial: false },
           model: findings.model,
         };
       },

@@ -199,17 +199,14 @@ function finishedResearch(
   { now, inlineCharacters }: { now: number; inlineCharacters: number },
   about: AboutStart,
 ) {
-  const { report = "", sources = [] } = result ?? {};
+  const { sources = [] } = result ?? {};
+  const reading = result === undefined ? { report: "", sources } : fittingReport(result, inlineCharacters);
   return {
     success: true,
     task_id: run.taskId,
     status: "completed",
     mode: run.mode ?? "sync",
-    results: {
-      ...fittingReport(report, inlineCharacters),
-      sources,
-      metadata: resultMetadata(run, sources.length, now),
-    },
+    results: { ...reading, metadata: resultMetadata(run, sources.length, now) },
     ...costFields(run.cost),
     ...about,
   };

@@ -1,6 +1,7 @@
-/** A report as data: its sources, numbered once, in the order they were found. */
+/** A report as data: its sources, one entry per page, numbered in the order they were found. */
 
 import type { VisitedSource } from "../gemini/ask.ts";
+import { pageKey } from "./page-key.ts";
 
 export interface Source {
   n: number;
@@ -12,12 +13,14 @@ export interface Source {
 }
 
 export function numberSources(visited: VisitedSource[]): Source[] {
-  const byUrl = new Map<string, VisitedSource>();
+  const byPage = new Map<string, VisitedSource>();
   for (const source of visited) {
-    const known = byUrl.get(source.url);
-    if (known === undefined || (known.title === "" && source.title !== "")) byUrl.set(source.url, source);
+    const page = pageKey(source.url);
+    const known = byPage.get(page);
+    if (known === undefined) byPage.set(page, source);
+    else if (known.title === "" && source.title !== "") byPage.set(page, { ...source, url: known.url });
   }
-  return [...byUrl.values()].map(({ url, title }, index) => {
+  return [...byPage.values()].map(({ url, title }, index) => {
     const domain = domainOf(url, title);
     return { n: index + 1, title: title === "" ? domain : title, url, domain };
   });

@@ -1,5 +1,6 @@
 /** A run with what can be read of it: its result, or the finished rounds of one that has none. */
 
+import { citeByNumber } from "../reports/cite-by-number.ts";
 import { numberSources } from "../reports/report.ts";
 import type { Database } from "../store/database.ts";
 import { lastEvent } from "./event-store.ts";
@@ -38,8 +39,7 @@ export function resultOfRounds(rounds: SavedRound[]): RunResult | undefined {
   const last = rounds.at(-1);
   if (last === undefined) return undefined;
   return {
-    report: last.report,
-    sources: numberSources(rounds.flatMap((round) => round.sources)),
+    ...citeByNumber(last.report, numberSources(rounds.flatMap((round) => round.sources))),
     metadata: { verified: last.verified },
     partial: true,
   };

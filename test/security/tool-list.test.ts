@@ -19,8 +19,8 @@ test("T19 the list of tools is the one that was agreed to, in every session, wha
   // Names, texts, schemas and hints. Where they change, the changelog says so, and the version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "5228b465a8ec1833cbe1b790619d8bd91d272f4fa919eea0f43aed33a54e993a",
-      "modern": "d218af0a26874e559e9f4018efcf88a2a765c4ba128b3761f8fa5409327f95d2",
+      "legacy": "c905f96673459889e38050ca7f55c24f73320a8a0ae7c1bcf4599726fc17273d",
+      "modern": "7cadd6add64c622703ac2324e8496c6d5f6155f56b2a5c4a562afd1013b9ec79",
     }
   `);
 });
