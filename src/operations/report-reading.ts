@@ -23,7 +23,7 @@ const MOST_CHARACTERS = 2_000_000;
 const MOST_BYTES = 4_000_000;
 const MOST_NAMED = 40;
 
-export interface ReportReading {
+interface ReportReading {
   report?: string;
   /** Absent when the report is whole. */
   complete?: boolean;

@@ -72,7 +72,7 @@ export function storedMetadata<Metadata>(schema: z.ZodType<Metadata>, metadata: 
   return metadata;
 }
 
-export interface SearchFindings {
+interface SearchFindings {
   model: string;
   sources: VisitedSource[];
   queries: string[];
