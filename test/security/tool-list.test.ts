@@ -19,8 +19,8 @@ test("T19 the list of tools is the one that was agreed to, in every session, wha
   // Names, texts, schemas and hints. Where they change, the changelog says so, and the version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "c905f96673459889e38050ca7f55c24f73320a8a0ae7c1bcf4599726fc17273d",
-      "modern": "7cadd6add64c622703ac2324e8496c6d5f6155f56b2a5c4a562afd1013b9ec79",
+      "legacy": "7cfd9ab5fcb16326ff0287d69e7247d3c272db7ee6da99d36456218c6c880577",
+      "modern": "62e7ccda02625f614ae3bf9dea1f91ec3f1d9345c125c12b9e6190bd2af0e8b2",
     }
   `);
 });
