@@ -41,6 +41,7 @@ const configurations: BuildOptions[] = [
     transform: {
       define: {
         FAILPOINT: "process.env.GEMINI_SEARCH_FAILPOINT",
+        START_LIMIT_MS: "process.env.GEMINI_SEARCH_START_LIMIT_MS",
         CONFORMANCE: "process.env.GEMINI_SEARCH_CONFORMANCE",
       },
     },

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import type { GoogleGenAI } from "@google/genai";
 import { AppError } from "../errors.ts";
+import { startLimitMs } from "../platform/failpoint.ts";
 import { isRecord } from "../platform/is-record.ts";
 import type { Log } from "../platform/log.ts";
 import type { Agent, AgentEvent, Begun, BeginRequest, FollowRequest, Look } from "./agent.ts";
@@ -26,7 +27,7 @@ export interface InteractionsOptions extends GoogleClientOptions {
 
 /** A look may begin with a cancel: both together are shorter than the lease of a look, or its end would not count. */
 export const LIMITS = {
-  startMs: 120_000,
+  startMs: startLimitMs(120_000),
   lookMs: 45_000,
   cancelMs: 10_000,
   /** Google ends a stream after ten minutes. */

@@ -3,6 +3,7 @@
 import { AppError } from "../errors.ts";
 import type { Run } from "../runs/run.ts";
 import { waitForRun } from "../runs/wait.ts";
+import { adviceWithoutReport, WAYS_ON_FROM_UNKNOWN } from "./after-failure.ts";
 import type { OperationDeps } from "./operation.ts";
 
 const ACCEPTANCE_WITHIN_MS = 25_000;
@@ -10,6 +11,7 @@ const ACCEPTANCE_WITHIN_MS = 25_000;
 interface Acceptance {
   owner: string;
   taskId: string;
+  /** Undefined for a run that was joined. */
   sending: Promise<void> | undefined;
   /** When the call must be answered, whatever is known by then; by the monotonic clock. */
   answerBy?: number;
@@ -29,7 +31,8 @@ export async function acceptedRun(
     until: ({ status }) => status !== "pending",
     ms: sending === undefined ? within : 0,
   });
-  if (run.status === "start_unknown" || run.status === "failed") throw failedStart(run);
+  const joined = sending === undefined ? joinedNotice(run, deps.clock.now()) : undefined;
+  if (run.status === "start_unknown" || run.status === "failed") throw failedStart(run, joined);
   return run;
 }
 
@@ -39,34 +42,43 @@ async function atMost(deps: OperationDeps, ms: number, work: Promise<void>): Pro
   controller.abort();
 }
 
-function startUnknown(run: Run): AppError {
+function startUnknown(run: Run, joined: string | undefined): AppError {
+  const why = run.error?.message ?? "Nobody knows whether the research was started.";
   return new AppError({
     code: "START_UNKNOWN",
-    message: run.error?.message ?? "Nobody knows whether the research was started.",
-    suggestion:
-      "It is not repeated by itself, because it may be running and charged. resume_research adopts its interaction_id (AI Studio shows it), or starts again with accept_possible_double_charge.",
+    message: joined === undefined ? why : `${joined} ${why}`,
+    suggestion: WAYS_ON_FROM_UNKNOWN,
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 }
 
-/** Why a run has no report, as the answer to who started it. */
-export function failedStart(run: Run): AppError {
-  if (run.status === "start_unknown") return startUnknown(run);
-  const codes = ["GEMINI_UNAVAILABLE", "EXECUTION_ERROR", "SQLITE_ERROR", "DISK_FULL", "RESEARCH_FAILED"] as const;
+const CODES = [
+  "GEMINI_UNAVAILABLE",
+  "EXECUTION_ERROR",
+  "INTERRUPTED",
+  "SQLITE_ERROR",
+  "DISK_FULL",
+  "RESEARCH_FAILED",
+] as const;
+
+/** Why a run has no report, as the answer to the call that started or joined it. */
+export function failedStart(run: Run, joined?: string): AppError {
+  if (run.status === "start_unknown") return startUnknown(run, joined);
   const cancelled = run.status === "cancelled";
   return new AppError({
-    code: cancelled ? "CANCELLED" : (codes.find((code) => code === run.error?.code) ?? "RESEARCH_FAILED"),
+    code: cancelled ? "CANCELLED" : (CODES.find((code) => code === run.error?.code) ?? "RESEARCH_FAILED"),
     message: run.error?.message ?? (cancelled ? "The run was cancelled." : "The research ended without a report."),
-    suggestion:
-      run.interactionId === undefined ? notCharged(run) : "check_research_status and get_research_results say more.",
+    suggestion: adviceWithoutReport(run),
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 }
 
-const notCharged = ({ error }: Run): string =>
-  error?.code === "GEMINI_UNAVAILABLE"
-    ? "Nothing was charged. Check GEMINI_API_KEY (a paid plan is needed), the network and the quota, then start again."
-    : "Nothing was charged. Check the name of the model, shorten or rephrase the question, then start again.";
+/** A joined start in words: nothing was sent now, and why. */
+export function joinedNotice({ createdAt }: Run, now: number): string {
+  const minutes = Math.max(0, Math.round((now - createdAt) / 60_000));
+  const when = minutes === 0 ? "less than a minute ago" : minutes === 1 ? "a minute ago" : `${minutes} minutes ago`;
+  return `Nothing was sent and nothing is charged for this call: the same research was started ${when}, and this call joined it.`;
+}
 
 /** Nothing that costs is started where its id could be lost. */
 export function notDurable(): AppError {

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
+import { adviceWithoutReport, WAYS_ON_FROM_UNKNOWN } from "./after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
 import { isFinished, type Run, type RunResult } from "../runs/run.ts";
@@ -129,7 +130,7 @@ function withoutText(run: Run): AppError {
     return new AppError({
       code: "RESEARCH_FAILED",
       message: `This run failed and left no text. ${run.error?.message ?? ""}`.trim(),
-      suggestion: "Ask the question again.",
+      suggestion: adviceWithoutReport(run),
       details: { reason: run.error?.code },
       run: about,
     });
@@ -138,7 +139,7 @@ function withoutText(run: Run): AppError {
     return new AppError({
       code: "RESEARCH_NOT_COMPLETED",
       message: "This run was cancelled before it had any text.",
-      suggestion: "Ask the question again.",
+      suggestion: adviceWithoutReport(run),
       run: about,
     });
   }
@@ -156,6 +157,6 @@ const UNFINISHED = {
   pending: { message: "Google has not accepted this research yet.", suggestion: "Ask again in a little while." },
   start_unknown: {
     message: "Nobody knows whether Google started this research, so there is no report.",
-    suggestion: "resume_research adopts its interaction_id, or starts it again on your word.",
+    suggestion: WAYS_ON_FROM_UNKNOWN,
   },
 };

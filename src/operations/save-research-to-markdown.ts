@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { AppError } from "../errors.ts";
+import { adviceWithoutReport } from "./after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { ReportMetadata } from "../reports/report-facts.ts";
 import type { SaveRequest } from "../reports/save-markdown.ts";
@@ -171,7 +172,7 @@ function nothingToSave(run: Run): AppError {
     return new AppError({
       code: "RESEARCH_FAILED",
       message: "This run failed and left no text that could be saved.",
-      suggestion: "Ask the question again.",
+      suggestion: adviceWithoutReport(run),
       details: { reason: run.error?.code },
       run: about,
     });
@@ -179,7 +180,7 @@ function nothingToSave(run: Run): AppError {
   return new AppError({
     code: "RESEARCH_NOT_COMPLETED",
     message: `This run left no text that could be saved (${run.status}).`,
-    suggestion: "Ask the question again.",
+    suggestion: adviceWithoutReport(run),
     run: about,
   });
 }

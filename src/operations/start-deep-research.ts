@@ -7,7 +7,7 @@ import { readStored, type StoredRun } from "../runs/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
 import { waitForRun } from "../runs/wait.ts";
-import { acceptedRun, failedStart, notDurable } from "./accepted-run.ts";
+import { acceptedRun, failedStart, joinedNotice, notDurable } from "./accepted-run.ts";
 import { factLines, list } from "./answer-text.ts";
 import { costSchema } from "./cost-schema.ts";
 import { costQuestion, estimateFor, unlessAgreed } from "./cost-question.ts";
@@ -134,9 +134,11 @@ export const startDeepResearch = defineOperation({
       ms: started.kind === "joined" ? 0 : Math.max(0, window),
       signal: detached === undefined ? call.signal : AbortSignal.any([call.signal, detached]),
     }).finally(unwatch);
+    const joined = started.kind === "joined" ? joinedNotice(run, deps.clock.now()) : undefined;
+    const notices = [joined, notice].filter((each) => each !== undefined);
     const about = {
-      ...(started.kind === "joined" ? { joined: true } : {}),
-      ...(notice === undefined ? {} : { notice }),
+      ...(joined === undefined ? {} : { joined: true }),
+      ...(notices.length === 0 ? {} : { notice: notices.join(" ") }),
     };
     // A run becomes sync only by an answer that its caller receives.
     const isSync = started.kind === "started" && detached?.aborted !== true;

@@ -21,6 +21,8 @@ export interface Life {
   ready: Promise<void>;
   /** Undefined when it died before it answered. */
   call(name: string, input: Record<string, unknown>): Promise<Answer | undefined>;
+  /** As a client cancels its latest call. */
+  cancelCall(): void;
   kill(): void;
   signal(name: NodeJS.Signals): void;
   /** The next word of the server breaks. */
@@ -95,6 +97,7 @@ export function beginLife({ build, env, args = [], failpoint, uid }: LifeOptions
         waiting.set(lastId, resolve);
         send({ id: lastId, method: "tools/call", params: { name, arguments: input } });
       }),
+    cancelCall: () => send({ method: "notifications/cancelled", params: { requestId: lastId } }),
     kill: () => void child.kill("SIGKILL"),
     signal: (name) => void child.kill(name),
     stopReading: () => void child.stdout.destroy(),
