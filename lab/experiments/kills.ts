@@ -2,18 +2,21 @@
 
 import { drain, KILL_POINTS, killAll } from "../../test/support/research-kill.ts";
 import { judge } from "../../test/support/research-kill-judge.ts";
+import { pauseAll } from "../../test/support/research-kill-pauses.ts";
 import { openKillWorld } from "../../test/support/research-kill-world.ts";
 import { type Experiment, type Finding, scaled } from "../experiment.ts";
 
 const KILLS = 10_000;
 /** One world grows slower with its ledger; after this many kills a new one begins, with other numbers of processes. */
 const KILLS_PER_WORLD = 500;
+/** Suspended processes per kill: each takes seconds. */
+const PAUSES_PER_KILL = 0.02;
 const LANES = [1, 2, 3, 4, 5, 6, 7, 8];
 
 export const kills: Experiment = {
   name: "kills",
   about:
-    "Processes that start, follow, cancel, save and resume runs on one database are killed with kill -9, at fourteen named points and at random times, one to eight at a time. Then a worker collects what is left and the judge compares Google's ledger, the database, the files, the notifications and the processes.",
+    "Processes that start, follow, cancel, save and resume runs on one database are killed with kill -9, at fifteen named points and at random times, one to eight at a time. Then processes are suspended (SIGSTOP) between storing a start and sending it, and during the paid request for longer than its time limit, while another process does nothing, gives the start up, cancels or restarts it. Then a worker collects what is left and the judge compares Google's ledger, the database, the files, the notifications and the processes.",
   minutes: 60,
   covers: "A, T12",
   run: async (setting) => {
@@ -28,6 +31,7 @@ export const kills: Experiment = {
       const place = await openKillWorld({ seed: setting.seed + world, starts: some * 4 });
       try {
         await killAll(place, { each, random: some - each * points, lanes });
+        await pauseAll(place, Math.ceil(some * PAUSES_PER_KILL));
         await drain(place);
         const verdict = await judge(place);
         for (const [name, count] of Object.entries(verdict.counts)) totals[name] = (totals[name] ?? 0) + count;
@@ -52,6 +56,12 @@ function findingsOf(totals: Record<string, number>, broken: string[], wanted: nu
   const share = lost / Math.max(1, notified + lost);
   return [
     { promise: "kills", target: `${wanted}`, measured: `${done}`, met: done >= wanted },
+    {
+      promise: "suspensions around the paid request",
+      target: "reported",
+      measured: `${totals["paused"] ?? 0}`,
+      met: true,
+    },
     none(
       "paid starts beyond one per attempt",
       /was started \d+ times|nobody intended|attempts\./,

@@ -195,7 +195,16 @@ describe.concurrent("identical starts", () => {
     const server = await scene.server();
     const first = await server.call(START, { query: QUERY });
     const again = await server.call(START, { query: QUERY });
-    expect(again).toEqual(first);
+    expect(again.structured).toMatchObject({
+      task_id: first.structured["task_id"],
+      status: "start_unknown",
+      error: {
+        code: "START_UNKNOWN",
+        message: expect.stringContaining(first.structured["error"].message),
+        suggestion: expect.stringMatching(/interaction_id.*accept_possible_double_charge.*force_new.*cancel_research/),
+      },
+    });
+    expect(again.structured["error"].message).toMatch(/^Nothing was sent and nothing is charged for this call/);
     expect([scene.posts(), scene.accepted()]).toEqual([1, 1]);
 
     scene.play({ create: [{ fault: "http-403" }, {}], speed: 1 });

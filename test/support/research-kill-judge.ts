@@ -77,10 +77,11 @@ export async function judge(world: KillWorld): Promise<Verdict> {
   };
   const { broken, counts } = await judgeStored(world, stored);
   const files = judgeFiles(world, stored.runs, stored.results);
-  const kills = [...world.kills.values()].reduce((sum, some) => sum + some, 0);
+  const paused = world.kills.get("paused") ?? 0;
+  const kills = [...world.kills.values()].reduce((sum, some) => sum + some, 0) - paused;
   return {
     broken: [...broken, ...files.broken, ...judgeLeftovers(world)],
-    counts: { kills, ...counts, files: files.whole },
+    counts: { kills, paused, ...counts, files: files.whole },
   };
 }
 

@@ -6,7 +6,7 @@ import type { KillWorld } from "./research-kill-world.ts";
 
 /** Where the test build can die, by what a life has to do to get there. */
 export const KILL_POINTS = {
-  start: ["after-intent", "before-post", "after-post", "after-id"],
+  start: ["after-intent", "before-post", "during-post", "after-post", "after-id"],
   follow: ["after-claim", "after-look", "before-finish", "after-finish", "after-outbox-claim", "after-notify"],
   cancel: ["after-cancel-flag", "during-cancel"],
   save: ["after-temp-write", "after-rename"],

@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Readable } from "node:stream";
 import type { AppError } from "../../errors.ts";
+import { failpoint } from "../../platform/failpoint.ts";
 import { AnswerTooLong } from "../bounded-fetch.ts";
 
 export interface OneRequest {
@@ -68,6 +69,7 @@ export const sendOnce: SendOnce = async (wish) => {
     if (refusal !== undefined) throw new Withheld(refusal);
     const answered = new Promise<IncomingMessage>((resolve) => void outgoing.once("response", resolve));
     outgoing.end(wish.body);
+    failpoint("during-post");
     return await readAnswer(await Promise.race([answered, failed]), wish);
   } finally {
     wish.signal.removeEventListener("abort", abort);
