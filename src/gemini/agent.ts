@@ -31,11 +31,16 @@ export type Begun =
 
 export type InteractionStatus =
   | "working"
+  /** A word that is not known here: it may be an end or not. */
+  | "unknown"
   | "completed"
   | "failed"
   | "cancelled"
   /** Ended early with what it had: incomplete, over budget, or waiting for an action nobody can take. */
   | "ended_early";
+
+/** Why a research failed, as far as a user can act on it. */
+export type FailureCause = "quota" | "blocked" | "rejected" | "access" | "overloaded" | "timeout" | "internal";
 
 export interface AgentSource {
   url: string;
@@ -84,6 +89,8 @@ export interface Interaction {
   pictures: AgentPicture[];
   /** HTML that Google's terms ask to show with the answer, one per search that had any. */
   searchSuggestions: string[];
+  /** Why it failed, where Google says so. */
+  failureCause: FailureCause | undefined;
   /** As received, to be kept. */
   raw: unknown;
 }
@@ -93,6 +100,8 @@ export type Look =
   | { kind: "missing" }
   | { kind: "forbidden" }
   | { kind: "rate_limited"; retryAfterMs: number | undefined }
+  /** Google does not accept the request itself: it will not accept the same one later either. */
+  | { kind: "rejected" }
   /** It is there, and more than we can take in. */
   | { kind: "too_long" }
   | { kind: "unreachable"; error: AppError };
@@ -102,6 +111,8 @@ export type AgentEvent =
   | { kind: "search"; query: string; eventId: string | undefined }
   | { kind: "text"; text: string; eventId: string | undefined }
   | { kind: "status"; rawStatus: string; eventId: string | undefined }
+  /** The stream cannot go on; whether the run can, a poll tells. */
+  | { kind: "error"; eventId: string | undefined }
   | { kind: "done"; eventId: string | undefined };
 
 export interface FollowRequest {

@@ -2,6 +2,7 @@
 
 import { isRecord } from "../platform/is-record.ts";
 import type { AgentUsage, Interaction, InteractionStatus } from "./agent.ts";
+import { failureCauseOf } from "./failure-cause.ts";
 import { joinReport, records, type Step, text } from "./interaction-report.ts";
 
 export function readInteraction(raw: unknown): Interaction | undefined {
@@ -17,6 +18,7 @@ export function readInteraction(raw: unknown): Interaction | undefined {
     thoughts: steps.flatMap(thoughtsIn),
     searches: steps.flatMap(searchesIn),
     searchSuggestions: suggestionsIn(steps),
+    failureCause: failureCauseOf(raw, steps),
     raw: asReceived(raw),
   };
 }
@@ -33,8 +35,7 @@ const STATUSES = new Map<string, InteractionStatus>([
   ["requires_action", "ended_early"],
 ]);
 
-/** A word we do not know is not an end: our own deadline is. */
-export const statusOf = (rawStatus: string): InteractionStatus => STATUSES.get(rawStatus) ?? "working";
+export const statusOf = (rawStatus: string): InteractionStatus => STATUSES.get(rawStatus) ?? "unknown";
 
 /** `steps` since May 2026; before that `outputs`, a flat list of contents. */
 function stepsOf(raw: Record<string, unknown>): Step[] {

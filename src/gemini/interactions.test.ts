@@ -57,7 +57,10 @@ describe("a start", () => {
   });
 
   test("P4 that is to come back after parts of a second does so in whole milliseconds", async () => {
-    const stage = await openStage({ create: [{ fault: "http-429", retry_after: "34.074824224" }] });
+    const stage = await openStage({
+      error_form: "google",
+      create: [{ fault: "http-429", retry_after: "34.074824224" }],
+    });
     expect(await start(stage.agent)).toMatchObject({ kind: "rate_limited", retryAfterMs: 34_075 });
   });
 
@@ -153,7 +156,7 @@ describe("a look and a cancel", () => {
     ["http-404", "missing"],
     ["http-429", "rate_limited"],
     ["http-429-retry-after", "rate_limited"],
-    ["http-400", "unreachable"],
+    ["http-400", "rejected"],
     ["http-408", "unreachable"],
     ["http-500", "unreachable"],
     ["http-502", "unreachable"],
@@ -175,7 +178,7 @@ describe("a look and a cancel", () => {
   });
 
   test("K1 a finished one is found with its report, sources, citations, usage and what it did", async () => {
-    const stage = await openStage({ duration_ms: 0 });
+    const stage = await openStage({ duration_ms: 0, usage_after_ms: 0 });
     const look = await stage.agent.look(await started(stage), never);
     expect(look).toMatchObject({
       kind: "found",
@@ -211,6 +214,6 @@ describe("a look and a cancel", () => {
       kind: "found",
       interaction: { status: "cancelled" },
     });
-    expect(await stage.agent.cancel(await started(stage), never)).toMatchObject({ kind: "unreachable" });
+    expect(await stage.agent.cancel(await started(stage), never)).toMatchObject({ kind: "rejected" });
   });
 });

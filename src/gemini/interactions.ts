@@ -6,15 +6,17 @@ import { AppError } from "../errors.ts";
 import { startLimitMs } from "../platform/failpoint.ts";
 import { isRecord } from "../platform/is-record.ts";
 import type { Log } from "../platform/log.ts";
-import type { Agent, AgentEvent, Begun, BeginRequest, FollowRequest, Look } from "./agent.ts";
+import type { Agent, Begun, BeginRequest, FollowRequest, Look } from "./agent.ts";
 import { apiFailure, notGoogle, statusOf } from "./failures.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "./google-client.ts";
 import { AnswerTooLong, MOST_BYTES } from "./bounded-fetch.ts";
 import { guardedFetch, withLimit } from "./guarded-fetch.ts";
+import { readEvent } from "./interaction-events.ts";
 import { retryAfterMs } from "./paid-start/answer-fields.ts";
 import { exceptPaid, sendPaidRequest } from "./paid-start/paid-request.ts";
 import { sendOnce, type SendOnce } from "./paid-start/send-once.ts";
 import { readInteraction } from "./interaction-reader.ts";
+import { reportingFaults, type StreamFault, withStreamGuard } from "./stream-guard.ts";
 
 export interface InteractionsOptions extends GoogleClientOptions {
   log: Log;
@@ -32,6 +34,8 @@ export const LIMITS = {
   cancelMs: 10_000,
   /** Google ends a stream after ten minutes. */
   streamMs: 20 * 60_000,
+  /** Thought summaries come every 16 s on average. A resumed stream was seen to send two events and then nothing. */
+  streamIdleMs: 60_000,
   /** Unpacked. The longest report is far below one of them. */
   answerBytes: MOST_BYTES,
 };
@@ -42,7 +46,7 @@ const NO_RETRY = { retries: { strategy: "none" as const } };
 export function createInteractionsAgent(options: InteractionsOptions): Agent {
   const mayAsk = options.apiKey !== undefined || options.vertex;
   const limits = options.limits ?? LIMITS;
-  const guarded = guardedFetch(options.fetch ?? fetch, limits.answerBytes);
+  const guarded = withStreamGuard(guardedFetch(options.fetch ?? fetch, limits.answerBytes), limits.streamIdleMs);
   let created: Promise<Interactions> | undefined;
   const connect = (): Promise<Interactions> =>
     (created ??= createGoogleClient({ ...options, fetch: exceptPaid(guarded) }).then(
@@ -75,7 +79,7 @@ export function createInteractionsAgent(options: InteractionsOptions): Agent {
   };
 
   const ask = async (
-    { ms, signal }: { ms: number; signal: AbortSignal },
+    { id, ms, signal }: { id: string; ms: number; signal: AbortSignal },
     request: (google: Interactions, limited: AbortSignal) => Promise<unknown>,
   ): Promise<Look> => {
     // As Google would say it, without asking: the SDK sends requests without a key all the same.
@@ -83,7 +87,9 @@ export function createInteractionsAgent(options: InteractionsOptions): Agent {
     try {
       const google = await connect();
       const interaction = readInteraction(await withLimit(ms, signal, (limited) => request(google, limited)));
-      return interaction === undefined ? { kind: "unreachable", error: notGoogle() } : { kind: "found", interaction };
+      // Another research's report is not this one's, whoever mixed them up.
+      const isOurs = interaction?.id === id;
+      return isOurs ? { kind: "found", interaction } : { kind: "unreachable", error: notGoogle() };
     } catch (error) {
       return classifyLook(error, failureOf(error));
     }
@@ -93,18 +99,26 @@ export function createInteractionsAgent(options: InteractionsOptions): Agent {
     fingerprint: { key: fingerprint(options.apiKey), baseUrl: options.baseUrl ?? "" },
     begin,
     look: (id, signal) =>
-      ask({ ms: limits.lookMs, signal }, (google, limited) =>
+      ask({ id, ms: limits.lookMs, signal }, (google, limited) =>
         google.get(id, undefined, { ...NO_RETRY, signal: limited }),
       ),
     cancel: (id, signal) =>
-      ask({ ms: limits.cancelMs, signal }, (google, limited) =>
+      ask({ id, ms: limits.cancelMs, signal }, (google, limited) =>
         google.cancel(id, undefined, { ...NO_RETRY, signal: limited }),
       ),
     follow: async (request) => {
       if (!mayAsk) return;
       try {
         const google = await connect();
-        await withLimit(limits.streamMs, request.signal, (signal) => follow(google, { ...request, signal }));
+        const faults: StreamFault[] = [];
+        await withLimit(limits.streamMs, request.signal, (signal) =>
+          reportingFaults(
+            (fault) => faults.push(fault),
+            () => follow(google, { ...request, signal }),
+          ),
+        );
+        for (const fault of faults) options.log.debug(`The progress stream ended: ${STREAM_FAULTS[fault]}`);
+        if (faults.includes("error_body")) request.onEvent({ kind: "error", eventId: undefined });
       } catch (error) {
         options.log.debug(`The progress stream ended: ${error instanceof Error ? error.message : "unknown"}`);
       }
@@ -144,10 +158,10 @@ const isTooLong = (fault: unknown): boolean =>
 function classifyLook(cause: unknown, error: AppError): Look {
   const status = statusOf(cause);
   if (status === 404) return { kind: "missing" };
-  if (status === 403 || status === 401) return { kind: "forbidden" };
+  if (status === 403 || status === 401 || error.reason === "auth") return { kind: "forbidden" };
   if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfter(cause) };
   if (isTooLong(cause)) return { kind: "too_long" };
-  return { kind: "unreachable", error };
+  return status === 400 || status === 410 || status === 422 ? { kind: "rejected" } : { kind: "unreachable", error };
 }
 
 function retryAfter(error: unknown): number | undefined {
@@ -160,6 +174,11 @@ function retryAfter(error: unknown): number | undefined {
   });
 }
 
+const STREAM_FAULTS: Record<StreamFault, string> = {
+  idle: "nothing came for a minute.",
+  error_body: "an error came in the place of an event.",
+};
+
 async function follow(interactions: Interactions, request: FollowRequest): Promise<void> {
   const { interactionId, lastEventId, signal, onEvent } = request;
   const resume = lastEventId === undefined ? {} : { last_event_id: lastEventId };
@@ -168,25 +187,6 @@ async function follow(interactions: Interactions, request: FollowRequest): Promi
     for (const read of readEvent(event)) onEvent(read);
     if (signal.aborted) return;
   }
-}
-
-function readEvent(event: unknown): AgentEvent[] {
-  if (!isRecord(event)) return [];
-  const eventId = typeof event["event_id"] === "string" ? event["event_id"] : undefined;
-  if (event["event_type"] === "interaction.completed") return [{ kind: "done", eventId }];
-  if (event["event_type"] === "interaction.status_update") {
-    return [{ kind: "status", rawStatus: String(event["status"]), eventId }];
-  }
-  const payload = event["event_type"] === "step.delta" ? event["delta"] : event["step"];
-  if (!isRecord(payload)) return [];
-  const { type, content } = payload;
-  if (type === "text" && typeof payload["text"] === "string") return [{ kind: "text", text: payload["text"], eventId }];
-  if (type === "thought_summary" && isRecord(content) && typeof content["text"] === "string") {
-    return [{ kind: "thought", text: content["text"], eventId }];
-  }
-  if (type !== "google_search_call" || !isRecord(payload["arguments"])) return [];
-  const queries = payload["arguments"]["queries"];
-  return Array.isArray(queries) ? queries.map((query) => ({ kind: "search", query: String(query), eventId })) : [];
 }
 
 function badSetup(): AppError {

@@ -4,6 +4,7 @@ import type { Interaction } from "../gemini/agent.ts";
 import { MARK } from "../reports/citation-places.ts";
 import { pageKey } from "../reports/page-key.ts";
 import { keepPictures } from "../reports/pictures/keep.ts";
+import { linkedSources } from "./polling/linked-sources.ts";
 import { numberSources, type Source } from "../reports/report.ts";
 import { keepSuggestions } from "../reports/suggestions/keep.ts";
 import type { NewResult } from "./run.ts";
@@ -72,7 +73,7 @@ function citedSources({ report, sources }: Interaction): CitedSources {
   // Not Math.max(...numbers): a report may list more sources than a call has room for arguments.
   let highest = 0;
   for (const { n } of byPage.values()) highest = Math.max(highest, n);
-  for (const { url, title } of sources) {
+  for (const { url, title } of sources.length > 0 ? sources : linkedSources(report)) {
     if (!byPage.has(pageKey(url))) byPage.set(pageKey(url), { n: (highest += 1), url, title });
   }
   const inOrder = [...byPage.values()].toSorted((a, b) => a.n - b.n);

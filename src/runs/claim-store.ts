@@ -2,7 +2,7 @@
 
 import type { Database } from "../store/database.ts";
 import { isShared, passingOver } from "../store/dialect.ts";
-import { holdFor, type Pace, turnsNow, useTurns, waitForTurn } from "../store/pace.ts";
+import { holdFor, type Pace, reserveTurn, turnsNow, useTurns, waitForTurn } from "../store/pace.ts";
 import { type Among, dueInFairOrder, handedTo, unleased } from "./due-store.ts";
 import { LOOK_LEASE_MS } from "./lease.ts";
 import { RUN_STATUSES, type RunStatus } from "./run.ts";
@@ -53,6 +53,15 @@ export function claimInTurn(db: Database, { maxRps, ...claim }: Claim): Promise<
   });
 }
 
+/** Opening a stream is a request like a poll, and counts against the same rate: how long to wait before it is sent. */
+export const permitStream = (
+  db: Database,
+  { maxRps, key, now }: { maxRps: number; key: string | undefined; now: number },
+): Promise<number> =>
+  db
+    .transaction()
+    .execute((transaction) => reserveTurn(transaction, { name: looksOf(db, key), perSecond: maxRps }, now));
+
 /**
  * Of all processes exactly one gets a run that is due, and sets when the next may. Not while somebody
  * looks: a new epoch would make a look that takes longer than the interval worthless, and the next one, and the next.
@@ -78,7 +87,8 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
     // Once more, for what another has claimed while this statement was looking.
     .where("next_poll_at", "<=", claim.now)
     .where(unleased(claim.now))
-    .returningAll()
+    // Not all of the row: figures that a driver cannot read would keep every other run from being polled.
+    .returning(CLAIMED_COLUMNS)
     .execute();
   return rows.flatMap((row) =>
     row.interaction_id === null
@@ -102,6 +112,22 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
         ],
   );
 }
+
+const CLAIMED_COLUMNS = [
+  "task_id",
+  "query",
+  "interaction_id",
+  "status",
+  "model",
+  "lease_epoch",
+  "created_at",
+  "deadline_at",
+  "cancel_requested_at",
+  "keep_partial",
+  "progress",
+  "current_action",
+  "completed_at",
+] as const;
 
 /** How many are being followed: they share the allowed requests. */
 export async function countFollowed(db: Database): Promise<number> {
@@ -190,6 +216,12 @@ export async function pollNow(db: Database, taskId: string): Promise<void> {
     .where("task_id", "=", taskId)
     .where("status", "=", "running_async")
     .execute();
+}
+
+/** Google still works on it, as far as this installation knows. */
+export async function isUnderWay(db: Database, taskId: string): Promise<boolean> {
+  const row = await db.selectFrom("research_tasks").select("status").where("task_id", "=", taskId).executeTakeFirst();
+  return row?.status === "running_async";
 }
 
 /** Google asked for a pause: it holds for every process that asks with the same key. */

@@ -24,8 +24,8 @@ function* chunksOf<T>(items: readonly T[]): Generator<T[]> {
   for (let from = 0; from < items.length; from += ROWS_AT_ONCE) yield items.slice(from, from + ROWS_AT_ONCE);
 }
 
-/** How many of them were new. */
-export function appendEvents(db: Database, taskId: string, events: RunEvent[]): Promise<number> {
+/** Returns those of them that were new. */
+export function appendEvents(db: Database, taskId: string, events: RunEvent[]): Promise<RunEvent[]> {
   return db.transaction().execute(async (transaction) => {
     await holdRun(transaction, taskId);
     const last = await transaction
@@ -42,7 +42,7 @@ export function appendEvents(db: Database, taskId: string, events: RunEvent[]): 
       known.add(mark);
       return isNew;
     });
-    if (fresh.length === 0) return 0;
+    if (fresh.length === 0) return [];
     const first = (last?.seq ?? 0) + 1;
     const rows = fresh.map((event, index) => ({
       task_id: taskId,
@@ -54,7 +54,7 @@ export function appendEvents(db: Database, taskId: string, events: RunEvent[]): 
       mark: event.mark ?? null,
     }));
     for (const chunk of chunksOf(rows)) await transaction.insertInto("research_events").values(chunk).execute();
-    return rows.length;
+    return fresh;
   });
 }
 

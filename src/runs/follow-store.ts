@@ -1,6 +1,5 @@
 /** The SQL of following a background run: what was seen of it, and how it ended. */
 
-import { deflateRawSync } from "node:zlib";
 import { enqueue } from "../notifications/outbox.ts";
 import { notificationFor } from "../notifications/desktop.ts";
 import type { RunQueue } from "../queue/queue.ts";
@@ -9,8 +8,11 @@ import { progressAtLeast } from "../store/dialect.ts";
 import type { Cost } from "../costs/actual.ts";
 import type { ClaimedRun } from "./claim-store.ts";
 import { costColumns } from "./cost-columns.ts";
+import { withLongestText } from "./polling/longest-text.ts";
+import { packRaw } from "./polling/raw-json.ts";
+import { findPictures } from "./picture-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./result-figures-store.ts";
-import { dropResult, saveResult } from "./result-store.ts";
+import { dropResult, findResult, saveResult } from "./result-store.ts";
 import { type NewResult, type RunStatus, sourcesOf } from "./run.ts";
 
 export interface Seen {
@@ -60,6 +62,7 @@ export interface AgentFinish {
 /** Result, usage, cost, state and the notification are one transaction. False: somebody else decided already. */
 export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boolean> {
   const { run, now } = finish;
+  const raw = packRaw(finish.raw);
   return db.transaction().execute(async (transaction) => {
     const moved = await transaction
       .updateTable("research_tasks")
@@ -90,8 +93,8 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
     if (finish.to === "cancelled" && moved.keep_partial === 0) {
       await dropResult(transaction, run.taskId);
     } else if (finish.result !== undefined) {
-      const raw = finish.raw === undefined ? undefined : deflateRawSync(JSON.stringify(finish.raw));
-      await saveResult(transaction, { taskId: run.taskId, query: moved.query, result: finish.result, raw, now });
+      const result = withLongestText(await storedWhole(transaction, run.taskId), finish.result);
+      await saveResult(transaction, { taskId: run.taskId, query: moved.query, result, raw, now });
     }
     await recordFigures(transaction, run.taskId, moved);
     if (moved.enable_notifications === 1 && finish.to !== "cancelled") {
@@ -105,6 +108,12 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
     }
     return true;
   });
+}
+
+/** What was stored while the run worked, with the bytes of its pictures. */
+async function storedWhole(db: Database, taskId: string): Promise<NewResult | undefined> {
+  const stored = await findResult(db, taskId);
+  return stored === undefined ? undefined : { ...stored, pictures: await findPictures(db, taskId) };
 }
 
 interface LateUsage {

@@ -1,19 +1,19 @@
-/** One look at one background run, and what follows from it. What Google says wins; what was paid for is kept. */
+/** Polls one background run and applies the answer. What Google says wins; what was paid for is kept. */
 
 import { AppError } from "../errors.ts";
 import type { Interaction, Look } from "../gemini/agent.ts";
 import { countAgentRun, countAgentUsage } from "../gemini/observed.ts";
-import { oneLine } from "../platform/clean-text.ts";
 import { failpoint } from "../platform/failpoint.ts";
-import { storable } from "../store/database.ts";
 import { resultOf } from "./agent-result.ts";
 import { type ClaimedRun, pauseAllPolls, pollAgainAt } from "./claim-store.ts";
 import { type AgentFinish, finishAgentRun, recordLateUsage, recordSeen } from "./follow-store.ts";
-import { attemptWith } from "./interaction-store.ts";
+import { actionOf, NOTES } from "./polling/current-action.ts";
+import { endedEarlyMessage, failedMessage, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./polling/endings.ts";
+import { missingSetting } from "./polling/missing-setting.ts";
+import { forgetOddAnswer, sameAnswerSince } from "./polling/odd-answer-store.ts";
 import { progressOf } from "./progress.ts";
 import type { ResearchDeps } from "./research.ts";
 import { savePartial } from "./result-store.ts";
-import { currentAttempt } from "./attempt-store.ts";
 
 const EXPIRED = "Research session expired on Gemini servers. Task was interrupted and cannot be recovered.";
 
@@ -25,7 +25,11 @@ const LATE_USAGE_MS = 15_000;
 const USAGE_GIVEN_UP_MS = 5 * 60_000;
 const WRONG_KEY_AGAIN_MS = 60_000;
 const RATE_LIMIT_MS = 30_000;
-const TOO_LONG = "What Google has of this research is too long to be read here; AI Studio shows it";
+/** A request that Google rejects for so long will not be accepted: 400 was seen to stay after minutes of 403. */
+const REJECTED_FOR_GOOD_MS = 10 * 60_000;
+/** A status of an unknown name is an end when nothing changes for so long; sooner when what only an end has is there. */
+const UNKNOWN_IS_END_MS = 30 * 60_000;
+const UNKNOWN_IS_END_WITH_RESULT_MS = 2 * 60_000;
 const TOO_LONG_AGAIN_MS = 10 * 60_000;
 /** Looks at a run that seems gone end well before the lease does: another look may take 45 s. */
 const MISSES_WITHIN_MS = 10_000;
@@ -49,14 +53,16 @@ export async function pollRun(deps: ResearchDeps, run: ClaimedRun): Promise<void
       );
     case "too_long":
       if (await pastDeadline(deps, run)) return undefined;
-      await note(deps, run, TOO_LONG);
+      await note(deps, run, NOTES.tooLong);
       // Once may be a hiccup of a gateway; who is told so again has time.
-      if (run.currentAction !== TOO_LONG) return undefined;
+      if (run.currentAction !== NOTES.tooLong) return undefined;
       return pollAgainAt(deps.db, run, deps.clock.now() + TOO_LONG_AGAIN_MS);
     case "unreachable":
       deps.log.forRun(run.taskId).debug(`Run ${run.taskId}: ${look.error.message}`);
       if (await pastDeadline(deps, run)) return undefined;
-      return note(deps, run, "Google cannot be reached; trying again");
+      return note(deps, run, NOTES.unreachable);
+    case "rejected":
+      return rejected(deps, run);
   }
 }
 
@@ -86,47 +92,70 @@ async function found(deps: ResearchDeps, run: ClaimedRun, interaction: Interacti
   const text = interaction.report.trim();
   // Looked at again after it had failed here: only a finished report changes that.
   if (run.status === "failed" && (interaction.status !== "completed" || text === "")) {
-    const goesOn = interaction.status === "working" && deps.clock.now() < run.deadlineAt;
+    const isOpen = interaction.status === "working" || interaction.status === "unknown";
+    const goesOn = isOpen && deps.clock.now() < run.deadlineAt;
     return goesOn ? undefined : pollAgainAt(deps.db, run, null);
   }
+  if (interaction.status !== "unknown") await forgetOddAnswer(deps.db, run.taskId);
   switch (interaction.status) {
     case "working":
       return working(deps, run, interaction);
+    case "unknown":
+      return unknownStatus(deps, run, interaction);
     case "completed":
       if (text !== "") return end(deps, run, interaction, { to: "completed" });
       return end(deps, run, interaction, {
         to: "failed",
-        message: "Google reported the research as completed but sent no report. What it sent is kept in the database.",
+        message: NO_REPORT,
       });
     case "cancelled":
       return end(deps, run, interaction, { to: "cancelled" });
     case "failed":
-      return end(deps, run, interaction, { to: "failed", message: "The research failed at Google." });
+      return end(deps, run, interaction, { to: "failed", message: failedMessage(interaction) });
     case "ended_early":
-      return end(deps, run, interaction, {
-        to: "failed",
-        message: EARLY[interaction.rawStatus] ?? "The research ended early.",
-      });
+      return end(deps, run, interaction, { to: "failed", message: endedEarlyMessage(interaction) });
   }
 }
 
-const EARLY: Record<string, string> = {
-  incomplete: "The research ended before it was complete.",
-  budget_exceeded: "The research used up its budget at Google before it was complete.",
-  requires_action: "The research stopped because it needs an action that nobody can take here.",
-};
+/**
+ * It may be an end or a new kind of work. A run that works shows its head only; text, usage or errors that do not
+ * change are what an end has. Until the deadline it is polled on: if a report comes after all, it is recorded.
+ */
+async function unknownStatus(deps: ResearchDeps, run: ClaimedRun, interaction: Interaction): Promise<void> {
+  await working(deps, run, interaction);
+  const now = deps.clock.now();
+  if (run.status !== "running_async" || now >= run.deadlineAt) return undefined;
+  const { rawStatus, report, usage, failureCause, thoughts, searches } = interaction;
+  const facts = [rawStatus, report.length, usage?.input, usage?.output, failureCause, thoughts.length, searches.length];
+  const answer = JSON.stringify(facts).slice(0, 500);
+  const since = await sameAnswerSince(deps.db, { taskId: run.taskId, answer, now });
+  const hasResult = report.trim() !== "" || usage !== undefined || failureCause !== undefined;
+  if (now - since < (hasResult ? UNKNOWN_IS_END_WITH_RESULT_MS : UNKNOWN_IS_END_MS)) return undefined;
+  const message = failureCause === undefined ? UNKNOWN_STATUS : failedMessage(interaction);
+  return end(deps, run, interaction, { to: "failed", message, pollAgain: true });
+}
+
+/** Google does not accept the request any more. */
+async function rejected(deps: ResearchDeps, run: ClaimedRun): Promise<void> {
+  if (await pastDeadline(deps, run)) return undefined;
+  const now = deps.clock.now();
+  const since = await sameAnswerSince(deps.db, { taskId: run.taskId, answer: "rejected", now });
+  await note(deps, run, NOTES.rejected);
+  if (now - since < REJECTED_FOR_GOOD_MS) return undefined;
+  if (run.status !== "running_async") return pollAgainAt(deps.db, run, null);
+  return record(deps, run, failure(run, { code: "RESEARCH_FAILED", message: REJECTED }, now));
+}
 
 async function working(deps: ResearchDeps, run: ClaimedRun, interaction: Interaction): Promise<void> {
   if (run.status === "cancelled") return void (await pastDeadline(deps, run));
   const now = deps.clock.now();
-  const { usage, searches, thoughts } = interaction;
-  const last = thoughts.at(-1) ?? (searches.at(-1) || undefined);
-  const told = last === undefined ? undefined : storable(oneLine(last));
+  const { usage, searches } = interaction;
+  const action = await actionOf(deps.db, run, interaction);
   await recordSeen(deps.db, run.taskId, {
     progress: progressOf({ agent: run.agent, elapsedMs: now - run.createdAt, searches: searches.length }),
-    currentAction: told ?? "Researching",
+    currentAction: action.text,
     // Not the progress, which time alone moves on.
-    changed: told !== undefined && told !== run.currentAction,
+    changed: action.changed,
     tokens: usage,
     cost: usage === undefined ? undefined : deps.costOf(usage, run.agent, run.createdAt),
     now,
@@ -135,7 +164,10 @@ async function working(deps: ResearchDeps, run: ClaimedRun, interaction: Interac
   await pastDeadline(deps, run);
 }
 
-type Ending = { to: "completed" | "cancelled" } | { to: "failed"; message: string };
+type Ending =
+  | { to: "completed" | "cancelled" }
+  /** `pollAgain`: it may not be the end; only a finished report changes that. */
+  | { to: "failed"; message: string; pollAgain?: boolean };
 
 const AFTER_ALL = "It was cancelled, but Google finished it all the same. The report was paid for and is kept.";
 
@@ -157,10 +189,20 @@ async function end(deps: ResearchDeps, run: ClaimedRun, interaction: Interaction
     tokens: usage,
     cost: usage === undefined ? undefined : deps.costOf(usage, run.agent, run.createdAt),
     usageFinal: usage !== undefined,
-    nextPollAt: usage === undefined && to === "completed" ? now + LATE_USAGE_MS : undefined,
+    nextPollAt: nextPollAfter(ending, { usage, to, now }),
     now,
     ...(to === "cancelled" ? { cancelConfirmed: true } : {}),
   });
+}
+
+const UNKNOWN_AGAIN_MS = 60_000;
+
+function nextPollAfter(
+  ending: Ending,
+  { usage, to, now }: { usage: Interaction["usage"]; to: Ending["to"]; now: number },
+): number | undefined {
+  if (ending.to === "failed" && ending.pollAgain === true) return now + UNKNOWN_AGAIN_MS;
+  return usage === undefined && to === "completed" ? now + LATE_USAGE_MS : undefined;
 }
 
 /** The database may refuse the very end: then the report goes to a file, and the next look tries again. */
@@ -199,25 +241,10 @@ async function gone(deps: ResearchDeps, run: ClaimedRun, kind: "missing" | "forb
   }
   if (kind === "forbidden") {
     if (await pastDeadline(deps, run)) return undefined;
-    return note(deps, run, "Google does not allow a look at the moment; trying again");
+    return note(deps, run, NOTES.forbidden);
   }
   if (run.status !== "running_async") return pollAgainAt(deps.db, run, null);
   return record(deps, run, failure(run, { code: "RESEARCH_FAILED", message: EXPIRED }, now));
-}
-
-/** What the run was started with and is not set now, in words; undefined when all is as it was. */
-async function missingSetting(deps: ResearchDeps, run: ClaimedRun): Promise<string | undefined> {
-  const attempt = (await attemptWith(deps.db, run.interactionId)) ?? (await currentAttempt(deps.db, run.taskId));
-  const { key, baseUrl } = deps.agent.fingerprint;
-  if (attempt === undefined) return undefined;
-  if (attempt.base_url !== baseUrl) {
-    return attempt.base_url === null || attempt.base_url === ""
-      ? "Waiting: it was started at Google's own address; unset GOOGLE_GEMINI_BASE_URL to collect it"
-      : `Waiting: it was started at ${new URL(attempt.base_url).origin}; set GOOGLE_GEMINI_BASE_URL to that to collect it`;
-  }
-  if (attempt.key_fingerprint === (key ?? null)) return undefined;
-  const mark = attempt.key_fingerprint?.slice(0, 8) ?? "none";
-  return `Waiting: it was started with another API key (its SHA-256 begins with ${mark}); set GEMINI_API_KEY to that to collect it`;
 }
 
 const failure = (run: ClaimedRun, error: { code: string; message: string }, now: number): AgentFinish => ({

@@ -26,13 +26,15 @@ export async function rescueReports(
   const left = runs.filter(({ taskId }) => !rescued.has(taskId));
   for (const run of left.slice(0, MOST_RESCUED)) {
     const look = await apart(run.taskId, () => deps.agent.look(run.interactionId, deps.leaving));
-    if (look.kind !== "found" || look.interaction.status === "working") continue;
+    if (look.kind !== "found" || OPEN.has(look.interaction.status)) continue;
     const { report, status } = look.interaction;
     const title = status === "completed" ? "Deep Research Complete" : "Deep Research Failed";
     if (report.trim() !== "" && !(await rescue(deps, { ...run, title, report }))) continue;
     rescued.add(run.taskId);
   }
 }
+
+const OPEN = new Set(["working", "unknown"]);
 
 type Rescued = Pick<UnsavedRun, "taskId" | "query" | "enableNotifications"> & { title: string; report: string };
 

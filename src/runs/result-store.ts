@@ -1,7 +1,7 @@
 /** The SQL for what runs found: finished rounds, and results with their search index. */
 
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { Transaction } from "kysely";
+import { sql, type Transaction } from "kysely";
 import { z } from "zod";
 import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
@@ -147,7 +147,7 @@ export async function roundSummaries(db: Database, taskId: string) {
   }));
 }
 
-/** What a run has found before it is done; a longer text replaces a shorter one. */
+/** What a run has found before it is done. A shorter text does not replace a longer one: both were paid for. */
 export async function savePartial(db: Database, taskId: string, result: NewResult, now: number): Promise<void> {
   const values = {
     report_markdown: storable(result.report),
@@ -163,7 +163,11 @@ export async function savePartial(db: Database, taskId: string, result: NewResul
       .insertInto("research_results")
       .values({ task_id: taskId, ...values })
       .onConflict((conflict) =>
-        conflict.column("task_id").doUpdateSet(values).where("research_results.partial", "=", 1),
+        conflict
+          .column("task_id")
+          .doUpdateSet(values)
+          .where("research_results.partial", "=", 1)
+          .where(sql<boolean>`length(research_results.report_markdown) <= length(excluded.report_markdown)`),
       )
       .returning("task_id")
       .executeTakeFirst();

@@ -21,6 +21,7 @@ import { createHanding } from "./handing.ts";
 import { isHeld, LOOK_LEASE_MS, START_LEASE_MS } from "./lease.ts";
 import { importOrphans } from "./orphans.ts";
 import { pollRun } from "./poll.ts";
+import { setAsideUnreadable } from "./polling/unreadable-store.ts";
 import { recoverInterruptedRuns } from "./recover.ts";
 import type { ResearchDeps } from "./research.ts";
 import { rescueFollowed, rescueReports } from "./rescue.ts";
@@ -72,6 +73,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const among = { key: deps.agent.fingerprint.key, handedTo: queue.hands ? deps.processId : undefined };
   const looking = new Set<string>();
   let faultAt = -Infinity;
+  let checkedAt = -Infinity;
   let running = 0;
   let sweptAt = 0;
   let swept = false;
@@ -122,6 +124,7 @@ export function createRunner(options: RunnerOptions): Runner {
     // Less than nothing: the clock was set back, and the times of the looks have to be brought forward.
     if (sinceLast >= 0 && sinceLast < SWEEP_MS) return;
     sweptAt = clock.now();
+    if (!swept || faultAt > checkedAt) await setAside();
     await importOrphans(db, { directory: deps.stateDir, log, now: clock.now() });
     if (deps.unsaved.size > 0) await followUnsaved();
     await recordFreeStarts(deps);
@@ -137,6 +140,14 @@ export function createRunner(options: RunnerOptions): Runner {
     await bringForward(db, { now, furthest: now + 2 * interval() + LONGEST_PUT_OFF_MS });
     await deliver();
     swept = true;
+  };
+
+  /** Once, and whenever the database could not be read or written: figures that stop everybody may be the reason. */
+  const setAside = async (): Promise<void> => {
+    checkedAt = clock.now();
+    for (const taskId of await setAsideUnreadable(db)) {
+      log.forRun(taskId).warn(`Run ${taskId}: its stored token counts or cost cannot be true and are unknown now.`);
+    }
   };
 
   const rescued = new Set<string>();
@@ -187,7 +198,7 @@ export function createRunner(options: RunnerOptions): Runner {
   leaving.addEventListener("abort", () => wake(), { once: true });
 
   const watch = createWatchedStreams({
-    follow: (run, signal) => apart(run.taskId, () => followStream(deps, run, signal)),
+    follow: (run, signal) => apart(run.taskId, () => followStream(deps, run, { signal, maxRps })),
     onChange: () => wake(),
     leaving,
   });

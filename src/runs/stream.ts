@@ -1,10 +1,10 @@
-/** The progress stream of a run somebody waits for, taken up again wherever it is cut. Only a look decides anything. */
+/** Follows the progress stream of a run that a client watches, and reopens it when it is cut. Only a poll decides. */
 
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { oneLine } from "../platform/clean-text.ts";
 import type { AgentEvent } from "../gemini/agent.ts";
-import { pollNow } from "./claim-store.ts";
+import { isUnderWay, permitStream, pollNow } from "./claim-store.ts";
 import { appendEvents, type RunEvent, storedPlace, type StoredPlace } from "./event-store.ts";
 import { recordSeen } from "./follow-store.ts";
 import { progressOf } from "./progress.ts";
@@ -17,52 +17,111 @@ export interface WatchedRun {
   createdAt: number;
 }
 
-const STORE_EVERY_MS = 1_000;
+export interface StreamOptions {
+  signal: AbortSignal;
+  maxRps: number;
+}
 
-export async function followStream(deps: ResearchDeps, run: WatchedRun, signal: AbortSignal): Promise<void> {
-  const { interactionId, taskId } = run;
-  const place = await storedPlace(deps.db, taskId).catch(() => undefined);
-  const story = createStory(deps, run, { place, signal });
-  let lastEventId: string | undefined;
-  // Google cuts every stream after ten minutes. One that brought nothing new is not opened again.
-  do {
-    lastEventId = story.lastEventId();
-    await deps.agent.follow({ interactionId, lastEventId, signal, onEvent: story.tell });
+const STORE_EVERY_MS = 1_000;
+/** Between a cut and the next opening; doubled while openings bring nothing new. */
+const MIN_REOPEN_MS = 1_000;
+const MAX_REOPEN_MS = 60_000;
+
+/** Google cuts every stream after ten minutes, and others earlier; ids to resume from are rare. */
+export async function followStream(deps: ResearchDeps, run: WatchedRun, options: StreamOptions): Promise<void> {
+  const { taskId, interactionId } = run;
+  const { signal, maxRps } = options;
+  const timeline = createTimeline(deps, run, {
+    place: await storedPlace(deps.db, taskId).catch(() => undefined),
+    signal,
+  });
+  let pauseMs = MIN_REOPEN_MS;
+  let underWay = true;
+  try {
+    for (;;) {
+      const { key } = deps.agent.fingerprint;
+      const waitMs = await permitStream(deps.db, { maxRps, key, now: deps.clock.now() });
+      if (waitMs > 0) await deps.clock.sleep(waitMs, signal);
+      const lastEventId = timeline.reopen();
+      await deps.agent.follow({ interactionId, lastEventId, signal, onEvent: timeline.receive });
+      if (signal.aborted) return;
+      const hasNews = await timeline.store().catch(() => true);
+      if (timeline.hasEnded() || !underWay) break;
+      if (timeline.hasFailed()) await pollNow(deps.db, taskId);
+      pauseMs = hasNews ? MIN_REOPEN_MS : Math.min(MAX_REOPEN_MS, pauseMs * 2);
+      await deps.clock.sleep(pauseMs, signal);
+      // It ended during the pause: once more, for what is left to be told.
+      underWay = await isUnderWay(deps.db, taskId);
+    }
+  } catch {
+    // The database refused, or the watcher left: polls go on without a stream.
     if (signal.aborted) return;
-    await story.store().catch(() => undefined);
-  } while (!story.hasEnded() && story.lastEventId() !== lastEventId);
+  }
   await pollNow(deps.db, taskId).catch(() => undefined);
 }
 
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
+
 /** An event may carry several searches. A restarted run has another interaction, whose events are counted anew. */
-const markOf = ({ interactionId }: WatchedRun, eventId: string, text: string): string =>
-  JSON.stringify([interactionId, eventId, createHash("sha256").update(text).digest("hex").slice(0, 16)]);
+const markOf = ({ interactionId }: WatchedRun, place: string[]): string => JSON.stringify([interactionId, ...place]);
 
 function eventIdOf({ interactionId }: WatchedRun, mark: string | undefined): string | undefined {
   const [interaction, eventId] = z.array(z.string()).parse(JSON.parse(mark ?? "[]"));
-  return interaction === interactionId ? eventId : undefined;
+  return interaction === interactionId && eventId !== "" ? eventId : undefined;
 }
 
-interface Telling {
+interface TimelineOptions {
   /** Where an earlier listener was. */
   place: StoredPlace | undefined;
   signal: AbortSignal;
 }
 
-/** What the events tell, stored at most once a second. What an earlier listener has stored is not asked for again. */
-function createStory(deps: ResearchDeps, run: WatchedRun, { place, signal }: Telling) {
+/**
+ * Which event of the stream each one is, so that what comes again is known. With an id that is the id. Without, it is
+ * the text and how often it has come since the stream's beginning: a stream that is opened again tells the same again.
+ */
+function createPositions(run: WatchedRun, first: string | undefined) {
+  let counts = new Map<string, number>();
+  let atLastId = { eventId: first, counts: new Map<string, number>() };
+  let resumedFrom: string | undefined;
+  return {
+    /** The id to resume from. One that brought nothing is not used again: then all is read from the beginning. */
+    reopen: (): string | undefined => {
+      if (atLastId.eventId === resumedFrom) atLastId = { eventId: undefined, counts: new Map() };
+      resumedFrom = atLastId.eventId;
+      counts = new Map(atLastId.counts);
+      return resumedFrom;
+    },
+    passed: (eventId: string | undefined): void => {
+      if (eventId !== undefined) atLastId = { eventId, counts: new Map(counts) };
+    },
+    markOf: (eventId: string | undefined, text: string): string => {
+      const digest = digestOf(text);
+      if (eventId !== undefined) return markOf(run, [eventId, digest]);
+      const count = (counts.get(digest) ?? 0) + 1;
+      counts.set(digest, count);
+      return markOf(run, ["", digest, String(count)]);
+    },
+  };
+}
+
+/** What the events tell, stored at most once a second. */
+function createTimeline(deps: ResearchDeps, run: WatchedRun, { place, signal }: TimelineOptions) {
   const { db, clock } = deps;
-  let lastEventId = eventIdOf(run, place?.mark);
+  const positions = createPositions(run, eventIdOf(run, place?.mark));
   let ended = false;
+  let failed = false;
+  let hasNews = false;
   let searches = place?.searches ?? 0;
   let storedAt = 0;
   let waiting: RunEvent[] = [];
   let storing: Promise<void> = Promise.resolve();
   let soon: Promise<void> | undefined;
-  /** One after the other, so that they stand in the order in which they came. */
-  const store = (): Promise<void> => {
+  /** One after the other, so that they stand in the order in which they came. True: there was something new. */
+  const store = async (): Promise<boolean> => {
     storing = storing.catch(() => undefined).then(storeWaiting);
-    return storing;
+    await storing;
+    return hasNews;
   };
   const storeWaiting = async (): Promise<void> => {
     const events = waiting;
@@ -70,36 +129,43 @@ function createStory(deps: ResearchDeps, run: WatchedRun, { place, signal }: Tel
     storedAt = clock.now();
     if (events.length === 0) return;
     const added = await appendEvents(db, run.taskId, events).catch((error: unknown) => {
-      // Told later, in their order: a reader who has seen what comes after them would miss them.
+      // Sent later, in their order: a reader who has seen what comes after them would miss them.
       waiting = [...events, ...waiting];
       throw error;
     });
-    // What another process has told before says nothing about now.
-    if (added === 0) return;
+    // What was stored before says nothing about now.
+    if (added.length === 0) return;
+    hasNews = true;
+    searches += added.filter(({ kind }) => kind === "search").length;
     await recordSeen(db, run.taskId, {
       progress: progressOf({ agent: run.agent, elapsedMs: storedAt - run.createdAt, searches }),
-      currentAction: oneLine(events.at(-1)?.text ?? ""),
+      currentAction: oneLine(added.at(-1)?.text ?? ""),
       changed: true,
       tokens: undefined,
       cost: undefined,
       now: storedAt,
     });
   };
-  const tell = (event: AgentEvent): void => {
-    lastEventId = event.eventId ?? lastEventId;
+  const receive = (event: AgentEvent): void => {
     ended ||= event.kind === "done";
-    if (event.kind === "search") searches += 1;
+    failed ||= event.kind === "error";
     if (event.kind === "thought" || event.kind === "search") {
       const text = event.kind === "search" ? `Searching: ${event.query}` : event.text;
-      const mark = event.eventId === undefined ? undefined : markOf(run, event.eventId, text);
-      waiting.push({ kind: event.kind, text, at: clock.now(), mark });
+      waiting.push({ kind: event.kind, text, at: clock.now(), mark: positions.markOf(event.eventId, text) });
     }
+    positions.passed(event.eventId);
     // The last of several that come at once must not wait for the next, which may be minutes away.
     soon ??= clock
       .sleep(clock.now() - storedAt > STORE_EVERY_MS ? 0 : STORE_EVERY_MS, signal)
       .then(store)
+      .then(() => undefined)
       .catch(() => undefined)
       .finally(() => (soon = undefined));
   };
-  return { tell, store, lastEventId: () => lastEventId, hasEnded: () => ended };
+  const reopen = (): string | undefined => {
+    hasNews = false;
+    failed = false;
+    return positions.reopen();
+  };
+  return { receive, store, reopen, hasEnded: () => ended, hasFailed: () => failed };
 }

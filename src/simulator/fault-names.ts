@@ -36,3 +36,8 @@ export const FAULTS = [
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];
+
+/** The forms in which the Interactions API, Google's other APIs and a gateway word an error. */
+export const ERROR_FORMS = ["string", "google", "array"] as const;
+
+export type ErrorForm = (typeof ERROR_FORMS)[number];

@@ -104,6 +104,8 @@ const ERRORS = {
 
 export type ErrorName = keyof typeof ERRORS;
 
+export const isErrorName = (name: string): name is ErrorName => Object.hasOwn(ERRORS, name);
+
 /** A refusal in Google's form, for words that belong to one route only. */
 export function refusalReply(error: GoogleError, headers: Record<string, string> = {}): Reply {
   return {

@@ -13,9 +13,9 @@ describe("an ending", () => {
     ["requires_action", "none", "interaction.completed"],
     ["hibernating", "whole", "interaction.completed"],
   ])("`%s` leaves %s of the report", async (status, length, lastEvent) => {
-    const { simulator, start, look, follow } = await openResearch({ duration_ms: 0 });
+    const { simulator, start, look, follow } = await openResearch({ duration_ms: 0, usage_after_ms: 0 });
     const whole = (await look((await start()).id)).output_text ?? "";
-    simulator.setScenario({ name: "ending", interactions: { duration_ms: 0, status } });
+    simulator.setScenario({ name: "ending", interactions: { duration_ms: 0, status, usage_after_ms: 0 } });
     const ended = await look((await start()).id);
     expect(ended.status).toBe(status);
     expect(ended.usage?.total_tokens).toBeGreaterThan(0);
@@ -39,7 +39,7 @@ describe("an ending", () => {
   });
 
   test.each(["in_progress", "queued"])("never comes to a run that is `%s` for ever", async (status) => {
-    const { simulator, start, look } = await openResearch({ status });
+    const { simulator, start, look } = await openResearch({ status, looks: "all" });
     const { id, status: first } = await start();
     simulator.skip(1000 * WHOLE_MS);
     const stuck = await look(id);
@@ -80,7 +80,7 @@ describe("an ending", () => {
   });
 
   test("with a picture has two texts, of which the SDK's output_text is only the last", async () => {
-    const { start, look } = await openResearch({ duration_ms: 0, image: true });
+    const { start, look } = await openResearch({ duration_ms: 0, image: true, parts: 1 });
     const done = await look((await start()).id);
     const last = done.steps.at(-1);
     const content = last?.type === "model_output" ? (last.content ?? []) : [];

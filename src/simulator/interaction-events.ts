@@ -1,10 +1,11 @@
-/** The life of an interaction as the events of a stream, each with its time; the n-th is always `ev_n`. */
+/** The life of an interaction as the events of a stream, each with its time; few of them have an id. */
 
+import { createHash } from "node:crypto";
 import type { ReportContent } from "./interaction-report.ts";
-import { endOf, headOf, naturalEnd, usageOf, workingStatus, type Json } from "./interaction-resource.ts";
+import { endOf, headOf, naturalEnd, workingStatus, type Json } from "./interaction-resource.ts";
 import type { Run } from "./interaction-runs.ts";
 import { RESEARCH_SHARE } from "./interaction-script.ts";
-import { errorsOf, outputStep, researchSteps, type Step } from "./interaction-steps.ts";
+import { errorsOf, outputSteps, researchSteps, type Step } from "./interaction-steps.ts";
 
 type Event = Json & { event_type: string };
 
@@ -37,11 +38,11 @@ function textDeltas(content: Extract<ReportContent, { type: "text" }>): Json[] {
   return deltas;
 }
 
-function deltasOf(step: Step): Json[] {
+function deltasOf(step: Step, { life }: Run): Json[] {
   if (step.type === "thought") {
     const [content] = step.summary;
     return [
-      { type: "thought_summary", content },
+      { type: life.thought_delta, content },
       { type: "thought_signature", signature: step.signature },
     ];
   }
@@ -52,10 +53,10 @@ function deltasOf(step: Step): Json[] {
   return [{ type: step.type, result: step.result, is_error: step.is_error }];
 }
 
-function eventsOfStep(step: Step, index: number): Event[] {
+function eventsOfStep(run: Run, step: Step, index: number): Event[] {
   return [
     { event_type: "step.start", index, step: skeletonOf(step) },
-    ...deltasOf(step).map((delta) => ({ event_type: "step.delta", index, delta })),
+    ...deltasOf(step, run).map((delta) => ({ event_type: "step.delta", index, delta })),
     { event_type: "step.stop", index },
   ];
 }
@@ -63,9 +64,8 @@ function eventsOfStep(step: Step, index: number): Event[] {
 /** Spread over the last part of the run, as if it were written word by word. */
 function writingEvents(run: Run, index: number): TimedEvent[] {
   const end = naturalEnd(run);
-  const output = end === undefined ? undefined : outputStep(run, end);
-  if (end === undefined || output === undefined) return [];
-  const events = eventsOfStep(output, index);
+  if (end === undefined) return [];
+  const events = outputSteps(run, end).flatMap((step, place) => eventsOfStep(run, step, index + place));
   const began = end.at * RESEARCH_SHARE;
   return events.map((event, place) => ({ at: began + ((end.at - began) * (place + 1)) / events.length, event }));
 }
@@ -74,11 +74,9 @@ function endEvents(run: Run): TimedEvent[] {
   const end = endOf(run);
   if (end === undefined) return [];
   const { status, at } = end;
-  const usage = run.life.usage_after_ms === 0 ? { usage: usageOf(run, end, outputStep(run, end)) } : {};
   const events: Event[] = [
-    { event_type: "interaction.status_update", interaction_id: run.start.id, status },
     ...(status === "failed" ? [{ event_type: "error", error: errorsOf(run.life)[0] }] : []),
-    { event_type: "interaction.completed", interaction: { ...headOf(run, status), ...usage } },
+    { event_type: "interaction.completed", interaction: headOf(run, status) },
   ];
   return events.map((event) => ({ at, event }));
 }
@@ -104,20 +102,32 @@ export function eventsOf(run: Run): TimedEvent[] {
   const working: TimedEvent[] = [
     { at: 0, event: { event_type: "interaction.created", interaction: headOf(run, status) } },
     { at: 0, event: { event_type: "interaction.status_update", interaction_id: run.start.id, status } },
-    ...research.flatMap(({ at, step }, index) => eventsOfStep(step, index).map((event) => ({ at, event }))),
+    ...research.flatMap(({ at, step }, index) => eventsOfStep(run, step, index).map((event) => ({ at, event }))),
     ...writingEvents(run, research.length),
   ];
   const until = endOf(run)?.at ?? Infinity;
   const all = [...working.filter(({ at }) => at <= until), ...endEvents(run)];
   return all.map(({ at, event }, index) => {
-    const named = Object.assign(event, { event_id: `ev_${index + 1}` });
+    const eventId = eventIdOf(run, index);
+    const named = eventId === undefined ? event : Object.assign(event, { event_id: eventId });
     return { at, event: run.life.schema === "steps" ? named : inOldSchema(named) };
   });
+}
+
+/** One in five was seen with an id. */
+const EVENTS_PER_ID = 5;
+
+/** Opaque, and without an order that could be read from it. */
+function eventIdOf({ start, life }: Run, index: number): string | undefined {
+  const hasId =
+    life.event_ids === "all" || (life.event_ids === "sparse" && index % EVENTS_PER_ID === EVENTS_PER_ID - 1);
+  if (!hasId) return undefined;
+  return `v1_${createHash("sha256").update(`${start.id} ${index}`).digest("base64url").slice(0, 32)}`;
 }
 
 /** The place of the first event after this one, or nothing if there was no such event. */
 export function placeAfter(eventId: string | null, events: readonly TimedEvent[]): number | undefined {
   if (eventId === null) return 0;
-  const number = Number(/^ev_(\d+)$/.exec(eventId)?.[1]);
-  return number >= 1 && number <= events.length ? number : undefined;
+  const place = events.findIndex(({ event }) => event["event_id"] === eventId);
+  return place === -1 ? undefined : place + 1;
 }

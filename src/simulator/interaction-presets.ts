@@ -37,6 +37,25 @@ export const RESEARCH_PRESETS: readonly ScenarioInput[] = [
   preset("stream-breaks", { stream_cut_ms: 100_000, stream_cut: "reset" }),
   preset("stream-error-array", { stream_cut_ms: 100_000, stream_cut: "error-array" }),
   preset("stream-error-event", { stream_cut_ms: 100_000, stream_cut: "error-event" }),
+  preset("stream-unavailable", { stream_cut_ms: 100_000, stream_cut: "unavailable" }),
+  // https://github.com/enricoros/big-AGI/issues/1088: what is resumed tells two events again and then nothing.
+  preset("resume-hangs", {
+    stream: [
+      { cut_ms: 100_000, cut: "unavailable" },
+      { cut_after: 2, cut: "hang" },
+    ],
+  }),
+  // As the one stream that was recorded whole: no ids, no searches, no citations, a picture.
+  preset("as-recorded", { event_ids: "none", annotations: false, image: true, parts: 1, thought_delta: "thought" }),
+  preset("no-annotations", { annotations: false }),
+  preset("cancel-answers-404", { cancel: [{ fault: "accept-then-404" }] }),
+  preset("cancel-answers-500", { cancel: [{ fault: "accept-then-500" }] }),
+  preset("gateway-errors", { error_form: "array", get: [{ fault: "http-503" }, {}] }),
+  preset("forbidden-then-invalid", {
+    get: [...Array.from({ length: 12 }, () => ({ fault: "http-403" as const })), { fault: "http-400" }],
+  }),
+  preset("foreign-answer", { get: [{ as_id: "v1_somebody-else" }] }),
+  preset("nested-answer", { get: [{ extra_depth: 20_000 }] }),
   preset("start-lost", { create: [{ fault: "accept-then-reset" }] }),
   preset("start-refused", { create: [{ fault: "http-403" }] }),
   preset("start-limited", { create: [{ fault: "http-429-retry-after" }, {}] }),

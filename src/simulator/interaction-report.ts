@@ -32,6 +32,9 @@ export interface ReportWishes {
   /** Instead of an invented one. */
   text: string | undefined;
   image: boolean;
+  /** In how many outputs it comes. */
+  parts: number;
+  annotations: boolean;
 }
 
 interface Source extends Page {
@@ -140,17 +143,30 @@ function splitForImage(text: string): [string, string] {
   return place > 0 ? [text.slice(0, place), text.slice(place)] : [text, ""];
 }
 
-export function reportFor(topic: Topic, wishes: ReportWishes): ReportContent[] {
+/** Title and summary come first, on their own; a text without sections is parted between paragraphs, or stays whole. */
+function inParts(text: string, count: number): string[] {
+  if (count === 1) return [text];
+  const from = text.length / (count + 1);
+  const heading = text.indexOf("\n\n## ", from);
+  const place = heading > 0 ? heading : text.indexOf("\n\n", from);
+  return place > 0 ? [text.slice(0, place), ...inParts(text.slice(place), count - 1)] : [text];
+}
+
+/** The contents of each output of the report. */
+export function reportFor(topic: Topic, wishes: ReportWishes): ReportContent[][] {
   const dice = diceFor(`report ${topic.agent} ${topic.query}`);
   const sources = sourcesFor(topic, dice);
   const whole = wishes.text ?? invent(topic, sources, dice);
   const text = wishes.length === "half" ? firstHalf(whole) : whole;
   const block = (part: string): TextContent => {
-    const annotations = cite(part, sources);
+    const annotations = wishes.annotations ? cite(part, sources) : [];
     return { type: "text", text: part, ...(annotations.length > 0 && { annotations }) };
   };
-  if (!wishes.image) return [block(text)];
-  const [before, after] = splitForImage(text);
-  const image: ImageContent = { type: "image", mime_type: "image/png", data: chartPng(dice) };
-  return [block(before), image, ...(after === "" ? [] : [block(after)])];
+  const parts = inParts(text, wishes.parts);
+  return parts.map((part, index) => {
+    if (!wishes.image || index < parts.length - 1) return [block(part)];
+    const [before, after] = splitForImage(part);
+    const image: ImageContent = { type: "image", mime_type: "image/png", data: chartPng(dice) };
+    return [block(before), image, ...(after === "" ? [] : [block(after)])];
+  });
 }

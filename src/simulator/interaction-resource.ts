@@ -3,15 +3,7 @@
 import type { ReportContent } from "./interaction-report.ts";
 import type { Run } from "./interaction-runs.ts";
 import { diceFor, scriptOf } from "./interaction-script.ts";
-import {
-  errorsOf,
-  outputStep,
-  researchSteps,
-  textLength,
-  type End,
-  type ModelOutput,
-  type Step,
-} from "./interaction-steps.ts";
+import { errorsOf, outputSteps, researchSteps, textLength, type End, type Step } from "./interaction-steps.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -45,14 +37,13 @@ function searchesUntil({ start }: Run, share: number): number {
   return beats.reduce((sum, beat) => sum + (beat.kind === "search" ? beat.queries.length : 0), 0);
 }
 
-/** In the proportions of a real record; what is cached is part of the input. */
-export function usageOf(run: Run, end: End, output: ModelOutput | undefined): Json {
+/** In the proportions of a real record, where nothing was cached. */
+function usageOf(run: Run, end: End, output: readonly Step[]): Json {
   const { start, life } = run;
   const dice = diceFor(`usage ${start.agent} ${start.query}`);
   const done = life.duration_ms === 0 ? 1 : Math.min(1, end.at / life.duration_ms);
   const scale = done * (start.agent.includes("max") ? 3 : 1);
   const input = Math.round((150_000 + dice(150_000)) * scale);
-  const cached = Math.round((input * (50 + dice(21))) / 100);
   const written = Math.ceil(textLength(output) / CHARACTERS_PER_TOKEN);
   const thought = Math.round((8_000 + dice(12_000)) * scale);
   const toolUse = Math.round((30_000 + dice(50_000)) * scale);
@@ -61,14 +52,14 @@ export function usageOf(run: Run, end: End, output: ModelOutput | undefined): Js
     total_tokens: input + written + thought + toolUse,
     total_input_tokens: input,
     input_tokens_by_modality: text(input),
-    total_cached_tokens: cached,
-    cached_tokens_by_modality: text(cached),
+    total_cached_tokens: 0,
     total_output_tokens: written,
     output_tokens_by_modality: text(written),
     total_tool_use_tokens: toolUse,
     tool_use_tokens_by_modality: text(toolUse),
     total_thought_tokens: thought,
     grounding_tool_count: [{ type: "google_search", count: searchesUntil(run, done) }],
+    ...life.usage,
   };
 }
 
@@ -90,21 +81,30 @@ function oldContent(one: ReportContent): Json {
 const oldOutputs = (steps: readonly Step[]): object[] =>
   steps.flatMap((step): object[] => (step.type === "model_output" ? (step.content ?? []).map(oldContent) : [step]));
 
+/** A poll of a run that works finds its head, or the question with it; a finished one begins with the question. */
+function stepsAt(run: Run, elapsed: number): Step[] {
+  const end = endOf(run);
+  const hasEnded = end !== undefined && elapsed >= end.at;
+  if (!hasEnded && run.life.looks !== "all") return [];
+  const research = researchSteps(run, Math.min(elapsed, end?.at ?? Infinity)).map(({ step }) => step);
+  return hasEnded ? [...research, ...outputSteps(run, end)] : research;
+}
+
 export function interactionAt(run: Run, elapsed: number, { withInput }: { withInput: boolean }): Json {
   const { start, life } = run;
   const end = endOf(run);
   const hasEnded = end !== undefined && elapsed >= end.at;
   const status = statusAt(run, elapsed);
-  const input = withInput ? [{ type: "user_input", content: [{ type: "text", text: start.query }] }] : [];
-  const output = hasEnded ? outputStep(run, end) : undefined;
-  const research = researchSteps(run, Math.min(elapsed, end?.at ?? Infinity)).map(({ step }) => step);
-  const steps = output === undefined ? research : [...research, output];
+  const steps = stepsAt(run, elapsed);
+  const showsInput = withInput || hasEnded || life.looks !== "head";
+  const input = showsInput ? [{ type: "user_input", content: [{ type: "text", text: start.query }] }] : [];
   const hasUsage = hasEnded && elapsed >= end.at + life.usage_after_ms;
+  const shown = life.schema === "steps" ? { steps: [...input, ...steps] } : { outputs: oldOutputs(steps) };
   return {
     ...headOf(run, status),
     ...(Object.keys(start.labels).length > 0 && { labels: start.labels }),
     ...(status === "failed" && { errors: errorsOf(life) }),
-    ...(life.schema === "steps" ? { steps: [...input, ...steps] } : { outputs: oldOutputs(steps) }),
-    ...(hasUsage && { usage: usageOf(run, end, output) }),
+    ...(hasEnded || showsInput ? shown : {}),
+    ...(hasUsage && { usage: usageOf(run, end, steps) }),
   };
 }

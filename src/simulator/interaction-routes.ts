@@ -2,6 +2,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorReply, refusalReply } from "./google-errors.ts";
+import { faultReply, inForm } from "./interaction-errors.ts";
+import type { ErrorForm } from "./fault-names.ts";
 import { eventsOf, placeAfter } from "./interaction-events.ts";
 import type { Traffic } from "./interaction-ledger.ts";
 import { readCreate, type ReadCreate } from "./interaction-request.ts";
@@ -53,18 +55,22 @@ function note({ stage, kind, entry }: Visit, served: string): void {
 
 function refuse(visit: Visit, name: string, reply: Reply): Promise<void> {
   note(visit, name);
-  return serve(visit.call, visit.entry, { reply, fault: undefined, latencyMs: 0 });
+  return serve(visit.call, visit.entry, { reply: inForm(reply, formOf(visit)), fault: undefined, latencyMs: 0 });
 }
+
+const formOf = ({ stage }: Visit): ErrorForm => stage.play().interactions.settings.error_form;
 
 const latencyOf = ({ stage }: Visit, step: RequestStep): number => step.latency_ms ?? stage.play().scenario.latency_ms;
 
 /** The reply, or what the step's fault makes of it. */
 function answer(visit: Visit, step: RequestStep, reply: Reply): Promise<void> {
+  const { fault } = meaningOf(step.fault);
+  const form = formOf(visit);
   // The general fault of this name speaks of models.
-  const isMissing = step.fault === "http-404";
+  const refusal = fault === "http-404" ? inForm(MISSING, form) : fault && faultReply(fault, step.retry_after, form);
   return serve(visit.call, visit.entry, {
-    reply: isMissing ? MISSING : reply,
-    fault: isMissing ? undefined : step.fault,
+    reply: refusal ?? reply,
+    fault: refusal === undefined ? fault : undefined,
     latencyMs: latencyOf(visit, step),
     retryAfter: step.retry_after,
   });
@@ -88,6 +94,7 @@ async function follow(visit: Visit, { run, step, from, onOpen }: Following): Pro
     from,
     cutMs: step.cut_ms ?? settings.stream_cut_ms,
     cut: step.cut ?? settings.stream_cut,
+    cutAfter: step.cut_after ?? Infinity,
     signal: call.signal,
     onOpen,
     onCut: () => {
@@ -128,7 +135,16 @@ async function look(visit: Visit, run: Run, step: RequestStep): Promise<void> {
   const elapsed = visit.stage.runs.elapsed(run);
   note(visit, step.fault ?? statusAt(run, elapsed));
   const withInput = visit.call.url.searchParams.get("include_input") === "true";
-  return answer(visit, step, jsonReply(interactionAt(run, elapsed, { withInput })));
+  const { as_id: id, extra_depth: depth } = step;
+  const body = { ...interactionAt(run, elapsed, { withInput }), ...(id !== undefined && { id }) };
+  return answer(visit, step, depth === undefined ? jsonReply(body) : nestedReply(body, depth));
+}
+
+/** Too deep for JSON.stringify. */
+function nestedReply(body: Json, depth: number): Reply {
+  const reply = jsonReply(body);
+  const nested = `${"[".repeat(depth)}${"]".repeat(depth)}`;
+  return { ...reply, frames: [reply.frames.join("").replace(/^\{/, () => `{"extra":${nested},`)] };
 }
 
 async function stream(visit: Visit, run: Run, step: RequestStep): Promise<void> {

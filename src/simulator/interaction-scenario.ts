@@ -1,12 +1,13 @@
 /** The part of a scenario that is about Deep Research: how a run lives, and what each request about it meets. */
 
 import { z } from "zod";
-import { FAULTS, type Fault } from "./fault-names.ts";
+import { ERROR_FORMS, FAULTS, type Fault } from "./fault-names.ts";
 
-/** For a start only: Google takes it and will charge for it, and then the answer goes wrong. */
+/** Of a start or a cancel: Google takes it (and charges for a start), and then the answer goes wrong. */
 const ACCEPTED_FAULTS = [
   "accept-then-reset",
   "accept-then-hang",
+  "accept-then-404",
   "accept-then-500",
   "accept-then-malformed",
   "accept-then-html",
@@ -17,6 +18,7 @@ type AcceptedFault = (typeof ACCEPTED_FAULTS)[number];
 const FAULT_AFTER: Record<AcceptedFault, Fault> = {
   "accept-then-reset": "reset-before",
   "accept-then-hang": "hang",
+  "accept-then-404": "http-404",
   "accept-then-500": "http-500",
   "accept-then-malformed": "malformed-json",
   "accept-then-html": "html-200",
@@ -40,6 +42,18 @@ const LIFE = {
   schema: z.enum(["steps", "outputs"]),
   /** `output` shows neither thoughts nor searches, whatever was asked for. */
   steps: z.enum(["all", "output"]),
+  /** In how many outputs the report comes, with a thought between them. */
+  parts: z.int().min(1).max(4),
+  /** False: no citation is annotated, and the sources are links in the text. */
+  annotations: z.boolean(),
+  /** What a poll shows of a run that works: its head, the question as well, or all of its steps. */
+  looks: z.enum(["head", "input", "all"]),
+  /** Which events of a stream have an id: none, every fifth, or all. */
+  event_ids: z.enum(["none", "sparse", "all"]),
+  /** What the SDK calls `thought_summary`, documents call `thought`. */
+  thought_delta: z.enum(["thought_summary", "thought"]),
+  /** Fields of the usage that differ from the invented ones. */
+  usage: z.record(z.string(), z.unknown()),
   /** How long after the end the usage is missing. */
   usage_after_ms: z.int().nonnegative(),
   /** After this, counted from the start, nobody knows the interaction any more. */
@@ -60,7 +74,13 @@ const lifeSchema = z.strictObject({
   image: LIFE.image.default(false),
   schema: LIFE.schema.default("steps"),
   steps: LIFE.steps.default("all"),
-  usage_after_ms: LIFE.usage_after_ms.default(0),
+  parts: LIFE.parts.default(2),
+  annotations: LIFE.annotations.default(true),
+  looks: LIFE.looks.default("head"),
+  event_ids: LIFE.event_ids.default("sparse"),
+  thought_delta: LIFE.thought_delta.default("thought_summary"),
+  usage: LIFE.usage.default({}),
+  usage_after_ms: LIFE.usage_after_ms.default(2_000),
   expires_after_ms: LIFE.expires_after_ms.optional(),
   cancel_lag_ms: LIFE.cancel_lag_ms.default(0),
   cancel_ignored: LIFE.cancel_ignored.default(false),
@@ -68,7 +88,8 @@ const lifeSchema = z.strictObject({
 
 const life = z.strictObject(LIFE).partial();
 
-const STREAM_CUTS = ["end", "error-array", "error-event", "reset"] as const;
+/** `unavailable` is a bare JSON body between the events; after `hang` nothing comes, and nothing ends. */
+const STREAM_CUTS = ["end", "unavailable", "error-array", "error-event", "hang", "reset"] as const;
 
 export type StreamCut = (typeof STREAM_CUTS)[number];
 
@@ -77,7 +98,13 @@ const request = z.strictObject({
   /** The header of a 429, word for word; parts of a second stand in the body alone. */
   retry_after: z.union([z.number(), z.string()]).transform(String).optional(),
   latency_ms: z.int().nonnegative().optional(),
+  /** Another interaction's id in the answer. */
+  as_id: z.string().optional(),
+  /** How deep an extra field of the answer is nested. */
+  extra_depth: z.int().nonnegative().optional(),
 });
+
+const cancel = request.extend({ fault: z.enum([...FAULTS, ...ACCEPTED_FAULTS]).optional() });
 
 const create = request.extend({
   fault: z.enum([...FAULTS, ...ACCEPTED_FAULTS]).optional(),
@@ -88,6 +115,8 @@ const create = request.extend({
 const stream = request.extend({
   cut_ms: z.int().nonnegative().optional(),
   cut: z.enum(STREAM_CUTS).optional(),
+  /** It is cut after this many events. */
+  cut_after: z.int().positive().optional(),
 });
 
 /**
@@ -98,20 +127,22 @@ export const interactionsSchema = z.strictObject({
   ...life.shape,
   /** Google ends a stream after ten minutes, finished or not. */
   stream_cut_ms: z.int().nonnegative().default(600_000),
-  stream_cut: z.enum(STREAM_CUTS).default("end"),
+  stream_cut: z.enum(STREAM_CUTS).default("unavailable"),
+  /** `string` is what the Interactions API sends, `google` what Google's other APIs do, `array` a gateway. */
+  error_form: z.enum(ERROR_FORMS).default("string"),
   /** What another key than the one that started it gets to hear. */
   foreign_key: z.literal([403, 404]).default(403),
   create: z.array(create).default([]),
   get: z.array(request).default([]),
   stream: z.array(stream).default([]),
-  cancel: z.array(request).default([]),
+  cancel: z.array(cancel).default([]),
   delete: z.array(request).default([]),
 });
 
 export type Life = z.output<typeof lifeSchema>;
 export type InteractionSettings = z.output<typeof interactionsSchema>;
 export type CreateStep = z.output<typeof create>;
-export type RequestStep = z.output<typeof stream>;
+export type RequestStep = Omit<z.output<typeof stream>, "fault"> & { fault?: CreateStep["fault"] };
 export type RunRequest = "get" | "stream" | "cancel" | "delete";
 
 // Half a reply, or a slow one, is a reply: what was asked for has been done.

@@ -27,7 +27,7 @@ interface ToolResult {
   is_error: boolean;
 }
 
-export interface ModelOutput {
+interface ModelOutput {
   type: "model_output";
   content?: ReportContent[];
   error?: { code: number; message: string };
@@ -85,35 +85,57 @@ function stepsOfBeat(beat: Beat, index: number): Step[] {
   const id = `call_${index + 1}`;
   if (beat.kind === "search") return searchSteps(id, beat.queries);
   if (beat.kind === "pages") return pageSteps(id, beat.query);
-  return [{ type: "thought", summary: [{ type: "text", text: beat.text }], signature: signatureOf(beat.text) }];
+  return [thoughtStep(beat.text)];
 }
 
-/** What can be seen of the work before the report; a client that did not ask for it sees nothing. */
-export function researchSteps({ start, life, thinks }: Run, until = Infinity): TimedStep[] {
-  if (!thinks || life.steps === "output") return [];
+const thoughtStep = (text: string): Thought => ({
+  type: "thought",
+  summary: [{ type: "text", text }],
+  signature: signatureOf(text),
+});
+
+/** A client that did not ask for it sees nothing of the work. */
+const showsWork = ({ life, thinks }: Run): boolean => thinks && life.steps === "all";
+
+/** What can be seen of the work before the report. */
+export function researchSteps(run: Run, until = Infinity): TimedStep[] {
+  if (!showsWork(run)) return [];
+  const { start, life } = run;
   return scriptOf(start).beats.flatMap((beat, index) => {
     const at = beat.at * life.duration_ms;
     return at <= until ? stepsOfBeat(beat, index).map((step) => ({ at, step })) : [];
   });
 }
 
-function reportOf({ start, life }: Run, status: string): ReportContent[] {
+function reportOf({ start, life }: Run, status: string): ReportContent[][] {
   // A cancel leaves no report, whatever the scenario wanted to write.
   const length = status === life.status ? (life.text ?? TEXT_BY_STATUS[status] ?? "whole") : "none";
-  return length === "none" ? [] : reportFor(start, { length, text: life.report, image: life.image });
+  const { report: text, image, parts, annotations } = life;
+  return length === "none" ? [] : reportFor(start, { length, text, image, parts, annotations });
 }
 
-export function outputStep(run: Run, { status }: End): ModelOutput | undefined {
-  const content = reportOf(run, status);
+const BETWEEN = "\n\n**Structuring the report**\n\nThe summary stands; I turn to the sections.";
+
+/** What is written at the end: its outputs, with a thought between them where thoughts are shown. */
+export function outputSteps(run: Run, { status }: End): Step[] {
+  const contents = reportOf(run, status);
+  const outputs = contents.map((content): ModelOutput => ({ type: "model_output", content }));
+  const last = outputs.pop();
+  const steps = [
+    ...outputs.flatMap((output): Step[] => (showsWork(run) ? [output, thoughtStep(BETWEEN)] : [output])),
+    ...(last === undefined ? [] : [last]),
+  ];
   if (status === "failed") {
     const message = errorsOf(run.life)[0]?.message ?? "";
-    return { type: "model_output", ...(content.length > 0 && { content }), error: { code: INTERNAL, message } };
+    return [...steps.slice(0, -1), { type: "model_output", ...last, error: { code: INTERNAL, message } }];
   }
   // `completed` without text still has its step.
-  return content.length > 0 || status === "completed" ? { type: "model_output", content } : undefined;
+  return steps.length > 0 || status !== "completed" ? steps : [{ type: "model_output", content: [] }];
 }
 
 /** How much was written. */
-export function textLength(output: ModelOutput | undefined): number {
-  return (output?.content ?? []).reduce((sum, one) => sum + (one.type === "text" ? one.text.length : 0), 0);
+export function textLength(steps: readonly Step[]): number {
+  return steps
+    .flatMap((step) => (step.type === "model_output" ? (step.content ?? []) : []))
+    .reduce((sum, one) => sum + (one.type === "text" ? one.text.length : 0), 0);
 }

@@ -33,6 +33,8 @@ export interface LiveStream {
   /** Virtual milliseconds after its opening. */
   cutMs: number;
   cut: StreamCut;
+  /** It is cut after this many events, if it has not been before. */
+  cutAfter: number;
   signal: AbortSignal;
   /** Called when the first events are on their way. */
   onOpen: () => void;
@@ -44,6 +46,12 @@ function endByCut(response: ServerResponse, { cut, onCut }: LiveStream): void {
     case "end":
       response.end();
       return;
+    case "unavailable":
+      // Not an event at all: after ten minutes the body of an error stands between the events.
+      response.end(
+        '{\n  "error": {\n    "code": 503,\n    "message": "The service is currently unavailable.",\n    "status": "UNAVAILABLE"\n  }\n}\n',
+      );
+      return;
     case "error-array":
       // Not an event at all, but what Google's front end appends when a request has taken too long.
       response.end(
@@ -52,6 +60,8 @@ function endByCut(response: ServerResponse, { cut, onCut }: LiveStream): void {
       return;
     case "error-event":
       response.end('event: error\ndata: {"event_type":"error","error":{"code":"deadline_exceeded","message":""}}\n\n');
+      return;
+    case "hang":
       return;
     case "reset":
       onCut();
@@ -75,7 +85,7 @@ function pause(ms: number, { runs, signal }: LiveStream): Promise<void> {
 }
 
 export async function streamLive(response: ServerResponse, stream: LiveStream): Promise<void> {
-  const { run, runs, signal, cutMs } = stream;
+  const { run, runs, signal, cutMs, cutAfter } = stream;
   const cutAt = runs.elapsed(run) + cutMs;
   let place = stream.from;
   let [events, cancelledAt] = [eventsOf(run), run.cancelledAt];
@@ -90,6 +100,7 @@ export async function streamLive(response: ServerResponse, stream: LiveStream): 
         if (isFirst && error == null) stream.onOpen();
       });
       place += 1;
+      if (place - stream.from >= cutAfter) return endByCut(response, stream);
     }
     // Deleted or expired: Google has nothing more to tell.
     if (runs.find(run.start.id) === undefined) return void response.end();

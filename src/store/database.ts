@@ -49,6 +49,9 @@ export interface Tables {
     error_message: string | null;
     /** The process that follows it, where an engine hands out the runs. */
     handed_to: string | null;
+    /** Of Google, which cannot be acted on at once; null while it answers as it should. */
+    odd_answer: string | null;
+    odd_answer_since: number | null;
   };
   research_attempts: {
     attempt_id: string;

@@ -12,6 +12,7 @@ import * as pageKeys from "./migrations/0005-page-keys.ts";
 import * as eventMarks from "./migrations/0006-event-marks.ts";
 import * as handed from "./migrations/0007-handed.ts";
 import * as seen from "./migrations/0008-seen.ts";
+import * as oddAnswers from "./migrations/0009-odd-answers.ts";
 import * as pictures from "./migrations/0010-pictures.ts";
 import * as terms from "./migrations/0011-terms.ts";
 import * as interactionIds from "./migrations/0012-interaction-ids.ts";
@@ -26,6 +27,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0006-event-marks": eventMarks,
   "0007-handed": handed,
   "0008-seen": seen,
+  "0009-odd-answers": oddAnswers,
   "0010-pictures": pictures,
   "0011-terms": terms,
   "0012-interaction-ids": interactionIds,

@@ -32,6 +32,15 @@ export async function useTurns(db: Database, pace: Pace, used: { turns: number; 
   await writeNextTurn(db, pace.name, used.from + used.turns * spacing(pace));
 }
 
+/** Inside a transaction: takes the next free turn, and returns how long it is until then. */
+export async function reserveTurn(db: Database, pace: Pace, here: number): Promise<number> {
+  await alone(db, turnOf(pace.name));
+  const now = await nowOf(db, here);
+  const at = Math.max(now, await nextTurnAt(db, pace.name, now));
+  await writeNextTurn(db, pace.name, at + spacing(pace));
+  return at - now;
+}
+
 /** One turn of a minute's, which may all be taken at once: 0, or how long there is none. */
 export async function turnOfMinute(
   db: Database,

@@ -104,7 +104,7 @@ describe("check_research_status", () => {
   });
 
   test("J3 a stream that is cut again and again is taken up where it ended", async (context) => {
-    const scene = await openResearch(context, { speed: 150, stream_cut_ms: 50_000, stream_cut: "reset" });
+    const scene = await openResearch(context, { speed: 60, stream_cut_ms: 50_000, stream_cut: "reset" });
     const server = await scene.server();
     const task_id = await startRun(server);
     await untilStatus(server, task_id, "completed");
@@ -115,10 +115,11 @@ describe("check_research_status", () => {
       scene
         .sql<{ data_json: string }>("select data_json from research_events where kind = ? order by seq", kind)
         .map(({ data_json }) => JSON.parse(data_json).text);
-    await vi.waitFor(() => {
+    const isWhole = (): void => {
       expect(events("thought")).toEqual(told?.thoughts);
       expect(events("search")).toEqual(told?.searches.map((query) => `Searching: ${query}`));
-    });
+    };
+    await vi.waitFor(isWhole, { timeout: 10_000 });
   });
 
   test("J3 says since when nothing was heard, however often it looked, and stops when it hears again", async (context) => {

@@ -90,6 +90,7 @@ const waits = (sentence: string | undefined): Expected => ({
 const TAKEN: Expected = { ...waits(undefined), end: "running_async" };
 const UNREACHED = waits("Google cannot be reached; trying again");
 const FORBIDDEN = waits("Google does not allow a look at the moment; trying again");
+const REJECTED = waits("Google rejects requests for this research at the moment; trying again");
 const TOO_LONG = waits("What Google has of this research is too long to be read here; AI Studio shows it");
 /** The state of the last look stands while all looks rest. */
 const RESTS = waits("Researching");
@@ -147,7 +148,7 @@ const answer = (fault: string, cause: Omit<Cause & { kind: "answer" }, "kind">, 
 const ambiguous = (status: number): FaultRow => http(status, unknown(`Google answered with HTTP ${status}.`));
 
 export const FAULT_ROWS: readonly FaultRow[] = [
-  http(400, refused("EXECUTION_ERROR", "Google rejected the request (HTTP 400).")),
+  http(400, refused("EXECUTION_ERROR", "Google rejected the request (HTTP 400)."), REJECTED),
   http(401, refused(UNAVAILABLE, "Google refuses the API key."), FORBIDDEN),
   http(403, refused(UNAVAILABLE, "Google does not allow this key to use the model."), FORBIDDEN),
   http(404, refused("EXECUTION_ERROR", "Google does not know the model deep-research-preview-04-2026."), EXPIRED),

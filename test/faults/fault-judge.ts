@@ -100,8 +100,13 @@ const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise
   stream: async (scene) => {
     const { research, runner, status, gemini, taskId, run, way } = scene;
     const { interactionId = "", createdAt, model: agent = "" } = await run();
-    await followStream(research, { taskId, interactionId, agent, createdAt }, research.leaving);
+    const watching = new AbortController();
+    const signal = AbortSignal.any([research.leaving, watching.signal]);
+    const following = followStream(research, { taskId, interactionId, agent, createdAt }, { signal, maxRps: 5 });
+    await until("a stream that is opened again", () => way.sent.stream > 1);
     const { status: state, code } = await status();
+    watching.abort();
+    await following;
     const opened = way.sent.stream;
     runner.start();
     gemini.skip(WHOLE_MS);
@@ -120,7 +125,7 @@ const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise
   },
 };
 
-/** Each brings something new, or is the last; a working run of a few seconds has few events. */
+/** Openings are at least a second apart, on a clock that runs fast. */
 const MOST_STREAMS = 12;
 
 const looksBefore = ({ way }: Scene): string[] =>

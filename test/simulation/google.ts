@@ -89,6 +89,7 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
       earlierOutputs: [],
       pictures: [],
       searchSuggestions: [],
+      failureCause: undefined,
       raw: { id: start.id },
     };
   };

@@ -83,6 +83,8 @@ const UNTOLD: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "updated_a
   client: "page",
   parent_task_id: null,
   handed_to: null,
+  odd_answer: null,
+  odd_answer_since: null,
   enable_notifications: 0,
   completed_at: null,
   deadline_at: null,

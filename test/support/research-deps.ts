@@ -35,6 +35,7 @@ export const FINISHED: Interaction = {
   earlierOutputs: [],
   pictures: [],
   searchSuggestions: [],
+  failureCause: undefined,
   raw: { id: "v1_finished" },
 };
 

@@ -1,0 +1,63 @@
+/** Sorts what Google says about a failed research into causes that a user can act on. Its own words go no further. */
+
+import { isRecord } from "../platform/is-record.ts";
+import type { FailureCause } from "./agent.ts";
+import { records, type Step } from "./interaction-report.ts";
+
+/** Codes in letters, as the Interactions API sends them, and google.rpc.Code, as steps carry it. */
+const CODES: Record<string, FailureCause> = {
+  too_many_requests: "quota",
+  rate_limit_exceeded: "quota",
+  quota_exceeded: "quota",
+  resource_exhausted: "quota",
+  quota: "quota",
+  "8": "quota",
+  "429": "quota",
+  safety: "blocked",
+  blocked: "blocked",
+  content_blocked: "blocked",
+  prohibited_content: "blocked",
+  recitation: "blocked",
+  invalid_request: "rejected",
+  invalid_argument: "rejected",
+  bad_request: "rejected",
+  failed_precondition: "rejected",
+  "3": "rejected",
+  "9": "rejected",
+  "400": "rejected",
+  permission_denied: "access",
+  forbidden: "access",
+  unauthenticated: "access",
+  "7": "access",
+  "16": "access",
+  "401": "access",
+  "403": "access",
+  unavailable: "overloaded",
+  service_unavailable: "overloaded",
+  overloaded: "overloaded",
+  "14": "overloaded",
+  "503": "overloaded",
+  deadline_exceeded: "timeout",
+  timeout: "timeout",
+  "4": "timeout",
+  "504": "timeout",
+};
+
+/** `interaction.errors[]` first; then the errors of its outputs, the last of which ended it. */
+export function failureCauseOf(raw: Record<string, unknown>, steps: readonly Step[]): FailureCause | undefined {
+  const ofOutputs = steps.filter(({ type }) => type === "model_output").map(({ error }) => error);
+  const errors = [...records(raw["errors"]), raw["error"], ...ofOutputs.toReversed()].filter(isRecord);
+  if (errors.length === 0) return undefined;
+  for (const { code } of errors) {
+    const cause = causeOf(code);
+    if (cause !== undefined) return cause;
+  }
+  return "internal";
+}
+
+/** A code may be an address whose last part is the name. */
+function causeOf(code: unknown): FailureCause | undefined {
+  if (typeof code !== "string" && typeof code !== "number") return undefined;
+  const name = String(code).toLowerCase().replace(/^.*\//, "");
+  return Object.hasOwn(CODES, name) ? CODES[name] : undefined;
+}

@@ -1,0 +1,29 @@
+/** Serializes what Google sent, for keeping: a field that cannot be serialized is left out, never the whole. */
+
+import { deflateRawSync } from "node:zlib";
+import { isRecord } from "../../platform/is-record.ts";
+
+export function packRaw(raw: unknown): Uint8Array | undefined {
+  if (raw === undefined) return undefined;
+  return deflateRawSync(serialize(raw) ?? "{}");
+}
+
+/** A field that is nested thousands of levels deep overflows the stack of JSON.stringify. */
+function serialize(raw: unknown): string | undefined {
+  const whole = tryStringify(raw);
+  if (whole !== undefined || !isRecord(raw)) return whole;
+  const fields = Object.entries(raw).flatMap(([name, value]) => {
+    const text = tryStringify(value);
+    return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`];
+  });
+  return `{${fields.join(",")}}`;
+}
+
+function tryStringify(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
