@@ -61,11 +61,12 @@ export async function readResource(app: App, reading: Reading): Promise<ReadReso
   const { uri } = reading;
   const address = readAddress(uri);
   if (address === undefined) throw new ResourceNotFoundError(uri);
-  const { taskId: task_id, isReport } = address;
+  const { taskId: task_id, isReport, picture } = address;
   if (task_id === undefined) {
     const { structured } = await ask(app, reading, "list_research", { limit: LISTED_RUNS });
     return { contents: [{ uri, mimeType: ABOUT_RUNS.mimeType, text: JSON.stringify(structured) }], ...MOVING };
   }
+  if (picture !== undefined) return readPicture(app, reading, { taskId: task_id, n: picture });
   if (isReport) {
     const { text } = await ask(app, reading, "read_report", { task_id });
     return { contents: [{ uri, mimeType: ABOUT_REPORT.mimeType, text }], ...SETTLED };
@@ -73,6 +74,23 @@ export async function readResource(app: App, reading: Reading): Promise<ReadReso
   const { structured } = await ask(app, reading, "check_research_status", { task_id });
   const kept = structured["status"] === "completed" ? SETTLED : MOVING;
   return { contents: [{ uri, mimeType: ABOUT_RUN.mimeType, text: JSON.stringify(structured) }], ...kept };
+}
+
+/** The status of a run is read first: it is refused to everybody but its owner. */
+async function readPicture(
+  app: App,
+  reading: Reading,
+  { taskId, n }: { taskId: string; n: number },
+): Promise<ReadResourceResult> {
+  await ask(app, reading, "check_research_status", { task_id: taskId });
+  const { findPicture } = await import("../runs/picture-store.ts");
+  const picture = await findPicture(await app.deps.database(), taskId, n);
+  if (picture === undefined) throw new ResourceNotFoundError(reading.uri);
+  const { mimeType, content } = picture;
+  return {
+    contents: [{ uri: reading.uri, mimeType, blob: Buffer.from(content).toString("base64") }],
+    ...SETTLED,
+  };
 }
 
 export async function listResources(app: App, reading: Reading): Promise<Resource[]> {

@@ -4,12 +4,13 @@ import { type McpServer, ProtocolError, ProtocolErrorCode, type ServerContext } 
 import type { App } from "../app.ts";
 import { conformanceFixtures } from "./conformance.ts";
 import type { Reading } from "./resource-contents.ts";
-import { ABOUT_REPORT, ABOUT_RUN, reportUri, RUNS_URI, runUri } from "./resource-uris.ts";
+import { ABOUT_PICTURE, ABOUT_REPORT, ABOUT_RUN, pictureUri, reportUri, RUNS_URI, runUri } from "./resource-uris.ts";
 import type { Visit } from "./visit.ts";
 
 const TEMPLATES = [
   { ...ABOUT_RUN, name: "run", uriTemplate: runUri("{task_id}") },
   { ...ABOUT_REPORT, name: "report", uriTemplate: reportUri("{task_id}") },
+  { ...ABOUT_PICTURE, name: "picture", uriTemplate: pictureUri("{task_id}", "{n}") },
 ];
 
 /** A start is waited for, and few clients ask for more than the tools: what answers the rest is loaded when asked. */

@@ -13,7 +13,7 @@ import { readStored, type StoredRun } from "../runs/read.ts";
 import { LOCAL_KINDS, type Run } from "../runs/run.ts";
 import { findRun, listRuns } from "../runs/run-store.ts";
 import type { ListedTask, TaskSource, TaskState } from "./task-source.ts";
-import { toolResult } from "./tools.ts";
+import { picturedResult } from "./tools.ts";
 
 const POLL_MS = { search: 1_000, deep_search: 2_000, deep_research: 2_000, agent: 5_000 };
 const LISTED = 50;
@@ -78,7 +78,7 @@ async function stateOf(deps: OperationDeps, run: Run): Promise<TaskState> {
 async function resultOf(deps: OperationDeps, stored: StoredRun): Promise<CallToolResult> {
   const operation = OPERATIONS.find(({ task }) => task?.kind === stored.run.kind);
   if (operation === undefined) throw new Error(`No operation makes runs of kind ${stored.run.kind}.`);
-  return toolResult(await outcomeOfRun(operation, deps, stored));
+  return picturedResult(deps, await outcomeOfRun(operation, deps, stored));
 }
 
 const listed = (run: Run): ListedTask => ({

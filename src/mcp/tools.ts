@@ -11,7 +11,7 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
-import type { Call, Operation } from "../operations/operation.ts";
+import type { Call, Operation, OperationDeps } from "../operations/operation.ts";
 import { type Outcome, perform, performDetachable } from "../operations/perform.ts";
 import announced from "./announced-tools.json" with { type: "json" };
 import { clientOf } from "./client.ts";
@@ -90,7 +90,8 @@ async function callOperation(
     if (confirmation.kind === "refused") return toolResult(confirmation.outcome);
     if (!wantsTask(operation, visit, asked)) {
       const since = confirmation.asked ? undefined : cameIn;
-      return toolResult(await perform(operation, deps, input, { ...call, agreed: confirmation.asked, since }));
+      const outcome = await perform(operation, deps, input, { ...call, agreed: confirmation.asked, since });
+      return picturedResult(deps, outcome);
     }
     // A 2025-11-25 client that asked for a task accepts nothing else; a modern one prefers the answer itself.
     const answerWithinMs = era === "legacy" ? 0 : deps.settings.taskAfterMs;
@@ -98,7 +99,7 @@ async function callOperation(
     const answer = await performDetachable(operation, deps, input, detachable);
     if ("taskId" in answer) return handles[era](await knownTask(tasks, caller.owner, answer.taskId));
     if (era === "legacy" && answer.outcome.failed) throw withoutTask(answer.outcome);
-    return toolResult(answer.outcome);
+    return await picturedResult(deps, answer.outcome);
   } finally {
     stop();
   }
@@ -120,7 +121,15 @@ function wantsTask({ name, task }: Operation, { era }: Visit, { params, context,
   return true;
 }
 
-export const toolResult = ({ text, structured, failed }: Outcome): CallToolResult => ({
+/** The answer with its pictures, where it has any. */
+export async function picturedResult(deps: OperationDeps, outcome: Outcome): Promise<CallToolResult> {
+  const result = toolResult(outcome);
+  if (outcome.failed) return result;
+  const { pictureContent } = await import("./tool-pictures.ts");
+  return { ...result, content: [...result.content, ...(await pictureContent(deps, outcome.structured))] };
+}
+
+const toolResult = ({ text, structured, failed }: Outcome): CallToolResult => ({
   content: [{ type: "text", text }],
   structuredContent: structured,
   isError: failed,

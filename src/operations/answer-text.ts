@@ -2,7 +2,12 @@
 
 export interface SearchText {
   report: string;
-  metadata: { sources_visited: string[]; search_queries_used: string[] };
+  metadata: {
+    sources_visited: string[];
+    search_queries_used: string[];
+    /** Markdown links, each with its query as text. */
+    search_suggestions?: string[] | undefined;
+  };
   /** Further sections, between the lists and the figures. */
   sections?: string[];
   /** Figures that belong to the answer rather than to its metadata. */
@@ -11,7 +16,9 @@ export interface SearchText {
 
 /** A report and all that stands behind it, for clients that show the text alone. */
 export function searchText({ report, metadata, sections = [], figures = {} }: SearchText): string {
-  const { sources_visited, search_queries_used, ...rest } = metadata;
+  const { sources_visited, search_queries_used, search_suggestions: suggestions = [], ...rest } = metadata;
+  // A query that Google suggests to search again is named once.
+  const suggested = (query: string): boolean => suggestions.some((link) => link.startsWith(`[${query}](`));
   return [
     report.trim(),
     ...list(
@@ -20,7 +27,11 @@ export function searchText({ report, metadata, sections = [], figures = {} }: Se
     ),
     ...list(
       "Search queries used",
-      search_queries_used.map((query) => `- ${query}`),
+      search_queries_used.filter((query) => !suggested(query)).map((query) => `- ${query}`),
+    ),
+    ...list(
+      "Google Search Suggestions",
+      suggestions.map((link) => `- ${link}`),
     ),
     ...sections,
     factLines({ ...figures, ...rest }),

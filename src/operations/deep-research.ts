@@ -1,6 +1,7 @@
 /** `deep_research`: the tool of older versions, kept so that nothing that calls it breaks. */
 
 import { z } from "zod";
+import { keepSuggestions } from "../reports/suggestions/keep.ts";
 import { searchText } from "./answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
 import {
@@ -50,10 +51,21 @@ export const deepResearch = defineOperation({
         const { researchReport } = await import("../search/quick.ts");
         const findings = await researchReport(search, request, inner);
         const { report, sources } = numberedReport(findings.answer.report ?? "", findings.sources);
-        const metadata = searchMetadata(run, { asked: { topic, depth }, findings, sources, now: deps.clock.now() });
+        const metadata = await searchMetadata(run, {
+          asked: { topic, depth },
+          findings,
+          sources,
+          now: deps.clock.now(),
+        });
         return {
           output: { success: true, report, metadata },
-          result: { report, sources, metadata, partial: false },
+          result: {
+            report,
+            sources,
+            metadata,
+            partial: false,
+            searchSuggestions: keepSuggestions(findings.searchSuggestions),
+          },
           model: findings.model,
         };
       },

@@ -1,6 +1,7 @@
 /** `deep_search`: several rounds run by this server, checked until Gemini is confident or the rounds are used up. */
 
 import { z } from "zod";
+import { keepSuggestions } from "../reports/suggestions/keep.ts";
 import { AppError } from "../errors.ts";
 import { citeByNumber } from "../reports/cite-by-number.ts";
 import { pageKey } from "../reports/page-key.ts";
@@ -128,7 +129,7 @@ function runDeepSearch(deps: OperationDeps, { query, maxRounds, earlier, taskId,
       queries: rounds.flatMap((round) => round.queries),
       searchSuggestions: unique(rounds.flatMap((round) => round.searchSuggestions)),
     };
-    const common = searchMetadata(run, { asked: { query }, findings, sources, now: deps.clock.now() });
+    const common = await searchMetadata(run, { asked: { query }, findings, sources, now: deps.clock.now() });
     // The rounds themselves keep their links: the next round reads them.
     const summaries = rounds.map((round) => summarise(citeByNumber(round.report, sources).report));
     const metadata = { ...common, iterations, rounds: roundsOf(rounds, { sources, summaries }) };
@@ -140,6 +141,7 @@ function runDeepSearch(deps: OperationDeps, { query, maxRounds, earlier, taskId,
         sources,
         metadata: { ...metadata, verified, note },
         partial: false,
+        searchSuggestions: keepSuggestions(findings.searchSuggestions),
       },
       model: best.model,
     };

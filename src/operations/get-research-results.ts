@@ -8,6 +8,15 @@ import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
 import { isFinished, type Run, type RunResult } from "../runs/run.ts";
 import { readStored } from "../runs/read.ts";
+import {
+  pictureField,
+  pictureLines,
+  picturesIn,
+  suggestionLines,
+  suggestionLinks,
+  suggestionsField,
+  withPictureLinks,
+} from "./answer-extras.ts";
 import { factLines, list } from "./answer-text.ts";
 import { costSchema } from "./cost-schema.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
@@ -57,7 +66,7 @@ export const getResearchResults = defineOperation({
   name: "get_research_results",
   title: "Get research results",
   description:
-    "Returns the stored report of a run: whole, or as far as it came (partial) when it failed or was cancelled. Use it when check_research_status says completed, when a call was lost, or to read an answer again; list_research finds the task_id. Not while a run goes on. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
+    "Returns the stored report of a run: whole, or as far as it came (partial) when it failed or was cancelled. For completed runs, lost calls, or to read an answer again. Not while a run goes on. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
   input: z.strictObject({
     task_id: taskId,
     include_sources: z
@@ -79,6 +88,8 @@ export const getResearchResults = defineOperation({
     ...readingFields,
     verified: z.boolean().describe("Of a deep_search: whether the report was verified."),
     note: z.string().describe("What is special about the report, or how to read on."),
+    pictures: pictureField,
+    search_suggestions: suggestionsField,
     sources: z.array(sourceSchema),
     metadata: resultMetadataSchema,
   }),
@@ -87,7 +98,7 @@ export const getResearchResults = defineOperation({
   run: async (deps, input, call) => {
     const { run, result } = await readStored(await deps.database(), call.owner, input.task_id);
     if (result === undefined || !isFinished(run.status)) throw withoutText(run);
-    const { sources, ...reading } = readReport(result, {
+    const { sources, ...reading } = readReport(withPictureLinks(run.taskId, result), {
       section: input.section,
       maxCharacters: reportLimit(deps, call),
     });
@@ -98,16 +109,20 @@ export const getResearchResults = defineOperation({
       query: run.query,
       ...reading,
       ...verification(result, reading.note),
+      ...picturesIn(run.taskId, result, reading.report),
+      ...(await suggestionLinks(result.searchSuggestions)),
       sources: input.include_sources && input.section !== "outline" ? sources : undefined,
       metadata: resultMetadata(run, result.sources.length, deps.clock.now()),
     };
   },
   webText: true,
-  toText: ({ report, outline, sources = [], metadata, success: _success, ...rest }) =>
+  toText: ({ report, outline, sources = [], metadata, pictures, search_suggestions, success: _success, ...rest }) =>
     [
       ...(report === undefined ? [] : [report.trim()]),
       ...outlineLines(outline),
+      ...pictureLines(pictures),
       ...list("Sources", sources.map(sourceLine)),
+      ...suggestionLines(search_suggestions),
       factLines({ ...rest, ...metadata }),
     ].join("\n\n"),
 });

@@ -104,7 +104,7 @@ export interface Question {
 interface OperationTask<Output = unknown> {
   kind: RunKind;
   /** The answer of a finished run, as the call itself would have given it. Throws what a failed one would have. */
-  answer: (stored: StoredRun, reading: { now: number; inlineCharacters: number }) => Output;
+  answer: (stored: StoredRun, reading: { now: number; inlineCharacters: number }) => Output | Promise<Output>;
   /** Whether an answer of the call leaves the run unfinished: a client that accepts tasks gets a task instead. */
   isUnfinished?: (structured: Record<string, unknown>) => boolean;
 }

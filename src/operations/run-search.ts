@@ -12,6 +12,7 @@ import type { RunKind, RunResult } from "../runs/run.ts";
 import { type Finished, type RunStart, type TrackedRun, trackRun } from "../runs/track.ts";
 import type { SearchCall, SearchDeps } from "../search/correct-json.ts";
 import type { VisitedSource } from "../gemini/ask.ts";
+import { suggestionLinks, suggestionsField } from "./answer-extras.ts";
 import type { Call, OperationDeps } from "./operation.ts";
 
 export interface SearchRun {
@@ -84,14 +85,17 @@ type SearchMetadata = z.output<z.ZodObject<typeof searchMetadataFields>>;
 
 interface SearchFigures {
   asked: Record<string, string>;
-  findings: Pick<SearchFindings, "model" | "queries">;
+  findings: Pick<SearchFindings, "model" | "queries" | "searchSuggestions">;
   /** Numbered from 1 without gaps, so that a place in `sources_visited` is a source's number. */
   sources: readonly Source[];
   now: number;
 }
 
 /** The metadata that F2, G4 and H1 have in common, in their order. */
-export function searchMetadata(run: TrackedRun, { asked, findings, sources, now }: SearchFigures): SearchMetadata {
+export async function searchMetadata(
+  run: TrackedRun,
+  { asked, findings, sources, now }: SearchFigures,
+): Promise<SearchMetadata> {
   const { tokens, cost, notices } = run.figures();
   return {
     task_id: run.taskId,
@@ -101,6 +105,7 @@ export function searchMetadata(run: TrackedRun, { asked, findings, sources, now 
     timestamp: isoTime(now),
     sources_visited: sources.map(({ url }) => url),
     search_queries_used: unique(findings.queries),
+    ...(await suggestionLinks(findings.searchSuggestions)),
     tokens_used: tokens,
     ...costFields(cost),
     ...(notices.length > 0 ? { notices } : {}),
@@ -118,6 +123,7 @@ export const searchMetadataFields = {
   timestamp: z.string().describe("ISO 8601, UTC."),
   sources_visited: z.array(z.string()).describe("Pages found or opened; [1] in the report is the first."),
   search_queries_used: z.array(z.string()),
+  search_suggestions: suggestionsField.describe("Google asks to show them."),
   tokens_used: tokensUsed,
   ...costSchema,
   notices: z.array(z.string()).optional().describe("How the answer came about, where that was unusual."),

@@ -5,8 +5,10 @@ import { z } from "zod";
 import { AppError } from "../errors.ts";
 import { adviceWithoutReport } from "./after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
+import type { PictureFacts } from "../reports/pictures/picture.ts";
 import type { ReportMetadata } from "../reports/report-facts.ts";
 import type { SaveRequest } from "../reports/save-markdown.ts";
+import { findPictures } from "../runs/picture-store.ts";
 import { readStored } from "../runs/read.ts";
 import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
 import type { Database } from "../store/database.ts";
@@ -29,7 +31,7 @@ export const saveResearchToMarkdown = defineOperation({
   name: "save_research_to_markdown",
   title: "Save research to Markdown",
   description:
-    "Saves the stored report of a finished run as a Markdown file with title, metadata and numbered sources. To keep or share a report; to read one use get_research_results. A failed or cancelled run is saved as far as it came, marked PARTIAL; one that still goes on is an error. Free, local, never overwrites a file. Returns the absolute path.",
+    "Saves the stored report of a finished run as a Markdown file with title, metadata and numbered sources. To read one use get_research_results. A failed or cancelled run is saved as far as it came, marked PARTIAL. Free, local, never overwrites. Returns the absolute path.",
   input: z.strictObject({
     task_id: taskId,
     output_dir: pathText("output_dir", LONGEST_PATH)
@@ -42,14 +44,15 @@ export const saveResearchToMarkdown = defineOperation({
     filename_prefix: pathText("filename_prefix", LONGEST_PREFIX)
       .default("research")
       .describe("How the file name begins."),
-    include_metadata: yesNo("include_metadata").describe("Whether model, times, tokens and cost are written."),
-    include_sources: yesNo("include_sources").describe("Whether the sources are written."),
+    include_metadata: yesNo("include_metadata").describe("Write model, times, tokens, cost."),
+    include_sources: yesNo("include_sources").describe("Write the sources."),
   }),
   output: outputSchema({
     file_path: z.string().describe("Absolute path of the file."),
     filename: z.string(),
     file_size_kb: z.number(),
     created_at: z.string().describe("ISO 8601, UTC."),
+    pictures: z.number().describe("Written into a folder beside it."),
     partial: z.boolean().describe("True when the run did not finish and the file holds what it had."),
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
@@ -57,13 +60,17 @@ export const saveResearchToMarkdown = defineOperation({
   run: async (deps, input, call) => {
     const place = await placeFor(input.output_dir, deps.settings.reportsDir, call);
     const now = deps.clock.now();
-    const { run, result, text } = await reportDocument(await deps.database(), { ...input, owner: call.owner, now });
+    const db = await deps.database();
+    const { run, result, render } = await reportDocument(db, { ...input, owner: call.owner, now });
+    const pictures = (result.pictures ?? []).length === 0 ? [] : await findPictures(db, run.taskId);
+    const { pictureFileName } = await import("../reports/pictures/publish.ts");
     const { saveMarkdown } = await import("../reports/save-markdown.ts");
     const saved = await saveMarkdown({
       ...place,
       prefix: input.filename_prefix,
       taskId: run.taskId,
-      text,
+      text: (folder) => render((picture) => `${encodeURIComponent(folder)}/${pictureFileName(picture)}`),
+      pictures,
       now,
     });
     return {
@@ -73,6 +80,7 @@ export const saveResearchToMarkdown = defineOperation({
       filename: saved.name,
       file_size_kb: Math.round((saved.bytes / 1024) * 100) / 100,
       created_at: isoTime(now),
+      ...(pictures.length > 0 ? { pictures: pictures.length } : {}),
       ...(result.partial ? { partial: true, status: run.status } : {}),
     };
   },
@@ -87,19 +95,22 @@ interface DocumentRequest {
   now: number;
 }
 
-/** What is saved, for who wants to read it only. */
+/** What is saved: rendered once it is known how the document refers to its pictures. */
 export async function reportDocument(db: Database, { owner, now, ...input }: DocumentRequest) {
   const { run, result } = await finishedReport(db, owner, input.task_id);
   const { renderMarkdown } = await import("../reports/markdown.ts");
-  const text = renderMarkdown({
-    query: run.query,
-    report: result.report,
-    sources: result.sources,
-    partial: result.partial ? run.status : undefined,
-    metadata: input.include_metadata ? reportMetadata(run, result, now) : undefined,
-    includeSources: input.include_sources,
-  });
-  return { run, result, text };
+  const render = (pictureAddress?: (picture: PictureFacts) => string): string =>
+    renderMarkdown({
+      query: run.query,
+      report: result.report,
+      sources: result.sources,
+      partial: result.partial ? run.status : undefined,
+      metadata: input.include_metadata ? reportMetadata(run, result, now) : undefined,
+      includeSources: input.include_sources,
+      pictures: result.pictures,
+      pictureAddress,
+    });
+  return { run, result, render };
 }
 
 /** A run that has a text and will have no other. */

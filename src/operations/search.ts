@@ -1,6 +1,7 @@
 /** `search`: one grounded answer in seconds. */
 
 import { z } from "zod";
+import { keepSuggestions } from "../reports/suggestions/keep.ts";
 import { searchText } from "./answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
 import {
@@ -45,10 +46,16 @@ export const search = defineOperation({
         const { quickSearch } = await import("../search/quick.ts");
         const findings = await quickSearch(deeper, query, inner);
         const { report: result, sources } = numberedReport(findings.answer.report ?? "", findings.sources);
-        const metadata = searchMetadata(run, { asked: { query }, findings, sources, now: deps.clock.now() });
+        const metadata = await searchMetadata(run, { asked: { query }, findings, sources, now: deps.clock.now() });
         return {
           output: { success: true, result, metadata },
-          result: { report: result, sources, metadata, partial: false },
+          result: {
+            report: result,
+            sources,
+            metadata,
+            partial: false,
+            searchSuggestions: keepSuggestions(findings.searchSuggestions),
+          },
           model: findings.model,
         };
       },

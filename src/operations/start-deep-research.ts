@@ -12,6 +12,15 @@ import { factLines, list } from "./answer-text.ts";
 import { costSchema } from "./cost-schema.ts";
 import { costQuestion, estimateFor, unlessAgreed } from "./cost-question.ts";
 import { resultMetadata, resultMetadataSchema, sourceLine, sourceSchema } from "./get-research-results.ts";
+import {
+  pictureField,
+  pictureLines,
+  picturesIn,
+  suggestionLines,
+  suggestionLinks,
+  suggestionsField,
+  withPictureLinks,
+} from "./answer-extras.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./report-reading.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
 
@@ -57,6 +66,8 @@ export const startDeepResearch = defineOperation({
       outline: readingFields.outline.optional(),
       next_section: readingFields.next_section.optional(),
       note: z.string().optional().describe("How to read on."),
+      pictures: pictureField,
+      search_suggestions: suggestionsField,
       sources: z.array(sourceSchema),
       metadata: resultMetadataSchema,
     }),
@@ -159,8 +170,13 @@ export const startDeepResearch = defineOperation({
   },
   toText: ({ results, success: _success, ...facts }) => {
     if (results === undefined) return factLines(facts);
-    const { report = "", outline, sources, metadata, ...rest } = results;
-    const lists = [...outlineLines(outline), ...list("Sources", sources.map(sourceLine))];
+    const { report = "", outline, sources, metadata, pictures, search_suggestions, ...rest } = results;
+    const lists = [
+      ...outlineLines(outline),
+      ...pictureLines(pictures),
+      ...list("Sources", sources.map(sourceLine)),
+      ...suggestionLines(search_suggestions),
+    ];
     return [report.trim(), ...lists, factLines({ ...facts, ...rest, ...metadata })].join("\n\n");
   },
 });
@@ -196,19 +212,27 @@ async function completed(deps: OperationDeps, { run, call, about, isSync }: Comp
   return finishedResearch(await readStored(db, call.owner, run.taskId), reading, about);
 }
 
-function finishedResearch(
+async function finishedResearch(
   { run, result }: StoredRun,
   { now, inlineCharacters }: { now: number; inlineCharacters: number },
   about: AboutStart,
 ) {
   const { sources = [] } = result ?? {};
-  const reading = result === undefined ? { report: "", sources } : fittingReport(result, inlineCharacters);
+  const reading =
+    result === undefined
+      ? { report: "", sources }
+      : fittingReport(withPictureLinks(run.taskId, result), inlineCharacters);
   return {
     success: true,
     task_id: run.taskId,
     status: "completed",
     mode: run.mode ?? "sync",
-    results: { ...reading, metadata: resultMetadata(run, sources.length, now) },
+    results: {
+      ...reading,
+      ...(result === undefined ? {} : picturesIn(run.taskId, result, reading.report)),
+      ...(await suggestionLinks(result?.searchSuggestions)),
+      metadata: resultMetadata(run, sources.length, now),
+    },
     ...costFields(run.cost),
     ...about,
   };

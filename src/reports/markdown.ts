@@ -3,6 +3,8 @@
 import { cleanText } from "../platform/clean-text.ts";
 import { neutralMarkdown } from "./neutral-markdown.ts";
 import { withoutOwnList } from "./own-source-list.ts";
+import type { PictureFacts } from "./pictures/picture.ts";
+import { describePicture, pictureAlt, placePictures, withPictures } from "./pictures/place.ts";
 import { onOneLine, type ReportMetadata, reportFacts, titleOf } from "./report-facts.ts";
 import { isRedirect, type Source } from "./report.ts";
 
@@ -16,12 +18,17 @@ export interface ReportDocument {
   /** Undefined leaves every line of it out. */
   metadata: ReportMetadata | undefined;
   includeSources: boolean;
+  pictures?: readonly PictureFacts[] | undefined;
+  /** How the document refers to a picture; by default it only says that there is one. */
+  pictureAddress?: ((picture: PictureFacts) => string) | undefined;
 }
 
 /** The mark of a partial report is the first line, which is why there is no front matter before it. */
 export function renderMarkdown(document: ReportDocument): string {
   const { query, sources, partial, metadata, includeSources } = document;
-  const { title, body } = splitTitle(neutralMarkdown(withoutOwnList(cleanText(document.report), sources)));
+  const { title, body } = splitTitle(
+    pictured(document, neutralMarkdown(withoutOwnList(cleanText(document.report), sources))),
+  );
   const sections = [
     ...(partial === undefined
       ? []
@@ -32,6 +39,17 @@ export function renderMarkdown(document: ReportDocument): string {
     ...(includeSources && sources.length > 0 ? ["## Sources", sources.map(sourceLine).join("\n")] : []),
   ];
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+}
+
+/** After everything foreign was made harmless: an image of ours is the only one that a document shows. */
+function pictured({ report, pictures = [], pictureAddress }: ReportDocument, text: string): string {
+  const byNumber = new Map(pictures.map((picture) => [picture.n, picture]));
+  return withPictures(text, placePictures(report, pictures), (n) => {
+    const picture = byNumber.get(n);
+    const address = picture === undefined ? undefined : pictureAddress?.(picture);
+    if (address !== undefined) return `![${pictureAlt(n)}](${address})`;
+    return `*${pictureAlt(n)}${picture === undefined ? "" : ` (${describePicture(picture)})`} is not part of this file.*`;
+  });
 }
 
 /** A report that opens with a title of its own keeps it: a document has one. */

@@ -9,7 +9,7 @@ import { codeOf } from "./file-errors.ts";
 
 const TEMPORARY = /^\.gemini-search-mcp-.+\.tmp$/;
 export const isTemporary = (name: string): boolean => TEMPORARY.test(name);
-const temporaryName = (of: string): string => `.gemini-search-mcp-${of}.tmp`;
+export const temporaryName = (of: string): string => `.gemini-search-mcp-${of}.tmp`;
 
 /** Gives the finished file its name. False: the name is taken. */
 export type TakeName = (temporary: string, target: string) => Promise<boolean>;

@@ -6,6 +6,8 @@ import path from "node:path";
 import { holdFolder } from "./allowed-root.ts";
 import { codeOf, fileError } from "./file-errors.ts";
 import { monthFolder, reportFileName } from "./file-name.ts";
+import type { Picture } from "./pictures/picture.ts";
+import { publishPictures, withdrawPictures } from "./pictures/publish.ts";
 import { isTemporary, publishFile } from "./publish-file.ts";
 
 export interface SaveRequest {
@@ -13,7 +15,9 @@ export interface SaveRequest {
   directory: string;
   prefix: string;
   taskId: string;
-  text: string;
+  /** Given the name of the folder beside it that holds its pictures. */
+  text: string | ((picturesFolder: string) => string);
+  pictures?: readonly Picture[] | undefined;
   now: number;
   /** For callers that may not write everywhere: throws for a directory that is not allowed. */
   allowed?: ((directory: string) => Promise<void>) | undefined;
@@ -26,29 +30,52 @@ export interface SavedReport {
 }
 
 export async function saveMarkdown(request: SaveRequest): Promise<SavedReport> {
-  const { directory, prefix, taskId, now, allowed } = request;
-  const content = Buffer.from(request.text);
+  const { directory, now, allowed, pictures = [] } = request;
   let folder = path.join(directory, monthFolder(now));
+  const neededBytes = pictures.reduce(
+    (sum, { byteLength }) => sum + byteLength,
+    Buffer.byteLength(textOf(request, "")),
+  );
   try {
     await allowed?.(folder);
     const created = await makeFolder(folder);
     const held = allowed === undefined ? undefined : await holdFolder(folder, allowed);
-    let name: string;
+    let published: Published;
     try {
       folder = held?.real ?? folder;
-      name = await publishFile({
-        directory: held?.way ?? folder,
-        content,
-        name: (number) => reportFileName({ prefix, taskId, now }, number),
-      });
+      published = await publish(held?.way ?? folder, request);
     } finally {
       await held?.release();
     }
     await flushFolders(folder, created);
     await sweepTemporaryReports(directory, now);
-    return { path: path.join(folder, name), name, bytes: content.length };
+    return { path: path.join(folder, published.name), ...published };
   } catch (error) {
-    throw await fileError(error, { path: folder, neededBytes: content.length });
+    throw await fileError(error, { path: folder, neededBytes });
+  }
+}
+
+const textOf = ({ text }: SaveRequest, picturesFolder: string): string =>
+  typeof text === "string" ? text : text(picturesFolder);
+
+type Published = Pick<SavedReport, "name" | "bytes">;
+
+/** The pictures first: a report that is there has all it refers to. */
+async function publish(directory: string, request: SaveRequest): Promise<Published> {
+  const { prefix, taskId, now, allowed, pictures = [] } = request;
+  const name = (number: number): string => reportFileName({ prefix, taskId, now }, number);
+  if (pictures.length === 0) {
+    const content = Buffer.from(textOf(request, ""));
+    return { name: await publishFile({ directory, content, name }), bytes: content.length };
+  }
+  const { folder, number } = await publishPictures({ directory, pictures, name, allowed });
+  try {
+    const content = Buffer.from(textOf(request, folder));
+    const free = (tried: number): string => name(number - 1 + tried);
+    return { name: await publishFile({ directory, content, name: free }), bytes: content.length };
+  } catch (error) {
+    await withdrawPictures(directory, folder).catch(() => undefined);
+    throw error;
   }
 }
 
@@ -104,7 +131,7 @@ export async function sweepTemporaryReports(directory: string, now: number): Pro
     for (const name of names.filter(isTemporary)) {
       const file = path.join(folder, name);
       const modified = (await lstat(file).catch(() => undefined))?.mtimeMs ?? now;
-      if (modified < now - LEFT_OVER_AFTER_MS) await rm(file, { force: true }).catch(() => undefined);
+      if (modified < now - LEFT_OVER_AFTER_MS) await rm(file, { force: true, recursive: true }).catch(() => undefined);
     }
   }
 }

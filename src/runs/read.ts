@@ -2,6 +2,7 @@
 
 import { citeByNumber } from "../reports/cite-by-number.ts";
 import { numberSources } from "../reports/report.ts";
+import { keepSuggestions } from "../reports/suggestions/keep.ts";
 import type { Database } from "../store/database.ts";
 import { lastEvent } from "./event-store.ts";
 import { isFinished, LOCAL_KINDS, type Run, type RunResult, type SavedRound, type StoredResult } from "./run.ts";
@@ -42,7 +43,13 @@ export function resultOfRounds(rounds: SavedRound[]): RunResult | undefined {
     ...citeByNumber(last.report, numberSources(rounds.flatMap((round) => round.sources))),
     metadata: { verified: last.verified },
     partial: true,
+    searchSuggestions: keepSuggestions(rounds.flatMap(suggestionsOf)),
   };
+}
+
+function suggestionsOf({ metadata }: SavedRound): string[] {
+  const { search_suggestions: kept } = metadata;
+  return Array.isArray(kept) ? kept.filter((html) => typeof html === "string") : [];
 }
 
 function modelOf(metadata: Record<string, unknown>): string | undefined {

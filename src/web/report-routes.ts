@@ -20,7 +20,7 @@ export function serveReports(web: Hono<WebEnv>, { deps }: App): void {
     perform(
       readReportDocument,
       deps,
-      { task_id: id },
+      { task_id: id, reader: "file" },
       { owner, from, client: "page", signal: deps.leaving, progress: () => {} },
     );
   web.get("/api/runs/:id/report", async (context) => {

@@ -25,6 +25,7 @@ test("H1 answers with a report in exactly this shape", async (context) => {
       timestamp: expect.stringMatching(/Z$/),
       sources_visited: expect.any(Array),
       search_queries_used: expect.any(Array),
+      search_suggestions: expect.any(Array),
       tokens_used: { input: expect.any(Number), output: expect.any(Number) },
       cost_usd: expect.any(Number),
     },

@@ -55,6 +55,7 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
         iterations: 3,
         sources_visited: expect.any(Array),
         search_queries_used: expect.any(Array),
+        search_suggestions: expect.any(Array),
         tokens_used: { input: expect.any(Number), output: expect.any(Number) },
         cost_usd: expect.any(Number),
         rounds: [round(1), round(2), round(3)],

@@ -73,6 +73,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
       "research://runs/{task_id}",
       "research://runs/{task_id}/report.md",
+      "research://runs/{task_id}/pictures/{n}",
     ]);
   });
 

@@ -39,6 +39,7 @@ describe("get_research_results", () => {
       task_id,
       query: QUERY,
       report: answer["result"],
+      search_suggestions: answer["metadata"].search_suggestions,
       sources: expect.any(Array),
       metadata: {
         duration_minutes: expect.any(Number),

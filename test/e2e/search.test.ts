@@ -7,6 +7,8 @@ import type { Era } from "../support/server.ts";
 
 const ERAS: Era[] = ["legacy", "modern"];
 const QUERY = "How do heat pumps perform in cold climates?";
+const SUGGESTION =
+  "[How do heat pumps perform in cold climates](https://www.google.com/search?q=How+do+heat+pumps+perform+in+cold+climates)";
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -28,6 +30,7 @@ describe.each(ERAS)("a %s client", (era) => {
         timestamp: expect.stringMatching(ISO_TIME),
         sources_visited: expect.any(Array),
         search_queries_used: ["How do heat pumps perform in cold climates"],
+        search_suggestions: [SUGGESTION],
         tokens_used: { input: expect.any(Number), output: expect.any(Number) },
         cost_usd: expect.any(Number),
       },
@@ -35,7 +38,7 @@ describe.each(ERAS)("a %s client", (era) => {
     expect(structured["metadata"].tokens_used.output).toBeGreaterThan(50);
     expect(structured["metadata"].cost_usd).toBeGreaterThan(0);
     expect(untold(text, structured)).toEqual([]);
-    expect(text).toContain("Search queries used:\n- How do heat pumps perform in cold climates\n");
+    expect(text).toContain(`Google Search Suggestions:\n- ${SUGGESTION}\n`);
     expect(scene.gemini.ledger.entries()).toMatchObject([
       { kind: "search", question: QUERY, tools: ["googleSearch", "urlContext"] },
     ]);

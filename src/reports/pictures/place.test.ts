@@ -17,7 +17,9 @@ function read(marked: string): { report: string; pictures: { n: number; offsetBy
 
 function asMarkdown(marked: string): string {
   const { report, pictures } = read(marked);
-  return withPictures(report, placePictures(report, pictures), (n) => `[${n}]`).replaceAll(/\n{2,}/g, "\n\n");
+  return withPictures(report, placePictures(report, pictures), (n) => `[${n}]`)
+    .replaceAll(/\n{2,}/g, "\n\n")
+    .trimEnd();
 }
 
 const asHtml = (marked: string): string => {

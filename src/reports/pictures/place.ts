@@ -28,9 +28,39 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const HEADING = /^ {0,3}#{1,6}(?:[ \t]|$)/;
 
 /**
- * Each picture stands as a paragraph of its own at the first place, at or after its line, where a block has ended. The
- * number of lines must be that of the cleaned report; more at its end do not matter.
+ * Before which line each picture stands: the first place, at or after its own line, where a block has ended. The line
+ * after the last is the end.
  */
+export function insertionLines(lines: readonly string[], places: readonly PlacedPicture[]): Map<number, number[]> {
+  const waiting = places.toSorted((a, b) => a.line - b.line || a.n - b.n);
+  const found = new Map<number, number[]>();
+  const title = lines.findIndex((line) => line.trim() !== "");
+  const hasTitle = HEADING.test(lines[title] ?? "");
+  let fence: string | undefined;
+  for (const [at, line] of lines.entries()) {
+    const isBetween = line.trim() === "" || at === 0 || lines[at - 1]?.trim() === "";
+    // The title of a report stays its first line.
+    if (fence === undefined && isBetween && !(hasTitle && at <= title)) {
+      const due = waiting.splice(0, waiting.findLastIndex((place) => place.line <= at) + 1);
+      if (due.length > 0)
+        found.set(
+          at,
+          due.map(({ n }) => n),
+        );
+    }
+    const marks = FENCE.exec(line)?.[1];
+    if (fence === undefined) fence = marks;
+    else if (marks?.startsWith(fence) === true && line.trim() === marks) fence = undefined;
+  }
+  if (waiting.length > 0)
+    found.set(
+      lines.length,
+      waiting.map(({ n }) => n),
+    );
+  return found;
+}
+
+/** Each picture as a paragraph of its own. The lines must be those of the cleaned report. */
 export function withPictures(
   text: string,
   places: readonly PlacedPicture[],
@@ -38,26 +68,9 @@ export function withPictures(
 ): string {
   if (places.length === 0) return text;
   const lines = text.split("\n");
-  const waiting = places.toSorted((a, b) => a.line - b.line || a.n - b.n);
-  const written: string[] = [];
-  let fence: string | undefined;
-  const isTitle = (line: string | undefined): boolean => line !== undefined && HEADING.test(line);
-  const start = lines.findIndex((line) => line.trim() !== "");
-  for (const [at, line] of lines.entries()) {
-    const isBetween = line.trim() === "" || lines[at - 1]?.trim() === "" || at === 0;
-    // The title of a report stays its first line.
-    const isBeforeTitle = at <= start && isTitle(lines[start]);
-    if (fence === undefined && isBetween && !isBeforeTitle) {
-      while (waiting[0] !== undefined && waiting[0].line <= at)
-        written.push("", markdownOf(waiting.shift()?.n ?? 0), "");
-    }
-    const marks = FENCE.exec(line)?.[1];
-    if (fence === undefined) fence = marks;
-    else if (marks?.startsWith(fence) === true && line.trim() === marks) fence = undefined;
-    written.push(line);
-  }
-  for (const { n } of waiting) written.push("", markdownOf(n));
-  return written.join("\n");
+  const at = insertionLines(lines, places);
+  const pictures = (index: number): string[] => (at.get(index) ?? []).flatMap((n) => ["", markdownOf(n), ""]);
+  return [...lines.flatMap((line, index) => [...pictures(index), line]), ...pictures(lines.length)].join("\n");
 }
 
 export const pictureAlt = (n: number): string => `Picture ${n}`;

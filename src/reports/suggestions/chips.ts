@@ -68,3 +68,15 @@ function googleLink(href: string | undefined): { href: string } | Record<string,
   const isGoogle = hostname === "google.com" || hostname.endsWith(".google.com");
   return protocol === "https:" && isGoogle ? { href } : {};
 }
+
+const LONGEST_LINK = 120;
+
+/**
+ * For answers that models read, as Markdown. Google's own links have about 400 characters; a search for the same query
+ * leads to the same page.
+ */
+export function suggestionLink({ query, url }: SearchSuggestion): string {
+  const search = `https://www.google.com/search?q=${encodeURIComponent(query).replaceAll("%20", "+")}`;
+  const address = (url.length <= LONGEST_LINK ? url : search).replaceAll("(", "%28").replaceAll(")", "%29");
+  return `[${query.replaceAll(/[[\]\\`]/g, " ")}](${address})`;
+}
