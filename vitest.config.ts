@@ -10,6 +10,7 @@ const ON_POSTGRES = [
   "src/store/{full-text,pace,store}.test.ts",
 
   "src/runs/{handing,limits-store,picture-store}.test.ts",
+  "src/runs/deletion/retention.test.ts",
   "src/http/authenticate.test.ts",
   "src/operations/{check-research-status,save-research-to-markdown}.test.ts",
   "test/e2e/{page-api,page-live,page-reading,research-servers}.test.ts",

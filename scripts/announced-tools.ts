@@ -50,8 +50,8 @@ const returned = ({ properties, required }: Schema): Schema => ({
   required,
 });
 
-/** They qualify a figure beside them, in answers that are open to more fields: the reference has them. */
-export const MARKS = ["cost_incomplete", "cost_estimated"];
+/** Marks on a figure beside them, and what errors of every tool have in common: the reference has them. */
+export const MARKS = ["cost_incomplete", "cost_estimated", "progress"];
 
 const withoutMarks = (fields: unknown): Schema =>
   Object.fromEntries(Object.entries(isRecord(fields) ? fields : {}).filter(([name]) => !MARKS.includes(name)));

@@ -81,6 +81,9 @@ export function createApp(options: AppOptions): App {
     });
     shutdown.finally(opened.close);
     await tidyUp(opened, { log, stateDir });
+    const { startRetention } = await import("./runs/deletion/retention.ts");
+    const keepDays = opened.durable ? config.settings.RESEARCH_KEEP_DAYS : 0;
+    startRetention({ db: opened.db, clock: systemClock, log, keepDays, leaving: shutdown.signal }, shutdown.during);
     openedStore = opened;
     return opened;
   });

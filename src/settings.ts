@@ -127,6 +127,12 @@ export const SETTINGS = {
     about:
       "Longest report that an MCP client is sent whole; a longer one comes as its opening and an outline. Lower it for clients that cut long answers. The command line and files always get the whole report.",
   }),
+  RESEARCH_KEEP_DAYS: setting<number>({
+    schema: z.preprocess((value) => (value === "never" ? 0 : value), wholeNumber(0, 100_000)),
+    default: 730,
+    about:
+      "Runs that ended longer ago are deleted with everything that belongs to them; `0` or `never` keeps them. Saved files stay.",
+  }),
   RESEARCH_REPORTS_DIR: setting<string | undefined>({
     schema: text,
     default: undefined,

@@ -23,7 +23,7 @@ export async function confirmInTerminal(
     const question = await questionFor(operation, deps, input, call);
     if (question === undefined) return { agreed: false };
     if (!canAsk) throw confirmationNeeded(operation, question);
-    if (!saysYes(await ask(`${question.because} Start it? [y/N] `, call.signal))) throw declined();
+    if (!saysYes(await askTerminal(`${question.because} Start it? [y/N] `, call.signal))) throw declined();
     return { agreed: true };
   } catch (error) {
     return { refusal: refused(error, deps) };
@@ -33,7 +33,7 @@ export async function confirmInTerminal(
 /** Anything but a plain yes is a no. */
 export const saysYes = (answer: string): boolean => /^\s*y(?:es)?\s*$/i.test(answer);
 
-async function ask(text: string, signal: AbortSignal): Promise<string> {
+export async function askTerminal(text: string, signal: AbortSignal): Promise<string> {
   // Not a terminal of readline's own: that would swallow Ctrl-C.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   try {

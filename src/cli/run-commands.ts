@@ -1,4 +1,4 @@
-/** Short commands around runs that are not operations of their own: `watch`, `find`, `figures`. */
+/** Short commands around runs that are not operations of their own: `watch`, `find`, `delete`, `figures`. */
 
 import type { Command } from "commander";
 import { checkResearchStatus } from "../operations/check-research-status.ts";
@@ -27,6 +27,17 @@ export function addRunCommands(program: Command): void {
       const { limit } = options;
       const input = { text: words.map(asPhrase).join(" "), ...(limit === undefined ? {} : { limit }) };
       await runOperation(listResearch, { ...PLAIN, input, json: options.json === true });
+    });
+  json(program.command("delete"))
+    .summary("Delete a run for good")
+    .description("Delete a finished run with its report, sources and timeline. Saved files stay. Asks first.")
+    .argument("<task-id>", "the task_id, or at least the first 6 characters of it")
+    .option("--at-google", "Google's copy too")
+    .option("--yes", "delete without a question")
+    .action(async (taskId: string, options: { atGoogle?: boolean; yes?: boolean; json?: boolean }) => {
+      const { deleteFromTerminal } = await import("./delete-run.ts");
+      const { atGoogle = false, yes = false } = options;
+      await deleteFromTerminal({ taskId, atGoogle, yes, json: options.json === true });
     });
   json(program.command("figures"))
     .summary("Cost and time by month")

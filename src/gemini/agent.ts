@@ -122,6 +122,8 @@ export interface FollowRequest {
   onEvent: (event: AgentEvent) => void;
 }
 
+type Deleted = { kind: "deleted" } | { kind: "missing" } | { kind: "refused"; error: AppError };
+
 export interface Agent {
   /** Sends at most one request, whatever happens. */
   begin(request: BeginRequest): Promise<Begun>;
@@ -129,6 +131,8 @@ export interface Agent {
   /** Resolves when the stream ends, for whatever reason: only a look tells the truth. */
   follow(request: FollowRequest): Promise<void>;
   cancel(interactionId: string, signal: AbortSignal): Promise<Look>;
+  /** Removes Google's copy for good. */
+  delete(interactionId: string, signal: AbortSignal): Promise<Deleted>;
   /** Which key and address a start was made with, without showing either. */
   readonly fingerprint: { key: string | undefined; baseUrl: string };
 }

@@ -106,6 +106,18 @@ export function createInteractionsAgent(options: InteractionsOptions): Agent {
       ask({ id, ms: limits.cancelMs, signal }, (google, limited) =>
         google.cancel(id, undefined, { ...NO_RETRY, signal: limited }),
       ),
+    delete: async (id, signal) => {
+      if (!mayAsk) return { kind: "refused", error: missingKey("research") };
+      try {
+        const google = await connect();
+        await withLimit(limits.cancelMs, signal, (limited) =>
+          google.delete(id, undefined, { ...NO_RETRY, signal: limited }),
+        );
+        return { kind: "deleted" };
+      } catch (error) {
+        return statusOf(error) === 404 ? { kind: "missing" } : { kind: "refused", error: failureOf(error) };
+      }
+    },
     follow: async (request) => {
       if (!mayAsk) return;
       try {

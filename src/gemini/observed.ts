@@ -70,6 +70,12 @@ export function observedAgent(agent: Agent): Agent {
     },
     look: (id, signal) => look("look", () => agent.look(id, signal)),
     cancel: (id, signal) => look("cancel", () => agent.cancel(id, signal)),
+    delete: (id, signal) =>
+      inSpan({ name: "delete", kind: "client", attributes: PROVIDER }, async (span) => {
+        const answer = await agent.delete(id, signal);
+        if (answer.kind === "refused") span.fail(answer.kind);
+        return answer;
+      }),
     follow: (request) =>
       inSpan({ name: "follow", kind: "client", attributes: PROVIDER }, async () => {
         add("gemini_search.streams", 1, { side: "google" });

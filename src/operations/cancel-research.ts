@@ -1,9 +1,11 @@
-/** `cancel_research`: stops a run of any kind and keeps what it had found. */
+/** `cancel_research`: stops a run of any kind and keeps what it had found, or deletes it for good. */
 
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
+import { AppError } from "../errors.ts";
+import type { DeletedAtGoogle, DeleteDeps, DeleteRequest } from "../runs/deletion/delete-run.ts";
 import { readStored } from "../runs/read.ts";
-import type { Run } from "../runs/run.ts";
+import { isFinished, type Run } from "../runs/run.ts";
 import { factLines } from "./answer-text.ts";
 import { costSchema } from "./cost-schema.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
@@ -12,15 +14,24 @@ export const cancelResearch = defineOperation({
   name: "cancel_research",
   title: "Cancel research",
   description:
-    "Stops a run, here and at Google, whichever client started it. Use it when the answer is no longer wanted, not to wait for one (check_research_status). What was found is kept for get_research_results; a report that was finished first is kept and the answer says so. Takes up to 5 s, free; what Google has charged stays charged.",
+    "Stops a run, here and at Google, whichever client started it. Use it when the answer is no longer wanted, not to wait for one (check_research_status). What was found is kept, also a report that was finished first; delete removes the run for good instead. Takes up to 5 s, free; what Google has charged stays charged.",
   input: z.strictObject({
     task_id: taskId,
     save_partial: z
       .boolean({ error: "save_partial must be true or false." })
       .default(true)
       .describe("Keep what was found so far."),
+    delete: z
+      .boolean({ error: "delete must be true or false." })
+      .default(false)
+      .describe("Delete the run, cancelled or finished, with its report."),
+    delete_at_google: z
+      .boolean({ error: "delete_at_google must be true or false." })
+      .default(false)
+      .describe("With delete: Google's copy too."),
   }),
   output: outputSchema({
+    deleted_at_google: z.boolean().describe("True when Google has no copy of it any more."),
     confirmed: z.boolean().describe("False when Google has not confirmed the stop yet."),
     partial_results_saved: z.boolean(),
     progress_at_cancellation: z.number(),
@@ -30,14 +41,24 @@ export const cancelResearch = defineOperation({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   positional: "task_id",
   run: async (deps, input, call) => {
+    const { delete: remove, delete_at_google: atGoogle } = input;
+    if (atGoogle && !remove) throw withoutDelete();
     const db = await deps.database();
     const agent = await deps.agent();
+    const wish = { owner: call.owner, taskId: input.task_id, atGoogle };
+    if (remove && isFinished((await deps.findRun(call.owner, input.task_id)).status)) {
+      return deletedRun(input.task_id, await deleteFor({ db, clock: deps.clock, agent }, wish));
+    }
     // Whoever cancels also looks for what Google says: no other process may be there to do it.
     const runner = agent === undefined ? undefined : (await deps.research()).runner;
     runner?.start();
     const request = { owner: call.owner, taskId: input.task_id, keepPartial: input.save_partial };
     const { cancelRun } = await import("../runs/cancel.ts");
     const run = await cancelRun({ db, clock: deps.clock, agent, lookNow: () => runner?.wake() }, request);
+    // Not a report that was finished first: it was paid for, and nobody has seen it yet.
+    if (remove && run.status === "cancelled" && run.cancelConfirmed !== false) {
+      return deletedRun(run.taskId, await deleteFor({ db, clock: deps.clock, agent }, wish));
+    }
     const { result } = await readStored(db, call.owner, run.taskId);
     const saved = run.status === "cancelled" && result !== undefined;
     return {
@@ -48,11 +69,32 @@ export const cancelResearch = defineOperation({
       partial_results_saved: saved,
       progress_at_cancellation: run.progress,
       ...costFields(run.cost),
-      message: messageFor(run),
+      message: remove ? `${messageFor(run)} It was not deleted; ask for that again.` : messageFor(run),
     };
   },
   toText: ({ success: _success, ...facts }) => factLines(facts),
 });
+
+async function deleteFor(deps: DeleteDeps, request: DeleteRequest): Promise<DeletedAtGoogle> {
+  const { deleteFinishedRun } = await import("../runs/deletion/delete-run.ts");
+  return deleteFinishedRun(deps, request);
+}
+
+const deletedRun = (task_id: string, atGoogle: DeletedAtGoogle) => ({
+  success: true,
+  task_id,
+  status: "deleted",
+  deleted_at_google: atGoogle,
+  message: `The run is deleted${atGoogle === true ? ", here and at Google" : ""}. Files that were saved from it stay where they are.`,
+});
+
+const withoutDelete = (): AppError =>
+  new AppError({
+    code: "INVALID_INPUT",
+    message: "delete_at_google goes together with delete.",
+    suggestion: "Set delete to true, or leave delete_at_google out.",
+    details: { status: 400, field: "delete_at_google" },
+  });
 
 function messageFor({ kind, status, cancelConfirmed = true, interactionId }: Run): string {
   if (status === "completed") return "The research was finished before it could be cancelled; its report is kept.";

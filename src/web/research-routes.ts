@@ -48,6 +48,11 @@ export function serveResearch(web: Hono<WebEnv>, { deps, shutdown }: App): void 
     const input = { ...body, task_id: context.req.param("id") };
     return acted(await act(context, { operation: cancelResearch, input }));
   });
+  web.post("/api/runs/:id/delete", async (context) => {
+    const { delete_at_google } = await readJsonBody(context.req.raw);
+    const input = { delete: true, delete_at_google, task_id: context.req.param("id") };
+    return acted(await act(context, { operation: cancelResearch, input }));
+  });
   web.post("/api/runs/:id/resume", async (context) => {
     const { agreed, ...body } = await readJsonBody(context.req.raw);
     const input = { ...body, task_id: context.req.param("id") };

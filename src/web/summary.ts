@@ -72,10 +72,10 @@ export function actionsFor(
 ): RunAction[] {
   if (status === "start_unknown") return ["adopt", "restart", "cancel"];
   if (!isFinished(status)) return ["cancel"];
-  if (kind === "agent" && status === "failed" && interactionId !== undefined) return ["look_again"];
+  if (kind === "agent" && status === "failed" && interactionId !== undefined) return ["look_again", "delete"];
   // Its text is that of its finished rounds: without one there is nothing to go on from.
-  if (kind === "deep_search" && status !== "completed" && hasText) return ["continue"];
-  return [];
+  if (kind === "deep_search" && status !== "completed" && hasText) return ["continue", "delete"];
+  return ["delete"];
 }
 
 const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : isoTime(ms));

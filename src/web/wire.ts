@@ -58,7 +58,9 @@ export type RunAction =
   /** A start whose answer was lost: take over the id that Google shows. */
   | "adopt"
   /** The same, started once more; it may be charged twice. */
-  | "restart";
+  | "restart"
+  /** Remove it for good, with everything that belongs to it. */
+  | "delete";
 
 /** `GET /api/runs/:id` */
 export interface RunDetail extends RunSummary {
@@ -144,11 +146,12 @@ export interface EstimateView {
 /**
  * `POST /api/research` with `{query, model?, max_wait_hours?, force_new?, enable_notifications?, agreed}`,
  * `POST /api/runs/:id/cancel` with `{save_partial}`,
+ * `POST /api/runs/:id/delete` with `{delete_at_google}`,
  * `POST /api/runs/:id/resume` with `{interaction_id?, accept_possible_double_charge?, agreed?}`.
  */
 export interface Acted {
   task_id: string;
-  status: RunStatus;
+  status: RunStatus | "deleted";
   message?: string;
   /** An identical run of the last minutes was found instead of starting one. */
   joined?: boolean;

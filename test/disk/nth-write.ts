@@ -152,6 +152,7 @@ function agentOf(here: Place): Agent {
     },
     look,
     cancel: look,
+    delete: async () => ({ kind: "deleted" }),
     follow: async ({ onEvent }) => onEvent({ kind: "thought", text: "Reading", eventId: "1" }),
   };
 }

@@ -182,7 +182,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Stops a run, here and at Google, whichever client started it. Use it when the answer is no longer wanted, not to wait for one (check_research_status). What was found is kept for get_research_results; a report that was finished first is kept and the answer says so. Takes up to 5 s, free; what Google has charged stays charged.",
+        "description": "Stops a run, here and at Google, whichever client started it. Use it when the answer is no longer wanted, not to wait for one (check_research_status). What was found is kept, also a report that was finished first; delete removes the run for good instead. Takes up to 5 s, free; what Google has charged stays charged.",
         "name": "cancel_research",
         "title": "Cancel research",
       },
@@ -229,7 +229,7 @@ test.for(ERAS)("A5 the list is small enough to carry in every session: %s", asyn
   expect(bytes).toBeLessThan(MOST_BYTES);
 });
 
-test("A5 every field of an answer is announced but the marks of costs, and which tools return reports", async (context) => {
+test("A5 every field of an answer is announced but a few that are everywhere, and which tools return reports", async (context) => {
   const tools = await listTools(context, "modern");
   const fields = tools.map(({ outputSchema }) => Object.keys(outputSchema?.["properties"] ?? {}));
   const isAnnounced = (field: string): boolean => !MARKS.includes(field);

@@ -142,6 +142,7 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
           onEvent({ kind: "thought", text: `Thought ${n}`, eventId: `${n}` });
         }
       },
+      delete: async () => ({ kind: "deleted" }),
       cancel: async (id) => {
         await time.sleep(chance.upTo(1_500));
         const failed = fault();

@@ -110,6 +110,7 @@ export async function openStage({ onTestFinished }: Occasion): Promise<Stage> {
       },
       look: async () => ({ kind: "found", interaction: FINISHED }),
       cancel: async () => ({ kind: "found", interaction: FINISHED }),
+      delete: async () => ({ kind: "deleted" }),
       follow: async () => {},
       ...agent,
     },

@@ -44,6 +44,32 @@ export function CancelDialog({ run, acting, close }: DialogProps) {
   );
 }
 
+export function DeleteDialog({ run, acting, close }: DialogProps) {
+  const [atGoogle, setAtGoogle] = useState(false);
+  return (
+    <Asking
+      title="Delete this run?"
+      says={actionText("delete", run).says}
+      acting={acting}
+      close={close}
+      submit={{ name: "Delete for good", doing: "Deleting…", danger: true }}
+      no="Keep it"
+      onSubmit={() => void acting.act({ action: "delete", atGoogle })}
+    >
+      {run.interaction_id === undefined ? null : (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={atGoogle}
+            onChange={({ currentTarget }) => setAtGoogle(currentTarget.checked)}
+          />
+          <span>Delete Google's copy too</span>
+        </label>
+      )}
+    </Asking>
+  );
+}
+
 export function AdoptDialog({ run, acting, close }: DialogProps) {
   const [typed, setTyped] = useState("");
   const [judged, setJudged] = useState(false);

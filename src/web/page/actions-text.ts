@@ -44,6 +44,13 @@ const TEXTS: Record<RunAction, (run: Known) => ActionText> = {
     asks: true,
     tone: "primary",
   }),
+  delete: () => ({
+    name: "Delete…",
+    doing: "Deleting…",
+    says: "The question, the report, its sources and its timeline are removed for good. Files that were saved or downloaded stay where they are.",
+    asks: true,
+    tone: "plain",
+  }),
   restart: (run) => ({
     name: "Start again…",
     doing: "Starting…",
@@ -86,11 +93,13 @@ export interface Deed {
   savePartial?: boolean;
   interactionId?: string;
   agreed?: boolean;
+  atGoogle?: boolean;
 }
 
 export function requestFor(taskId: string, deed: Deed): { path: string; body: Record<string, unknown> } {
   const at = `/api/runs/${taskId}`;
   if (deed.action === "cancel") return { path: `${at}/cancel`, body: { save_partial: deed.savePartial ?? true } };
+  if (deed.action === "delete") return { path: `${at}/delete`, body: { delete_at_google: deed.atGoogle === true } };
   const path = `${at}/resume`;
   if (deed.action === "adopt") return { path, body: { interaction_id: (deed.interactionId ?? "").trim() } };
   if (deed.action !== "restart") return { path, body: {} };

@@ -2,10 +2,11 @@
 
 import { useRef, useState } from "preact/hooks";
 import type { Acted, RunAction, RunDetail } from "../wire.ts";
-import { type Acting, AdoptDialog, CancelDialog, RestartDialog } from "./actions-dialogs.tsx";
+import { type Acting, AdoptDialog, CancelDialog, DeleteDialog, RestartDialog } from "./actions-dialogs.tsx";
 import { actionText, type Deed, requestFor } from "./actions-text.ts";
 import { tell } from "./ask.ts";
 import { Problem } from "./parts.tsx";
+import { go } from "./router.ts";
 
 interface ActionsProps {
   run: RunDetail;
@@ -17,13 +18,16 @@ const DIALOGS: Partial<Record<RunAction, typeof CancelDialog>> = {
   cancel: CancelDialog,
   adopt: AdoptDialog,
   restart: RestartDialog,
+  delete: DeleteDialog,
 };
 
 export function Actions({ run, done }: ActionsProps) {
   const [asking, setAsking] = useState<RunAction | undefined>(undefined);
   const [said, setSaid] = useState<string | undefined>(undefined);
   const result = useRef<HTMLParagraphElement>(null);
-  const acting = useActing(run, (message) => {
+  const acting = useActing(run, (message, status) => {
+    // There is nothing left to look at.
+    if (status === "deleted") return go("/", { replace: true });
     setAsking(undefined);
     setSaid(message);
     done();
@@ -87,7 +91,10 @@ function ActionButton({ run, action, pending, begin }: ActionButtonProps) {
 }
 
 /** One thing at a time: a second press while the first is under way does nothing. */
-function useActing(run: RunDetail, done: (message: string) => void): Acting & { forget: () => void } {
+function useActing(
+  run: RunDetail,
+  done: (message: string, status: Acted["status"]) => void,
+): Acting & { forget: () => void } {
   const [pending, setPending] = useState<RunAction | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const busy = useRef(false);
@@ -98,8 +105,8 @@ function useActing(run: RunDetail, done: (message: string) => void): Acting & { 
     setError(undefined);
     try {
       const { path, body } = requestFor(run.task_id, deed);
-      const { message = "Done.", notice } = await tell<Acted>(path, body);
-      done(notice === undefined ? message : `${message} ${notice}`);
+      const { message = "Done.", notice, status } = await tell<Acted>(path, body);
+      done(notice === undefined ? message : `${message} ${notice}`, status);
       return true;
     } catch (refusal) {
       setError(refusal);

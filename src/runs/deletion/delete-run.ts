@@ -1,0 +1,74 @@
+/** Removes one run for good: at Google first when that is wished, then here. */
+
+import { AppError } from "../../errors.ts";
+import type { Agent } from "../../gemini/agent.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../store/database.ts";
+import { isFinished, type Run } from "../run.ts";
+import { findRun } from "../run-store.ts";
+import { deleteRun, interactionIdsOf, unknownStartsSince } from "./deletion-store.ts";
+
+export interface DeleteDeps {
+  db: Database;
+  clock: Clock;
+  /** Undefined without a key: then nothing can be deleted at Google. */
+  agent: Agent | undefined;
+}
+
+export interface DeleteRequest {
+  owner: string;
+  taskId: string;
+  atGoogle: boolean;
+}
+
+/** Google keeps an interaction for at most 55 days: after that no lost id can be found again. */
+const UNKNOWN_KEPT_MS = 60 * 86_400_000;
+const GOOGLE_MS = 10_000;
+
+/** Undefined: Google was not asked, or has nothing of this run under an id. */
+export type DeletedAtGoogle = true | undefined;
+
+/** Throws where the run must stay; nothing has been deleted then. */
+export async function deleteFinishedRun(deps: DeleteDeps, request: DeleteRequest): Promise<DeletedAtGoogle> {
+  const { db, clock } = deps;
+  const run = await findRun(db, request.owner, request.taskId);
+  if (!isFinished(run.status)) throw stillUnderWay(run);
+  const sent = await unknownStartsSince(db, run.taskId, clock.now() - UNKNOWN_KEPT_MS);
+  if (sent !== undefined) throw mayBeCharged(run, sent + UNKNOWN_KEPT_MS);
+  const ids = request.atGoogle ? await interactionIdsOf(db, run.taskId) : [];
+  // Before the ids are gone: what Google refuses now can be tried again.
+  for (const id of ids) await deleteAtGoogle(deps, run, id);
+  if (!(await deleteRun(db, run.taskId))) throw stillUnderWay(run);
+  return ids.length > 0 ? true : undefined;
+}
+
+async function deleteAtGoogle({ agent }: DeleteDeps, run: Run, interactionId: string): Promise<void> {
+  const answer = await agent?.delete(interactionId, AbortSignal.timeout(GOOGLE_MS));
+  // What Google no longer has needs no deleting.
+  if (answer?.kind === "deleted" || answer?.kind === "missing") return;
+  throw new AppError({
+    code: "GEMINI_UNAVAILABLE",
+    message: `Google did not delete its copy, so the run was not deleted here either. ${answer?.error.message ?? "No API key is set."}`,
+    suggestion: "Try again later, or delete it here only; Google deletes its copy by itself after some weeks.",
+    run: about(run),
+  });
+}
+
+const about = ({ taskId, status, progress }: Run) => ({ task_id: taskId, status, progress });
+
+const stillUnderWay = (run: Run): AppError =>
+  new AppError({
+    code: "RESEARCH_NOT_COMPLETED",
+    message: "This run has not ended, so it was not deleted.",
+    suggestion: "Cancel it first, then delete it.",
+    run: about(run),
+  });
+
+const mayBeCharged = (run: Run, until: number): AppError =>
+  new AppError({
+    code: "START_UNKNOWN",
+    message:
+      "Google may have started this research and charge it, and its id is not known. It is kept so that the report can still be found.",
+    suggestion: `resume_research adopts its interaction_id; it can be deleted from ${new Date(until).toISOString().slice(0, 10)} on.`,
+    run: about(run),
+  });

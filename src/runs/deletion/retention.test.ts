@@ -1,0 +1,65 @@
+/** Which runs the sweep deletes and what goes with them, on both databases. */
+
+import { expect, test } from "vitest";
+import { insertAttempt, insertRun, openDatabase } from "../../../test/support/store-rows.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { createLog } from "../../platform/log.ts";
+import { appendEvents } from "../event-store.ts";
+import { finishRun } from "../run-store.ts";
+import { NO_COST } from "../../costs/actual.ts";
+import { MOVED_TABLES } from "../../store/moved-tables.ts";
+import { TABLES_OF_A_RUN } from "./deletion-store.ts";
+import { deleteExpiredRuns } from "./retention.ts";
+
+const DAY_MS = 86_400_000;
+const NOW = 1_000 * DAY_MS;
+const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
+const clock = { ...systemClock, now: () => NOW, sleep: async () => {} };
+
+test("finished runs beyond their days go with all their rows; what is open or unknown stays (T-2)", async () => {
+  const db = await openDatabase();
+  const sweep = (keepDays: number) =>
+    deleteExpiredRuns({ db, clock, log, keepDays, leaving: new AbortController().signal });
+  const old = { completed_at: NOW - 731 * DAY_MS };
+  await insertRun(db, { task_id: "parent", status: "running", lease_owner: "p" });
+  await finishRun(db, {
+    taskId: "parent",
+    processId: "p",
+    to: "completed",
+    result: { report: "Deep.", sources: [], metadata: {}, partial: false },
+    error: undefined,
+    backend: "api",
+    model: "m",
+    tokens: { input: 1, output: 1 },
+    cost: NO_COST,
+    usageFinal: true,
+    now: old.completed_at,
+  });
+  await insertAttempt(db, { attempt_id: "a", task_id: "parent", state: "accepted", interaction_id: "v1_parent" });
+  await appendEvents(db, "parent", [{ kind: "thought", text: "t", at: 1 }]);
+  await insertRun(db, { task_id: "child", status: "completed", parent_task_id: "parent", completed_at: NOW });
+  await insertRun(db, { task_id: "young", status: "completed", completed_at: NOW - 729 * DAY_MS });
+  await insertRun(db, { task_id: "open", status: "running_async" });
+  await insertRun(db, { task_id: "followed", status: "cancelled", next_poll_at: NOW, ...old });
+  await insertRun(db, { task_id: "unknown", status: "cancelled", interaction_id: null, ...old });
+  await insertAttempt(db, { attempt_id: "u", task_id: "unknown", state: "unknown" });
+  expect(await sweep(0)).toBe(0);
+  expect(await sweep(730)).toBe(1);
+  const left = await db.selectFrom("research_tasks").select(["task_id", "parent_task_id"]).orderBy("task_id").execute();
+  expect(left.map(({ task_id }) => task_id)).toEqual(["child", "followed", "open", "unknown", "young"]);
+  expect(left[0]).toMatchObject({ parent_task_id: null });
+  for (const table of TABLES_OF_A_RUN) {
+    expect(await db.selectFrom(table).select("task_id").where("task_id", "=", "parent").execute()).toEqual([]);
+  }
+  expect(await db.selectFrom("research_search").select("task_id").execute()).toEqual([]);
+});
+
+test("deletion knows every table whose rows belong to a run (T-2)", async () => {
+  const known: string[] = ["research_tasks", "research_search", ...TABLES_OF_A_RUN];
+  const db = await openDatabase();
+  const tables = await db.introspection.getTables();
+  const ofRuns = tables.filter(({ columns }) => columns.some(({ name }) => name === "task_id")).map(({ name }) => name);
+  expect(ofRuns.filter((name) => !known.includes(name) && MOVED_TABLES.some((moved) => moved.name === name))).toEqual(
+    [],
+  );
+});
