@@ -8,6 +8,7 @@ import type { Experiment } from "./experiment.ts";
 import { circumstances, keepResult, renderReliability, tableOf } from "./reliability.ts";
 
 const EXPERIMENTS: Readonly<Record<string, () => Promise<Experiment>>> = {
+  estimate: async () => (await import("./experiments/estimate.ts")).estimateError,
   figures: async () => (await import("./experiments/figures.ts")).figures,
   kills: async () => (await import("./experiments/kills.ts")).kills,
   fleet: async () => (await import("./experiments/fleet.ts")).fleet,

@@ -130,6 +130,22 @@ async function createDelivery(
   return { ...sender, ...notifier };
 }
 
+/** What goes on beside the runs while the process lives: old ones are deleted, links resolved where that is wished. */
+export async function startUpkeep(
+  { config, log, shutdown }: Pick<ResearchComposition, "config" | "log" | "shutdown">,
+  { db, durable }: Store,
+): Promise<void> {
+  if (!durable) return;
+  const { RESEARCH_KEEP_DAYS: keepDays, RESOLVE_SOURCE_LINKS: resolvesLinks } = config.settings;
+  const common = { db, clock: systemClock, log, leaving: shutdown.signal };
+  const { startRetention } = await import("./runs/deletion/retention.ts");
+  startRetention({ ...common, keepDays }, shutdown.during);
+  if (!resolvesLinks) return;
+  const { createRedirectResolver } = await import("./gemini/redirect-links.ts");
+  const { startLinkResolution } = await import("./runs/links/resolve-links.ts");
+  startLinkResolution({ ...common, resolver: createRedirectResolver() }, shutdown.during);
+}
+
 /** Read once: a file with a mistake in it is named once. */
 export function createPrices({ config, log }: Pick<ResearchComposition, "config" | "log">): () => Promise<PriceTable> {
   return once(async () => {

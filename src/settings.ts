@@ -133,6 +133,12 @@ export const SETTINGS = {
     about:
       "Runs that ended longer ago are deleted with everything that belongs to them; `0` or `never` keeps them. Saved files stay.",
   }),
+  RESOLVE_SOURCE_LINKS: setting<boolean>({
+    schema: z.stringbool(),
+    default: false,
+    about:
+      "Ask Google's redirect host once where each source link leads, after a run has ended; no page is read. docs/google-terms.md says why it is off.",
+  }),
   RESEARCH_REPORTS_DIR: setting<string | undefined>({
     schema: text,
     default: undefined,

@@ -5,6 +5,7 @@ import { sqliteVersion } from "../store/sqlite.ts";
 import { type Checkup, warn } from "./check.ts";
 import { checkCli, checkReach } from "./gemini.ts";
 import { checkDiskKind, checkNode, checkNotifier, checkSpace, checkSqlite, isSupportedNode } from "./machine.ts";
+import { checkSourceLinks } from "./source-links.ts";
 import { checkPrices } from "./prices.ts";
 import { checkDatabase, checkDirectory, checkModes } from "./state.ts";
 
@@ -25,6 +26,7 @@ export async function examine({ config, now, online }: DoctorOptions): Promise<C
     ...(configDirWritable ? [...checkModes(config), checkSpace(configDir), ...checkDiskKind(configDir)] : []),
     ...(await checkDatabase(config)),
     ...checkPrices(config, now()),
+    checkSourceLinks(config),
     ...checkCli(config),
     ...(online ? await checkReach(config, now) : []),
     checkNotifier(environment),

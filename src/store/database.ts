@@ -74,6 +74,8 @@ export interface Tables {
     raw: Uint8Array | null;
     partial: Flag;
     saved_at: number;
+    /** When Google's redirect links among its sources were resolved; null: not yet, or never. */
+    links_resolved_at: number | null;
     /** Its row in `research_search`; null while it is not to be found there. */
     search_rowid: number | null;
     /** Google's Search Suggestions: a JSON array of HTML, compressed. */

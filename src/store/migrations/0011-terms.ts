@@ -1,4 +1,4 @@
-/** How a cost is to be taken (a lower bound, or priced by the model's family), and runs by the time they ended. */
+/** How a cost is to be taken (a lower bound, or priced by the model's family), runs by the time they ended, and when their links were resolved. */
 
 import type { Kysely } from "kysely";
 
@@ -12,4 +12,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .on("research_tasks")
     .columns(["completed_at", "task_id"])
     .execute();
+  await db.schema.alterTable("research_results").addColumn("links_resolved_at", "bigint").execute();
+  await db.schema.createIndex("research_results_by_saved_at").on("research_results").columns(["saved_at"]).execute();
 }

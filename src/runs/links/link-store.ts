@@ -1,0 +1,54 @@
+/** The SQL of resolving source links: which results wait for it, and what was found. */
+
+import { z } from "zod";
+import type { Database } from "../../store/database.ts";
+
+const sourceList = z.array(z.looseObject({ url: z.string(), resolved_url: z.string().optional() }));
+
+/** Takes one finished result that nobody has resolved yet: of several processes exactly one gets it. */
+export async function claimUnresolved(db: Database, { since, now }: { since: number; now: number }) {
+  const next = await db
+    .selectFrom("research_results")
+    .select("task_id")
+    .where("saved_at", ">", since)
+    .where("partial", "=", 0)
+    .where("links_resolved_at", "is", null)
+    .orderBy("saved_at")
+    .limit(1)
+    .executeTakeFirst();
+  if (next === undefined) return undefined;
+  const claimed = await db
+    .updateTable("research_results")
+    .set({ links_resolved_at: now })
+    .where("task_id", "=", next.task_id)
+    .where("links_resolved_at", "is", null)
+    .returning(["task_id", "sources_json"])
+    .executeTakeFirst();
+  if (claimed === undefined) return undefined;
+  return { taskId: claimed.task_id, links: linksIn(claimed.sources_json) };
+}
+
+const linksIn = (sourcesJson: string): string[] => [
+  ...new Set(sourceList.parse(JSON.parse(sourcesJson)).map(({ url }) => url)),
+];
+
+/** By address, into whatever the result holds now. */
+export function saveResolved(db: Database, taskId: string, resolved: ReadonlyMap<string, string>): Promise<void> {
+  return db.transaction().execute(async (transaction) => {
+    const row = await transaction
+      .selectFrom("research_results")
+      .select("sources_json")
+      .where("task_id", "=", taskId)
+      .executeTakeFirst();
+    if (row === undefined) return;
+    const sources = sourceList.parse(JSON.parse(row.sources_json)).map((source) => {
+      const resolved_url = resolved.get(source.url);
+      return resolved_url === undefined ? source : { ...source, resolved_url };
+    });
+    await transaction
+      .updateTable("research_results")
+      .set({ sources_json: JSON.stringify(sources) })
+      .where("task_id", "=", taskId)
+      .execute();
+  });
+}
