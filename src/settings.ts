@@ -219,6 +219,17 @@ export const SETTINGS = {
     default: 600,
     about: "Most HTTP requests per minute of one user; 0 is no limit.",
   }),
+  MCP_MAX_STREAMS_PER_USER: setting({
+    schema: wholeNumber(1, 100_000),
+    default: 100,
+    about:
+      "Maximum of event streams that one user has open at a time: running calls, subscriptions and open pages. Never more than half of MCP_MAX_STREAMS.",
+  }),
+  MCP_MAX_STREAMS: setting({
+    schema: wholeNumber(2, 1_000_000),
+    default: 1_000,
+    about: "Maximum of event streams that `serve` has open at a time, over all users.",
+  }),
   ...TELEMETRY_SETTINGS,
   LOG_FORMAT: setting<"text" | "json">({
     schema: z.enum(["text", "json"]),

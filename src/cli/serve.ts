@@ -16,6 +16,7 @@ import { createEndWhenRevoked } from "../http/revocation.ts";
 import { loadFixtures } from "../mcp/conformance.ts";
 import { createMcpEndpoint, type McpEndpoint } from "../mcp/http.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
+import { createStreamPermits, type StreamPermits } from "../operations/stream-permits.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { printFailure } from "./output.ts";
 import { ownLink, type PageLink, portOf, tryToOpen } from "./page-link.ts";
@@ -54,8 +55,10 @@ export async function runServe({ flags, auth, page }: ServeOptions): Promise<voi
   await app.telemetry;
   await app.openStore();
   await loadFixtures();
-  const mcp = createMcpEndpoint(app);
-  const opened = await open(app, { mcp, auth }).catch(async (error: unknown) => {
+  const { MCP_MAX_STREAMS_PER_USER: perUser, MCP_MAX_STREAMS: inAll } = config.settings;
+  const streams = createStreamPermits({ perUser, inAll });
+  const mcp = createMcpEndpoint(app, streams);
+  const opened = await open(app, { mcp, auth, streams }).catch(async (error: unknown) => {
     if (!(error instanceof AppError)) throw error;
     await printFailure(`${error.message} ${error.suggestion ?? ""}`);
   });
@@ -77,7 +80,13 @@ interface Opened {
   credentials: Credentials | undefined;
 }
 
-async function open(app: App, { mcp, auth }: { mcp: McpEndpoint; auth: boolean }): Promise<Opened> {
+interface Opening {
+  mcp: McpEndpoint;
+  auth: boolean;
+  streams: StreamPermits;
+}
+
+async function open(app: App, { mcp, auth, streams }: Opening): Promise<Opened> {
   const { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port, MCP_RATE_LIMIT_PER_MINUTE: perMinute } = app.config.settings;
   const credentials = await createCredentials(app, { noAuth: !auth });
   // The port may be any free one: until it is taken there is no address for a link.
@@ -90,6 +99,7 @@ async function open(app: App, { mcp, auth }: { mcp: McpEndpoint; auth: boolean }
     pageDoor: createPageDoor(app, credentials, () => addresses),
     wellKnown: createWellKnown(app),
     rateLimit: createRateLimit({ perMinute }),
+    streams,
     endWhenRevoked: createEndWhenRevoked({ findRevoked: credentials?.findRevoked ?? (async () => new Set()) }),
   });
   const listening = await listen({ fetch, host, port });

@@ -28,6 +28,8 @@ export interface HttpParts {
   wellKnown: WellKnown;
   rateLimit: RateLimit;
   endWhenRevoked: EndWhenRevoked;
+  /** How many streams may be open. */
+  streams: Parameters<typeof createWeb>[1];
 }
 
 interface HttpEnv {
@@ -92,7 +94,7 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
     return text === undefined ? refuse(UNKNOWN_ADDRESS) : context.body(text, 200, { "content-type": PROMETHEUS });
   });
   http.route("/", pageDoor.inside);
-  http.route("/", createWeb(app));
+  http.route("/", createWeb(app, parts.streams));
   http.notFound(() => refuse(UNKNOWN_ADDRESS));
   http.onError((error) => {
     const id = crypto.randomUUID().slice(0, 8);

@@ -7,7 +7,11 @@ import {
   readRequestBody,
 } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
+import { AppError } from "../errors.ts";
+import { isRecord } from "../platform/is-record.ts";
+import type { StreamPermits } from "../operations/stream-permits.ts";
 import { createModernHandlers } from "./modern-handlers.ts";
+import { whenOver } from "./response-end.ts";
 import { rpcError } from "./rpc-error.ts";
 import { buildServer } from "./server.ts";
 import { createSessions, type LegacyRequest, opensSession, type Sessions } from "./sessions.ts";
@@ -21,7 +25,7 @@ export interface McpEndpoint {
   close(): Promise<void>;
 }
 
-export function createMcpEndpoint(app: App): McpEndpoint {
+export function createMcpEndpoint(app: App, streams: StreamPermits): McpEndpoint {
   const onerror = (error: Error): void => app.log.debug(`MCP: ${error.message}`);
   const sessions = createSessions({
     build: (caller) => buildServer(app, { caller, era: "legacy" }),
@@ -41,16 +45,39 @@ export function createMcpEndpoint(app: App): McpEndpoint {
       const read = request.method === "POST" ? await readBody(request) : { body: undefined };
       if (read instanceof Response) return read;
       const { body } = read;
-      if (await isLegacyRequest(request, body)) {
-        return serveLegacy({ request, caller, body }, { sessions, stateless });
+      const serve = async (): Promise<Response> =>
+        (await isLegacyRequest(request, body))
+          ? serveLegacy({ request, caller, body }, { sessions, stateless })
+          : modern.handle(request, caller, body);
+      if (!opensStream(request, body)) return serve();
+      // Before anything is done: a call that is refused must not have begun.
+      const release = streams.acquire(caller.owner);
+      if (release instanceof AppError) return tooManyStreams(release);
+      try {
+        return whenOver(await serve(), release);
+      } catch (error) {
+        release();
+        throw error;
       }
-      return modern.handle(request, caller, body);
     },
     close: async () => {
       await Promise.all([sessions.close(), modern.close()]);
     },
   };
 }
+
+/** Notices and answers have no stream; a cancel must pass above all when there are too many. */
+function opensStream({ method }: Request, body: unknown): boolean {
+  if (method !== "POST") return method === "GET";
+  return isRecord(body) && body["id"] !== undefined && "method" in body && body["method"] !== "tasks/cancel";
+}
+
+const tooManyStreams = ({ code, message, suggestion = "" }: AppError): Response =>
+  rpcError(
+    code === "BUSY" ? 503 : 429,
+    { code: -32_000, message: `${message} ${suggestion}`.trim() },
+    { "retry-after": "5" },
+  );
 
 interface LegacyDoors {
   sessions: Sessions;

@@ -4,6 +4,7 @@ import type { Hono } from "hono";
 import type { App } from "../app.ts";
 import { AppError } from "../errors.ts";
 import { cleanValue } from "../platform/clean-text.ts";
+import type { StreamPermits } from "../operations/stream-permits.ts";
 import { findRuns } from "../runs/run-store.ts";
 import { listenToRuns } from "../runs/shared-watch.ts";
 import type { RunChanges } from "../runs/watch.ts";
@@ -14,27 +15,20 @@ import { type Say, tellRun } from "./tell-run.ts";
 import type { WebEnv } from "./caller.ts";
 
 const BEAT_MS = 15_000;
-const MOST_STREAMS = 50;
 /** Whoever missed more reads the list again. */
 const MOST_RUNS_AT_ONCE = 100;
 
-export function serveLive(web: Hono<WebEnv>, app: App): void {
-  const open = new Map<string, number>();
-  const count = (owner: string, change: number): void => {
-    const now = (open.get(owner) ?? 0) + change;
-    if (now === 0) open.delete(owner);
-    else open.set(owner, now);
-  };
+export function serveLive(web: Hono<WebEnv>, app: App, streams: StreamPermits): void {
   web.get("/api/live", async (context) => {
     const { owner } = context.get("caller");
     const id = context.req.query("run");
     // Before the first byte: a stream cannot say 404 any more.
     const run = id === undefined ? undefined : await ownRun(app.deps, owner, id);
-    if ((open.get(owner) ?? 0) >= MOST_STREAMS) throw tooManyStreams();
-    count(owner, 1);
+    const release = streams.acquire(owner);
+    if (release instanceof AppError) throw release;
     const after = Math.max(placeOf(context.req.query("after")), placeOf(context.req.header("last-event-id")));
     const watched = run && { taskId: run.taskId, after };
-    const stream = liveStream(app, { owner, watched, gone: context.req.raw.signal, ended: () => count(owner, -1) });
+    const stream = liveStream(app, { owner, watched, gone: context.req.raw.signal, ended: release });
     return new Response(stream, {
       headers: {
         "content-type": "text/event-stream; charset=utf-8",
@@ -108,10 +102,3 @@ async function tellChanges(
   const now = deps.clock.now();
   say("runs", { runs: runs.map((run) => summaryOf(run, now)), list_changed: changes.listChanged });
 }
-
-const tooManyStreams = (): AppError =>
-  new AppError({
-    code: "RATE_LIMITED",
-    message: `There are ${MOST_STREAMS} open pages already.`,
-    suggestion: "Close some of them.",
-  });

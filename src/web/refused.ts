@@ -24,7 +24,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   DISK_FULL: 507,
 };
 
-const OWN_STATUS = [413, 415];
+const OWN_STATUS = [413, 415, 503];
 
 /** Of an error's code; a few say their own in their details. */
 function statusOf(structured: Record<string, unknown>): number {

@@ -2,6 +2,7 @@
 
 import { Hono } from "hono";
 import type { App } from "../app.ts";
+import type { StreamPermits } from "../operations/stream-permits.ts";
 import { serveAssets } from "./assets.ts";
 import type { WebEnv } from "./caller.ts";
 import { serveFigures } from "./figures-routes.ts";
@@ -13,14 +14,14 @@ import { serveResearch } from "./research-routes.ts";
 import { serveRuns } from "./runs-routes.ts";
 
 /** To be mounted at the root, behind whoever checks who is asking. */
-export function createWeb(app: App): Hono<WebEnv> {
+export function createWeb(app: App, streams: StreamPermits): Hono<WebEnv> {
   const web = new Hono<WebEnv>();
   serveAssets(web, app);
   serveRuns(web, app);
   serveReports(web, app);
   serveResearch(web, app);
   serveFigures(web, app);
-  serveLive(web, app);
+  serveLive(web, app, streams);
   web.onError((error) => answerOf(refused(error, app.deps)));
   return web;
 }

@@ -1,0 +1,78 @@
+/** Event streams over HTTP: how many one user may open, and how soon they end with their token. */
+
+import { expect, test } from "vitest";
+import { type LiveStream, openPage, type PageServer } from "../support/page.ts";
+
+const JSON_RPC = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+const as = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+const post = (server: PageServer, body: object, headers: Record<string, string>): Promise<Response> =>
+  server.request("/mcp", {
+    method: "POST",
+    headers: { ...JSON_RPC, ...headers },
+    body: JSON.stringify({ jsonrpc: "2.0", ...body }),
+  });
+
+const initialize = {
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+};
+
+/** A session of a 2025-era client with its stream open. */
+async function openSession(server: PageServer, token: string): Promise<{ id: string; stream: LiveStream }> {
+  const opened = await post(server, initialize, as(token));
+  await opened.text();
+  const id = opened.headers.get("mcp-session-id") ?? "";
+  const headers = { ...as(token), "mcp-session-id": id, accept: "text/event-stream" };
+  return { id, stream: await server.live("/mcp", headers) };
+}
+
+test("one user's streams are bounded over the page and the protocol, and others keep theirs (A9)", async (context) => {
+  const scene = await openPage(context);
+  const server = await scene.serve({ MCP_MAX_STREAMS_PER_USER: "3", MCP_MAX_STREAMS: "6" });
+  const [ann, bob] = [await scene.tokenOf("ann"), await scene.tokenOf("bob")];
+  const { id, stream } = await openSession(server, ann);
+  expect(stream.status).toBe(200);
+  const pages = [await server.live("/api/live", as(ann)), await server.live("/api/live", as(ann))];
+  expect(pages.map(({ status }) => status)).toEqual([200, 200]);
+
+  const page = await server.get("/api/live", ann);
+  expect(page).toMatchObject({ status: 429, body: { success: false, error: { code: "RATE_LIMITED" } } });
+  expect(page.body.error.message).toBe("You have 3 open streams already, as many as one user may have.");
+  const call = await post(server, { id: 2, method: "tools/list" }, { ...as(ann), "mcp-session-id": id });
+  expect([call.status, await call.text()]).toEqual([429, expect.stringContaining("MCP_MAX_STREAMS_PER_USER")]);
+  // What ends something still passes.
+  const cancel = { method: "notifications/cancelled", params: { requestId: 9 } };
+  expect((await post(server, cancel, { ...as(ann), "mcp-session-id": id })).status).toBe(202);
+
+  const others = await Promise.all(Array.from({ length: 3 }, () => server.live("/api/live", as(bob))));
+  expect(others.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(await server.get("/api/live")).toMatchObject({ status: 503, body: { error: { code: "BUSY" } } });
+
+  for (const open of [...pages, ...others]) open.cut();
+  await expect
+    .poll(async () => {
+      const next = await server.live("/api/live", as(ann));
+      next.cut();
+      return next.status;
+    })
+    .toBe(200);
+});
+
+test("streams of the page and of the protocol end within a second of their token's end, and no others (A9)", async (context) => {
+  const scene = await openPage(context);
+  const server = await scene.serve();
+  const ann = await scene.tokenOf("ann");
+  const streams = [await server.live("/api/live", as(ann)), (await openSession(server, ann)).stream];
+  const own = await server.live();
+  let ownEnded = false;
+  void own.ended.then(() => (ownEnded = true));
+  await scene.command(["token", "revoke", "ann"]);
+  const from = performance.now();
+  await Promise.all(streams.map(({ ended }) => ended));
+  expect(performance.now() - from).toBeLessThan(1_000);
+  expect(ownEnded).toBe(false);
+  own.cut();
+});
