@@ -1,5 +1,6 @@
 /** Eight processes on one database: one paid start for a hundred wishes, one look per interval, one heir. */
 
+import { callWhileLocked } from "../../test/figures/foreign-lock.ts";
 import { lookTogether, startTwins, takeOver } from "../../test/figures/concurrency.ts";
 import { type Experiment, type Finding, scaled } from "../experiment.ts";
 import { spread, worst } from "../spread.ts";
@@ -7,11 +8,12 @@ import { spread, worst } from "../spread.ts";
 const PROCESSES = 8;
 const INTERVAL_MS = 1_000;
 const MINUTES = 4;
+const LOCKED_MS = 10_000;
 
 export const concurrency: Experiment = {
   name: "concurrency",
   about:
-    "Eight stdio servers on one database: a hundred identical starts at once, again and again; then forty runs that all of them follow while all of them are asked about; then owners that die with a claimed run while another server is open.",
+    "Eight stdio servers on one database: a hundred identical starts at once, again and again; then forty runs that all of them follow while all of them are asked about; then owners that die with a claimed run while another server is open; then another program that locks the database.",
   minutes: 10,
   covers: "C",
   run: async (setting) => {
@@ -22,6 +24,7 @@ export const concurrency: Experiment = {
     const pace = await lookTogether({ runs: 40, processes: PROCESSES, intervalMs: INTERVAL_MS, ms, seed });
     for (const sentence of pace.busy.slice(0, 10)) say(`BUSY: ${sentence}`);
     const took = await takeOver({ times: scaled(setting, 30), seed });
+    const locked = await callWhileLocked({ ms: LOCKED_MS, seed });
     return [
       {
         promise: "paid starts for 100 identical wishes at once",
@@ -41,6 +44,12 @@ export const concurrency: Experiment = {
         target: "≤ 5 s",
         measured: spread(took),
         met: worst(took) <= 5_000,
+      },
+      {
+        promise: "status calls while another program holds the write lock for 10 s",
+        target: "≤ 1 s each; a start waits and is paid once",
+        measured: `${locked.longestMs} ms at the most in ${locked.calls} calls; ${locked.paid} paid of 2`,
+        met: locked.longestMs <= 1_000 && locked.paid === 2,
       },
     ];
   },

@@ -97,7 +97,10 @@ export const getResearchResults = defineOperation({
   positional: "task_id",
   run: async (deps, input, call) => {
     const { run, result } = await readStored(await deps.database(), call.owner, input.task_id);
-    if (result === undefined || !isFinished(run.status)) throw withoutText(run);
+    if (result === undefined || !isFinished(run.status)) {
+      const backup = deps.backupOf(run.taskId);
+      throw backup === undefined ? withoutText(run) : refusedByDatabase(run, backup);
+    }
     const { sources, ...reading } = readReport(withPictureLinks(run.taskId, result), {
       section: input.section,
       maxCharacters: reportLimit(deps, call),
@@ -138,6 +141,17 @@ function verification({ metadata }: RunResult, howToReadOn: string | undefined):
 }
 
 const HAS_EARLIER = "Google also wrote texts before this report: ask for section earlier to read them.";
+
+/** The run has ended at Google; what is stored of it still says that it goes on. */
+const refusedByDatabase = (run: Run, backup: string): AppError =>
+  new AppError({
+    code: "SQLITE_ERROR",
+    message: `The research has ended, but the database refused its report. It is kept in ${backup}.`,
+    suggestion:
+      "Read that file. The report is stored here as soon as the database can be written: check the disk space.",
+    details: { backup_file: backup },
+    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+  });
 
 function withoutText(run: Run): AppError {
   const about = { task_id: run.taskId, status: run.status, progress: run.progress };

@@ -19,7 +19,9 @@ export async function fileError(error: unknown, about: { path: string; neededByt
     const available = await availableBytes(about.path);
     return new AppError({
       code: "DISK_FULL",
-      message: "The disk is full; nothing was saved.",
+      message: `The disk is full: ${about.path} needs ${bytes(about.neededBytes)}${
+        available === undefined ? "" : ` and has ${bytes(available)}`
+      }. Nothing was saved.`,
       suggestion: "Free some space or choose another output_dir. The report stays stored: save it again then.",
       details: {
         path: about.path,
@@ -49,6 +51,8 @@ export async function fileError(error: unknown, about: { path: string; neededByt
   }
   return error;
 }
+
+const bytes = (count: number): string => `${count.toLocaleString("en-US")} bytes`;
 
 /** Of the nearest directory that exists. */
 async function availableBytes(directory: string): Promise<number | undefined> {

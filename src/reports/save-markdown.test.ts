@@ -146,7 +146,7 @@ describe("disks that refuse (they need a mount namespace)", () => {
     expect(saveOnDisk("size=64k")).toEqual([
       {
         code: "DISK_FULL",
-        message: "The disk is full; nothing was saved.",
+        message: `The disk is full: ${path} needs 200,000 bytes and has 65,536 bytes. Nothing was saved.`,
         details: { path, needed_bytes: 200_000, available_bytes: 65_536 },
       },
       expect.objectContaining({ bytes: 20_000 }),

@@ -63,8 +63,8 @@ export async function playStage({ name, interactions, play }: Stage, open = open
 const LONG_MS = 40_000;
 
 /** Waits for what will happen; what does not is a broken promise of its own. */
-async function until(what: string, happened: () => boolean): Promise<string[]> {
-  for (const end = Date.now() + LONG_MS; Date.now() < end; await sleep(20)) if (happened()) return [];
+async function until(what: string, happened: () => boolean | Promise<boolean>): Promise<string[]> {
+  for (const end = Date.now() + LONG_MS; Date.now() < end; await sleep(20)) if (await happened()) return [];
   return [`${what} did not happen.`];
 }
 
@@ -81,10 +81,18 @@ function unless(kept: boolean, sentence: string): string[] {
   return kept ? [] : [sentence];
 }
 
+const namesFileAndSpace = (message: string | undefined, directory: string): boolean =>
+  message?.includes(directory) === true && /[\d,]+ bytes/.test(message);
+
 async function refusedStart(here: DiskWorld, life: Life, before: number): Promise<string[]> {
   const answer = await life.call("start_deep_research", { ...QUERY, force_new: true });
   const code = answer?.error?.code ?? "success";
+  const message = answer?.error?.message;
   return [
+    ...unless(
+      code !== "DISK_FULL" || namesFileAndSpace(message, here.configDir),
+      `File and space are not named: ${message}`,
+    ),
     ...unless(REFUSED.includes(code), `A start without room for its intent was answered with ${code}.`),
     ...unless(posts(here) === before, `${posts(here) - before} starts were sent without a stored intent.`),
   ];
@@ -182,8 +190,17 @@ async function backedUp(here: DiskWorld): Promise<string[]> {
   return unless(lastLine !== "" && text.includes(lastLine), "The backup is not the whole report.");
 }
 
+/** Asked for the report, it names the file that has it. */
+async function saysWhereTheReportIs(here: DiskWorld, life: Life): Promise<string[]> {
+  const [task_id = ""] = here.returned;
+  return until("A word about the backup in get_research_results", async () => {
+    const error = (await life.call("get_research_results", { task_id }))?.error;
+    return error?.code === "SQLITE_ERROR" && error.message.includes(here.temporary);
+  });
+}
+
 async function rescuedThenCollected(here: DiskWorld, life: Life): Promise<string[]> {
-  const rescued = await backedUp(here);
+  const rescued = [...(await backedUp(here)), ...(await saysWhereTheReportIs(here, life))];
   const early = unless(!completed(here)(), "It ended in a database that had no room: the disk was not full.");
   here.disk.free();
   const over = await until("The run", completed(here));
@@ -241,6 +258,7 @@ async function whileSaving(here: DiskWorld): Promise<string[]> {
     ...told,
     ...unless(error?.code === "DISK_FULL", `A save on a full disk was answered with ${error?.code}.`),
     ...unless(complete, `Path, needed and available space were not told: ${JSON.stringify(error)}`),
+    ...unless(namesFileAndSpace(error?.message, here.reportsDir), `The message does not name them: ${error?.message}`),
     ...unless(again?.success === true, "A save with room was refused."),
   ];
 }
