@@ -40,15 +40,29 @@ export function judge(world: World, { told, resumed }: Deeds): string[] {
     if (own.length !== usual && !resumed.has(run.task_id)) broken.push(`run ${run.task_id} has ${own.length} attempts`);
     broken.push(...judgeEnd(world, run, own.filter(({ attempt_id }) => startsOf.has(attempt_id)).length));
   }
-  return [...broken, ...judgeIds(world, runs), ...judgeMoves(world), ...judgeNotices(world), ...judgeLeftovers(world)];
+  return [
+    ...broken,
+    ...judgeIds(world, { runs, attempts }),
+    ...judgeMoves(world),
+    ...judgeNotices(world),
+    ...judgeLeftovers(world),
+  ];
 }
 
 /** Enough for a process that can run to store what it was told. */
 const STORED_WITHIN_MS = 3_000;
 
-/** An id that reached a process is followed by a run, unless that process died before it could store it. */
-function judgeIds({ google, ranSince }: World, runs: StoredRun[]): string[] {
-  const known = new Set(runs.map(({ interaction_id }) => interaction_id));
+interface Identified {
+  interaction_id: string | null;
+}
+
+/** An id that reached a process is kept with its attempt and followed by a run, unless that process died before it could store it. */
+function judgeIds(
+  { google, ranSince }: World,
+  { runs, attempts }: Record<"runs" | "attempts", Identified[]>,
+): string[] {
+  const followed = new Set(runs.map(({ interaction_id }) => interaction_id));
+  const known = new Set(attempts.flatMap(({ interaction_id: id }) => (followed.has(id) ? [id] : [])));
   return google.ledger
     .filter(({ id, delivered }) => {
       const ranMs = delivered === undefined ? 0 : (ranSince.get(delivered.processId)?.(delivered.at) ?? 0);
