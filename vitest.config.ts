@@ -11,9 +11,10 @@ const ON_POSTGRES = [
 
   "src/runs/{handing,limits-store,picture-store}.test.ts",
   "src/runs/deletion/retention.test.ts",
+  "src/runs/polling/poll.test.ts",
   "src/http/authenticate.test.ts",
   "src/operations/{check-research-status,save-research-to-markdown}.test.ts",
-  "test/e2e/{page-api,page-live,page-reading,research-servers}.test.ts",
+  "test/e2e/{page-api,page-live,page-reading,research-odd-answers,research-servers}.test.ts",
   "test/postgres/*.test.ts",
 ];
 
