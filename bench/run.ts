@@ -11,6 +11,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   fleet: async () => (await import("./fleet.ts")).fleet(),
   http: async () => (await import("./http.ts")).http(),
   page: async () => (await import("./page.ts")).page(),
+  tokens: async () => (await import("./tokens.ts")).tokens(),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
   // A program of its own that prints its tables itself.
   "json-repair": async () => void (await import("./json-repair.ts")),

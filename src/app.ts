@@ -186,6 +186,7 @@ function operationDeps(parts: Parts): OperationDeps {
       syncWindowMs: settings.RESEARCH_SYNC_WINDOW_MS,
       taskAfterMs: settings.MCP_TASK_AFTER_MS,
       reportsDir: settings.RESEARCH_REPORTS_DIR,
+      templatesDir: settings.GEMINI_SEARCH_TEMPLATES_DIR,
       inlineCharacters: settings.RESEARCH_INLINE_CHARACTERS,
       confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
     },

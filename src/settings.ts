@@ -149,6 +149,11 @@ export const SETTINGS = {
     default: undefined,
     about: "Directory with your own versions of prompts/*.md.",
   }),
+  GEMINI_SEARCH_TEMPLATES_DIR: setting<string | undefined>({
+    schema: text,
+    default: undefined,
+    about: "Directory with your own version of templates/report.md.liquid, by which reports are saved.",
+  }),
   DEEP_RESEARCH_DB: setting<string | undefined>({
     schema: text,
     default: undefined,

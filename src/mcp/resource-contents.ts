@@ -13,6 +13,7 @@ import { OPERATIONS } from "../operations/catalog.ts";
 import { type Outcome, perform } from "../operations/perform.ts";
 import { readReportDocument } from "../operations/read-report.ts";
 import { oneLine } from "../platform/clean-text.ts";
+import { boundedDocument } from "./message-size.ts";
 import {
   ABOUT_REPORT,
   ABOUT_RUN,
@@ -69,7 +70,7 @@ export async function readResource(app: App, reading: Reading): Promise<ReadReso
   if (picture !== undefined) return readPicture(app, reading, { taskId: task_id, n: picture });
   if (isReport) {
     const { text } = await ask(app, reading, "read_report", { task_id });
-    return { contents: [{ uri, mimeType: ABOUT_REPORT.mimeType, text }], ...SETTLED };
+    return { contents: [{ uri, mimeType: ABOUT_REPORT.mimeType, text: boundedDocument(text) }], ...SETTLED };
   }
   const { structured } = await ask(app, reading, "check_research_status", { task_id });
   const kept = structured["status"] === "completed" ? SETTLED : MOVING;

@@ -17,6 +17,7 @@ import announced from "./announced-tools.json" with { type: "json" };
 import { clientOf } from "./client.ts";
 import { confirm } from "./confirm.ts";
 import { legacyTaskHandle, withoutTask } from "./legacy-tasks.ts";
+import { boundedToolResult } from "./message-size.ts";
 import type { MoreTools } from "./more-tools.ts";
 import { observedCall } from "./observed-call.ts";
 import { audible } from "./progress.ts";
@@ -126,11 +127,11 @@ export async function picturedResult(deps: OperationDeps, outcome: Outcome): Pro
   const result = toolResult(outcome);
   if (outcome.failed) return result;
   const { pictureContent } = await import("./tool-pictures.ts");
-  return { ...result, content: [...result.content, ...(await pictureContent(deps, outcome.structured))] };
+  return boundedToolResult({
+    ...result,
+    content: [...result.content, ...(await pictureContent(deps, outcome.structured))],
+  });
 }
 
-const toolResult = ({ text, structured, failed }: Outcome): CallToolResult => ({
-  content: [{ type: "text", text }],
-  structuredContent: structured,
-  isError: failed,
-});
+const toolResult = ({ text, structured, failed }: Outcome): CallToolResult =>
+  boundedToolResult({ content: [{ type: "text", text }], structuredContent: structured, isError: failed });

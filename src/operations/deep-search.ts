@@ -38,7 +38,11 @@ const metadataSchema = z.looseObject({
 });
 
 /** Stored beside the metadata of a finished run. */
-const verificationSchema = z.object({ verified: z.boolean(), note: z.string().optional() });
+const verificationSchema = z.object({
+  verified: z.boolean(),
+  verified_in_round: z.number().optional(),
+  note: z.string().optional(),
+});
 
 export const deepSearchOperation = defineOperation({
   name: "deep_search",
@@ -56,7 +60,8 @@ export const deepSearchOperation = defineOperation({
   }),
   output: outputSchema({
     result: z.string().describe("The report in Markdown."),
-    verified: z.boolean().describe("Whether a verification round confirmed the result."),
+    verified: z.boolean().describe("Whether a round confirmed the result."),
+    verified_in_round: z.number(),
     note: z.string().describe("Present when verification was not completed."),
     metadata: metadataSchema,
   }),
@@ -68,12 +73,13 @@ export const deepSearchOperation = defineOperation({
     kind: "deep_search",
     answer: (stored) => {
       const { report: result, metadata } = finishedSearch(stored);
-      const { verified: _verified, note: _note, ...rest } = metadata;
-      const { verified, note } = verificationSchema.parse(metadata);
+      const { verified: _verified, verified_in_round: _round, note: _note, ...rest } = metadata;
+      const { verified, verified_in_round, note } = verificationSchema.parse(metadata);
       return {
         success: true,
         result,
         verified,
+        verified_in_round,
         note,
         metadata: storedMetadata(metadataSchema, withNumberedRounds(rest)),
       };
@@ -81,14 +87,14 @@ export const deepSearchOperation = defineOperation({
   },
   run: (deps, { query, max_iterations }, call) =>
     runDeepSearch(deps, { query, maxRounds: max_iterations ?? deps.settings.maxRounds, earlier: [] }, call),
-  toText: ({ result, verified, note, metadata }) => {
+  toText: ({ result, verified, verified_in_round, note, metadata }) => {
     const { rounds, ...rest } = metadata;
     const lines = rounds.map(roundLine);
     return searchText({
       report: result,
       metadata: rest,
       sections: [...(note === undefined ? [] : [`Note: ${note}`]), ...list("Rounds", lines)],
-      figures: { verified },
+      figures: { verified, verified_in_round },
     });
   },
 });
@@ -134,12 +140,13 @@ function runDeepSearch(deps: OperationDeps, { query, maxRounds, earlier, taskId,
     const summaries = rounds.map((round) => summarise(citeByNumber(round.report, sources).report));
     const metadata = { ...common, iterations, rounds: roundsOf(rounds, { sources, summaries }) };
     const note = verified ? undefined : NOT_VERIFIED;
+    const verification = { verified, verified_in_round: verified ? best.roundNumber : undefined, note };
     return {
-      output: { success: true, result: report, verified, note, metadata },
+      output: { success: true, result: report, ...verification, metadata },
       result: {
         report,
         sources,
-        metadata: { ...metadata, verified, note },
+        metadata: { ...metadata, ...verification },
         partial: false,
         searchSuggestions: keepSuggestions(findings.searchSuggestions),
       },

@@ -7,7 +7,9 @@ import { adviceWithoutReport, WAYS_ON_FROM_UNKNOWN } from "./after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
 import { isFinished, type Run, type RunResult } from "../runs/run.ts";
+import { keepsPartial } from "../runs/cancel-store.ts";
 import { readStored } from "../runs/read.ts";
+import type { Database } from "../store/database.ts";
 import {
   pictureField,
   pictureLines,
@@ -86,7 +88,8 @@ export const getResearchResults = defineOperation({
     query: z.string(),
     report: z.string().describe("The report in Markdown, or the part of it that was asked for."),
     ...readingFields,
-    verified: z.boolean().describe("Of a deep_search: whether the report was verified."),
+    verified: z.boolean().describe("Of a deep_search: whether it was verified."),
+    verified_in_round: z.number(),
     note: z.string().describe("What is special about the report, or how to read on."),
     pictures: pictureField,
     search_suggestions: suggestionsField,
@@ -96,10 +99,11 @@ export const getResearchResults = defineOperation({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   positional: "task_id",
   run: async (deps, input, call) => {
-    const { run, result } = await readStored(await deps.database(), call.owner, input.task_id);
+    const db = await deps.database();
+    const { run, result } = await readStored(db, call.owner, input.task_id);
     if (result === undefined || !isFinished(run.status)) {
       const backup = deps.backupOf(run.taskId);
-      throw backup === undefined ? withoutText(run) : refusedByDatabase(run, backup);
+      throw backup === undefined ? withoutText(run, await wasDiscarded(db, run)) : refusedByDatabase(run, backup);
     }
     const { sources, ...reading } = readReport(withPictureLinks(run.taskId, result), {
       section: input.section,
@@ -111,7 +115,7 @@ export const getResearchResults = defineOperation({
       ...(result.partial ? { partial: true, status: run.status } : {}),
       query: run.query,
       ...reading,
-      ...verification(result, reading.note),
+      ...verification(result, [result.partial ? howItEnded(run) : undefined, reading.note]),
       ...picturesIn(run.taskId, result, reading.report),
       ...(await suggestionLinks(result.searchSuggestions)),
       sources: input.include_sources && input.section !== "outline" ? sources : undefined,
@@ -130,14 +134,33 @@ export const getResearchResults = defineOperation({
     ].join("\n\n"),
 });
 
-function verification({ metadata }: RunResult, howToReadOn: string | undefined): { verified?: boolean; note?: string } {
-  const { verified } = metadata;
+function verification({ metadata }: RunResult, more: (string | undefined)[]): Verification {
+  const { verified, verified_in_round: round } = metadata;
   const earlier = metadata["earlier_outputs"] === undefined ? undefined : HAS_EARLIER;
-  const notes = [metadata["note"], earlier, howToReadOn].filter((note) => typeof note === "string");
+  const notes = [metadata["note"], earlier, ...more].filter((note) => typeof note === "string");
   return {
     ...(typeof verified === "boolean" ? { verified } : {}),
+    ...(typeof round === "number" ? { verified_in_round: round } : {}),
     ...(notes.length > 0 ? { note: notes.join(" ") } : {}),
   };
+}
+
+interface Verification {
+  verified?: boolean;
+  verified_in_round?: number;
+  note?: string;
+}
+
+/** K2: why there is only a part, in our own words. */
+export function howItEnded({ status, error }: Run): string | undefined {
+  if (status === "cancelled") return "The run was cancelled before its report was complete.";
+  if (error === undefined) return undefined;
+  return `The run failed before its report was complete (${error.code}): ${error.message}`;
+}
+
+/** Whether whoever cancelled the run wanted nothing of it kept. */
+export async function wasDiscarded(db: Database, { status, taskId }: Run): Promise<boolean> {
+  return status === "cancelled" && !(await keepsPartial(db, taskId));
 }
 
 const HAS_EARLIER = "Google also wrote texts before this report: ask for section earlier to read them.";
@@ -153,7 +176,7 @@ const refusedByDatabase = (run: Run, backup: string): AppError =>
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 
-function withoutText(run: Run): AppError {
+function withoutText(run: Run, isDiscarded: boolean): AppError {
   const about = { task_id: run.taskId, status: run.status, progress: run.progress };
   if (run.status === "failed") {
     return new AppError({
@@ -167,7 +190,7 @@ function withoutText(run: Run): AppError {
   if (isFinished(run.status)) {
     return new AppError({
       code: "RESEARCH_NOT_COMPLETED",
-      message: "This run was cancelled before it had any text.",
+      message: isDiscarded ? DISCARDED : "This run was cancelled before it had any text.",
       suggestion: adviceWithoutReport(run),
       run: about,
     });
@@ -180,6 +203,8 @@ function withoutText(run: Run): AppError {
     run: about,
   });
 }
+
+export const DISCARDED = "This run was cancelled with save_partial false, so nothing of it was kept.";
 
 const UNFINISHED = {
   running: { message: "This run is still going on.", suggestion: "Ask again in a little while." },

@@ -39,6 +39,7 @@ export interface OperationDeps {
     /** How long a client that accepts tasks waits for the answer itself. */
     taskAfterMs: number;
     reportsDir: string | undefined;
+    templatesDir: string | undefined;
     /** The longest report that is sent whole to a caller without `wholeReports`. */
     inlineCharacters: number;
     confirmAboveUsd: number;

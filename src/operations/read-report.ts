@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { pictureUri } from "./answer-extras.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
-import { reportDocument } from "./save-research-to-markdown.ts";
+import { reportDocument, templatesOf } from "./save-research-to-markdown.ts";
 
 export const readReportDocument = defineOperation({
   name: "read_report",
@@ -18,7 +18,14 @@ export const readReportDocument = defineOperation({
   positional: "task_id",
   webText: true,
   run: async (deps, { task_id, reader }, { owner }) => {
-    const wanted = { owner, task_id, include_metadata: true, include_sources: true, now: deps.clock.now() };
+    const wanted = {
+      owner,
+      task_id,
+      include_metadata: true,
+      include_sources: true,
+      templates: templatesOf(deps),
+      now: deps.clock.now(),
+    };
     const { run, render } = await reportDocument(await deps.database(), wanted);
     const document = reader === "file" ? render() : render(({ n }) => pictureUri(run.taskId, n));
     return { success: true, task_id: run.taskId, status: run.status, document };

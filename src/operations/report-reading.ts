@@ -18,9 +18,10 @@ import { list } from "./answer-text.ts";
 import type { Call, OperationDeps } from "./operation.ts";
 import { sourcePage } from "./source-pages.ts";
 
-/** A client gives up the connection over a message of more than 10 MB, and an answer holds the report twice. */
-const MOST_CHARACTERS = 2_000_000;
-const MOST_BYTES = 4_000_000;
+/** As JSON. A message has at most 8 MB and holds the report twice, as text and as data, beside a page of sources. */
+const MAX_REPORT_BYTES = 2_500_000;
+/** Of texts in which a character may take three bytes. */
+const MAX_EARLIER_CHARACTERS = 800_000;
 const MOST_NAMED = 40;
 
 interface ReportReading {
@@ -49,7 +50,7 @@ interface SourcesReading extends ReportReading {
 /** What an answer carries of a result when no section was asked for. */
 export function fittingReport(result: RunResult, maxCharacters: number): SourcesReading {
   const { report, sources } = withAddressesOnce(result);
-  const reading = report.length <= maxCharacters ? { report } : opening(report, READ_ON);
+  const reading = report.length > maxCharacters ? opening(report, READ_ON) : wholeReport(report, maxCharacters);
   return withSources(reading, sources, maxCharacters);
 }
 
@@ -75,6 +76,11 @@ const READ_ON =
 const TOO_LONG =
   "The whole report is too long for one answer: save_research_to_markdown writes it to a file. This is its beginning; read on with next_section as section.";
 
+function wholeReport(report: string, maxCharacters: number): ReportReading {
+  if (maxCharacters === Infinity || Buffer.byteLength(JSON.stringify(report)) <= MAX_REPORT_BYTES) return { report };
+  return opening(report, TOO_LONG);
+}
+
 function opening(report: string, note: string): ReportReading {
   const sections = sectionsOf(report);
   const { end, next } = readOpening(report, sections);
@@ -91,9 +97,7 @@ export function readReport(
   const { report, sources } = withAddressesOnce(result);
   const { citations = [] } = result;
   if (section === "all") {
-    const fits =
-      maxCharacters === Infinity || (report.length <= MOST_CHARACTERS && Buffer.byteLength(report) <= MOST_BYTES);
-    return withSources(fits ? { report } : opening(report, TOO_LONG), sources, maxCharacters);
+    return withSources(wholeReport(report, maxCharacters), sources, maxCharacters);
   }
   const [, number] = /^sources(?:~(\d{1,6}))?$/.exec(section) ?? [];
   if (section.startsWith("sources")) return { section, ...sourcesOnly(sources, Number(number ?? 1)) };
@@ -127,7 +131,7 @@ function earlierOutputs({ metadata }: RunResult): ReportReading {
   const outputs = z.array(z.string()).safeParse(metadata["earlier_outputs"]);
   if (!outputs.success) throw unknownSection([]);
   const whole = outputs.data.join("\n\n---\n\n");
-  const report = whole.slice(0, MOST_CHARACTERS);
+  const report = whole.slice(0, MAX_EARLIER_CHARACTERS);
   return { report, complete: false, note: "Written before the report, and not part of it." };
 }
 

@@ -7,13 +7,15 @@ import { adviceWithoutReport } from "./after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { PictureFacts } from "../reports/pictures/picture.ts";
 import type { ReportMetadata } from "../reports/report-facts.ts";
+import type { TemplateOptions } from "../reports/report-template.ts";
 import type { SaveRequest } from "../reports/save-markdown.ts";
 import { findPictures } from "../runs/picture-store.ts";
 import { readStored } from "../runs/read.ts";
 import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
 import type { Database } from "../store/database.ts";
 import { factLines } from "./answer-text.ts";
-import { type Call, defineOperation, outputSchema, taskId } from "./operation.ts";
+import { DISCARDED, wasDiscarded } from "./get-research-results.ts";
+import { type Call, defineOperation, type OperationDeps, outputSchema, taskId } from "./operation.ts";
 
 const DEFAULT_DIRECTORY = "./research_reports";
 const LONGEST_PATH = 4_096;
@@ -61,7 +63,12 @@ export const saveResearchToMarkdown = defineOperation({
     const place = await placeFor(input.output_dir, deps.settings.reportsDir, call);
     const now = deps.clock.now();
     const db = await deps.database();
-    const { run, result, render } = await reportDocument(db, { ...input, owner: call.owner, now });
+    const { run, result, render } = await reportDocument(db, {
+      ...input,
+      owner: call.owner,
+      templates: templatesOf(deps),
+      now,
+    });
     const pictures = (result.pictures ?? []).length === 0 ? [] : await findPictures(db, run.taskId);
     const { pictureFileName } = await import("../reports/pictures/publish.ts");
     const { saveMarkdown } = await import("../reports/save-markdown.ts");
@@ -92,24 +99,32 @@ interface DocumentRequest {
   task_id: string;
   include_metadata: boolean;
   include_sources: boolean;
+  templates: TemplateOptions;
   now: number;
 }
 
+/** N4: the user's own template, where there is one. */
+export const templatesOf = ({ settings, log }: OperationDeps): TemplateOptions => ({ own: settings.templatesDir, log });
+
 /** What is saved: rendered once it is known how the document refers to its pictures. */
-export async function reportDocument(db: Database, { owner, now, ...input }: DocumentRequest) {
+export async function reportDocument(db: Database, { owner, now, templates, ...input }: DocumentRequest) {
   const { run, result } = await finishedReport(db, owner, input.task_id);
   const { renderMarkdown } = await import("../reports/markdown.ts");
   const render = (pictureAddress?: (picture: PictureFacts) => string): string =>
-    renderMarkdown({
-      query: run.query,
-      report: result.report,
-      sources: result.sources,
-      partial: result.partial ? run.status : undefined,
-      metadata: input.include_metadata ? reportMetadata(run, result, now) : undefined,
-      includeSources: input.include_sources,
-      pictures: result.pictures,
-      pictureAddress,
-    });
+    renderMarkdown(
+      {
+        query: run.query,
+        report: result.report,
+        sources: result.sources,
+        partial: result.partial ? run.status : undefined,
+        reason: result.partial ? run.error?.message : undefined,
+        metadata: input.include_metadata ? reportMetadata(run, result, now) : undefined,
+        includeSources: input.include_sources,
+        pictures: result.pictures,
+        pictureAddress,
+      },
+      templates,
+    );
   return { run, result, render };
 }
 
@@ -120,7 +135,7 @@ export async function finishedReport(
   taskId: string,
 ): Promise<{ run: Run; result: StoredResult }> {
   const { run, result } = await readStored(db, owner, taskId);
-  if (result === undefined || !isFinished(run.status)) throw nothingToSave(run);
+  if (result === undefined || !isFinished(run.status)) throw nothingToSave(run, await wasDiscarded(db, run));
   return { run, result };
 }
 
@@ -169,7 +184,7 @@ export function reportMetadata(run: Run, { metadata }: RunResult, savedAt: numbe
   };
 }
 
-function nothingToSave(run: Run): AppError {
+function nothingToSave(run: Run, isDiscarded: boolean): AppError {
   const about = { task_id: run.taskId, status: run.status, progress: run.progress };
   if (!isFinished(run.status)) {
     return new AppError({
@@ -190,7 +205,7 @@ function nothingToSave(run: Run): AppError {
   }
   return new AppError({
     code: "RESEARCH_NOT_COMPLETED",
-    message: `This run left no text that could be saved (${run.status}).`,
+    message: isDiscarded ? DISCARDED : `This run left no text that could be saved (${run.status}).`,
     suggestion: adviceWithoutReport(run),
     run: about,
   });

@@ -58,7 +58,7 @@ test("N1, N4: the whole document", () => {
     - **Sources:** 2
     - **Saved:** 2026-11-06T00:00:00.000Z
 
-    They do well.[cite: 1, 3]
+    They do well.[\\[1\\]](https://example.org/1)[\\[3\\]](https://vertexaisearch.cloud.google.com/grounding-api-redirect/AUZ3)
 
     ## Sources
 
@@ -70,7 +70,7 @@ test("N1, N4: the whole document", () => {
 
 test("N4: include_metadata:false drops every metadata line, include_sources:false the sources", () => {
   expect(render({ metadata: undefined, includeSources: false })).toBe(
-    "# How do heat pumps do?\n\nThey do well.[cite: 1, 3]\n",
+    `# How do heat pumps do?\n\nThey do well.[\\[1\\]](https://example.org/1)[\\[3\\]](${REDIRECT}3)\n`,
   );
 });
 

@@ -1,12 +1,15 @@
-/** A stored run as a Markdown document, by a template in code: no model, no template files, every value escaped. */
+/** A stored run as a Markdown document: every value is made safe here, and a template says where it stands. */
 
 import { cleanText } from "../platform/clean-text.ts";
+import { MARK, numbersIn } from "./citation-places.ts";
 import { neutralMarkdown } from "./neutral-markdown.ts";
+import { outsideCode } from "./outside-code.ts";
 import { withoutOwnList } from "./own-source-list.ts";
 import type { PictureFacts } from "./pictures/picture.ts";
 import { describePicture, pictureAlt, placePictures, withPictures } from "./pictures/place.ts";
 import { onOneLine, type ReportMetadata, reportFacts, titleOf } from "./report-facts.ts";
 import { isRedirect, type Source } from "./report.ts";
+import { renderTemplate, type TemplateOptions } from "./report-template.ts";
 
 export interface ReportDocument {
   query: string;
@@ -15,6 +18,8 @@ export interface ReportDocument {
   sources: readonly Source[];
   /** How the run ended, where it ended before the report was complete. */
   partial: string | undefined;
+  /** Why it did, in a sentence of ours. */
+  reason?: string | undefined;
   /** Undefined leaves every line of it out. */
   metadata: ReportMetadata | undefined;
   includeSources: boolean;
@@ -23,22 +28,46 @@ export interface ReportDocument {
   pictureAddress?: ((picture: PictureFacts) => string) | undefined;
 }
 
-/** The mark of a partial report is the first line, which is why there is no front matter before it. */
-export function renderMarkdown(document: ReportDocument): string {
-  const { query, sources, partial, metadata, includeSources } = document;
-  const { title, body } = splitTitle(
-    pictured(document, neutralMarkdown(withoutOwnList(cleanText(document.report), sources))),
+/** Without options by our own template. The mark of a partial report is the first line, so there is no front matter. */
+export function renderMarkdown(document: ReportDocument, options?: TemplateOptions): string {
+  const { query, sources, partial, reason, metadata, includeSources } = document;
+  const report = pictured(document, neutralMarkdown(withoutOwnList(cleanText(document.report), sources)));
+  const { title, body } = splitTitle(withLinkedMarks(report, sources));
+  const because = reason === undefined ? "" : ` ${plain(reason)}`;
+  const text = renderTemplate(
+    {
+      title: title ?? plain(titleOf(query)),
+      partial:
+        partial === undefined
+          ? undefined
+          : `this run ended as ${plain(partial)} before its report was complete.${because}`,
+      metadata: metadata && metadataFacts(metadata, { query, sources: sources.length }),
+      body,
+      sources: includeSources ? sources.map(sourceValues) : [],
+    },
+    options,
   );
-  const sections = [
-    ...(partial === undefined
-      ? []
-      : [`> **PARTIAL**: this run ended as ${plain(partial)} before its report was complete.`]),
-    `# ${title ?? plain(titleOf(query))}`,
-    ...(metadata === undefined ? [] : [metadataLines(metadata, { query, sources: sources.length })]),
-    body,
-    ...(includeSources && sources.length > 0 ? ["## Sources", sources.map(sourceLine).join("\n")] : []),
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+  return `${text.trimEnd()}\n`;
+}
+
+const MARK_IN_TEXT = new RegExp(String.raw`(?<![\]!\\])${MARK}(?![(\[:])`, "gi");
+
+/** U3: `[cite: 1, 2]` and `[1]` lead to the pages they cite; a number without a source stays as it is. */
+function withLinkedMarks(report: string, sources: readonly Source[]): string {
+  const marks = new Map(sources.map(({ n, url, resolved_url: resolved }) => [n, markOf(n, resolved ?? url)]));
+  return outsideCode(report, (prose) => {
+    if (!prose.includes("[")) return prose;
+    return prose.replaceAll(MARK_IN_TEXT, (mark, _googles: string | undefined, list: string) => {
+      const numbers = numbersIn(list);
+      if (!numbers.some((n) => marks.has(n))) return mark;
+      return numbers.map((n) => marks.get(n) ?? plain(`[${n}]`)).join("");
+    });
+  });
+}
+
+function markOf(n: number, address: string): string {
+  const label = plain(`[${n}]`);
+  return isLinkable(address) ? linked(label, address) : label;
 }
 
 /** After everything foreign was made harmless: an image of ours is the only one that a document shows. */
@@ -76,26 +105,33 @@ function headingText(line: string): string | undefined {
 /** Empty lines at both ends; the first line's indentation means something. */
 const trimLines = (text: string): string => text.replace(/^(?:[ \t]*\n)+/, "").trimEnd();
 
-const metadataLines = (about: ReportMetadata, of: { query: string; sources: number }): string =>
-  reportFacts(about, of)
-    .map(([name, value]) => `- **${name}:** ${plain(value)}`)
-    .join("\n");
+const metadataFacts = (about: ReportMetadata, of: { query: string; sources: number }) =>
+  reportFacts(about, of).map(([name, value]) => ({ name, value: plain(value) }));
 
 /** The number is text: a list would count for itself, and citations may leave numbers out. */
-function sourceLine({ n, title, url, resolved_url: resolved, domain }: Source): string {
+function sourceValues({ n, title, url, resolved_url: resolved, domain }: Source) {
   const label = plain(title) || plain(domain) || "Source";
-  const site = plain(domain);
-  if (resolved !== undefined) {
-    const redirect = resolved === url ? "" : `, ${linked("redirect link", url)}`;
-    return `- \\[${n}\\] ${linked(label, resolved)} (${site}${redirect})`;
-  }
-  return `- \\[${n}\\] ${linked(label, url)} (${site}${isRedirect(url) ? ", redirect link" : ""})`;
+  const redirect = resolved === undefined || resolved === url ? "" : `, ${linked("redirect link", url)}`;
+  const unresolved = resolved === undefined && isRedirect(url) ? ", redirect link" : "";
+  return {
+    n,
+    title: label,
+    link: linked(label, resolved ?? url),
+    url: plain(resolved ?? url),
+    site: `${plain(domain)}${redirect}${unresolved}`,
+  };
 }
 
 function linked(label: string, url: string): string {
+  if (!isLinkable(url)) return `${label}: ${plain(url)}`;
+  return `[${label}](${cleanText(url)
+    .trim()
+    .replaceAll(/[\s<>()\\`"']/g, encoded)})`;
+}
+
+function isLinkable(url: string): boolean {
   const address = cleanText(url).trim();
-  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return `${label}: ${plain(url)}`;
-  return `[${label}](${address.replaceAll(/[\s<>()\\`"']/g, encoded)})`;
+  return /^https?:\/\//i.test(address) && URL.canParse(address);
 }
 
 /** Also those that encodeURIComponent leaves as they are. */

@@ -41,7 +41,7 @@ export function resultOfRounds(rounds: SavedRound[]): RunResult | undefined {
   if (last === undefined) return undefined;
   return {
     ...citeByNumber(last.report, numberSources(rounds.flatMap((round) => round.sources))),
-    metadata: { verified: last.verified },
+    metadata: { verified: last.verified, ...(last.verified ? { verified_in_round: last.roundNumber } : {}) },
     partial: true,
     searchSuggestions: keepSuggestions(rounds.flatMap(suggestionsOf)),
   };

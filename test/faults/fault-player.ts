@@ -178,6 +178,7 @@ function operationDeps(research: ResearchDeps, runner: Runner, time: Clock): Ope
       syncWindowMs: 0,
       taskAfterMs: 0,
       reportsDir: undefined,
+      templatesDir: undefined,
       inlineCharacters: 100_000,
       confirmAboveUsd: 0,
     },

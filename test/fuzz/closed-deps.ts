@@ -28,6 +28,7 @@ export const closedDeps: OperationDeps = {
     syncWindowMs: 0,
     taskAfterMs: 0,
     reportsDir: undefined,
+    templatesDir: undefined,
     inlineCharacters: 100_000,
     confirmAboveUsd: 5,
   },

@@ -30,6 +30,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
       syncWindowMs: 0,
       taskAfterMs: 0,
       reportsDir: undefined,
+      templatesDir: undefined,
       inlineCharacters: 100_000,
       confirmAboveUsd: 0,
     },

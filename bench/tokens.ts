@@ -1,0 +1,35 @@
+/** What answers cost a model's context, in tokens of a real tokenizer; nothing of it depends on the machine. */
+
+import { ANSWERS, measureAnswers, TOKEN_BUDGET } from "../test/support/answer-tokens.ts";
+import type { Table } from "./report.ts";
+
+export async function tokens(): Promise<Table> {
+  const rows: string[][] = [];
+  let passed = true;
+  for (const [sources, scenario] of Object.entries(ANSWERS)) {
+    const endings: (() => Promise<void> | void)[] = [];
+    const measured = await measureAnswers({ onTestFinished: (close) => void endings.unshift(close) }, scenario);
+    for (const close of endings) await close();
+    for (const { tool, structured, text } of measured) {
+      const isJudged = scenario === ANSWERS["addresses of pages"];
+      const budget = TOKEN_BUDGET[tool] ?? 0;
+      const isWithin = Math.max(structured, text) <= budget;
+      if (isJudged && !isWithin) passed = false;
+      rows.push([
+        `\`${tool}\`, ${sources}`,
+        String(structured),
+        String(text),
+        `≤ ${budget}: ${isWithin ? "met" : "missed"}`,
+      ]);
+    }
+  }
+  return {
+    title: "Tokens of typical answers (o200k)",
+    columns: ["answer", "structured content", "text", "target, of the larger"],
+    rows,
+    notes: [
+      "A client shows its model one of the two forms. A redirect link of Google's alone takes about 65 tokens, and it is passed on as it is.",
+    ],
+    passed,
+  };
+}
