@@ -34,6 +34,7 @@ COPY --from=build /build/package.json /build/LICENSE ./
 COPY --from=build /build/bin bin
 COPY --from=build /build/dist dist
 COPY --from=build /build/prompts prompts
+COPY --from=build /build/templates templates
 COPY --from=optional /optional/node_modules node_modules
 # A volume that is mounted here takes over whose it is.
 RUN install --directory --owner=node --group=node --mode=0700 /data

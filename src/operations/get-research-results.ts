@@ -152,7 +152,7 @@ interface Verification {
 }
 
 /** K2: why there is only a part, in our own words. */
-export function howItEnded({ status, error }: Run): string | undefined {
+function howItEnded({ status, error }: Run): string | undefined {
   if (status === "cancelled") return "The run was cancelled before its report was complete.";
   if (error === undefined) return undefined;
   return `The run failed before its report was complete (${error.code}): ${error.message}`;
