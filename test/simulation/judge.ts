@@ -10,6 +10,8 @@ interface StoredRun {
   /** Of a second interaction of a run that was started twice. */
   parent_task_id: string | null;
   error_message: string | null;
+  /** 1 when Google itself reported the cancellation. */
+  cancel_confirmed: number | null;
 }
 
 export interface Deeds {
@@ -75,7 +77,7 @@ function judgeIds(
 const A_LONG_JUMP_MS = 7 * 3_600_000;
 
 function judgeEnd({ google, database, skewSeen }: World, run: StoredRun, paid: number): string[] {
-  const { task_id, status, interaction_id: id, error_message } = run;
+  const { task_id, status, interaction_id: id, error_message, cancel_confirmed } = run;
   if (id === null) {
     if (status === "completed") return [`run ${task_id} is completed without an id`];
     if (status !== "failed" && status !== "cancelled" && status !== "start_unknown")
@@ -84,7 +86,10 @@ function judgeEnd({ google, database, skewSeen }: World, run: StoredRun, paid: n
   }
   const upstream = google.statusOf(id);
   const jumped = skewSeen.most - skewSeen.least >= A_LONG_JUMP_MS;
-  const timedOut = jumped && status === "failed" && error_message?.includes("timed out") === true;
+  const failedByClock = status === "failed" && error_message?.includes("timed out") === true;
+  // Without Google's confirmation a cancelled run is polled until its deadline, which a jump brings forward too.
+  const unconfirmed = status === "cancelled" && cancel_confirmed !== 1;
+  const timedOut = jumped && (failedByClock || unconfirmed);
   // A user cancelled it: that it failed at Google, or goes on past its deadline, changes nothing for them.
   if (timedOut || (status === "cancelled" && upstream !== "completed")) return [];
   if (upstream !== status) return [`run ${task_id} is ${status}, but ${upstream} at Google`];
