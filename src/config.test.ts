@@ -165,6 +165,18 @@ test.each([
   expect(set.warnings).toEqual([expect.stringMatching(/asked above \$2/)]);
 });
 
+test("B1 config.json may have comments and a comma after its last entry", () => {
+  const content = `{
+    // Asked above this: "5" by default
+    "RESEARCH_CONFIRM_ABOVE_USD": "2", /* one , } comment */
+    "GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:1/a,}//b",
+  }`;
+  const { settings, warnings } = load(withFile(content));
+  expect(warnings).toEqual([]);
+  expect(settings.RESEARCH_CONFIRM_ABOVE_USD).toBe(2);
+  expect(settings.GOOGLE_GEMINI_BASE_URL).toBe("http://127.0.0.1:1/a,}//b");
+});
+
 /** A config directory with this file in it; without content a folder of that name. */
 function withFile(content: string | Buffer | undefined): { environment: Record<string, string> } {
   const GEMINI_SEARCH_CONFIG_DIR = join(home, "mine");

@@ -121,7 +121,7 @@ function readConfigFile(path: string, warnings: string[]): ConfigFile {
     return code === "ENOENT" || code === "ENOTDIR" ? { entries: {} } : { entries: {}, problem: `${code}.` };
   }
   try {
-    const parsed = z.record(z.string(), z.unknown()).parse(JSON.parse(decodedText(bytes)));
+    const parsed = z.record(z.string(), z.unknown()).parse(JSON.parse(withoutComments(decodedText(bytes))));
     return { entries: usableEntries(path, parsed, warnings) };
   } catch {
     return { entries: {}, problem: "it is not a JSON object." };
@@ -133,6 +133,12 @@ function decodedText(bytes: Buffer): string {
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
   return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8", { fatal: true }).decode(bytes);
 }
+
+/** Strings are matched first, so that an address in one is not taken for a comment. */
+const withoutComments = (text: string): string =>
+  text
+    .replaceAll(/("(?:[^"\\]|\\.)*")|\/\/[^\r\n]*|\/\*[\s\S]*?\*\//g, "$1")
+    .replaceAll(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, "$1");
 
 /** What limits costs is named, because its owner relies on it. */
 const unreadable = (path: string, problem: string, { RESEARCH_CONFIRM_ABOVE_USD: limit }: SettingValues): string =>

@@ -55,13 +55,22 @@ async function setUp(options: InitOptions, config: Config): Promise<number> {
     throw nobodyToAsk(looks);
   }
   const wanted = canAsk && options.clients.length === 0 ? await choose(looks, options) : looks;
-  const { outcomes, left } = await settleAll(wanted, { setup, canAsk, cover });
-  const remarks = remarksFor(outcomes, { setup, config });
+  const { outcomes, left: leftEarly } = await settleAll(wanted, { setup, canAsk, cover });
+  const decided = canAsk && !leftEarly ? await decide(options, config) : [];
+  const remarks = [...remarksFor(outcomes, { setup, config }), ...(decided ?? [])];
+  const left = leftEarly || decided === undefined;
   const success = outcomes.every(({ error }) => error === undefined);
   if (options.json) await print(JSON.stringify({ success, clients: outcomes, remarks }, null, 2));
   else await print(outcomeText(outcomes, { remarks, diffs: !canAsk }));
   if (left) return EXIT_CODES.interrupted;
   return success ? EXIT_CODES.ok : EXIT_CODES.failed;
+}
+
+/** Only for servers that clients start here: one that is reached by its address has an operator of its own. */
+async function decide({ remove, http }: InitOptions, config: Config): Promise<string[] | undefined> {
+  if (remove || http || !config.configDirWritable) return [];
+  const { decideSourceLinks } = await import("./init-source-links.ts");
+  return decideSourceLinks(config);
 }
 
 function chosenClients(setup: Setup): Client[] {

@@ -26,6 +26,15 @@ export const jsonFormat: EntryFormat = boundDepth({
   remove: (config, place) => checked(config, place, { text: remove(config, place), entry: undefined }),
 });
 
+/** The text with a value at the top level of the file; undefined: its name is there already, whatever its value. */
+export function withTopLevelValue(config: ConfigText, [name, value]: [string, unknown]): string | undefined {
+  const root = rootOf(config);
+  const style = styleOf(config.text, root);
+  if (root === undefined) return `${config.text}${style.write({ [name]: value }, "")}${style.lineEnd}`;
+  if (valueNode(root, name) !== undefined) return undefined;
+  return apply(config.text, insertion(config.text, root, style, [name, value]));
+}
+
 function checked(
   config: ConfigText,
   place: EntryPlace,

@@ -1,8 +1,8 @@
 /** `init` at a terminal: it asks which clients and shows every change before it is written. */
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
@@ -14,12 +14,15 @@ const canAsk = process.platform === "linux" && existsSync(SCRIPT);
 
 const ENTER = "\r";
 const CONTROL_C = "\u0003";
+const DOWN = "\u001B[B";
+
+const ASKED = "May Google's redirect links in sources be resolved";
 
 /** Each answer is typed when its question has appeared. */
-async function answer(home: string, dialogue: [question: string, typed: string][]) {
-  const command = `stty cols 120 rows 40; exec '${process.execPath}' '${BIN}' init`;
+async function answer(home: string, dialogue: [question: string, typed: string][], { args = "", env = {} } = {}) {
+  const command = `stty cols 120 rows 40; exec '${process.execPath}' '${BIN}' init ${args}`;
   const child = spawn(SCRIPT, ["-qec", command, "/dev/null"], {
-    env: { ...isolatedEnvironment(join(home, "ours")), HOME: home, TERM: "xterm" },
+    env: { ...isolatedEnvironment(join(home, "ours")), HOME: home, TERM: "xterm", ...env },
     cwd: home,
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -53,6 +56,7 @@ test.skipIf(!canAsk)("clients are chosen, a change is shown and written at a yes
   const { code, seen } = await answer(home, [
     ["Enter: confirm", ENTER],
     ["Codex: write this change?", ENTER],
+    ["Ask me next time", ENTER],
   ]);
   expect(code).toBe(0);
   expect(seen).toContain("Codex (not configured)");
@@ -68,6 +72,7 @@ test.skipIf(!canAsk)("a no leaves the file as it is; Ctrl-C leaves, with exit 13
   const declined = await answer(home, [
     ["Enter: confirm", ENTER],
     ["Codex: write this change?", "n"],
+    ["Ask me next time", DOWN + DOWN + ENTER],
   ]);
   expect([declined.code, declined.seen]).toEqual([0, expect.stringContaining("Codex: left as it is")]);
   const left = await answer(home, [
@@ -78,4 +83,75 @@ test.skipIf(!canAsk)("a no leaves the file as it is; Ctrl-C leaves, with exit 13
   expect((await answer(home, [["Enter: confirm", CONTROL_C]])).code).toBe(130);
   expect(readdirSync(join(home, ".codex"))).toEqual(["config.toml"]);
   expect(readFileSync(join(home, ".codex/config.toml"), "utf8")).toBe('model = "x"\n');
+});
+
+const WRITTEN = ["Codex: write this change?", ENTER] as [string, string];
+const ourConfig = (home: string): string => join(home, "ours/config.json");
+
+test.skipIf(!canAsk)(
+  "whether redirect links may be resolved is asked once; Enter is a no, and is remembered (T-3)",
+  async () => {
+    const home = openHome();
+    const first = await answer(home, [["Enter: confirm", ENTER], WRITTEN, ["Ask me next time", ENTER]]);
+    expect(first.code).toBe(0);
+    expect(first.seen).toContain("because Google's terms leave this to you: docs/google-terms.md");
+    expect(first.seen).toContain("Google's redirect links are kept as they are");
+    expect(JSON.parse(readFileSync(ourConfig(home), "utf8"))).toEqual({ RESOLVE_SOURCE_LINKS: false });
+    expect(statSync(ourConfig(home)).mode & 0o777).toBe(0o600);
+    const second = await answer(home, [["Enter: confirm", ENTER]]);
+    expect([second.code, second.seen]).toEqual([0, expect.not.stringContaining(ASKED)]);
+  },
+);
+
+test.skipIf(!canAsk)(
+  "a yes keeps comments and other keys of config.json, and the next process obeys it (T-3)",
+  async () => {
+    const home = openHome();
+    const before = '{\n  // mine\n  "GEMINI_MODEL": "mine", // and this\n  "NOT_OURS": { "a": [1] }\n}\n';
+    writeFileSync(ourConfig(home), before);
+    const { code, seen } = await answer(home, [["Enter: confirm", ENTER], WRITTEN, ["Ask me next time", DOWN + ENTER]]);
+    expect([code, seen]).toEqual([0, expect.stringContaining("Google's redirect links are resolved")]);
+    // The last comma belongs to what stood last; the rest is as it was.
+    expect(readFileSync(ourConfig(home), "utf8")).toBe(
+      before.replace("] }\n}", '] },\n  "RESOLVE_SOURCE_LINKS": true\n}'),
+    );
+    const doctor = spawnSync(process.execPath, [BIN, "doctor", "--json"], {
+      env: { ...isolatedEnvironment(join(home, "ours")), HOME: home },
+      encoding: "utf8",
+    });
+    expect(doctor.stdout).toContain("Google's redirect links are resolved once");
+  },
+);
+
+test.skipIf(!canAsk)(
+  "the question about links can be put off, and scripts and decided cases are not asked (T-3)",
+  async () => {
+    const home = openHome();
+    const later = await answer(home, [["Enter: confirm", ENTER], WRITTEN, ["Ask me next time", DOWN + DOWN + ENTER]]);
+    expect([later.code, existsSync(ourConfig(home))]).toEqual([0, false]);
+    const left = await answer(home, [
+      ["Enter: confirm", ENTER],
+      ["Ask me next time", CONTROL_C],
+    ]);
+    expect([left.code, existsSync(ourConfig(home))]).toEqual([130, false]);
+    const cases = [
+      { args: "--yes codex" },
+      { args: "--dry-run codex" },
+      { args: "--remove codex", dialogue: [WRITTEN] },
+      { args: "codex", dialogue: [WRITTEN], env: { RESOLVE_SOURCE_LINKS: "false" } },
+    ];
+    for (const { args, env = {}, dialogue = [] } of cases) {
+      const { code, seen } = await answer(home, dialogue, { args, env });
+      expect([args, code, seen]).toEqual([args, 0, expect.not.stringContaining(ASKED)]);
+    }
+    expect(existsSync(ourConfig(home))).toBe(false);
+  },
+);
+
+test.skipIf(!canAsk)("a config.json that cannot be read is left as it is, and init says so (T-3, B1)", async () => {
+  const home = openHome();
+  writeFileSync(ourConfig(home), '{ "GEMINI_MODEL": ');
+  const { code, seen } = await answer(home, [["Enter: confirm", ENTER], WRITTEN]);
+  expect([code, seen]).toEqual([0, expect.stringContaining("RESOLVE_SOURCE_LINKS could not be remembered")]);
+  expect(readFileSync(ourConfig(home), "utf8")).toBe('{ "GEMINI_MODEL": ');
 });
