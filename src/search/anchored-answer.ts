@@ -4,6 +4,7 @@
  */
 
 import { isRecord } from "../platform/is-record.ts";
+import { doubleLatexBackslashes } from "./latex-escapes.ts";
 
 export interface AnchoredAnswer {
   /** How many known keys were found. */
@@ -128,6 +129,8 @@ function readString(raw: string, followedByKey: boolean): { text: string | undef
 }
 
 function endBeforeKey(body: string, closing: string): number {
+  const foreign = endBeforeForeignFields(body, closing, /^[\s,]*$/);
+  if (foreign !== undefined) return foreign;
   const closed = lastMatch(body, new RegExp(`${closing}(?=${BETWEEN_FIELDS}$)`, "g"), body.length - LONGEST_BETWEEN);
   return closed ?? lengthWithoutTail(body);
 }
@@ -144,6 +147,8 @@ const LONGEST_BETWEEN = 2_000;
 
 function endOfAnswer(body: string, closing: string): number | undefined {
   const fence = "(?:```|~~~)";
+  const foreign = endBeforeForeignFields(body, closing, CLOSED_OBJECT);
+  if (foreign !== undefined) return foreign;
   const patterns = [
     // Wrapped in something that goes on with a key of its own.
     `${closing}[\\s,]*\\}(?=\\s*,\\s*["“']\\w+["”']\\s*:)`,
@@ -157,6 +162,32 @@ function endOfAnswer(body: string, closing: string): number | undefined {
   }
   return onlyQuote(body, closing);
 }
+
+/** Fields that were not asked for, such as `confidence` or `notes`, are few and short. */
+const MAX_FOREIGN_CHARACTERS = 4_000;
+const MAX_FOREIGN_STARTS = 40;
+const FOREIGN_KEY = String.raw`["“'][A-Za-z_]\w{0,40}["”']\s*:`;
+const FOREIGN_VALUE = String.raw`(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|-?\d[\w.+-]*|true|false|null|True|False|None|\[[^[\]{}]*\]|\{[^{}]*\})`;
+const FOREIGN_FIELDS = new RegExp(String.raw`^(?:[\s,]*${FOREIGN_KEY}\s*${FOREIGN_VALUE})+`);
+const CLOSED_OBJECT = /^[\s,]*(?:\}[\s}\]]*(?:```|~~~|<|$)|\n[ \t]*(?:```|~~~))/;
+
+/** The quote after which only whole fields of unknown names follow, up to `rest`: then the report is whole too. */
+function endBeforeForeignFields(body: string, closing: string, rest: RegExp): number | undefined {
+  const start = new RegExp(String.raw`${closing}(?=[\s,]*${FOREIGN_KEY})`, "g");
+  start.lastIndex = Math.max(0, body.length - MAX_FOREIGN_CHARACTERS);
+  for (let tries = 0; tries < MAX_FOREIGN_STARTS; tries += 1) {
+    const match = start.exec(body);
+    if (match === null) return undefined;
+    const after = body.slice(match.index + match[0].length);
+    const fields = FOREIGN_FIELDS.exec(after)?.[0];
+    // An open bracket: the report quotes an object, and these are its fields.
+    if (fields === undefined || !rest.test(after.slice(fields.length))) continue;
+    if (bracesOpen(body.slice(0, match.index)) === 0) return match.index;
+  }
+  return undefined;
+}
+
+const bracesOpen = (text: string): number => text.split("{").length - text.split("}").length;
 
 /** Cut off after the report: the string holds no other bare quote, so this one must be its end. */
 function onlyQuote(body: string, closing: string): number | undefined {
@@ -180,8 +211,6 @@ const ESCAPES: Record<string, string> = {
   n: "\n",
   t: "\t",
   r: "\r",
-  b: "\b",
-  f: "\f",
   '"': '"',
   "'": "'",
   "\\": "\\",
@@ -190,8 +219,10 @@ const ESCAPES: Record<string, string> = {
 
 /** As JSON reads escapes. What JSON does not know was meant as it stands: Markdown, LaTeX, a path, a pattern. */
 function unescape(body: string): string {
-  return body.replaceAll(/\\(?:u([0-9a-fA-F]{4})|([^]))/g, (whole, code?: string, letter?: string) =>
-    code === undefined ? (ESCAPES[letter ?? ""] ?? whole) : String.fromCharCode(Number.parseInt(code, 16)),
+  return doubleLatexBackslashes(body).replaceAll(
+    /\\(?:u([0-9a-fA-F]{4})|([^]))/g,
+    (whole, code?: string, letter?: string) =>
+      code === undefined ? (ESCAPES[letter ?? ""] ?? whole) : String.fromCharCode(Number.parseInt(code, 16)),
   );
 }
 

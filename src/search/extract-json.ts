@@ -5,6 +5,7 @@ import { isRecord } from "../platform/is-record.ts";
 import { type AnchoredAnswer, readAnchored } from "./anchored-answer.ts";
 import { isEcho, withoutPlaceholders } from "./echo.ts";
 import { type Candidate, findCandidates } from "./json-candidates.ts";
+import { doubleLatexBackslashes, doubleUnknownBackslashes } from "./latex-escapes.ts";
 import type { AnswerSchema, ResearchAnswer } from "./schemas.ts";
 
 export type Extraction =
@@ -102,10 +103,13 @@ function* spellings(text: string, seen: Findings): Generator<Spelling> {
 const ESCAPED_REPORT = /\b(?:report|result|error)\s*(?:\\["']\s*)?:\s*\\["']/;
 
 function unescapeOnce(text: string): string {
-  return text.replaceAll(/\\(["'\\/bfnrt])/g, (_whole, letter: string) => ONE_LAYER[letter] ?? letter);
+  return doubleLatexBackslashes(text).replaceAll(
+    /\\(["'\\/nrt])/g,
+    (_whole, letter: string) => ONE_LAYER[letter] ?? letter,
+  );
 }
 
-const ONE_LAYER: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
+const ONE_LAYER: Record<string, string> = { n: "\n", r: "\r", t: "\t" };
 
 const ENTITIES: Record<string, string> = {
   quot: '"',
@@ -212,12 +216,9 @@ function readClosedOrWhole(closed: string | undefined, region: string): Anchored
   return inside === undefined || inside.cut || (whole?.keys ?? 0) > inside.keys ? whole : inside;
 }
 
-/** Repair would drop these backslashes; they were meant as they stand. */
-const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?!["'\\/bfnrt]|u[0-9a-fA-F]{4})/g;
-
 function repairedValue(text: string, repair: (text: string) => string): unknown {
   try {
-    return parse(repair(text.replaceAll(UNKNOWN_ESCAPE, String.raw`\\`)));
+    return parse(repair(doubleUnknownBackslashes(text)));
   } catch {
     return undefined;
   }
@@ -257,7 +258,7 @@ function* unwrap(value: unknown, depth: number): Generator {
 
 function parse(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(doubleLatexBackslashes(text));
     return value;
   } catch {
     return undefined;

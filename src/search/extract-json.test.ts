@@ -1,0 +1,75 @@
+/** What text inside a model's JSON survives: LaTeX, and reports with fields that were not asked for. */
+
+import { describe, expect, test } from "vitest";
+import { extractJsonFromOutput } from "./extract-json.ts";
+import { SEARCH_SCHEMA } from "./schemas.ts";
+
+const read = (output: string) => extractJsonFromOutput(output, SEARCH_SCHEMA);
+
+function reportOf(output: string): string | undefined {
+  const extraction = read(output);
+  return extraction.kind === "valid" ? extraction.answer.report : `${extraction.reason}!`;
+}
+
+const LATEX = String.raw`Let $\frac{a}{b}$, $\beta$, $\text{rate}$, $\nabla f \neq 0$, $x \ne y$, $\rho \to \theta$ and $\boxed{\nu}$.`;
+
+describe.each([
+  // As a model writes it that forgets to escape.
+  ["naive", LATEX],
+  ["sound", JSON.stringify(LATEX).slice(1, -1)],
+])("LaTeX in %s JSON", (_, written) => {
+  const wanted = `# Result\n\n${LATEX}\nEnd`;
+  const body = String.raw`# Result\n\n${written}\nEnd`;
+
+  test.each([
+    ["as it stands", `{"success": true, "report": "${body}", "metadata": {}}`],
+    ["after a repair", `{"success": true, "report": "${body}", "metadata": {"sources_visited": [],},}`],
+    ["with stray quotes", `{"success": true, "report": "${body.replace("Result", 'The "Result"')}", "metadata": {}}`],
+    ["without its first bracket", `"success": true, "report": "${body}", "metadata": {}}`],
+    ["in a fence", `\`\`\`json\n{"success": true, "report": "${body}"}\n\`\`\``],
+  ])("keeps its backslashes %s (D7)", (_name, output) => {
+    expect(reportOf(output)).toBe(output.includes("The ") ? wanted.replace("Result", 'The "Result"') : wanted);
+  });
+});
+
+test("an answer written as a string inside an answer keeps LaTeX (D7)", () => {
+  const inner = String.raw`{"success": true, "report": "$\frac{1}{2}$ of $\beta$"}`;
+  expect(reportOf(JSON.stringify({ answer: inner }))).toBe(String.raw`$\frac{1}{2}$ of $\beta$`);
+  expect(reportOf(inner.replaceAll('"', '\\"'))).toBe(String.raw`$\frac{1}{2}$ of $\beta$`);
+});
+
+test("line breaks and tabs stay what they are (D7)", () => {
+  const report = "a\tb\ntable\nnew line\neg this\nu weet\ne poi\r\ntext\ttop secret\nnot";
+  expect(reportOf(JSON.stringify({ success: true, report }))).toBe(report);
+});
+
+test("no path makes a control character of LaTeX (D7)", () => {
+  const commands = ["frac", "beta", "forall", "bar", "binom", "flat", "text", "times", "rho", "right", "nabla", "neq"];
+  const formula = commands.map((name) => `\\${name}`).join(" ");
+  const whole = `{"success": true, "report": "$${formula}$", "metadata": {}}`;
+  for (const output of [whole, whole.slice(0, -1), whole.replace("true,", "true"), whole.replaceAll('"', "'")]) {
+    expect(reportOf(output), output).toBe(`$${formula}$`);
+  }
+});
+
+describe("a field that was not asked for, after the report", () => {
+  const REPORT = 'It said "yes" to both.';
+  const damaged = (fields: string): string => `{"success": true, "report": "${REPORT}"${fields}`;
+
+  test.each([
+    [', "confidence": 0.9}'],
+    [', "confidence": "high", "notes": "None so far.",\n}'],
+    ['\n  "confidence": 0.9\n}\n```'],
+    [', "tags": ["a", "b"], "scores": {"x": 1}}'],
+    [', "confidence": 0.9, "metadata": {"sources_visited": ["https://a.example/"]}}'],
+  ])("does not make a whole answer a cut one: %s (D5)", (fields) => {
+    expect(reportOf(damaged(fields))).toBe(REPORT);
+  });
+
+  test.each([[', "notes": "it goes'], [' and then {"a": "x", "b": 2}'], [", said one. The other"]])(
+    "does not make a cut answer a whole one: %s (D5)",
+    (fields) => {
+      expect(read(damaged(fields))).toMatchObject({ kind: "invalid", reason: "cut" });
+    },
+  );
+});
