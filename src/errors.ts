@@ -42,6 +42,8 @@ export type FailureReason =
   | "timeout"
   | "output_limit"
   | "no_answer"
+  /** The output tokens were used up before there was an answer. */
+  | "cut"
   | "rate_limit"
   | "overloaded"
   | "network"

@@ -1,10 +1,12 @@
 /** Gemini's API as a search backend: one streamed call with Google Search; sources from what Google says it used. */
 
 import type { GenerateContentConfig, GoogleGenAI } from "@google/genai";
-import { AppError } from "../errors.ts";
+import type { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
-import type { Answer, AskRequest, Backend } from "./ask.ts";
-import { apiFailure, cancelled, timedOut } from "./failures.ts";
+import { type Answer, type AskRequest, type Backend, PaidFailure } from "./ask.ts";
+import { apiFailure, cancelled, isUnreadable, statusOf, timedOut } from "./failures.ts";
+import { brokeOff, failureOfEnding, isCut } from "./generate-content/ending.ts";
+import { knownRefusal } from "./generate-content/refusal.ts";
 import { StreamedResponse } from "./generate-content/response.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "./google-client.ts";
 
@@ -16,6 +18,13 @@ export interface ApiBackendOptions extends GoogleClientOptions {
 }
 
 const SEARCH_TOOLS: GenerateContentConfig = { tools: [{ googleSearch: {} }, { urlContext: {} }] };
+
+/** Argon's own maximum. Thinking counts as output: with less than 32,768 it may answer with nothing and charge for it. */
+const ARGON_OUTPUT_TOKENS = 65_536;
+
+/** No sampling parameters either: newer models ignore them or refuse the request. */
+const outputLimit = (model: string): GenerateContentConfig =>
+  model.includes("argon") ? { maxOutputTokens: ARGON_OUTPUT_TOKENS } : {};
 
 export function createApiBackend(options: ApiBackendOptions): Backend {
   let client: Promise<GoogleGenAI> | undefined;
@@ -31,12 +40,18 @@ export function createApiBackend(options: ApiBackendOptions): Backend {
         ).models.generateContentStream({
           model,
           contents: request.prompt,
-          config: { abortSignal: signal, ...(request.purpose === "research" ? SEARCH_TOOLS : {}) },
+          config: {
+            abortSignal: signal,
+            ...(request.purpose === "research" ? SEARCH_TOOLS : {}),
+            ...outputLimit(model),
+          },
         });
         request.onActivity(
           request.purpose === "research" ? "Gemini is searching and reading" : "Gemini is rewriting the answer",
         );
         for await (const chunk of stream) received.add(chunk);
+        const failure = failureOfEnding(received);
+        if (failure !== undefined) throw failure;
         return answerOf(received, model);
       });
     },
@@ -50,6 +65,7 @@ async function withinTime(
 ): Promise<Answer> {
   if (request.signal.aborted) throw cancelled();
   const received = new StreamedResponse();
+  const model = request.model ?? options.defaultModel;
   // Not AbortSignal.timeout: the SDK takes that one for a fault worth repeating.
   const controller = new AbortController();
   const started = Date.now();
@@ -63,27 +79,39 @@ async function withinTime(
   try {
     return await work(controller.signal, received);
   } catch (error) {
-    if (request.signal.aborted) throw cancelled();
-    if (controller.signal.aborted) throw timedOut(options.timeoutMs, received.text);
-    throw apiFailure(error, {
-      model: request.model ?? options.defaultModel,
-      partialText: received.text,
-      log,
-    });
+    const failure = (): AppError => {
+      if (request.signal.aborted) return cancelled();
+      if (controller.signal.aborted) return timedOut(options.timeoutMs, received.text);
+      return failureOf(error, received, { model, log });
+    };
+    const { input, output } = received.usage;
+    throw input + output > 0 ? new PaidFailure(failure(), answerOf(received, model)) : failure();
   } finally {
+    if (received.hasBadUsage) log.warn("Google reported token counts that cannot be true; they are counted as 0.");
     clearTimeout(timer);
     clearInterval(ticker);
     request.signal.removeEventListener("abort", forward);
   }
 }
 
+function failureOf(
+  error: unknown,
+  received: StreamedResponse,
+  { model, log }: { model: string; log: Pick<Log, "debug"> },
+): AppError {
+  const failure = apiFailure(error, { model, partialText: received.text, log });
+  if (failure === error) return failure;
+  // Google had begun to answer: what cannot be read then is the end of a stream, not a foreign page.
+  const isBroken = received.hasBegun && statusOf(error) === undefined && isUnreadable(error);
+  return knownRefusal(error, model) ?? (isBroken ? brokeOff(received.text, error) : failure);
+}
+
 function answerOf(received: StreamedResponse, asked: string): Answer {
-  if (received.text.trim() === "") throw received.blockReason === undefined ? noText() : blocked();
-  const { text, finishReason, sources, unreadUrls, queries, searchSuggestions } = received;
+  const { text, sources, unreadUrls, queries, searchSuggestions } = received;
   return {
     backend: "api",
     text,
-    cut: finishReason !== undefined && finishReason !== "STOP",
+    cut: isCut(received),
     model: received.model ?? asked,
     sources,
     unreadUrls,
@@ -92,22 +120,4 @@ function answerOf(received: StreamedResponse, asked: string): Answer {
     usage: { ...received.usage, searches: queries.length },
     notices: [],
   };
-}
-
-function noText(): AppError {
-  return new AppError({
-    code: "EXECUTION_ERROR",
-    message: "Gemini answered without any text.",
-    reason: "no_answer",
-    retryable: true,
-  });
-}
-
-function blocked(): AppError {
-  return new AppError({
-    code: "EXECUTION_ERROR",
-    message: "Gemini refused this question because of its content rules.",
-    suggestion: "Rephrase the question.",
-    reason: "input",
-  });
 }

@@ -1,5 +1,7 @@
 /** The port to Gemini for searches: one prompt in; text, and what was really visited, out. */
 
+import { AppError } from "../errors.ts";
+
 export interface AskRequest {
   prompt: string;
   /** Research may search the web; a correction only rewrites text it is given. */
@@ -52,8 +54,18 @@ export interface Answer {
   notices: string[];
 }
 
+/** A failed call with what it used and received: failures are charged too. */
+export class PaidFailure extends AppError {
+  readonly answer: Answer;
+
+  constructor(failure: AppError, answer: Answer) {
+    super(failure);
+    this.answer = answer;
+  }
+}
+
 export interface Backend {
   readonly name: BackendName | "auto";
-  /** Throws AppError; `retryable` and `reason` say what a caller may do about it. */
+  /** Throws AppError, as PaidFailure where usage is known; `retryable` and `reason` say what a caller may do about it. */
   ask(request: AskRequest): Promise<Answer>;
 }

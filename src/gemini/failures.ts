@@ -119,9 +119,9 @@ export const notGoogle = (): AppError => new AppError(NOT_GOOGLE);
 /** How the SDK, JSON.parse and our own limit complain about a page in the place of an answer. */
 const NOT_JSON = /SyntaxError|Incomplete JSON segment|is not valid JSON|AnswerTooLong/;
 
+export const isUnreadable = (error: unknown): boolean =>
+  NOT_JSON.test(error instanceof Error ? `${error.name} ${error.message}` : "");
+
 function networkFailure(error: unknown, host: string | undefined): AppErrorOptions {
-  if (NOT_JSON.test(error instanceof Error ? `${error.name} ${error.message}` : "")) {
-    return NOT_GOOGLE;
-  }
-  return connectionFailure(error, host);
+  return isUnreadable(error) ? NOT_GOOGLE : connectionFailure(error, host);
 }

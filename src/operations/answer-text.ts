@@ -38,6 +38,8 @@ export function searchText({ report, metadata, sections = [], figures = {} }: Se
   ].join("\n\n");
 }
 
+export const noteSection = (note: string | undefined): string[] => (note === undefined ? [] : [`Note: ${note}`]);
+
 export const list = (title: string, lines: string[]): string[] =>
   lines.length === 0 ? [] : [`${title}:\n${lines.join("\n")}`];
 

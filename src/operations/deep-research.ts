@@ -2,14 +2,17 @@
 
 import { z } from "zod";
 import { keepSuggestions } from "../reports/suggestions/keep.ts";
-import { searchText } from "./answer-text.ts";
+import { noteSection, searchText } from "./answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
 import {
   finishedSearch,
+  incompleteFields,
+  incompleteSchema,
   numberedReport,
   runSearch,
   searchMetadata,
   searchMetadataFields,
+  splitIncomplete,
   storedMetadata,
 } from "./run-search.ts";
 
@@ -19,7 +22,7 @@ export const deepResearch = defineOperation({
   name: "deep_research",
   title: "Research report (older tool)",
   description:
-    "Older tool, kept for existing configurations: writes a report on a topic in one unchecked round. Prefer deep_search, which verifies its result, or search for a quick answer. Takes seconds to minutes, costs a few cents. Returns the report (Markdown) and its sources.",
+    "Older tool, kept for old configurations: a report in one unchecked round. Prefer deep_search, which verifies, or search. Takes seconds to minutes, costs a few cents. Returns the report (Markdown) and its sources.",
   input: z.strictObject({
     topic: queryText("topic").describe("What the report is about."),
     depth: z
@@ -29,6 +32,7 @@ export const deepResearch = defineOperation({
   }),
   output: outputSchema({
     report: z.string().describe("The report in Markdown."),
+    ...incompleteSchema,
     metadata: metadataSchema,
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
@@ -39,7 +43,8 @@ export const deepResearch = defineOperation({
     kind: "deep_research",
     answer: (stored) => {
       const { report, metadata } = finishedSearch(stored);
-      return { success: true, report, metadata: storedMetadata(metadataSchema, metadata) };
+      const { own, metadata: rest } = splitIncomplete(metadata);
+      return { success: true, report, ...own, metadata: storedMetadata(metadataSchema, rest) };
     },
   },
   run: (deps, { topic, depth }, call) =>
@@ -57,12 +62,13 @@ export const deepResearch = defineOperation({
           sources,
           now: deps.clock.now(),
         });
+        const own = incompleteFields(findings);
         return {
-          output: { success: true, report, metadata },
+          output: { success: true, report, ...own, metadata },
           result: {
             report,
             sources,
-            metadata,
+            metadata: { ...metadata, ...own },
             partial: false,
             searchSuggestions: keepSuggestions(findings.searchSuggestions),
           },
@@ -70,5 +76,6 @@ export const deepResearch = defineOperation({
         };
       },
     ),
-  toText: ({ report, metadata }) => searchText({ report, metadata }),
+  toText: ({ report, incomplete, note, metadata }) =>
+    searchText({ report, metadata, sections: noteSection(note), figures: { incomplete } }),
 });

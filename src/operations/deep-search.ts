@@ -9,10 +9,12 @@ import { numberSources, type Source, unique } from "../reports/report.ts";
 import { findRounds } from "../runs/result-store.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import type { Round } from "../search/deep.ts";
-import { list, searchText } from "./answer-text.ts";
+import { list, noteSection, searchText } from "./answer-text.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
 import {
   finishedSearch,
+  incompleteFields,
+  incompleteSchema,
   numberedReport,
   runSearch,
   searchMetadata,
@@ -41,6 +43,7 @@ const metadataSchema = z.looseObject({
 const verificationSchema = z.object({
   verified: z.boolean(),
   verified_in_round: z.number().optional(),
+  incomplete: z.boolean().optional(),
   note: z.string().optional(),
 });
 
@@ -48,7 +51,7 @@ export const deepSearchOperation = defineOperation({
   name: "deep_search",
   title: "Checked web research",
   description:
-    "Researches a question in 2 to 5 rounds: five perspectives first, then rounds that verify and correct until the result is confirmed. For conflicting sources, questions with several sides, or when being wrong is costly. For look-ups use search, for a broad report start_deep_research. Takes 1 to 10 minutes, costs a few cents per round; finished rounds are kept if the call is lost (get_research_results). Returns the report (Markdown), whether it was verified, and its sources.",
+    "Researches in rounds: five perspectives first, then checks and corrections until the result is confirmed. For conflicting sources or when being wrong is costly; for look-ups use search, for a broad report start_deep_research. Takes 1 to 10 minutes, costs a few cents per round; finished rounds outlive a lost call (get_research_results). Returns the report (Markdown), whether verified, and its sources.",
   input: z.strictObject({
     query: queryText("query").describe("The question, in any language, as precisely as possible."),
     max_iterations: z
@@ -56,13 +59,13 @@ export const deepSearchOperation = defineOperation({
       .min(2, { error: "max_iterations must be a whole number from 2 to 10." })
       .max(10, { error: "max_iterations must be a whole number from 2 to 10." })
       .optional()
-      .describe("Most rounds. Default: the server's setting (5)."),
+      .describe("Max rounds. Default: the server's setting (5)."),
   }),
   output: outputSchema({
     result: z.string().describe("The report in Markdown."),
     verified: z.boolean().describe("Whether a round confirmed the result."),
     verified_in_round: z.number(),
-    note: z.string().describe("Present when verification was not completed."),
+    ...incompleteSchema,
     metadata: metadataSchema,
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
@@ -73,35 +76,40 @@ export const deepSearchOperation = defineOperation({
     kind: "deep_search",
     answer: (stored) => {
       const { report: result, metadata } = finishedSearch(stored);
-      const { verified: _verified, verified_in_round: _round, note: _note, ...rest } = metadata;
-      const { verified, verified_in_round, note } = verificationSchema.parse(metadata);
+      const {
+        verified: _verified,
+        verified_in_round: _round,
+        incomplete: _incomplete,
+        note: _note,
+        ...rest
+      } = metadata;
+      const own = verificationSchema.parse(metadata);
       return {
         success: true,
         result,
-        verified,
-        verified_in_round,
-        note,
+        ...own,
         metadata: storedMetadata(metadataSchema, withNumberedRounds(rest)),
       };
     },
   },
   run: (deps, { query, max_iterations }, call) =>
     runDeepSearch(deps, { query, maxRounds: max_iterations ?? deps.settings.maxRounds, earlier: [] }, call),
-  toText: ({ result, verified, verified_in_round, note, metadata }) => {
+  toText: ({ result, verified, verified_in_round, incomplete, note, metadata }) => {
     const { rounds, ...rest } = metadata;
     const lines = rounds.map(roundLine);
     return searchText({
       report: result,
       metadata: rest,
-      sections: [...(note === undefined ? [] : [`Note: ${note}`]), ...list("Rounds", lines)],
-      figures: { verified, verified_in_round },
+      sections: [...noteSection(note), ...list("Rounds", lines)],
+      figures: { verified, verified_in_round, incomplete },
     });
   },
 });
 
 /** What a continued search needs of a round beside its text and sources. */
-const keptOf = ({ model, searchSuggestions }: Round): Record<string, unknown> => ({
+const keptOf = ({ model, searchSuggestions, incomplete }: Round): Record<string, unknown> => ({
   model,
+  ...(incomplete ? { incomplete } : {}),
   ...(searchSuggestions.length > 0 ? { search_suggestions: searchSuggestions } : {}),
 });
 
@@ -139,8 +147,11 @@ function runDeepSearch(deps: OperationDeps, { query, maxRounds, earlier, taskId,
     // The rounds themselves keep their links: the next round reads them.
     const summaries = rounds.map((round) => summarise(citeByNumber(round.report, sources).report));
     const metadata = { ...common, iterations, rounds: roundsOf(rounds, { sources, summaries }) };
-    const note = verified ? undefined : NOT_VERIFIED;
-    const verification = { verified, verified_in_round: verified ? best.roundNumber : undefined, note };
+    const verification = {
+      verified,
+      ...(verified ? { verified_in_round: best.roundNumber } : { note: NOT_VERIFIED }),
+      ...incompleteFields(best),
+    };
     return {
       output: { success: true, result: report, ...verification, metadata },
       result: {
@@ -177,10 +188,11 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
     });
   }
   const earlier = rounds.map((round) => {
-    const { model, search_suggestions: suggestions } = round.metadata;
+    const { model, incomplete, search_suggestions: suggestions } = round.metadata;
     return {
       ...round,
       model: typeof model === "string" ? model : "auto-detected",
+      incomplete: incomplete === true,
       searchSuggestions: z.array(z.string()).catch([]).parse(suggestions),
     };
   });

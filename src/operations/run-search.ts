@@ -11,6 +11,7 @@ import type { StoredRun } from "../runs/read.ts";
 import type { RunKind, RunResult } from "../runs/run.ts";
 import { type Finished, type RunStart, type TrackedRun, trackRun } from "../runs/track.ts";
 import type { SearchCall, SearchDeps } from "../search/correct-json.ts";
+import { INCOMPLETE_NOTE } from "../search/incomplete-note.ts";
 import type { VisitedSource } from "../gemini/ask.ts";
 import { suggestionLinks, suggestionsField } from "./answer-extras.ts";
 import type { Call, OperationDeps } from "./operation.ts";
@@ -112,21 +113,43 @@ export async function searchMetadata(
   };
 }
 
+/** E9, as it stands in an answer and beside the stored metadata. */
+interface IncompleteFields {
+  incomplete?: boolean | undefined;
+  note?: string | undefined;
+}
+
+export const incompleteFields = ({ incomplete }: { incomplete: boolean }): IncompleteFields =>
+  incomplete ? { incomplete: true, note: INCOMPLETE_NOTE } : {};
+
+const storedIncomplete = z.object({ incomplete: z.boolean().optional(), note: z.string().optional() });
+
+/** The stored metadata without, and the answer's own fields with, what `incompleteFields` gave. */
+export function splitIncomplete(stored: Record<string, unknown>) {
+  const { incomplete: _incomplete, note: _note, ...metadata } = stored;
+  return { metadata, own: storedIncomplete.catch({}).parse(stored) };
+}
+
+export const incompleteSchema = {
+  incomplete: z.boolean().describe("The report breaks off."),
+  note: z.string(),
+};
+
 export const tokensUsed = z
   .looseObject({ input: z.number(), output: z.number() })
   .describe("Tokens as Google counted them.");
 
 export const searchMetadataFields = {
-  task_id: z.string().describe("The stored run."),
+  task_id: z.string(),
   duration_ms: z.number(),
   model: z.string().describe("The model that answered."),
-  timestamp: z.string().describe("ISO 8601, UTC."),
+  timestamp: z.string(),
   sources_visited: z.array(z.string()).describe("Pages found or opened; [1] in the report is the first."),
   search_queries_used: z.array(z.string()),
   search_suggestions: suggestionsField.describe("Google asks to show them."),
   tokens_used: tokensUsed,
   ...costSchema,
-  notices: z.array(z.string()).optional().describe("How the answer came about, where that was unusual."),
+  notices: z.array(z.string()).optional().describe("Unusual circumstances."),
 };
 
 /** U3: one number per page, the same in the report, in the metadata and wherever the run is read later. */

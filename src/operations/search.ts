@@ -2,14 +2,17 @@
 
 import { z } from "zod";
 import { keepSuggestions } from "../reports/suggestions/keep.ts";
-import { searchText } from "./answer-text.ts";
+import { noteSection, searchText } from "./answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
 import {
   finishedSearch,
+  incompleteFields,
+  incompleteSchema,
   numberedReport,
   runSearch,
   searchMetadata,
   searchMetadataFields,
+  splitIncomplete,
   storedMetadata,
 } from "./run-search.ts";
 
@@ -19,12 +22,13 @@ export const search = defineOperation({
   name: "search",
   title: "Web search",
   description:
-    "Answers a question from the web in one round: Gemini searches, reads promising pages and writes a short report. For facts, news, documentation, prices: what one good search can settle. Where sources conflict or a mistake is costly, use deep_search. Takes seconds, costs about a cent. Returns the report (Markdown) and its sources.",
+    "Answers a question from the web in one round: Gemini searches, reads pages and writes a short report. For facts, news, documentation, prices: what one search can settle. Where sources conflict or errors are costly: deep_search. Takes seconds, costs about a cent. Returns the report (Markdown) and its sources.",
   input: z.strictObject({
     query: queryText("query").describe("The question, in any language, as precisely as possible."),
   }),
   output: outputSchema({
     result: z.string().describe("The report in Markdown."),
+    ...incompleteSchema,
     metadata: metadataSchema,
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
@@ -35,7 +39,8 @@ export const search = defineOperation({
     kind: "search",
     answer: (stored) => {
       const { report: result, metadata } = finishedSearch(stored);
-      return { success: true, result, metadata: storedMetadata(metadataSchema, metadata) };
+      const { own, metadata: rest } = splitIncomplete(metadata);
+      return { success: true, result, ...own, metadata: storedMetadata(metadataSchema, rest) };
     },
   },
   run: (deps, { query }, call) =>
@@ -47,12 +52,13 @@ export const search = defineOperation({
         const findings = await quickSearch(deeper, query, inner);
         const { report: result, sources } = numberedReport(findings.answer.report ?? "", findings.sources);
         const metadata = await searchMetadata(run, { asked: { query }, findings, sources, now: deps.clock.now() });
+        const own = incompleteFields(findings);
         return {
-          output: { success: true, result, metadata },
+          output: { success: true, result, ...own, metadata },
           result: {
             report: result,
             sources,
-            metadata,
+            metadata: { ...metadata, ...own },
             partial: false,
             searchSuggestions: keepSuggestions(findings.searchSuggestions),
           },
@@ -60,5 +66,6 @@ export const search = defineOperation({
         };
       },
     ),
-  toText: ({ result, metadata }) => searchText({ report: result, metadata }),
+  toText: ({ result, incomplete, note, metadata }) =>
+    searchText({ report: result, metadata, sections: noteSection(note), figures: { incomplete } }),
 });

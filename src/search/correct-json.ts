@@ -1,10 +1,11 @@
 /** One question to Gemini until it is answered in a form we can use: main prompt, one correction, and again. */
 
 import { AppError } from "../errors.ts";
-import type { Answer, AskRequest, Backend, VisitedSource } from "../gemini/ask.ts";
+import { type Answer, type AskRequest, type Backend, PaidFailure, type VisitedSource } from "../gemini/ask.ts";
 import { cancelled } from "../gemini/failures.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
+import { type CutAnswer, createCutAnswers } from "./cut-answers.ts";
 import { type Extraction, extractJsonFromOutput } from "./extract-json.ts";
 import type { Prompts } from "./prompts.ts";
 import type { AnswerSchema, ResearchAnswer } from "./schemas.ts";
@@ -48,6 +49,8 @@ export interface Research {
   queries: string[];
   /** Google's Search Suggestions for this answer, as HTML. */
   searchSuggestions: string[];
+  /** The report breaks off. */
+  incomplete: boolean;
 }
 
 const WAITS_MS = [1_000, 2_000, 5_000];
@@ -59,37 +62,53 @@ export async function executeResearchWithCorrection(
   question: Question,
   call: SearchCall,
 ): Promise<Research> {
-  let bestText = "";
-  let partialText = "";
-  let corrections = 0;
-  let lastFailure: AppError | undefined;
-  for (let cycle = 1; cycle <= deps.maxCycles; cycle += 1) {
-    if (cycle > 1) await pause(deps, cycle, call);
-    const main = await askMain(deps, question, call);
+  const tried: Tried = { cycles: 0, corrections: 0, bestText: "", partialText: "", lastFailure: undefined };
+  const cuts = createCutAnswers();
+  while (tried.cycles < deps.maxCycles && !cuts.isFinal()) {
+    tried.cycles += 1;
+    if (tried.cycles > 1) await pause(deps, tried.cycles, call);
+    const main = await askMain(deps, { ...question, prompt: cuts.promptFor(question.prompt) }, call);
     if (main instanceof AppError) {
       const saved = answerIn(main, question);
-      if (saved?.kind === "valid") return finished(deps, saved.answer, NOTHING_SEEN);
-      if (!main.retryable) throw main;
-      lastFailure = main;
-      partialText = longer(partialText, saved?.bestText ?? "");
-      continue;
+      if (saved?.kind === "valid") return finished(deps, saved.answer, spentOf(main) ?? NOTHING_SEEN);
+      if (main.reason === "cut") cuts.add(undefined, undefined);
+      tried.lastFailure = main;
+      tried.partialText = longer(tried.partialText, saved?.bestText ?? "");
+      if (main.retryable) continue;
+      if (cuts.longest() === undefined) throw main;
+      break;
     }
     const extraction = extractJsonFromOutput(main.text, question.schema, { prompt: question.echo, cut: main.cut });
     if (extraction.kind === "valid") {
       if (extraction.repaired) deps.log.debug("The answer was not valid JSON; it was repaired locally.");
       return finished(deps, extraction.answer, main);
     }
-    lastFailure = undefined;
+    tried.lastFailure = undefined;
     deps.log.warn(`Main search failed: ${INVALID_BECAUSE[extraction.reason]}`);
-    bestText = longer(bestText, extraction.bestText);
+    tried.bestText = longer(tried.bestText, extraction.bestText);
     // Text that ends in the middle of the report cannot be made whole by formatting it.
-    if (extraction.reason === "cut") continue;
-    corrections += 1;
+    if (extraction.reason === "cut") {
+      cuts.add(extraction.report, main);
+      continue;
+    }
+    tried.corrections += 1;
     const corrected = await correctJsonOutput(deps, { output: main.text, schema: question.schema }, call);
     if (corrected !== undefined) return finished(deps, corrected, main);
   }
-  throw exhausted({ cycles: deps.maxCycles, corrections, bestText, partialText, lastFailure });
+  const longest = cuts.longest();
+  if (longest === undefined) throw exhausted(tried);
+  return incomplete(deps, longest);
 }
+
+/** E9: it was paid for, and most of it is there. */
+function incomplete(deps: SearchDeps, { report, main }: CutAnswer): Research {
+  deps.log.warn("The answer breaks off; its longest text is returned as incomplete.");
+  const answer = { success: true, verified: false, report, metadata: { sources_visited: [], search_queries_used: [] } };
+  return { ...finished(deps, answer, main), incomplete: true };
+}
+
+const spentOf = (failure: AppError): Answer | undefined =>
+  failure instanceof PaidFailure ? failure.answer : undefined;
 
 const longer = (one: string, other: string): string => (other.length > one.length ? other : one);
 
@@ -134,9 +153,14 @@ async function ask(
   request: Pick<AskRequest, "prompt" | "purpose" | "model">,
 ): Promise<Answer> {
   const { signal, onActivity } = call;
-  const answer = await deps.backend.ask({ ...request, signal, onActivity, log: deps.log });
-  call.onAnswer(answer);
-  return answer;
+  try {
+    const answer = await deps.backend.ask({ ...request, signal, onActivity, log: deps.log });
+    call.onAnswer(answer);
+    return answer;
+  } catch (error) {
+    if (error instanceof PaidFailure) call.onAnswer(error.answer);
+    throw error;
+  }
 }
 
 /** Asks Gemini to bring an output into the schema. Undefined when that fails; the reason is logged. */
@@ -194,10 +218,12 @@ function finished(
     sources: isReported ? main.sources : sources_visited.map((url) => ({ url, title: "" })),
     queries: main.queries.length > 0 ? main.queries : search_queries_used,
     searchSuggestions: main.searchSuggestions,
+    incomplete: false,
   };
 }
 
-interface Exhausted {
+/** What became of the tries so far. */
+interface Tried {
   cycles: number;
   corrections: number;
   /** Of answers that arrived but could not be used. */
@@ -207,7 +233,7 @@ interface Exhausted {
   lastFailure: AppError | undefined;
 }
 
-function exhausted({ cycles, corrections, bestText, partialText, lastFailure }: Exhausted): AppError {
+function exhausted({ cycles, corrections, bestText, partialText, lastFailure }: Tried): AppError {
   const tried = `${cycles} ${cycles === 1 ? "try" : "tries"} and ${corrections} ${corrections === 1 ? "correction" : "corrections"}`;
   // Google away or refusing is another matter than a model that cannot write JSON.
   if (lastFailure !== undefined && bestText === "") {

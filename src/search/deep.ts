@@ -14,6 +14,8 @@ export interface Round {
   queries: string[];
   /** Google's Search Suggestions for this round, as HTML. */
   searchSuggestions: string[];
+  /** The report breaks off. */
+  incomplete: boolean;
   model: string;
 }
 
@@ -76,6 +78,10 @@ async function nextRound(
       call,
     );
     const round = roundOf(roundNumber, research);
+    if (isWorse(round, current)) {
+      deps.log.warn(`Round ${roundNumber} failed: its report breaks off.`);
+      return { ...progress, iterations: roundNumber };
+    }
     await search.onRound(round);
     deps.log.info(`Round ${roundNumber} completed, verified: ${round.verified}`);
     return { iterations: roundNumber, rounds: [...progress.rounds, round] };
@@ -86,6 +92,10 @@ async function nextRound(
     return { ...progress, iterations: roundNumber };
   }
 }
+
+/** A check that breaks off counts only against a result that breaks off earlier. */
+const isWorse = (round: Round, current: Round | undefined): boolean =>
+  current !== undefined && round.incomplete && !(current.incomplete && round.report.length > current.report.length);
 
 function questionFor(
   deps: SearchDeps,

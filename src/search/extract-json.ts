@@ -10,7 +10,13 @@ import type { AnswerSchema, ResearchAnswer } from "./schemas.ts";
 
 export type Extraction =
   | { kind: "valid"; answer: ResearchAnswer; repaired: boolean }
-  | { kind: "invalid"; reason: "no_json" | "schema" | "echo" | "cut"; bestText: string };
+  | {
+      kind: "invalid";
+      reason: "no_json" | "schema" | "echo" | "cut";
+      bestText: string;
+      /** Of a cut answer: its report as far as it came, or the whole text where that is prose. */
+      report?: string | undefined;
+    };
 
 export interface ExtractOptions {
   /** What was asked: an answer that only repeats it is none. */
@@ -51,13 +57,20 @@ export function extractJsonFromOutput(output: string, schema: AnswerSchema, opti
     if (candidates.length > 0) seen.note("schema");
   }
   if (options.cut === true) seen.note("cut", reportSoFar(text));
-  return { kind: "invalid", reason: seen.reason, bestText: seen.bestText };
+  const { reason, bestText } = seen;
+  return reason === "cut"
+    ? { kind: "invalid", reason, bestText, report: seen.cutReport ?? proseIn(text) }
+    : { kind: "invalid", reason, bestText };
 }
+
+/** Half an object without a report is no text for people. */
+const proseIn = (text: string): string | undefined => (/[{[]/.test(text) ? undefined : text);
 
 /** Of an answer that was cut off, what it says so far: the JSON around it helps nobody. */
 function reportSoFar(text: string): string | undefined {
   const [first] = findCandidates(text);
-  return first === undefined ? undefined : reportOf(readAnchored(text.slice(first.start, first.limit))?.value);
+  const value = first === undefined ? undefined : readAnchored(text.slice(first.start, first.limit))?.value;
+  return value?.["success"] === false ? undefined : reportOf(value);
 }
 
 function reportOf(value: unknown): string | undefined {
@@ -71,6 +84,7 @@ type Accept = (value: unknown, repaired: boolean) => Extraction | undefined;
 class Findings {
   reason: "no_json" | "schema" | "echo" | "cut" = "no_json";
   bestText: string;
+  cutReport: string | undefined;
 
   constructor(output: string) {
     this.bestText = output;
@@ -79,7 +93,9 @@ class Findings {
   note(reason: "schema" | "echo" | "cut", report?: string): void {
     const rank = ["no_json", "schema", "echo", "cut"];
     if (rank.indexOf(reason) > rank.indexOf(this.reason)) this.reason = reason;
-    if (report !== undefined) this.bestText = report;
+    if (report === undefined) return;
+    this.bestText = report;
+    if (reason === "cut") this.cutReport = report;
   }
 }
 

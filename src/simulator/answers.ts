@@ -7,7 +7,7 @@ import type { AnswerName, Step } from "./scenario.ts";
 
 export interface AnswerText {
   text: string;
-  finishReason: "STOP" | "MAX_TOKENS";
+  finishReason: string;
 }
 
 interface AnswerObject {
@@ -97,6 +97,6 @@ export function wordAnswer(step: Step, reading: PromptReading, research: Researc
   const answer = reading.kind === "correct_json" ? correctedAnswer(reading) : researchAnswer(step, reading, research);
   return {
     text: step.text ?? WORDINGS[step.answer](answer, reading),
-    finishReason: step.answer === "truncated" ? "MAX_TOKENS" : "STOP",
+    finishReason: step.finish ?? (step.answer === "truncated" ? "MAX_TOKENS" : "STOP"),
   };
 }

@@ -4,6 +4,7 @@ import { wordAnswer, type AnswerText } from "./answers.ts";
 import {
   findingsIn,
   groundingFor,
+  retrieved,
   searchSummary,
   urlContextFor,
   type GroundingMetadata,
@@ -23,9 +24,9 @@ interface FunctionCall {
 
 export interface ModelTurn {
   text: string;
-  finishReason: "STOP" | "MAX_TOKENS";
+  finishReason: string;
   calls: FunctionCall[];
-  groundingMetadata?: GroundingMetadata;
+  groundingMetadata?: Partial<GroundingMetadata>;
   urlContextMetadata?: UrlContextMetadata;
 }
 
@@ -37,6 +38,12 @@ interface TurnInput {
 }
 
 const OPENED_PAGES = 2;
+
+/** As Google sends it for searches that brought nothing. */
+const NO_EVIDENCE: Record<"empty" | "bare", Partial<GroundingMetadata>> = {
+  empty: {},
+  bare: { webSearchQueries: [""], groundingChunks: [{}] },
+};
 
 /** Clients send the id of a function call back with its result: it tells to which exchange the result belongs. */
 const CALL_ID = /^sim-(\w+)-/;
@@ -77,14 +84,14 @@ function nextCalls({ request, reading, exchange, scenario }: TurnInput): ModelTu
 function withEvidence(input: TurnInput, answer: AnswerText, findings: Findings): ModelTurn {
   const tools = toolNames(input.request);
   const plainUrls = input.scenario.plain_urls;
-  const opened = findings.pages.slice(0, OPENED_PAGES).map((page) => page.url);
+  const { grounding } = input.exchange.step;
+  const evidence =
+    grounding === undefined ? groundingFor(answer.text, findings, { plainUrls }) : NO_EVIDENCE[grounding];
   return {
     ...answer,
     calls: [],
-    ...(tools.includes("googleSearch") && {
-      groundingMetadata: groundingFor(answer.text, findings, { plainUrls }),
-    }),
-    ...(tools.includes("urlContext") && { urlContextMetadata: urlContextFor(opened) }),
+    ...(tools.includes("googleSearch") && { groundingMetadata: evidence }),
+    ...(tools.includes("urlContext") && { urlContextMetadata: urlContextFor(findings.pages.map((page) => page.url)) }),
   };
 }
 
@@ -120,7 +127,7 @@ function readPages(input: TurnInput): ModelTurn {
   const urls = new Set(input.reading.question.match(/https?:\/\/[^\s<>"]+/g) ?? []);
   const lines = [...urls].map((url) => `${url} was read by the simulator: "nothing new".`);
   const answer = plainText(input, lines.join("\n"));
-  return { ...answer, calls: [], urlContextMetadata: urlContextFor([...urls]) };
+  return { ...answer, calls: [], urlContextMetadata: retrieved([...urls]) };
 }
 
 export function takeTurn(input: TurnInput): ModelTurn {

@@ -48,6 +48,16 @@ const ERRORS = {
     message: "Request payload size exceeds the limit: 20971520 bytes.",
     status: "INVALID_ARGUMENT",
   },
+  "location-unsupported": {
+    code: 400,
+    message: "User location is not supported for the API use.",
+    status: "FAILED_PRECONDITION",
+  },
+  "interactions-only": {
+    code: 400,
+    message: "This model only supports Interactions API.",
+    status: "INVALID_ARGUMENT",
+  },
   "route-unknown": { code: 404, message: "Requested entity was not found.", status: "NOT_FOUND" },
   "http-400": {
     code: 400,

@@ -8,7 +8,7 @@ import { redirectLink, type Page } from "./web.ts";
 export interface GroundingMetadata {
   webSearchQueries: string[];
   searchEntryPoint: { renderedContent: string };
-  groundingChunks: { web: { uri: string; title: string } }[];
+  groundingChunks: { web?: { uri: string; title: string } }[];
   groundingSupports: {
     segment: { startIndex?: number; endIndex: number; text: string };
     groundingChunkIndices: number[];
@@ -51,13 +51,23 @@ export function groundingFor(
   };
 }
 
+const status = (name: string, retrievedUrl: string): UrlContextMetadata["urlMetadata"][number] => ({
+  retrievedUrl,
+  urlRetrievalStatus: `URL_RETRIEVAL_STATUS_${name}`,
+});
+
+export const retrieved = (urls: readonly string[]): UrlContextMetadata => ({
+  urlMetadata: urls.map((url) => status("SUCCESS", url)),
+});
+
+/** A model tries more pages than it gets: two are read, the next ones fail, each in its own way. */
 export function urlContextFor(urls: readonly string[]): UrlContextMetadata {
-  return {
-    urlMetadata: urls.map((retrievedUrl) => ({
-      retrievedUrl,
-      urlRetrievalStatus: "URL_RETRIEVAL_STATUS_SUCCESS",
-    })),
-  };
+  const failures = ["ERROR", "PAYWALL", "UNSAFE"].flatMap((name, index) => {
+    const url = urls[index + 2];
+    return url === undefined ? [] : [status(name, url)];
+  });
+  const invented = status("ERROR", "https://unreachable.example/never-read");
+  return { urlMetadata: [...retrieved(urls.slice(0, 2)).urlMetadata, ...failures, invented] };
 }
 
 /** The text that a search tool's own model call answers with: a line for each page. */

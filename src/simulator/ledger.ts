@@ -19,6 +19,9 @@ export interface LedgerEntry {
   round: number | undefined;
   question: string | undefined;
   tools: string[];
+  generationConfig: Record<string, unknown> | undefined;
+  /** The prompt asks for a shorter answer than the last one. */
+  shorter: boolean;
   /** First 8 hexadecimal digits of the key's SHA-256. */
   key: string | undefined;
   /** The answer, fault or refusal that was served, for example `prose` or `http-503`. */
@@ -52,6 +55,8 @@ const UNKNOWN = {
   round: undefined,
   question: undefined,
   tools: [],
+  generationConfig: undefined,
+  shorter: false,
   key: undefined,
   served: undefined,
   status: undefined,

@@ -3,7 +3,7 @@
 import { exchangeIdIn, takeTurn } from "./generate-content.ts";
 import type { LedgerEntry } from "./ledger.ts";
 import { readPrompt, type PromptReading } from "./prompt.ts";
-import { generateContentRequest, toolNames, type GenerateContentRequest } from "./request.ts";
+import { generateContentRequest, textOf, toolNames, type GenerateContentRequest } from "./request.ts";
 import type { Call, Route, Stage } from "./route.ts";
 import type { Exchange } from "./scenario.ts";
 import { openEntry, refusalOf, refuse, serve } from "./served-call.ts";
@@ -22,6 +22,10 @@ function noteReading(entry: LedgerEntry, request: GenerateContentRequest, readin
   entry.question = reading.question;
   entry.round = reading.round;
   entry.tools = toolNames(request);
+  entry.generationConfig = request.generationConfig;
+  entry.shorter = /Answer again in the same form, with a report of at most \d+ characters\./.test(
+    request.contents.map(textOf).join("\n"),
+  );
 }
 
 function exchangeFor(entry: LedgerEntry, reading: PromptReading, { play }: Stage): Exchange {
@@ -43,6 +47,7 @@ async function generate(call: Call, stage: Stage, match: RegExpExecArray): Promi
   if (request === undefined || reading === undefined) return refuse(call, entry, "body-invalid");
 
   const exchange = exchangeFor(entry, reading, stage);
+  if (exchange.step.refused !== undefined) return refuse(call, entry, exchange.step.refused);
   const { scenario } = stage.play();
   const turn = takeTurn({ request, reading, exchange, scenario });
   const reply = method === "streamGenerateContent" ? streamedReply : wholeReply;
@@ -50,7 +55,9 @@ async function generate(call: Call, stage: Stage, match: RegExpExecArray): Promi
   const fault = entry.turn === "opening" ? exchange.step.fault : undefined;
   entry.served = fault ?? (turn.calls.length > 0 ? "function-calls" : exchange.step.answer);
   const latencyMs = exchange.step.latency_ms ?? scenario.latency_ms;
-  return serve(call, entry, { reply: reply({ request, turn, model }), fault, latencyMs });
+  // Only an answer ends oddly; what leads to it is as always.
+  const step = turn.calls.length > 0 ? {} : exchange.step;
+  return serve(call, entry, { reply: reply({ request, turn, model, step }), fault, latencyMs });
 }
 
 /** What a program asks that wants to know whether its key is good: free at Google too. */

@@ -1,5 +1,6 @@
 /** The scenarios that have a name, for demo, tests and benches. */
 
+import { ENDING_PRESETS } from "./generate-content-presets.ts";
 import { RESEARCH_PRESETS } from "./interaction-presets.ts";
 import { scenarioSchema, type Scenario, type ScenarioInput } from "./scenario.ts";
 
@@ -62,6 +63,7 @@ const PRESETS: readonly ScenarioInput[] = [
     // Eight minutes of research in 24 seconds.
     interactions: { speed: 20 },
   },
+  ...ENDING_PRESETS.map(({ name, step }) => ({ name, tasks: research([step]) })),
   ...RESEARCH_PRESETS,
 ];
 

@@ -47,6 +47,18 @@ const step = z
     fault: z.enum(FAULTS).optional(),
     /** The step is only for this round of a deep search. */
     round: z.int().positive().optional(),
+    /** Google's reason for the end of the answer; what the answer deserves when nothing is said. */
+    finish: z.string().optional(),
+    /** Google refuses the prompt itself, for this reason. */
+    block: z.string().optional(),
+    /** How a stream ends before its time: an error in its place, half a frame, or no reason at its end. */
+    breaks: z.enum(["error", "frame", "silence"]).optional(),
+    /** The request is refused in Google's words. */
+    refused: z.enum(["location-unsupported", "interactions-only"]).optional(),
+    /** Evidence without content: `{}`, or one chunk `{}`. */
+    grounding: z.enum(["empty", "bare"]).optional(),
+    /** Instead of the token counts that fit. */
+    usage: z.record(z.string(), z.unknown()).optional(),
   })
   .refine((value) => (value.answer === "raw") === (value.text !== undefined), {
     error: "`text` belongs to the answer `raw`, and `raw` needs it",
@@ -69,6 +81,7 @@ export const scenarioSchema = z.strictObject({
 });
 
 export type Step = z.output<typeof step>;
+export type StepInput = z.input<typeof step>;
 export type Scenario = z.output<typeof scenarioSchema>;
 export type ScenarioInput = z.input<typeof scenarioSchema>;
 

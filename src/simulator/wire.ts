@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { ModelTurn } from "./generate-content.ts";
 import type { GenerateContentRequest } from "./request.ts";
+import type { Step } from "./scenario.ts";
 
 /** A whole HTTP answer; `frames` are the pieces in which a server would write its body. */
 export interface Reply {
@@ -11,7 +12,10 @@ export interface Reply {
   frames: string[];
 }
 
-type Part = { text: string; thought?: true } | { functionCall: ModelTurn["calls"][number]; thoughtSignature?: string };
+type Part =
+  | { text: string; thought?: true; thoughtSignature?: string }
+  | { toolCall: { toolType: string; id: string; args: unknown } }
+  | { functionCall: ModelTurn["calls"][number]; thoughtSignature?: string };
 
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -50,21 +54,28 @@ function callParts(turn: ModelTurn): Part[] {
   }));
 }
 
-function thoughtParts(request: GenerateContentRequest): Part[] {
-  const wanted = request.generationConfig.thinkingConfig?.includeThoughts === true;
-  return wanted ? [{ text: THOUGHT, thought: true }] : [];
+/** Thoughts come whether they were asked for or not; Google's own tools show as `toolCall` parts. */
+function openingParts({ turn }: WireInput): Part[] {
+  if (turn.text === "" && turn.calls.length === 0) return [];
+  const queries = turn.groundingMetadata?.webSearchQueries ?? [];
+  const search = { toolType: "GOOGLE_SEARCH_WEB", id: "search-1", args: { queries } };
+  return [{ text: THOUGHT, thought: true }, ...(queries.length > 0 ? [{ toolCall: search }] : [])];
 }
+
+/** The last part of an answer holds the signature, often without any text. */
+const SIGNATURE_PART: Part = { text: "", thoughtSignature: SIGNATURE };
 
 interface WireInput {
   request: GenerateContentRequest;
   turn: ModelTurn;
   model: string;
+  step: Pick<Step, "block" | "breaks" | "usage">;
 }
 
-function candidateEnd({ turn }: WireInput): Record<string, unknown> {
+function candidateEnd({ turn, step }: WireInput): Record<string, unknown> {
   const { finishReason, groundingMetadata, urlContextMetadata } = turn;
   return {
-    finishReason,
+    ...(step.breaks === undefined && { finishReason }),
     ...(groundingMetadata !== undefined && { groundingMetadata }),
     ...(urlContextMetadata !== undefined && { urlContextMetadata }),
   };
@@ -72,14 +83,21 @@ function candidateEnd({ turn }: WireInput): Record<string, unknown> {
 
 function documents(input: WireInput, groups: Part[][]): string[] {
   const responseId = randomUUID();
-  const usageMetadata = usageOf(input.request, input.turn);
+  const usageMetadata = { ...usageOf(input.request, input.turn), ...input.step.usage };
+  const { block } = input.step;
+  if (block !== undefined) {
+    const { promptTokenCount, totalTokenCount } = usageMetadata;
+    const promptFeedback = { blockReason: block };
+    return [JSON.stringify({ promptFeedback, usageMetadata: { promptTokenCount, totalTokenCount }, responseId })];
+  }
   return groups.map((parts, index) => {
     const isLast = index === groups.length - 1;
     // An answer without text has content without parts.
     const content = { ...(parts.length > 0 && { parts }), role: "model" };
-    const candidate = { content, ...(isLast && candidateEnd(input)), index: 0 };
+    // Before its end a stream has evidence without content.
+    const end = isLast ? candidateEnd(input) : { groundingMetadata: {} };
     return JSON.stringify({
-      candidates: [candidate],
+      candidates: [{ content, ...end, index: 0 }],
       usageMetadata,
       modelVersion: input.model,
       responseId,
@@ -87,9 +105,13 @@ function documents(input: WireInput, groups: Part[][]): string[] {
   });
 }
 
+/** A turn that calls functions ends with them; one that answers ends with the signature of its thoughts. */
+const closingParts = ({ turn }: WireInput): Part[] =>
+  turn.calls.length > 0 ? callParts(turn) : turn.text === "" ? [] : [SIGNATURE_PART];
+
 export function wholeReply(input: WireInput): Reply {
   const { text } = input.turn;
-  const parts = [...thoughtParts(input.request), ...(text === "" ? [] : [{ text }]), ...callParts(input.turn)];
+  const parts = [...openingParts(input), ...(text === "" ? [] : [{ text }]), ...closingParts(input)];
   return {
     status: 200,
     headers: { "content-type": "application/json; charset=UTF-8" },
@@ -97,13 +119,32 @@ export function wholeReply(input: WireInput): Reply {
   };
 }
 
+const EVENT_END = "\r\n\r\n";
+
 export function streamedReply(input: WireInput): Reply {
   const texts = (input.turn.text.match(CHUNK) ?? []).map((text) => [{ text }]);
-  const groups = [thoughtParts(input.request), ...texts, callParts(input.turn)];
-  const filled = groups.filter((group) => group.length > 0);
+  const groups = [openingParts(input), ...texts, closingParts(input)].filter((group) => group.length > 0);
   return {
     status: 200,
     headers: { "content-type": "text/event-stream" },
-    frames: documents(input, filled.length > 0 ? filled : [[]]).map((json) => `data: ${json}\r\n\r\n`),
+    frames: broken(
+      documents(input, groups.length > 0 ? groups : [[]]).map((json) => `data: ${json}${EVENT_END}`),
+      input.step.breaks,
+    ),
   };
+}
+
+const MID_STREAM_ERROR = {
+  code: 503,
+  message: "The model is overloaded. Please try again later.",
+  status: "UNAVAILABLE",
+};
+
+/** About half of the stream, and then what stands in the place of the rest. */
+function broken(frames: string[], breaks: Step["breaks"]): string[] {
+  if (breaks === undefined) return frames;
+  const half = Math.max(1, Math.ceil(frames.length / 2));
+  const before = frames.slice(0, half);
+  if (breaks === "error") return [...before, `data: ${JSON.stringify({ error: MID_STREAM_ERROR })}${EVENT_END}`];
+  return breaks === "silence" ? before : [...before, (frames[half] ?? frames[0] ?? "").slice(0, 40)];
 }

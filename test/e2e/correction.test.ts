@@ -101,17 +101,58 @@ describe.concurrent("a cycle", () => {
     expect(linesOf(server.stderr(), "[ERROR] JSON correction failed: Google does not allow")).toHaveLength(1);
   });
 
-  test("D5 E6 never accepts a report that was cut off, and does not have it corrected", async (context) => {
+  test("a cut answer is asked for once more, shorter, and its longest text is the result (E9)", async (context) => {
     const scene = await openScene(context, "truncated");
-    const server = await scene.server({ env: { JSON_MAX_RETRIES: "2" } });
-    const { structured } = await server.call("search", { query: QUERY });
-    const { best_text, ...details } = structured["error"].details;
-    expect(structured["error"].code).toBe("EXECUTION_ERROR");
-    expect(details).toEqual({ caution: expect.any(String), retries: 2, corrections: 0 });
-    expect(best_text).toMatch(new RegExp(`^# ${QUERY.replace("?", "\\?")}\n`));
-    expect(best_text).not.toContain("Simulated by");
-    expect(scene.gemini.ledger.countByKind()).toEqual({ search: 2 });
+    const server = await scene.server();
+    const { isError, structured, text } = await server.call("search", { query: QUERY });
+    expect(isError).toBe(false);
+    expect(structured).toMatchObject({
+      success: true,
+      incomplete: true,
+      note: expect.stringMatching(/^This text breaks off/),
+      result: expect.stringMatching(new RegExp(`^# ${QUERY.replace("?", "\\?")}\n`)),
+    });
+    expect(structured["result"]).not.toContain("Simulated by");
+    expect(structured["metadata"].sources_visited.length).toBeGreaterThan(0);
+    expect(untold(text, structured)).toEqual([]);
+    const entries = scene.gemini.ledger.entries();
+    expect(entries.map(({ kind, shorter }) => [kind, shorter])).toEqual([
+      ["search", false],
+      ["search", true],
+    ]);
     expect(linesOf(server.stderr(), "[WARN] Main search failed: the answer breaks off")).toHaveLength(2);
+  });
+
+  test("a shorter answer that is whole is a whole answer (E9)", async (context) => {
+    const scene = await openScene(context, { name: "cut once", tasks: { search: [{ answer: "truncated" }, {}] } });
+    const server = await scene.server();
+    const { structured } = await server.call("search", { query: QUERY });
+    expect(structured).toMatchObject({ success: true, result: expect.stringContaining("Simulated by") });
+    expect(structured).not.toHaveProperty("incomplete");
+    expect(scene.gemini.ledger.countByKind()).toEqual({ search: 2 });
+  });
+
+  test("with a single cycle a cut answer is returned at once (E9)", async (context) => {
+    const scene = await openScene(context, "truncated");
+    const server = await scene.server({ env: ONCE });
+    const { structured } = await server.call("search", { query: QUERY });
+    expect(structured).toMatchObject({ success: true, incomplete: true });
+    expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
+  });
+
+  test("a verification that breaks off is a failed round, and a first round that does is better than nothing (E9)", async (context) => {
+    const cut = [{ answer: "truncated" as const }];
+    const checks = await openScene(context, { name: "cut checks", tasks: { verify: cut } });
+    const server = await checks.server();
+    const checked = await server.call("deep_search", { query: QUERY, max_iterations: 2 });
+    expect(checked.structured).toMatchObject({ success: true, verified: false, metadata: { iterations: 2 } });
+    expect(checked.structured["metadata"].rounds).toHaveLength(1);
+    expect(checked.structured).not.toHaveProperty("incomplete");
+    const first = await openScene(context, { name: "cut first", tasks: { deep_search: cut, verify: cut } });
+    const other = await first.server();
+    const begun = await other.call("deep_search", { query: QUERY, max_iterations: 2 });
+    expect(begun.structured).toMatchObject({ success: true, verified: false, incomplete: true });
+    expect(begun.structured["note"]).toMatch(/^This text breaks off/);
   });
 
   test("D3 does not take an echo of the example for a result", async (context) => {

@@ -12,7 +12,7 @@ const MAX_SUGGESTION_CHARACTERS = 100_000;
 
 export class StreamedResponse {
   text = "";
-  /** A chunk has arrived: what answers is Google, and what is missing broke off. */
+  /** A chunk of Google's has arrived: what is missing afterwards broke off. */
   hasBegun = false;
   finishReason: string | undefined;
   blockReason: string | undefined;
@@ -31,10 +31,10 @@ export class StreamedResponse {
   }
 
   add(received: unknown): void {
-    this.hasBegun = true;
     const chunk = responseChunk.safeParse(received).data;
     if (chunk === undefined) return;
     const [candidate] = chunk.candidates;
+    this.hasBegun ||= candidate !== undefined || chunk.usageMetadata !== undefined;
     if (candidate !== undefined) this.#addCandidate(candidate);
     this.model = readModelName(chunk.modelVersion) ?? this.model;
     this.blockReason = chunk.promptFeedback?.blockReason ?? this.blockReason;

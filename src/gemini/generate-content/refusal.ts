@@ -1,0 +1,30 @@
+/** Refusals of generateContent requests whose HTTP status alone would give the wrong advice. */
+
+import { AppError } from "../../errors.ts";
+import { statusOf } from "../failures.ts";
+
+/** Undefined for everything that its status describes well. Google's text only sorts it and is never quoted. */
+export function knownRefusal(error: unknown, model: string): AppError | undefined {
+  if (statusOf(error) !== 400 || !(error instanceof Error)) return undefined;
+  if (/location is not supported/i.test(error.message)) {
+    return new AppError({
+      code: "GEMINI_UNAVAILABLE",
+      message: "Google does not offer the Gemini API at this server's location.",
+      suggestion:
+        "Run the server where the Gemini API is available, reach Google through a proxy there (HTTPS_PROXY), or use Vertex AI.",
+      reason: "config",
+      cause: error,
+    });
+  }
+  if (/only supports? (?:the )?Interactions API/i.test(error.message)) {
+    return new AppError({
+      code: "EXECUTION_ERROR",
+      message: `The model ${model} cannot search: Google serves it through the Interactions API only.`,
+      suggestion:
+        "Unset GEMINI_MODEL or set it to a current Gemini model; Deep Research agents belong to start_deep_research.",
+      reason: "config",
+      cause: error,
+    });
+  }
+  return undefined;
+}

@@ -1,0 +1,50 @@
+/** Answers that break off inside their report: the next one is asked to be shorter, the longest is kept. */
+
+import type { Answer } from "../gemini/ask.ts";
+import { isEcho } from "./echo.ts";
+
+/** The first cut asks for a shorter answer; a second one shows that asking does not help. */
+const MAX_CUTS = 2;
+
+const MIN_REPORT_CHARACTERS = 1_000;
+/** Where nothing was written at all, because thinking used up the tokens. */
+const DEFAULT_REPORT_CHARACTERS = 4_000;
+
+export interface CutAnswer {
+  report: string;
+  main: Answer;
+}
+
+export interface CutAnswers {
+  /** `report` is undefined when the answer broke off before its report began. */
+  add(report: string | undefined, main: Answer | undefined): void;
+  /** No further try. */
+  isFinal(): boolean;
+  longest(): CutAnswer | undefined;
+  /** The prompt as it is; after a cut with the request for a shorter answer. */
+  promptFor(prompt: string): string;
+}
+
+export function createCutAnswers(): CutAnswers {
+  let cuts = 0;
+  let longest: CutAnswer | undefined;
+  return {
+    add: (report, main) => {
+      cuts += 1;
+      if (report === undefined || main === undefined || !isResult(report)) return;
+      if (longest === undefined || report.length > longest.report.length) longest = { report, main };
+    },
+    isFinal: () => cuts >= MAX_CUTS,
+    longest: () => longest,
+    promptFor: (prompt) => {
+      if (cuts === 0) return prompt;
+      const half = Math.max(MIN_REPORT_CHARACTERS, Math.round((longest?.report.length ?? 0) / 2));
+      const characters = longest === undefined ? DEFAULT_REPORT_CHARACTERS : half;
+      return `${prompt}\n\nThe last answer to this task was too long and was cut off. Answer again in the same form, with a report of at most ${characters} characters.`;
+    },
+  };
+}
+
+const isResult = (report: string): boolean =>
+  report.trim() !== "" &&
+  !isEcho({ success: true, report, metadata: { sources_visited: [], search_queries_used: [] } }, undefined);
