@@ -11,6 +11,7 @@ import { pricedBy } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
 import { AppError } from "./errors.ts";
 import type { Backend } from "./gemini/ask.ts";
+import { FIRECRAWL_IS_IDLE, hasFirecrawl } from "./gemini/firecrawl.ts";
 import type { OperationDeps } from "./operations/operation.ts";
 import { systemClock } from "./platform/clock.ts";
 import { createLog, type Log, type LogLevel } from "./platform/log.ts";
@@ -208,8 +209,9 @@ async function createBackend(parts: Parts): Promise<Backend> {
     log,
   };
   const api = observedBackend(createApiBackend(options));
-  if (settings.SEARCH_BACKEND === "api") return api;
-  const cli = observedBackend(await createCli(parts));
+  const cli = settings.SEARCH_BACKEND === "api" ? undefined : observedBackend(await createCli(parts));
+  if (hasFirecrawl(settings) && cli?.isInstalled() !== true) log.warn(FIRECRAWL_IS_IDLE);
+  if (cli === undefined) return api;
   if (settings.SEARCH_BACKEND === "cli") return cli;
   const { createAutoBackend } = await import("./gemini/choose.ts");
   return createAutoBackend({ cli, api, apiReady: vertex || settings.GEMINI_API_KEY !== undefined, log });
@@ -226,7 +228,10 @@ async function createCli({ config, log, redact, shutdown, stateDir, store }: Par
   return createCliBackend({
     environment,
     home: join(stateDir, "gemini-cli"),
-    systemPromptFile: join(PROMPTS_DIR, "cli-system-prompt.md"),
+    systemPromptFile: join(
+      PROMPTS_DIR,
+      hasFirecrawl(settings) ? "cli-system-prompt-firecrawl.md" : "cli-system-prompt.md",
+    ),
     timeoutMs: settings.GEMINI_SEARCH_TIMEOUT,
     progressLogIntervalMs: settings.PROGRESS_LOG_INTERVAL,
     apiKey: settings.GEMINI_API_KEY,

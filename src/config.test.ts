@@ -71,8 +71,7 @@ test("B6 the database stands in the config directory, also under another name", 
 describe("B1 B3 B4 B7 a value", () => {
   test.each([
     ["DEEP_SEARCH_MAX_ITERATIONS", "", 5],
-    ["DEEP_SEARCH_MAX_ITERATIONS", "0", 2],
-    ["DEEP_SEARCH_MAX_ITERATIONS", "10", 10],
+    ["DEEP_SEARCH_MAX_ITERATIONS", "20", 20],
     ["GEMINI_SEARCH_TIMEOUT", undefined, 300_000],
     ["GEMINI_SEARCH_TIMEOUT", "60000", 60_000],
     ["JSON_MAX_RETRIES", "10", 10],
@@ -92,7 +91,6 @@ describe("B1 B3 B4 B7 a value", () => {
   });
 
   test.each([
-    ["DEEP_SEARCH_MAX_ITERATIONS", "11", 5],
     ["DEEP_SEARCH_MAX_ITERATIONS", "2.5", 5],
     ["JSON_MAX_RETRIES", "0", 3],
     ["JSON_MAX_RETRIES", "11", 3],
@@ -105,6 +103,17 @@ describe("B1 B3 B4 B7 a value", () => {
     expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} has a value that cannot be used`))]);
     expect(warnings[0]).not.toContain(value);
   });
+});
+
+test.each([
+  ["21", 20],
+  ["1000000", 20],
+  ["1", 2],
+  ["0", 2],
+])("DEEP_SEARCH_MAX_ITERATIONS=%s becomes %s with a warning (B3)", (value, expected) => {
+  const { settings, warnings } = load({ environment: { DEEP_SEARCH_MAX_ITERATIONS: value } });
+  expect(settings.DEEP_SEARCH_MAX_ITERATIONS).toBe(expected);
+  expect(warnings).toEqual([`DEEP_SEARCH_MAX_ITERATIONS is out of bounds; ${expected} is used instead.`]);
 });
 
 test("secrets: every secret in use is known to the redactor, wherever it was set", () => {

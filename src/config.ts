@@ -187,6 +187,9 @@ function readSettings(layers: Environment[], warnings: string[]): SettingValues 
         continue;
       } else {
         values[name] = parsed.data;
+        // A bound moved it. Numbers only: other values are rewritten on purpose.
+        if (typeof parsed.data === "number" && parsed.data !== Number(candidate.raw))
+          warnings.push(`${candidate.key} is out of bounds; ${parsed.data} is used instead.`);
       }
       break;
     }

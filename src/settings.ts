@@ -21,7 +21,7 @@ export const SETTINGS = {
     schema: text,
     default: undefined,
     about:
-      "Model for searches. Unset: the Gemini CLI uses its current Flash model (with a Google login: its own choice), the API backend its built-in default.",
+      "Model for searches. Unset: the Gemini CLI chooses its own, the API backend uses its built-in default. `flash` saves the CLI a paid call that chooses.",
     flag: "model",
   }),
   GEMINI_CORRECTION_MODEL: setting<string | undefined>({
@@ -34,10 +34,9 @@ export const SETTINGS = {
     schema: z.coerce
       .number()
       .int()
-      .max(10)
-      .transform((rounds) => Math.max(2, rounds)),
+      .transform((rounds) => Math.min(20, Math.max(2, rounds))),
     default: 5,
-    about: "Most rounds of a deep_search (2 to 10).",
+    about: "Max rounds of a deep_search (2 to 20).",
   }),
   GEMINI_SEARCH_TIMEOUT: setting({
     schema: wholeNumber(1_000, 3_600_000),

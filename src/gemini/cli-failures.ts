@@ -133,6 +133,18 @@ const refused = (message: string, suggestion: string, reason: FailureReason): Fa
   reason,
 });
 
+const TOO_MANY_TURNS = refused(
+  "The Gemini CLI reached its limit of turns in one session.",
+  "Raise model.maxSessionTurns in its settings, or ask a narrower question.",
+  "config",
+);
+
+const INVALID_REQUEST = refused(
+  "Google refused the request as invalid.",
+  "Check GEMINI_MODEL, or ask a shorter question.",
+  "input",
+);
+
 const EXIT_CODES: Record<number, Failure> = {
   41: AUTH,
   42: refused("The Gemini CLI found no input.", "Ask a question that is not empty.", "input"),
@@ -146,11 +158,7 @@ const EXIT_CODES: Record<number, Failure> = {
     "Correct or delete .gemini/settings.json in the folder gemini-cli of the config directory.",
     "config",
   ),
-  53: refused(
-    "The Gemini CLI reached its limit of turns in one session.",
-    "Raise model.maxSessionTurns in its settings, or ask a narrower question.",
-    "config",
-  ),
+  53: TOO_MANY_TURNS,
   54: refused(
     "A tool of the Gemini CLI failed for good, most likely because the disk is full.",
     "Free some disk space.",
@@ -167,8 +175,9 @@ const EXIT_CODES: Record<number, Failure> = {
     "Put Node.js on the PATH of this server.",
     "config",
   ),
-  130: { ...NO_ANSWER, message: "The Gemini CLI was interrupted from outside." },
 };
+
+const INTERRUPTED: Failure = { ...NO_ANSWER, message: "The Gemini CLI was interrupted from outside." };
 
 interface Words {
   output: CliOutput;
@@ -179,6 +188,8 @@ interface Words {
 function exited(code: number | undefined, signal: string | undefined, words: Words): Failure {
   if (signal !== undefined) return { ...NO_ANSWER, message: "The Gemini CLI was killed from outside, or crashed." };
   if (code === 41) return byWords(SIGN_IN_WORDS, words) ?? AUTH;
+  // An expired login ends with 130, as if somebody had interrupted it.
+  if (code === 130) return byWords(SIGN_IN_WORDS, words) ?? INTERRUPTED;
   const known = EXIT_CODES[code ?? 0];
   if (known !== undefined) return known;
   // The CLI leaves with the HTTP status of the refusal, of which only the last eight bits arrive.
@@ -197,7 +208,7 @@ function byHttpStatus(status: number): Failure {
   if (status === 404) return BAD_MODEL;
   if (status === 429) return RATE_LIMIT;
   if (status === 408 || status === 409 || status >= 499) return OVERLOADED;
-  return refused("Google refused the request as invalid.", "Check GEMINI_MODEL, or ask a shorter question.", "input");
+  return INVALID_REQUEST;
 }
 
 interface Sign {
@@ -221,7 +232,7 @@ const SIGN_IN_WORDS: readonly Sign[] = [
   },
   {
     pattern:
-      /API_KEY_INVALID|API key not valid|API key expired|PERMISSION_DENIED|UNAUTHENTICATED|FatalAuthenticationError/,
+      /API_KEY_INVALID|API key not valid|API key expired|PERMISSION_DENIED|UNAUTHENTICATED|FatalAuthenticationError|Please set an Auth method|invalid_grant|Manual authorization is required|Authentication (?:cancelled|timed out)|Failed to (?:login|authenticate)/,
     failure: AUTH,
   },
 ];
@@ -236,6 +247,16 @@ const OTHER_WORDS: readonly Sign[] = [
     ),
   },
   { pattern: /\b(?:code|status): 404\b|"code":404\b|ModelNotFoundError/, failure: BAD_MODEL },
+  { pattern: /Maximum session turns exceeded|Reached max session turns/i, failure: TOO_MANY_TURNS },
+  {
+    pattern: /location is not supported/i,
+    failure: refused(
+      "Google does not offer the Gemini API at this server's location.",
+      "Run the server where it is available, reach Google through a proxy there (HTTPS_PROXY), or use Vertex AI.",
+      "config",
+    ),
+  },
+  { pattern: /INVALID_ARGUMENT|\b(?:code|status): 400\b|"code":\s*400\b/, failure: INVALID_REQUEST },
   { pattern: /RESOURCE_EXHAUSTED|QuotaError|\bstatus: 429\b/, failure: RATE_LIMIT },
   { pattern: /overloaded|"UNAVAILABLE"|\bstatus: 5\d\d\b/, failure: OVERLOADED },
   {

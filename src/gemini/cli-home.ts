@@ -43,12 +43,7 @@ export function createCliHome({ home, log }: { home: string; log: Log }): CliHom
       const settings = await updateSettingsFile(join(home, ".gemini"), request.managed, log);
       const room = join(rooms, randomBytes(8).toString("hex"));
       try {
-        return await furnish(
-          room,
-          settingsForCall(settings, { purpose: request.purpose, signInType: request.signIn.type }),
-          request.signIn,
-          log,
-        );
+        return await furnish(room, settingsForCall(settings, { purpose: request.purpose }), request.signIn, log);
       } catch (error) {
         await removeRoom(room, log);
         throw error;

@@ -141,3 +141,35 @@ test("figures that nobody can count with are none", () => {
   const event = { type: "result", status: "success", stats: { models: { a: model, b: model } } };
   expect(read([JSON.stringify(event)]).output.stats).toMatchObject({ input: 0, output: 16, cached: 0, total: 0 });
 });
+
+test("flat totals of versions 0.11 to 0.33 count, with the model of the first line (E8)", () => {
+  const lines = (model: string, stats: unknown): string[] => [
+    `${JSON.stringify({ type: "init", model })}\n`,
+    `${JSON.stringify({ type: "message", role: "assistant", content: "x" })}\n`,
+    `${JSON.stringify({ type: "result", status: "success", stats })}\n`,
+  ];
+  const flat = { total_tokens: 130, input_tokens: 100, output_tokens: 20, cached: 5, duration_ms: 9, tool_calls: 1 };
+  expect(read(lines("gemini-2.5-pro", flat)).output.stats).toEqual({
+    input: 100,
+    output: 20,
+    cached: 5,
+    total: 130,
+    idle: false,
+    model: "gemini-2.5-pro",
+  });
+  expect(read(lines("auto-gemini-3", flat)).output.stats?.model).toBeUndefined();
+  const foreign = {
+    ...flat,
+    input_tokens: -75_000_000,
+    output_tokens: "<b>many</b>",
+    cached: 0.5,
+    total_tokens: 1e300,
+  };
+  expect(read(lines("<script>", foreign)).output.stats).toMatchObject({
+    input: 0,
+    output: 0,
+    cached: 0,
+    total: 0,
+    model: undefined,
+  });
+});

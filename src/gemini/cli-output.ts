@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { describeToolCall } from "./cli-tools.ts";
+import { readModelName, readTokenCount } from "./token-count.ts";
 
 export interface CliOutput {
   format: "events" | "object" | "plain";
@@ -35,6 +36,7 @@ export interface OutputReader {
 const eventLine = z.object({
   type: z.enum(["init", "message", "tool_use", "tool_result", "error", "result"]),
   role: z.string().optional().catch(undefined),
+  model: z.string().optional().catch(undefined),
   content: z.string().optional().catch(undefined),
   tool_name: z.string().optional().catch(undefined),
   parameters: z.unknown().optional(),
@@ -60,6 +62,7 @@ export function createOutputReader(hooks: ReaderHooks): OutputReader {
   const output = { text: "", finished: false, succeeded: undefined as boolean | undefined };
   const errors: string[] = [];
   let stats: CliStats | undefined;
+  let initModel: string | undefined;
 
   const say = (content: string): void => {
     // What was said before and after a tool call are two paragraphs.
@@ -70,6 +73,8 @@ export function createOutputReader(hooks: ReaderHooks): OutputReader {
 
   const onEvent = (event: Event): void => {
     sawEvents = true;
+    // `auto` and the like are no models but ways to choose one.
+    if (event.type === "init" && event.model?.startsWith("auto") === false) initModel = readModelName(event.model);
     if (event.type === "message" && event.role === "assistant") say(event.content ?? "");
     if (event.type === "tool_use") {
       newTurn = true;
@@ -81,7 +86,7 @@ export function createOutputReader(hooks: ReaderHooks): OutputReader {
       output.finished = true;
       output.succeeded = event.status !== "error";
       if (event.error !== undefined) errors.push(event.error.message);
-      stats = readStats(event.stats);
+      stats = readStats(event.stats, initModel);
       hooks.onFinished();
     }
   };
@@ -138,7 +143,7 @@ function readWhole(printed: string): CliOutput {
   return { format: "plain", text, finished: false, succeeded: undefined, errors: [], stats: undefined };
 }
 
-const count = z.number().min(0).max(Number.MAX_SAFE_INTEGER).catch(0);
+const count = z.unknown().transform((value) => readTokenCount(value) ?? 0);
 
 /** The two output formats count the same under different names. */
 const eventTokens = z.object({ input_tokens: count, output_tokens: count, cached: count, total_tokens: count });
@@ -152,9 +157,17 @@ interface Tokens {
   total: number;
 }
 
-function readStats(value: unknown): CliStats | undefined {
+/** Versions 0.11 to 0.33 print totals only; the model is the one that `init` named. */
+function readFlatStats(value: unknown, initModel: string | undefined): CliStats | undefined {
+  const flat = eventTokens.safeParse(value).data;
+  if (flat === undefined) return undefined;
+  const { input_tokens: input, output_tokens: output, cached, total_tokens: total } = flat;
+  return { input, output, cached, total, idle: total === 0 && input + output === 0, model: initModel };
+}
+
+function readStats(value: unknown, initModel?: string): CliStats | undefined {
   const models = z.object({ models: z.record(z.string(), z.unknown()) }).safeParse(value).data?.models;
-  if (models === undefined) return undefined;
+  if (models === undefined) return readFlatStats(value, initModel);
   const counted = Object.entries(models).map(([name, entry]) => readModel(name, entry));
   const sum = (part: keyof Tokens): number => counted.reduce((total, { tokens }) => total + tokens[part], 0);
   const byOutput = counted.toSorted((a, b) => b.tokens.output - a.tokens.output);
@@ -165,7 +178,7 @@ function readStats(value: unknown): CliStats | undefined {
     cached: sum("cached"),
     total: sum("total"),
     idle: counted.length === 0,
-    model: main?.name,
+    model: readModelName(main?.name),
   };
 }
 

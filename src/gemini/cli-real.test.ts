@@ -73,7 +73,7 @@ test("C4: a search is three lean requests, and the real sources come back", asyn
   const tools = ["web_fetch", "google_web_search"];
   expect(requests()).toEqual([
     { kind: "search", model: "gemini-3.8-flash", tools },
-    { kind: "web_search", model: "gemini-3.8-flash", tools: ["googleSearch"] },
+    { kind: "web_search", model: expect.any(String), tools: ["googleSearch"] },
     { kind: "search", model: "gemini-3.8-flash", tools },
   ]);
   expect(answer).toMatchObject({ backend: "cli", cut: false, model: "gemini-3.8-flash" });
@@ -92,7 +92,7 @@ test.each(["flash", "gemini-3.5-flash", undefined])(
   async (model) => {
     const answer = await backend().ask(question({ model }));
     expect(requests().filter(({ kind }) => kind === "web_search")).toEqual([
-      { kind: "web_search", model: "gemini-3.8-flash", tools: ["googleSearch"] },
+      { kind: "web_search", model: expect.any(String), tools: ["googleSearch"] },
     ]);
     expect(answer.sources).not.toEqual([]);
   },

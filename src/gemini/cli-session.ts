@@ -4,6 +4,7 @@ import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { VisitedSource } from "./ask.ts";
+import { readModelName, readTokenCount } from "./token-count.ts";
 import { isFirecrawl, isWebSearch, readToolUse } from "./cli-tools.ts";
 
 export interface CliSession {
@@ -38,7 +39,7 @@ const message = z.object({
   content: z.unknown().optional(),
   model: z.string().optional().catch(undefined),
   tokens: z
-    .object({ tool: z.number().catch(0) })
+    .object({ tool: z.unknown().transform((value) => readTokenCount(value) ?? 0) })
     .optional()
     .catch(undefined),
   toolCalls: z.array(z.unknown()).optional().catch(undefined),
@@ -77,7 +78,7 @@ function summarise(turns: Message[], calls: ToolCall[]): CliSession {
   return {
     text: texts.join("\n\n"),
     lastTurn: texts.at(-1) ?? "",
-    model: turns.findLast(({ model }) => model !== undefined)?.model,
+    model: readModelName(turns.findLast(({ model }) => model !== undefined)?.model),
     sources: [...sources.values()],
     queries: [...new Set(calls.flatMap(({ name, args }) => readToolUse(name, args).queries))],
     searches: done.filter(({ name }) => isWebSearch(name)).length,

@@ -110,19 +110,18 @@ test("a tool list that is no list, and a hostile name, do no harm", () => {
 
 test("a correction gets no Firecrawl and one tool, since the API refuses a tool without functions", () => {
   const settings = mergeSettings({}, { ...NO_FIRECRAWL, firecrawl: { apiKey: "x" } });
-  const call = settingsForCall(settings, { purpose: "correction", signInType: "gemini-api-key" });
+  const call = settingsForCall(settings, { purpose: "correction" });
   expect(call).not.toHaveProperty("mcpServers");
   expect(call).toMatchObject({ tools: { core: ["google_web_search"] } });
 });
 
-test("the model behind the search tool is fixed with a key, the user's or the CLI's own otherwise", () => {
-  const alias = "modelConfigs.customAliases.web-search.modelConfig.model";
-  const forCall = (settings: Settings, signInType: string): Settings =>
-    settingsForCall(mergeSettings(settings, NO_FIRECRAWL), { purpose: "research", signInType });
-  expect(forCall({}, "gemini-api-key")).toHaveProperty(alias, "gemini-3.8-flash");
-  expect(forCall({}, "oauth-personal")).not.toHaveProperty(alias);
-  const own = { modelConfigs: { customAliases: { "web-search": { modelConfig: { model: "mine" } } } } };
-  expect(forCall(own, "gemini-api-key")).toHaveProperty(alias, "mine");
+test("nothing in our settings names a model, and the user's own choice stays (C3)", () => {
+  const forCall = (settings: Settings): Settings =>
+    settingsForCall(mergeSettings(settings, NO_FIRECRAWL), { purpose: "research" });
+  expect(forCall({})).not.toHaveProperty("model");
+  expect(forCall({})).not.toHaveProperty("modelConfigs");
+  expect(JSON.stringify(forCall({}))).not.toMatch(/flash|gemini-\d/);
+  expect(forCall({ model: { name: "mine" } })).toMatchObject({ model: { name: "mine" } });
 });
 
 test.each([

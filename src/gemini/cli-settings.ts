@@ -15,19 +15,6 @@ export interface Firecrawl {
   apiUrl?: string | undefined;
 }
 
-/**
- * The model behind the CLI's own search and fetch tools, instead of the preview model it ships with.
- * Never the configured one: for names that the CLI rewrites (`flash`, `pro`, `gemini-3.5-flash`)
- * version 0.61 drops the search tool from that request without a word.
- */
-const TOOL_MODEL = "gemini-3.8-flash";
-
-/**
- * Left to itself the CLI asks another model first how hard the task is, by a rubric about editing files: a paid call
- * of 4 KB that says nothing about research. Its own name for its current Flash model skips that.
- */
-const CHOSEN_MODEL = "flash";
-
 const SEARCH_TOOLS = ["google_web_search", "web_fetch"];
 const FIRECRAWL_TOOLS = "mcp_firecrawl_*";
 /** A Firecrawl that hangs delays a search by this much; it never fails one. Also its longest tool call. */
@@ -70,33 +57,14 @@ export function mergeSettings(existing: Settings, managed: ManagedSettings): Set
 }
 
 /** What one call gets: the file above and what depends on the call. */
-export function settingsForCall(
-  settings: Settings,
-  call: { purpose: "research" | "correction"; signInType: string | undefined },
-): Settings {
+export function settingsForCall(settings: Settings, call: { purpose: "research" | "correction" }): Settings {
   const own = structuredClone(settings);
-  // A Code Assist login may not have the model; there the CLI's own choice stays.
-  if (call.signInType === "gemini-api-key" || call.signInType === "vertex-ai") {
-    addMissing(own, { model: { name: CHOSEN_MODEL }, modelConfigs: { customAliases: toolAliases() } });
-  }
   if (call.purpose === "correction") {
     delete own["mcpServers"];
     // Not an empty list: the CLI would send a tool without functions, which the API refuses with 400.
     child(own, "tools")["core"] = ["google_web_search"];
   }
   return own;
-}
-
-function toolAliases(): Settings {
-  const alias = (config: Settings): Settings => ({
-    extends: "base",
-    modelConfig: { model: TOOL_MODEL, generateContentConfig: config },
-  });
-  return {
-    "web-search": alias({ tools: [{ googleSearch: {} }] }),
-    "web-fetch": alias({ tools: [{ urlContext: {} }] }),
-    "web-fetch-fallback": alias({}),
-  };
 }
 
 function manageFirecrawl(settings: Settings, firecrawl: Firecrawl): void {

@@ -42,7 +42,7 @@ test("a good answer: text, real sources, queries, model, figures, activities", a
     queries: ["kyoto"],
     searchSuggestions: [],
     // 130 in all: ten tokens of thoughts cost as output.
-    usage: { input: 100, output: 30, cached: 5, searches: 1 },
+    usage: { input: 100, output: 30, cached: 5, searches: 1, groundedPrompts: 1 },
     notices: [],
   });
   expect(activities).toEqual(["Searching: kyoto"]);

@@ -11,6 +11,8 @@ import { LOCAL, type Visit } from "./visit.ts";
 
 /** Late enough to touch nothing for a client that only probes: some start a second server just to ask its version. */
 const OPEN_STORE_AFTER_MS = 3_000;
+/** After the first request: what dead processes left is cleaned up within a second of it. */
+const OPEN_STORE_AFTER_REQUEST_MS = 600;
 /** Some clients die without closing our stdin. */
 const PARENT_CHECK_MS = 30_000;
 
@@ -31,7 +33,13 @@ export function runStdioServer(app: App): void {
   };
   const handle = serveStdio(connect, { transport, onerror: (error) => log.debug(`MCP: ${error.message}`) });
   shutdown.finally(() => handle.close());
-  setTimeout(() => void shutdown.during(takeUp(app)), OPEN_STORE_AFTER_MS).unref();
+  let isOpening = false;
+  const open = (): void => {
+    if (!isOpening) void shutdown.during(takeUp(app));
+    isOpening = true;
+  };
+  setTimeout(open, OPEN_STORE_AFTER_MS).unref();
+  process.stdin.once("data", () => setTimeout(open, OPEN_STORE_AFTER_REQUEST_MS).unref());
   leaveWithParent(leave);
 }
 

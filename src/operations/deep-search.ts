@@ -8,6 +8,7 @@ import { pageKey } from "../reports/page-key.ts";
 import { numberSources, type Source, unique } from "../reports/report.ts";
 import { findRounds } from "../runs/result-store.ts";
 import { isFinished, type Run } from "../runs/run.ts";
+import { MAX_ROUNDS } from "../search/max-rounds.ts";
 import type { Round } from "../search/deep.ts";
 import { list, noteSection, searchText } from "./answer-text.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
@@ -23,6 +24,7 @@ import {
   storedMetadata,
 } from "./run-search.ts";
 
+const ROUNDS = "max_iterations must be a whole number from 2 to 20.";
 const NOT_VERIFIED = "Verification was not completed within the allowed rounds; this is the best result obtained.";
 
 const metadataSchema = z.looseObject({
@@ -55,11 +57,10 @@ export const deepSearchOperation = defineOperation({
   input: z.strictObject({
     query: queryText("query").describe("The question, in any language, as precisely as possible."),
     max_iterations: z
-      .int({ error: "max_iterations must be a whole number from 2 to 10." })
-      .min(2, { error: "max_iterations must be a whole number from 2 to 10." })
-      .max(10, { error: "max_iterations must be a whole number from 2 to 10." })
+      .int({ error: ROUNDS })
+      .min(2, { error: ROUNDS })
       .optional()
-      .describe("Max rounds. Default: the server's setting (5)."),
+      .describe("Max rounds, 2 to 20. Default: the server's (5)."),
   }),
   output: outputSchema({
     result: z.string().describe("The report in Markdown."),
@@ -121,13 +122,16 @@ interface DeepSearchRun extends Pick<SearchStart, "taskId" | "stored"> {
   earlier: Round[];
 }
 
-function runDeepSearch(deps: OperationDeps, { query, maxRounds, earlier, taskId, stored }: DeepSearchRun, call: Call) {
+function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) {
+  const { query, earlier, taskId, stored } = request;
+  const maxRounds = Math.min(request.maxRounds, Math.max(MAX_ROUNDS, earlier.length + 1));
   const start = { kind: "deep_search" as const, query, options: optionsOf(maxRounds), taskId, stored };
   return runSearch(deps, { start, call }, async ({ run, search, call: inner }) => {
     const onRound = async (round: Round): Promise<void> => {
       run.setProgress((100 * round.roundNumber) / maxRounds);
       await run.saveRound({ ...round, sources: numberSources(round.sources), metadata: keptOf(round) });
     };
+    if (maxRounds < request.maxRounds) run.log.warn(`max_iterations is at most ${MAX_ROUNDS}; that many are done.`);
     // They are part of this run from now on, whatever becomes of it.
     for (const round of earlier) await onRound(round);
     const { deepSearch, summarise } = await import("../search/deep.ts");
@@ -147,9 +151,10 @@ function runDeepSearch(deps: OperationDeps, { query, maxRounds, earlier, taskId,
     // The rounds themselves keep their links: the next round reads them.
     const summaries = rounds.map((round) => summarise(citeByNumber(round.report, sources).report));
     const metadata = { ...common, iterations, rounds: roundsOf(rounds, { sources, summaries }) };
-    const verification = {
+    const verification: z.infer<typeof verificationSchema> = {
       verified,
-      ...(verified ? { verified_in_round: best.roundNumber } : { note: NOT_VERIFIED }),
+      verified_in_round: verified ? best.roundNumber : undefined,
+      note: verified ? undefined : NOT_VERIFIED,
       ...incompleteFields(best),
     };
     return {

@@ -22,7 +22,7 @@ export const search = defineOperation({
   name: "search",
   title: "Web search",
   description:
-    "Answers a question from the web in one round: Gemini searches, reads pages and writes a short report. For facts, news, documentation, prices: what one search can settle. Where sources conflict or errors are costly: deep_search. Takes seconds, costs about a cent. Returns the report (Markdown) and its sources.",
+    "Answers a question from the web in one round: Gemini searches, reads pages and writes a short report. For facts, news, documentation, prices. Where sources conflict or errors are costly: deep_search. Takes seconds, costs about a cent. Returns the report (Markdown) and its sources.",
   input: z.strictObject({
     query: queryText("query").describe("The question, in any language, as precisely as possible."),
   }),

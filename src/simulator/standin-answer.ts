@@ -14,6 +14,8 @@ export interface StandinBehaviour {
   text?: string;
   format?: "stream-json" | "json" | "text";
   model?: string;
+  /** `flat`: totals without models, and the model in the first line, as versions 0.11 to 0.33 print it. */
+  stats?: "by model" | "flat" | Record<string, unknown>;
   searches?: { query: string; sources: { title: string; url: string }[] }[];
   sleepMs?: number;
   /** Before answering, for ever. */
@@ -68,7 +70,7 @@ export async function answer(behaviour: StandinBehaviour, prompt: string): Promi
   }
   const flat = { total_tokens: 130, input_tokens: 100, output_tokens: 20, cached: 5, input: 95 };
   const events: object[] = [
-    { type: "init", session_id: sessionId, model: "auto" },
+    { type: "init", session_id: sessionId, model: behaviour.stats === "flat" ? model : "auto" },
     { type: "message", role: "user", content: prompt },
     ...searches.flatMap(({ query }, index) => [
       { type: "tool_use", tool_name: "google_web_search", tool_id: `search-${index}`, parameters: { query } },
@@ -86,10 +88,15 @@ export async function answer(behaviour: StandinBehaviour, prompt: string): Promi
     events.push({
       type: "result",
       status: "success",
-      stats: { ...flat, tool_calls: searches.length, models: { [model]: flat } },
+      stats: statsOf(behaviour, { ...flat, tool_calls: searches.length }, { [model]: flat }),
     });
   const timestamp = new Date().toISOString();
   return write(events.map((event) => `${JSON.stringify({ timestamp, ...event })}\n`).join(""), behaviour);
+}
+
+function statsOf({ stats }: StandinBehaviour, totals: object, models: object): object {
+  if (typeof stats === "object") return stats;
+  return stats === "flat" ? totals : { ...totals, models };
 }
 
 const say = (content: string): object => ({ type: "message", role: "assistant", content, delta: true });

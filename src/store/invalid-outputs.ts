@@ -8,7 +8,7 @@ import type { Log } from "../platform/log.ts";
 import type { Database } from "./database.ts";
 import { filesInUse, holdFile, releaseFile } from "./held-files.ts";
 
-const OURS = /^temp-invalid-output-\d+\.txt$/;
+const OURS = /^temp-invalid-output-.*\.txt$/;
 
 export interface InvalidOutputsOptions {
   directory: string;

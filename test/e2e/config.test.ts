@@ -213,11 +213,11 @@ describe.concurrent("what an earlier process left", () => {
     for (const name of ["temp-invalid-output-1.txt", `temp-invalid-output-${Date.now()}.txt`]) {
       writeFileSync(join(scene.configDir, name), "left behind");
     }
-    writeFileSync(join(scene.configDir, "temp-invalid-output-mine.txt"), "not ours");
+    writeFileSync(join(scene.configDir, "temp-invalid-output-by-hand.txt"), "whoever wrote it");
     mkdirSync(join(scene.configDir, "reports"));
     const first = await scene.server();
-    await vi.waitFor(() => expect(first.stderr()).toContain("[INFO] Cleaned up 2 orphaned temporary files."), SOON);
-    expect(correctionFiles(scene)).toEqual(["temp-invalid-output-mine.txt"]);
+    await vi.waitFor(() => expect(first.stderr()).toContain("[INFO] Cleaned up 3 orphaned temporary files."), SOON);
+    expect(correctionFiles(scene)).toEqual([]);
     const second = await scene.server();
     await vi.waitFor(() => expect(second.stderr()).toContain("[INFO] Cleaned up 0 orphaned temporary files."), SOON);
     expect(existsSync(join(scene.configDir, "reports"))).toBe(true);

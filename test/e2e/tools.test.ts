@@ -105,7 +105,7 @@ test("A5 texts and hints that a model chooses by", async (context) => {
           "openWorldHint": true,
           "readOnlyHint": true,
         },
-        "description": "Answers a question from the web in one round: Gemini searches, reads pages and writes a short report. For facts, news, documentation, prices: what one search can settle. Where sources conflict or errors are costly: deep_search. Takes seconds, costs about a cent. Returns the report (Markdown) and its sources.",
+        "description": "Answers a question from the web in one round: Gemini searches, reads pages and writes a short report. For facts, news, documentation, prices. Where sources conflict or errors are costly: deep_search. Takes seconds, costs about a cent. Returns the report (Markdown) and its sources.",
         "name": "search",
         "title": "Web search",
       },

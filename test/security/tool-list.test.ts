@@ -19,8 +19,8 @@ test("T19 the list of tools is the one that was agreed to, in every session, wha
   // Names, texts, schemas and hints. Where they change, the changelog says so, and the version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "7cfd9ab5fcb16326ff0287d69e7247d3c272db7ee6da99d36456218c6c880577",
-      "modern": "62e7ccda02625f614ae3bf9dea1f91ec3f1d9345c125c12b9e6190bd2af0e8b2",
+      "legacy": "bb9f517630662aa23787d4911c477fa42111628a4d1904108ec741cafa593c0a",
+      "modern": "5ed27b7c62591d04603dbc421be56f6c8302f2aa31b7b0098b58925811672192",
     }
   `);
 });

@@ -1,0 +1,3 @@
+/** The bound on the rounds of a deep search, by setting or parameter. */
+
+export const MAX_ROUNDS = 20;
