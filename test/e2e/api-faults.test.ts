@@ -75,7 +75,9 @@ describe.concurrent("a fault of the API", () => {
   });
 
   test("E6 keeps the text that came before the connection broke, whatever the later tries meet", async (context) => {
-    const scene = await openScene(context, searching("reset-mid-body", "http-503"));
+    // Half of the body of a good answer holds all of its text: what follows is evidence.
+    const steps = [{ answer: "truncated" as const, fault: "reset-mid-body" as const }, { fault: "http-503" as const }];
+    const scene = await openScene(context, { name: "broken twice", tasks: { search: steps } });
     const server = await scene.server({ env: { JSON_MAX_RETRIES: "2" } });
     const { structured } = await server.call("search", { query: QUERY });
     expect(structured["error"]).toMatchObject({
