@@ -6,10 +6,12 @@ const WIDTH = 320;
 const HEIGHT = 180;
 const BARS = 8;
 const COLOURS = { paper: 0xf4f4f1, bar: 0x3b6fd4, axis: 0x333333 };
+/** Length, type and checksum. */
+const CHUNK_FRAME_BYTES = 12;
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** Base64. `dice` gives a whole number below its argument. */
-export function chartPng(dice: (below: number) => number): string {
+/** Base64. `dice` gives a whole number below its argument; a chunk that no reader shows makes it `bytes` long. */
+export function chartPng(dice: (below: number) => number, bytes = 0): string {
   const heights = Array.from({ length: BARS }, () => 20 + dice(HEIGHT - 40));
   const rows = Buffer.alloc((WIDTH * 3 + 1) * HEIGHT);
   for (let y = 0; y < HEIGHT; y += 1) {
@@ -20,8 +22,10 @@ export function chartPng(dice: (below: number) => number): string {
   header.writeUInt32BE(HEIGHT, 4);
   // Eight bits for each of red, green and blue.
   header.set([8, 2, 0, 0, 0], 8);
-  const chunks = [chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))];
-  return Buffer.concat([SIGNATURE, ...chunks]).toString("base64");
+  const [head, pixels, end] = [chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))];
+  const missing = bytes - SIGNATURE.length - head.length - pixels.length - end.length - CHUNK_FRAME_BYTES;
+  const padding = missing > 0 ? [chunk("siZe", Buffer.alloc(missing, "simulated"))] : [];
+  return Buffer.concat([SIGNATURE, head, ...padding, pixels, end]).toString("base64");
 }
 
 function colourAt(x: number, y: number, heights: readonly number[]): number {

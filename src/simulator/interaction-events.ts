@@ -5,7 +5,7 @@ import type { ReportContent } from "./interaction-report.ts";
 import { endOf, headOf, naturalEnd, workingStatus, type Json } from "./interaction-resource.ts";
 import type { Run } from "./interaction-runs.ts";
 import { RESEARCH_SHARE } from "./interaction-script.ts";
-import { errorsOf, outputSteps, researchSteps, type Step } from "./interaction-steps.ts";
+import { errorsOf, outputSteps, researchSteps, type Step, type TimedStep } from "./interaction-steps.ts";
 
 type Event = Json & { event_type: string };
 
@@ -40,9 +40,8 @@ function textDeltas(content: Extract<ReportContent, { type: "text" }>): Json[] {
 
 function deltasOf(step: Step, { life }: Run): Json[] {
   if (step.type === "thought") {
-    const [content] = step.summary;
     return [
-      { type: life.thought_delta, content },
+      ...step.summary.map((content) => ({ type: life.thought_delta, content })),
       { type: "thought_signature", signature: step.signature },
     ];
   }
@@ -59,6 +58,11 @@ function eventsOfStep(run: Run, step: Step, index: number): Event[] {
     ...deltasOf(step, run).map((delta) => ({ event_type: "step.delta", index, delta })),
     { event_type: "step.stop", index },
   ];
+}
+
+function researchEvents(run: Run, { at, from = at, step }: TimedStep, index: number): TimedEvent[] {
+  const events = eventsOfStep(run, step, index);
+  return events.map((event, place) => ({ at: from + ((at - from) * (place + 1)) / events.length, event }));
 }
 
 /** Spread over the last part of the run, as if it were written word by word. */
@@ -102,7 +106,7 @@ export function eventsOf(run: Run): TimedEvent[] {
   const working: TimedEvent[] = [
     { at: 0, event: { event_type: "interaction.created", interaction: headOf(run, status) } },
     { at: 0, event: { event_type: "interaction.status_update", interaction_id: run.start.id, status } },
-    ...research.flatMap(({ at, step }, index) => eventsOfStep(run, step, index).map((event) => ({ at, event }))),
+    ...research.flatMap((timed, index) => researchEvents(run, timed, index)),
     ...writingEvents(run, research.length),
   ];
   const until = endOf(run)?.at ?? Infinity;

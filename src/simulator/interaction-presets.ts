@@ -45,8 +45,16 @@ export const RESEARCH_PRESETS: readonly ScenarioInput[] = [
       { cut_after: 2, cut: "hang" },
     ],
   }),
-  // As the one stream that was recorded whole: no ids, no searches, no citations, a picture.
-  preset("as-recorded", { event_ids: "none", annotations: false, image: true, parts: 1, thought_delta: "thought" }),
+  // As the one stream that was recorded whole: one thought with 38 summaries, and text, picture, text; nothing else.
+  preset("as-recorded", {
+    steps: "thought",
+    event_ids: "none",
+    annotations: false,
+    parts: 1,
+    image: true,
+    image_bytes: 207_000,
+    text_bytes: [7_000, 19_000],
+  }),
   preset("no-annotations", { annotations: false }),
   preset("cancel-answers-404", { cancel: [{ fault: "accept-then-404" }] }),
   preset("cancel-answers-500", { cancel: [{ fault: "accept-then-500" }] }),

@@ -32,6 +32,9 @@ export interface ReportWishes {
   /** Instead of an invented one. */
   text: string | undefined;
   image: boolean;
+  imageBytes: number | undefined;
+  /** Of the invented text before and after the picture. */
+  textBytes: readonly [number, number] | undefined;
   /** In how many outputs it comes. */
   parts: number;
   annotations: boolean;
@@ -108,11 +111,39 @@ function sectionText(heading: string, sentence: () => string, dice: Dice): strin
   return times(1 + dice(3), () => times(2 + dice(3), sentence).join(" ")).join("\n\n");
 }
 
+const titlesOf = (topic: Topic): string[] => [`# ${titleOf(topic)}`, NOTICE];
+
+const sourceList = (sources: readonly Source[]): string =>
+  ["**Sources:**", ...sources.map((page, index) => `${index + 1}. [${page.domain}](${page.link})`)].join("\n");
+
 function invent(topic: Topic, sources: readonly Source[], dice: Dice): string {
   const sentence = createWriter(sources, dice);
   const sections = HEADINGS.map((heading) => `## ${heading}\n\n${sectionText(heading, sentence, dice)}`);
-  const list = sources.map((page, index) => `${index + 1}. [${page.domain}](${page.link})`);
-  return [`# ${titleOf(topic)}`, NOTICE, ...sections, `**Sources:**\n${list.join("\n")}`].join("\n\n");
+  return [...titlesOf(topic), ...sections, sourceList(sources)].join("\n\n");
+}
+
+/** The same in two texts of about these lengths, the second beginning with a heading. */
+function inventSized(topic: Topic, sources: readonly Source[], wishes: SizedWishes): [string, string] {
+  const { dice, bytes } = wishes;
+  const sentence = createWriter(sources, dice);
+  let written = 0;
+  const grow = (blocks: string[], length: number): string => {
+    for (let rest = length - Buffer.byteLength(blocks.join("\n\n")); rest > 0;) {
+      const heading = `## ${HEADINGS[written++ % HEADINGS.length]} (${written})`;
+      const section = `${heading}\n\n${sectionText("", sentence, dice)}`;
+      blocks.push(section);
+      rest -= Buffer.byteLength(section);
+    }
+    return blocks.join("\n\n");
+  };
+  const list = sourceList(sources);
+  const before = grow(titlesOf(topic), bytes[0]);
+  return [before, `\n\n${grow([], bytes[1] - Buffer.byteLength(list))}\n\n${list}`];
+}
+
+interface SizedWishes {
+  dice: Dice;
+  bytes: readonly [number, number];
 }
 
 /** Each citation covers its mark; a mark with two numbers makes two citations of the same place. */
@@ -156,17 +187,22 @@ function inParts(text: string, count: number): string[] {
 export function reportFor(topic: Topic, wishes: ReportWishes): ReportContent[][] {
   const dice = diceFor(`report ${topic.agent} ${topic.query}`);
   const sources = sourcesFor(topic, dice);
+  const { imageBytes, textBytes } = wishes;
+  const picture = (): ImageContent => ({ type: "image", mime_type: "image/png", data: chartPng(dice, imageBytes) });
   const whole = wishes.text ?? invent(topic, sources, dice);
   const text = wishes.length === "half" ? firstHalf(whole) : whole;
   const block = (part: string): TextContent => {
     const annotations = wishes.annotations ? cite(part, sources) : [];
     return { type: "text", text: part, ...(annotations.length > 0 && { annotations }) };
   };
+  if (textBytes !== undefined) {
+    const [before, after] = inventSized(topic, sources, { dice, bytes: textBytes });
+    return [[block(before), ...(wishes.image ? [picture()] : []), block(after)]];
+  }
   const parts = inParts(text, wishes.parts);
   return parts.map((part, index) => {
     if (!wishes.image || index < parts.length - 1) return [block(part)];
     const [before, after] = splitForImage(part);
-    const image: ImageContent = { type: "image", mime_type: "image/png", data: chartPng(dice) };
-    return [block(before), image, ...(after === "" ? [] : [block(after)])];
+    return [block(before), picture(), ...(after === "" ? [] : [block(after)])];
   });
 }

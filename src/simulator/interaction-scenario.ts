@@ -38,10 +38,13 @@ const LIFE = {
   report: z.string(),
   /** A picture in the middle, which makes two texts of the report. */
   image: z.boolean(),
+  /** Bytes of the picture, and of the texts before and after it, where they matter. */
+  image_bytes: z.int().positive(),
+  text_bytes: z.tuple([z.int().positive(), z.int().positive()]),
   /** `outputs` is what Google sent until June 2026. */
   schema: z.enum(["steps", "outputs"]),
-  /** `output` shows neither thoughts nor searches, whatever was asked for. */
-  steps: z.enum(["all", "output"]),
+  /** `output` shows neither thoughts nor searches, whatever was asked for; `thought` one thought with many summaries. */
+  steps: z.enum(["all", "thought", "output"]),
   /** In how many outputs the report comes, with a thought between them. */
   parts: z.int().min(1).max(4),
   /** False: no citation is annotated, and the sources are links in the text. */
@@ -72,6 +75,8 @@ const lifeSchema = z.strictObject({
   text: LIFE.text.optional(),
   report: LIFE.report.optional(),
   image: LIFE.image.default(false),
+  image_bytes: LIFE.image_bytes.optional(),
+  text_bytes: LIFE.text_bytes.optional(),
   schema: LIFE.schema.default("steps"),
   steps: LIFE.steps.default("all"),
   parts: LIFE.parts.default(2),

@@ -74,6 +74,17 @@ function queriesFor({ agent }: Topic, title: string, dice: Dice): string[] {
   });
 }
 
+const SUMMARIES = 38;
+
+/** The summaries of one long thought: all but the first begin with two newlines and a bold heading. */
+export function summariesOf(topic: Topic): string[] {
+  const title = titleOf(topic);
+  return Array.from({ length: SUMMARIES }, (_, index) => {
+    const [angle, round] = [ANGLES[index % ANGLES.length] ?? ANGLES[0], Math.floor(index / ANGLES.length) + 1];
+    return `${index === 0 ? "" : "\n\n"}**Reading about ${angle}, part ${round}**\n\nI weigh what is known about “${title}”: ${angle} comes next.`;
+  });
+}
+
 type Untimed = Beat extends infer One ? (One extends Beat ? Omit<One, "at"> : never) : never;
 
 /** Thinks, searches, and every third time reads what it has found. */

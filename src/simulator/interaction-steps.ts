@@ -3,13 +3,13 @@
 import { reportFor, type ReportContent } from "./interaction-report.ts";
 import type { Run } from "./interaction-runs.ts";
 import type { Life } from "./interaction-scenario.ts";
-import { scriptOf, type Beat } from "./interaction-script.ts";
+import { RESEARCH_SHARE, scriptOf, summariesOf, type Beat } from "./interaction-script.ts";
 import { suggestionsFor } from "./search-suggestions.ts";
 import { searchWeb } from "./web.ts";
 
 interface Thought {
   type: "thought";
-  summary: [{ type: "text"; text: string }];
+  summary: { type: "text"; text: string }[];
   signature: string;
 }
 
@@ -38,6 +38,8 @@ export type Step = Thought | ToolCall | ToolResult | ModelOutput;
 export interface TimedStep {
   /** Virtual milliseconds since the start. */
   at: number;
+  /** When its first event is sent, where its events are spread over time. */
+  from?: number;
   step: Step;
 }
 
@@ -85,22 +87,26 @@ function stepsOfBeat(beat: Beat, index: number): Step[] {
   const id = `call_${index + 1}`;
   if (beat.kind === "search") return searchSteps(id, beat.queries);
   if (beat.kind === "pages") return pageSteps(id, beat.query);
-  return [thoughtStep(beat.text)];
+  return [thoughtStep([beat.text])];
 }
 
-const thoughtStep = (text: string): Thought => ({
+const thoughtStep = (texts: string[]): Thought => ({
   type: "thought",
-  summary: [{ type: "text", text }],
-  signature: signatureOf(text),
+  summary: texts.map((text) => ({ type: "text", text })),
+  signature: signatureOf(texts.join("")),
 });
 
 /** A client that did not ask for it sees nothing of the work. */
-const showsWork = ({ life, thinks }: Run): boolean => thinks && life.steps === "all";
+const showsWork = ({ life, thinks }: Run): boolean => thinks && life.steps !== "output";
 
 /** What can be seen of the work before the report. */
 export function researchSteps(run: Run, until = Infinity): TimedStep[] {
   if (!showsWork(run)) return [];
   const { start, life } = run;
+  if (life.steps === "thought") {
+    const at = RESEARCH_SHARE * life.duration_ms;
+    return at <= until ? [{ from: 0, at, step: thoughtStep(summariesOf(start)) }] : [];
+  }
   return scriptOf(start).beats.flatMap((beat, index) => {
     const at = beat.at * life.duration_ms;
     return at <= until ? stepsOfBeat(beat, index).map((step) => ({ at, step })) : [];
@@ -110,8 +116,8 @@ export function researchSteps(run: Run, until = Infinity): TimedStep[] {
 function reportOf({ start, life }: Run, status: string): ReportContent[][] {
   // A cancel leaves no report, whatever the scenario wanted to write.
   const length = status === life.status ? (life.text ?? TEXT_BY_STATUS[status] ?? "whole") : "none";
-  const { report: text, image, parts, annotations } = life;
-  return length === "none" ? [] : reportFor(start, { length, text, image, parts, annotations });
+  const { report: text, image, image_bytes: imageBytes, text_bytes: textBytes, parts, annotations } = life;
+  return length === "none" ? [] : reportFor(start, { length, text, image, imageBytes, textBytes, parts, annotations });
 }
 
 const BETWEEN = "\n\n**Structuring the report**\n\nThe summary stands; I turn to the sections.";
@@ -122,7 +128,7 @@ export function outputSteps(run: Run, { status }: End): Step[] {
   const outputs = contents.map((content): ModelOutput => ({ type: "model_output", content }));
   const last = outputs.pop();
   const steps = [
-    ...outputs.flatMap((output): Step[] => (showsWork(run) ? [output, thoughtStep(BETWEEN)] : [output])),
+    ...outputs.flatMap((output): Step[] => (showsWork(run) ? [output, thoughtStep([BETWEEN])] : [output])),
     ...(last === undefined ? [] : [last]),
   ];
   if (status === "failed") {
