@@ -1,7 +1,10 @@
 /** The user's word at the terminal: a question where somebody can answer, a refusal where nobody can, `--yes` for scripts. */
 
 import { expect, test } from "vitest";
-import { openResearch, QUERY, SLOW } from "../support/research.ts";
+import { openResearch, QUERY, SLOW, startRun, untilStatus } from "../support/research.ts";
+import { openUserTerminal, terminals } from "../support/terminal.ts";
+
+const READY = (await terminals()) === "ready";
 
 const env = { RESEARCH_CONFIRM_ABOVE_USD: "1.5" };
 const START = ["start-deep-research", QUERY, "--json"];
@@ -26,7 +29,37 @@ test("a cheap start asks nothing, an invalid one is a usage error, and only paid
   const scene = await openResearch(context, SLOW);
   expect((await scene.command(START)).code).toBe(0);
   expect(scene.posts()).toBe(1);
-  const invalid = await scene.command(["start-deep-research", "x"], { env });
+  const invalid = await scene.command(["start-deep-research", "?!"], { env });
   expect([invalid.code, invalid.stderr]).toEqual([2, expect.stringContaining("INVALID_QUERY")]);
   expect((await scene.command(["search", QUERY, "--yes"])).code).toBe(2);
 });
+
+test.skipIf(!READY)(
+  "delete asks at the terminal: only a yes deletes, and what was not typed is a no (T-2)",
+  async (context) => {
+    const scene = await openResearch(context);
+    const server = await scene.server();
+    const taskId = await startRun(server);
+    await untilStatus(server, taskId, "completed");
+    const stored = (): number => scene.sql("select 1 from research_tasks where task_id = ?", taskId).length;
+    const deletions = (): number => scene.gemini.ledger.entries().filter(({ method }) => method === "DELETE").length;
+    const terminal = await openUserTerminal(context, scene.env, { columns: 120, rows: 40 });
+    const command = `clear; gemini-search-mcp delete ${taskId.slice(0, 8)}`;
+    const asked = (where: string): RegExp =>
+      new RegExp(`Delete run ${taskId.slice(0, 8)} for good, ${where}\\? \\[y/N\\]\\s*$`);
+    for (const [index, key] of ["Enter", "n", "C-d"].entries()) {
+      await terminal.type(`${command}; echo "no ${index}: $?"`);
+      await terminal.until(asked("here"));
+      await terminal.key(key);
+      if (key === "n") await terminal.key("Enter");
+      expect(await terminal.until(new RegExp(`^no ${index}: 1$`, "m"))).toContain("Nothing was deleted.");
+      expect(stored()).toBe(1);
+    }
+    await terminal.type(`${command} --at-google; echo "yes: $?"`);
+    await terminal.until(asked("here and at Google"));
+    expect(deletions()).toBe(0);
+    await terminal.type("y");
+    expect(await terminal.until(/^yes: 0$/m)).toContain("The run is deleted, here and at Google.");
+    expect([stored(), deletions()]).toEqual([0, 1]);
+  },
+);

@@ -9,6 +9,7 @@ import { QUERY, SLOW } from "../support/research.ts";
 const LIVELY = { speed: 60 };
 /** A8. */
 const LEAVES_WITHIN_MS = 3_500;
+const WHOLE_LIFE_MS = 60 * 60_000;
 const SOON = { timeout: 20_000, interval: 20 };
 
 async function start(server: PageServer): Promise<string> {
@@ -140,4 +141,42 @@ test("A9 a reader that does not read for a while misses nothing of the story, an
   expect(seqs).toEqual(Array.from({ length: 5_000 }, (_, index) => 1_001 + index));
   // Told that it lagged: whatever else there was, it reads again.
   expect(text.match(/event: hello/g)?.length).toBeGreaterThan(1);
+});
+
+test("J1 S3 a run with more than 20,000 events goes on: the timeline and the stream have the newest", async (context) => {
+  const scene = await openPage(context, { speed: 40 });
+  const before = await scene.serve();
+  const taskId = await start(before);
+  await before.close();
+  const [last] = scene.sql<{ seq: number }>(
+    "select coalesce(max(seq), 0) as seq from research_events where task_id = ?",
+    taskId,
+  );
+  const newest = (last?.seq ?? 0) + 25_000;
+  scene.sql(
+    `with recursive n(i) as (select ? union all select i + 1 from n where i < ?)
+     insert into research_events (task_id, seq, at, kind, data_json)
+     select ?, i, ?, 'thought', '{"text":"An earlier thought"}' from n`,
+    (last?.seq ?? 0) + 1,
+    newest,
+    taskId,
+    Date.now(),
+  );
+  const server = await scene.serve();
+  const first = await server.get(`/api/runs/${taskId}/timeline`);
+  expect(first.body.last_seq).toBeGreaterThanOrEqual(newest);
+  expect(first.body.entries.map(({ id }: { id: string }) => id)).toContain(`e${newest}`);
+  expect(first.body.entries.length).toBeLessThan(2_100);
+  expect(first.body.entries).toContainEqual(
+    expect.objectContaining({ text: expect.stringMatching(/^2\d{4} earlier entries are not shown\.$/) }),
+  );
+  const stream = await server.live(`/api/live?run=${taskId}&after=${first.body.last_seq}`);
+  await stream.until(() => told(stream).length >= 2);
+  expect(told(stream)[0]).toBe(`e${first.body.last_seq + 1}`);
+  // Followed by the timeline, too, and to the end.
+  const after = await server.get(`/api/runs/${taskId}/timeline`);
+  expect(after.body.last_seq).toBeGreaterThan(newest);
+  scene.gemini.skip(WHOLE_LIFE_MS);
+  await stream.until(() => isCompleted(stream));
+  expect(told(stream)).toEqual((await storedStory(server, taskId)).slice(-told(stream).length));
 });
