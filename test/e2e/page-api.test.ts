@@ -103,7 +103,7 @@ describe("acting", () => {
     expect(body.entries.map(({ id }: { id: string }) => id).filter((id: string) => !id.startsWith("e1"))).toEqual(
       expect.arrayContaining(["created", "sent-1", "answered-1", "cancel", "ended-cancelled"]),
     );
-    expect((await server.get(`/api/runs/${taskId}`)).body).toMatchObject({ status: "cancelled", actions: [] });
+    expect((await server.get(`/api/runs/${taskId}`)).body).toMatchObject({ status: "cancelled", actions: ["delete"] });
   });
 
   test("I10 Q1 an unknown start is shown as one, adopted by its id", async (context) => {
@@ -142,7 +142,7 @@ describe("acting", () => {
     const taskId = await started(server);
     expect(await untilEnded(server, taskId)).toMatchObject({
       status: "failed",
-      actions: ["look_again"],
+      actions: ["look_again", "delete"],
       error: { code: "RESEARCH_FAILED" },
     });
     expect(await server.post(`/api/runs/${taskId}/resume`, {})).toMatchObject({ status: 200 });

@@ -41,7 +41,6 @@ test("L1 L2 R5 stops a run of another process, here and at Google, in exactly th
     confirmed: true,
     partial_results_saved: false,
     progress_at_cancellation: expect.any(Number),
-    cost_usd: expect.any(Number),
     message: "The run is cancelled.",
   });
   expect(untold(first.text, first.structured)).toEqual([]);

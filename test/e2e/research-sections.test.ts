@@ -138,7 +138,7 @@ test("A6 K3 a section that is not there is answered with those that are", async 
 });
 
 test("K3 a report too long for any answer says how to get it", async (context) => {
-  const { read } = await longReport(context, words(2_100_000));
+  const { read } = await longReport(context, words(2_800_000));
   const { isError, structured } = await read({ section: "all" });
   expect(isError).toBe(false);
   expect(structured).toMatchObject({ complete: false, note: expect.stringContaining("save_research_to_markdown") });

@@ -87,6 +87,7 @@ test("I4 a research that ends in the window is answered with its report, in exac
     results: {
       report: expect.stringContaining("## Executive summary"),
       sources: expect.any(Array),
+      search_suggestions: expect.any(Array),
       metadata: {
         duration_minutes: expect.any(Number),
         tokens_used: { input: expect.any(Number), output: expect.any(Number) },
@@ -128,7 +129,7 @@ test("I4 A6 a research that fails in the window is an error with its run", async
     error: {
       code: "RESEARCH_FAILED",
       message: "The research failed at Google.",
-      suggestion: expect.stringContaining("get_research_results"),
+      suggestion: expect.stringContaining("a new start is charged again"),
     },
     task_id: expect.stringMatching(UUID_4),
     status: "failed",

@@ -80,10 +80,17 @@ export const sendOnce: SendOnce = async (wish) => {
 async function open({ url, method, headers, body, environment }: OneRequest): Promise<ClientRequest> {
   const { request, Agent } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   // An agent of its own, without keep-alive: a new connection, closed after this request.
-  const agent = new Agent({ keepAlive: false, proxyEnv: { ...environment } });
-  const fields = Object.fromEntries(headers);
-  return request(url, { method, agent, headers: { ...fields, "content-length": body.length } });
+  const agent = new Agent({ keepAlive: false, proxyEnv: proxyVariables(environment) });
+  const outgoing = request(url, { method, agent });
+  // Not among the options: NODE_DEBUG=http prints those, and the key is a header.
+  for (const [name, value] of headers) outgoing.setHeader(name, value);
+  outgoing.setHeader("content-length", body.length);
+  return outgoing;
 }
+
+/** Nothing else of the environment: NODE_DEBUG=http prints an agent's options. */
+const proxyVariables = (environment: OneRequest["environment"]): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => /^(?:https?|no)_proxy$/i.test(name)));
 
 /** Rejects with the first error of the request, at whatever stage. */
 function failureOf(outgoing: ClientRequest): Promise<never> {
