@@ -8,11 +8,12 @@ import { progressAtLeast } from "../store/dialect.ts";
 import type { Cost } from "../costs/actual.ts";
 import type { ClaimedRun } from "./claim-store.ts";
 import { costColumns } from "./cost-columns.ts";
+import { holdRun } from "./hold-store.ts";
 import { withLongestText } from "./polling/longest-text.ts";
 import { packRaw } from "./polling/raw-json.ts";
 import { findPictures } from "./picture-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./result-figures-store.ts";
-import { dropResult, findResult, saveResult } from "./result-store.ts";
+import { dropResult, findResult, mayKeepText, saveResult } from "./result-store.ts";
 import { type NewResult, type RunStatus, sourcesOf } from "./run.ts";
 
 export interface Seen {
@@ -114,6 +115,34 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
 async function storedWhole(db: Database, taskId: string): Promise<NewResult | undefined> {
   const stored = await findResult(db, taskId);
   return stored === undefined ? undefined : { ...stored, pictures: await findPictures(db, taskId) };
+}
+
+interface LaterText {
+  run: Pick<ClaimedRun, "taskId" | "epoch">;
+  result: NewResult;
+  raw: unknown;
+  now: number;
+}
+
+/** A failed or cancelled run that is polled again keeps the longest text; one that was to keep nothing gets none. */
+export function keepLaterText(db: Database, { run, result, raw, now }: LaterText): Promise<void> {
+  const { taskId } = run;
+  return db.transaction().execute(async (transaction) => {
+    await holdRun(transaction, taskId);
+    if (!(await mayKeepText(transaction, run))) return;
+    const stored = await storedWhole(transaction, taskId);
+    if (stored !== undefined && stored.report.trim().length >= result.report.trim().length) return;
+    const row = await transaction
+      .selectFrom("research_tasks")
+      .select(["query", ...FIGURE_COLUMNS])
+      .where("task_id", "=", taskId)
+      .where("status", "in", ["failed", "cancelled"])
+      .executeTakeFirst();
+    if (row === undefined) return;
+    const longest = withLongestText(stored, result);
+    await saveResult(transaction, { taskId, query: row.query, result: longest, raw: packRaw(raw), now });
+    await recordFigures(transaction, taskId, row);
+  });
 }
 
 interface LateUsage {

@@ -6,23 +6,19 @@ import { countAgentRun, countAgentUsage } from "../gemini/observed.ts";
 import { failpoint } from "../platform/failpoint.ts";
 import { resultOf } from "./agent-result.ts";
 import { type ClaimedRun, pauseAllPolls, pollAgainAt } from "./claim-store.ts";
-import { type AgentFinish, finishAgentRun, recordLateUsage, recordSeen } from "./follow-store.ts";
+import { type AgentFinish, finishAgentRun, keepLaterText, recordSeen } from "./follow-store.ts";
 import { actionOf, NOTES } from "./polling/current-action.ts";
-import { endedEarlyMessage, failedMessage, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./polling/endings.ts";
+import { endedEarlyMessage, EXPIRED, failedMessage, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./polling/endings.ts";
+import { LATE_USAGE_MS, pollForUsage } from "./polling/late-usage.ts";
 import { missingSetting } from "./polling/missing-setting.ts";
-import { forgetOddAnswer, sameAnswerSince } from "./polling/odd-answer-store.ts";
+import { forgetOddAnswer, forgetRejections, REJECTION, sameAnswerSince } from "./polling/odd-answer-store.ts";
 import { progressOf } from "./progress.ts";
 import type { ResearchDeps } from "./research.ts";
 import { savePartial } from "./result-store.ts";
 
-const EXPIRED = "Research session expired on Gemini servers. Task was interrupted and cannot be recovered.";
-
 /** A 404 may be a hiccup: only one that stays over this many looks, about ten seconds, is believed. */
 const LOOKS_BEFORE_EXPIRED = 3;
 const BETWEEN_MISSES_MS = 4_500;
-/** Usage is often reported some seconds after completion; waits double until it is given up. */
-const LATE_USAGE_MS = 15_000;
-const USAGE_GIVEN_UP_MS = 5 * 60_000;
 const WRONG_KEY_AGAIN_MS = 60_000;
 const RATE_LIMIT_MS = 30_000;
 /** A request that Google rejects for so long will not be accepted: 400 was seen to stay after minutes of 403. */
@@ -35,9 +31,10 @@ const TOO_LONG_AGAIN_MS = 10 * 60_000;
 const MISSES_WITHIN_MS = 10_000;
 
 export async function pollRun(deps: ResearchDeps, run: ClaimedRun): Promise<void> {
-  if (run.status === "completed") return lookForUsage(deps, run);
+  if (run.status === "completed") return pollForUsage(deps, run);
   const look = await ask(deps, run);
   failpoint("after-look");
+  if (look.kind !== "rejected") await forgetRejections(deps.db, run.taskId);
   switch (look.kind) {
     case "found":
       return found(deps, run, look.interaction);
@@ -92,6 +89,7 @@ async function found(deps: ResearchDeps, run: ClaimedRun, interaction: Interacti
   const text = interaction.report.trim();
   // Looked at again after it had failed here: only a finished report changes that.
   if (run.status === "failed" && (interaction.status !== "completed" || text === "")) {
+    await keepText(deps, run, interaction);
     const isOpen = interaction.status === "working" || interaction.status === "unknown";
     const goesOn = isOpen && deps.clock.now() < run.deadlineAt;
     return goesOn ? undefined : pollAgainAt(deps.db, run, null);
@@ -104,10 +102,7 @@ async function found(deps: ResearchDeps, run: ClaimedRun, interaction: Interacti
       return unknownStatus(deps, run, interaction);
     case "completed":
       if (text !== "") return end(deps, run, interaction, { to: "completed" });
-      return end(deps, run, interaction, {
-        to: "failed",
-        message: NO_REPORT,
-      });
+      return end(deps, run, interaction, { to: "failed", message: NO_REPORT });
     case "cancelled":
       return end(deps, run, interaction, { to: "cancelled" });
     case "failed":
@@ -135,19 +130,39 @@ async function unknownStatus(deps: ResearchDeps, run: ClaimedRun, interaction: I
   return end(deps, run, interaction, { to: "failed", message, pollAgain: true });
 }
 
-/** Google does not accept the request any more. */
+/** Google does not accept the request any more. Until the deadline it is polled on: a report may come after all. */
 async function rejected(deps: ResearchDeps, run: ClaimedRun): Promise<void> {
   if (await pastDeadline(deps, run)) return undefined;
+  const needed = await missingSetting(deps, run);
+  if (needed !== undefined) return waitForSetting(deps, run, needed);
   const now = deps.clock.now();
-  const since = await sameAnswerSince(deps.db, { taskId: run.taskId, answer: "rejected", now });
+  const since = await sameAnswerSince(deps.db, { taskId: run.taskId, answer: REJECTION, now });
   await note(deps, run, NOTES.rejected);
   if (now - since < REJECTED_FOR_GOOD_MS) return undefined;
-  if (run.status !== "running_async") return pollAgainAt(deps.db, run, null);
-  return record(deps, run, failure(run, { code: "RESEARCH_FAILED", message: REJECTED }, now));
+  if (run.status !== "running_async") return pollAgainAt(deps.db, run, now + UNKNOWN_AGAIN_MS);
+  const ended = failure(run, { code: "RESEARCH_FAILED", message: REJECTED }, now);
+  return record(deps, run, { ...ended, nextPollAt: now + UNKNOWN_AGAIN_MS });
+}
+
+/** Another key or address gets no answer about this run: it waits for the one that it was started with. */
+async function waitForSetting(deps: ResearchDeps, run: ClaimedRun, needed: string): Promise<void> {
+  await forgetRejections(deps.db, run.taskId);
+  await note(deps, run, needed);
+  return pollAgainAt(deps.db, run, deps.clock.now() + WRONG_KEY_AGAIN_MS);
+}
+
+/** Text of a run that has ended here: it was paid for, and may be longer than what is stored. */
+async function keepText(deps: ResearchDeps, run: ClaimedRun, interaction: Interaction): Promise<void> {
+  if (interaction.report.trim() === "") return;
+  const result = resultOf(interaction, { partial: true });
+  await keepLaterText(deps.db, { run, result, raw: interaction.raw, now: deps.clock.now() });
 }
 
 async function working(deps: ResearchDeps, run: ClaimedRun, interaction: Interaction): Promise<void> {
-  if (run.status === "cancelled") return void (await pastDeadline(deps, run));
+  if (run.status === "cancelled") {
+    await keepText(deps, run, interaction);
+    return void (await pastDeadline(deps, run));
+  }
   const now = deps.clock.now();
   const { usage, searches } = interaction;
   const action = await actionOf(deps.db, run, interaction);
@@ -160,7 +175,7 @@ async function working(deps: ResearchDeps, run: ClaimedRun, interaction: Interac
     cost: usage === undefined ? undefined : deps.costOf(usage, run.agent, run.createdAt),
     now,
   });
-  if (interaction.report !== "") await savePartial(deps.db, run.taskId, resultOf(interaction, { partial: true }), now);
+  if (interaction.report !== "") await savePartial(deps.db, run, resultOf(interaction, { partial: true }), now);
   await pastDeadline(deps, run);
 }
 
@@ -236,8 +251,7 @@ async function gone(deps: ResearchDeps, run: ClaimedRun, kind: "missing" | "forb
   const needed = await missingSetting(deps, run);
   if (needed !== undefined) {
     if (await pastDeadline(deps, run)) return undefined;
-    await note(deps, run, needed);
-    return pollAgainAt(deps.db, run, now + WRONG_KEY_AGAIN_MS);
+    return waitForSetting(deps, run, needed);
   }
   if (kind === "forbidden") {
     if (await pastDeadline(deps, run)) return undefined;
@@ -283,17 +297,3 @@ const note = (deps: ResearchDeps, run: ClaimedRun, currentAction: string): Promi
     cost: undefined,
     now: deps.clock.now(),
   });
-
-async function lookForUsage(deps: ResearchDeps, run: ClaimedRun): Promise<void> {
-  const look = await deps.agent.look(run.interactionId, deps.leaving);
-  const usage = look.kind === "found" ? look.interaction.usage : undefined;
-  const now = deps.clock.now();
-  if (usage !== undefined) {
-    const cost = deps.costOf(usage, run.agent, run.createdAt);
-    await recordLateUsage(deps.db, run.taskId, { tokens: usage, cost, now });
-    return countAgentUsage(run.agent, usage, cost.usd);
-  }
-  const age = now - run.completedAt;
-  const isOver = look.kind === "missing" || age > USAGE_GIVEN_UP_MS;
-  return pollAgainAt(deps.db, run, isOver ? null : now + Math.max(LATE_USAGE_MS, age));
-}

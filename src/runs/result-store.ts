@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { insertSearchable } from "../store/dialect.ts";
+import { holdRun } from "./hold-store.ts";
 import { dropPictures, pictureFacts, savePictures } from "./picture-store.ts";
 import type { NewResult, SavedRound, StoredResult } from "./run.ts";
 
@@ -147,8 +148,28 @@ export async function roundSummaries(db: Database, taskId: string) {
   }));
 }
 
+/** A poll as the run's row names it: an older one has no say any more. */
+interface Poll {
+  taskId: string;
+  epoch: number;
+}
+
+/** Of a run that is held: the poll is the newest one, and no cancel has asked for nothing to be kept. */
+export async function mayKeepText(transaction: Database, { taskId, epoch }: Poll): Promise<boolean> {
+  const run = await transaction
+    .selectFrom("research_tasks")
+    .select("task_id")
+    .where("task_id", "=", taskId)
+    .where("lease_epoch", "=", epoch)
+    .where("status", "in", ["running_async", "failed", "cancelled"])
+    .where((where) => where.or([where("cancel_requested_at", "is", null), where("keep_partial", "=", 1)]))
+    .executeTakeFirst();
+  return run !== undefined;
+}
+
 /** What a run has found before it is done. A shorter text does not replace a longer one: both were paid for. */
-export async function savePartial(db: Database, taskId: string, result: NewResult, now: number): Promise<void> {
+export async function savePartial(db: Database, poll: Poll, result: NewResult, now: number): Promise<void> {
+  const { taskId } = poll;
   const values = {
     report_markdown: storable(result.report),
     sources_json: storable(JSON.stringify(result.sources)),
@@ -159,6 +180,8 @@ export async function savePartial(db: Database, taskId: string, result: NewResul
     saved_at: now,
   };
   await db.transaction().execute(async (transaction) => {
+    await holdRun(transaction, taskId);
+    if (!(await mayKeepText(transaction, poll))) return;
     const saved = await transaction
       .insertInto("research_results")
       .values({ task_id: taskId, ...values })

@@ -31,3 +31,5 @@ export const UNKNOWN_STATUS =
 
 export const REJECTED =
   "Google has stopped returning this research: it rejects every request for it. What was received is kept; resume_research polls it again.";
+
+export const EXPIRED = "Research session expired on Gemini servers. Task was interrupted and cannot be recovered.";

@@ -3,10 +3,12 @@
 import { describe, expect, test } from "vitest";
 import type { Interaction, Look } from "../../gemini/agent.ts";
 import { clock, FINISHED, openStage, request, type Stage, WORKING } from "../../../test/support/research-deps.ts";
+import { AppError } from "../../errors.ts";
+import { cancelHere, requestCancel } from "../cancel-store.ts";
 import { claimDueRuns } from "../claim-store.ts";
 import { appendEvents } from "../event-store.ts";
 import { pollRun } from "../poll.ts";
-import { findResult } from "../result-store.ts";
+import { findResult, savePartial } from "../result-store.ts";
 import type { RunResult } from "../run.ts";
 import { findRun } from "../run-store.ts";
 import { startResearch } from "../start.ts";
@@ -130,6 +132,44 @@ test("a run whose polls are rejected for good ends, one that is forbidden does n
   expect((await run()).error?.message).toContain("rejects every request");
 });
 
+test("a run that ended because its polls were rejected is polled on, and gets its report (S4)", async (context) => {
+  const { poll, run, age, result } = await followed(await openStage(context));
+  for (const _ of [1, 2, 3]) {
+    await poll({ kind: "rejected" });
+    await age(11 * MINUTE);
+  }
+  expect((await run()).status).toBe("failed");
+  await poll(FINISHED);
+  expect((await run()).status).toBe("completed");
+  expect(await result()).toMatchObject({ partial: false });
+});
+
+test.each<Look>([
+  { kind: "forbidden" },
+  { kind: "unreachable", error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "No answer." }) },
+  { kind: "rate_limited", retryAfterMs: undefined },
+  { kind: "too_long" },
+])("rejections with another answer between them do not end a run ($kind, S4)", async (between) => {
+  await using stack = new AsyncDisposableStack();
+  const { poll, run, age } = await followed(await openStage({ onTestFinished: (close) => stack.defer(close) }));
+  await poll({ kind: "rejected" });
+  await age(11 * MINUTE);
+  await poll(between);
+  await poll({ kind: "rejected" });
+  expect((await run()).status).toBe("running_async");
+});
+
+test("a run of another key or address waits when its polls are rejected (P3)", async (context) => {
+  const stage = await openStage(context);
+  const { poll, run, age } = await followed(stage);
+  await stage.store.db.updateTable("research_attempts").set({ base_url: "https://other.test" }).execute();
+  for (const _ of [1, 2]) {
+    await poll({ kind: "rejected" });
+    await age(11 * MINUTE);
+  }
+  expect(await run()).toMatchObject({ status: "running_async", currentAction: expect.stringMatching(/^Waiting: /) });
+});
+
 describe("paid text", () => {
   const LONG = "# A long draft that was paid for";
 
@@ -156,6 +196,57 @@ describe("paid text", () => {
     expect((await result())?.report).toBe(LONG);
     await poll(working({ report: `${LONG}, and more` }));
     expect((await result())?.report).toBe(`${LONG}, and more`);
+  });
+
+  const stopped = (stage: Stage, status: "failed" | "cancelled", keep_partial: 0 | 1 = 1) =>
+    stage.store.db
+      .updateTable("research_tasks")
+      .set({ status, keep_partial, completed_at: 1 })
+      .set(status === "cancelled" ? { cancel_requested_at: 1, cancel_confirmed: 0 } : {})
+      .execute();
+
+  test.each(["failed", "cancelled"] as const)("of a %s run that works on at Google is kept (S1)", async (status) => {
+    await using stack = new AsyncDisposableStack();
+    const stage = await openStage({ onTestFinished: (close) => stack.defer(close) });
+    const { poll, run, result } = await followed(stage);
+    await poll(working({ report: "# Less" }));
+    await stopped(stage, status);
+    await poll(working({ report: LONG }));
+    expect(await result()).toMatchObject({ report: LONG, partial: true });
+    await poll(working({ report: "# Less" }));
+    expect((await result())?.report).toBe(LONG);
+    expect((await run()).status).toBe(status);
+    const found = await stage.store.db.selectFrom("research_search").select("report").execute();
+    expect(found).toEqual([{ report: LONG }]);
+  });
+
+  test("is not written by a poll that began before a cancel that keeps nothing (L1)", async (context) => {
+    const stage = await openStage(context);
+    const { poll, result, taskId } = await followed(stage);
+    await poll(working({ report: "# Less" }));
+    const { db, processId } = stage.store;
+    await db.updateTable("research_tasks").set({ next_poll_at: 0 }).execute();
+    const now = clock.now();
+    const [claimed] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 1 });
+    if (claimed === undefined) throw new Error("Nothing was due.");
+    const look = async (): Promise<Look> => {
+      await requestCancel(db, { taskId, keepPartial: false, now });
+      await cancelHere(db, { taskId, confirmed: false, keepPartial: false, now });
+      return { kind: "found", interaction: working({ report: LONG }) };
+    };
+    await pollRun(stage.deps({ look }), claimed);
+    expect(await result()).toBeUndefined();
+    await db.updateTable("research_tasks").set({ lease_until: null }).execute();
+    await poll(working({ report: LONG }));
+    expect(await result()).toBeUndefined();
+  });
+
+  test("is not written by a poll that another has overtaken (S1)", async (context) => {
+    const stage = await openStage(context);
+    const { taskId, result } = await followed(stage);
+    const late = { report: LONG, sources: [], metadata: {}, partial: true };
+    await savePartial(stage.store.db, { taskId, epoch: 0 }, late, 1);
+    expect(await result()).toBeUndefined();
   });
 
   test("that is longer than the finished report stays readable beside it (S1)", async (context) => {
