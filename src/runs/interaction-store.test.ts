@@ -6,7 +6,10 @@ import { insertAttempt, insertRun, openDatabase, rowOf } from "../../test/suppor
 import { ERROR, intended, NOW, restart } from "../../test/support/stored-start.ts";
 import type { Database } from "../store/database.ts";
 import { up as giveIdsToOneAttempt } from "../store/migrations/0012-interaction-ids.ts";
-import { adoptInteractionId, saveInteractionId } from "./interaction-store.ts";
+import { interactionIdsOf } from "./deletion/deletion-store.ts";
+import { appendEvents } from "./event-store.ts";
+import { adoptInteractionId, hasUnknownAttempt, saveInteractionId } from "./interaction-store.ts";
+import { findResult, savePartial } from "./result-store.ts";
 import { recordStartFailure } from "./start-store.ts";
 
 const adopt = (db: Database, taskId: string, interactionId: string) =>
@@ -86,6 +89,71 @@ describe("a run that was started twice", () => {
   });
 });
 
+describe("the second interaction of a run", () => {
+  test("belongs to its own run: deleting the first at Google leaves it working (I8 T-2)", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId: first } = await unknownStart(db);
+    const second = (await restart(db, taskId)) ?? "";
+    await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
+    for (const _ of [1, 2]) await saveInteractionId(db, { attemptId: first, interactionId: "v1_a", now: NOW });
+    // Two answers to one attempt: the second id has no attempt of its own yet.
+    for (const _ of [1, 2]) await saveInteractionId(db, { attemptId: second, interactionId: "v1_c", now: NOW });
+    const runs = await followed(db);
+    expect(runs).toHaveLength(3);
+    for (const run of runs) expect(await interactionIdsOf(db, run.task_id)).toEqual([run.interaction_id]);
+  });
+
+  test("that an earlier version left with the first run, or that is a duplicate, is not deleted with it (T-2)", async () => {
+    const db = await openDatabase();
+    await insertRun(db, { task_id: "parent", status: "completed", interaction_id: "v1_own" });
+    await insertRun(db, { task_id: "child", parent_task_id: "parent", interaction_id: "v1_child" });
+    const accepted = { task_id: "parent", state: "accepted" };
+    await insertAttempt(db, { attempt_id: "1", interaction_id: "v1_own", ...accepted });
+    await insertAttempt(db, { attempt_id: "2", interaction_id: "v1_child", ...accepted });
+    await insertAttempt(db, { attempt_id: "3", interaction_id: "v1_other", ...accepted, state: "duplicate" });
+    expect(await interactionIdsOf(db, "parent")).toEqual(["v1_own"]);
+  });
+
+  test("has the time of its options, however late the first run was restarted (I11)", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId: first } = await unknownStart(db);
+    const second = (await restart(db, taskId)) ?? "";
+    await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
+    await saveInteractionId(db, { attemptId: first, interactionId: "v1_a", now: NOW + 5 });
+    const [child] = await followed(db);
+    expect(await rowOf(db, child?.task_id ?? "")).toMatchObject({ deadline_at: NOW + 5 + 1_000 });
+  });
+});
+
+describe("an id adopted for a cancelled start", () => {
+  const cancel = (db: Database, taskId: string, confirmed: 0 | 1) =>
+    db
+      .updateTable("research_tasks")
+      .set({ status: "cancelled", cancel_requested_at: NOW, cancel_confirmed: confirmed, completed_at: NOW })
+      .where("task_id", "=", taskId)
+      .execute();
+  const WANTED = { status: "running_async", cancel_requested_at: null, cancel_confirmed: null, completed_at: null };
+
+  test("takes the cancel back, so that no poll cancels the paid research (L1 Q1)", async () => {
+    const db = await openDatabase();
+    const { taskId } = await unknownStart(db);
+    await cancel(db, taskId, 0);
+    expect(await adopt(db, taskId, "v1_a")).toBe(taskId);
+    expect(await rowOf(db, taskId)).toMatchObject({ ...WANTED, next_poll_at: NOW, keep_partial: 1 });
+  });
+
+  test("is followed also where the run has another interaction, which stays cancelled (L1 Q1)", async () => {
+    const db = await openDatabase();
+    const { taskId } = await unknownStart(db);
+    const second = (await restart(db, taskId)) ?? "";
+    await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
+    await cancel(db, taskId, 1);
+    const child = (await adopt(db, taskId, "v1_a")) ?? "";
+    expect(await rowOf(db, child)).toMatchObject({ ...WANTED, parent_task_id: taskId });
+    expect(await rowOf(db, taskId)).toMatchObject({ status: "cancelled", cancel_requested_at: NOW });
+  });
+});
+
 describe("an interaction id", () => {
   test("is adopted by one run, whoever owns the other (Q1)", async () => {
     const db = await openDatabase();
@@ -104,6 +172,34 @@ describe("an interaction id", () => {
     expect(await saveInteractionId(db, { attemptId, interactionId: "v1_a", now: NOW })).toBe(true);
     expect(await rowOf(db, taskId)).toMatchObject({ status: "running_async", interaction_id: "v1_a" });
   });
+
+  test.each(["running_async", "completed", "cancelled"] as const)(
+    "is taken from the %s run that adopted it by mistake, with all that was read by it (Q1)",
+    async (status) => {
+      const db = await openDatabase();
+      const alice = await unknownStart(db, "hers", "alice");
+      const bob = await unknownStart(db, "his", "bob");
+      await adopt(db, bob.taskId, "v1_a");
+      const hers = { report: "Her report.", sources: [], metadata: {}, partial: true };
+      const { lease_epoch } = await rowOf(db, bob.taskId);
+      await savePartial(db, { taskId: bob.taskId, epoch: lease_epoch }, hers, NOW);
+      await appendEvents(db, bob.taskId, [{ kind: "thought", text: "Her thought.", at: NOW }]);
+      await db.updateTable("research_tasks").set({ status }).where("task_id", "=", bob.taskId).execute();
+      expect(await saveInteractionId(db, { ...alice, interactionId: "v1_a", now: NOW })).toBe(true);
+      expect(await followed(db)).toMatchObject([{ task_id: alice.taskId, interaction_id: "v1_a" }]);
+      expect(await rowOf(db, bob.taskId)).toMatchObject({
+        status: status === "cancelled" ? "cancelled" : "start_unknown",
+        interaction_id: null,
+        next_poll_at: null,
+        lease_epoch: lease_epoch + 1,
+      });
+      expect(await findResult(db, bob.taskId)).toBeUndefined();
+      expect(await db.selectFrom("research_events").select("seq").execute()).toEqual([]);
+      expect(await interactionIdsOf(db, bob.taskId)).toEqual([]);
+      expect(await hasUnknownAttempt(db, bob.taskId)).toBe(true);
+      expect(await adopt(db, bob.taskId, "v1_b")).toBe(bob.taskId);
+    },
+  );
 
   test("that an earlier version gave to several attempts stays with the first, and no run is lost (Q1)", async () => {
     const db = await openDatabase();

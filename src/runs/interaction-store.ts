@@ -1,11 +1,15 @@
 /** The SQL of interaction ids: each one that was paid for belongs to one attempt, and is followed by one run. */
 
+import { z } from "zod";
 import type { RunQueue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
 import { alone } from "../store/dialect.ts";
+import { detachInteraction } from "./detach-store.ts";
 import { holdRun } from "./hold-store.ts";
+import { maxWaitOf } from "./max-wait.ts";
 import { sourcesOf } from "./run.ts";
 
+const anyRecord = z.record(z.string(), z.unknown());
 const NO_ERROR = { error_code: null, error_message: null };
 
 /** An attempt whose id was found to belong to another one. It alone may repeat an id. */
@@ -30,14 +34,18 @@ export function saveInteractionId(db: Database, answer: AnsweredAttempt, queue?:
     const known = await attempts.where("attempt_id", "=", attemptId).executeTakeFirst();
     if (known === undefined) return false;
     const { task_id: taskId } = known;
-    await holdRun(transaction, taskId);
+    const adopter = (await attemptWith(transaction, interactionId))?.task_id ?? taskId;
+    // Always in the same order: two that lock in different order would wait for each other.
+    for (const id of [...new Set([taskId, adopter])].toSorted()) await holdRun(transaction, id);
     const holder = await attemptWith(transaction, interactionId);
-    if (holder?.task_id === taskId) return false;
+    if (holder !== undefined && (await isOfRun(transaction, holder, taskId))) return false;
     // Another run adopted it. That this start was answered with it proves whose it is.
-    if (holder !== undefined) await setState(transaction, holder.attempt_id, DUPLICATE);
+    if (holder !== undefined) {
+      await detachInteraction(transaction, { interactionId, attemptId: holder.attempt_id, now });
+    }
     const isFirst = await giveToAttempt(transaction, answer);
-    if (!isFirst) await insertSecondAttempt(transaction, { ...answer, taskId });
-    await follow(transaction, { taskId, interactionId, now, queue });
+    const owned = isFirst ? attemptId : await insertSecondAttempt(transaction, { ...answer, taskId });
+    await follow(transaction, { taskId, interactionId, attemptId: owned, now, queue, origin: "answer" });
     return isFirst;
   });
 }
@@ -60,7 +68,9 @@ export function adoptInteractionId(db: Database, adoption: Adoption, queue?: Run
     await alone(transaction, `interaction:${interactionId}`);
     await holdRun(transaction, taskId);
     const holder = await attemptWith(transaction, interactionId);
-    if (holder !== undefined) return holder.task_id === taskId ? followerOf(transaction, interactionId) : undefined;
+    if (holder !== undefined) {
+      return (await isOfRun(transaction, holder, taskId)) ? followerOf(transaction, interactionId) : undefined;
+    }
     const unknown = await transaction
       .selectFrom("research_attempts")
       .select("attempt_id")
@@ -71,9 +81,10 @@ export function adoptInteractionId(db: Database, adoption: Adoption, queue?: Run
       .orderBy("created_at", "desc")
       .limit(1)
       .executeTakeFirst();
-    if (unknown === undefined) await insertSecondAttempt(transaction, { taskId, interactionId, now });
-    else await giveToAttempt(transaction, { attemptId: unknown.attempt_id, interactionId, now });
-    await follow(transaction, { taskId, interactionId, now, queue });
+    const attemptId = unknown?.attempt_id ?? (await insertSecondAttempt(transaction, { taskId, interactionId, now }));
+    if (unknown !== undefined) await giveToAttempt(transaction, { attemptId: unknown.attempt_id, interactionId, now });
+    await withdrawCancel(transaction, taskId);
+    await follow(transaction, { taskId, interactionId, attemptId, now, queue, origin: "adoption" });
     await transaction
       .updateTable("research_tasks")
       .set({ deadline_at: deadlineAt })
@@ -82,6 +93,26 @@ export function adoptInteractionId(db: Database, adoption: Adoption, queue?: Run
       .execute();
     return followerOf(transaction, interactionId);
   });
+}
+
+/**
+ * Who adopts an id wants its report: the cancel of a start that nobody could find is taken back. An explicit move,
+ * outside the table of legal ones; the cancel never reached Google.
+ */
+async function withdrawCancel(transaction: Database, taskId: string): Promise<void> {
+  await transaction
+    .updateTable("research_tasks")
+    .set({
+      status: "start_unknown",
+      cancel_requested_at: null,
+      cancel_confirmed: null,
+      completed_at: null,
+      keep_partial: 1,
+    })
+    .where("task_id", "=", taskId)
+    .where("status", "=", "cancelled")
+    .where("interaction_id", "is", null)
+    .execute();
 }
 
 /** A start of this run was sent, and its id is not known. */
@@ -103,7 +134,14 @@ async function followerOf(db: Database, interactionId: string): Promise<string |
 /** An interaction belongs to one run, whoever may know its id. */
 export async function isHeldByAnother(db: Database, interactionId: string, taskId: string): Promise<boolean> {
   const holder = await attemptWith(db, interactionId);
-  return holder !== undefined && holder.task_id !== taskId;
+  return holder !== undefined && !(await isOfRun(db, holder, taskId));
+}
+
+/** Also of the run that follows a second interaction of this one. */
+async function isOfRun(db: Database, holder: { task_id: string }, taskId: string): Promise<boolean> {
+  if (holder.task_id === taskId) return true;
+  const child = db.selectFrom("research_tasks").select("task_id").where("task_id", "=", holder.task_id);
+  return (await child.where("parent_task_id", "=", taskId).executeTakeFirst()) !== undefined;
 }
 
 /** The attempt that an interaction belongs to. */
@@ -114,10 +152,6 @@ export const attemptWith = (db: Database, interactionId: string) =>
     .where("interaction_id", "=", interactionId)
     .where("state", "!=", DUPLICATE)
     .executeTakeFirst();
-
-async function setState(transaction: Database, attemptId: string, state: string): Promise<void> {
-  await transaction.updateTable("research_attempts").set({ state }).where("attempt_id", "=", attemptId).execute();
-}
 
 /** False: it has one already. */
 async function giveToAttempt(transaction: Database, answer: AnsweredAttempt): Promise<boolean> {
@@ -134,7 +168,7 @@ async function giveToAttempt(transaction: Database, answer: AnsweredAttempt): Pr
 async function insertSecondAttempt(
   transaction: Database,
   { taskId, interactionId, now }: Pick<Adoption, "taskId" | "interactionId" | "now">,
-): Promise<void> {
+): Promise<string> {
   const newest = await transaction
     .selectFrom("research_attempts")
     .selectAll()
@@ -142,20 +176,27 @@ async function insertSecondAttempt(
     .orderBy("created_at", "desc")
     .limit(1)
     .executeTakeFirst();
-  if (newest === undefined) return;
-  const own = { attempt_id: crypto.randomUUID(), interaction_id: interactionId, state: "accepted", answered_at: now };
+  const attemptId = crypto.randomUUID();
+  const own = { attempt_id: attemptId, interaction_id: interactionId, state: "accepted", answered_at: now };
+  if (newest === undefined) return attemptId;
   await transaction
     .insertInto("research_attempts")
     .values({ ...newest, ...own })
     .execute();
+  return attemptId;
 }
 
 interface Followed extends Pick<Adoption, "taskId" | "interactionId" | "now"> {
+  /** The attempt that the id belongs to. */
+  attemptId: string;
+  /** An id that a user adopts is wanted, even if its run was cancelled. */
+  origin: "answer" | "adoption";
   queue: RunQueue | undefined;
 }
 
 /** By the run that it was started for, or by a second one where that follows another interaction already. */
-async function follow(transaction: Database, { taskId, interactionId, now, queue }: Followed): Promise<void> {
+async function follow(transaction: Database, followed: Followed): Promise<void> {
+  const { taskId, interactionId, now, queue } = followed;
   const first = await transaction
     .updateTable("research_tasks")
     .set({ interaction_id: interactionId, updated_at: now })
@@ -163,7 +204,7 @@ async function follow(transaction: Database, { taskId, interactionId, now, queue
     .where("interaction_id", "is", null)
     .returning("owner")
     .executeTakeFirst();
-  if (first === undefined) return followSeparately(transaction, { taskId, interactionId, now, queue });
+  if (first === undefined) return followSeparately(transaction, followed);
   await queue?.offer(transaction, [{ taskId, owner: first.owner }]);
   await transaction
     .updateTable("research_tasks")
@@ -189,14 +230,15 @@ async function follow(transaction: Database, { taskId, interactionId, now, queue
 }
 
 /** A run that was started twice has two interactions, both paid for: the second one gets a run of its own. */
-async function followSeparately(transaction: Database, { taskId, interactionId, now, queue }: Followed): Promise<void> {
+async function followSeparately(transaction: Database, followed: Followed): Promise<void> {
+  const { taskId, interactionId, now, queue } = followed;
   const run = await transaction
     .selectFrom("research_tasks")
     .selectAll()
     .where("task_id", "=", taskId)
     .executeTakeFirst();
   if (run === undefined || (await followerOf(transaction, interactionId)) !== undefined) return;
-  const isCancelled = run.cancel_requested_at !== null;
+  const isCancelled = run.cancel_requested_at !== null && followed.origin === "answer";
   const taskIdOfSecond = crypto.randomUUID();
   await transaction
     .insertInto("research_tasks")
@@ -221,17 +263,23 @@ async function followSeparately(transaction: Database, { taskId, interactionId, 
       started_at: now,
       updated_at: now,
       completed_at: isCancelled ? now : null,
-      deadline_at: run.deadline_at === null ? null : now + (run.deadline_at - run.created_at),
+      deadline_at: now + maxWaitOf(anyRecord.parse(JSON.parse(run.options_json))),
       lease_epoch: 0,
       next_poll_at: now,
       last_event_at: now,
-      cancel_requested_at: run.cancel_requested_at,
+      cancel_requested_at: isCancelled ? run.cancel_requested_at : null,
       cancel_confirmed: isCancelled ? 0 : null,
-      keep_partial: run.keep_partial,
+      keep_partial: isCancelled ? run.keep_partial : 1,
       tokens_input: 0,
       tokens_output: 0,
       usage_final: 0,
     })
+    .execute();
+  // With its run: what is done to the first one, such as deleting it, is not done to this.
+  await transaction
+    .updateTable("research_attempts")
+    .set({ task_id: taskIdOfSecond })
+    .where("attempt_id", "=", followed.attemptId)
     .execute();
   await queue?.offer(transaction, [{ taskId: taskIdOfSecond, owner: run.owner }]);
 }

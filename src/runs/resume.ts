@@ -1,8 +1,10 @@
 /** Taking up a run again on the user's word: adopting an id, looking again, or a knowing restart. */
 
 import { AppError } from "../errors.ts";
+import type { Look } from "../gemini/agent.ts";
 import { reopen } from "./follow-store.ts";
 import { adoptInteractionId, hasUnknownAttempt, isHeldByAnother } from "./interaction-store.ts";
+import { maxWaitOf } from "./max-wait.ts";
 import type { ResearchDeps } from "./research.ts";
 import type { Run } from "./run.ts";
 import { findRun } from "./run-store.ts";
@@ -23,8 +25,6 @@ export type Resumed =
   | { kind: "adopted" | "looking"; run: Run }
   | { kind: "restarted"; run: Run; sending: Promise<void> };
 
-const DEFAULT_WAIT_MS = 8 * 3_600_000;
-
 export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest): Promise<Resumed> {
   const { db, clock } = deps;
   const { owner, taskId, interactionId } = request;
@@ -34,7 +34,7 @@ export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest)
   if (run.status === "running_async" || run.status === "pending") return { kind: "looking", run };
   if (run.status !== "failed" || run.interactionId === undefined) throw nothingToResume(run);
   const now = clock.now();
-  await reopen(db, taskId, { now, deadlineAt: now + waitOf(run), queue: deps.queue });
+  await reopen(db, taskId, { now, deadlineAt: now + maxWaitOf(run.options), queue: deps.queue });
   return { kind: "looking", run: await findRun(db, owner, taskId) };
 }
 
@@ -45,7 +45,7 @@ async function adopt(deps: ResearchDeps, run: Run, interactionId: string): Promi
   if (run.kind !== "agent" || !(await hasUnknownAttempt(db, taskId))) throw nothingToAdopt(run);
   await refuseForeignId(deps, run, interactionId);
   const now = clock.now();
-  const adoption = { taskId, interactionId, deadlineAt: now + waitOf(run), now };
+  const adoption = { taskId, interactionId, deadlineAt: now + maxWaitOf(run.options), now };
   const follower = await adoptInteractionId(db, adoption, deps.queue);
   if (follower === undefined) throw notAdoptable(run);
   return { kind: "adopted", run: await findRun(db, owner, follower) };
@@ -63,7 +63,7 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
       run: { task_id: taskId, status: run.status, progress: run.progress },
     });
   }
-  const deadlineAt = clock.now() + waitOf(run);
+  const deadlineAt = clock.now() + maxWaitOf(run.options);
   const { query, model: agent = "", enableNotifications } = run;
   const restarted = await restartUnknown(deps, {
     taskId,
@@ -80,14 +80,12 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
     : { kind: "restarted", run: current, ...restarted };
 }
 
-const waitOf = (run: Run): number => Number(run.options["max_wait_ms"] ?? DEFAULT_WAIT_MS);
-
 /** A mistyped id would end the run as expired, and with it the way to the right one. */
 async function refuseForeignId(deps: ResearchDeps, run: Run, interactionId: string): Promise<void> {
   // In the same words as an unknown one: nobody learns what belongs to somebody else.
   const taken = await isHeldByAnother(deps.db, interactionId, run.taskId);
   const look = await deps.agent.look(interactionId, AbortSignal.any([deps.leaving, AbortSignal.timeout(LOOK_MS)]));
-  if (!taken && look.kind !== "missing" && look.kind !== "forbidden") return;
+  if (!taken && !UNKNOWN_TO_GOOGLE.has(look.kind)) return;
   throw notAdoptable(run);
 }
 
@@ -102,6 +100,8 @@ const notAdoptable = (run: Run): AppError =>
   });
 
 const LOOK_MS = 20_000;
+/** 404, 403, and what Google does not accept as an id at all. */
+const UNKNOWN_TO_GOOGLE: ReadonlySet<Look["kind"]> = new Set(["missing", "forbidden", "rejected"]);
 
 function nothingToAdopt(run: Run): AppError {
   return new AppError({

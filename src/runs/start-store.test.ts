@@ -5,7 +5,8 @@ import { ERROR, INTENT, intended, NOW, restart } from "../../test/support/stored
 import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../test/support/store-rows.ts";
 import { START_LEASE_MS } from "./lease.ts";
 import { claimSending, currentAttempt, hasAttempt } from "./attempt-store.ts";
-import { saveInteractionId } from "./interaction-store.ts";
+import { cancelHere } from "./cancel-store.ts";
+import { hasUnknownAttempt, saveInteractionId } from "./interaction-store.ts";
 import { commitIntent, markSync, pendingStarts, recordStartFailure } from "./start-store.ts";
 
 describe("an intent", () => {
@@ -99,7 +100,15 @@ describe("an id from Google", () => {
       .select(["task_id", "interaction_id", "state"])
       .orderBy("interaction_id")
       .execute();
-    expect(kept).toEqual(["v1_a", "v1_b"].map((id) => ({ task_id: taskId, interaction_id: id, state: "accepted" })));
+    const { task_id: second } = await db
+      .selectFrom("research_tasks")
+      .select("task_id")
+      .where("parent_task_id", "=", taskId)
+      .executeTakeFirstOrThrow();
+    expect(kept).toEqual([
+      { task_id: taskId, interaction_id: "v1_a", state: "accepted" },
+      { task_id: second, interaction_id: "v1_b", state: "accepted" },
+    ]);
     expect(await rowOf(db, taskId)).toMatchObject({ interaction_id: "v1_a", updated_at: NOW });
     expect(await attemptRow(db, attemptId)).toMatchObject({ interaction_id: "v1_a" });
     expect(await saveInteractionId(db, { attemptId: "nobody's", interactionId: "v1_c", now: NOW })).toBe(false);
@@ -199,6 +208,17 @@ test("I8 the starts under way are those of the agent that wait for an answer", a
   expect(await pendingStarts(db)).toEqual([
     { taskId: "sent", attemptId: "of sent", leaseOwner: "me", leaseUntil: NOW },
   ]);
+});
+
+test("a start that was cancelled while it was sent becomes unknown when its sender is gone (I8)", async () => {
+  const db = await openDatabase();
+  const { taskId, attemptId } = await intended(db);
+  await cancelHere(db, { taskId, confirmed: false, keepPartial: true, now: NOW });
+  expect(await pendingStarts(db)).toEqual([{ taskId, attemptId, leaseOwner: "me", leaseUntil: NOW + START_LEASE_MS }]);
+  await recordStartFailure(db, { taskId, attemptId, to: "start_unknown", error: ERROR, now: NOW });
+  expect(await pendingStarts(db)).toEqual([]);
+  expect(await rowOf(db, taskId)).toMatchObject({ status: "cancelled" });
+  expect(await hasUnknownAttempt(db, taskId)).toBe(true);
 });
 
 test("Q1 the current attempt is the newest of this run", async () => {

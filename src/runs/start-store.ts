@@ -197,9 +197,12 @@ function stillUnknown({ to, error }: StartFailure): Pick<StartFailure, "to" | "e
   return { to: "start_unknown", error: { code: "START_UNKNOWN", message } };
 }
 
-/** Starts whose process may be gone: who sent them, and until when it was allowed to take. */
+/**
+ * Starts whose process may be gone: who sent them, and until when it was allowed to take. Also one that was cancelled
+ * while it was sent: its run has no lease any more, and Google may have taken it.
+ */
 export async function pendingStarts(db: Database) {
-  return db
+  const rows = await db
     .selectFrom("research_tasks")
     .innerJoin("research_attempts", "research_attempts.task_id", "research_tasks.task_id")
     .select([
@@ -207,11 +210,17 @@ export async function pendingStarts(db: Database) {
       "research_attempts.attempt_id as attemptId",
       "research_tasks.lease_owner as leaseOwner",
       "research_tasks.lease_until as leaseUntil",
+      "research_attempts.sent_at as sentAt",
     ])
-    .where("research_tasks.status", "=", "pending")
+    .where("research_tasks.status", "in", ["pending", "cancelled"])
     .where("research_tasks.kind", "=", "agent")
     .where("research_attempts.state", "=", "sending")
+    .where("research_attempts.interaction_id", "is", null)
     .execute();
+  return rows.map(({ sentAt, leaseUntil, ...start }) => ({
+    ...start,
+    leaseUntil: leaseUntil ?? (sentAt ?? 0) + START_LEASE_MS,
+  }));
 }
 
 export async function markSync(db: Database, taskId: string): Promise<void> {

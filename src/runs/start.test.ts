@@ -94,14 +94,19 @@ test("Q1: an id that Google does not know is not adopted, and the run stays as i
   const stage = await openStage(t);
   const research = stage.deps({
     begin: async () => lost,
-    look: async (id) => (id === FINISHED.id ? { kind: "found", interaction: WORKING } : { kind: "missing" }),
+    look: async (id) => {
+      if (id === FINISHED.id) return { kind: "found", interaction: WORKING };
+      return { kind: id === "v1_not_an_id" ? "rejected" : "missing" };
+    },
   });
   const started = await startResearch(research, request);
   if (started.kind === "started") await started.sending;
   const { taskId } = started;
   const adopt = (interactionId: string) =>
     resumeAgentRun(research, { owner: "local", taskId, interactionId, acceptDoubleCharge: false });
-  await expect(adopt("v1_mistyped")).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  for (const wrong of ["v1_mistyped", "v1_not_an_id"]) {
+    await expect(adopt(wrong)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  }
   expect((await findRun(stage.store.db, "local", taskId)).status).toBe("start_unknown");
   expect((await adopt(FINISHED.id)).run.status).toBe("running_async");
 });

@@ -1,0 +1,6 @@
+/** How long a background run may take, as its options say. */
+
+const DEFAULT_WAIT_MS = 8 * 3_600_000;
+
+export const maxWaitOf = (options: Record<string, unknown>): number =>
+  Number(options["max_wait_ms"] ?? DEFAULT_WAIT_MS);
