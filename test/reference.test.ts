@@ -1,10 +1,15 @@
 /** A reference that drifted is worse than none. */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { announcedTools } from "../scripts/announced-tools.ts";
 import { reference } from "../scripts/reference.ts";
+import { ERROR_CODES } from "../src/errors.ts";
+import { SETTINGS } from "../src/settings.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 
 test("docs/reference.md is what the definitions say (npm run reference renews it)", () => {
   expect(readFileSync(join(import.meta.dirname, "../docs/reference.md"), "utf8")).toBe(reference());
@@ -15,4 +20,18 @@ test("A5 the list of tools is what the definitions say (npm run reference renews
     readFileSync(join(import.meta.dirname, "../src/mcp/announced-tools.json"), "utf8"),
   );
   expect(listed).toEqual(JSON.parse(JSON.stringify(announcedTools())));
+});
+
+test("every setting and code that README names exists, and so does every test that SECURITY.md cites (B1)", () => {
+  const elsewhere = ["GEMINI_SEARCH_CONFIG_DIR", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NO_COLOR", "UNAVAILABLE"];
+  const aliases = Object.values(SETTINGS).flatMap((setting) => setting.aliases ?? []);
+  const known = new Set([...Object.keys(SETTINGS), ...Object.keys(ERROR_CODES), ...aliases, ...elsewhere]);
+  const named = [...read("README.md").matchAll(/`([A-Z][A-Z\d]+(?:_[A-Z\d]+)+)(?:=[^`]*)?`/g)].map(
+    (match) => match[1] ?? "",
+  );
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter((name) => !known.has(name) && !/^(?:GOOGLE_|NODE_)/.test(name))).toEqual([]);
+  const cited = [...read("SECURITY.md").matchAll(/`([\w./-]+\.test\.ts)`/g)].map((match) => match[1] ?? "");
+  expect(cited.length).toBeGreaterThan(80);
+  expect(cited.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
