@@ -16,11 +16,10 @@ export async function decideSourceLinks({ configDir, environment }: Config): Pro
     const answer = await askAboutSourceLinks();
     if (answer === "left") return undefined;
     if (answer === "later") return [];
-    const written = await setOnce({ file, name: SETTING, value: answer === "resolve" });
-    if (written === undefined) return [`${SETTING} was set by another program meanwhile; it stays as it is.`];
-    const kept = written.backup === undefined ? "" : ` Backup: ${written.backup}`;
+    const isOurs = await setOnce({ file, name: SETTING, value: answer === "resolve" });
+    if (!isOurs) return [`${SETTING} was set by another program meanwhile; it stays as it is.`];
     const decision = answer === "resolve" ? "are resolved" : "are kept as they are";
-    return [`Google's redirect links ${decision} (${SETTING} in ${file}).${kept}`];
+    return [`Google's redirect links ${decision} (${SETTING} in ${file}).`];
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return [`${SETTING} could not be remembered: ${error.message}`];

@@ -54,6 +54,8 @@ export interface Replacing {
   now: Date;
   /** The copy that an earlier try has kept: one of the file as it was is enough. */
   backup?: string | undefined;
+  /** For a file that may hold a key: no copy of it is left beside it. */
+  withoutBackup?: true;
   renameFile?: typeof rename;
   platform?: NodeJS.Platform;
 }
@@ -90,7 +92,8 @@ export async function replaceConfigFile(config: ConfigFile, text: string, replac
 async function withBackup(config: ConfigFile, temporary: string, replacing: Replacing): Promise<string | undefined> {
   const { now, renameFile = rename, platform = process.platform } = replacing;
   const { bytes, file, target } = config;
-  const made = bytes === undefined || replacing.backup !== undefined ? undefined : await keepBackup(config, bytes, now);
+  const hasCopy = replacing.backup !== undefined || replacing.withoutBackup === true;
+  const made = bytes === undefined || hasCopy ? undefined : await keepBackup(config, bytes, now);
   try {
     // Flushing and copying took their time: what another program wrote meanwhile is its own.
     if (!sameBytes(await readFile(target).catch(() => undefined), bytes)) throw changedMeanwhile(file);

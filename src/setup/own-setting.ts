@@ -1,6 +1,6 @@
 /** A setting in our own config.json, put in as text so that comments, order and all other keys stay. */
 
-import { readConfigFile, type Replaced, replaceConfigFile } from "./config-file.ts";
+import { readConfigFile, replaceConfigFile } from "./config-file.ts";
 import { type ConfigText, notReadable } from "./entry-format.ts";
 import { withTopLevelValue } from "./json-entry.ts";
 
@@ -17,11 +17,13 @@ export async function isSet({ file, name }: Pick<OwnSetting, "file" | "name">): 
   return edited(await readConfigFile(file, PRIVATE_MODE), [name, true]) === undefined;
 }
 
-/** A value that another program has set meanwhile stays. */
-export async function setOnce({ file, name, value }: OwnSetting): Promise<Replaced | undefined> {
+/** False: another program has set it meanwhile, and that stays. */
+export async function setOnce({ file, name, value }: OwnSetting): Promise<boolean> {
   const config = await readConfigFile(file, PRIVATE_MODE);
   const text = edited(config, [name, value]);
-  return text === undefined ? undefined : replaceConfigFile(config, text, { now: new Date() });
+  if (text === undefined) return false;
+  await replaceConfigFile(config, text, { now: new Date(), withoutBackup: true });
+  return true;
 }
 
 function edited(config: ConfigText, member: [string, boolean]): string | undefined {

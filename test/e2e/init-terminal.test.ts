@@ -115,6 +115,8 @@ test.skipIf(!canAsk)(
     expect(readFileSync(ourConfig(home), "utf8")).toBe(
       before.replace("] }\n}", '] },\n  "RESOLVE_SOURCE_LINKS": true\n}'),
     );
+    // It may hold a key: no copy of it is left behind.
+    expect(readdirSync(join(home, "ours")).filter((name) => name.includes("config.json"))).toEqual(["config.json"]);
     const doctor = spawnSync(process.execPath, [BIN, "doctor", "--json"], {
       env: { ...isolatedEnvironment(join(home, "ours")), HOME: home },
       encoding: "utf8",
