@@ -14,24 +14,39 @@ const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 /** A process that meets rows of a channel it does not know leaves them to those who do. */
 const CHANNEL = "desktop";
 
+/**
+ * A call that waits for the run reads its state every 100 ms and withdraws the notification when it returns the end
+ * itself. Well below the two seconds that a notification may take, so that it is on time when that call is gone.
+ */
+const HELD_FOR_CALLER_MS = 750;
+
 export interface NewNotification {
   taskId: string;
   channel: typeof CHANNEL;
   kind: NotificationKind;
   payload: Notification;
   now: number;
+  /** The call that started the run may still be waiting to return its end. */
+  callerWaitsUntil?: number | null | undefined;
 }
 
 /** Part of the transaction that ends the run; said twice, it is kept once. */
 export async function enqueue(
   transaction: Transaction<Tables>,
-  { taskId, channel, kind, payload, now }: NewNotification,
+  { taskId, channel, kind, payload, now, callerWaitsUntil }: NewNotification,
 ): Promise<void> {
+  const notBefore = (callerWaitsUntil ?? 0) > now ? now + HELD_FOR_CALLER_MS : 0;
+  const row = { task_id: taskId, channel, kind, payload_json: JSON.stringify(payload), created_at: now };
   await transaction
     .insertInto("notification_outbox")
-    .values({ task_id: taskId, channel, kind, payload_json: JSON.stringify(payload), created_at: now })
+    .values({ ...row, not_before: notBefore })
     .onConflict((conflict) => conflict.columns(["task_id", "channel", "kind"]).doNothing())
     .execute();
+}
+
+/** The end of the run was returned to the call that started it; what is claimed already is being shown. */
+export async function withdraw(db: Database, taskId: string): Promise<void> {
+  await db.deleteFrom("notification_outbox").where("task_id", "=", taskId).where("claimed_at", "is", null).execute();
 }
 
 export interface ClaimedNotification {
@@ -53,6 +68,8 @@ export async function claimNext(
       .select("outbox_id")
       .where("channel", "=", CHANNEL)
       .where("claimed_at", "is", null)
+      // Further ahead than any row is held: the clock was set back, and a late notification is worse than one too many.
+      .where(({ or, eb }) => or([eb("not_before", "<=", now), eb("not_before", ">", now + HELD_FOR_CALLER_MS)]))
       .orderBy("outbox_id")
       .limit(1)
       .executeTakeFirst();
@@ -69,6 +86,19 @@ export async function claimNext(
       return { outboxId: row.outbox_id, taskId: row.task_id, payloadJson: row.payload_json, createdAt: row.created_at };
     }
   }
+}
+
+/** When the next of the held notifications is due. */
+async function nextDueAt(db: Database): Promise<number | undefined> {
+  const next = await db
+    .selectFrom("notification_outbox")
+    .select("not_before")
+    .where("channel", "=", CHANNEL)
+    .where("claimed_at", "is", null)
+    .orderBy("not_before")
+    .limit(1)
+    .executeTakeFirst();
+  return next?.not_before;
 }
 
 export async function markSent(
@@ -99,18 +129,29 @@ export interface OutboxSenderOptions {
 }
 
 export function createOutboxSender(options: OutboxSenderOptions): OutboxSender {
-  const { db, processId, clock, signal } = options;
-  return {
-    deliverPending: async () => {
-      let delivered = 0;
-      for (;;) {
-        if (signal?.aborted === true) return delivered;
-        const claimed = await claimNext(db, { processId, now: clock.now() });
-        if (claimed === undefined) return delivered;
-        if (await deliver(claimed, options)) delivered += 1;
-      }
-    },
+  const { db, processId, clock, log, signal } = options;
+  let isWaiting = false;
+  const deliverPending = async (): Promise<number> => {
+    let delivered = 0;
+    for (;;) {
+      if (signal?.aborted === true) return delivered;
+      const claimed = await claimNext(db, { processId, now: clock.now() });
+      if (claimed === undefined) break;
+      if (await deliver(claimed, options)) delivered += 1;
+    }
+    const dueAt = isWaiting ? undefined : await nextDueAt(db);
+    if (dueAt !== undefined) void deliverAt(dueAt);
+    return delivered;
   };
+  /** A held row is due before the next sweep. One that is lost here is found by that sweep. */
+  const deliverAt = async (dueAt: number): Promise<void> => {
+    isWaiting = true;
+    const pause = Math.min(HELD_FOR_CALLER_MS, Math.max(0, dueAt - clock.now()));
+    await clock.sleep(pause, signal).catch(() => undefined);
+    isWaiting = false;
+    await deliverPending().catch(() => log.debug("Held notifications could not be sent yet."));
+  };
+  return { deliverPending };
 }
 
 /** A process that dies in here leaves the row claimed: a notification may be lost, but it never comes twice. */

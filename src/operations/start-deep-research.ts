@@ -121,6 +121,7 @@ export const startDeepResearch = defineOperation({
       // Somebody else's desktop is not this one.
       enableNotifications: input.enable_notifications && call.owner === LOCAL_OWNER,
       maxWaitMs: input.max_wait_hours * 3_600_000,
+      callerWaitsMs: deps.settings.syncWindowMs === 0 ? 0 : ANSWER_WITHIN_MS,
       forceNew: input.force_new,
       notice,
       estimate: { ...(await estimateFor(deps, call, { query, agent })) },
@@ -152,8 +153,9 @@ export const startDeepResearch = defineOperation({
       ...(notices.length === 0 ? {} : { notice: notices.join(" ") }),
     };
     // A run becomes sync only by an answer that its caller receives.
-    const isSync = started.kind === "started" && detached?.aborted !== true;
-    if (run.status === "completed") return completed(deps, { run, call, about, isSync });
+    const isReturned = started.kind === "started" && detached?.aborted !== true && !call.signal.aborted;
+    if (isReturned && isFinished(run.status)) await recordReturnedEnd(deps, taskId);
+    if (run.status === "completed") return completed(deps, { run, call, about });
     if (isFinished(run.status)) throw failedStart(run);
     return {
       success: true,
@@ -200,14 +202,15 @@ interface Completed {
   run: Run;
   call: Call;
   about: AboutStart;
-  /** False for a run that was joined: it keeps the mode it had. */
-  isSync: boolean;
 }
 
-async function completed(deps: OperationDeps, { run, call, about, isSync }: Completed) {
+async function recordReturnedEnd(deps: OperationDeps, taskId: string): Promise<void> {
+  const store = await import("../runs/start-store.ts");
+  await store.recordReturnedEnd(await deps.database(), taskId);
+}
+
+async function completed(deps: OperationDeps, { run, call, about }: Completed) {
   const db = await deps.database();
-  const { markSync } = await import("../runs/start-store.ts");
-  if (isSync) await markSync(db, run.taskId);
   const reading = { now: deps.clock.now(), inlineCharacters: reportLimit(deps, call) };
   return finishedResearch(await readStored(db, call.owner, run.taskId), reading, about);
 }

@@ -88,7 +88,7 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
       .where("task_id", "=", run.taskId)
       .where("lease_epoch", "=", run.epoch)
       .where("status", "in", finish.from ?? sourcesOf(finish.to))
-      .returning(["query", "enable_notifications", "keep_partial", ...FIGURE_COLUMNS])
+      .returning(["query", "enable_notifications", "keep_partial", "caller_waits_until", ...FIGURE_COLUMNS])
       .executeTakeFirst();
     if (moved === undefined) return false;
     if (finish.to === "cancelled" && moved.keep_partial === 0) {
@@ -105,7 +105,15 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
         durationMs: now - run.createdAt,
         reason: finish.error?.message,
       });
-      await enqueue(transaction, { taskId: run.taskId, channel: "desktop", kind: finish.to, payload, now });
+      const callerWaitsUntil = moved.caller_waits_until;
+      await enqueue(transaction, {
+        taskId: run.taskId,
+        channel: "desktop",
+        kind: finish.to,
+        payload,
+        now,
+        callerWaitsUntil,
+      });
     }
     return true;
   });

@@ -7,7 +7,7 @@ import { START_LEASE_MS } from "./lease.ts";
 import { claimSending, currentAttempt, hasAttempt } from "./attempt-store.ts";
 import { cancelHere } from "./cancel-store.ts";
 import { hasUnknownAttempt, saveInteractionId } from "./interaction-store.ts";
-import { commitIntent, markSync, pendingStarts, recordStartFailure } from "./start-store.ts";
+import { commitIntent, pendingStarts, recordReturnedEnd, recordStartFailure } from "./start-store.ts";
 
 describe("an intent", () => {
   test("I8 is stored with all that a later process needs, before anything is sent", async () => {
@@ -239,8 +239,23 @@ test("I4 a run is synchronous once it is completed while its caller waited", asy
   const before = { mode: "async" };
   for (const id of ["a", "b"]) await insertRun(db, { task_id: id, ...before, status: "completed" });
   await insertRun(db, { task_id: "goes on", ...before });
-  for (const id of ["a", "goes on"]) await markSync(db, id);
+  for (const id of ["a", "goes on"]) await recordReturnedEnd(db, id);
   expect(await rowOf(db, "a")).toMatchObject({ mode: "sync" });
   expect(await rowOf(db, "b")).toMatchObject(before);
   expect(await rowOf(db, "goes on")).toMatchObject(before);
+});
+
+test("a start whose call waits says until when, and one that returns at once does not (O1)", async () => {
+  const db = await openDatabase();
+  for (const [query, callerWaitsMs] of [
+    ["waits", 28_000],
+    ["returns at once", 0],
+  ] as const) {
+    await commitIntent(db, { ...INTENT, query, joinKey: query, callerWaitsMs }, { join: true });
+  }
+  const rows = await db.selectFrom("research_tasks").select(["query", "caller_waits_until"]).orderBy("query").execute();
+  expect(rows).toEqual([
+    { query: "returns at once", caller_waits_until: null },
+    { query: "waits", caller_waits_until: INTENT.now + 28_000 },
+  ]);
 });

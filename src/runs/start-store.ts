@@ -1,5 +1,6 @@
 /** The SQL of the start protocol: the intent before anything is sent, and what became of it. */
 
+import { withdraw } from "../notifications/outbox.ts";
 import type { RunQueue } from "../queue/queue.ts";
 import { type Database, storable } from "../store/database.ts";
 import { alone } from "../store/dialect.ts";
@@ -19,6 +20,8 @@ export interface Intent {
   client: string | undefined;
   enableNotifications: boolean;
   maxWaitMs: number;
+  /** How long the call waits for the end at most; 0 when it returns as soon as the start is accepted. */
+  callerWaitsMs?: number | undefined;
   keyFingerprint: string | undefined;
   baseUrl: string;
   processId: string;
@@ -79,6 +82,7 @@ export function commitIntent(
         started_at: intent.now,
         updated_at: intent.now,
         deadline_at: intent.now + intent.maxWaitMs,
+        caller_waits_until: (intent.callerWaitsMs ?? 0) > 0 ? intent.now + (intent.callerWaitsMs ?? 0) : null,
         lease_owner: intent.processId,
         lease_epoch: 1,
         lease_until: intent.now + START_LEASE_MS,
@@ -223,11 +227,15 @@ export async function pendingStarts(db: Database) {
   }));
 }
 
-export async function markSync(db: Database, taskId: string): Promise<void> {
-  await db
-    .updateTable("research_tasks")
-    .set({ mode: "sync" })
-    .where("task_id", "=", taskId)
-    .where("status", "=", "completed")
-    .execute();
+/** The call that started the run returns its end: a report makes it synchronous, and there is nothing left to notify. */
+export function recordReturnedEnd(db: Database, taskId: string): Promise<void> {
+  return db.transaction().execute(async (transaction) => {
+    await transaction
+      .updateTable("research_tasks")
+      .set({ mode: "sync" })
+      .where("task_id", "=", taskId)
+      .where("status", "=", "completed")
+      .execute();
+    await withdraw(transaction, taskId);
+  });
 }

@@ -22,6 +22,8 @@ export interface StartRequest {
   agent: string;
   enableNotifications: boolean;
   maxWaitMs: number;
+  /** How long the call waits for the end at most. */
+  callerWaitsMs?: number | undefined;
   forceNew: boolean;
   /** Called when there is nothing to join, and may refuse by throwing: nothing is stored then, and nothing sent. */
   beforeStart?: () => void;
@@ -39,7 +41,7 @@ export type Started =
 
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
   refuseBeforeIntent(deps, request.signal);
-  const { owner, client, query, agent, enableNotifications, maxWaitMs, estimate, notice } = request;
+  const { owner, client, query, agent, enableNotifications, maxWaitMs, callerWaitsMs, estimate, notice } = request;
   // One that nobody will send must not be joined.
   await recordFreeStarts(deps);
   const wish = {
@@ -51,6 +53,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     estimate,
     enableNotifications,
     maxWaitMs,
+    callerWaitsMs,
     joinKey: joinKeyOf({ owner, query, agent, maxWaitMs }),
     keyFingerprint: deps.agent.fingerprint.key,
     baseUrl: deps.agent.fingerprint.baseUrl,

@@ -52,6 +52,8 @@ export interface Tables {
     /** Of Google, which cannot be acted on at once; null while it answers as it should. */
     odd_answer: string | null;
     odd_answer_since: number | null;
+    /** The call that started the run returns its report if it ends by then; null where no call waits. */
+    caller_waits_until: number | null;
   };
   research_attempts: {
     attempt_id: string;
@@ -122,6 +124,8 @@ export interface Tables {
     kind: string;
     payload_json: string;
     created_at: number;
+    /** While the call that waits for the run may still withdraw it; 0: at once. */
+    not_before: Generated<number>;
     claimed_by: string | null;
     claimed_at: number | null;
     sent_at: number | null;

@@ -17,6 +17,7 @@ import * as pictures from "./migrations/0010-pictures.ts";
 import * as terms from "./migrations/0011-terms.ts";
 import * as interactionIds from "./migrations/0012-interaction-ids.ts";
 import * as access from "./migrations/0013-access.ts";
+import * as answers from "./migrations/0014-answers.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
   "0001-runs": runs,
@@ -32,6 +33,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0011-terms": terms,
   "0012-interaction-ids": interactionIds,
   "0013-access": access,
+  "0014-answers": answers,
 };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";

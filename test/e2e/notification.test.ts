@@ -48,8 +48,8 @@ async function openTestStore({ onTestFinished }: Pick<TestContext, "onTestFinish
   return store;
 }
 
-const arrived = async (daemon: NotificationDaemon, count: number) => {
-  await expect.poll(() => daemon.received().length, { timeout: 5_000, interval: 5 }).toBe(count);
+const arrived = async (daemon: NotificationDaemon, count: number, timeout = 5_000) => {
+  await expect.poll(() => daemon.received().length, { timeout, interval: 5 }).toBe(count);
   return daemon.received();
 };
 
@@ -113,6 +113,54 @@ test.skipIf(desktop === "missing")(
     // Time for the other two to find it too, if they would.
     await systemClock.sleep(500);
     expect(daemon.received()).toHaveLength(1);
+  },
+);
+
+const WINDOW = { RESEARCH_SYNC_WINDOW_MS: "20000" };
+
+test.skipIf(desktop === "missing")(
+  "an end that the start itself returns raises no notification, whichever server records it (I4 O1)",
+  async (t) => {
+    const daemon = await startNotificationDaemon(t);
+    const scene = await openResearch(t, {});
+    const env = { ...daemon.environment, ...WINDOW };
+    const [first] = await Promise.all([1, 2].map(() => scene.server({ env })));
+    const report = await first?.call("start_deep_research", { query: "Does the report come within the call?" });
+    expect(report?.structured).toMatchObject({ success: true, status: "completed", mode: "sync" });
+    scene.play({ status: "failed", duration_ms: 0 });
+    const failure = await first?.call("start_deep_research", { query: "Does the failure come within the call?" });
+    expect(failure?.structured).toMatchObject({ success: false, error: { code: "RESEARCH_FAILED" } });
+    await systemClock.sleep(CEILING_MS);
+    expect(daemon.received()).toEqual([]);
+    expect(scene.sql("select * from notification_outbox")).toEqual([]);
+  },
+);
+
+test.skipIf(desktop === "missing")(
+  "a research that ends after the window is notified, and so is one whose caller went away (O1 O3)",
+  async (t) => {
+    const daemon = await startNotificationDaemon(t);
+    const scene = await openResearch(t, { speed: 400 });
+    const server = await scene.server({ env: { ...daemon.environment, RESEARCH_SYNC_WINDOW_MS: "300" } });
+    const taskId = await startRun(server);
+    await untilStatus(server, taskId, "completed");
+    const [first] = await arrived(daemon, 1);
+    expect(first?.body).toContain(taskId.slice(0, 8));
+
+    // About five seconds of research, within which the caller's server is killed.
+    scene.play({ speed: 100 });
+    const caller = await scene.server({ env: { ...daemon.environment, ...WINDOW } });
+    void caller.call("start_deep_research", { query: "Who hears of it?" }).catch(() => undefined);
+    const running = "select task_id from research_tasks where status = 'running_async'";
+    await expect.poll(() => scene.sql(running), { timeout: 5_000, interval: 25 }).toHaveLength(1);
+    process.kill(caller.pid, "SIGKILL");
+    const [, second] = await arrived(daemon, 2, 20_000);
+    expect(second?.title).toBe("Deep Research Complete");
+    const [run] = scene.sql<{ task_id: string; mode: string }>(
+      "select task_id, mode from research_tasks where query = 'Who hears of it?'",
+    );
+    expect(run?.mode).toBe("async");
+    expect(second?.body).toContain(run?.task_id.slice(0, 8));
   },
 );
 

@@ -85,6 +85,7 @@ const UNTOLD: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "updated_a
   handed_to: null,
   odd_answer: null,
   odd_answer_since: null,
+  caller_waits_until: null,
   enable_notifications: 0,
   completed_at: null,
   deadline_at: null,
