@@ -112,7 +112,10 @@ describe.concurrent("the rounds", () => {
     const scene = await openScene(context, "verified-at-once");
     const server = await scene.server();
     const { structured } = await server.call("deep_search", { query: QUERY });
-    expect(structured).toMatchObject({ verified: true, metadata: { iterations: 2 } });
+    expect(structured).toMatchObject({ verified: true, verified_in_round: 2, metadata: { iterations: 2 } });
+    const stored = await server.call("get_research_results", { task_id: structured["metadata"].task_id });
+    expect(stored.structured).toMatchObject({ verified: true, verified_in_round: 2 });
+    expect(stored.text).toContain("verified_in_round: 2");
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 1 });
     expect(roundLines(server).at(-1)).toBe("[INFO] Deep search completed: 2 rounds, verified: true");
   });
@@ -120,7 +123,12 @@ describe.concurrent("the rounds", () => {
   test("G3 end after the first when that one says verified", async (context) => {
     const scene = await openScene(context, { name: "sure", tasks: { deep_search: [{ answer: "verified" }] } });
     const { structured } = await (await scene.server()).call("deep_search", { query: QUERY });
-    expect(structured).toMatchObject({ success: true, verified: true, metadata: { iterations: 1 } });
+    expect(structured).toMatchObject({
+      success: true,
+      verified: true,
+      verified_in_round: 1,
+      metadata: { iterations: 1 },
+    });
     expect(structured).not.toHaveProperty("note");
     expect(asked(scene)).toEqual(["deep_search 1"]);
   });
@@ -135,6 +143,7 @@ describe.concurrent("the rounds", () => {
     expect(roundLines(server).at(-1)).toBe("[INFO] Deep search completed: 3 rounds, verified: false");
     const stored = await server.call("get_research_results", { task_id: structured["metadata"].task_id });
     expect(stored.structured).toMatchObject({ verified: false, note: NOTE, report: structured["result"] });
+    for (const answer of [structured, stored.structured]) expect(answer).not.toHaveProperty("verified_in_round");
   });
 
   test.for([

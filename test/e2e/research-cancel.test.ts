@@ -55,6 +55,8 @@ test("L1 L2 R5 stops a run of another process, here and at Google, in exactly th
   expect(trafficOf(scene)).toMatchObject({ cancels, looks });
 });
 
+const DISCARDED = "This run was cancelled with save_partial false, so nothing of it was kept.";
+
 test("L1 keeps what was received, or nothing when that is wished", async (context) => {
   const scene = await openResearch(context, SLOW);
   const server = await scene.server();
@@ -66,9 +68,18 @@ test("L1 keeps what was received, or nothing when that is wished", async (contex
     const stored = (await results(server, task_id)).structured;
     expect(stored).toMatchObject(
       save_partial
-        ? { success: true, partial: true, status: "cancelled", report: "As far as it came." }
-        : { success: false, error: { code: "RESEARCH_NOT_COMPLETED" } },
+        ? {
+            success: true,
+            partial: true,
+            status: "cancelled",
+            report: "As far as it came.",
+            note: "The run was cancelled before its report was complete.",
+          }
+        : { success: false, error: { code: "RESEARCH_NOT_COMPLETED", message: DISCARDED } },
     );
+    const saved = await server.call("save_research_to_markdown", { task_id, output_dir: scene.configDir });
+    expect(saved.isError).toBe(!save_partial);
+    expect(saved.structured["error"]?.message).toBe(save_partial ? undefined : DISCARDED);
   }
 });
 

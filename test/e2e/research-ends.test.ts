@@ -8,6 +8,8 @@ import { type Interactions, openResearch, SLOW, startRun, statusOf, untilStatus 
 import { temporaryDirectory } from "../support/server.ts";
 
 const RESULTS = "get_research_results";
+const WHY_PARTIAL = (message: string): string =>
+  `The run failed before its report was complete (RESEARCH_FAILED): ${message}`;
 
 describe("Google's word", () => {
   test.for<[string, string, boolean, Interactions]>([
@@ -29,12 +31,13 @@ describe("Google's word", () => {
     const ended = await untilStatus(server, task_id, "failed");
     expect(ended).toMatchObject({ error: { code: "RESEARCH_FAILED", message } });
     expect(ended["progress"]).toBeLessThan(100);
-    const { isError, structured } = await server.call(RESULTS, { task_id });
+    const { isError, structured, text } = await server.call(RESULTS, { task_id });
     expect(isError).toBe(!hasText);
     expect(String(structured["report"] ?? "").length > 500).toBe(hasText);
+    expect(text.includes(WHY_PARTIAL(message))).toBe(hasText);
     expect(structured).toMatchObject(
       hasText
-        ? { success: true, partial: true, status: "failed" }
+        ? { success: true, partial: true, status: "failed", note: WHY_PARTIAL(message) }
         : {
             error: { code: "RESEARCH_FAILED", message: `This run failed and left no text. ${message}` },
             task_id,
