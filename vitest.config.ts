@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** What a store decides, and one story of each area through the front door: these run once per database. */
 const ON_POSTGRES = [
   "src/runs/{cancel,claim-store,free-starts,interaction-store,rescue,runner,search-store,several-writers,start,start-failure,start-sending,start-store,stream,track,watch}.test.ts",
+  "src/notifications/held-outbox.test.ts",
   "src/notifications/outbox.test.ts",
   "src/store/{full-text,pace,store}.test.ts",
 
