@@ -120,7 +120,7 @@ function roundOf(roundNumber: number, { answer, ...found }: Research): Round {
   return { roundNumber, report, verified, summary: summarise(report), ...found };
 }
 
-const SUMMARY_CHARACTERS = 300;
+const SUMMARY_CHARACTERS = 160;
 
 /** The first real sentence or so of a report: enough to tell rounds apart. */
 export function summarise(report: string): string {

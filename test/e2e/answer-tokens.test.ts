@@ -1,12 +1,15 @@
 /** Typical answers stay small enough to be asked for often: what a model reads is what its user pays for. */
 
 import { expect, test } from "vitest";
-import { ANSWERS, measureAnswers, TOKEN_BUDGET } from "../support/answer-tokens.ts";
+import { ANSWERS, measureAnswers, REDIRECT_LINKS_BUDGET, TOKEN_BUDGET } from "../support/answer-tokens.ts";
 
-test("a search answer takes at most 450 tokens, a deep_search of three rounds at most 2,500 (U4)", async (context) => {
-  const measured = await measureAnswers(context, ANSWERS["addresses of pages"]);
+test.for([
+  ["addresses of pages", TOKEN_BUDGET],
+  ["Google's redirect links", REDIRECT_LINKS_BUDGET],
+] as const)("answers with %s stay within %o tokens (U4)", async ([sources, budget], context) => {
+  const measured = await measureAnswers(context, ANSWERS[sources]);
   expect(measured).toHaveLength(2);
   for (const { tool, structured, text } of measured) {
-    expect(Math.max(structured, text), tool).toBeLessThanOrEqual(TOKEN_BUDGET[tool] ?? 0);
+    expect(Math.max(structured, text), tool).toBeLessThanOrEqual(budget[tool] ?? 0);
   }
 });

@@ -117,8 +117,7 @@ test("search suggestions come with the answer, as short links to Google (T-1)", 
   const scene = await openScene(context);
   const server = await scene.server();
   const { structured, text } = await server.call("search", { query: "How do heat pumps perform in cold climates?" });
-  const link =
-    "[How do heat pumps perform in cold climates](https://www.google.com/search?q=How+do+heat+pumps+perform+in+cold+climates)";
+  const link = "https://www.google.com/search?q=How+do+heat+pumps+perform+in+cold+climates";
   expect(structured["metadata"].search_suggestions).toEqual([link]);
   expect(text).toContain(`Google Search Suggestions:\n- ${link}\n`);
   const { task_id } = structured["metadata"];

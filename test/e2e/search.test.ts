@@ -7,8 +7,7 @@ import type { Era } from "../support/server.ts";
 
 const ERAS: Era[] = ["legacy", "modern"];
 const QUERY = "How do heat pumps perform in cold climates?";
-const SUGGESTION =
-  "[How do heat pumps perform in cold climates](https://www.google.com/search?q=How+do+heat+pumps+perform+in+cold+climates)";
+const SUGGESTION = "https://www.google.com/search?q=How+do+heat+pumps+perform+in+cold+climates";
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -15,6 +15,9 @@ export interface AnswerTokens {
 /** U4: the most a typical answer may take, in whichever form takes more. */
 export const TOKEN_BUDGET: Record<string, number> = { search: 450, deep_search: 2_500 };
 
+/** With redirect links, each of which takes 65 to 75 tokens and is passed on as it is: above the target, and no more than this. */
+export const REDIRECT_LINKS_BUDGET: Record<string, number> = { search: 630, deep_search: 4_150 };
+
 const QUERY = "How do heat pumps perform in cold climates?";
 const verify = [{ answer: "unverified" as const }, { answer: "verified" as const }];
 

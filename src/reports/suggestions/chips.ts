@@ -72,11 +72,12 @@ function googleLink(href: string | undefined): { href: string } | Record<string,
 const LONGEST_LINK = 120;
 
 /**
- * For answers that models read, as Markdown. Google's own links have about 400 characters; a search for the same query
- * leads to the same page.
+ * For answers that models read. Google's own links have about 400 characters; a search for the same query leads to the
+ * same page, and where its address can be read it is not said twice.
  */
 export function suggestionLink({ query, url }: SearchSuggestion): string {
   const search = `https://www.google.com/search?q=${encodeURIComponent(query).replaceAll("%20", "+")}`;
   const address = (url.length <= LONGEST_LINK ? url : search).replaceAll("(", "%28").replaceAll(")", "%29");
+  if (address === search && /^[\w ,.'-]+$/.test(query)) return address;
   return `[${query.replaceAll(/[[\]\\`]/g, " ")}](${address})`;
 }
