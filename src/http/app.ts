@@ -107,7 +107,7 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
 /** A cookie is good for the page, a token for everything but its pages. */
 function createAdmit({ authenticate, pageDoor }: HttpParts) {
   return async ({ req }: Context, about: { address: string }): Promise<Admitted | Response> => {
-    if (isPageAddress(req.path)) return pageDoor.admit(req.raw, about);
+    if (isPageAddress(req.path)) return pageDoor.admit(req.raw, { ...about, path: req.path });
     const known = await authenticate(req.raw, about);
     return known instanceof Response ? known : { ...known, budget: known.caller.owner };
   };

@@ -1,4 +1,7 @@
-/** Which addresses are the page's: for these a browser's cookie is good, and for nothing else. */
+/**
+ * Which addresses are the page's: for these a browser's cookie is good, and for nothing else. A path here is always the
+ * one that the router matches (`context.req.path`): in a URL the same path has many spellings.
+ */
 
 const EXACT = new Set(["/", "/start", "/figures", "/sign-in", "/sign-out"]);
 const BELOW = ["/runs/", "/assets/", "/api/", "/enter/"];
@@ -16,7 +19,12 @@ const PLACE = /^\/(?:start|figures|runs\/[0-9a-f-]{36})?(?:\?[!$-;=?-[\]-~]{0,50
 export const ownPlace = (wanted: string | null | undefined): string =>
   wanted !== null && wanted !== undefined && PLACE.test(wanted) ? wanted : "/";
 
-/** Everything that reads or acts; the rest are the files of the page, which are the same for everybody. */
-export const needsSecret = (path: string): boolean => isForScripts(path) || path === "/sign-out";
+/** The document of the page, which is the same for every user and holds nothing of theirs. */
+const SHELL = /^\/(?:start|figures|runs\/[^/]+)?$/;
+
+/** The cookie alone opens the files of the page; everything else, known or not, also needs the page's secret. */
+export const needsSecret = (path: string): boolean => !SHELL.test(path) && !isPageFile(path);
+
+export const isPageFile = (path: string): boolean => path.startsWith("/assets/");
 
 export const isForScripts = (path: string): boolean => path.startsWith("/api/");

@@ -1,19 +1,21 @@
 /** What the page's door answers itself: where to go, who is asked for, and what foreign pages are told. */
 
-import { ownPlace } from "./page-addresses.ts";
+import { isForScripts, isPageFile, ownPlace } from "./page-addresses.ts";
 import { isSentByOthers } from "./page-origin.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import { signInPage } from "./sign-in-page.ts";
 
 /** A person gets a page to sign in; a program what to do. */
-export function askWho(request: Request, { to, reason }: { to?: string; reason?: string } = {}): Response {
-  const { pathname, search } = new URL(request.url);
-  const isShown = request.method === "GET" && readsHtml(request) && !/^\/(?:api|assets)\//.test(pathname);
+export function askWho(
+  request: Request,
+  { path, to, reason }: { path: string; to?: string; reason?: string },
+): Response {
+  const isShown = request.method === "GET" && readsHtml(request) && !isForScripts(path) && !isPageFile(path);
   if (!isShown) return refuse({ ...NOT_SIGNED_IN, message: reason ?? NOT_SIGNED_IN.message });
   return signInPage({
     status: 401,
     reason,
-    to: to ?? ownPlace(`${pathname}${search}`),
+    to: to ?? ownPlace(`${path}${new URL(request.url).search}`),
     sentByOthers: isSentByOthers(request),
   });
 }

@@ -69,7 +69,10 @@ const signIn = ({ ask }: Scene, token: string, headers: Record<string, string> =
   ask("/sign-in", { method: "POST", body: new URLSearchParams({ token, to: "/start" }), headers });
 
 const come = ({ door }: Scene, session: BrowserHeaders, path = "/", headers: Record<string, string> = {}) =>
-  door.admit(new Request(`http://${HOST}${path}`, { headers: { host: HOST, ...session, ...headers } }), ABOUT);
+  door.admit(new Request(`http://${HOST}${path}`, { headers: { host: HOST, ...session, ...headers } }), {
+    ...ABOUT,
+    path,
+  });
 
 const statusOf = (answer: Awaited<ReturnType<PageDoor["admit"]>>): number | string =>
   answer instanceof Response ? answer.status : answer.caller.owner;
@@ -163,7 +166,7 @@ describe("the cookie without the page's secret", () => {
     const { cookie, "x-page-secret": secret } = await sessionOf(await signIn(scene, OWN));
     const status = async (path: string, sent: string) =>
       statusOf(await come(scene, { cookie, "x-page-secret": sent }, path));
-    for (const path of ["/api/runs", "/api/live", "/api/no/such/address", "/sign-out"]) {
+    for (const path of ["/api/runs", "/api/live", "/api/no/such/address", "/sign-out", "/runs/x/y", "/enter/x"]) {
       for (const wrong of ["", "x", secret.slice(1), ann["x-page-secret"], cookie.split("=")[1] ?? ""]) {
         expect([path, wrong, await status(path, wrong)]).toEqual([path, wrong, 401]);
       }

@@ -3,7 +3,7 @@
 import { Hono } from "hono";
 import { type Authenticated, createAuthenticate } from "./authenticate.ts";
 import { type Credentials, type CredentialsApp, fromNetwork, storeUnavailable } from "./credentials.ts";
-import { isForScripts, needsSecret, ownPlace } from "./page-addresses.ts";
+import { isForScripts, isPageFile, needsSecret, ownPlace } from "./page-addresses.ts";
 import { askWho, FOREIGN_PAGE, NO_SECRET, seeOther } from "./page-answers.ts";
 import { createInside, createWaysIn, type DoorParts } from "./page-entrance.ts";
 import { createPageOrigin, type PageOrigin } from "./page-origin.ts";
@@ -17,9 +17,16 @@ export interface Admitted extends Authenticated {
   cookie?: string | undefined;
 }
 
+interface PageRequest {
+  /** As the router matched it, never as it is spelled in the URL. */
+  path: string;
+  /** Of the connection. */
+  address: string;
+}
+
 export interface PageDoor extends Pick<PageOrigin, "isOwn"> {
   /** A response is a refusal, ready to be sent. */
-  admit(request: Request, about: { address: string }): Promise<Admitted | Response>;
+  admit(request: Request, about: PageRequest): Promise<Admitted | Response>;
   /** The ways in: to be mounted before anybody is asked who they are. */
   waysIn: Hono;
   /** For those who are in. */
@@ -50,29 +57,27 @@ function openDoor({ isOwn, mayUsePage }: PageOrigin): PageDoor {
     isOwn,
     waysIn,
     inside,
-    admit: async (request) =>
-      mayUsePage(request)
-        ? { caller: fromNetwork("local"), budget: pageBudget(request, "local") }
-        : refuse(FOREIGN_PAGE),
+    admit: async (request, { path }) =>
+      mayUsePage(request) ? { caller: fromNetwork("local"), budget: pageBudget(path, "local") } : refuse(FOREIGN_PAGE),
   };
 }
 
 function createAdmit({ credentials, origin, sessions }: DoorParts): PageDoor["admit"] {
   const authenticate = createAuthenticate(credentials);
-  return async (request, about) => {
-    if (isForScripts(pathOf(request)) && request.headers.has("authorization")) {
-      const known = await authenticate(request, about);
+  return async (request, { path, address }) => {
+    if (isForScripts(path) && request.headers.has("authorization")) {
+      const known = await authenticate(request, { address });
       return known instanceof Response ? known : { ...known, budget: known.caller.owner };
     }
-    if (!sessions.hasCookie(request)) return askWho(request);
+    if (!sessions.hasCookie(request)) return askWho(request, { path });
     if (!origin.mayUsePage(request)) return refuse(FOREIGN_PAGE);
     const session = await sessions.find(request).catch(storeUnavailable);
     if (session instanceof Response) return session;
-    if (session === undefined) return askWho(request);
+    if (session === undefined) return askWho(request, { path });
     const { credential, cookie, hasSecret } = session;
-    if (!hasSecret && needsSecret(pathOf(request))) return refuse(NO_SECRET);
+    if (!hasSecret && needsSecret(path)) return refuse(NO_SECRET);
     const { owner } = credential;
-    return { caller: fromNetwork(owner), credential, budget: pageBudget(request, owner), cookie };
+    return { caller: fromNetwork(owner), credential, budget: pageBudget(path, owner), cookie };
   };
 }
 
@@ -80,7 +85,4 @@ function createAdmit({ credentials, origin, sessions }: DoorParts): PageDoor["ad
  * A budget of its own, so that a page which is reloaded often stops no MCP client of the same user; and one for its
  * files, of which every reload asks for several. No owner has a space in it.
  */
-const pageBudget = (request: Request, owner: string): string =>
-  `${pathOf(request).startsWith("/assets/") ? "files" : "page"} ${owner}`;
-
-const pathOf = (request: Request): string => new URL(request.url).pathname;
+const pageBudget = (path: string, owner: string): string => `${isPageFile(path) ? "files" : "page"} ${owner}`;

@@ -65,7 +65,7 @@ function addLinks(waysIn: Hono, { app, credentials, sessions, addresses }: DoorP
       return storeUnavailable(error);
     }
     const tooMany = credentials.countWrong(getConnInfo(context).remote.address ?? "");
-    return tooMany ?? askWho(request, { to, reason });
+    return tooMany ?? askWho(request, { path: context.req.path, to, reason });
   });
 }
 

@@ -28,6 +28,18 @@ async function startOtherProgram(context: Pick<TestContext, "onTestFinished">): 
   return { url: `http://127.0.0.1:${port}`, cookies: () => cookies };
 }
 
+/** Percent-encoded at the start and at the end, encoded twice, in capitals, and with a slash too many. */
+function spellingsOf(path: string): string[] {
+  const encode = (character: string): string => `%${character.codePointAt(0)?.toString(16)}`;
+  const first = `/${encode(path[1] ?? "")}${path.slice(2)}`;
+  const last = `${path.slice(0, -1)}${encode(path.at(-1) ?? "")}`;
+  const every = `/${Array.from(path.slice(1), (character) => (character === "/" ? "/" : encode(character))).join("")}`;
+  const encodedSlash = `/${path.slice(1).replaceAll("/", "%2F")}%2f`;
+  const twice = [first, every].map((spelling) => spelling.replaceAll("%", "%25"));
+  const slashes = [`/${path}`, `/${first}`, `${path}/`, `/.${first}`, `/assets/..${first}`, `/assets/%2e%2e${path}`];
+  return [first, last, every, encodedSlash, ...twice, path.toUpperCase(), ...slashes];
+}
+
 test("a program on another port gets the page's cookie and can neither read nor act with it (A9)", async (context) => {
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
@@ -50,6 +62,13 @@ test("a program on another port gets the page's cookie and can neither read nor 
   expect(await replay("/api/live")).toBe(401);
   expect(await replay("/api/research", start)).toBe(401);
   expect(await replay("/sign-out", { method: "POST" })).toBe(401);
+  // Nor under another spelling of an address, some of which are the same address to the router.
+  for (const path of spellingsOf("/api/runs")) expect([path, await replay(path)]).toEqual([path, 401]);
+  for (const path of spellingsOf("/api/figures")) expect([path, await replay(path)]).toEqual([path, 401]);
+  for (const path of spellingsOf("/api/research")) expect([path, await replay(path, start)]).toEqual([path, 401]);
+  for (const path of spellingsOf("/sign-out")) {
+    expect([path, await replay(path, { method: "POST" })]).toEqual([path, 401]);
+  }
   expect(scene.gemini.ledger.acceptedStarts()).toEqual([]);
   // What it can read with the cookie are the files of the page, which hold nothing of the user's.
   const shell = await fetch(`${server.url}/`, { headers: { cookie } });
