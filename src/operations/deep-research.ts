@@ -55,7 +55,8 @@ export const deepResearch = defineOperation({
         const request = { topic, depth, ownPrompt: deps.settings.legacyPrompt };
         const { researchReport } = await import("../search/quick.ts");
         const findings = await researchReport(search, request, inner);
-        const { report, sources } = numberedReport(findings.answer.report ?? "", findings.sources);
+        const stored = findings.answer.report ?? "";
+        const { report, sources } = numberedReport(stored, findings.sources);
         const metadata = await searchMetadata(run, {
           asked: { topic, depth },
           findings,
@@ -66,7 +67,7 @@ export const deepResearch = defineOperation({
         return {
           output: { success: true, report, ...own, metadata },
           result: {
-            report,
+            report: stored,
             sources,
             metadata: { ...metadata, ...own },
             partial: false,

@@ -160,7 +160,7 @@ function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) 
     return {
       output: { success: true, result: report, ...verification, metadata },
       result: {
-        report,
+        report: best.report,
         sources,
         metadata: { ...metadata, ...verification },
         partial: false,

@@ -108,6 +108,7 @@ export const getResearchResults = defineOperation({
     const { sources, ...reading } = readReport(withPictureLinks(run.taskId, result), {
       section: input.section,
       maxCharacters: reportLimit(deps, call),
+      withSources: input.include_sources ? "returned" : "left out",
     });
     return {
       success: true,

@@ -47,17 +47,22 @@ interface SourcesReading extends ReportReading {
   sources: Source[];
 }
 
+type NumberedReport = Pick<RunResult, "report" | "sources">;
+
 /** What an answer carries of a result when no section was asked for. */
 export function fittingReport(result: RunResult, maxCharacters: number): SourcesReading {
-  const { report, sources } = withAddressesOnce(result);
+  return fitting(withAddressesOnce(result), maxCharacters);
+}
+
+function fitting({ report, sources }: NumberedReport, maxCharacters: number): SourcesReading {
   const reading = report.length > maxCharacters ? opening(report, READ_ON) : wholeReport(report, maxCharacters);
   return withSources(reading, sources, maxCharacters);
 }
 
 /** U3: the agent's own list of sources repeats ours, and so does a link in the text; citations by bytes need the text as it is. */
-function withAddressesOnce({ report, sources, citations = [] }: RunResult): Pick<RunResult, "report" | "sources"> {
-  const text = withoutOwnList(report, sources);
-  return citations.length === 0 ? citeByNumber(text, sources) : { report: text, sources };
+function withAddressesOnce({ report, sources, citations = [] }: RunResult): NumberedReport {
+  if (citations.length === 0) return citeByNumber(report, sources);
+  return { report: withoutOwnList(report, sources), sources };
 }
 
 function withSources(reading: ReportReading, all: Source[], maxCharacters: number): SourcesReading {
@@ -87,14 +92,22 @@ function opening(report: string, note: string): ReportReading {
   return { report: report.slice(0, end), complete: false, next_section: next, outline: outlineOf(sections), note };
 }
 
+interface ReadingRequest {
+  section: string | undefined;
+  maxCharacters: number;
+  withSources?: "returned" | "left out";
+}
+
 /** K3: the report by outline and section. With a section come the sources that it cites, where that is known. */
 export function readReport(
   result: RunResult,
-  { section, maxCharacters }: { section: string | undefined; maxCharacters: number },
+  { section, maxCharacters, withSources: sourcesAre = "returned" }: ReadingRequest,
 ): SourcesReading {
   if (section === "earlier") return { ...earlierOutputs(result), section, sources: [] };
-  if (section === undefined) return fittingReport(result, maxCharacters);
-  const { report, sources } = withAddressesOnce(result);
+  // A number without the list would lead nowhere.
+  const numbered = sourcesAre === "returned" ? withAddressesOnce(result) : result;
+  if (section === undefined) return fitting(numbered, maxCharacters);
+  const { report, sources } = numbered;
   const { citations = [] } = result;
   if (section === "all") {
     return withSources(wholeReport(report, maxCharacters), sources, maxCharacters);

@@ -53,9 +53,11 @@ export async function runSearch<Output>(
   );
 }
 
-/** The result of a search as the store holds it. Throws what its call would have. */
+/** The result of a search as its call answers with it: stored as it came, numbered here. Throws what the call would have. */
 export function finishedSearch({ run, result, advice }: StoredRun): RunResult {
-  if (run.status === "completed" && result !== undefined) return result;
+  if (run.status === "completed" && result !== undefined) {
+    return { ...result, ...citeByNumber(result.report, result.sources) };
+  }
   const { taskId, status, error } = run;
   const code = error?.code ?? (status === "cancelled" ? "CANCELLED" : "RESEARCH_FAILED");
   const readable = result === undefined ? undefined : "What was found can be read with get_research_results.";
@@ -152,6 +154,6 @@ export const searchMetadataFields = {
   notices: z.array(z.string()).optional().describe("Unusual circumstances."),
 };
 
-/** U3: one number per page, the same in the report, in the metadata and wherever the run is read later. */
+/** U3: one number per page, the same in the answer, in its metadata and wherever the run is read later. */
 export const numberedReport = (report: string, visited: VisitedSource[]): CitedReport =>
   citeByNumber(report, numberSources(visited));

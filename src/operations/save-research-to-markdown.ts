@@ -116,6 +116,7 @@ export async function reportDocument(db: Database, { owner, now, templates, ...i
         query: run.query,
         report: result.report,
         sources: result.sources,
+        citations: result.citations,
         partial: result.partial ? run.status : undefined,
         reason: result.partial ? run.error?.message : undefined,
         metadata: input.include_metadata ? reportMetadata(run, result, now) : undefined,

@@ -50,13 +50,14 @@ export const search = defineOperation({
       async ({ run, search: deeper, call: inner }) => {
         const { quickSearch } = await import("../search/quick.ts");
         const findings = await quickSearch(deeper, query, inner);
-        const { report: result, sources } = numberedReport(findings.answer.report ?? "", findings.sources);
+        const stored = findings.answer.report ?? "";
+        const { report: result, sources } = numberedReport(stored, findings.sources);
         const metadata = await searchMetadata(run, { asked: { query }, findings, sources, now: deps.clock.now() });
         const own = incompleteFields(findings);
         return {
           output: { success: true, result, ...own, metadata },
           result: {
-            report: result,
+            report: stored,
             sources,
             metadata: { ...metadata, ...own },
             partial: false,

@@ -23,6 +23,9 @@ export interface PlacedReport {
 /** `[cite: 1, 2]` and `[1]`; the longest ones are no citations. */
 export const MARK = String.raw`\[(cite:[ \t]*)?(\d{1,4}(?:[ \t]*,[ \t]*\d{1,4}){0,49})\]`;
 
+/** Not part of a link, an image or a definition. */
+export const MARK_IN_TEXT = new RegExp(String.raw`(?<![\]!\\])${MARK}(?![(\[:])`, "gi");
+
 export const numbersIn = (list: string): number[] => [...new Set(list.split(",").map(Number))];
 
 export function placeCitations(report: string, citations: readonly ByteCitation[]): PlacedReport {
@@ -34,14 +37,23 @@ export function placeCitations(report: string, citations: readonly ByteCitation[
   let text = "";
   let copied = 0;
   const places: CitationPlace[] = [];
-  for (const { start, end, replacement, numbers } of changes) {
+  for (const { start, end, numbers } of changes) {
     if (start > copied) text += cleanText(raw.slice(copied, start));
     copied = Math.max(copied, end);
-    text += replacement;
+    // The blank before a mark goes with it.
+    if (end > start && text.endsWith(" ")) text = text.slice(0, -1);
     for (const n of numbers) places.push({ at: text.length, n });
   }
   // Once more, because what hides may have stood across a cut; then places are a little off, which breaks nothing.
   return { text: cleanText(text + cleanText(raw.slice(copied))), places };
+}
+
+/** The marks of a text with the citations that stand at each. */
+export function citedMarks(raw: string, citations: readonly ByteCitation[]): Mark[] {
+  if (citations.length === 0) return [];
+  const marks = marksIn(raw);
+  attach(marks, raw, citations);
+  return marks;
 }
 
 interface Mark {
@@ -65,21 +77,20 @@ const marksIn = (raw: string): Mark[] =>
 interface Change {
   start: number;
   end: number;
-  replacement: string;
-  /** Citations that have no mark in the text. */
+  /** Citations that stand here instead. */
   numbers: number[];
 }
 
 /**
  * A mark counts as Google's list of sources does, which a report that was cut short no longer has; its citations know
- * the sources themselves.
+ * the sources themselves and take its place.
  */
 function asChange({ start, end, isGoogles, numbers, cited }: Mark): Change[] {
   if (isGoogles && cited.size >= numbers.length) {
-    return [{ start, end, replacement: `[cite: ${[...cited].join(", ")}]`, numbers: [] }];
+    return [{ start, end, numbers: [...cited] }];
   }
   const missing = [...cited].filter((n) => !numbers.includes(n));
-  return missing.length === 0 ? [] : [{ start: end, end, replacement: "", numbers: missing }];
+  return missing.length === 0 ? [] : [{ start: end, end, numbers: missing }];
 }
 
 /** Gives each citation to the mark at its end, and returns those that have none. */
@@ -99,7 +110,7 @@ function attach(marks: readonly Mark[], raw: string, citations: readonly ByteCit
     if (mark !== undefined && mark.start <= end + spacesAt(raw, end)) mark.cited.add(n);
     else loose.set(end, (loose.get(end) ?? new Set()).add(n));
   }
-  return [...loose].map(([end, numbers]) => ({ start: end, end, replacement: "", numbers: [...numbers] }));
+  return [...loose].map(([end, numbers]) => ({ start: end, end, numbers: [...numbers] }));
 }
 
 const MOST_SPACES = 3;

@@ -9,8 +9,11 @@ const SOURCES: Source[] = [1, 2, 3].map((n) => ({
   domain: "example.org",
 }));
 
+/** As the agent ends its reports: that is what its numbers mean. */
+const LIST = `\n\n**Sources:**\n${SOURCES.map(({ n, title, url }) => `${n}. [${title}](${url})`).join("\n")}`;
+
 const render = (report: string, more: Partial<HtmlRequest> = {}) =>
-  renderReportHtml({ report, query: "What is it?", sources: SOURCES, ...more });
+  renderReportHtml({ report: report + LIST, query: "What is it?", sources: SOURCES, ...more });
 
 /** The text as a reader sees it, with the citations as numbers. */
 const textOf = (html: string): string =>
@@ -42,14 +45,20 @@ describe("citations in the text", () => {
     expect(sources[0]?.cited_at).toEqual(["cite-1-1"]);
   });
 
-  test.each(["a [9] b", "a [cite: 7, 8] b", "a [] b", "a [cite: ] b", "a [x1] b", "a [2024] b", "a \\[1] b"])(
-    "%s stays what it is",
-    (report) => {
-      const { html, sources } = render(report);
-      expect(textOf(html)).toBe(report.replace("\\", ""));
-      expect(sources.flatMap(({ cited_at: places }) => places)).toEqual([]);
-    },
-  );
+  test.each([
+    "a [9] b",
+    "a [cite: 7, 8] b",
+    "a [] b",
+    "a [cite: ] b",
+    "a [x1] b",
+    "a [2024] b",
+    "a \\[1] b",
+    "an array[1] b",
+  ])("%s stays what it is", (report) => {
+    const { html, sources } = render(report);
+    expect(textOf(html)).toBe(report.replace("\\", ""));
+    expect(sources.flatMap(({ cited_at: places }) => places)).toEqual([]);
+  });
 
   test("code and the text of a link keep their brackets, and a link with a number is a link", () => {
     const { html, sources } = render("`a[1]` [see [1] there](https://a.example/) [2](https://b.example/)\n\n    b[1]");
@@ -65,6 +74,12 @@ describe("citations in the text", () => {
     expect(html).toContain('href="#source-3"');
     expect(html).toContain('href="https://elsewhere.example/"');
     expect(html).not.toContain("#source-1");
+  });
+
+  test("a number that nothing explains is not linked (U3)", () => {
+    const { html } = renderReportHtml({ report: "a [1] b [cite: 2]", query: "q", sources: SOURCES });
+    expect(textOf(html)).toBe("a [1] b [cite: 2]");
+    expect(html).not.toContain("#source-");
   });
 
   test("every place has an id, and its source knows it", () => {

@@ -6,17 +6,19 @@
 import type { MarkdownIt, StateCore, StateInline, Token } from "markdown-it";
 import { distribute, type PieceMap } from "./citation-blocks.ts";
 import { type CitationPlace, MARK, numbersIn } from "./citation-places.ts";
+import type { MeantNumbers } from "./meant-numbers.ts";
 
 export interface CitationContext {
   /** Of the whole text, in order. */
   places: readonly CitationPlace[];
   known: ReadonlySet<number>;
+  meant: MeantNumbers;
   /** The number of the source with this address. */
   numberOf: (address: string) => number | undefined;
 }
 
 /** A token of the type `citation` carries the number of its source. */
-export function addCitations(md: MarkdownIt, { places, known, numberOf }: CitationContext): void {
+export function addCitations(md: MarkdownIt, { places, known, meant, numberOf }: CitationContext): void {
   const pieces: PieceMap = new Map();
   const citable = places.filter(({ n }) => known.has(n));
   let afterCode = new Map<Token, number[]>();
@@ -29,7 +31,7 @@ export function addCitations(md: MarkdownIt, { places, known, numberOf }: Citati
     // Looked over in search of the end of a link's text, a mark would count as a link and be the end of the other.
     if (silent || state.linkLevel > 0) return false;
     setDue(state, pieces);
-    return readMark(state, { known, numberOf });
+    return readMark(state, { known, meant, numberOf });
   });
 }
 
@@ -85,21 +87,28 @@ function readText(state: StateInline, silent: boolean, pieces: PieceMap): boolea
 
 const MARK_HERE = new RegExp(MARK, "iy");
 
-type Sources = Pick<CitationContext, "known" | "numberOf">;
+type Sources = Pick<CitationContext, "known" | "meant" | "numberOf">;
 
-/** A mark whose numbers are all unknown is left to be text, or the link that the report has defined it as. */
-function readMark(state: StateInline, { known, numberOf }: Sources): boolean {
+/** A mark that nothing explains is left to be text, or the link that the report has defined it as. */
+function readMark(state: StateInline, { known, meant, numberOf }: Sources): boolean {
   if (state.src[state.pos] !== "[") return false;
   MARK_HERE.lastIndex = state.pos;
   const [mark, googles, list = ""] = MARK_HERE.exec(state.src) ?? [];
   const end = state.pos + (mark?.length ?? 0);
   if (mark === undefined || end > state.posMax || state.src[end] === "(") return false;
+  // `array[1]` is no citation.
+  if (googles === undefined && /\w/.test(state.src[state.pos - 1] ?? "")) return false;
   const defined = googles === undefined ? state.env.references?.[list] : undefined;
-  const numbers = defined === undefined ? numbersIn(list) : [numberOf(defined.href) ?? Number.NaN];
-  if (!numbers.some((n) => known.has(n))) return false;
-  for (const n of numbers) {
-    if (known.has(n)) cite(state, n);
-    else state.pending += `[${n}]`;
+  const sourceOf = (n: number): number | undefined => {
+    const source = googles === undefined ? meant.plain.get(n) : meant.googles.get(n);
+    return source !== undefined && known.has(source) ? source : undefined;
+  };
+  const numbers = defined === undefined ? numbersIn(list) : [];
+  const cited = defined === undefined ? numbers.map(sourceOf) : [numberOf(defined.href)];
+  if (cited.every((source) => source === undefined)) return false;
+  for (const [index, source] of cited.entries()) {
+    if (source === undefined) state.pending += `[${numbers[index]}]`;
+    else cite(state, source);
   }
   state.pos = end;
   return true;

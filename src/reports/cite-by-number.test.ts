@@ -15,6 +15,14 @@ test.each([
   ["See [a.example](https://a.example/heat/).", "See [1]."],
   ["See <https://a.example/heat?utm_source=x>.", "See [1]."],
   ["[Heat](https://en.wiki.example/wiki/Heat_(physics)) is energy.", "Heat [2] is energy."],
+  ["- a\n    - b <https://a.example/heat>", "- a\n    - b [1]"],
+  ["*   a\n\n    b <https://a.example/heat>", "*   a\n\n    b [1]"],
+  ["So [1], array[1].\n\n[1]: https://en.wiki.example/wiki/Heat_(physics)", "So [2], array[1].\n\n"],
+  ["So [1] and [7].\n\n[1]: https://other.example/", "So [1](https://other.example/) and [7].\n\n"],
+  ["[A study][1]", String.raw`[A study]\[1\]`],
+  ["So [1], [2024].", String.raw`So \[1\], [2024].`],
+  ["So [4].\r\n\r\nSources:\r\n4. [a](https://a.example/heat)\r\n", "So [1].\r\n\r"],
+  ["Two:\n\n1. [A place](https://a.example/heat)", "Two:\n\n1. A place [1]"],
   ["[One](https://a.example/heat), [other](https://other.example/).", "One [1], [other](https://other.example/)."],
 ])("%s becomes %s (U3)", (report, expected) => {
   expect(cited(report)).toBe(expected);
@@ -25,7 +33,17 @@ test.each([
   "`[A study](https://a.example/heat)`",
   "```\n[A study](https://a.example/heat)\n```",
   "[A study](https://a.example/other)",
-  "[A study][1]",
+  "- a\n\n  ```\n  <https://a.example/heat>\n  ```",
+  "- ```\n  <https://a.example/heat>\n  ```",
+  "1. a\n\n        curl -O <https://a.example/heat>",
+  "a\n\n\tcurl -O <https://a.example/heat>",
+  "    curl -O <https://a.example/heat>",
+  "-     <https://a.example/heat>",
+  "> ```\n> <https://a.example/heat>\n> ```",
+  "a `code\n<https://a.example/heat>` b",
+  "``<https://a.example/heat> ` ``",
+  "[A](https://a.example/heat)(archived)",
+  "[a.example](https://a.example/heat): word",
 ])("%s stays as it is (U3)", (report) => {
   expect(cited(report)).toBe(report);
 });

@@ -18,10 +18,15 @@ const METADATA = {
   savedAt: Date.parse("2026-11-06T00:00:00Z"),
 };
 
+const REPORT =
+  "# Heat pumps\n\n## One\n\nWell. [1]\n\n## Two\n\nVery. [cite: 1, 2]\n\nSources:\n1. [a](https://example.org/1?a=1&b=2)";
+const MARKED = { start_byte: REPORT.indexOf("[cite"), end_byte: REPORT.indexOf("[cite") + 12 };
+
 const render = (over: Partial<HtmlDocumentRequest> = {}): string =>
   renderHtmlDocument({
     query: "How do heat pumps do?",
-    report: "# Heat pumps\n\n## One\n\nWell. [1]\n\n## Two\n\nVery. [cite: 1, 2]",
+    report: REPORT,
+    citations: [1, 2].map((n) => ({ n, ...MARKED })),
     sources: [
       { n: 1, title: "Page <1>", url: "https://example.org/1?a=1&b=2", domain: "example.org" },
       { n: 2, title: "Page 2", url: "javascript:hit()", domain: "" },

@@ -41,6 +41,7 @@ if (a < b) c();
 **Sources:**
 1. [example.org](https://example.org/1)
 2. [example.org](https://example.org/2)
+3. [example.org](https://example.org/3)
 `;
   const { html, ...rest } = render(report);
   expect(rest).toMatchInlineSnapshot(`
@@ -132,7 +133,7 @@ describe("links and names", () => {
 
   test("headings have names of their own, whatever they are called", () => {
     const { contents, html } = render(
-      "## A\n\n# Évolution!\n\n## 日本\n\n### a\n\n## A-2\n\n## [x](https://a.example) `y` [1]\n\n## ",
+      "## A\n\n# Évolution!\n\n## 日本\n\n### a\n\n## A-2\n\n## [x](https://a.example) `y` [1]\n\n## \n\n1. [a](https://example.org/1)",
     );
     expect(contents).toEqual([
       { id: "s-a", title: "A", level: 2 },

@@ -16,6 +16,7 @@ import { boundedText, restHtml } from "./html-bound.ts";
 import { insertPictures, pictureMark, type PictureSource, showPictures } from "./pictures/html.ts";
 import type { PictureFacts } from "./pictures/picture.ts";
 import { placePictures } from "./pictures/place.ts";
+import { meantNumbers } from "./meant-numbers.ts";
 import { withoutOwnList } from "./own-source-list.ts";
 import { onOneLine, titleOf } from "./report-facts.ts";
 import type { Source } from "./report.ts";
@@ -65,6 +66,7 @@ export function renderReportHtml(request: HtmlRequest): ReportHtml {
   addCitations(md, {
     places: placed.places.filter(({ at }) => at <= text.length),
     known: new Set(cited.flatMap(({ n }) => (Number.isSafeInteger(n) && n >= 0 ? [n] : []))),
+    meant: meantNumbers({ report, sources, citations }),
     numberOf: sourceFinder(sources),
   });
   readPiecewise(md);

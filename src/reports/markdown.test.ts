@@ -32,7 +32,7 @@ const source = (n: number, over: Partial<Source> = {}): Source => ({
 const render = (over: Partial<ReportDocument> = {}): string =>
   renderMarkdown({
     query: "How do heat pumps do?",
-    report: "They do well.[cite: 1, 3]",
+    report: `They do well.[cite: 1, 3]\n\n1. [example.org](https://example.org/1)\n3. [example.org](${REDIRECT}3)`,
     sources: [source(1), source(3, { url: `${REDIRECT}3` })],
     partial: undefined,
     metadata,

@@ -1,7 +1,8 @@
 /** A stored run as a Markdown document: every value is made safe here, and a template says where it stands. */
 
 import { cleanText } from "../platform/clean-text.ts";
-import { MARK, numbersIn } from "./citation-places.ts";
+import { type ByteCitation, MARK_IN_TEXT, numbersIn } from "./citation-places.ts";
+import { meantNumbers } from "./meant-numbers.ts";
 import { neutralMarkdown } from "./neutral-markdown.ts";
 import { outsideCode } from "./outside-code.ts";
 import { withoutOwnList } from "./own-source-list.ts";
@@ -16,6 +17,8 @@ export interface ReportDocument {
   report: string;
   /** Numbered as the report cites them. */
   sources: readonly Source[];
+  /** Which pages Google cites at which bytes of the report. */
+  citations?: readonly ByteCitation[] | undefined;
   /** How the run ended, where it ended before the report was complete. */
   partial: string | undefined;
   /** Why it did, in a sentence of ours. */
@@ -32,7 +35,7 @@ export interface ReportDocument {
 export function renderMarkdown(document: ReportDocument, options?: TemplateOptions): string {
   const { query, sources, partial, reason, metadata, includeSources } = document;
   const report = pictured(document, neutralMarkdown(withoutOwnList(cleanText(document.report), sources)));
-  const { title, body } = splitTitle(withLinkedMarks(report, sources));
+  const { title, body } = splitTitle(withLinkedMarks(report, document));
   const because = reason === undefined ? "" : ` ${plain(reason)}`;
   const text = renderTemplate(
     {
@@ -50,17 +53,19 @@ export function renderMarkdown(document: ReportDocument, options?: TemplateOptio
   return `${text.trimEnd()}\n`;
 }
 
-const MARK_IN_TEXT = new RegExp(String.raw`(?<![\]!\\])${MARK}(?![(\[:])`, "gi");
-
-/** U3: `[cite: 1, 2]` and `[1]` lead to the pages they cite; a number without a source stays as it is. */
-function withLinkedMarks(report: string, sources: readonly Source[]): string {
-  const marks = new Map(sources.map(({ n, url, resolved_url: resolved }) => [n, markOf(n, resolved ?? url)]));
-  return outsideCode(report, (prose) => {
+/** U3: `[cite: 1, 2]` and `[1]` lead to the pages they mean; a number that nothing explains stays as it is. */
+function withLinkedMarks(text: string, document: ReportDocument): string {
+  const marks = new Map(document.sources.map(({ n, url, resolved_url: resolved }) => [n, markOf(n, resolved ?? url)]));
+  const meant = meantNumbers(document);
+  return outsideCode(text, (prose) => {
     if (!prose.includes("[")) return prose;
-    return prose.replaceAll(MARK_IN_TEXT, (mark, _googles: string | undefined, list: string) => {
+    return prose.replaceAll(MARK_IN_TEXT, (mark, googles: string | undefined, list: string, at: number) => {
+      // `array[1]` is no citation.
+      if (googles === undefined && /\w/.test(prose[at - 1] ?? "")) return mark;
       const numbers = numbersIn(list);
-      if (!numbers.some((n) => marks.has(n))) return mark;
-      return numbers.map((n) => marks.get(n) ?? plain(`[${n}]`)).join("");
+      const sourceOf = googles === undefined ? meant.plain : meant.googles;
+      if (!numbers.some((n) => sourceOf.has(n))) return mark;
+      return numbers.map((n) => marks.get(sourceOf.get(n) ?? Number.NaN) ?? plain(`[${n}]`)).join("");
     });
   });
 }

@@ -1,27 +1,124 @@
-/** Rewrites the prose of a Markdown text and leaves its code as it is. */
-
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-/** Looked for at the first of several backticks only, or a line of nothing else would take quadratic time. */
-const CODE_SPAN = /((?<!`)`+(?!`)[^`]+`+)/;
+/** Rewrites the prose of a Markdown text and leaves its code as it is; what may be code counts as code. */
 
 /** `rewrite` is called with pieces of single lines; work is linear in the text where the rewriting is. */
 export function outsideCode(text: string, rewrite: (prose: string) => string): string {
+  const lines = text.split("\n");
+  const isCode = codeLines(lines, text.includes("```") || text.includes("~~~"));
+  for (let at = 0; at < lines.length; at += 1) {
+    if (isCode[at] === true || isBlank(lines[at])) continue;
+    let end = at + 1;
+    while (end < lines.length && isCode[end] !== true && !isBlank(lines[end])) end += 1;
+    for (const [index, line] of rewriteBlock(lines.slice(at, end), rewrite).entries()) lines[at + index] = line;
+    at = end - 1;
+  }
+  return lines.join("\n");
+}
+
+const isBlank = (line: string | undefined): boolean => line === undefined || !/\S/.test(line);
+
+/** Code may go on in the next line: a block in which a line's backticks do not pair up is left alone. */
+function rewriteBlock(lines: string[], rewrite: (prose: string) => string): string[] {
+  const written: string[] = [];
+  for (const line of lines) {
+    const pieces = piecesOf(line);
+    if (pieces === undefined) return lines;
+    written.push(pieces.map((piece, index) => (index % 2 === 0 ? rewrite(piece) : piece)).join(""));
+  }
+  return written;
+}
+
+/** Prose and code in turn; undefined where it is not certain which is which. */
+function piecesOf(line: string): string[] | undefined {
+  if (!line.includes("`")) return [line];
+  if (line.includes("\\`")) return undefined;
+  const pieces: string[] = [];
+  let copied = 0;
+  for (let start = line.indexOf("`"); start !== -1; start = line.indexOf("`", copied)) {
+    const end = codeEnd(line, start);
+    // At a bar a table ends it.
+    const code = end === undefined ? "|" : line.slice(start, end);
+    if (end === undefined || code.includes("|")) return undefined;
+    pieces.push(line.slice(copied, start), code);
+    copied = end;
+  }
+  pieces.push(line.slice(copied));
+  return pieces;
+}
+
+/** Code ends at as many backticks as it began with. */
+function codeEnd(line: string, start: number): number | undefined {
+  const length = runEnd(line, start) - start;
+  for (let at = line.indexOf("`", start + length); at !== -1;) {
+    const end = runEnd(line, at);
+    if (end - at === length) return end;
+    at = line.indexOf("`", end);
+  }
+  return undefined;
+}
+
+function runEnd(line: string, at: number): number {
+  let end = at;
+  while (line[end] === "`") end += 1;
+  return end;
+}
+
+/** Fences at the margin, fences in lists and quotes, and indented lines: each is looked for by itself. */
+function codeLines(lines: readonly string[], hasFences: boolean): boolean[] {
+  const indented = indentedLines(lines);
+  if (!hasFences) return indented;
+  const atMargin = fencedLines(lines, (line) => (/^ {0,3}(?! )/.test(line) ? line : ""));
+  const nested = fencedLines(lines, (line) => line.slice(prefixOf(line)));
+  return indented.map((isIndented, at) => isIndented || atMargin[at] === true || nested[at] === true);
+}
+
+/** Quotes, bullets and numbers before what a line says. */
+const prefixOf = (line: string): number =>
+  /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*/.exec(line)?.[0].length ?? 0;
+
+function fencedLines(lines: readonly string[], contentOf: (line: string) => string): boolean[] {
   let fence: string | undefined;
-  return text
-    .split("\n")
-    .map((line) => {
-      const mark = FENCE.exec(line.slice(0, 100))?.[1];
-      if (fence !== undefined) {
-        if (mark?.startsWith(fence) === true) fence = undefined;
-        return line;
-      }
-      if (mark !== undefined) {
-        fence = mark;
-        return line;
-      }
-      if (!line.includes("`")) return rewrite(line);
-      const pieces = line.split(CODE_SPAN);
-      return pieces.map((piece, index) => (index % 2 === 0 ? rewrite(piece) : piece)).join("");
-    })
-    .join("\n");
+  return lines.map((line) => {
+    if (fence === undefined && !line.includes("```") && !line.includes("~~~")) return false;
+    const content = contentOf(line).trim();
+    const marks = /^(?:`{3,}|~{3,})/.exec(content)?.[0];
+    if (fence !== undefined) {
+      if (marks === content && marks.startsWith(fence)) fence = undefined;
+      return true;
+    }
+    if (marks === undefined || (marks.startsWith("`") && content.includes("`", marks.length))) return false;
+    fence = marks;
+    return true;
+  });
+}
+
+const LIST_ITEM = /^([ \t]*)([-+*]|\d{1,9}[.)])([ \t]+)/;
+const CODE_INDENT = 4;
+
+/** Four columns beyond what the line is nested in, where no paragraph goes on. */
+function indentedLines(lines: readonly string[]): boolean[] {
+  const nesting: number[] = [];
+  let mayBegin = true;
+  return lines.map((quoted) => {
+    const line = /^ {0,3}>/.test(quoted) ? quoted.replace(/^(?: {0,3}> ?)+/, "") : quoted;
+    if (isBlank(line)) {
+      mayBegin = true;
+      return false;
+    }
+    const indent = /^[ \t]/.test(line) ? columns(/^[ \t]*/.exec(line)?.[0] ?? "") : 0;
+    while (nesting.length > 0 && indent < (nesting.at(-1) ?? 0)) nesting.pop();
+    if (mayBegin && indent >= (nesting.at(-1) ?? 0) + CODE_INDENT) return true;
+    mayBegin = false;
+    const [prefix, , mark = "", gap = ""] = LIST_ITEM.exec(line) ?? [];
+    if (prefix === undefined) return false;
+    const start = indent + mark.length;
+    const isWide = columns(prefix) - start > CODE_INDENT;
+    nesting.push(isWide ? start + 1 : columns(prefix));
+    return isWide && gap !== "";
+  });
+}
+
+function columns(prefix: string): number {
+  let column = 0;
+  for (const character of prefix) column += character === "\t" ? CODE_INDENT - (column % CODE_INDENT) : 1;
+  return column;
 }

@@ -1,4 +1,7 @@
-/** Tells whether two addresses lead to the same page; in doubt they are different pages. */
+/**
+ * Tells whether two addresses lead to the same page; in doubt they are different pages. Sections of one page, named by
+ * different fragments, are one source by design: a source is a page, and the address found first stands for it.
+ */
 
 /** Set by advertisers, newsletters and analytics; no site chooses its content by them. */
 const TRACKING = /^(?:utm_[a-z_]+|gclid|gclsrc|gbraid|wbraid|dclid|fbclid|msclkid|yclid|twclid|igshid|mc_cid|mc_eid)$/i;

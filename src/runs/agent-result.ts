@@ -1,16 +1,16 @@
 /** A finished interaction as a result: its report, and its sources numbered as the report cites them. */
 
 import type { Interaction } from "../gemini/agent.ts";
-import { MARK } from "../reports/citation-places.ts";
+import { MARK, numbersIn } from "../reports/citation-places.ts";
+import { definedAddresses, inferredNumbers } from "../reports/meant-numbers.ts";
+import { outsideCode } from "../reports/outside-code.ts";
+import { type ListedSource, listedSources, withoutContradictions } from "../reports/own-source-list.ts";
 import { pageKey } from "../reports/page-key.ts";
 import { keepPictures } from "../reports/pictures/keep.ts";
 import { linkedSources } from "./polling/linked-sources.ts";
 import { numberSources, type Source } from "../reports/report.ts";
 import { keepSuggestions } from "../reports/suggestions/keep.ts";
 import type { NewResult } from "./run.ts";
-
-/** The agent ends its reports with `3. [domain](address)`: its own numbers, which its `[cite: 3]` marks use. */
-const LISTED_SOURCE = /^[ \t]*(\d{1,4})\.[ \t]+\[([^\]\n]*)\]\((https?:\/\/[^)\s]+)\)[ \t\r]*$/gm;
 
 export function resultOf(
   interaction: Interaction,
@@ -41,39 +41,29 @@ export function resultOf(
   };
 }
 
-interface Listed {
-  n: number;
-  url: string;
-  title: string;
-}
-
 interface CitedSources {
   sources: Source[];
   /** Numbers under which the report cites a page that has another, lower number too. */
   aliases: ReadonlyMap<number, number>;
 }
 
-function citedSources({ report, sources }: Interaction): CitedSources {
+/** A page has the number that the report gives it, in its list or by its marks, so that the text stays as it came. */
+function citedSources(interaction: Interaction): CitedSources {
+  const { report, sources } = interaction;
   const titles = new Map(sources.map(({ url, title }) => [pageKey(url), title]));
-  const byPage = new Map<string, Listed>();
-  const listed = [...report.matchAll(LISTED_SOURCE)].map(([, n, title = "", url = ""]) => ({
-    n: Number(n),
-    url,
-    title,
-  }));
-  for (const source of listed) {
-    const known = byPage.get(pageKey(source.url));
-    if (known === undefined || source.n < known.n) byPage.set(pageKey(source.url), source);
+  const listed = listedSources(report);
+  const byPage = new Map<string, ListedSource>();
+  const aliases = new Map<number, number>();
+  const meant = withoutContradictions(listed);
+  for (const entry of [...meant, ...markedSources(interaction, meant)].toSorted((a, b) => a.n - b.n)) {
+    const known = byPage.get(pageKey(entry.url));
+    if (known === undefined) byPage.set(pageKey(entry.url), entry);
+    else if (known.n !== entry.n) aliases.set(entry.n, known.n);
   }
-  const kept = new Set([...byPage.values()].map(({ n }) => n));
-  // A number that the report's list gives to two pages is no alias.
-  const aliases = new Map(
-    listed.flatMap(({ n, url }) => (kept.has(n) ? [] : [[n, byPage.get(pageKey(url))?.n ?? n] as const])),
-  );
-  // Not Math.max(...numbers): a report may list more sources than a call has room for arguments.
-  let highest = 0;
-  for (const { n } of byPage.values()) highest = Math.max(highest, n);
-  for (const { url, title } of sources.length > 0 ? sources : linkedSources(report)) {
+  // No number that stands in the report may come to mean a page that it does not mean there.
+  let highest = highestMarked(report);
+  for (const { n } of listed) highest = Math.max(highest, n);
+  for (const { url, title } of [...listed, ...(sources.length > 0 ? sources : linkedSources(report))]) {
     if (!byPage.has(pageKey(url))) byPage.set(pageKey(url), { n: (highest += 1), url, title });
   }
   const inOrder = [...byPage.values()].toSorted((a, b) => a.n - b.n);
@@ -84,12 +74,43 @@ function citedSources({ report, sources }: Interaction): CitedSources {
   };
 }
 
+/** What Google's citations tell about numbers that the report does not list. */
+function markedSources({ report, sources, citations }: Interaction, listed: readonly ListedSource[]): ListedSource[] {
+  const isListed = new Set(listed.map(({ n }) => n));
+  const first = new Map<string, number>();
+  for (const [index, { url }] of sources.entries()) if (!first.has(pageKey(url))) first.set(pageKey(url), index);
+  const byBytes = citations.flatMap(({ sourceIndex, startByte, endByte }) => {
+    const n = first.get(pageKey(sources[sourceIndex]?.url ?? ""));
+    return n === undefined ? [] : [{ n, start_byte: startByte, end_byte: endByte }];
+  });
+  return [...inferredNumbers(report, byBytes)].flatMap(([n, index]) => {
+    const source = sources[index];
+    return source === undefined || isListed.has(n) ? [] : [{ n, url: source.url, title: source.title }];
+  });
+}
+
+function highestMarked(report: string): number {
+  let highest = 0;
+  for (const [, googles, list = ""] of report.matchAll(new RegExp(MARK, "gi"))) {
+    if (googles !== undefined) for (const n of numbersIn(list)) highest = Math.max(highest, n);
+  }
+  return highest;
+}
+
 /** The marks keep their length, so that Google's byte offsets still point at them. */
 function withOneNumberPerPage(report: string, aliases: ReadonlyMap<number, number>): string {
   if (aliases.size === 0) return report;
-  return report.replaceAll(new RegExp(MARK, "gi"), (mark: string, googles?: string) =>
-    googles === undefined
-      ? mark
-      : mark.replaceAll(/\d+/g, (n) => String(aliases.get(Number(n)) ?? n).padStart(n.length)),
+  const defined = definedAddresses(report);
+  const lowest = (n: string, pad: string): string => String(aliases.get(Number(n)) ?? n).padStart(n.length, pad);
+  return outsideCode(report, (prose) =>
+    prose
+      .replaceAll(new RegExp(MARK, "gi"), (mark: string, googles?: string) =>
+        googles === undefined ? mark : mark.replaceAll(/\d+/g, (n) => lowest(n, " ")),
+      )
+      .replaceAll(PLAIN_MARK, (mark: string) =>
+        mark.replaceAll(/\d+/g, (n) => (defined.has(Number(n)) ? n : lowest(n, "0"))),
+      ),
   );
 }
+
+const PLAIN_MARK = /(?<![\w\]!\\])\[\d[\d, \t]*\](?![([:])/g;

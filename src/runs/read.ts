@@ -40,7 +40,8 @@ export function resultOfRounds(rounds: SavedRound[]): RunResult | undefined {
   const last = rounds.at(-1);
   if (last === undefined) return undefined;
   return {
-    ...citeByNumber(last.report, numberSources(rounds.flatMap((round) => round.sources))),
+    report: last.report,
+    sources: citeByNumber(last.report, numberSources(rounds.flatMap((round) => round.sources))).sources,
     metadata: { verified: last.verified, ...(last.verified ? { verified_in_round: last.roundNumber } : {}) },
     partial: true,
     searchSuggestions: keepSuggestions(rounds.flatMap(suggestionsOf)),
