@@ -43,3 +43,10 @@ test("the dialog's one line names the amount within its first 80 characters (U1)
   expect(question?.ask).toBe("Start this research for about $6.50 (up to $9.25)? Your limit is $5.");
   expect(question?.ask.indexOf("$6.50")).toBeLessThan(80);
 });
+
+test("a restart that may be charged twice asks about both amounts (Q1)", async () => {
+  const { deps } = countingDeps();
+  const question = await costQuestion(deps, { owner: "local" }, { ...START, charges: 2 });
+  expect(question?.ask).toContain("about $13 (up to $18.50)");
+  expect(question?.because).toContain("about $13 (at most $18.50)");
+});

@@ -52,12 +52,13 @@ export async function costQuestion(
   if (estimate !== undefined && limit > 0 && charges * estimate.usd.likely <= limit) return undefined;
   // Nothing is charged without a key or a database; the start itself says what is missing.
   if ((await deps.agent()) === undefined || !(await deps.research()).durable) return undefined;
-  return estimate === undefined ? unknownCost(agent, limit) : knownCost(estimate, limit);
+  return estimate === undefined ? unknownCost(agent, limit) : knownCost(estimate, { limit, charges });
 }
 
-function knownCost({ usd, agent }: Estimate, limit: number): Question {
-  const cost = `This research will cost about ${dollars(usd.likely)} (at most ${dollars(usd.max)}) with ${agent}`;
-  const upTo = `${dollars(usd.likely)} (up to ${dollars(usd.max)})`;
+function knownCost({ usd, agent }: Estimate, { limit, charges }: { limit: number; charges: number }): Question {
+  const [likely, max] = [dollars(charges * usd.likely), dollars(charges * usd.max)];
+  const cost = `This research will cost about ${likely} (at most ${max}) with ${agent}`;
+  const upTo = `${likely} (up to ${max})`;
   return {
     ask: `Start this research for about ${upTo}?${limit === 0 ? "" : ` Your limit is ${dollars(limit)}.`}`,
     because:
@@ -65,7 +66,7 @@ function knownCost({ usd, agent }: Estimate, limit: number): Question {
         ? `${cost}, and every start is to be confirmed.`
         : `${cost}, more than your limit of ${dollars(limit)}.`,
     unasked: "raise RESEARCH_CONFIRM_ABOVE_USD for this server",
-    details: { estimated_cost_usd: usd.likely, limit_usd: limit },
+    details: { estimated_cost_usd: charges * usd.likely, limit_usd: limit },
   };
 }
 

@@ -95,7 +95,7 @@ const refuseStart = (): never => {
   throw notDurable();
 };
 
-const PERHAPS_TWICE = "The first start may be running already and would be charged as well.";
+const PERHAPS_TWICE = "The amount counts the first start too, which may be running already.";
 
 const MESSAGE = {
   adopted: "The interaction was adopted; the run is being followed.",

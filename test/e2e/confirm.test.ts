@@ -117,7 +117,7 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     expect((await no.call({ task_id }, { tool: "resume_research" })).structured["error"].code).toBe("START_UNKNOWN");
     expect(no.dialogs).toEqual([]);
     expect((await no.call(again, { tool: "resume_research" })).structured).toEqual(DECLINED);
-    expect(no.dialogs).toMatchObject([{ message: expect.stringContaining("would be charged as well.") }]);
+    expect(no.dialogs).toMatchObject([{ message: expect.stringContaining("counts the first start too") }]);
     expect(scene.posts()).toBe(1);
     const yes = await askingClient(context, scene, { era, answer: YES, env: ALWAYS });
     expect((await yes.call(again, { tool: "resume_research" })).structured).toMatchObject({ success: true, task_id });
