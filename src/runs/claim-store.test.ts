@@ -90,7 +90,7 @@ describe("a claim", () => {
 
   test("P2 of a run with little known of it has no deadline, and finished when it began", async () => {
     const db = await openDatabase();
-    await insertRun(db, { task_id: "a", next_poll_at: 0, created_at: 5, keep_partial: 0, status: "a state to come" });
+    await insertRun(db, { task_id: "a", next_poll_at: 0, created_at: 5, keep_partial: 0, status: "failed" });
     expect(await claim(db)).toMatchObject([
       {
         status: "failed",
@@ -102,6 +102,23 @@ describe("a claim", () => {
         completedAt: 5,
       },
     ]);
+  });
+
+  test("of a run in a state that is not known puts it off, and takes the others (P5)", async () => {
+    const db = await openDatabase();
+    await insertRun(db, { task_id: "odd", next_poll_at: 0, status: "a state to come" });
+    await insertRun(db, { task_id: "good", next_poll_at: 0 });
+    expect(await claim(db)).toMatchObject([{ taskId: "good" }]);
+    const { next_poll_at, lease_until, status } = await db
+      .selectFrom("research_tasks")
+      .selectAll()
+      .where("task_id", "=", "odd")
+      .executeTakeFirstOrThrow();
+    expect({ later: next_poll_at, lease_until, status }).toEqual({
+      later: NOW + 600_000,
+      lease_until: null,
+      status: "a state to come",
+    });
   });
 
   test("P2 takes none that is not due, has no id at Google, or is looked at", async () => {

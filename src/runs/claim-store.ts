@@ -5,6 +5,8 @@ import { isShared, passingOver } from "../store/dialect.ts";
 import { holdFor, type Pace, reserveTurn, turnsNow, useTurns, waitForTurn } from "../store/pace.ts";
 import { type Among, dueInFairOrder, handedTo, unleased } from "./due-store.ts";
 import { LOOK_LEASE_MS } from "./lease.ts";
+import { isPollable } from "./rows/run-row.ts";
+import { noteUnreadable } from "./rows/unreadable.ts";
 import { RUN_STATUSES, type RunStatus } from "./run.ts";
 
 /*
@@ -90,8 +92,10 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
     // Not all of the row: figures that a driver cannot read would keep every other run from being polled.
     .returning(CLAIMED_COLUMNS)
     .execute();
+  const broken = rows.filter((row) => !isPollable(row)).map(({ task_id }) => task_id);
+  if (broken.length > 0) await setAside(db, broken, claim.now);
   return rows.flatMap((row) =>
-    row.interaction_id === null
+    row.interaction_id === null || broken.includes(row.task_id)
       ? []
       : [
           {
@@ -112,6 +116,18 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
         ],
   );
 }
+
+/** A run that cannot be read is not given up: whoever repairs its row finds it polled again. */
+async function setAside(db: Database, taskIds: string[], now: number): Promise<void> {
+  for (const taskId of taskIds) noteUnreadable(taskId);
+  await db
+    .updateTable("research_tasks")
+    .set({ next_poll_at: now + SET_ASIDE_MS, lease_until: null })
+    .where("task_id", "in", taskIds)
+    .execute();
+}
+
+const SET_ASIDE_MS = 10 * 60_000;
 
 const CLAIMED_COLUMNS = [
   "task_id",

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { holdRun } from "./hold-store.ts";
+import { storedJson } from "./rows/unreadable.ts";
 
 export interface RunEvent {
   kind: string;
@@ -140,5 +141,5 @@ const eventOf = ({ seq, at, kind, data_json }: Tables["research_events"]): Place
   seq,
   at,
   kind,
-  text: z.object({ text: z.string() }).parse(JSON.parse(data_json)).text,
+  text: storedJson(data_json, z.object({ text: z.string() }), { text: "" }).text,
 });

@@ -1,10 +1,12 @@
 /** The SQL of figures over an owner's runs: how many are in which state, and what the finished ones took. */
 
 import { sql } from "kysely";
+import { z } from "zod";
 import type { Cost } from "../costs/actual.ts";
 import type { Database } from "../store/database.ts";
 import { costOfRow } from "./cost-columns.ts";
 import { isFinished, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus } from "./run.ts";
+import { storedJson } from "./rows/unreadable.ts";
 import { estimateOf, type RunEstimate } from "./run-estimate.ts";
 
 /** Read from an index alone, however many runs there are. */
@@ -15,7 +17,8 @@ export async function countRuns(db: Database, owner: string): Promise<Partial<Re
     .where("owner", "=", owner)
     .groupBy("status")
     .execute();
-  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+  const known = rows.filter(({ status }) => RUN_STATUSES.some((one) => one === status));
+  return Object.fromEntries(known.map(({ status, count }) => [status, count]));
 }
 
 export interface FinishedFigures {
@@ -49,6 +52,7 @@ export async function finishedFigures(
     .limit(limit)
     .execute();
   return rows
+    .filter((row) => [row.created_at, row.started_at ?? 0, row.completed_at ?? 0].every(Number.isFinite))
     .map((row) => ({
       taskId: row.task_id,
       kind: RUN_KINDS.find((kind) => kind === row.kind) ?? "search",
@@ -57,7 +61,7 @@ export async function finishedFigures(
       startedAt: row.started_at ?? row.created_at,
       completedAt: row.completed_at ?? row.created_at,
       cost: costOfRow(row),
-      estimate: estimateOf(JSON.parse(row.estimate_json ?? "{}")),
+      estimate: estimateOf(storedJson(row.estimate_json ?? "{}", z.unknown(), {})),
     }))
     .toSorted((one, other) => one.completedAt - other.completedAt);
 }

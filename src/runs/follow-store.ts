@@ -11,9 +11,8 @@ import { costColumns } from "./cost-columns.ts";
 import { holdRun } from "./hold-store.ts";
 import { withLongestText } from "./polling/longest-text.ts";
 import { packRaw } from "./polling/raw-json.ts";
-import { findPictures } from "./picture-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./result-figures-store.ts";
-import { dropResult, findResult, mayKeepText, saveResult } from "./result-store.ts";
+import { dropResult, findDraft, mayKeepText, saveResult } from "./result-store.ts";
 import { type NewResult, type RunStatus, sourcesOf } from "./run.ts";
 
 export interface Seen {
@@ -94,7 +93,7 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
     if (finish.to === "cancelled" && moved.keep_partial === 0) {
       await dropResult(transaction, run.taskId);
     } else if (finish.result !== undefined) {
-      const result = withLongestText(await storedWhole(transaction, run.taskId), finish.result);
+      const result = withLongestText(await findDraft(transaction, run.taskId), finish.result);
       await saveResult(transaction, { taskId: run.taskId, query: moved.query, result, raw, now });
     }
     await recordFigures(transaction, run.taskId, moved);
@@ -119,12 +118,6 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
   });
 }
 
-/** What was stored while the run worked, with the bytes of its pictures. */
-async function storedWhole(db: Database, taskId: string): Promise<NewResult | undefined> {
-  const stored = await findResult(db, taskId);
-  return stored === undefined ? undefined : { ...stored, pictures: await findPictures(db, taskId) };
-}
-
 interface LaterText {
   run: Pick<ClaimedRun, "taskId" | "epoch">;
   result: NewResult;
@@ -138,7 +131,7 @@ export function keepLaterText(db: Database, { run, result, raw, now }: LaterText
   return db.transaction().execute(async (transaction) => {
     await holdRun(transaction, taskId);
     if (!(await mayKeepText(transaction, run))) return;
-    const stored = await storedWhole(transaction, taskId);
+    const stored = await findDraft(transaction, taskId);
     if (stored !== undefined && stored.report.trim().length >= result.report.trim().length) return;
     const row = await transaction
       .selectFrom("research_tasks")

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { type Cost, costFields } from "../costs/actual.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { costOfRow } from "./cost-columns.ts";
+import { storedJson } from "./rows/unreadable.ts";
 
 const anyRecord = z.record(z.string(), z.unknown());
 
@@ -39,7 +40,7 @@ export async function recordFigures(db: Database, taskId: string, row: FinishedR
     .where("task_id", "=", taskId)
     .executeTakeFirst();
   if (stored === undefined) return;
-  const metadata = { ...anyRecord.parse(JSON.parse(stored.metadata_json)), ...figuresOf(row) };
+  const metadata = { ...storedJson(stored.metadata_json, anyRecord, {}), ...figuresOf(row) };
   await db
     .updateTable("research_results")
     .set({ metadata_json: JSON.stringify(metadata) })

@@ -7,7 +7,8 @@ import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { insertSearchable } from "../store/dialect.ts";
 import { holdRun } from "./hold-store.ts";
-import { dropPictures, pictureFacts, savePictures } from "./picture-store.ts";
+import { dropPictures, findPictures, pictureFacts, savePictures } from "./picture-store.ts";
+import { storedJson, unreadableRun } from "./rows/unreadable.ts";
 import type { NewResult, SavedRound, StoredResult } from "./run.ts";
 
 const sourceList: z.ZodType<Source[]> = z.array(
@@ -90,15 +91,47 @@ const unpacked = (suggestions: Uint8Array | null): string[] =>
 export async function findResult(db: Database, taskId: string): Promise<StoredResult | undefined> {
   const row = await db.selectFrom("research_results").selectAll().where("task_id", "=", taskId).executeTakeFirst();
   if (row === undefined) return undefined;
-  return {
+  const pictures = await pictureFacts(db, taskId);
+  return readingOf(taskId, () => ({
     report: row.report_markdown,
     sources: sourceList.parse(JSON.parse(row.sources_json)),
     citations: citationList.parse(JSON.parse(row.citations_json)),
     metadata: anyRecord.parse(JSON.parse(row.metadata_json)),
     partial: row.partial === 1,
-    pictures: await pictureFacts(db, taskId),
+    pictures,
     searchSuggestions: unpacked(row.suggestions),
+  }));
+}
+
+function readingOf<Value>(taskId: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw unreadableRun(taskId, error);
+  }
+}
+
+/** What is stored so far, for the end of a run, which nothing stored may stop: what is broken of it is left out. */
+export async function findDraft(db: Database, taskId: string): Promise<NewResult | undefined> {
+  const row = await db.selectFrom("research_results").selectAll().where("task_id", "=", taskId).executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    report: row.report_markdown,
+    sources: storedJson(row.sources_json, sourceList, []),
+    citations: storedJson(row.citations_json, citationList, []),
+    metadata: storedJson(row.metadata_json, anyRecord, {}),
+    partial: row.partial === 1,
+    pictures: await findPictures(db, taskId),
+    searchSuggestions: unpackedIfWhole(row.suggestions),
   };
+}
+
+function unpackedIfWhole(suggestions: Uint8Array | null): string[] {
+  try {
+    return unpacked(suggestions);
+  } catch {
+    return [];
+  }
 }
 
 /** Whether there is text to read of a finished run, without reading it; the rounds of one that died count. */
@@ -121,7 +154,7 @@ export async function findRounds(db: Database, taskId: string): Promise<SavedRou
     .where("task_id", "=", taskId)
     .orderBy("round_number")
     .execute();
-  return rows.map((row) => ({
+  const roundOf = (row: (typeof rows)[number]): SavedRound => ({
     roundNumber: row.round_number,
     report: row.report_markdown,
     verified: row.verified === 1,
@@ -129,7 +162,8 @@ export async function findRounds(db: Database, taskId: string): Promise<SavedRou
     sources: sourceList.parse(JSON.parse(row.sources_json)),
     queries: stringList.parse(JSON.parse(row.queries_json)),
     metadata: anyRecord.parse(JSON.parse(row.metadata_json)),
-  }));
+  });
+  return readingOf(taskId, () => rows.map(roundOf));
 }
 
 /** What is told of the finished rounds, without their reports. */

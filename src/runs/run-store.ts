@@ -1,27 +1,15 @@
 /** All SQL about runs. Every write names the state, and the holder, it expects; a late one changes nothing. */
 
-import type { Selectable } from "kysely";
-import { z } from "zod";
 import type { Cost } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
-import { type Database, storable, type Tables } from "../store/database.ts";
+import { type Database, storable } from "../store/database.ts";
 import { afterNow, nowOf, progressAtLeast } from "../store/dialect.ts";
 import { SEARCH_LEASE_MS } from "./lease.ts";
-import {
-  LOCAL_KINDS,
-  type Run,
-  type RunKind,
-  type RunResult,
-  type RunStatus,
-  RUN_KINDS,
-  RUN_STATUSES,
-  sourcesOf,
-} from "./run.ts";
+import { LOCAL_KINDS, type Run, type RunKind, type RunResult, type RunStatus, sourcesOf } from "./run.ts";
+import { readableRuns, runOf } from "./rows/run-row.ts";
 import { saveResult } from "./result-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./result-figures-store.ts";
-import { costColumns, costOfRow, isExact } from "./cost-columns.ts";
-
-const anyRecord = z.record(z.string(), z.unknown());
+import { costColumns, isExact } from "./cost-columns.ts";
 
 export interface NewRun {
   taskId: string;
@@ -223,7 +211,12 @@ export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> 
     .orderBy("task_id", "desc")
     .limit(filter.limit + 1)
     .execute();
-  return rows.map(runOf);
+  const runs = readableRuns(rows);
+  const last = rows.at(-1);
+  if (runs.length === rows.length || rows.length <= filter.limit || last === undefined) return runs;
+  // Rows that cannot be read leave room for older ones; without them a page would look like the last.
+  const from = { createdAt: last.created_at, taskId: last.task_id };
+  return [...runs, ...(await listRuns(db, { ...filter, limit: filter.limit - runs.length, before: from }))];
 }
 
 /** In the order of the ids; those that are not this owner's are left out. */
@@ -236,41 +229,8 @@ export async function findRuns(db: Database, owner: string, taskIds: string[]): 
     .where("task_id", "in", taskIds)
     .where("owner", "=", owner)
     .execute();
-  const known = new Map(rows.map((row) => [row.task_id, runOf(row)]));
+  const known = new Map(readableRuns(rows).map((run) => [run.taskId, run]));
   return taskIds.flatMap((taskId) => known.get(taskId) ?? []);
-}
-
-function runOf(row: Selectable<Tables["research_tasks"]>): Run {
-  return {
-    taskId: row.task_id,
-    owner: row.owner,
-    kind: RUN_KINDS.find((kind) => kind === row.kind) ?? "search",
-    query: row.query,
-    status: RUN_STATUSES.find((status) => status === row.status) ?? "failed",
-    progress: row.progress,
-    currentAction: row.current_action ?? undefined,
-    mode: row.mode ?? undefined,
-    backend: row.backend ?? undefined,
-    model: row.model ?? undefined,
-    client: row.client ?? undefined,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    startedAt: row.started_at ?? undefined,
-    completedAt: row.completed_at ?? undefined,
-    deadlineAt: row.deadline_at ?? undefined,
-    lastEventAt: row.last_event_at ?? undefined,
-    interactionId: row.interaction_id ?? undefined,
-    parentTaskId: row.parent_task_id ?? undefined,
-    cancelRequestedAt: row.cancel_requested_at ?? undefined,
-    cancelConfirmed: row.cancel_confirmed === null ? undefined : row.cancel_confirmed === 1,
-    enableNotifications: row.enable_notifications === 1,
-    estimate: anyRecord.parse(JSON.parse(row.estimate_json ?? "{}")),
-    options: anyRecord.parse(JSON.parse(row.options_json)),
-    tokens: { input: row.tokens_input, output: row.tokens_output },
-    cost: costOfRow(row),
-    usageFinal: row.usage_final === 1,
-    error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" },
-  };
 }
 
 /** The newest finished runs of the agent, to learn from. */

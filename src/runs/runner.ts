@@ -24,6 +24,7 @@ import { pollRun } from "./poll.ts";
 import { setAsideUnreadable } from "./polling/unreadable-store.ts";
 import { recoverInterruptedRuns } from "./recover.ts";
 import type { ResearchDeps } from "./research.ts";
+import { takeUnreadable } from "./rows/unreadable.ts";
 import { rescueFollowed, rescueReports } from "./rescue.ts";
 import { saveInteractionId } from "./interaction-store.ts";
 import { pendingStarts, recordStartFailure } from "./start-store.ts";
@@ -139,6 +140,7 @@ export function createRunner(options: RunnerOptions): Runner {
     const now = clock.now();
     await bringForward(db, { now, furthest: now + 2 * interval() + LONGEST_PUT_OFF_MS });
     await deliver();
+    reportUnreadable(log);
     swept = true;
   };
 
@@ -217,6 +219,14 @@ export function createRunner(options: RunnerOptions): Runner {
       looking.size === 0 && swept && (await countFollowed(db)) === 0 && (await pendingStarts(db)).length === 0,
     watch,
   };
+}
+
+function reportUnreadable(log: ResearchDeps["log"]): void {
+  for (const taskId of takeUnreadable()) {
+    log
+      .forRun(taskId)
+      .warn(`Run ${taskId}: what is stored about it is damaged. It is left out; other runs are not affected.`);
+  }
 }
 
 /** The sender is gone, or had more time than a request can take: whether Google got it, nobody knows. */

@@ -9,6 +9,7 @@ import { appendEvents, type RunEvent, storedPlace, type StoredPlace } from "./ev
 import { recordSeen } from "./follow-store.ts";
 import { progressOf } from "./progress.ts";
 import type { ResearchDeps } from "./research.ts";
+import { storedJson } from "./rows/unreadable.ts";
 
 export interface WatchedRun {
   taskId: string;
@@ -66,7 +67,7 @@ const digestOf = (text: string): string => createHash("sha256").update(text).dig
 const markOf = ({ interactionId }: WatchedRun, place: string[]): string => JSON.stringify([interactionId, ...place]);
 
 function eventIdOf({ interactionId }: WatchedRun, mark: string | undefined): string | undefined {
-  const [interaction, eventId] = z.array(z.string()).parse(JSON.parse(mark ?? "[]"));
+  const [interaction, eventId] = storedJson(mark ?? "[]", z.array(z.string()), []);
   return interaction === interactionId && eventId !== "" ? eventId : undefined;
 }
 

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import type { Database } from "../../store/database.ts";
+import { storedJson } from "../rows/unreadable.ts";
 
 const sourceList = z.array(z.looseObject({ url: z.string(), resolved_url: z.string().optional() }));
 
@@ -29,7 +30,7 @@ export async function claimUnresolved(db: Database, { since, now }: { since: num
 }
 
 const linksIn = (sourcesJson: string): string[] => [
-  ...new Set(sourceList.parse(JSON.parse(sourcesJson)).map(({ url }) => url)),
+  ...new Set(storedJson(sourcesJson, sourceList, []).map(({ url }) => url)),
 ];
 
 /** By address, into whatever the result holds now. */
@@ -41,7 +42,9 @@ export function saveResolved(db: Database, taskId: string, resolved: ReadonlyMap
       .where("task_id", "=", taskId)
       .executeTakeFirst();
     if (row === undefined) return;
-    const sources = sourceList.parse(JSON.parse(row.sources_json)).map((source) => {
+    const stored = storedJson(row.sources_json, sourceList, []);
+    if (stored.length === 0) return;
+    const sources = stored.map((source) => {
       const resolved_url = resolved.get(source.url);
       return resolved_url === undefined ? source : { ...source, resolved_url };
     });
