@@ -139,7 +139,9 @@ export async function startUpkeep(
   const { RESEARCH_KEEP_DAYS: keepDays, RESOLVE_SOURCE_LINKS: resolvesLinks } = config.settings;
   const common = { db, clock: systemClock, log, leaving: shutdown.signal };
   const { startRetention } = await import("./runs/deletion/retention.ts");
-  startRetention({ ...common, keepDays }, shutdown.during);
+  const { removeOldBackups } = await import("./store/old-backups.ts");
+  const removeCopies = (now: number): Promise<void> => removeOldBackups(config.databaseFile, now);
+  startRetention({ ...common, keepDays, removeCopies }, shutdown.during);
   if (!resolvesLinks) return;
   const { createRedirectResolver } = await import("./gemini/redirect-links.ts");
   const { startLinkResolution } = await import("./runs/links/resolve-links.ts");

@@ -3,7 +3,7 @@
 import { text as readAll } from "node:stream/consumers";
 import { type App, createApp } from "../app.ts";
 import type { Environment } from "../config.ts";
-import type { Call, Operation } from "../operations/operation.ts";
+import type { Call, Operation, OperationDeps } from "../operations/operation.ts";
 import { type Outcome, perform, refused } from "../operations/perform.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
 import { answerView } from "./answer-view.ts";
@@ -22,11 +22,19 @@ export interface CommandCall {
   /** The user agreed beforehand to what it costs. */
   yes: boolean;
   flags: Environment;
+  /** Asked instead of the question about the cost. */
+  confirm?: Confirmation | undefined;
 }
+
+/** Throws what is printed instead of an answer. `canAsk`: someone sees stderr and answers on stdin. */
+export type Confirmation = (
+  deps: OperationDeps,
+  asked: { input: Record<string, unknown>; call: Call; canAsk: boolean },
+) => Promise<void>;
 
 export async function runOperation(
   operation: Operation,
-  { input, json, wait, yes, flags }: CommandCall,
+  { input, json, wait, yes, flags, confirm }: CommandCall,
 ): Promise<void> {
   const lines = createLogLines();
   const app = createApp({ flags, logFrom: "WARN", logTo: lines.write });
@@ -47,7 +55,7 @@ export async function runOperation(
     wholeReports: true,
     estimates: new Map(),
   };
-  const answered = await answer(app, { operation, input, call, yes });
+  const answered = await answer(app, { operation, input, call, yes, confirm });
   const { task_id: taskId, status } = answered.structured;
   const goesOn = wait && !answered.failed && typeof taskId === "string" && status !== "completed";
   line.clear();
@@ -67,15 +75,20 @@ interface Asked {
   input: Record<string, unknown>;
   call: Call;
   yes: boolean;
+  confirm: Confirmation | undefined;
 }
 
-async function answer({ deps, shutdown }: App, { operation, input, call, yes }: Asked): Promise<Outcome> {
+async function answer({ deps, shutdown }: App, { operation, input, call, yes, confirm }: Asked): Promise<Outcome> {
   try {
     const read = await readStdinFor(operation, input);
     const whole = await withWholeTaskId(operation, deps, { input: read, owner: call.owner });
     // A stdin that was read to its end for the question has no answer left to give.
     const canAsk = process.stdin.isTTY && process.stderr.isTTY && read === input;
-    const word = yes ? { agreed: true } : await confirmInTerminal(deps, { operation, input: whole, call, canAsk });
+    if (!yes) await confirm?.(deps, { input: whole, call, canAsk });
+    const word =
+      yes || confirm !== undefined
+        ? { agreed: true }
+        : await confirmInTerminal(deps, { operation, input: whole, call, canAsk });
     if ("refusal" in word) return word.refusal;
     return await shutdown.during(perform(operation, deps, whole, { ...call, ...word }));
   } catch (error) {

@@ -55,8 +55,8 @@ export const cancelResearch = defineOperation({
     const request = { owner: call.owner, taskId: input.task_id, keepPartial: input.save_partial };
     const { cancelRun } = await import("../runs/cancel.ts");
     const run = await cancelRun({ db, clock: deps.clock, agent, lookNow: () => runner?.wake() }, request);
-    // Not a report that was finished first: it was paid for, and nobody has seen it yet.
-    if (remove && run.status === "cancelled" && run.cancelConfirmed !== false) {
+    if (remove) {
+      if (run.status !== "cancelled") throw notDeleted(run);
       return deletedRun(run.taskId, await deleteFor({ db, clock: deps.clock, agent }, wish));
     }
     const { result } = await readStored(db, call.owner, run.taskId);
@@ -69,7 +69,7 @@ export const cancelResearch = defineOperation({
       partial_results_saved: saved,
       progress_at_cancellation: run.progress,
       ...costFields(run.cost),
-      message: remove ? `${messageFor(run)} It was not deleted; ask for that again.` : messageFor(run),
+      message: messageFor(run),
     };
   },
   toText: ({ success: _success, ...facts }) => factLines(facts),
@@ -87,6 +87,19 @@ const deletedRun = (task_id: string, atGoogle: DeletedAtGoogle) => ({
   deleted_at_google: atGoogle,
   message: `The run is deleted${atGoogle === true ? ", here and at Google" : ""}. Files that were saved from it stay where they are.`,
 });
+
+/** Also a report that was finished first: it was paid for, and nobody has seen it yet. */
+const notDeleted = (run: Run): AppError => {
+  const ended = isFinished(run.status);
+  return new AppError({
+    code: run.status === "completed" ? "RESEARCH_ALREADY_COMPLETED" : "RESEARCH_NOT_COMPLETED",
+    message: `${messageFor(run)} It was not deleted.`,
+    suggestion: ended
+      ? "Ask for its deletion again, now that it has ended."
+      : "Ask for its deletion again in a minute.",
+    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+  });
+};
 
 const withoutDelete = (): AppError =>
   new AppError({

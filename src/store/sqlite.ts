@@ -5,6 +5,8 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Log } from "../platform/log.ts";
 import type { Database, OpenDatabase } from "./database.ts";
 import { migrate, schemaState } from "./migrate.ts";
+import { overwriteDeletedWords } from "./full-text.ts";
+import { backupOf } from "./old-backups.ts";
 import { retryWhileBusy } from "./sqlite/busy.ts";
 import { type Handles, kyselyOn } from "./sqlite/driver.ts";
 import { closeHandles, fixed, followFile, type Replacement } from "./sqlite/followed-file.ts";
@@ -106,6 +108,8 @@ function prepare(handle: DatabaseSync, file: string, log: Log): void {
   }
   handle.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;");
   handle.exec("pragma journal_size_limit = 16777216;");
+  // What is deleted is overwritten: otherwise its text would stay in the file.
+  handle.exec("pragma secure_delete = on;");
   if (process.platform === "darwin") {
     handle.exec("pragma fullfsync = on; pragma checkpoint_fullfsync = on;");
   }
@@ -141,10 +145,12 @@ async function bringUpToDate(db: Database, handle: DatabaseSync, file: string, l
     return false;
   }
   if (state === "older") {
-    const copy = `${file}.before-update-${Date.now()}`;
+    const copy = backupOf(file, Date.now());
     handle.prepare("vacuum into ?").run(copy);
     chmodIfPresent(copy);
   }
   if (state !== "current") await migrate(db);
+  // On a full disk the next process does it.
+  await overwriteDeletedWords(db).catch(() => log.debug("The search index does not overwrite deleted words yet."));
   return true;
 }

@@ -93,14 +93,28 @@ test("a start that Google may charge is not deleted while its id can still be fo
   const server = await scene.server();
   const { structured } = await server.call("start_deep_research", { query: QUERY });
   const { task_id } = structured as { task_id: string };
-  const first = await remove(server, task_id);
-  expect(first.structured).toMatchObject({ status: "cancelled" });
-  expect(first.structured["message"]).toMatch(/It was not deleted/);
-  const second = await remove(server, task_id);
-  expect(second.structured["error"]).toMatchObject({ code: "START_UNKNOWN" });
+  for (const _ of [1, 2]) {
+    const { isError, structured: refused } = await remove(server, task_id);
+    expect(isError).toBe(true);
+    expect(refused).toMatchObject({ status: "cancelled", error: { code: "START_UNKNOWN" } });
+  }
   expect(tablesWith(scene, task_id)).toContain("research_attempts");
   scene.sql("update research_attempts set created_at = 1 where task_id = ?", task_id);
   expect((await remove(server, task_id)).structured).toMatchObject({ status: "deleted" });
+});
+
+test("a cancel that Google has not confirmed keeps the run, however often its deletion is asked for (L1, T-2)", async (context) => {
+  const scene = await openResearch(context, { ...SLOW, cancel: [{ fault: "http-500" }] });
+  const server = await scene.server();
+  const task_id = await startRun(server);
+  for (const more of [{}, { delete_at_google: true }]) {
+    const { isError, structured } = await remove(server, task_id, more);
+    expect(isError).toBe(true);
+    expect(structured).toMatchObject({ status: "cancelled", error: { code: "RESEARCH_NOT_COMPLETED" } });
+    expect(structured["error"].suggestion).toMatch(/^Ask for its deletion again/);
+  }
+  expect(tablesWith(scene, task_id)).toContain("research_attempts");
+  expect(scene.gemini.ledger.entries().filter(({ method }) => method === "DELETE")).toEqual([]);
 });
 
 test("the page deletes its owner's runs only (T-2, T-5)", async (context) => {

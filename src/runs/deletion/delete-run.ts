@@ -6,7 +6,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { isFinished, type Run } from "../run.ts";
 import { findRun } from "../run-store.ts";
-import { deleteRun, interactionIdsOf, unknownStartsSince } from "./deletion-store.ts";
+import { deleteRun, interactionIdsOf, isDeletable, UNKNOWN_KEPT_MS, unknownStartsSince } from "./deletion-store.ts";
 
 export interface DeleteDeps {
   db: Database;
@@ -21,8 +21,6 @@ export interface DeleteRequest {
   atGoogle: boolean;
 }
 
-/** Google keeps an interaction for at most 55 days: after that no lost id can be found again. */
-const UNKNOWN_KEPT_MS = 60 * 86_400_000;
 const GOOGLE_MS = 10_000;
 
 /** Undefined: Google was not asked, or has nothing of this run under an id. */
@@ -33,12 +31,14 @@ export async function deleteFinishedRun(deps: DeleteDeps, request: DeleteRequest
   const { db, clock } = deps;
   const run = await findRun(db, request.owner, request.taskId);
   if (!isFinished(run.status)) throw stillUnderWay(run);
-  const sent = await unknownStartsSince(db, run.taskId, clock.now() - UNKNOWN_KEPT_MS);
+  const deletion = { taskId: run.taskId, now: clock.now() };
+  const sent = await unknownStartsSince(db, run.taskId, deletion.now - UNKNOWN_KEPT_MS);
   if (sent !== undefined) throw mayBeCharged(run, sent + UNKNOWN_KEPT_MS);
+  if (!(await isDeletable(db, deletion))) throw stillPolled(run);
   const ids = request.atGoogle ? await interactionIdsOf(db, run.taskId) : [];
   // Before the ids are gone: what Google refuses now can be tried again.
   for (const id of ids) await deleteAtGoogle(deps, run, id);
-  if (!(await deleteRun(db, run.taskId))) throw stillUnderWay(run);
+  if (!(await deleteRun(db, deletion))) throw stillPolled(run);
   return ids.length > 0 ? true : undefined;
 }
 
@@ -61,6 +61,21 @@ const stillUnderWay = (run: Run): AppError =>
     code: "RESEARCH_NOT_COMPLETED",
     message: "This run has not ended, so it was not deleted.",
     suggestion: "Cancel it first, then delete it.",
+    run: about(run),
+  });
+
+/** Ended here, but Google has not said so. */
+const stillPolled = (run: Run): AppError =>
+  new AppError({
+    code: "RESEARCH_NOT_COMPLETED",
+    message:
+      run.status === "cancelled"
+        ? "The run is cancelled here, but Google has not confirmed it: its report may still come and is paid for, so it was not deleted."
+        : "Google may still finish this run: it is polled on, so it was not deleted.",
+    suggestion:
+      run.deadlineAt === undefined
+        ? "Ask for its deletion again in some minutes."
+        : `Ask for its deletion again in some minutes; from ${new Date(run.deadlineAt).toISOString()} on it is polled no more.`,
     run: about(run),
   });
 

@@ -1,9 +1,36 @@
 /** The SQL that removes runs with everything that belongs to them. */
 
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Database, Tables } from "../../store/database.ts";
+import { holdRun } from "../hold-store.ts";
 import { isFinished, RUN_STATUSES } from "../run.ts";
 
 const FINISHED = RUN_STATUSES.filter(isFinished);
+
+/** Google keeps an interaction for at most 55 days: after that no lost id can be found again. */
+export const UNKNOWN_KEPT_MS = 60 * 86_400_000;
+
+/** The one rule of what may be deleted, by hand and by the sweep: it has ended, and Google can bring nothing more of it. */
+const deletable =
+  (now: number) =>
+  (run: ExpressionBuilder<Tables, "research_tasks">): Expression<SqlBool> =>
+    run.and([
+      // A start of unknown outcome is over when its id can no longer be found, which its attempts below say.
+      run("status", "in", [...FINISHED, "start_unknown"]),
+      // A completed run is polled for its usage only; any other may still work, and be charged.
+      run.or([run("next_poll_at", "is", null), run("status", "=", "completed")]),
+      run.not(
+        run.exists(
+          run
+            .selectFrom("research_attempts")
+            .select("attempt_id")
+            .whereRef("research_attempts.task_id", "=", "research_tasks.task_id")
+            .where("research_attempts.state", "in", ["sending", "unknown"])
+            .where("research_attempts.interaction_id", "is", null)
+            .where("research_attempts.created_at", ">", now - UNKNOWN_KEPT_MS),
+        ),
+      ),
+    ]);
 
 /** The tables, other than the search index, whose rows belong to a run by `task_id`. */
 export const TABLES_OF_A_RUN = [
@@ -17,21 +44,27 @@ export const TABLES_OF_A_RUN = [
 
 const EVENTS_AT_ONCE = 500;
 
+export interface Deletion {
+  taskId: string;
+  now: number;
+}
+
 /**
- * True when the run is gone. One that is not finished (any more) is left as it is.
+ * True when the run is gone. One that may not be deleted (any more) is left as it is.
  * Its timeline, which may have thousands of rows, goes first and in pieces: no other writer waits long.
  */
-export async function deleteRun(db: Database, taskId: string): Promise<boolean> {
-  if (!(await isDeletable(db, taskId))) return false;
-  while ((await deleteEvents(db, taskId)) === EVENTS_AT_ONCE);
+export async function deleteRun(db: Database, deletion: Deletion): Promise<boolean> {
+  const { taskId } = deletion;
+  while ((await deleteEvents(db, deletion)) === EVENTS_AT_ONCE);
   return db.transaction().execute(async (transaction) => {
-    // A write first: from here no other process can change the state that is checked below.
+    // From here no other process can change the state that is checked.
+    await holdRun(transaction, taskId);
+    if (!(await isDeletable(transaction, deletion))) return false;
     await transaction
       .updateTable("research_tasks")
       .set({ parent_task_id: null })
       .where("parent_task_id", "=", taskId)
       .execute();
-    if (!(await isDeletable(transaction, taskId))) return false;
     await transaction
       .deleteFrom("research_search")
       .where("rowid", "=", (found) =>
@@ -44,23 +77,23 @@ export async function deleteRun(db: Database, taskId: string): Promise<boolean> 
   });
 }
 
-async function isDeletable(db: Database, taskId: string): Promise<boolean> {
+export async function isDeletable(db: Database, { taskId, now }: Deletion): Promise<boolean> {
   const run = db.selectFrom("research_tasks").select("task_id").where("task_id", "=", taskId);
-  return (await run.where("status", "in", FINISHED).executeTakeFirst()) !== undefined;
+  return (await run.where(deletable(now)).executeTakeFirst()) !== undefined;
 }
 
-async function deleteEvents(db: Database, taskId: string): Promise<number> {
-  const oldest = await db
-    .selectFrom("research_events")
-    .select("seq")
-    .where("task_id", "=", taskId)
-    .orderBy("seq")
-    .limit(EVENTS_AT_ONCE)
-    .execute();
-  const last = oldest.at(-1)?.seq;
-  if (last === undefined) return 0;
-  await db.deleteFrom("research_events").where("task_id", "=", taskId).where("seq", "<=", last).execute();
-  return oldest.length;
+function deleteEvents(db: Database, deletion: Deletion): Promise<number> {
+  const { taskId } = deletion;
+  return db.transaction().execute(async (transaction) => {
+    await holdRun(transaction, taskId);
+    if (!(await isDeletable(transaction, deletion))) return 0;
+    const events = transaction.selectFrom("research_events").select("seq").where("task_id", "=", taskId);
+    const oldest = await events.orderBy("seq").limit(EVENTS_AT_ONCE).execute();
+    const last = oldest.at(-1)?.seq;
+    if (last === undefined) return 0;
+    await transaction.deleteFrom("research_events").where("task_id", "=", taskId).where("seq", "<=", last).execute();
+    return oldest.length;
+  });
 }
 
 /** The requests of a run whose outcome nobody knows: Google may be working on them, and charge them. */
@@ -99,29 +132,26 @@ export async function interactionIdsOf(db: Database, taskId: string): Promise<st
   return rows.flatMap(({ interaction_id }) => interaction_id ?? []);
 }
 
-/** Finished runs that ended before a time and that nobody follows any more, the oldest first. */
-export async function runsEndedBefore(db: Database, before: number, limit: number): Promise<string[]> {
-  const rows = await db
+export interface Expired {
+  /** When it ended, or was last heard of. */
+  before: number;
+  now: number;
+  limit: number;
+}
+
+/** What may be deleted and is over since before a time, the oldest first. */
+export async function runsEndedBefore(db: Database, { before, now, limit }: Expired): Promise<string[]> {
+  const runs = db.selectFrom("research_tasks").select("task_id").where(deletable(now)).orderBy("task_id").limit(limit);
+  const ended = await runs.where("completed_at", "<", before).clearOrderBy().orderBy("completed_at").execute();
+  const unknown = await runs.where("status", "=", "start_unknown").where("updated_at", "<", before).execute();
+  return [...ended, ...unknown].slice(0, limit).map(({ task_id }) => task_id);
+}
+
+/** When anything was last written about a run, by the clock of then. */
+export async function lastUpdate(db: Database): Promise<number | undefined> {
+  const row = await db
     .selectFrom("research_tasks")
-    .select("task_id")
-    .where("completed_at", "<", before)
-    .where("status", "in", FINISHED)
-    .where("next_poll_at", "is", null)
-    .where((run) =>
-      run.not(
-        run.exists(
-          run
-            .selectFrom("research_attempts")
-            .select("attempt_id")
-            .whereRef("research_attempts.task_id", "=", "research_tasks.task_id")
-            .where("research_attempts.state", "in", ["sending", "unknown"])
-            .where("research_attempts.interaction_id", "is", null),
-        ),
-      ),
-    )
-    .orderBy("completed_at")
-    .orderBy("task_id")
-    .limit(limit)
-    .execute();
-  return rows.map(({ task_id }) => task_id);
+    .select((select) => select.fn.max("updated_at").as("newest"))
+    .executeTakeFirst();
+  return row?.newest ?? undefined;
 }

@@ -8,7 +8,7 @@ import { appendEvents } from "../event-store.ts";
 import { finishRun } from "../run-store.ts";
 import { NO_COST } from "../../costs/actual.ts";
 import { MOVED_TABLES } from "../../store/moved-tables.ts";
-import { TABLES_OF_A_RUN } from "./deletion-store.ts";
+import { deleteRun, TABLES_OF_A_RUN } from "./deletion-store.ts";
 import { deleteExpiredRuns } from "./retention.ts";
 
 const DAY_MS = 86_400_000;
@@ -38,20 +38,70 @@ test("finished runs beyond their days go with all their rows; what is open or un
   await insertAttempt(db, { attempt_id: "a", task_id: "parent", state: "accepted", interaction_id: "v1_parent" });
   await appendEvents(db, "parent", [{ kind: "thought", text: "t", at: 1 }]);
   await insertRun(db, { task_id: "child", status: "completed", parent_task_id: "parent", completed_at: NOW });
-  await insertRun(db, { task_id: "young", status: "completed", completed_at: NOW - 729 * DAY_MS });
+  await insertRun(db, { task_id: "young", status: "completed", completed_at: NOW - 729 * DAY_MS, updated_at: NOW });
   await insertRun(db, { task_id: "open", status: "running_async" });
   await insertRun(db, { task_id: "followed", status: "cancelled", next_poll_at: NOW, ...old });
   await insertRun(db, { task_id: "unknown", status: "cancelled", interaction_id: null, ...old });
-  await insertAttempt(db, { attempt_id: "u", task_id: "unknown", state: "unknown" });
+  await insertAttempt(db, { attempt_id: "u", task_id: "unknown", state: "unknown", created_at: NOW - 59 * DAY_MS });
+  await insertRun(db, { task_id: "start", status: "start_unknown", interaction_id: null, updated_at: NOW - DAY_MS });
+  await insertAttempt(db, { attempt_id: "s", task_id: "start", state: "unknown", created_at: NOW - 61 * DAY_MS });
   expect(await sweep(0)).toBe(0);
   expect(await sweep(730)).toBe(1);
   const left = await db.selectFrom("research_tasks").select(["task_id", "parent_task_id"]).orderBy("task_id").execute();
-  expect(left.map(({ task_id }) => task_id)).toEqual(["child", "followed", "open", "unknown", "young"]);
+  expect(left.map(({ task_id }) => task_id)).toEqual(["child", "followed", "open", "start", "unknown", "young"]);
   expect(left[0]).toMatchObject({ parent_task_id: null });
   for (const table of TABLES_OF_A_RUN) {
     expect(await db.selectFrom(table).select("task_id").where("task_id", "=", "parent").execute()).toEqual([]);
   }
   expect(await db.selectFrom("research_search").select("task_id").execute()).toEqual([]);
+});
+
+test("a start whose id can no longer be found goes with its days, before that it stays (I8, T-2)", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "newest", updated_at: NOW });
+  const old = { status: "start_unknown", interaction_id: null, updated_at: NOW - 40 * DAY_MS } as const;
+  for (const [id, days] of [
+    ["findable", 59],
+    ["lost", 61],
+  ] as const) {
+    await insertRun(db, { task_id: id, ...old });
+    await insertAttempt(db, { attempt_id: id, task_id: id, state: "unknown", created_at: NOW - days * DAY_MS });
+  }
+  const leaving = new AbortController().signal;
+  expect(await deleteExpiredRuns({ db, clock, log, keepDays: 30, leaving })).toBe(1);
+  expect((await db.selectFrom("research_attempts").select("task_id").execute())[0]?.task_id).toBe("findable");
+});
+
+test("a clock that is years ahead deletes nothing (T-2)", async () => {
+  const db = await openDatabase();
+  const ago = (days: number) => ({ completed_at: NOW - days * DAY_MS, updated_at: NOW - days * DAY_MS });
+  await insertRun(db, { task_id: "recent", status: "completed", ...ago(2) });
+  await insertRun(db, { task_id: "older", status: "completed", ...ago(700) });
+  await insertRun(db, { task_id: "too old", status: "completed", ...ago(740) });
+  const ahead = { ...clock, now: () => NOW + 1_000 * DAY_MS };
+  const leaving = new AbortController().signal;
+  expect(await deleteExpiredRuns({ db, clock: ahead, log, keepDays: 730, leaving })).toBe(1);
+  expect(await db.selectFrom("research_tasks").select("task_id").orderBy("task_id").execute()).toEqual([
+    { task_id: "older" },
+    { task_id: "recent" },
+  ]);
+});
+
+test("one rule says what may be deleted; what may not keeps its timeline (T-2)", async () => {
+  const db = await openDatabase();
+  const polled = { next_poll_at: NOW, completed_at: 1 };
+  await insertRun(db, { task_id: "unconfirmed", status: "cancelled", cancel_confirmed: 0, ...polled });
+  await insertRun(db, { task_id: "reopened", status: "failed", ...polled });
+  await insertRun(db, { task_id: "sending", status: "cancelled", interaction_id: null });
+  await insertAttempt(db, { attempt_id: "s", task_id: "sending", created_at: NOW - DAY_MS });
+  for (const taskId of ["unconfirmed", "reopened", "sending"]) {
+    await appendEvents(db, taskId, [{ kind: "thought", text: "t", at: 1 }]);
+    expect(await deleteRun(db, { taskId, now: NOW })).toBe(false);
+  }
+  expect(await db.selectFrom("research_events").select("seq").execute()).toHaveLength(3);
+  // Polled for its usage only.
+  await insertRun(db, { task_id: "completed", status: "completed", ...polled });
+  expect(await deleteRun(db, { taskId: "completed", now: NOW })).toBe(true);
 });
 
 test("deletion knows every table whose rows belong to a run (T-2)", async () => {
