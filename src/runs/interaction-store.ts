@@ -96,8 +96,8 @@ export function adoptInteractionId(db: Database, adoption: Adoption, queue?: Run
 }
 
 /**
- * Who adopts an id wants its report: the cancel of a start that nobody could find is taken back. An explicit move,
- * outside the table of legal ones; the cancel never reached Google.
+ * Who adopts an id wants its report: the cancel of a start that nobody could find is taken back. It never reached
+ * Google.
  */
 async function withdrawCancel(transaction: Database, taskId: string): Promise<void> {
   await transaction

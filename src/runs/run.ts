@@ -19,8 +19,9 @@ export const RUN_STATUSES = [
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /**
- * Finished states are frozen but for two moves: a failed run whose answer arrives after all, and a cancelled one
- * whose paid report does.
+ * Finished states are frozen but for three moves: a failed run whose answer arrives after all, a cancelled one whose
+ * paid report does, and a cancelled start whose user found its id and wants it after all. One move stands outside the
+ * table: a run loses an interaction that was another's (detach-store.ts).
  */
 const LEGAL_MOVES: Record<RunStatus, readonly RunStatus[]> = {
   pending: ["running", "running_async", "start_unknown", "failed", "cancelled"],
@@ -29,7 +30,7 @@ const LEGAL_MOVES: Record<RunStatus, readonly RunStatus[]> = {
   start_unknown: ["running_async", "pending", "failed", "cancelled"],
   completed: [],
   failed: ["completed"],
-  cancelled: ["completed"],
+  cancelled: ["start_unknown", "completed"],
 };
 
 /** The states from which `to` may be entered: every write names them as what it expects. */

@@ -7,8 +7,6 @@ interface StoredRun {
   task_id: string;
   status: string;
   interaction_id: string | null;
-  /** Of a second interaction of a run that was started twice. */
-  parent_task_id: string | null;
   error_message: string | null;
   /** 1 when Google itself reported the cancellation. */
   cancel_confirmed: number | null;
@@ -38,8 +36,7 @@ export function judge(world: World, { told, resumed }: Deeds): string[] {
   }
   for (const run of runs) {
     const own = attempts.filter(({ task_id }) => task_id === run.task_id);
-    const usual = run.parent_task_id === null ? 1 : 0;
-    if (own.length !== usual && !resumed.has(run.task_id)) broken.push(`run ${run.task_id} has ${own.length} attempts`);
+    if (own.length !== 1 && !resumed.has(run.task_id)) broken.push(`run ${run.task_id} has ${own.length} attempts`);
     broken.push(...judgeEnd(world, run, own.filter(({ attempt_id }) => startsOf.has(attempt_id)).length));
   }
   return [
