@@ -116,4 +116,21 @@ describe.concurrent("the database file", () => {
     const other = await scene.server();
     for (const id of [taskId, second]) expect(await statusOf(other, id)).toMatchObject({ status: "running_async" });
   });
+
+  test("restored in place and read before its log is removed: it stays as it was restored (P5)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server();
+    await server.call("list_research", {});
+    const copy = backUp(scene);
+    addPages(copy);
+    const taskId = await startRun(server);
+    copyFileSync(copy, fileOf(scene));
+    await server.call("list_research", {});
+    removeFiles(scene, ["-wal", "-shm"]);
+    await startRun(server, OTHER_QUERY);
+    expect(integrityOf(scene)).toEqual({ integrity_check: "ok" });
+    expect(scene.sql("select sum(length(text)) as bytes from more")).toEqual([{ bytes: 800_000 }]);
+    expect(await statusOf(await scene.server(), taskId)).toMatchObject({ status: "running_async" });
+    expect(server.stderr()).toContain("its log removed. What the log held is");
+  });
 });

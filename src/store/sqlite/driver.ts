@@ -30,6 +30,8 @@ export interface HandleSource {
   forWriting(): Handles | Promise<Handles>;
   /** Undefined: only the holder of the writer lock can provide them. */
   forReading(): Handles | undefined;
+  /** Performs what may write the file, so that the source can tell this process's writes from those of others. */
+  writing<T>(write: () => T): T;
   close(): void;
 }
 
@@ -117,7 +119,7 @@ class FileConnection implements DatabaseConnection {
     const handle = this.#transaction?.handle;
     // SQLite rolls back by itself when the disk is full; a second rollback would hide why.
     if (handle === undefined || (command === "rollback" && !handle.isTransaction)) return;
-    await this.#guarded(() => handle.prepare(command).run());
+    await this.#guarded(() => this.#source.writing(() => handle.prepare(command).run()));
   }
 
   release(): void {
@@ -144,7 +146,7 @@ class FileConnection implements DatabaseConnection {
     const release = await this.#lock.acquire();
     try {
       const handles = await this.#source.forWriting();
-      return await retryWhileBusy(() => execute(handles.writer, handles), deadline);
+      return await retryWhileBusy(() => this.#source.writing(() => execute(handles.writer, handles)), deadline);
     } finally {
       release();
     }

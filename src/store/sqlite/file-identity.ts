@@ -1,6 +1,6 @@
 /** Which files stand at a database's path: they can be removed or replaced while they are open. */
 
-import { type Stats, statSync } from "node:fs";
+import { type BigIntStats, statSync } from "node:fs";
 
 export interface FileIdentity {
   database: string | undefined;
@@ -16,13 +16,19 @@ export function identify(file: string): FileIdentity {
     database: inodeOf(database),
     wal: inodeOf(statOf(`${file}-wal`)),
     shm: inodeOf(statOf(`${file}-shm`)),
-    written: database === undefined ? undefined : `${database.size}:${database.mtimeMs}`,
+    written: writtenOf(database),
   };
 }
 
-const statOf = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
+/** Of the database file alone: one look, around each write. */
+export const whenWritten = (file: string): string | undefined => writtenOf(statOf(file));
 
-const inodeOf = (stats: Stats | undefined): string | undefined =>
+const writtenOf = (stats: BigIntStats | undefined): string | undefined =>
+  stats === undefined ? undefined : `${stats.size}:${stats.mtimeNs}`;
+
+const statOf = (path: string): BigIntStats | undefined => statSync(path, { throwIfNoEntry: false, bigint: true });
+
+const inodeOf = (stats: BigIntStats | undefined): string | undefined =>
   stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
 
 /** What became of the files that were opened: `sidecars` are the write-ahead log and its index. */
@@ -37,7 +43,7 @@ export function changeOf(opened: FileIdentity, now: FileIdentity): FileChange {
 /** One that did not exist yet may come. */
 const isKept = (opened: string | undefined, now: string | undefined): boolean => opened === undefined || opened === now;
 
-/** Nothing but our own connections has touched the database: what only the removed log holds can be written into it. */
+/** Nothing was written since `opened` was last brought up to date, and no other log has taken the place of the removed one. */
 export const isUntouched = (opened: FileIdentity, now: FileIdentity): boolean =>
   opened.written === now.written && isGone(opened.wal, now.wal) && isGone(opened.shm, now.shm);
 

@@ -3,13 +3,13 @@
  * go on writing to a file that no other process can see, and what it pays for would be lost with its process.
  */
 
-import { statSync } from "node:fs";
+import { chmodSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../database.ts";
 import { type Handles, type HandleSource, kyselyOn } from "./driver.ts";
-import { changeOf, type FileChange, type FileIdentity, identify, isUntouched } from "./file-identity.ts";
+import { changeOf, type FileChange, type FileIdentity, identify, isUntouched, whenWritten } from "./file-identity.ts";
 
 /** What the new file has to be given of the old one. */
 export interface Replacement {
@@ -26,7 +26,10 @@ export interface FollowedFile extends Replacement {
 
 interface Opened {
   handles: Handles;
+  /** `written` is as this process's last write left it. */
   identity: FileIdentity;
+  /** Something else wrote the file since: a checkpoint of another process, or a backup that was copied over it. */
+  isWrittenByOthers: boolean;
 }
 
 /** A copy that is still being written must not be opened. */
@@ -46,12 +49,8 @@ export async function followFile(options: FollowedFile): Promise<HandleSource> {
 
   const change = (): FileChange => {
     if (opened === undefined) return "replaced";
-    const now = identify(file);
-    const found = changeOf(opened.identity, now);
-    if (found === "none") {
-      opened.identity = { ...opened.identity, written: now.written };
-      warned = "none";
-    }
+    const found = changeOf(opened.identity, identify(file));
+    if (found === "none") warned = "none";
     return found;
   };
 
@@ -63,7 +62,7 @@ export async function followFile(options: FollowedFile): Promise<HandleSource> {
     // Within one process SQLite shares the log's index by inode: the old handles would give theirs to the new ones.
     if (before !== undefined && found === "sidecars") {
       opened = undefined;
-      closeWithoutLog(before, identify(file));
+      closeWithoutLog(options, before);
     }
     const next = await openIdentified(options);
     try {
@@ -101,6 +100,16 @@ export async function followFile(options: FollowedFile): Promise<HandleSource> {
         throw unusable(`The database ${file} was replaced while it was open, and cannot be opened again.`, error);
       }
     },
+    writing: (write) => {
+      const current = opened;
+      if (current === undefined) return write();
+      current.isWrittenByOthers ||= whenWritten(file) !== current.identity.written;
+      try {
+        return write();
+      } finally {
+        current.identity = { ...current.identity, written: whenWritten(file) };
+      }
+    },
     close: () => {
       if (opened !== undefined) closeHandles(opened.handles);
       opened = undefined;
@@ -125,7 +134,7 @@ async function openIdentified(options: FollowedFile): Promise<Opened> {
     const handles = await options.open();
     const identity = identify(options.file);
     if (identity.database !== undefined && [undefined, identity.database].includes(before.database))
-      return { handles, identity };
+      return { handles, identity, isWrittenByOthers: false };
     closeHandles(handles);
   }
 }
@@ -146,17 +155,30 @@ export function closeHandles({ writer, reader }: Handles): void {
 }
 
 /**
- * Closes handles whose log is gone from its path. Where the database file was written meanwhile, by a restored backup,
- * pages of the old log would destroy it: the reader, which may not write, is closed last, so that SQLite leaves it alone.
+ * Closes handles whose log is gone from its path. Pages of that log go into the database only where nothing but this
+ * process has written it: they would destroy a restored backup. Otherwise what the handles know is kept beside it, and
+ * the reader, which may not write, is closed last, so that SQLite leaves the file alone.
  */
-function closeWithoutLog({ handles, identity }: Opened, now: FileIdentity): void {
-  if (isUntouched(identity, now)) {
+function closeWithoutLog({ file, log }: FollowedFile, { handles, identity, isWrittenByOthers }: Opened): void {
+  if (!isWrittenByOthers && isUntouched(identity, identify(file))) {
     handles.writer.exec("pragma wal_checkpoint(passive)");
     closeHandles(handles);
     return;
   }
+  keepBeside({ file, log }, handles);
   handles.writer.close();
   if (handles.reader !== handles.writer) handles.reader.close();
+}
+
+function keepBeside({ file, log }: Pick<FollowedFile, "file" | "log">, { writer }: Handles): void {
+  const copy = `${file}.before-replacement-${Date.now()}`;
+  try {
+    writer.prepare("vacuum into ?").run(copy);
+    chmodSync(copy, 0o600);
+    log.warn(`The database ${file} was written by another process, and its log removed. What the log held is in ${copy}.`);
+  } catch {
+    log.error(`The database ${file} was written by another process, and its log removed. What the log held is lost.`);
+  }
 }
 
 /** Handles that stay what they are. */
@@ -164,5 +186,6 @@ export const fixed = (file: string, handles: Handles): HandleSource => ({
   file,
   forReading: () => (handles.reader === handles.writer ? undefined : handles),
   forWriting: () => handles,
+  writing: (write) => write(),
   close: () => closeHandles(handles),
 });
