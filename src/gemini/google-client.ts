@@ -28,8 +28,15 @@ export async function createGoogleClient(options: GoogleClientOptions): Promise<
 
 /** Node's fetch ignores HTTPS_PROXY and its kin unless told; older supported versions cannot be told at run time. */
 export async function useProxyFromEnvironment(): Promise<void> {
+  (await proxySetter())?.();
+}
+
+export const canUseProxyFromEnvironment = async (): Promise<boolean> => (await proxySetter()) !== undefined;
+
+async function proxySetter(): Promise<(() => unknown) | undefined> {
   const http = await import("node:http");
-  if ("setGlobalProxyFromEnv" in http && typeof http.setGlobalProxyFromEnv === "function") http.setGlobalProxyFromEnv();
+  const isThere = "setGlobalProxyFromEnv" in http && typeof http.setGlobalProxyFromEnv === "function";
+  return isThere ? http.setGlobalProxyFromEnv : undefined;
 }
 
 const INSTEAD = {

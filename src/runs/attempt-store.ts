@@ -28,7 +28,16 @@ export function insertAttempt(db: Database, attempt: NewAttempt) {
 }
 
 /** Whether the attempt may still be sent by this process: another may have cancelled, given up or restarted it. */
-export type SendPermission = "granted" | "cancelled" | "taken_over";
+export type SendPermission = "granted" | "cancelled" | "call_cancelled" | "taken_over";
+
+interface SendClaim {
+  taskId: string;
+  attemptId: string;
+  processId: string;
+  /** The call that began the start is cancelled. That ends it unless another call has joined. */
+  isCallCancelled: boolean;
+  now: number;
+}
 
 /**
  * Reads the attempt and, in the same transaction, renews the lease of its run: no other process gives the start up
@@ -36,7 +45,7 @@ export type SendPermission = "granted" | "cancelled" | "taken_over";
  */
 export function claimSending(
   db: Database,
-  { taskId, attemptId, processId, now }: { taskId: string; attemptId: string; processId: string; now: number },
+  { taskId, attemptId, processId, isCallCancelled, now }: SendClaim,
 ): Promise<SendPermission> {
   return db.transaction().execute(async (transaction) => {
     await holdRun(transaction, taskId);
@@ -45,18 +54,22 @@ export function claimSending(
       .innerJoin("research_tasks", "research_tasks.task_id", "research_attempts.task_id")
       .select(["research_attempts.state", "research_attempts.interaction_id as interactionId"])
       .select(["research_tasks.status", "research_tasks.lease_owner as leaseOwner"])
-      .select("research_tasks.cancel_requested_at as cancelRequestedAt")
+      .select(["research_tasks.cancel_requested_at as cancelRequestedAt", "research_tasks.joined_at as joinedAt"])
       .where("research_attempts.attempt_id", "=", attemptId)
       .executeTakeFirst();
     if (run === undefined) return "taken_over";
     if (run.status === "cancelled" || (run.status === "pending" && run.cancelRequestedAt !== null)) return "cancelled";
     const isOwn = run.status === "pending" && run.leaseOwner === processId;
     if (!isOwn || run.state !== "sending" || run.interactionId !== null) return "taken_over";
+    const isUnwanted = isCallCancelled && run.joinedAt === null;
     await transaction
       .updateTable("research_tasks")
       .set({ lease_until: now + START_LEASE_MS, updated_at: now })
+      // From here on nobody joins it.
+      .$if(isUnwanted, (update) => update.set({ cancel_requested_at: now }))
       .where("task_id", "=", taskId)
       .execute();
+    if (isUnwanted) return "call_cancelled";
     await transaction
       .updateTable("research_attempts")
       .set({ sent_at: now })

@@ -1,13 +1,13 @@
 /** How often and when a paid start is sent, and what is kept of its outcome, on a clock that moves when it is told to. */
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { request } from "../../test/support/research-deps.ts";
 import { breakStore, busy, error, LOST, NOT_SENT, openSender, TAKEN } from "../../test/support/sender.ts";
 import { rowOf } from "../../test/support/store-rows.ts";
 import { joinKeyOf } from "./join-store.ts";
-import { restartUnknown } from "./start.ts";
+import { restartUnknown, startResearch } from "./start.ts";
 import { currentAttempt } from "./attempt-store.ts";
 
 describe("a start", () => {
@@ -112,6 +112,52 @@ describe("a start", () => {
     expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "cancelled" });
     expect(sender.sent).toHaveLength(1);
   });
+
+  test("is over when its call is cancelled during a pause, and is not joined any more (L1)", async (context) => {
+    const sender = await openSender(context, [busy(5_000), TAKEN]);
+    const call = new AbortController();
+    sender.asleep.push(() => call.abort());
+    const taskId = await sender.start({ signal: call.signal });
+    expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "cancelled", error_code: "CANCELLED" });
+    expect(sender.sent).toHaveLength(1);
+    expect(await sender.start()).not.toBe(taskId);
+  });
+
+  test("that a second call has joined is sent although the first is cancelled, no earlier than it may be (L1)", async (context) => {
+    const sender = await openSender(context, [busy(5_000), TAKEN]);
+    const call = new AbortController();
+    let joined: unknown;
+    sender.asleep.push(async () => {
+      joined = await startResearch(sender.research, request);
+      call.abort();
+    });
+    const taskId = await sender.start({ signal: call.signal });
+    expect(joined).toEqual({ kind: "joined", taskId });
+    expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "running_async", interaction_id: "v1_taken" });
+    expect(sender.sentAt).toEqual([0, 5_000]);
+  });
+
+  test("is claimed again when the machine slept during the claim, which only the wall clock shows (I8)", async (context) => {
+    const sender = await openSender(context, [TAKEN]);
+    const { agent, clock } = sender.research;
+    const { begin } = agent;
+    let claims = 0;
+    const sleepingMachine = (): number => {
+      claims += 1;
+      if (claims === 1) vi.spyOn(Date, "now").mockReturnValue(Date.now() + 3_600_000);
+      return sender.began;
+    };
+    agent.begin = async (wish) => {
+      const { now } = clock;
+      clock.now = sleepingMachine;
+      const begun = await begin(wish);
+      clock.now = now;
+      return begun;
+    };
+    context.onTestFinished(() => void vi.restoreAllMocks());
+    expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "running_async" });
+    expect(claims).toBe(2);
+  });
 });
 
 describe("a database that refuses", () => {
@@ -132,7 +178,7 @@ describe("a database that refuses", () => {
     expect(kept).toContain(attemptId);
     expect(sender.lines).toEqual([
       expect.stringContaining(
-        `Run ${taskId} was started at Google as v1_taken, but the database refused the id. It is kept in orphans.jsonl and taken up as soon as the database can be written.`,
+        `Run ${taskId} was started at Google as v1_taken, but the database refused the id. It is kept in ${join(sender.directory, "orphans.jsonl")} and taken up as soon as the database can be written.`,
       ),
     ]);
     await sender.allowWrites();
@@ -142,6 +188,10 @@ describe("a database that refuses", () => {
     const sender = await openSender(context, [TAKEN]);
     breakStore(sender);
     Object.assign(sender.research, { stateDir: join(sender.directory, "missing", "folder") });
+    const noDirectory = join(sender.directory, "a-file");
+    writeFileSync(noDirectory, "");
+    vi.stubEnv("TMPDIR", noDirectory);
+    context.onTestFinished(() => void vi.unstubAllEnvs());
     const taskId = await sender.start();
     expect(sender.research.unsaved.has(taskId)).toBe(true);
     expect(sender.lines).toEqual([

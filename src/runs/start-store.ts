@@ -6,7 +6,7 @@ import { type Database, storable } from "../store/database.ts";
 import { alone } from "../store/dialect.ts";
 import { insertAttempt, type NewAttempt, newStartIds } from "./attempt-store.ts";
 import { holdRun } from "./hold-store.ts";
-import { findSameStart } from "./join-store.ts";
+import { joinSameStart } from "./join-store.ts";
 import { START_LEASE_MS } from "./lease.ts";
 import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
 
@@ -56,7 +56,7 @@ export function commitIntent(
 ): Promise<IntentOutcome> {
   return db.transaction().execute(async (transaction) => {
     if (join) await alone(transaction, `start:${intent.joinKey}`);
-    const same = join ? await findSameStart(transaction, intent) : undefined;
+    const same = join ? await joinSameStart(transaction, intent) : undefined;
     if (same !== undefined) return { kind: "joined", taskId: same };
     beforeNew?.();
     await refuseAboveLimits(transaction, limits ?? NO_LIMITS, intent);
@@ -121,6 +121,7 @@ export function commitRestart(
         lease_until: restart.now + START_LEASE_MS,
         updated_at: restart.now,
         ...NO_ERROR,
+        joined_at: null,
         // What is paid for now gets its whole time.
         deadline_at: restart.deadlineAt,
       })

@@ -3,6 +3,7 @@
  * sent, at most one request is accepted, and a doubtful outcome is shown to the user instead of being repeated.
  */
 
+import type { AppError } from "../errors.ts";
 import type { Begun } from "../gemini/agent.ts";
 import { failpoint } from "../platform/failpoint.ts";
 import { add, inRun } from "../telemetry/telemetry.ts";
@@ -12,7 +13,7 @@ import { joinKeyOf } from "./join-store.ts";
 import { keepOrphan } from "./orphans.ts";
 import type { ResearchDeps } from "./research.ts";
 import { saveInteractionId } from "./interaction-store.ts";
-import { cancelledOrLeaving, checkBeforeSending } from "./start/check-before-sending.ts";
+import { cancelledOrLeaving, checkBeforeSending, refusalWhenLeaving } from "./start/check-before-sending.ts";
 import { commitIntent, commitRestart, recordStartFailure } from "./start-store.ts";
 
 export interface StartRequest {
@@ -124,8 +125,8 @@ async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
   const { taskId, attemptId, query, agent, signal } = attempt;
   const giveUpAt = clock.monotonic() + SEND_WITHIN_MS;
   for (let sends = 1; ; sends += 1) {
-    const refusal = cancelledOrLeaving(deps, { signal });
-    if (refusal !== undefined) return settle(deps, attempt, { kind: "withheld", error: refusal });
+    const leave = refusalWhenLeaving(deps);
+    if (leave !== undefined) return settle(deps, attempt, { kind: "withheld", error: leave });
     failpoint("before-post");
     const begun = await deps.agent.begin({
       query,
@@ -141,9 +142,26 @@ async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
       await settle(deps, attempt, begun);
       return;
     }
-    const ended = signal === undefined ? leaving : AbortSignal.any([leaving, signal]);
-    await clock.sleep(pause, ended).catch(() => undefined);
+    const refusal = await refusalDuring(deps, attempt, pause);
+    if (refusal !== undefined) return settle(deps, attempt, { kind: "withheld", error: refusal });
   }
+}
+
+/** Waits before the next send. A cancelled call ends the wait, unless another call has joined and wants the result. */
+async function refusalDuring(
+  deps: ResearchDeps,
+  { taskId, attemptId, signal }: Attempt,
+  pause: number,
+): Promise<AppError | undefined> {
+  const { clock, leaving } = deps;
+  const until = clock.monotonic() + pause;
+  const ended = signal === undefined || signal.aborted ? leaving : AbortSignal.any([leaving, signal]);
+  await clock.sleep(pause, ended).catch(() => undefined);
+  if (!leaving.aborted && signal?.aborted !== true) return undefined;
+  const refusal = await checkBeforeSending(deps, { taskId, attemptId, signal });
+  const rest = until - clock.monotonic();
+  if (refusal === undefined && rest > 0) await clock.sleep(rest, leaving).catch(() => undefined);
+  return refusal;
 }
 
 const isFreeToSendAgain = (begun: Begun): boolean => begun.kind === "not_sent" || begun.kind === "rate_limited";

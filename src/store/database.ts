@@ -54,6 +54,8 @@ export interface Tables {
     odd_answer_since: number | null;
     /** The call that started the run returns its report if it ends by then; null where no call waits. */
     caller_waits_until: number | null;
+    /** When a call last joined the start, besides the one that began it. */
+    joined_at: number | null;
   };
   research_attempts: {
     attempt_id: string;

@@ -18,6 +18,7 @@ import * as terms from "./migrations/0011-terms.ts";
 import * as interactionIds from "./migrations/0012-interaction-ids.ts";
 import * as access from "./migrations/0013-access.ts";
 import * as answers from "./migrations/0014-answers.ts";
+import * as joins from "./migrations/0015-joins.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
   "0001-runs": runs,
@@ -34,6 +35,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0012-interaction-ids": interactionIds,
   "0013-access": access,
   "0014-answers": answers,
+  "0015-joins": joins,
 };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";

@@ -20,7 +20,7 @@ export interface Stage {
 
 export function agentAt(
   baseUrl: string,
-  options: { apiKey?: string | undefined; sendOnce?: SendOnce } = {},
+  options: { apiKey?: string | undefined; sendOnce?: SendOnce; environment?: Record<string, string> } = {},
 ): { agent: Agent; logged: string[] } {
   const logged: string[] = [];
   const log = createLog({

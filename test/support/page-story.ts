@@ -86,6 +86,7 @@ const UNTOLD: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "updated_a
   odd_answer: null,
   odd_answer_since: null,
   caller_waits_until: null,
+  joined_at: null,
   enable_notifications: 0,
   completed_at: null,
   deadline_at: null,

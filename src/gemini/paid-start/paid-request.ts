@@ -4,8 +4,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Begun } from "../agent.ts";
 import type { Fetch } from "../guarded-fetch.ts";
 import { observedRequest } from "../observed-request.ts";
-import { type Answer, NotSent, type OneRequest, type SendOnce } from "./send-once.ts";
+import { type Answer, NotSent, type OneRequest, type SendOnce, Withheld } from "./send-once.ts";
 import { type Explain, outcomeOfAnswer, outcomeOfFault } from "./start-outcome.ts";
+import { refuseUnpolled } from "./unpolled-proxy.ts";
 
 /** Whose request the SDK is building: it hands on nothing of ours but the fetch that all its requests share. */
 const paid = new AsyncLocalStorage<(request: Request) => Promise<Response>>();
@@ -55,6 +56,8 @@ async function read(built: Request, request: PaidRequest): Promise<Answer> {
   const body = Buffer.from(await built.arrayBuffer());
   const { method, headers } = built;
   const url = new URL(built.url);
+  const refusal = await refuseUnpolled(url, environment);
+  if (refusal !== undefined) throw new Withheld(refusal);
   return request.sendOnce({ url, method, headers, body, signal, environment, checkBeforeSending, maxAnswerBytes });
 }
 

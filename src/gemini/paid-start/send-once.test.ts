@@ -1,6 +1,7 @@
 /** A paid request as a server on loopback sees it: one connection, one request, nothing before the last check. */
 
-import { createServer, type RequestListener } from "node:http";
+import http, { createServer, type RequestListener } from "node:http";
+import { syncBuiltinESMExports } from "node:module";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -139,5 +140,44 @@ describe("a paid request", () => {
     expect(targets).toEqual([`POST ${target} HTTP/1.1`]);
     await sendOnce(wish(url, { environment: { ...environment, NO_PROXY: "127.0.0.1" } }));
     expect(targets).toHaveLength(1);
+  });
+
+  test("whose connection is refused leaves no timer that would hold the process back (I8)", async () => {
+    const server = createTcpServer();
+    const url = await listen(server);
+    await new Promise((resolve) => void server.close(resolve));
+    const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+    const before = timers();
+    await expect(sendOnce(wish(url))).rejects.toBeInstanceOf(NotSent);
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+
+  test("is not sent through a proxy that this Node's polls would go past (B7)", async () => {
+    const before = http.setGlobalProxyFromEnv;
+    // As on Node 22.
+    Object.assign(http, { setGlobalProxyFromEnv: undefined });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      Object.assign(http, { setGlobalProxyFromEnv: before });
+      syncBuiltinESMExports();
+    });
+    const { url, seen } = await serve((_request, response) => void response.end(ACCEPTED));
+    const startWith = (environment: Record<string, string>): Promise<unknown> =>
+      start(agentAt(url, { environment }).agent);
+    const proxied = { HTTP_PROXY: url };
+    expect(await startWith(proxied)).toMatchObject({
+      kind: "withheld",
+      error: { message: expect.stringContaining("Set NODE_USE_ENV_PROXY=1") },
+    });
+    expect(seen.connections).toBe(0);
+    const passing = [
+      { HTTPS_PROXY: url },
+      { ...proxied, NO_PROXY: "google.test 127.0.0.1" },
+      { ...proxied, no_proxy: `other,127.0.0.1:${new URL(url).port}` },
+      { ...proxied, NO_PROXY: "*" },
+      { ...proxied, NODE_USE_ENV_PROXY: "1" },
+      { ...proxied, NODE_OPTIONS: "--no-warnings --use-env-proxy" },
+    ];
+    for (const environment of passing) expect(await startWith(environment)).toMatchObject({ kind: "accepted" });
   });
 });

@@ -108,8 +108,10 @@ async function beforeBytes(
   failed: Promise<never>,
   { url, checkBeforeSending }: OneRequest,
 ): Promise<AppError | undefined> {
+  const late = Object.assign(new Error("The connection took too long."), { code: "ETIMEDOUT", syscall: "connect" });
+  const timer = setTimeout(() => outgoing.destroy(late), CONNECT_MS);
   try {
-    await Promise.race([connected(outgoing), failed]);
+    await Promise.race([connected(outgoing), failed]).finally(() => clearTimeout(timer));
     const refusal = await Promise.race([checkBeforeSending(), failed]);
     if (outgoing.destroyed) await failed;
     return refusal;
@@ -118,19 +120,14 @@ async function beforeBytes(
   }
 }
 
+/** Never settles when the connection fails. */
 async function connected(outgoing: ClientRequest): Promise<void> {
-  const late = Object.assign(new Error("The connection took too long."), { code: "ETIMEDOUT", syscall: "connect" });
-  const timer = setTimeout(() => outgoing.destroy(late), CONNECT_MS);
-  try {
-    const socket = await new Promise<Socket>((resolve) => void outgoing.once("socket", resolve));
-    const isSecure = socket instanceof TLSSocket;
-    // Behind a proxy the handshake is over by now; Node does not announce it again.
-    const isPending = socket.connecting || (isSecure && isHandshaking(socket));
-    if (isPending)
-      await new Promise<void>((resolve) => void socket.once(isSecure ? "secureConnect" : "connect", resolve));
-  } finally {
-    clearTimeout(timer);
-  }
+  const socket = await new Promise<Socket>((resolve) => void outgoing.once("socket", resolve));
+  const isSecure = socket instanceof TLSSocket;
+  // Behind a proxy the handshake is over by now; Node does not announce it again.
+  const isPending = socket.connecting || (isSecure && isHandshaking(socket));
+  if (isPending)
+    await new Promise<void>((resolve) => void socket.once(isSecure ? "secureConnect" : "connect", resolve));
 }
 
 /** Not in Node's types. */

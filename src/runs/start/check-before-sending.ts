@@ -1,13 +1,13 @@
 /** Decides, at the last moment before a paid request leaves, whether it may still be sent. */
 
 import { AppError } from "../../errors.ts";
-import { claimSending } from "../attempt-store.ts";
+import { claimSending, type SendPermission } from "../attempt-store.ts";
 import type { ResearchDeps } from "../research.ts";
 
 export interface SendCheck {
   taskId: string;
   attemptId: string;
-  /** The call that asked for the start. Its cancellation counts until the request is sent, and not after. */
+  /** The call that asked for the start. Its cancellation counts until the request is sent or another call joins. */
   signal: AbortSignal | undefined;
 }
 
@@ -24,30 +24,41 @@ type Deps = Pick<ResearchDeps, "db" | "clock" | "processId" | "leaving">;
  */
 export async function checkBeforeSending(deps: Deps, check: SendCheck): Promise<AppError | undefined> {
   for (let checks = 1; ; checks += 1) {
-    const began = performance.now();
-    const refusal =
-      cancelledOrLeaving(deps, check) ?? (await refusalOf(deps, check)) ?? cancelledOrLeaving(deps, check);
+    const elapsed = stopwatch();
+    const isCallCancelled = check.signal?.aborted === true;
+    const refusal = refusalWhenLeaving(deps) ?? (await refusalOf(deps, { ...check, isCallCancelled })) ?? refusalWhenLeaving(deps);
     if (refusal !== undefined) return refusal;
-    if (performance.now() - began <= MAX_CHECK_MS) return undefined;
+    const isStillCurrent = isCallCancelled || check.signal?.aborted !== true;
+    if (isStillCurrent && elapsed() <= MAX_CHECK_MS) return undefined;
     if (checks === MAX_CHECKS) return databaseTooSlow();
   }
 }
 
-/** What is known without asking the database. */
-export function cancelledOrLeaving(
-  { leaving }: Pick<Deps, "leaving">,
-  { signal }: Pick<SendCheck, "signal">,
-): AppError | undefined {
-  if (leaving.aborted) return serverLeaving();
-  return signal?.aborted === true ? callCancelled() : undefined;
+/** By both clocks: the monotonic one stands still while the machine sleeps, the other can be set. */
+function stopwatch(): () => number {
+  const began = { monotonic: performance.now(), wall: Date.now() };
+  return () => Math.max(performance.now() - began.monotonic, Math.abs(Date.now() - began.wall));
 }
 
-async function refusalOf(deps: Deps, { taskId, attemptId }: SendCheck): Promise<AppError | undefined> {
+/** What is known without asking the database. */
+export function cancelledOrLeaving(
+  deps: Pick<Deps, "leaving">,
+  { signal }: Pick<SendCheck, "signal">,
+): AppError | undefined {
+  return refusalWhenLeaving(deps) ?? (signal?.aborted === true ? callCancelled() : undefined);
+}
+
+export const refusalWhenLeaving = ({ leaving }: Pick<Deps, "leaving">): AppError | undefined =>
+  leaving.aborted ? serverLeaving() : undefined;
+
+async function refusalOf(
+  deps: Deps,
+  { taskId, attemptId, isCallCancelled }: SendCheck & { isCallCancelled: boolean },
+): Promise<AppError | undefined> {
   const { db, processId, clock } = deps;
   try {
-    const permission = await claimSending(db, { taskId, attemptId, processId, now: clock.now() });
-    if (permission === "granted") return undefined;
-    return permission === "cancelled" ? runCancelled() : takenOver();
+    const permission = await claimSending(db, { taskId, attemptId, processId, isCallCancelled, now: clock.now() });
+    return REFUSALS[permission]?.();
   } catch (error) {
     return databaseRefused(error);
   }
@@ -75,6 +86,13 @@ const takenOver = (): AppError =>
     message: `The process was suspended before it could send the research, and another gave it up meanwhile. ${NOTHING_CHARGED}`,
     suggestion: "Start it again.",
   });
+
+const REFUSALS: Record<SendPermission, (() => AppError) | undefined> = {
+  granted: undefined,
+  cancelled: runCancelled,
+  call_cancelled: callCancelled,
+  taken_over: takenOver,
+};
 
 const databaseTooSlow = (): AppError =>
   new AppError({
