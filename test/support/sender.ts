@@ -53,7 +53,9 @@ export async function openSender(context: Pick<TestContext, "onTestFinished">, a
       return work;
     },
   };
-  const start = async (wish: Partial<typeof request> & { notice?: string; signal?: AbortSignal } = {}): Promise<string> => {
+  const start = async (
+    wish: Partial<typeof request> & { notice?: string; signal?: AbortSignal } = {},
+  ): Promise<string> => {
     const started = await startResearch(research, { ...request, ...wish });
     if (started.kind === "started") await started.sending;
     return started.taskId;

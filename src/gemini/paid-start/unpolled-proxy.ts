@@ -25,7 +25,9 @@ function isProxied({ protocol, hostname, port }: URL, environment: Environment):
   if (valueOf(protocol === "https:" ? "https_proxy" : "http_proxy") === "") return false;
   const host = hostname.replaceAll(/[[\]]/g, "");
   const withPort = `${host}:${port === "" ? defaultPort(protocol) : port}`;
-  const exceptions = valueOf("no_proxy").toLowerCase().split(/[\s,]+/);
+  const exceptions = valueOf("no_proxy")
+    .toLowerCase()
+    .split(/[\s,]+/);
   return !exceptions.some(
     (exception) => exception === "*" || [host, withPort].includes(exception) || isDomainOf(host, exception),
   );

@@ -26,7 +26,8 @@ export async function checkBeforeSending(deps: Deps, check: SendCheck): Promise<
   for (let checks = 1; ; checks += 1) {
     const elapsed = stopwatch();
     const isCallCancelled = check.signal?.aborted === true;
-    const refusal = refusalWhenLeaving(deps) ?? (await refusalOf(deps, { ...check, isCallCancelled })) ?? refusalWhenLeaving(deps);
+    const refusal =
+      refusalWhenLeaving(deps) ?? (await refusalOf(deps, { ...check, isCallCancelled })) ?? refusalWhenLeaving(deps);
     if (refusal !== undefined) return refusal;
     const isStillCurrent = isCallCancelled || check.signal?.aborted !== true;
     if (isStillCurrent && elapsed() <= MAX_CHECK_MS) return undefined;

@@ -175,7 +175,9 @@ function keepBeside({ file, log }: Pick<FollowedFile, "file" | "log">, { writer 
   try {
     writer.prepare("vacuum into ?").run(copy);
     chmodSync(copy, 0o600);
-    log.warn(`The database ${file} was written by another process, and its log removed. What the log held is in ${copy}.`);
+    log.warn(
+      `The database ${file} was written by another process, and its log removed. What the log held is in ${copy}.`,
+    );
   } catch {
     log.error(`The database ${file} was written by another process, and its log removed. What the log held is lost.`);
   }
