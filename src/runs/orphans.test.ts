@@ -1,6 +1,6 @@
 /** Interaction ids in files: written whole or not at all, and imported whoever wrote them. */
 
-import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import fs, { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -106,4 +106,57 @@ test("a file that a live process holds is left to it (P2)", async () => {
   writeFileSync(join(directory, name), JSON.stringify({ attempt_id: attemptId, interaction_id: "v1_held" }));
   expect(await imported(db, attemptId)).toBeNull();
   expect(readdirSync(directory)).toEqual([name]);
+});
+
+/** A log whose lines can be read. */
+function readableLog() {
+  const lines: string[] = [];
+  const write = (line: string): void => void lines.push(line);
+  return { lines, log: createLog({ from: "WARN", format: "text", redact: (text) => text, write }) };
+}
+
+test("an id of another database stays, and is logged once with its file (I8 P5)", async () => {
+  const db = await openDatabase();
+  keepOrphan(directory, { attemptId: "elsewhere", interactionId: "v1_elsewhere" });
+  const { lines, log: readable } = readableLog();
+  for (const now of [NOW, NOW + 1]) await importOrphans(db, { directory, log: readable, now });
+  const [name = ""] = readdirSync(directory);
+  expect(readFileSync(join(directory, name), "utf8")).toContain("v1_elsewhere");
+  expect(lines).toEqual([expect.stringContaining(`${join(directory, name)}: the paid research v1_elsewhere`)]);
+});
+
+test("a state directory or file that cannot be read stops nothing, and is logged once (P5)", async () => {
+  const db = await openDatabase();
+  const { attemptId } = await intended(db);
+  const { lines, log: readable } = readableLog();
+  const noDirectory = join(directory, "a-file");
+  writeFileSync(noDirectory, "");
+  for (const now of [NOW, NOW + 1]) await importOrphans(db, { directory: noDirectory, log: readable, now });
+  expect(lines).toEqual([expect.stringContaining(`${noDirectory} cannot be read or removed (ENOTDIR)`)]);
+  mkdirSync(join(directory, "orphans.jsonl.1.gone"));
+  keepOrphan(directory, { attemptId, interactionId: "v1_beside" });
+  await importOrphans(db, { directory, log: readable, now: NOW });
+  expect((await attemptRow(db, attemptId))?.interaction_id).toBe("v1_beside");
+  expect(lines.at(-1)).toContain("(EISDIR)");
+  expect(readdirSync(directory)).toHaveLength(2);
+});
+
+test("an id whose file is removed while it is written is written again (I8 P5)", () => {
+  const { fsyncSync } = fs;
+  let removed = 0;
+  Object.assign(fs, {
+    fsyncSync: (handle: number) => {
+      fsyncSync(handle);
+      removed += 1;
+      if (removed <= 2) rmSync(join(directory, "orphans.jsonl"));
+    },
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(fs, { fsyncSync });
+    syncBuiltinESMExports();
+  });
+  const path = keepOrphan(directory, { attemptId: "a", interactionId: "v1_again" });
+  expect(readFileSync(path, "utf8")).toContain("v1_again");
+  expect(path).toBe(join(directory, "orphans.jsonl"));
 });

@@ -3,6 +3,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import {
   closeSync,
+  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -11,6 +12,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,6 +33,7 @@ export interface Orphan {
 }
 
 const NAME = "orphans.jsonl";
+const MAX_APPENDS = 10;
 
 /** The disk that refused the database may be full: the second directory is most often on another one. */
 const directoriesFor = (directory: string): string[] => [directory, fallbackFor(directory)];
@@ -59,8 +62,17 @@ export function keepOrphan(directory: string, { attemptId, interactionId }: Orph
   throw refusal;
 }
 
-/** A full disk takes a part of what is written and reports no error. */
+/** Another process that imports the file may have read it just before, and removes it. */
 function appendWhole(file: string, text: string): void {
+  for (let tries = 1; tries <= MAX_APPENDS; tries += 1) if (appendOnce(file, text)) return;
+  throw new Error("The file was removed each time.");
+}
+
+/**
+ * A full disk takes a part of what is written and reports no error. False: what was written may be gone, because the
+ * file is not at its path any more. To write an id twice does no harm.
+ */
+function appendOnce(file: string, text: string): boolean {
   const bytes = Buffer.from(text);
   const handle = openSync(file, "a", 0o600);
   try {
@@ -71,6 +83,8 @@ function appendWhole(file: string, text: string): void {
       written += count;
     }
     fsyncSync(handle);
+    const [opened, atPath] = [fstatSync(handle), statSync(file, { throwIfNoEntry: false })];
+    return atPath?.ino === opened.ino && atPath.dev === opened.dev;
   } finally {
     closeSync(handle);
   }
@@ -88,39 +102,65 @@ function isPrivate(directory: string): boolean {
   return process.getuid === undefined || (stats.uid === process.getuid() && (stats.mode & 0o077) === 0);
 }
 
-/** Brings kept ids into the database. What it refuses, does not know or cannot be read stays in its file. */
+/** Brings kept ids into the database. What it refuses, does not know or cannot be read stays in its file, and is logged once. */
 export async function importOrphans(
   db: Database,
   { directory, log, now }: { directory: string; log: Log; now: number },
 ): Promise<void> {
   let imported = 0;
-  const places = directoriesFor(directory).filter((place) => place === directory || isPrivate(place));
-  for (const file of places.flatMap(takeOver)) {
+  for (const file of directoriesFor(directory).flatMap((place) => filesIn(place, { directory, log }))) {
     failpoint("after-orphan-taken");
-    const lines = linesOf(file);
-    // Not read is not empty: it stays.
-    if (lines === undefined) continue;
     let left = 0;
-    for (const entry of lines.map(parse)) {
+    for (const entry of linesOf(file, log)) {
       const outcome = entry === undefined ? "unreadable" : await bringIn(db, entry, now);
       if (outcome === "imported") imported += 1;
       if (outcome !== "imported" && outcome !== "known") left += 1;
+      if (outcome === "of another database") {
+        warnOnce(
+          log,
+          `${file}: the paid research ${entry?.interaction_id} was started with another database and stays there.`,
+        );
+      }
     }
-    if (left === 0) rmSync(file, { force: true });
+    if (left === 0) tryOrWarn(log, file, () => rmSync(file, { force: true }));
   }
   if (imported > 0) log.info(`${imported} research ${imported === 1 ? "run" : "runs"} recovered from orphans.jsonl.`);
 }
 
-/** Undefined where another was faster: process numbers of containers that share a directory coincide. */
-function linesOf(file: string): string[] | undefined {
+const filesIn = (place: string, { directory, log }: { directory: string; log: Log }): string[] =>
+  tryOrWarn(log, place, () => (place === directory || isPrivate(place) ? takeOver(place) : [])) ?? [];
+
+/** What cannot be read must not keep everything else from being followed. */
+function tryOrWarn<T>(log: Log, path: string, action: () => T): T | undefined {
   try {
-    return readFileSync(file, "utf8")
-      .split("\n")
-      .filter((line) => line.trim() !== "");
-  } catch {
+    return action();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "a fault";
+    // Another process was faster.
+    if (code !== "ENOENT")
+      warnOnce(log, `${path} cannot be read or removed (${code}): paid research may be waiting there.`);
     return undefined;
   }
 }
+
+/** The import is tried again every few seconds. */
+const warned = new WeakMap<Log, Set<string>>();
+
+function warnOnce(log: Log, message: string): void {
+  const messages = warned.get(log) ?? new Set();
+  warned.set(log, messages);
+  if (!messages.has(message)) log.warn(message);
+  messages.add(message);
+}
+
+/** Not read is not empty: a line that stands for the whole file keeps it. */
+const linesOf = (file: string, log: Log): (z.infer<typeof orphan> | undefined)[] =>
+  tryOrWarn(log, file, () =>
+    readFileSync(file, "utf8")
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+      .map(parse),
+  ) ?? [undefined];
 
 type Outcome = "imported" | "known" | "of another database" | "refused" | "unreadable";
 

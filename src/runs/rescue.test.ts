@@ -138,3 +138,19 @@ test("P5: a database that refuses for good: reports are saved, those of other wo
   expect(saved).toHaveLength(expected.length);
   await allowWrites();
 });
+
+test("P5: an id whose attempt the database does not know is kept in memory: it is another database", async (t) => {
+  const { deps } = await openStage(t);
+  const looked: string[] = [];
+  const research = deps({
+    look: async (id) => {
+      looked.push(id);
+      return { kind: "found", interaction: WORKING };
+    },
+  });
+  const unsaved = { taskId: "elsewhere", attemptId: "unknown", query: "q", interactionId: "v1_paid" };
+  research.unsaved.set("elsewhere", { ...unsaved, enableNotifications: false });
+  follow(research);
+  await vi.waitFor(() => expect(looked).toContain("v1_paid"), 5_000);
+  expect(research.unsaved.has("elsewhere")).toBe(true);
+});

@@ -5,6 +5,7 @@ import { failpoint } from "../platform/failpoint.ts";
 import { apart } from "../telemetry/telemetry.ts";
 import { isShared } from "../store/dialect.ts";
 import { processLiveness } from "../store/processes.ts";
+import { hasAttempt } from "./attempt-store.ts";
 import {
   bringForward,
   type ClaimedRun,
@@ -156,12 +157,11 @@ export function createRunner(options: RunnerOptions): Runner {
   /** An id that could be stored meanwhile is followed like any other. */
   const followUnsaved = async (): Promise<void> => {
     for (const { taskId, attemptId, interactionId } of deps.unsaved.values()) {
-      const saved = saveInteractionId(db, { attemptId, interactionId, now: clock.now() });
-      // False: the import of orphans was faster. Either way the database has it.
-      await saved.then(
-        () => deps.unsaved.delete(taskId),
-        () => undefined,
-      );
+      const save = async (): Promise<boolean> =>
+        (await saveInteractionId(db, { attemptId, interactionId, now: clock.now() })) ||
+        // The import of orphans was faster. A database without the attempt is another one, and does not have the id.
+        (await hasAttempt(db, attemptId));
+      if (await save().catch(() => false)) deps.unsaved.delete(taskId);
     }
     if (deps.unsaved.size > 0) await rescueReports(deps, rescued);
   };
