@@ -15,7 +15,7 @@ import {
 export interface Cost {
   /** Undefined while no part of it has a price. */
   usd: number | undefined;
-  /** A part has no price: `usd` is a lower bound. */
+  /** A part has no price, or its token counts could not be read: `usd` is a lower bound. */
   incomplete: boolean;
   /** A part was priced by its model's family, at the family's highest price. */
   estimated: boolean;
@@ -37,7 +37,7 @@ export const pricedBy =
     if (price === undefined) return { usd: searches > 0 ? searches : undefined, incomplete: true, estimated: false };
     const isLong = agent === undefined && price.longAbove !== undefined && usage.input > price.longAbove;
     const tokens = tokensUsd(usage, isLong ? longPrice(price) : price);
-    return { usd: tokens + searches, incomplete: false, estimated: exact === undefined };
+    return { usd: tokens + searches, incomplete: usage.isIncomplete === true, estimated: exact === undefined };
   };
 
 export const costOf: CostOf = pricedBy(LIST_PRICES);

@@ -85,7 +85,9 @@ async function withinTime(
       return failureOf(error, received, { model, log });
     };
     const { input, output } = received.usage;
-    throw input + output > 0 ? new PaidFailure(failure(), answerOf(received, model)) : failure();
+    throw input + output > 0 || received.hasBadUsage
+      ? new PaidFailure(failure(), answerOf(received, model))
+      : failure();
   } finally {
     if (received.hasBadUsage) log.warn("Google reported token counts that cannot be true; they are counted as 0.");
     clearTimeout(timer);
@@ -117,7 +119,7 @@ function answerOf(received: StreamedResponse, asked: string): Answer {
     unreadUrls,
     queries,
     searchSuggestions,
-    usage: { ...received.usage, searches: queries.length },
+    usage: { ...received.usage, searches: queries.length, isIncomplete: received.hasBadUsage },
     notices: [],
   };
 }

@@ -29,6 +29,8 @@ export interface Usage {
   searches: number;
   /** Prompts that used Google Search, where the backend made more than one. */
   groundedPrompts?: number | undefined;
+  /** Some counts were refused because they cannot be true: what they cost is missing. */
+  isIncomplete?: boolean | undefined;
 }
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cached: 0, searches: 0 };

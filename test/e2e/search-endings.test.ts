@@ -74,6 +74,7 @@ describe.concurrent("an answer of the API", () => {
     const { structured } = await server.call("search", { query: QUERY });
     expect(structured["metadata"].tokens_used).toEqual({ input: expect.any(Number), output: 0 });
     expect(structured["metadata"].tokens_used.input).toBeGreaterThan(0);
+    expect(structured["metadata"]).toMatchObject({ cost_usd: expect.any(Number), cost_incomplete: true });
     expect(structured["metadata"].cost_usd).toBeGreaterThan(0);
     expect(server.stderr()).toContain("[WARN] Google reported token counts that cannot be true");
   });
