@@ -17,6 +17,8 @@ export async function carryUnfinished(from: Database): Promise<(to: Database) =>
   const attempts = await from.selectFrom("research_attempts").selectAll().where("task_id", "in", ids).execute();
   const results = await from.selectFrom("research_results").selectAll().where("task_id", "in", ids).execute();
   const rounds = await from.selectFrom("research_rounds").selectAll().where("task_id", "in", ids).execute();
+  const pictures = await from.selectFrom("research_pictures").selectAll().where("task_id", "in", ids).execute();
+  const outbox = await from.selectFrom("notification_outbox").selectAll().where("task_id", "in", ids).execute();
   // Also of finished runs: an older copy of the database may know their starts and not how they ended.
   const accepted = await from
     .selectFrom("research_attempts")
@@ -32,6 +34,10 @@ export async function carryUnfinished(from: Database): Promise<(to: Database) =>
       for (const row of rounds) await keepExisting(transaction.insertInto("research_rounds").values(row));
       for (const row of results)
         await keepExisting(transaction.insertInto("research_results").values({ ...row, search_rowid: null }));
+      for (const row of pictures) await keepExisting(transaction.insertInto("research_pictures").values(row));
+      // The new file counts its rows itself.
+      for (const { outbox_id: _, ...row } of outbox)
+        await keepExisting(transaction.insertInto("notification_outbox").values(row));
     });
     const waiting = await attemptsWithoutId(to);
     for (const { attempt_id: attemptId, interaction_id: interactionId, answered_at, created_at } of accepted) {

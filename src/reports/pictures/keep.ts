@@ -46,6 +46,15 @@ export function keepPictures(received: readonly ReceivedPicture[]): KeptPictures
   return { pictures, note: noteAbout(refusals) };
 }
 
+/** The first of several answers' pictures, as many as are kept of one. */
+export function withinPictureBounds(pictures: readonly Picture[]): Picture[] {
+  let bytesLeft = MAX_PICTURES_BYTES;
+  return pictures.slice(0, MAX_PICTURES).filter(({ byteLength }) => {
+    bytesLeft -= byteLength;
+    return bytesLeft >= 0;
+  });
+}
+
 function readPicture(
   { data, mimeType, offsetByte }: ReceivedPicture,
   { isFull, bytesLeft }: { isFull: boolean; bytesLeft: number },
