@@ -7,7 +7,6 @@ import { createLog } from "../../platform/log.ts";
 import { appendEvents } from "../event-store.ts";
 import { finishRun } from "../run-store.ts";
 import { NO_COST } from "../../costs/actual.ts";
-import { MOVED_TABLES } from "../../store/moved-tables.ts";
 import { deleteRun, TABLES_OF_A_RUN } from "./deletion-store.ts";
 import { deleteExpiredRuns } from "./retention.ts";
 
@@ -109,7 +108,5 @@ test("deletion knows every table whose rows belong to a run (T-2)", async () => 
   const db = await openDatabase();
   const tables = await db.introspection.getTables();
   const ofRuns = tables.filter(({ columns }) => columns.some(({ name }) => name === "task_id")).map(({ name }) => name);
-  expect(ofRuns.filter((name) => !known.includes(name) && MOVED_TABLES.some((moved) => moved.name === name))).toEqual(
-    [],
-  );
+  expect(ofRuns.filter((name) => !known.includes(name))).toEqual([]);
 });
