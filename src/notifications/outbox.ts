@@ -184,3 +184,21 @@ function readPayload(json: string): Notification | undefined {
     return undefined;
   }
 }
+
+/** What a run has to send and has sent. */
+export const notificationsOf = (db: Database, taskIds: readonly string[]) =>
+  db.selectFrom("notification_outbox").selectAll().where("task_id", "in", taskIds).execute();
+
+/** Into another database, which counts its rows itself. What it has already stays as it is. */
+export async function copyNotifications(
+  db: Database,
+  rows: Awaited<ReturnType<typeof notificationsOf>>,
+): Promise<void> {
+  for (const { outbox_id: _, ...row } of rows) {
+    await db
+      .insertInto("notification_outbox")
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+}

@@ -1,6 +1,7 @@
 /** The SQL that carries unfinished runs from a database file that was replaced under this process to the one in its place. */
 
 import type { InsertQueryBuilder, InsertResult } from "kysely";
+import { copyNotifications, notificationsOf } from "../notifications/outbox.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { isFinished, RUN_STATUSES } from "./run.ts";
 import { saveInteractionId } from "./interaction-store.ts";
@@ -18,7 +19,10 @@ export async function carryUnfinished(from: Database): Promise<(to: Database) =>
   const results = await from.selectFrom("research_results").selectAll().where("task_id", "in", ids).execute();
   const rounds = await from.selectFrom("research_rounds").selectAll().where("task_id", "in", ids).execute();
   const pictures = await from.selectFrom("research_pictures").selectAll().where("task_id", "in", ids).execute();
-  const outbox = await from.selectFrom("notification_outbox").selectAll().where("task_id", "in", ids).execute();
+  const notifications = await notificationsOf(
+    from,
+    runs.map(({ task_id }) => task_id),
+  );
   // Also of finished runs: an older copy of the database may know their starts and not how they ended.
   const accepted = await from
     .selectFrom("research_attempts")
@@ -35,9 +39,7 @@ export async function carryUnfinished(from: Database): Promise<(to: Database) =>
       for (const row of results)
         await keepExisting(transaction.insertInto("research_results").values({ ...row, search_rowid: null }));
       for (const row of pictures) await keepExisting(transaction.insertInto("research_pictures").values(row));
-      // The new file counts its rows itself.
-      for (const { outbox_id: _, ...row } of outbox)
-        await keepExisting(transaction.insertInto("notification_outbox").values(row));
+      await copyNotifications(transaction, notifications);
     });
     const waiting = await attemptsWithoutId(to);
     for (const { attempt_id: attemptId, interaction_id: interactionId, answered_at, created_at } of accepted) {
