@@ -41,6 +41,7 @@ test.each([
   "-     <https://a.example/heat>",
   "> ```\n> <https://a.example/heat>\n> ```",
   "a `code\n<https://a.example/heat>` b",
+  "A ` sign [2].\n\nSources:\n2. [a](https://a.example/heat)",
   "``<https://a.example/heat> ` ``",
   "[A](https://a.example/heat)(archived)",
   "[a.example](https://a.example/heat): word",

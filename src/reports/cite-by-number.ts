@@ -2,7 +2,7 @@
 
 import { MARK, numbersIn } from "./citation-places.ts";
 import { definedAddresses, definitionIn } from "./meant-numbers.ts";
-import { outsideCode } from "./outside-code.ts";
+import { isCodeCertain, outsideCode } from "./outside-code.ts";
 import { listedSources, withoutContradictions, withoutOwnList } from "./own-source-list.ts";
 import { pageKey } from "./page-key.ts";
 import type { Source } from "./report.ts";
@@ -26,6 +26,8 @@ export interface CitedReport {
  * label that was the only thing to name a page becomes the title of its source.
  */
 export function citeByNumber(report: string, sources: readonly Source[]): CitedReport {
+  // A number of the report's own that could not be rewritten would look like one of ours.
+  if (!isCodeCertain(report)) return { report, sources: [...sources] };
   const byPage = new Map(sources.map((source) => [pageKey(source.url), source]));
   const titles = new Map<number, string>();
   const numberOf = (address: string, label: string): number | undefined => {

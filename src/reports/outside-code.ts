@@ -14,6 +14,14 @@ export function outsideCode(text: string, rewrite: (prose: string) => string): s
   return lines.join("\n");
 }
 
+/** Whether it is certain for every line that is not a block of code which part of it is code. */
+export function isCodeCertain(text: string): boolean {
+  if (!text.includes("`")) return true;
+  const lines = text.split("\n");
+  const isCode = codeLines(lines, text.includes("```") || text.includes("~~~"));
+  return lines.every((line, at) => isCode[at] === true || piecesOf(line) !== undefined);
+}
+
 const isBlank = (line: string | undefined): boolean => line === undefined || !/\S/.test(line);
 
 /** Code may go on in the next line: a block in which a line's backticks do not pair up is left alone. */
