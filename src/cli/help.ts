@@ -77,6 +77,11 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     examples: [`save-research-to-markdown ${ID}`, `save-research-to-markdown ${ID} --output-dir reports`],
     seeAlso: ["get-research-results"],
   },
+  delete: {
+    group: RESEARCH,
+    examples: ["delete 3f2a9c1e", "delete 3f2a9c1e --at-google --yes"],
+    seeAlso: ["cancel-research"],
+  },
   figures: { group: READ, examples: ["figures", "figures --json"], seeAlso: ["estimate-research-cost"] },
   serve: {
     summary: "Serve the tools over HTTP",
