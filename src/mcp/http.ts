@@ -14,6 +14,7 @@ import { createModernHandlers } from "./modern-handlers.ts";
 import { whenOver } from "./response-end.ts";
 import { rpcError } from "./rpc-error.ts";
 import { buildServer } from "./server.ts";
+import { isShort } from "./short-requests.ts";
 import { createSessions, type LegacyRequest, opensSession, type Sessions } from "./sessions.ts";
 import { runEventsOf } from "./subscriptions.ts";
 import type { Caller } from "./visit.ts";
@@ -52,7 +53,7 @@ export function createMcpEndpoint(app: App, streams: StreamPermits): McpEndpoint
       if (!opensStream(request, body)) return serve();
       // Before anything is done: a call that is refused must not have begun.
       const release = streams.acquire(caller.owner);
-      if (release instanceof AppError) return tooManyStreams(release);
+      if (release instanceof AppError) return tooManyStreams(release, body);
       try {
         return whenOver(await serve(), release);
       } catch (error) {
@@ -66,18 +67,20 @@ export function createMcpEndpoint(app: App, streams: StreamPermits): McpEndpoint
   };
 }
 
-/** Notices and answers have no stream; a cancel must pass above all when there are too many. */
+/** Notices and answers have no stream, and a short answer is over before it counts as one. */
 function opensStream({ method }: Request, body: unknown): boolean {
   if (method !== "POST") return method === "GET";
-  return isRecord(body) && body["id"] !== undefined && "method" in body && body["method"] !== "tasks/cancel";
+  return isRecord(body) && body["id"] !== undefined && "method" in body && !isShort(body);
 }
 
-const tooManyStreams = ({ code, message, suggestion = "" }: AppError): Response =>
-  rpcError(
+function tooManyStreams({ code, message, suggestion = "" }: AppError, body: unknown): Response {
+  const id = isRecord(body) ? body["id"] : undefined;
+  return rpcError(
     code === "BUSY" ? 503 : 429,
     { code: -32_000, message: `${message} ${suggestion}`.trim() },
-    { "retry-after": "5" },
+    { headers: { "retry-after": "5" }, id: typeof id === "string" || typeof id === "number" ? id : null },
   );
+}
 
 interface LegacyDoors {
   sessions: Sessions;
@@ -108,4 +111,4 @@ async function readBody(request: Request): Promise<{ body: unknown } | Response>
 }
 
 const methodNotAllowed = (allow: string): Response =>
-  rpcError(405, { code: -32_000, message: `This address answers ${allow} only.` }, { allow });
+  rpcError(405, { code: -32_000, message: `This address answers ${allow} only.` }, { headers: { allow } });

@@ -155,5 +155,5 @@ const tooManySessions = (): Response =>
   rpcError(
     503,
     { code: -32_000, message: "Too many sessions are open. Close one with DELETE, or try again later." },
-    { "retry-after": String(RETRY_AFTER_S) },
+    { headers: { "retry-after": String(RETRY_AFTER_S) } },
   );

@@ -37,10 +37,12 @@ export function createStreamPermits({ perUser, inAll }: StreamLimits): StreamPer
   };
 }
 
+const streams = (count: number): string => `${count} open ${count === 1 ? "stream" : "streams"}`;
+
 const tooManyOfUser = (max: number): AppError =>
   new AppError({
     code: "RATE_LIMITED",
-    message: `You have ${max} open streams already, as many as one user may have.`,
+    message: `You have ${streams(max)} already, as many as one user may have.`,
     suggestion: "Close some pages or clients. The server's operator can raise MCP_MAX_STREAMS_PER_USER.",
     retryable: true,
   });
@@ -48,7 +50,7 @@ const tooManyOfUser = (max: number): AppError =>
 const tooManyInAll = (max: number): AppError =>
   new AppError({
     code: "BUSY",
-    message: `This server has ${max} open streams, as many as it serves at a time.`,
+    message: `This server has ${streams(max)}, as many as it serves at a time.`,
     suggestion: "Try again later. The server's operator can raise MCP_MAX_STREAMS.",
     details: { status: 503 },
     retryable: true,

@@ -41,9 +41,31 @@ test("one user's streams are bounded over the page and the protocol, and others 
   const page = await server.get("/api/live", ann);
   expect(page).toMatchObject({ status: 429, body: { success: false, error: { code: "RATE_LIMITED" } } });
   expect(page.body.error.message).toBe("You have 3 open streams already, as many as one user may have.");
-  const call = await post(server, { id: 2, method: "tools/list" }, { ...as(ann), "mcp-session-id": id });
-  expect([call.status, await call.text()]).toEqual([429, expect.stringContaining("MCP_MAX_STREAMS_PER_USER")]);
-  // What ends something still passes.
+  const inSession = { ...as(ann), "mcp-session-id": id };
+  const tool = (name: string, args: object) => ({ method: "tools/call", params: { name, arguments: args } });
+  const task_id = crypto.randomUUID();
+  for (const refused of [
+    tool("search", { query: "Heat?" }),
+    tool("check_research_status", { task_id, wait_seconds: 9 }),
+  ]) {
+    const call = await post(server, { id: "call-2", ...refused }, inSession);
+    expect([call.status, await call.json()]).toMatchObject([
+      429,
+      { id: "call-2", error: { message: expect.stringContaining("MCP_MAX_STREAMS_PER_USER") } },
+    ]);
+  }
+  // What ends something, and what is answered at once from what is stored, still passes.
+  const short = ["cancel_research", "check_research_status", "get_research_results", "save_research_to_markdown"];
+  const passing = [
+    ...short.map((name) => tool(name, { task_id })),
+    tool("list_research", {}),
+    tool("estimate_research_cost", { query: "Heat?" }),
+    ...["ping", "tools/list", "resources/list", "prompts/list", "tasks/list"].map((method) => ({ method })),
+  ];
+  for (const request of passing) {
+    const answer = await post(server, { id: 3, ...request }, inSession);
+    expect([request, answer.status, await answer.text()]).toEqual([request, 200, expect.stringMatching(/"id": ?3/)]);
+  }
   const cancel = { method: "notifications/cancelled", params: { requestId: 9 } };
   expect((await post(server, cancel, { ...as(ann), "mcp-session-id": id })).status).toBe(202);
 
