@@ -35,8 +35,14 @@ function statusOf(structured: Record<string, unknown>): number {
   return known ?? (typeof code === "string" && isErrorCode(code) ? STATUS[code] : undefined) ?? 500;
 }
 
-export const answerOf = ({ failed, structured }: Outcome): Response =>
-  failed ? asJson(structured, statusOf(structured)) : asJson(structured);
+const RETRY_AFTER_S = 5;
+
+export function answerOf({ failed, structured }: Outcome): Response {
+  if (!failed) return asJson(structured);
+  const response = asJson(structured, statusOf(structured));
+  if (response.status === 429 || response.status === 503) response.headers.set("retry-after", String(RETRY_AFTER_S));
+  return response;
+}
 
 /** Of whatever came from the web, nothing that a reader cannot see. */
 export const asJson = (body: unknown, status = 200): Response =>

@@ -93,11 +93,13 @@ const AWAY_AFTER_MS = 1_500;
 function Presence() {
   const connection = useConnection({});
   const [away, setAway] = useState(false);
+  const refusal = typeof connection === "object" ? connection.refused : undefined;
+  const isLost = connection === "away" || refusal !== undefined;
   useEffect(() => {
-    if (connection === "away") {
+    if (isLost) {
       const timer = setTimeout(() => {
         setAway(true);
-        announce("The server does not answer. Reconnecting.");
+        announce(refusal === undefined ? "The server does not answer. Reconnecting." : `No live updates. ${refusal}`);
       }, AWAY_AFTER_MS);
       return () => clearTimeout(timer);
     }
@@ -106,8 +108,15 @@ function Presence() {
       return false;
     });
     return undefined;
-  }, [connection]);
+  }, [isLost, refusal]);
   if (!away) return null;
+  if (refusal !== undefined) {
+    return (
+      <span class="away" title="No live updates until then. The page tries again by itself.">
+        {refusal}
+      </span>
+    );
+  }
   return (
     <span class="away" title="The server does not answer. The page goes on by itself when it is back.">
       Reconnecting…

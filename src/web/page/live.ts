@@ -3,12 +3,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { LiveEvents } from "../wire.ts";
 import { ask } from "./ask.ts";
-import { readEvents } from "./event-reader.ts";
+import { readEvents, type StreamRefusal } from "./event-reader.ts";
 
 type Handlers = { [Name in keyof LiveEvents]?: (data: LiveEvents[Name]) => void };
 
 const REOPEN_MS = 1_000;
 const TRY_AGAIN_MS = 2_000;
+const MAX_WAIT_MS = 60_000;
 /** One view leaves and the next comes: that is one new stream, not two. */
 const SETTLE_MS = 30;
 
@@ -24,8 +25,8 @@ interface Listener {
   hear: (connection: Connection) => void;
 }
 
-/** Away: it was lost, and has not come back yet. */
-type Connection = "opening" | "open" | "away";
+/** Away: it was lost, and has not come back yet. Refused: the server is there, and says why it opens none. */
+type Connection = "opening" | "open" | "away" | { refused: string };
 
 const listeners = new Set<Listener>();
 let connection: Connection = "opening";
@@ -90,11 +91,20 @@ function open(): void {
   stream = readEvents(`/api/live${query}`, {
     opened: () => tell("open"),
     received: pass,
-    lost: (why) => {
-      tell("away");
-      timer = why === "cut" ? setTimeout(open, REOPEN_MS) : setTimeout(() => void tryAgain(), TRY_AGAIN_MS);
+    lost: (refusal) => {
+      stream = undefined;
+      if (refusal === undefined) {
+        tell("away");
+        timer = setTimeout(open, REOPEN_MS);
+      } else waitAfter(refusal);
     },
   });
+}
+
+function waitAfter({ status, message, retryMs }: StreamRefusal): void {
+  const again = status === 401 ? (): void => void tryAgain() : open;
+  tell(message === undefined || status === 401 ? "away" : { refused: message });
+  timer = setTimeout(again, Math.min(Math.max(TRY_AGAIN_MS, retryMs), MAX_WAIT_MS));
 }
 
 /** Whoever was signed out learns it from a plain request. */

@@ -1,0 +1,28 @@
+/** A page that is refused its live stream: it says why in the server's words, and asks again when it is told to. */
+
+import { expect, test } from "vitest";
+import { enterPage, openBrowser } from "../support/browser.ts";
+import { openPage } from "../support/page.ts";
+
+test("a page that gets no live stream says why, waits as it is told, and goes on when there is one (J1)", async (context) => {
+  const browser = await openBrowser(context);
+  if (browser === undefined) return context.skip("there is no chromium");
+  const server = await (await openPage(context)).serve({ MCP_MAX_STREAMS_PER_USER: "1" });
+  const other = await server.live();
+  expect(await server.get("/api/live")).toMatchObject({ status: 429 });
+  const { page } = await enterPage(browser, server);
+  const tries: number[] = [];
+  page.on("response", (response) => {
+    if (new URL(response.url()).pathname === "/api/live") tries.push(performance.now());
+  });
+  await page.goto(`${server.url}/`);
+  const refusal = page.locator(".away");
+  await refusal.waitFor();
+  expect(await refusal.innerText()).toBe("You have 1 open stream already, as many as one user may have.");
+  await expect.poll(() => tries.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+  const [first = 0, second = 0] = tries.slice(-2);
+  expect(second - first).toBeGreaterThan(4_500);
+  other.cut();
+  await refusal.waitFor({ state: "detached" });
+  return undefined;
+});
