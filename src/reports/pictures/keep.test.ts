@@ -71,8 +71,15 @@ describe("keepPictures", () => {
     ]);
     expect(pictures.map(({ width }) => width)).toEqual([10]);
     expect(note).toBe(
-      "5 pictures of this report could not be kept: 2 not what it was declared to be, or none of PNG, JPEG, WEBP; 2 more than 40 million pixels; 1 larger than 8 MB.",
+      "5 pictures of this report could not be kept: 2 not what it was declared to be, or none of PNG, JPEG, WEBP; 2 more than 40 million pixels; 1 larger than 5.5 MB.",
     );
+  });
+
+  test("the largest that is kept fits into one MCP message (K3)", () => {
+    const { pictures } = keepPictures([received(pngHeader(10, 10, MAX_PICTURE_BYTES))]);
+    const blob = Buffer.from(pictures[0]?.content ?? []).toString("base64");
+    expect(blob.length).toBeGreaterThan(7_000_000);
+    expect(blob.length).toBeLessThan(7_900_000);
   });
 
   test("keeps so many, and so much in all (S2)", () => {

@@ -15,7 +15,8 @@ export interface ReceivedPicture {
 
 /** All answers of Google are bounded at 16 MB, which is 12 MB of pictures. */
 export const MAX_PICTURES = 20;
-export const MAX_PICTURE_BYTES = 8 * 1_024 * 1_024;
+/** As base64 below the 8 MB of one MCP message. */
+export const MAX_PICTURE_BYTES = 5.5 * 1_024 * 1_024;
 const MAX_PICTURES_BYTES = 12 * 1_024 * 1_024;
 /** A viewer needs four bytes for each pixel: a small file can declare gigabytes. */
 const MAX_PICTURE_SIDE = 10_000;
