@@ -7,7 +7,7 @@ export const pageCsp = (styleNonce?: string): string =>
     "script-src 'self'",
     `style-src 'self'${styleNonce === undefined ? "" : ` 'nonce-${styleNonce}'`}`,
     "connect-src 'self'",
-    "img-src 'self' data:",
+    "img-src data:",
     "font-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",

@@ -22,9 +22,10 @@ export function readSuggestions(received: readonly string[]): ReadSuggestions {
   return { html: html.replaceAll(STYLE, withoutLoading), chips: [...chips.values()] };
 }
 
-const STYLE = /<style>([^<]*)(?:<\/style>)?/g;
-/** Google's styles load nothing and escape nothing. */
-const CAN_LOAD = /\\|url|@import|image-set|src\s*\(/i;
+/** As a browser reads it: everything up to the closing tag, or to the end. */
+const STYLE = /<style>(.*?)(?:<\/style>|$)/gis;
+/** Google's styles load nothing, escape nothing and hold no markup, which inside of an SVG would be read as such. */
+const CAN_LOAD = /[\\<]|url|@import|image-set|src\s*\(/i;
 
 const withoutLoading = (element: string, css: string): string => (CAN_LOAD.test(css) ? "<style></style>" : element);
 

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { readSuggestions } from "./chips.ts";
+
+const styled = (style: string): string => readSuggestions([`${style}<div class="container">x</div>`]).html;
+
+test("Google's own styles stay as they are (S2)", () => {
+  const style =
+    "<style>.container { color: #1f1f1f; } @media (prefers-color-scheme: dark) { .chip > a { top: 0 } }</style>";
+  expect(styled(style)).toContain(style);
+});
+
+test.each([
+  "<style>a{background:url(https://evil.example/)}</style>",
+  "<style>a<b{background:url(https://evil.example/)}</style>",
+  "<style><!-- a{background:url(https://evil.example/)} --></style>",
+  "<STYLE>a<b{background:url(https://evil.example/)}</STYLE >",
+  "<style>a{}</style><style>a</b>{background:url(https://evil.example/)}</style>",
+  "<style>a<style>{background:url(https://evil.example/)}",
+  "<svg><style><img src=https://evil.example/></style></svg>",
+])("styles that could load something are left out: %s (S2)", (style) => {
+  expect(styled(style)).not.toContain("evil.example");
+});
