@@ -103,7 +103,7 @@ export function readReport(
   result: RunResult,
   { section, maxCharacters, withSources: sourcesAre = "returned" }: ReadingRequest,
 ): SourcesReading {
-  if (section === "earlier") return { ...earlierOutputs(result), section, sources: [] };
+  if (section === "earlier") return { ...earlierOutputs(result, maxCharacters), section, sources: [] };
   // A number without the list would lead nowhere.
   const numbered = sourcesAre === "returned" ? withAddressesOnce(result) : result;
   if (section === undefined) return fitting(numbered, maxCharacters);
@@ -112,9 +112,9 @@ export function readReport(
   if (section === "all") {
     return withSources(wholeReport(report, maxCharacters), sources, maxCharacters);
   }
-  const [, number] = /^sources(?:~(\d{1,6}))?$/.exec(section) ?? [];
-  if (section.startsWith("sources")) return { section, ...sourcesOnly(sources, Number(number ?? 1)) };
   const sections = sectionsOf(report);
+  const page = sourcePageNumber(section);
+  if (page !== undefined) return { section, ...sourcesOnly(sources, page, sections) };
   if (section === "outline") return { complete: false, outline: outlineOf(sections), sources: [] };
   const found = readSection(report, sections, section);
   if (found === undefined) throw unknownSection(sections);
@@ -127,25 +127,36 @@ export function readReport(
   );
   const reading = { report: text, complete: text.length === report.length, section, next_section: next };
   const shown = citations.length === 0 ? sources : sources.filter(({ n }) => cited.has(n));
-  const page = maxCharacters === Infinity ? undefined : sourcePage(shown, 1);
-  if (page?.next === undefined) return { ...reading, sources: shown };
-  return { ...reading, note: "Section sources lists all sources.", sources: page.sources };
+  const first = maxCharacters === Infinity ? undefined : sourcePage(shown, 1);
+  if (first?.next === undefined) return { ...reading, sources: shown };
+  return { ...reading, note: "Section sources lists all sources.", sources: first.sources };
 }
 
-function sourcesOnly(sources: Source[], number: number): SourcesReading {
+/** `sources` is its first page. */
+function sourcePageNumber(section: string): number | undefined {
+  const match = /^sources(?:~([1-9]\d{0,5}))?$/.exec(section);
+  return match === null ? undefined : Number(match[1] ?? 1);
+}
+
+function sourcesOnly(sources: Source[], number: number, sections: Section[]): SourcesReading {
   const page = sourcePage(sources, number);
-  if (page === undefined) throw unknownSection([]);
+  if (page === undefined) throw unknownSection(sections);
   const { next, note } = page;
   return { complete: false, next_section: next, ...(note === undefined ? {} : { note }), sources: page.sources };
 }
 
 /** What Google wrote before the report itself: paid for like the rest, and not part of it. */
-function earlierOutputs({ metadata }: RunResult): ReportReading {
-  const outputs = z.array(z.string()).safeParse(metadata["earlier_outputs"]);
-  if (!outputs.success) throw unknownSection([]);
+function earlierOutputs(result: RunResult, maxCharacters: number): ReportReading {
+  const outputs = z.array(z.string()).safeParse(result.metadata["earlier_outputs"]);
+  if (!outputs.success) throw unknownSection(sectionsOf(withAddressesOnce(result).report));
   const whole = outputs.data.join("\n\n---\n\n");
-  const report = whole.slice(0, MAX_EARLIER_CHARACTERS);
-  return { report, complete: false, note: "Written before the report, and not part of it." };
+  const note = "Written before the report, and not part of it.";
+  if (maxCharacters === Infinity || whole.length <= MAX_EARLIER_CHARACTERS) {
+    return { report: whole, complete: false, note };
+  }
+  const report = whole.slice(0, MAX_EARLIER_CHARACTERS).toWellFormed();
+  const cut = `These are the first ${report.length} of ${whole.length} characters; the command line prints all: gemini-search-mcp get-research-results <task_id> --section earlier`;
+  return { report, complete: false, note: `${note} ${cut}` };
 }
 
 function unknownSection(sections: Section[]): AppError {
