@@ -82,13 +82,13 @@ const asListed = (task: TaskState): ListedTask => ({
 });
 
 /** A tool's own error makes a task failed here, where the extension calls it completed. */
-const legacyTask = ({ taskId, status, toolFailed, message, createdAt, updatedAt, pollMs }: ListedTask) => ({
+const legacyTask = ({ taskId, status, toolFailed, message, createdAt, updatedAt, ttlMs, pollMs }: ListedTask) => ({
   taskId,
   status: toolFailed ? "failed" : status,
   statusMessage: message,
   createdAt: isoTime(createdAt),
   lastUpdatedAt: isoTime(updatedAt),
-  ttl: null,
+  ttl: ttlMs,
   pollInterval: pollMs,
 });
 

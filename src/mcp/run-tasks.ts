@@ -17,14 +17,16 @@ import { picturedResult } from "./tools.ts";
 
 const POLL_MS = { search: 1_000, deep_search: 2_000, deep_research: 2_000, agent: 5_000 };
 const LISTED = 50;
+const DAY_MS = 86_400_000;
 /** A search that works says so every 15 s; one that has not for so long may have lost its process. */
 const SILENT_MS = 45_000;
 
-export function runTasks({ deps }: App): TaskSource {
+export function runTasks({ deps, config }: App): TaskSource {
+  const ttlMs = keptMs(config.settings.RESEARCH_KEEP_DAYS);
   return {
     find: async (owner, taskId) => {
       const run = await knownRun(deps, owner, taskId);
-      return run === undefined ? undefined : stateOf(deps, run);
+      return run === undefined ? undefined : stateOf(deps, run, ttlMs);
     },
     cancel: async (caller, taskId) => {
       const call = { ...caller, client: undefined, signal: deps.leaving, progress: () => {} };
@@ -44,7 +46,7 @@ export function runTasks({ deps }: App): TaskSource {
       const page = runs.slice(0, LISTED);
       const last = page.at(-1);
       const nextCursor = runs.length > LISTED && last !== undefined ? writeCursor(last) : undefined;
-      return { tasks: page.map(listed), nextCursor };
+      return { tasks: page.map((run) => listed(run, ttlMs)), nextCursor };
     },
   };
 }
@@ -65,9 +67,12 @@ async function knownRun(deps: OperationDeps, owner: string, taskId: string): Pro
   }
 }
 
-async function stateOf(deps: OperationDeps, run: Run): Promise<TaskState> {
-  const { taskId, createdAt, updatedAt, pollMs, message } = listed(run);
-  const head = { taskId, createdAt, updatedAt, pollMs, message };
+/** Retention counts from the end of a run, so from its beginning it is kept at least as long. */
+const keptMs = (keepDays: number): number | null => (keepDays === 0 ? null : keepDays * DAY_MS);
+
+async function stateOf(deps: OperationDeps, run: Run, ttlMs: number | null): Promise<TaskState> {
+  const { status: _status, toolFailed: _toolFailed, ...head } = listed(run, ttlMs);
+  const { taskId } = head;
   const status = statusOf(run);
   if (status === "working") return { ...head, status };
   const stored = await readStored(await deps.database(), run.owner, taskId);
@@ -81,12 +86,13 @@ async function resultOf(deps: OperationDeps, stored: StoredRun): Promise<CallToo
   return picturedResult(deps, await outcomeOfRun(operation, deps, stored));
 }
 
-const listed = (run: Run): ListedTask => ({
+const listed = (run: Run, ttlMs: number | null): ListedTask => ({
   taskId: run.taskId,
   status: statusOf(run),
   toolFailed: run.status === "failed" || run.status === "start_unknown",
   createdAt: run.createdAt,
   updatedAt: run.updatedAt,
+  ttlMs,
   pollMs: POLL_MS[run.kind],
   message: messageOf(run),
 });

@@ -14,6 +14,8 @@ interface TaskHead {
   updatedAt: number;
   /** How long a client should wait before it asks again. */
   pollMs: number;
+  /** How long after its creation it is kept at least; null: until it is deleted by hand. */
+  ttlMs: number | null;
   /** What is happening, or how it ended. */
   message: string;
 }

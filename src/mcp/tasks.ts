@@ -53,14 +53,13 @@ export function serveTasks(mcpServer: McpServer, tasks: TaskSource, visit: Visit
 /** What tools/call returns in place of an answer. */
 export const taskHandle = (task: TaskState): CallToolResult => ({ ...head(task), resultType: "task", content: [] });
 
-/** Runs are kept until their owner deletes them, so a task has no end of life. */
-const head = ({ taskId, status, message, createdAt, updatedAt, pollMs }: TaskState) => ({
+const head = ({ taskId, status, message, createdAt, updatedAt, ttlMs, pollMs }: TaskState) => ({
   taskId,
   status,
   statusMessage: message,
   createdAt: isoTime(createdAt),
   lastUpdatedAt: isoTime(updatedAt),
-  ttlMs: null,
+  ttlMs,
   pollIntervalMs: pollMs,
 });
 

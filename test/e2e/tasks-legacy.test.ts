@@ -8,6 +8,8 @@ import type { RunningServer } from "../support/server.ts";
 import { openTasks, type RawAnswer, resultOf, settled, taskOf, type Tasks } from "../support/tasks.ts";
 
 const SOON = { timeout: 15_000, interval: 25 };
+/** RESEARCH_KEEP_DAYS. */
+const KEPT_MS = 730 * 86_400_000;
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const AS_TASK = { task: { preference: "require" as const } };
 const HANGING = { name: "hang", tasks: { search: [{ fault: "hang" as const }] } };
@@ -84,7 +86,7 @@ describe("by hand", () => {
   test("the answer to such a call is a task, and tasks/result is what the call would have returned", async (context) => {
     const { tasks } = await start(await openScene(context));
     const { result: created } = await call(tasks, "search", { query: QUERY }, { ttl: 60_000 });
-    expect(created).toMatchObject({ content: [], task: { status: "working", ttl: null, pollInterval: 1_000 } });
+    expect(created).toMatchObject({ content: [], task: { status: "working", ttl: KEPT_MS, pollInterval: 1_000 } });
     const taskId: string = created?.["task"].taskId;
     const { result } = await tasks.raw("tasks/result", { taskId });
     expect(resultOf(result)).toMatchObject({ isError: false, structured: { success: true } });
@@ -131,7 +133,7 @@ describe("by hand", () => {
     const { result: newest } = await tasks.raw("tasks/list", {});
     expect(newest?.["tasks"]).toHaveLength(50);
     expect(newest?.["tasks"].slice(0, 2)).toMatchObject([
-      { status: "completed", ttl: null },
+      { status: "completed", ttl: KEPT_MS },
       { taskId: "older-59", status: "failed", createdAt: "1970-01-01T00:00:00.059Z" },
     ]);
     const { result: oldest } = await tasks.raw("tasks/list", { cursor: newest?.["nextCursor"] });

@@ -110,7 +110,8 @@ describe("a search as a task", () => {
       statusMessage: expect.stringContaining("0 %"),
       createdAt: expect.stringMatching(ISO_TIME),
       lastUpdatedAt: expect.stringMatching(ISO_TIME),
-      ttlMs: null,
+      // RESEARCH_KEEP_DAYS.
+      ttlMs: 730 * 86_400_000,
       pollIntervalMs: 1_000,
     };
     expect(result).toMatchObject({ ...task, resultType: "task" });

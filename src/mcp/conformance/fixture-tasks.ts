@@ -11,7 +11,7 @@ interface FixtureTask {
   cancel: () => void;
 }
 
-type Head = Pick<TaskState, "taskId" | "createdAt" | "updatedAt" | "pollMs" | "message">;
+type Head = Pick<TaskState, "taskId" | "createdAt" | "updatedAt" | "ttlMs" | "pollMs" | "message">;
 type Standing<State = TaskState> = State extends TaskState ? Omit<State, keyof Head> : never;
 
 /** They live as long as the process: a run of the suite makes a few dozen. */
@@ -40,7 +40,14 @@ export function startFixtureTask(fixture: Fixture, call: FixtureCall, owner: str
   const cancelled = new AbortController();
   let answers = { ...call.answers };
   const now = Date.now();
-  const head = { taskId: crypto.randomUUID(), createdAt: now, updatedAt: now, pollMs: 100, message: "Working" };
+  const head = {
+    taskId: crypto.randomUUID(),
+    createdAt: now,
+    updatedAt: now,
+    ttlMs: null,
+    pollMs: 100,
+    message: "Working",
+  };
   const change = (standing: Standing): void => {
     if (!isTerminal(task.state.status)) task.state = { ...head, updatedAt: Date.now(), ...standing };
   };
