@@ -34,8 +34,21 @@ test("a report is written by the user's own template; what a report says is neve
   });
 });
 
-test("without a template of one's own ours is used, without a warning (N4)", () => {
-  expect(renderWith(undefined)).toEqual({ text: OURS, lines: [] });
+test("without a directory of one's own ours is used; one without a template is warned about (N4)", () => {
+  expect(renderTemplate(VALUES, undefined).trimEnd()).toBe(OURS);
+  expect(renderWith(undefined)).toEqual({
+    text: OURS,
+    lines: ["[WARN] GEMINI_SEARCH_TEMPLATES_DIR has no report.md.liquid; the built-in one is used.\n"],
+  });
+});
+
+test("a template that takes its time is given up after a tenth of a second (N4)", () => {
+  const from = performance.now();
+  const loops =
+    "{% assign r = (1..400) %}{% for a in r %}{% for b in r %}{% for c in r %}x{% endfor %}{% endfor %}{% endfor %}";
+  const { text, lines } = renderWith(loops);
+  expect(performance.now() - from).toBeLessThan(800);
+  expect([text, lines.length]).toEqual([OURS, 1]);
 });
 
 test.each([

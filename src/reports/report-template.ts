@@ -25,7 +25,7 @@ export interface TemplateOptions {
 
 const FILE = "report.md.liquid";
 const MAX_TEMPLATE_CHARACTERS = 100_000;
-const MAX_RENDER_MS = 1_000;
+const MAX_RENDER_MS = 100;
 /** Items of ranges and characters in filters; the report itself comes on top. */
 const MAX_MEMORY = 1_000_000;
 
@@ -35,10 +35,10 @@ export function renderTemplate(values: TemplateValues, options: TemplateOptions 
       return renderOwn(readFileSync(join(options.own, FILE), "utf8"), values);
     } catch (error) {
       const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-      if (!isMissing)
-        options.log.warn(
-          `${FILE} in GEMINI_SEARCH_TEMPLATES_DIR failed (${reasonOf(error)}); the built-in one is used.`,
-        );
+      const what = isMissing
+        ? `GEMINI_SEARCH_TEMPLATES_DIR has no ${FILE}`
+        : `${FILE} in GEMINI_SEARCH_TEMPLATES_DIR failed (${reasonOf(error)})`;
+      options.log.warn(`${what}; the built-in one is used.`);
     }
   }
   return engine({ renderMs: 60_000, memory: 1e9 }).parseAndRenderSync(packagedTemplate(), values);

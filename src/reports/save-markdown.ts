@@ -32,10 +32,7 @@ export interface SavedReport {
 export async function saveMarkdown(request: SaveRequest): Promise<SavedReport> {
   const { directory, now, allowed, pictures = [] } = request;
   let folder = path.join(directory, monthFolder(now));
-  const neededBytes = pictures.reduce(
-    (sum, { byteLength }) => sum + byteLength,
-    Buffer.byteLength(textOf(request, "")),
-  );
+  const render = renderedOnce(request);
   try {
     await allowed?.(folder);
     const created = await makeFolder(folder);
@@ -43,7 +40,7 @@ export async function saveMarkdown(request: SaveRequest): Promise<SavedReport> {
     let published: Published;
     try {
       folder = held?.real ?? folder;
-      published = await publish(held?.way ?? folder, request);
+      published = await publish(held?.way ?? folder, request, render);
     } finally {
       await held?.release();
     }
@@ -51,26 +48,32 @@ export async function saveMarkdown(request: SaveRequest): Promise<SavedReport> {
     await sweepTemporaryReports(directory, now);
     return { path: path.join(folder, published.name), ...published };
   } catch (error) {
+    const neededBytes = pictures.reduce((sum, { byteLength }) => sum + byteLength, render("").length);
     throw await fileError(error, { path: folder, neededBytes });
   }
 }
 
-const textOf = ({ text }: SaveRequest, picturesFolder: string): string =>
-  typeof text === "string" ? text : text(picturesFolder);
+type Render = (picturesFolder: string) => Buffer;
+
+/** The first folder that it is asked for is the one that it names. */
+function renderedOnce({ text }: SaveRequest): Render {
+  let content: Buffer | undefined;
+  return (picturesFolder) => (content ??= Buffer.from(typeof text === "string" ? text : text(picturesFolder)));
+}
 
 type Published = Pick<SavedReport, "name" | "bytes">;
 
 /** The pictures first: a report that is there has all it refers to. */
-async function publish(directory: string, request: SaveRequest): Promise<Published> {
+async function publish(directory: string, request: SaveRequest, render: Render): Promise<Published> {
   const { prefix, taskId, now, allowed, pictures = [] } = request;
   const name = (number: number): string => reportFileName({ prefix, taskId, now }, number);
   if (pictures.length === 0) {
-    const content = Buffer.from(textOf(request, ""));
+    const content = render("");
     return { name: await publishFile({ directory, content, name }), bytes: content.length };
   }
   const { folder, number } = await publishPictures({ directory, pictures, name, allowed });
   try {
-    const content = Buffer.from(textOf(request, folder));
+    const content = render(folder);
     const free = (tried: number): string => name(number - 1 + tried);
     return { name: await publishFile({ directory, content, name: free }), bytes: content.length };
   } catch (error) {
