@@ -200,8 +200,10 @@ export function reportFor(topic: Topic, wishes: ReportWishes): ReportContent[][]
     return [[block(before), ...(wishes.image ? [picture()] : []), block(after)]];
   }
   const parts = inParts(text, wishes.parts);
+  const hasRoom = parts.findIndex((part) => splitForImage(part)[1] !== "");
+  const pictured = hasRoom === -1 ? parts.length - 1 : hasRoom;
   return parts.map((part, index) => {
-    if (!wishes.image || index < parts.length - 1) return [block(part)];
+    if (!wishes.image || index !== pictured) return [block(part)];
     const [before, after] = splitForImage(part);
     return [block(before), picture(), ...(after === "" ? [] : [block(after)])];
   });
