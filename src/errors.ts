@@ -7,7 +7,7 @@ export const ERROR_CODES = {
   SEARCH_FAILED: "The model answered properly and said that it found nothing useful.",
   INTERRUPTED: "The process that worked on the run ended before the run did.",
   GEMINI_UNAVAILABLE: "Google's API is out of reach, refuses the key or the quota, or no key is set.",
-  START_UNKNOWN: "A paid start was sent and nobody knows whether it was accepted.",
+  START_UNKNOWN: "A paid start was sent and it is not known whether it was accepted.",
   INVALID_QUERY: "The question is missing, too short or too long.",
   INVALID_TASK_ID: "The task_id is not one that a tool returned.",
   INVALID_INPUT: "Another parameter is wrong or unknown.",

@@ -106,7 +106,7 @@ async function whoAnswers(url: string): Promise<"ours" | "somebody else" | "nobo
 
 const linkAnswer = z.object({ path: z.literal("/") });
 
-/** Asked without any: what answers there calls itself ours, and nobody knows whether it is. */
+/** Asked without any: what answers there calls itself ours, and it is not known whether it is. */
 async function asksForTokens(url: string): Promise<boolean> {
   const signal = AbortSignal.timeout(ANSWER_MS);
   const response = await fetch(`${url}/api/links`, { method: "POST", signal, redirect: "error" }).catch(

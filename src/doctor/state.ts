@@ -117,7 +117,7 @@ const megabytes = (path: string): string =>
 
 function unfinished({ unknownStarts }: DatabaseHealth): Checkup[] {
   if (unknownStarts === 0) return [];
-  const message = `${unknownStarts} research start(s) whose outcome nobody knows.`;
+  const message = `${unknownStarts} research start(s) whose outcome is not known.`;
   return [
     warn("unknown starts", message, "gemini-search-mcp list-research --status start_unknown, then resume-research."),
   ];

@@ -26,7 +26,7 @@ export type Begun =
   /** Google said no: nothing was charged. */
   | { kind: "refused"; error: AppError }
   | { kind: "rate_limited"; retryAfterMs: number | undefined; error: AppError }
-  /** Sent, and nobody knows whether it was accepted: must never be repeated by itself. */
+  /** Sent, and it is not known whether it was accepted: must never be repeated by itself. */
   | { kind: "unknown"; why: string };
 
 export type InteractionStatus =

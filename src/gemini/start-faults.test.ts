@@ -194,7 +194,7 @@ describe("a look", () => {
     [403, { kind: "forbidden" }],
     [429, { kind: "rate_limited", retryAfterMs: 4_000 }],
     [500, { kind: "unreachable", error: { reason: "overloaded" } }],
-    [400, { kind: "unreachable", error: { reason: "input" } }],
+    [400, { kind: "rejected" }],
   ])("P3 P4 that is answered with %i is one request and %j", async (status, look) => {
     const { agent, sent } = answering(status, { headers: { "retry-after": "4" } });
     expect(await agent.look("v1_a", never)).toMatchObject(look);

@@ -43,7 +43,7 @@ async function atMost(deps: OperationDeps, ms: number, work: Promise<void>): Pro
 }
 
 function startUnknown(run: Run, joined: string | undefined): AppError {
-  const why = run.error?.message ?? "Nobody knows whether the research was started.";
+  const why = run.error?.message ?? "It is not known whether the research was started.";
   return new AppError({
     code: "START_UNKNOWN",
     message: joined === undefined ? why : `${joined} ${why}`,

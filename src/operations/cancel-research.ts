@@ -116,6 +116,6 @@ function messageFor({ kind, status, cancelConfirmed = true, interactionId }: Run
     return "The run was asked to stop and has not stopped yet; it will as soon as its process sees it.";
   if (cancelConfirmed) return "The run is cancelled.";
   return kind === "agent" && interactionId === undefined
-    ? "The run is cancelled here. Nobody knows whether Google started it; if so, it cannot be stopped from here and may be charged."
+    ? "The run is cancelled here. It is not known whether Google started it; if so, it cannot be stopped from here and may be charged."
     : "The run is cancelled here. Google has not confirmed it; if its report arrives all the same it was paid for and will be kept.";
 }

@@ -175,7 +175,7 @@ const ACTION: Record<Run["status"], string> = {
   pending: "Waiting for Google to accept the research",
   running: "Working",
   running_async: "Researching",
-  start_unknown: "Nobody knows whether Google started it; resume_research says what can be done",
+  start_unknown: "It is not known whether Google started it; resume_research says what can be done",
   completed: "Completed",
   failed: "Failed",
   cancelled: "Cancelled",

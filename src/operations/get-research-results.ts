@@ -211,7 +211,7 @@ const UNFINISHED = {
   running: { message: "This run is still going on.", suggestion: "Ask again in a little while." },
   pending: { message: "Google has not accepted this research yet.", suggestion: "Ask again in a little while." },
   start_unknown: {
-    message: "Nobody knows whether Google started this research, so there is no report.",
+    message: "It is not known whether Google started this research, so there is no report.",
     suggestion: WAYS_ON_FROM_UNKNOWN,
   },
 };

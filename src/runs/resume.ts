@@ -57,7 +57,7 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
   if (!request.acceptDoubleCharge) {
     throw new AppError({
       code: "START_UNKNOWN",
-      message: "Nobody knows whether this research was started; starting it again may be charged twice.",
+      message: "It is not known whether this research was started; starting it again may be charged twice.",
       suggestion:
         "If AI Studio shows its interaction id, pass it as interaction_id: that is free. To send it again all the same, set accept_possible_double_charge to true. cancel_research gives it up.",
       run: { task_id: taskId, status: run.status, progress: run.progress },

@@ -243,7 +243,7 @@ async function markUnknownStarts(deps: ResearchDeps): Promise<void> {
     const held = isHeld(leaseUntil ?? 0, { now, lease: START_LEASE_MS });
     if (owners.get(leaseOwner ?? "") !== "dead" && held) continue;
     const message =
-      "The process that started this research ended before Google had answered. Nobody knows whether it was started.";
+      "The process that started this research ended before Google had answered. It is not known whether it was started.";
     await recordStartFailure(deps.db, {
       taskId,
       attemptId,

@@ -68,12 +68,12 @@ describe("a start", () => {
     });
   }
 
-  test("I8 whose outcome nobody knows is not sent again, and says so", async (context) => {
+  test("I8 whose outcome is not known is not sent again, and says so", async (context) => {
     const { db, sent, start } = await openSender(context, [LOST]);
     expect(await rowOf(db, await start())).toMatchObject({
       status: "start_unknown",
       error_code: "START_UNKNOWN",
-      error_message: "The connection broke. Nobody knows whether the research was started.",
+      error_message: "The connection broke. It is not known whether the research was started.",
     });
     expect(sent).toHaveLength(1);
   });

@@ -182,7 +182,7 @@ async function settle(deps: ResearchDeps, attempt: Attempt, begun: Begun): Promi
         taskId,
         attemptId,
         to: "start_unknown",
-        error: { code: "START_UNKNOWN", message: `${begun.why} Nobody knows whether the research was started.` },
+        error: { code: "START_UNKNOWN", message: `${begun.why} It is not known whether the research was started.` },
         now,
       });
       return;

@@ -75,7 +75,7 @@ function state(id: string, at: number | undefined, text: string | undefined): St
 const ANSWER: Record<string, string> = {
   accepted: "Google accepted the research",
   refused: "The start failed; nothing was charged",
-  unknown: "No answer: nobody knows whether Google started it",
+  unknown: "No answer: it is not known whether Google started it",
 };
 
 function endOf({ status, error, cancelConfirmed }: Run): string {

@@ -170,16 +170,17 @@ describe("files for corrections", () => {
     expect(readdirSync(directory).filter((name) => name.startsWith("temp-"))).toEqual([]);
   });
 
-  test("E4: orphans go whatever their age, files of a live process and of others stay, the count is logged", async () => {
+  test("every temporary file without a live process goes, whatever its name and age, and the count is logged (E4)", async () => {
     const inUse = await createInvalidOutputs(options()).keep("in use");
     const abandoned = await createInvalidOutputs({ ...options(), processId: "a-process-that-left" }).keep("abandoned");
     writeFileSync(join(directory, "temp-invalid-output-5.txt"), "never recorded");
-    writeFileSync(join(directory, "temp-invalid-output-mine.txt"), "not ours");
+    writeFileSync(join(directory, "temp-invalid-output-of-another-name.txt"), "never recorded either");
+    writeFileSync(join(directory, "temp-notes.txt"), "not ours");
     await cleanupOrphanedTempFiles(options());
     const left = readdirSync(directory).filter((name) => name.startsWith("temp-"));
-    expect(new Set(left)).toEqual(new Set([basename(inUse.path), "temp-invalid-output-mine.txt"]));
+    expect(new Set(left)).toEqual(new Set([basename(inUse.path), "temp-notes.txt"]));
     expect(left).not.toContain(basename(abandoned.path));
-    expect(lines.join("")).toContain("[INFO] Cleaned up 2 orphaned temporary files.");
+    expect(lines.join("")).toContain("[INFO] Cleaned up 3 orphaned temporary files.");
     await inUse.remove();
     await cleanupOrphanedTempFiles(options());
     expect(lines.join("")).toContain("[INFO] Cleaned up 0 orphaned temporary files.");

@@ -129,7 +129,7 @@ describe.skipIf(installed === "missing")("the page's list and start in a browser
     await page.fill("#question", QUERY);
     await ready(page);
     await page.click(SUBMIT);
-    await page.getByRole("alert").getByText("Nobody knows").waitFor();
+    await page.getByRole("alert").getByText("It is not known").waitFor();
     expect(await page.inputValue("#question")).toBe(QUERY);
     await page.getByRole("alert").getByRole("link").click();
     await page.waitForURL("**/runs/*");

@@ -154,6 +154,7 @@ describe("a finished research", () => {
       query: QUERY,
       report: expect.stringContaining("## Executive summary"),
       sources: expect.any(Array),
+      search_suggestions: expect.any(Array),
       metadata: {
         duration_minutes: expect.any(Number),
         tokens_used: { input: expect.any(Number), output: expect.any(Number) },
@@ -167,12 +168,15 @@ describe("a finished research", () => {
       },
     });
     expect(untold(text, structured)).toEqual([]);
-    const listed = [...report.matchAll(/^(\d+)\. \[(.+)\]\((.+)\)$/gm)].map(([, n, domain, url]) => ({
-      n: Number(n),
-      title: domain,
-      url,
-      domain,
-    }));
+    const [stored] = scene.sql<{ report_markdown: string }>("select report_markdown from research_results");
+    const listed = [...(stored?.report_markdown ?? "").matchAll(/^(\d+)\. \[(.+)\]\((.+)\)$/gm)].map(
+      ([, n, domain, url]) => ({
+        n: Number(n),
+        title: domain,
+        url,
+        domain,
+      }),
+    );
     expect(listed.length).toBeGreaterThan(10);
     expect(sources).toEqual(listed);
 

@@ -36,7 +36,7 @@ describe("an unknown start", () => {
     expect(structured).toMatchObject({
       error: {
         code: "RESEARCH_NOT_COMPLETED",
-        message: "Nobody knows whether Google started this research, so there is no report.",
+        message: "It is not known whether Google started this research, so there is no report.",
         suggestion: expect.stringContaining("resume_research"),
       },
       status: "start_unknown",
@@ -133,7 +133,7 @@ describe("an unknown start", () => {
       success: false,
       error: {
         code: "START_UNKNOWN",
-        message: "Nobody knows whether this research was started; starting it again may be charged twice.",
+        message: "It is not known whether this research was started; starting it again may be charged twice.",
         suggestion: expect.stringContaining("accept_possible_double_charge"),
       },
       task_id,

@@ -8,7 +8,7 @@ import { untold } from "../support/leaves.ts";
 import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus, type CreateFault } from "../support/research.ts";
 
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const UNKNOWN = "Nobody knows whether the research was started.";
+const UNKNOWN = "It is not known whether the research was started.";
 const START = "start_deep_research";
 
 /** What the user reads, the state of the run, how many requests were sent, and how many of them Google took. */

@@ -57,7 +57,7 @@ const refused = (code: ErrorCode, sentence: string, mostPosts = 1): Expected => 
 const unknown = (why: string, taken = 0): Expected => ({
   state: "start_unknown",
   code: "START_UNKNOWN",
-  sentence: `${why} Nobody knows whether the research was started.`,
+  sentence: `${why} It is not known whether the research was started.`,
   end: "start_unknown",
   mostPosts: 1,
   taken,

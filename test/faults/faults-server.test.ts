@@ -12,7 +12,7 @@ describe.concurrent("the fault matrix on the built server", () => {
       status: "start_unknown",
       error: {
         code: "START_UNKNOWN",
-        message: "Google answered with HTTP 307. Nobody knows whether the research was started.",
+        message: "Google answered with HTTP 307. It is not known whether the research was started.",
       },
     });
     expect([scene.posts(), scene.accepted()]).toEqual([1, 0]);

@@ -238,7 +238,7 @@ export function storyOfStates(now: number): ToldRun[] {
         completed_at: null,
         status: "start_unknown",
         error_code: "START_UNKNOWN",
-        error_message: "The connection was lost. Nobody knows whether the research was started.",
+        error_message: "The connection was lost. It is not known whether the research was started.",
         progress: 0,
         usage_final: 0,
       },

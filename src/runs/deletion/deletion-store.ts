@@ -96,7 +96,7 @@ function deleteEvents(db: Database, deletion: Deletion): Promise<number> {
   });
 }
 
-/** The requests of a run whose outcome nobody knows: Google may be working on them, and charge them. */
+/** The requests of a run whose outcome is not known: Google may be working on them, and charge them. */
 export async function unknownStartsSince(db: Database, taskId: string, since: number): Promise<number | undefined> {
   const row = await db
     .selectFrom("research_attempts")
