@@ -175,7 +175,7 @@ test("an eight-minute research takes at most twelve status calls (U2)", async (c
   const watcher = await openWatcher(context, {
     onSleep: async (ms) => {
       elapsed += ms;
-      const progress = progressOf({ agent: DEFAULT_AGENT, elapsedMs: elapsed, searches: elapsed / 6_000 });
+      const progress = Math.round(progressOf({ agent: DEFAULT_AGENT, elapsedMs: elapsed, searches: elapsed / 6_000 }));
       const ended = elapsed > minutes * 60_000;
       await watcher.db
         .updateTable("research_tasks")

@@ -242,11 +242,13 @@ function roundLine(round: ReturnType<typeof roundsOf>[number]): string {
 function withNumberedRounds({ rounds, ...metadata }: Record<string, unknown>): Record<string, unknown> {
   const known = z.array(z.string()).catch([]).parse(metadata["sources_visited"]);
   const numberOf = (source: unknown): unknown => (typeof source === "string" ? known.indexOf(source) + 1 : source);
+  const listOf = (value: unknown): unknown[] => z.array(z.unknown()).catch([]).parse(value);
+  // Not by a schema of its fields: that would change their order, and with it the text.
   const numbered = z
-    .array(z.looseObject({ sources_visited: z.array(z.unknown()) }))
+    .array(z.record(z.string(), z.unknown()))
     .catch([])
     .parse(rounds)
-    .map((round) => ({ ...round, sources_visited: round.sources_visited.map(numberOf) }));
+    .map((round) => ({ ...round, sources_visited: listOf(round["sources_visited"]).map(numberOf) }));
   return { ...metadata, rounds: numbered };
 }
 

@@ -99,7 +99,7 @@ export async function findResult(db: Database, taskId: string): Promise<StoredRe
     metadata: anyRecord.parse(JSON.parse(row.metadata_json)),
     partial: row.partial === 1,
     pictures,
-    searchSuggestions: unpacked(row.suggestions),
+    searchSuggestions: unpackedIfWhole(row.suggestions),
   }));
 }
 
