@@ -117,7 +117,7 @@ test("a stream that is no longer watched makes room for one that is (J3)", async
 
 test("P4: a pause of parts of a second, as Google asks for in the body of its answer, holds for all", async (t) => {
   const { store, deps } = await openStage(t);
-  const google = await openAgent({ get: [{ fault: "http-429", retry_after: "34.074824224" }] });
+  const google = await openAgent({ error_form: "google", get: [{ fault: "http-429", retry_after: "34.074824224" }] });
   const interaction_id = await started(google);
   await insertRun(store.db, { task_id: "a", interaction_id, next_poll_at: 0, deadline_at: Number.MAX_SAFE_INTEGER });
   const began = onPostgres ? Date.now() : fastClock.now();
