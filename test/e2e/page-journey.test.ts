@@ -28,7 +28,7 @@ async function setOut(context: TestContext): Promise<Journey> {
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
   const create = [{ life: { report: REPORT } }, {}, { fault: "accept-then-reset" as const }];
-  const scene = await openHttpScene(context, { name: "journey", interactions: { ...LIFE, create } });
+  const scene = await openHttpScene(context, { name: "journey", interactions: { ...LIFE, usage_after_ms: 0, create } });
   const server = await serve(scene, 0);
   const permissions = ["clipboard-read", "clipboard-write"];
   const opened = await enterPage(browser, server, { permissions, acceptDownloads: true });

@@ -78,7 +78,7 @@ describe("check_research_status", () => {
   });
 
   test("J2 J3 progress only grows and is 100 only at the end, where all stands still", async (context) => {
-    const scene = await openResearch(context, { speed: 150 });
+    const scene = await openResearch(context, { speed: 150, usage_after_ms: 0 });
     const server = await scene.server();
     const task_id = await startRun(server);
     const seen: Awaited<ReturnType<typeof statusOf>>[] = [];
@@ -187,7 +187,7 @@ describe("a finished research", () => {
       const mark = Buffer.from(report).subarray(start_byte, end_byte).toString();
       expect(mark.match(/\d+/g)?.map(Number)).toContain(n);
     }
-    expect(readInteraction(rawOf(scene, task_id))?.report).toBe(report);
+    expect(readInteraction(rawOf(scene, task_id))?.report).toBe(stored?.report_markdown);
     expect(scene.gemini.ledger.interactionRequests()).toEqual(requests);
   });
 
