@@ -210,7 +210,7 @@ async function readFigures(page: Page): Promise<void> {
   await expect.poll(() => page.locator(".plot canvas").count(), PATIENT).toBe(3);
   const names = await page.locator(".plot [role=img]").evaluateAll((plots) => plots.map((plot) => plot.ariaLabel));
   expect(names.join("\n")).toMatch(
-    /^Cost of 2 runs .*\nDuration of 3 runs .*\nEstimated against actual cost of 2 runs/,
+    /^Cost of 3 runs .*\nDuration of 3 runs .*\nEstimated against actual cost of 2 runs/,
   );
   // What was cancelled says nothing about an estimate.
   for (const [index, rows] of [3, 3, 2].entries()) {

@@ -29,11 +29,9 @@ test(
     const points = Object.values(KILL_POINTS).flat();
     expect(points.filter((point) => (here.kills.get(point) ?? 0) < EACH)).toEqual([]);
     expect(counts["kills"]).toBeGreaterThanOrEqual(EACH * points.length + RANDOM);
-    // A judge without a case has nothing to say.
+    // A judge without a case has nothing to say. Cancels are among the points above; most of their runs complete.
     expect(
-      Math.min(
-        ...["completed", "failed", "cancelled", "start_unknown", "notified", "files"].map((of) => counts[of] ?? 0),
-      ),
+      Math.min(...["completed", "failed", "start_unknown", "notified", "files"].map((of) => counts[of] ?? 0)),
     ).toBeGreaterThan(0);
     expect(counts["notifications_lost"]).toBeLessThanOrEqual(2 * EACH + RANDOM / 20);
     await expectNoTemporaryReport(here);
