@@ -179,7 +179,7 @@ describe.skipIf(!READY)("answers at a terminal", () => {
     const scene = await openResearch(context, { duration_ms: 0, report });
     const taskId = await start(scene);
     await scene.command(["watch", taskId]);
-    const terminal = await openUserTerminal(context, scene.env, { columns: 60, rows: 50 });
+    const terminal = await openUserTerminal(context, scene.env, { columns: 60, rows: 120 });
     await terminal.type(`clear; gemini-search-mcp get-research-results ${taskId.slice(0, 6)}; echo done`);
     const screen = await terminal.until(/^done/m);
     expect(screen).toMatch(/^Heat pumps$/m);
