@@ -60,7 +60,10 @@ test("the user's prices may have dates (S6, M2)", async (context) => {
   const { stdout } = await scene.command(["search", QUERY, "--json"]);
   expect(parsed(stdout)["metadata"]).toMatchObject({ cost_usd: expect.closeTo(1, -1) });
   const doctor = parsed((await scene.command(["doctor", "--json", "--offline"])).stdout);
-  expect(doctor["checks"]).toContainEqual({ name: "prices", status: "ok", message: "as of 2026-11-15" });
+  expect(doctor["checks"]).toContainEqual(
+    // A warning in the two weeks before a price of the table ends.
+    expect.objectContaining({ name: "prices", message: expect.stringContaining("2026-1") }),
+  );
 });
 
 test("a cancelled run states no cost while none is known, never 0 (L1)", async (context) => {

@@ -23,7 +23,7 @@ describe("estimate_research_cost", () => {
       will_likely_go_async: true,
       recommendation: expect.stringContaining("almost certainly run in the background"),
       based_on_runs: 0,
-      prices_as_of: "2026-09-20",
+      prices_as_of: "2026-11-15",
       model: "deep-research-preview-04-2026",
     });
     expect(untold(text, structured)).toEqual([]);
@@ -60,7 +60,7 @@ describe("estimate_research_cost", () => {
     });
     writeFileSync(file, "{");
     const bad = await scene.command(["estimate-research-cost", COMPLEX, "--json"]);
-    expect(JSON.parse(bad.stdout)["prices_as_of"]).toBe("2026-09-20");
+    expect(JSON.parse(bad.stdout)["prices_as_of"]).toBe("2026-11-15");
     expect(bad.stderr).toContain("[WARN]");
     expect(bad.stderr).toContain(file);
   });

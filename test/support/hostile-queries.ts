@@ -100,5 +100,6 @@ export function hostileQueries(canary: string): string[] {
       .slice(0, MOST_QUERY_CHARACTERS - 1)
       .concat("."),
   );
-  return [...long, ...wrapped].slice(0, 200);
+  // A question needs a letter or digit.
+  return [...long, ...wrapped].slice(0, 200).map((query) => (/[\p{L}\p{N}]/u.test(query) ? query : `${query}why`));
 }

@@ -112,22 +112,24 @@ function judgeMoney(world: Told, runs: StoredRun[], attempts: StoredAttempt[]): 
   const startsOf = Map.groupBy(starts, ({ labels }) => labels["attempt"] ?? "");
   const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.task_id);
   const known = new Map(attempts.map((attempt) => [attempt.attempt_id, attempt]));
+  const parentOf = new Map(runs.map(({ task_id, parent_task_id }) => [task_id, parent_task_id]));
+  /** A second interaction of a run that was started twice is followed, with its attempt, by a run of its own. */
+  const isOf = (label: string | undefined, taskId: string): boolean =>
+    label === taskId || label === parentOf.get(taskId);
   for (const [attemptId, those] of startsOf) {
     const attempt = known.get(attemptId);
     if (those.length > 1) broken.push(`Attempt ${attemptId} was started ${those.length} times.`);
     if (attempt === undefined) broken.push(`Google has a start of attempt ${attemptId}, which nobody intended.`);
-    else if (those.some(({ labels }) => labels["run"] !== attempt.task_id)) {
+    else if (those.some(({ labels }) => !isOf(labels["run"], attempt.task_id))) {
       broken.push(`Attempt ${attemptId} was started for another run.`);
     }
   }
-  for (const { task_id, status, parent_task_id } of runs) {
+  for (const { task_id, status } of runs) {
     const own = attemptsOf.get(task_id) ?? [];
     const paid = own.filter(({ attempt_id }) => startsOf.has(attempt_id));
-    // A second interaction of a run that was started twice is followed by a run without attempts.
-    const usual = parent_task_id === null ? 1 : 0;
-    if (own.length !== usual && !world.resumed.has(task_id)) broken.push(`Run ${task_id} has ${own.length} attempts.`);
+    if (own.length !== 1 && !world.resumed.has(task_id)) broken.push(`Run ${task_id} has ${own.length} attempts.`);
     for (const { interaction_id: id } of own) {
-      if (id !== null && !starts.some((start) => start.id === id && start.labels["run"] === task_id)) {
+      if (id !== null && !starts.some((start) => start.id === id && isOf(start.labels["run"], task_id))) {
         broken.push(`Run ${task_id} holds an id that Google did not give it.`);
       }
     }
