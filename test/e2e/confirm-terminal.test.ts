@@ -46,7 +46,7 @@ test.skipIf(!READY)(
     const terminal = await openUserTerminal(context, scene.env, { columns: 120, rows: 40 });
     const command = `clear; gemini-search-mcp delete ${taskId.slice(0, 8)}`;
     const asked = (where: string): RegExp =>
-      new RegExp(`Delete run ${taskId.slice(0, 8)} for good, ${where}\\? \\[y/N\\]\\s*$`);
+      new RegExp(`Delete run ${taskId.slice(0, 8)} "[^"]+" for good,\\s+${where}\\? \\[y/N\\]\\s*$`);
     for (const [index, key] of ["Enter", "n", "C-d"].entries()) {
       await terminal.type(`${command}; echo "no ${index}: $?"`);
       await terminal.until(asked("here"));

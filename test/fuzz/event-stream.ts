@@ -6,7 +6,7 @@ import { createRandom } from "../corpus/random.ts";
 import { closedDeps } from "./closed-deps.ts";
 import { type FuzzTarget, must, mustBeUnpolluted } from "./target.ts";
 
-const KINDS = ["status", "thought", "search", "text", "done"];
+const KINDS = ["status", "error", "thought", "search", "text", "done"];
 
 const event = (id: number, data: object): string => `event: message\nid: e${id}\ndata: ${JSON.stringify(data)}\n\n`;
 

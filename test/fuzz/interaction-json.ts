@@ -6,7 +6,7 @@ import { readInteraction } from "../../src/gemini/interaction-reader.ts";
 import { resultOf } from "../../src/runs/agent-result.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, parsed } from "./target.ts";
 
-const STATUSES = ["working", "completed", "failed", "cancelled", "ended_early"];
+const STATUSES = ["working", "unknown", "completed", "failed", "cancelled", "ended_early"];
 
 export const interactionJson: FuzzTarget = {
   name: "interaction JSON",
