@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test, type TestContext } from "vitest";
+import { expect, test, type TestContext, vi } from "vitest";
 import { type CommandResult, startCommand } from "../support/command.ts";
 import { ask, emptyDatabase, onServer } from "../support/databases.ts";
 import { AWKWARD, fillStore, runId, withFile } from "../support/filled-store.ts";
@@ -168,9 +168,14 @@ test("P7 refuses a target with other runs, and a file or a target that processes
   const early = await startServer({ env: there, configDir: env["HOME"] ?? "" });
   await early.call("list_research", {});
   expect((await migrate()).stderr).toContain("Other processes use the PostgreSQL database");
-  expect((await startCommand(["list-research"], { env: there }).ended).code).toBe(0);
+  const listed = await startCommand(["list-research"], { env: there }).ended;
+  expect(listed.code, listed.stderr).toBe(0);
   await early.close();
-  expect((await migrate()).code).toBe(0);
+  // Its row goes with the process, which may take a moment longer than its connection.
+  await vi.waitFor(async () => {
+    const done = await migrate();
+    expect(done.code, done.stderr).toBe(0);
+  }, 20_000);
 
   const second = await openMove(context, 5);
   for (const args of [[], ["--dry-run"]]) {
@@ -183,7 +188,8 @@ test("P7 refuses a target with other runs, and a file or a target that processes
   expect(await rowsOf(url, "research_tasks")).toBe(10);
   const idle = await startServer({ env: second.env, configDir: second.env["HOME"] ?? "" });
   await idle.call("list_research", {});
-  expect((await second.migrate("--force")).code).toBe(0);
+  const forced = await second.migrate("--force");
+  expect(forced.code, forced.stderr).toBe(0);
   await idle.close();
 });
 
