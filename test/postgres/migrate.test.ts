@@ -188,8 +188,11 @@ test("P7 refuses a target with other runs, and a file or a target that processes
   expect(await rowsOf(url, "research_tasks")).toBe(10);
   const idle = await startServer({ env: second.env, configDir: second.env["HOME"] ?? "" });
   await idle.call("list_research", {});
-  const forced = await second.migrate("--force");
-  expect(forced.code, forced.stderr).toBe(0);
+  // The idle server may be writing at this very moment.
+  await vi.waitFor(async () => {
+    const forced = await second.migrate("--force");
+    expect(forced.code, forced.stderr).toBe(0);
+  }, 20_000);
   await idle.close();
 });
 
