@@ -9,6 +9,7 @@ import { createLog } from "../platform/log.ts";
 import type { Begun, Look } from "./agent.ts";
 import { DEFAULT_AGENT } from "./agents.ts";
 import { createInteractionsAgent } from "./interactions.ts";
+import { UNRESOLVABLE_HOST } from "../../test/support/unresolvable-host.ts";
 
 describe("a start", () => {
   test("I8 is one request with agent, labels and background, and keeps Google's id", async () => {
@@ -84,9 +85,9 @@ describe("a start", () => {
         message: `The connection to ${new URL(gemini.url).host} was refused.`,
       },
     });
-    expect(await start(agentAt("http://nobody.invalid").agent)).toMatchObject({
+    expect(await start(agentAt(`http://${UNRESOLVABLE_HOST}`).agent)).toMatchObject({
       kind: "not_sent",
-      error: { message: "The address of nobody.invalid could not be found (DNS)." },
+      error: { message: `The address of ${UNRESOLVABLE_HOST} could not be found (DNS).` },
     });
   });
 

@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { untold } from "../support/leaves.ts";
 import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus, type CreateFault } from "../support/research.ts";
+import { UNRESOLVABLE_HOST } from "../support/unresolvable-host.ts";
 
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const UNKNOWN = "It is not known whether the research was started.";
@@ -92,14 +93,14 @@ describe.concurrent("the paid request", () => {
 
   test("I6 I8 nobody listening and no such host: GEMINI_UNAVAILABLE, nothing was sent", async (context) => {
     const scene = await openResearch(context);
-    const addresses = [scene.gemini.url, "http://nobody.invalid"];
+    const addresses = [scene.gemini.url, `http://${UNRESOLVABLE_HOST}`];
     await scene.gemini.close();
     const answers = addresses.map(async (GOOGLE_GEMINI_BASE_URL) =>
       (await scene.server({ env: { GOOGLE_GEMINI_BASE_URL } })).call(START, { query: GOOGLE_GEMINI_BASE_URL }),
     );
     const messages = [
       `The connection to ${new URL(scene.gemini.url).host} was refused.`,
-      "The address of nobody.invalid could not be found (DNS).",
+      `The address of ${UNRESOLVABLE_HOST} could not be found (DNS).`,
     ];
     for (const [n, { structured }] of (await Promise.all(answers)).entries()) {
       expect(structured).toMatchObject({

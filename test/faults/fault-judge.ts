@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { followStream } from "../../src/runs/stream.ts";
 import { type Expected, type FaultRow, type FaultyRequest, HOST } from "./fault-cells.ts";
 import { type Scene, type Setting, until, untilFinished, WHOLE_MS, withScene } from "./fault-player.ts";
+import { UNRESOLVABLE_HOST } from "../support/unresolvable-host.ts";
 
 export interface Outcome {
   state: string;
@@ -56,7 +57,7 @@ type Seen = Pick<Outcome, "state" | "sentence" | "end"> & Partial<Outcome>;
 const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise<Seen>> = {
   create: async ({ status, runner, rounds }, expected) => {
     const { status: state, sentence: said, code } = await status();
-    const sentence = said.replace(/127\.0\.0\.1:\d+|nobody\.invalid/, HOST);
+    const sentence = said.replace(UNRESOLVABLE_HOST, HOST).replace(/127\.0\.0\.1:\d+/, HOST);
     // Whoever follows runs comes by several times, and must not start it again.
     runner.start();
     const from = rounds();

@@ -7,6 +7,7 @@ import { NotSent, sendOnce, type SendOnce } from "../../src/gemini/paid-start/se
 import { makeExpiredCertificate } from "../support/expired-certificate.ts";
 import type { Interactions } from "../support/research.ts";
 import type { Cause, FaultyRequest } from "./fault-cells.ts";
+import { UNRESOLVABLE_HOST } from "../support/unresolvable-host.ts";
 
 export interface FaultyWay {
   fetch: Fetch;
@@ -79,7 +80,7 @@ interface Place {
 }
 
 const PLACES: Record<(Cause & { kind: "elsewhere" })["place"], () => Promise<Place>> = {
-  "no such host": async () => ({ url: "http://nobody.invalid" }),
+  "no such host": async () => ({ url: `http://${UNRESOLVABLE_HOST}` }),
   nobody: async () => {
     const server = createServer();
     const port = await listen(server);

@@ -16,6 +16,7 @@ import { recordStartFailure } from "../../src/runs/start-store.ts";
 import { ask, emptyDatabase, sharedFor } from "../support/databases.ts";
 import { insertAttempt, rowOf } from "../support/store-rows.ts";
 import { ERROR, intended, NOW } from "../support/stored-start.ts";
+import { UNRESOLVABLE_HOST } from "../support/unresolvable-host.ts";
 
 let lines: string[];
 const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
@@ -114,7 +115,7 @@ describe("refusals", () => {
   test.each([
     ["mysql://user:hunter2-secret@localhost/x", "is not the address of a PostgreSQL database"],
     ["postgres://user:hunter2-secret@127.0.0.1:1/x", "cannot be reached"],
-    ["postgres://user:hunter2-secret@nowhere.invalid/x", "cannot be reached"],
+    [`postgres://user:hunter2-secret@${UNRESOLVABLE_HOST}/x`, "cannot be reached"],
   ])("P5 %s: in our words, without the password, and never in memory instead", async (url, words) => {
     const refused = await open(url).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "SQLITE_ERROR", message: expect.stringContaining(words) });

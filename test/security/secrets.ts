@@ -10,6 +10,7 @@ import { type Interactions, openResearch, type ResearchScene } from "../support/
 import { BIN } from "../support/server.ts";
 import { plantIn } from "./planting-proxy.ts";
 import { openVerdict, type Stage, type Verdict } from "./trial.ts";
+import { UNRESOLVABLE_HOST } from "../support/unresolvable-host.ts";
 
 /** Neither looks like a Google key, which a pattern alone would find. */
 const KEY = "canary-key/9f8e+7d6c=5b4a";
@@ -78,7 +79,7 @@ async function tryApi(stage: Stage, { check, fail, leaks }: Judge): Promise<void
   await server.call("save_research_to_markdown", { task_id: "x", output_dir: "/proc/nowhere" });
   const failing = [
     { GOOGLE_GEMINI_BASE_URL: "http://127.0.0.1:9" },
-    { GOOGLE_GEMINI_BASE_URL: `http://user:${encodeURIComponent(KEY)}@no.such.host.invalid` },
+    { GOOGLE_GEMINI_BASE_URL: `http://user:${encodeURIComponent(KEY)}@${UNRESOLVABLE_HOST}` },
     { GOOGLE_GEMINI_BASE_URL: "not an address" },
     { DEEP_RESEARCH_DB: "/proc/nowhere/at-all.db" },
   ];
