@@ -1,4 +1,4 @@
-/** A TLS certificate for 127.0.0.1 that was valid for one day of 2020, made on the spot: no key lies about in the tree. */
+/** TLS certificates that sign themselves, made on the spot: no key is kept in the tree. */
 
 import { generateKeyPairSync, sign } from "node:crypto";
 
@@ -19,20 +19,32 @@ const time = (text: string): Buffer => der(0x17, Buffer.from(text));
 const bits = (body: Buffer): Buffer => der(0x03, Buffer.from([0]), body);
 
 const ECDSA_SHA256 = sequence(oid("2a8648ce3d040302"));
-const NAME = sequence(der(0x31, sequence(oid("550403"), der(0x0c, Buffer.from("127.0.0.1")))));
-const FOR_LOOPBACK = sequence(oid("551d11"), der(0x04, sequence(der(0x87, Buffer.from([127, 0, 0, 1])))));
+const NAME = sequence(der(0x31, sequence(oid("550403"), der(0x0c, Buffer.from("Loopback tests")))));
+const LOOPBACK = der(0x87, Buffer.from([127, 0, 0, 1]));
 
-export function makeExpiredCertificate(): { key: string; cert: string } {
+/** Of 127.0.0.1, valid for one day of 2020. */
+export const makeExpiredCertificate = (): Certificate => makeCertificate(LOOPBACK, ["200101000000Z", "200102000000Z"]);
+
+/** Valid for as long as two digits of a year can say: until 2049. */
+export const makeCertificateOf = (host: string): Certificate =>
+  makeCertificate(der(0x82, Buffer.from(host)), ["200101000000Z", "491231000000Z"]);
+
+interface Certificate {
+  key: string;
+  cert: string;
+}
+
+function makeCertificate(subject: Buffer, [from, until]: [string, string]): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const facts = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.from([1])),
     ECDSA_SHA256,
     NAME,
-    sequence(time("200101000000Z"), time("200102000000Z")),
+    sequence(time(from), time(until)),
     NAME,
     publicKey.export({ type: "spki", format: "der" }),
-    der(0xa3, sequence(FOR_LOOPBACK)),
+    der(0xa3, sequence(sequence(oid("551d11"), der(0x04, sequence(subject))))),
   );
   const certificate = sequence(facts, ECDSA_SHA256, bits(sign("sha256", facts, privateKey)));
   const lines = certificate.toString("base64").replaceAll(/.{64}/g, "$&\n");

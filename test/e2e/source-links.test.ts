@@ -1,0 +1,73 @@
+/** Google's redirect links, resolved after a run where the user wants it: through the built server, at a stand-in. */
+
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import * as https from "node:https";
+import { join } from "node:path";
+import { expect, test, type TestContext } from "vitest";
+import { makeCertificateOf } from "../support/certificate.ts";
+import { openResearch, startRun, untilStatus } from "../support/research.ts";
+
+const REDIRECT_HOST = "vertexaisearch.cloud.google.com";
+
+/** A proxy whose every tunnel ends at a redirect host of our own; nothing leaves the machine. */
+async function openRedirectHost({ onTestFinished }: Pick<TestContext, "onTestFinished">) {
+  const { key, cert } = makeCertificateOf(REDIRECT_HOST);
+  const requests: string[] = [];
+  const host = https.createServer({ key, cert }, ({ method, url = "" }, response) => {
+    requests.push(`${method} ${url}`);
+    response.writeHead(302, { location: `https://page.example/${requests.length}` }).end();
+  });
+  await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve));
+  const tunnels: string[] = [];
+  const proxy = createServer((_, response) => response.writeHead(502).end());
+  proxy.on("connect", ({ url = "" }, socket) => {
+    tunnels.push(url);
+    const tunnel = connect(portOf(host), "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+      tunnel.pipe(socket).pipe(tunnel);
+    });
+    tunnel.on("error", () => socket.destroy());
+    socket.on("error", () => tunnel.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    for (const server of [proxy, host]) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+  return { url: `http://127.0.0.1:${portOf(proxy)}`, cert, requests, tunnels };
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a listening TCP server has no other kind of address
+const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
+
+test("redirect links are resolved after the run when RESOLVE_SOURCE_LINKS is set, and never otherwise (U3)", async (context) => {
+  const scene = await openResearch(context);
+  const google = await openRedirectHost(context);
+  const certificate = join(scene.configDir, "redirect-host.pem");
+  writeFileSync(certificate, google.cert);
+  const env = { HTTPS_PROXY: google.url, NO_PROXY: "127.0.0.1", NODE_EXTRA_CA_CERTS: certificate };
+
+  const unasked = await scene.server({ env });
+  await untilStatus(unasked, await startRun(unasked), "completed");
+  expect(google.tunnels).toEqual([]);
+
+  const server = await scene.server({ env: { ...env, RESOLVE_SOURCE_LINKS: "true" } });
+  const task_id = await startRun(server, "Where do redirect links lead?");
+  await untilStatus(server, task_id, "completed");
+  const resolved = async (): Promise<unknown> => {
+    const { structured } = await server.call("get_research_results", { task_id });
+    return structured["sources"];
+  };
+  await expect.poll(resolved, { timeout: 20_000 }).toContainEqual(
+    expect.objectContaining({
+      url: expect.stringContaining(`https://${REDIRECT_HOST}/`),
+      resolved_url: expect.stringMatching(/^https:\/\/page\.example\/\d+$/),
+    }),
+  );
+  expect(new Set(google.tunnels)).toEqual(new Set([`${REDIRECT_HOST}:443`]));
+  expect(google.requests[0]).toMatch(/^HEAD \/grounding-api-redirect\//);
+});
