@@ -84,7 +84,6 @@ test("P7 numbers are moved whole, but for those that the schema has as fractions
     where t.type = 'table' and lower(c.type) = 'real'`.execute(db);
   expect(rows.map(({ name }) => name)).toEqual(FRACTIONS);
   await sql`insert into pace values ('looks', 5.25)`.execute(db);
-  const table = MOVED_TABLES.find(({ name }) => name === "pace");
-  const paged = pages(db, { rows: sql`select * from pace`, key: table?.key ?? [], batch: 9 });
+  const paged = pages(db, { rows: sql`select * from pace`, key: ["name"], batch: 9 });
   expect((await paged.next()).value).toEqual([{ name: "looks", next_at: 5 }]);
 });

@@ -60,7 +60,6 @@ const TABLES = {
   research_events: 690,
   notification_outbox: 3,
   access_tokens: 3,
-  pace: 1,
 };
 
 const moved = Object.entries(TABLES).map(([table, rows]) => ({ table, rows_from: rows, rows_to: rows, same: true }));
@@ -76,7 +75,7 @@ test("P7 every row arrives as it was, runs are found there, and what belongs to 
   expect(code, stderr).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ success: true, tables: moved });
   expect(stderr).toMatch(/research_tasks: \d+ rows of 230/);
-  for (const table of ["processes", "slots", "held_files"]) expect(await rowsOf(url, table)).toBe(0);
+  for (const table of ["processes", "slots", "held_files", "pace"]) expect(await rowsOf(url, table)).toBe(0);
   const texts = await ask<{ current_action: string }>(
     url,
     "select distinct current_action from research_tasks where current_action is not null order by 1",
@@ -88,7 +87,6 @@ test("P7 every row arrives as it was, runs are found there, and what belongs to 
   expect(await ask(url, `select progress from research_tasks where task_id = '${runId(3)}'`)).toEqual([
     { progress: 33 },
   ]);
-  expect(await ask(url, "select next_at from pace")).toEqual([{ next_at: 5 }]);
   expect(await ask(url, `select parent_task_id from research_tasks where task_id = '${runId(0)}'`)).toEqual([
     { parent_task_id: runId(229) },
   ]);
@@ -167,6 +165,8 @@ test("P7 refuses a target with other runs, and a file or a target that processes
   await server.close();
   const early = await startServer({ env: there, configDir: env["HOME"] ?? "" });
   await early.call("list_research", {});
+  // As any process leaves them behind that has followed runs.
+  await ask(url, "insert into pace (name, next_at) values ('sweep', 1) on conflict do nothing");
   expect((await migrate()).stderr).toContain("Other processes use the PostgreSQL database");
   const listed = await startCommand(["list-research"], { env: there }).ended;
   expect(listed.code, listed.stderr).toBe(0);
