@@ -18,6 +18,8 @@ test.concurrent(
   async ({ expect }) => {
     const { broken, counts } = await playJumps(JUMPS);
     expect(broken).toEqual([]);
-    expect(counts["completed"]).toBe(1 + 3 * JUMPS.length);
+    const { completed = 0, withheld = 0 } = counts;
+    expect(completed + withheld).toBe(1 + 3 * JUMPS.length);
+    expect(withheld).toBeLessThanOrEqual(JUMPS.length);
   },
 );
