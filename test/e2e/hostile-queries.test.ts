@@ -82,11 +82,18 @@ function expectTemplate(prompt: string, name: string): void {
   for (const line of fixed) expect(prompt.split("\n")).toContain(line);
 }
 
-test("C2 G9 T1 T2 T3 T8 200 hostile questions are text: same arguments, same prompt around them", async (context) => {
-  expect(new Set(hostileQueries("/canary").map((query) => query.trim()))).toHaveLength(200);
-  const prompt = await expectOnlyText(context, { tool: "search", name: "query", queries: hostileQueries });
-  expectTemplate(prompt, "search-prompt");
-});
+/** Each of the 200 is a process. */
+const timeout = 180_000;
+
+test(
+  "C2 G9 T1 T2 T3 T8 200 hostile questions are text: same arguments, same prompt around them",
+  { timeout },
+  async (context) => {
+    expect(new Set(hostileQueries("/canary").map((query) => query.trim()))).toHaveLength(200);
+    const prompt = await expectOnlyText(context, { tool: "search", name: "query", queries: hostileQueries });
+    expectTemplate(prompt, "search-prompt");
+  },
+);
 
 const everyTwelfth = (canary: string): string[] => hostileQueries(canary).filter((_, at) => at % 12 === 4);
 
