@@ -18,6 +18,7 @@ export const malformedAnswers: readonly string[] = [
   '{"success":"true","verified":"TRUE","report":"text for truth"}',
   '{"success":true,"report":"""three quotes""", /* and a comment */ "verified":true}',
   '{"success":true,"report":"a" + "b" +\n"c","verified":true,}',
+  '{"success":true,"verified":true,"report":"They are deep \\u" + "00e9."}',
   '{"success":true,"report":"<your whole report in Markdown>"}',
   '{"__proto__":{"success":true},"success":true,"report":"x y z","metadata":{"__proto__":{"polluted":1}}}',
   `{"success":true,"report":"a" ${"/".repeat(60)}\nb","verified":true, x}`,

@@ -8,6 +8,8 @@ import type { FuzzTarget } from "./target.ts";
 import { TARGETS } from "./targets.ts";
 
 const RUNS = 1_000;
+/** The same inputs in every check; the lab tries others. */
+const SEED = 20_261_116;
 
 /** Mutated seeds find what random text never reaches; random text finds what nobody thought of. */
 const inputFor = ({ seeds, words }: FuzzTarget): fc.Arbitrary<string> =>
@@ -28,7 +30,7 @@ describe.each(TARGETS.map((target) => [target.name, target] as const))("H, I: %s
       for (const seed of target.seeds) ways.add(await check(seed));
       await fc.assert(
         fc.asyncProperty(inputFor(target), async (input) => void ways.add(await check(input))),
-        { numRuns: RUNS },
+        { numRuns: RUNS, seed: SEED },
       );
     } finally {
       await close?.();

@@ -81,13 +81,14 @@ function mustTakeWholeAnswer(input: string, schema: AnswerSchema, found: Extract
   );
 }
 
-/** The output, with what its escapes spell beside them. */
+/** The output, with what its escapes spell beside them; also of escapes that strings joined by a plus make whole. */
 const evidenceOf = (output: string): string =>
-  solid(
-    output.replaceAll(
-      /(?<!\\)\\+u([0-9a-f]{4})/gi,
-      (whole, code: string) => whole + String.fromCharCode(Number.parseInt(code, 16)),
-    ),
+  solid(spelledOut(output) + (/"\s*\+\s*"/.test(output) ? spelledOut(output.replaceAll(/"\s*\+\s*"/g, "")) : ""));
+
+const spelledOut = (output: string): string =>
+  output.replaceAll(
+    /(?<!\\)\\+u([0-9a-f]{4})/gi,
+    (whole, code: string) => whole + String.fromCharCode(Number.parseInt(code, 16)),
   );
 
 /** Reading may leave out marks, escapes and white space. */
