@@ -57,6 +57,8 @@ export default defineConfig({
     ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // As long as `waitFor` of test/support waits.
+    expect: { poll: { timeout: 20_000 } },
     // Tests through the front door wait as much as they compute: two at once leave two cores idle a third of the time.
     maxWorkers: 3,
     // Failures have to be seen as they are; a test that passes at the second try is a defect.

@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { browserCommand, openBrowser } from "./open-browser.ts";
+import { waitFor } from "../../test/support/wait-for.ts";
 
 const URL = "http://127.0.0.1:3000/enter/code?to=%2Fruns%2F1";
 let directory: string;
@@ -68,7 +69,7 @@ describe.skipIf(process.platform === "win32")("opening it", () => {
       GOOGLE_API_KEY: "secret-of-ours",
     };
     expect(await openBrowser(URL, { environment })).toBeUndefined();
-    await vi.waitFor(() => expect(existsSync(seen)).toBe(true), { timeout: 10_000 });
+    await waitFor(() => expect(existsSync(seen)).toBe(true));
     const text = readFileSync(seen, "utf8");
     expect(text.split("\n").slice(0, 2)).toEqual(["--flag", URL]);
     expect(text).toContain("LANG=C");

@@ -11,6 +11,7 @@ import { startSimulator, type Simulator } from "../simulator/server.ts";
 import { fillPrompt } from "../simulator/test-prompts.ts";
 import type { AskRequest } from "./ask.ts";
 import { createCliBackend, type CliBackendOptions } from "./cli.ts";
+import { waitFor } from "../../test/support/wait-for.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -186,7 +187,7 @@ test("C5: a request that hangs is stopped when asked, and nothing is left", asyn
   const call = backend()
     .ask(question({ signal: controller.signal }))
     .catch((error: unknown) => error);
-  await vi.waitFor(() => expect(simulator.ledger.count("search")).toBe(1), { timeout: 30_000 });
+  await waitFor(() => expect(simulator.ledger.count("search")).toBe(1), { timeout: 30_000 });
   controller.abort();
   expect(await call).toMatchObject({ code: "CANCELLED" });
   expect(simulator.ledger.entries()[0]).toMatchObject({ outcome: "aborted" });

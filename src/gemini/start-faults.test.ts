@@ -7,6 +7,7 @@ import { createLog } from "../platform/log.ts";
 import { DEFAULT_AGENT } from "./agents.ts";
 import { createInteractionsAgent } from "./interactions.ts";
 import { NotSent, type SendOnce, Withheld } from "./paid-start/send-once.ts";
+import { waitFor } from "../../test/support/wait-for.ts";
 
 /** Stands in for the network, and keeps what was sent. */
 function networkThat(answer: (signal: AbortSignal | null | undefined) => Promise<Response>) {
@@ -230,7 +231,7 @@ describe("a request that is never answered", () => {
     const { agent, sent } = silent();
     const leaving = new AbortController();
     const look = agent.look("v1_a", leaving.signal);
-    await vi.waitFor(() => expect(sent).toHaveLength(1));
+    await waitFor(() => expect(sent).toHaveLength(1));
     leaving.abort();
     expect(await look).toMatchObject({ kind: "unreachable" });
   });

@@ -1,6 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { Credential } from "./page-key-store.ts";
 import { createEndWhenRevoked } from "./revocation.ts";
+import { waitFor } from "../../test/support/wait-for.ts";
 
 interface Source {
   response: Response;
@@ -41,7 +42,7 @@ test("a stream passes as it is while its token is good, and nothing is checked o
   const watched = createEndWhenRevoked({ findRevoked, checkEveryMs: 1 })(response, ANN);
   expect(watched.headers.get("x-accel-buffering")).toBe("no");
   say("data: one\n\n");
-  await vi.waitFor(() => expect(checks).toBeGreaterThan(1));
+  await waitFor(() => expect(checks).toBeGreaterThan(1));
   say("data: two\n\n");
   end();
   expect(await watched.text()).toBe("data: one\n\ndata: two\n\n");
@@ -63,7 +64,7 @@ test("one check serves all streams, ends those of the revoked token only, and a 
   const [ann, bob] = [endWhenRevoked(anns.response, ANN), endWhenRevoked(bobs.response, BOB)];
   anns.say("data: one\n\n");
   await expect(ann.text()).rejects.toThrow("no longer accepted");
-  await vi.waitFor(() => expect(anns.cancelled()).toBe(true));
+  await waitFor(() => expect(anns.cancelled()).toBe(true));
   expect(asked.slice(0, 3)).toEqual([
     [ANN, BOB],
     [ANN, BOB],
@@ -78,7 +79,7 @@ test("a reader that goes away cancels the source, and a response that is no stre
   const { response, cancelled } = stream();
   const endWhenRevoked = createEndWhenRevoked({ findRevoked: async () => new Set() });
   await endWhenRevoked(response, ANN).body?.cancel();
-  await vi.waitFor(() => expect(cancelled()).toBe(true));
+  await waitFor(() => expect(cancelled()).toBe(true));
   const plain = Response.json({});
   expect(endWhenRevoked(plain, ANN)).toBe(plain);
 });

@@ -1,7 +1,8 @@
 import { McpServer } from "@modelcontextprotocol/server";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createSessions, type Sessions } from "./sessions.ts";
 import type { Caller } from "./visit.ts";
+import { waitFor } from "../../test/support/wait-for.ts";
 
 const ANNA: Caller = { owner: "anna", from: "network" };
 const BERT: Caller = { owner: "bert", from: "network" };
@@ -153,7 +154,7 @@ describe("A9 a session", () => {
     expect(await ping(id)).toBe(200);
     expect(aborted()).toBe(false);
     finish();
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       await pass(30 * MINUTE);
       expect(await ping(id)).toBe(404);
     });

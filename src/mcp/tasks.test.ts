@@ -2,11 +2,12 @@
 
 import { Client } from "@modelcontextprotocol/client";
 import { createMcpHandler, InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { TaskSource, TaskState } from "./task-source.ts";
 import { serveTasks, taskCapabilities } from "./tasks.ts";
 import { LOCAL, type Visit } from "./visit.ts";
+import { waitFor } from "../../test/support/wait-for.ts";
 
 const HEAD = { taskId: "t", createdAt: 0, updatedAt: 0, ttlMs: null, pollMs: 10, message: "m" };
 const ERROR = { code: -32_603, message: "broken", data: { why: "so" } };
@@ -100,7 +101,7 @@ test("a tasks/result that nobody waits for any more looks no further", async () 
   const { signal } = controller;
   const params = { taskId: "t" };
   const waiting = client.request({ method: "tasks/result", params }, z.looseObject({}), { signal });
-  await vi.waitFor(() => expect(tasks.looks).toBeGreaterThanOrEqual(2), { timeout: 5_000 });
+  await waitFor(() => expect(tasks.looks).toBeGreaterThanOrEqual(2));
   controller.abort();
   await expect(waiting).rejects.toThrow();
   // The next request is served after the cancel was.

@@ -1,12 +1,13 @@
 /** Starts that surely cost nothing, while the database is away: they end as such, and are never taken for unknown. */
 
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { clock, follow } from "../../test/support/research-deps.ts";
 import { breakStore, error, NOT_SENT, openSender, TAKEN } from "../../test/support/sender.ts";
 import { rowOf } from "../../test/support/store-rows.ts";
 import { AppError } from "../errors.ts";
 import type { Database } from "../store/database.ts";
 import { START_LEASE_MS } from "./lease.ts";
+import { waitFor } from "../../test/support/wait-for.ts";
 
 /** The next transaction is committed, and nobody hears of it. */
 function answerLost(db: Database): Database {
@@ -32,7 +33,7 @@ test("P5 the end of a failed start is stored as soon as it can be, and is not ta
   // Longer than a start may take: what is not known to be free would now be unknown.
   await sender.research.clock.sleep(2 * START_LEASE_MS);
   follow({ ...sender.research, clock });
-  await vi.waitFor(async () => expect((await rowOf(sender.db, taskId)).status).not.toBe("pending"), 10_000);
+  await waitFor(async () => expect((await rowOf(sender.db, taskId)).status).not.toBe("pending"));
   expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "failed", error_code: error.code });
   expect(sender.research.freeStarts.size).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, type TestContext, vi } from "vitest";
+import { expect, test, type TestContext } from "vitest";
 import { onPostgres } from "../../test/support/databases.ts";
 import { FINISHED, follow, openStage, request, WORKING } from "../../test/support/research-deps.ts";
 import { insertAttempt, insertRun } from "../../test/support/store-rows.ts";
@@ -9,6 +9,7 @@ import { findResult } from "./result-store.ts";
 import { findRun } from "./run-store.ts";
 import { createRunner } from "./runner.ts";
 import { startResearch } from "./start.ts";
+import { waitFor } from "../../test/support/wait-for.ts";
 
 test("P5: an id that the database refuses is kept aside, its report saved and told, and the run ends as it should", async (t) => {
   const { directory, store, saved, told, refuseWrites, allowWrites, deps } = await openStage(t);
@@ -22,14 +23,11 @@ test("P5: an id that the database refuses is kept aside, its report saved and to
   if (started.kind === "started") await started.sending;
   expect(readFileSync(join(directory, "orphans.jsonl"), "utf8")).toContain(FINISHED.id);
   follow(research);
-  await vi.waitFor(() => expect(saved).toEqual(["# The whole report"]), 5_000);
+  await waitFor(() => expect(saved).toEqual(["# The whole report"]));
   expect(told).toEqual([`${started.taskId.slice(0, 8)}: saved to /somewhere/${started.taskId}.md`]);
   expect((await findRun(store.db, "local", started.taskId)).status).toBe("pending");
   await allowWrites();
-  await vi.waitFor(
-    async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"),
-    5_000,
-  );
+  await waitFor(async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"));
   expect((await findResult(store.db, started.taskId))?.report).toBe("# The whole report");
   expect(existsSync(join(directory, "orphans.jsonl"))).toBe(false);
   expect(saved).toHaveLength(1);
@@ -50,10 +48,7 @@ test("P5: an id that no file would take either is written as soon as the databas
   if (started.kind === "started") await started.sending;
   await allowWrites();
   follow({ ...research, stateDir: directory });
-  await vi.waitFor(
-    async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"),
-    5_000,
-  );
+  await waitFor(async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"));
 });
 
 test("P5: a run that was followed when the disk filled up is saved once and recorded later", async (t) => {
@@ -66,12 +61,9 @@ test("P5: a run that was followed when the disk filled up is saved once and reco
   follow(research);
   await refuseWrites();
   ready = true;
-  await vi.waitFor(() => expect(saved).toEqual(["# The whole report"]), 5_000);
+  await waitFor(() => expect(saved).toEqual(["# The whole report"]));
   await allowWrites();
-  await vi.waitFor(
-    async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"),
-    5_000,
-  );
+  await waitFor(async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"));
   expect(saved).toHaveLength(1);
 });
 
@@ -104,7 +96,7 @@ async function openRounds(t: TestContext) {
     const next = goOn ?? runner.start;
     goOn = undefined;
     next();
-    await vi.waitFor(() => expect(goOn).toBeDefined(), 10_000);
+    await waitFor(() => expect(goOn).toBeDefined());
   };
   /** There is something to write in the next round: the end of a start whose process is gone. */
   const refuse = async (): Promise<void> => {
@@ -151,6 +143,6 @@ test("P5: an id whose attempt the database does not know is kept in memory: it i
   const unsaved = { taskId: "elsewhere", attemptId: "unknown", query: "q", interactionId: "v1_paid" };
   research.unsaved.set("elsewhere", { ...unsaved, enableNotifications: false });
   follow(research);
-  await vi.waitFor(() => expect(looked).toContain("v1_paid"), 5_000);
+  await waitFor(() => expect(looked).toContain("v1_paid"));
   expect(research.unsaved.has("elsewhere")).toBe(true);
 });

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { FollowRequest } from "../gemini/agent.ts";
 import { openStage as openAgent, started } from "../../test/support/agent-stage.ts";
 import { onPostgres } from "../../test/support/databases.ts";
@@ -7,6 +7,7 @@ import { insertRun, rowOf } from "../../test/support/store-rows.ts";
 import { AppError } from "../errors.ts";
 import type { Database } from "../store/database.ts";
 import { createRunner } from "./runner.ts";
+import { waitFor } from "../../test/support/wait-for.ts";
 
 const SWEEP_MS = 5_000;
 
@@ -27,10 +28,10 @@ test("P2: one that is woken between two sweeps does not sleep past the next", as
   const deps = { ...stage.deps(), clock };
   const runner = createRunner({ deps, pollIntervalMs: 1_000, maxRps: 5, deliver: async () => 0 });
   runner.start();
-  await vi.waitFor(() => expect(slept).toEqual([SWEEP_MS]));
+  await waitFor(() => expect(slept).toEqual([SWEEP_MS]));
   now += 4_000;
   runner.wake();
-  await vi.waitFor(() => expect(slept).toEqual([SWEEP_MS, 1_000]));
+  await waitFor(() => expect(slept).toEqual([SWEEP_MS, 1_000]));
 });
 
 test("P2 P5: a claim whose answer was lost with the connection does not keep the run from being looked at", async (t) => {
@@ -51,10 +52,10 @@ test("P2 P5: a claim whose answer was lost with the connection does not keep the
     deliver: async () => 0,
   });
   runner.start();
-  await vi.waitFor(() => expect(sleepers).toHaveLength(1));
+  await waitFor(() => expect(sleepers).toHaveLength(1));
   expect(await rowOf(deps.db, "a")).toMatchObject({ status: "running_async", lease_owner: deps.processId });
   now += SWEEP_MS;
-  await vi.waitFor(
+  await waitFor(
     async () => {
       // It may have to wait for its turn, by a clock that is not this one.
       sleepers.at(-1)?.();
@@ -104,7 +105,7 @@ test("a stream that is no longer watched makes room for one that is (J3)", async
     runner.watch({ taskId: `task-${n}`, interactionId: `v1_${n}`, agent: "an-agent", createdAt: 0 });
   const leaves = Array.from({ length: 32 }, (_, n) => watch(n));
   // Each opening takes a permit of the rate, which PostgreSQL counts in real time.
-  await vi.waitFor(() => expect(open.size).toBe(32), 20_000);
+  await waitFor(() => expect(open.size).toBe(32));
   expect(watch(32)).toBeUndefined();
   const second = watch(0);
   leaves[0]?.();
@@ -123,8 +124,8 @@ test("P4: a pause of parts of a second, as Google asks for in the body of its an
   await insertRun(store.db, { task_id: "a", interaction_id, next_poll_at: 0, deadline_at: Number.MAX_SAFE_INTEGER });
   const began = onPostgres ? Date.now() : fastClock.now();
   createRunner({ deps: deps(google.agent), pollIntervalMs: 1_000, maxRps: 5, deliver: async () => 0 }).start();
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const { next_at } = await store.db.selectFrom("pace").select("next_at").executeTakeFirstOrThrow();
     expect(next_at - began).toBeGreaterThan(34_000);
-  }, 10_000);
+  });
 });

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { AppError } from "../errors.ts";
 import type { Begun } from "../gemini/agent.ts";
 import { clock, FINISHED, openStage, request, WORKING } from "../../test/support/research-deps.ts";
@@ -8,6 +8,7 @@ import { importOrphans, keepOrphan } from "./orphans.ts";
 import { resumeAgentRun } from "./resume.ts";
 import { findRun } from "./run-store.ts";
 import { startResearch } from "./start.ts";
+import { waitFor } from "../../test/support/wait-for.ts";
 
 const busy = (retryAfterMs: number): Begun => ({
   kind: "rate_limited",
@@ -28,7 +29,7 @@ test("I8 L1: a start that is cancelled while it waits to be tried again is not s
     },
   });
   const started = await startResearch(research, request);
-  await vi.waitFor(() => expect(posts).toBe(1));
+  await waitFor(() => expect(posts).toBe(1));
   const { taskId } = started;
   const run = await cancelRun(
     { db: stage.store.db, clock, agent: undefined, lookNow: () => {} },

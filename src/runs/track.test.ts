@@ -2,7 +2,7 @@ import { pricedBy } from "../costs/actual.ts";
 import { LIST_PRICES } from "../costs/prices.ts";
 /** A tracked run on a real database: what is told and stored of it, and what a store that refuses may cost. */
 
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { sharedFor } from "../../test/support/databases.ts";
 import { AppError } from "../errors.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -10,6 +10,7 @@ import { createLog } from "../platform/log.ts";
 import { openStore } from "../store/store.ts";
 import { findRun } from "./run-store.ts";
 import { type Finished, type TrackedRun, trackRun } from "./track.ts";
+import { waitFor } from "../../test/support/wait-for.ts";
 
 const START = { kind: "search", query: "a question", options: {}, owner: "local", client: undefined } as const;
 const DONE: Finished<string> = {
@@ -44,7 +45,7 @@ test("words: what the model chose to search for is cleaned before it is told or 
   let stored: string | undefined;
   await track(async (run) => {
     run.activity("Searching: \u001B]52;c;cm0gLXJm\u0007heat \u202Epumps");
-    stored = await vi.waitFor(
+    stored = await waitFor(
       async () => {
         const { currentAction } = await findRun(db, "local", run.taskId);
         expect(currentAction).toContain("Searching");

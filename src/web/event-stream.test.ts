@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { eventStream, type Outlet } from "./event-stream.ts";
+import { waitFor } from "../../test/support/wait-for.ts";
 
 const LARGE = "x".repeat(10_000);
 
@@ -30,7 +31,7 @@ test("A9 whoever does not read is told no more than is kept, and afterwards that
   for (let more = 0; more < 1_000; more += 1) expect(send(LARGE)).toBe(false);
   const reader = stream.getReader();
   await read(reader, said + 1);
-  await vi.waitFor(() => expect(caughtUp).toHaveBeenCalledTimes(1));
+  await waitFor(() => expect(caughtUp).toHaveBeenCalledTimes(1));
   expect(send(LARGE)).toBe(true);
   await reader.cancel();
 });

@@ -4,12 +4,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, type TestContext, vi } from "vitest";
+import { describe, expect, test, type TestContext } from "vitest";
 import type { StandinScenario } from "../../src/simulator/standin-cli.ts";
 import { type CliScene, openCliScene, roomsIn, SOON } from "../support/cli-scene.ts";
 import { isAlive } from "../support/processes.ts";
 import { BIN, type CallOptions, type RunningServer, type ToolResult } from "../support/server.ts";
 import { storedRun } from "../support/stored-run.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const QUERY = "What is new in heat pumps?";
 
@@ -46,7 +47,7 @@ async function reachChild(context: TestContext, scenario: StandinScenario, optio
     taskId = /task_id ([\w-]{36})/.exec(message)?.[1] ?? taskId;
   };
   const call = server.call("search", { query: QUERY }, { ...options, onProgress }).catch(() => undefined);
-  await vi.waitFor(() => expect(scene.children()).toHaveLength(1), SOON);
+  await waitFor(() => expect(scene.children()).toHaveLength(1), SOON);
   return {
     scene,
     server,
@@ -59,7 +60,7 @@ async function reachChild(context: TestContext, scenario: StandinScenario, optio
 async function millisecondsToLeave(server: RunningServer, leave: (server: RunningServer) => void): Promise<number> {
   const started = performance.now();
   leave(server);
-  await vi.waitFor(() => expect(isAlive(server.pid)).toBe(false), SOON);
+  await waitFor(() => expect(isAlive(server.pid)).toBe(false), SOON);
   return performance.now() - started;
 }
 
@@ -106,7 +107,7 @@ describe.concurrent("apart from that", () => {
     controller.abort();
     expect(await call).toBeUndefined();
     // The stubborn one has its 5 s before it is killed.
-    await vi.waitFor(() => expect(storedRun(scene.configDir, taskId)?.["status"]).not.toBe("running"), {
+    await waitFor(() => expect(storedRun(scene.configDir, taskId)?.["status"]).not.toBe("running"), {
       timeout: 8_000,
       interval: 20,
     });
@@ -158,7 +159,7 @@ describe.concurrent("apart from that", () => {
     expect((await next.call("search", { query: QUERY })).structured).toMatchObject({ success: true });
     expect(performance.now() - asked, "the dead server's slot is free").toBeLessThan(10_000);
     await scene.expectNothingLeft();
-    await vi.waitFor(() => {
+    await waitFor(() => {
       expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "failed", error_code: "INTERRUPTED" });
     }, SOON);
   });
@@ -167,7 +168,7 @@ describe.concurrent("apart from that", () => {
     const { scene, server, call } = await reachChild(context, { sleepMs: 300 });
     process.kill(server.pid, "SIGKILL");
     await call;
-    await vi.waitFor(() => expect(isAlive(scene.children()[0]?.pid ?? 0)).toBe(false), SOON);
+    await waitFor(() => expect(isAlive(scene.children()[0]?.pid ?? 0)).toBe(false), SOON);
   });
 });
 
@@ -199,7 +200,7 @@ test("A8 a client that no longer reads ends the server with its next word, and t
   context.onTestFinished(() => void server.kill("SIGKILL"));
   const exit = once(server, "exit");
   server.stdin.write(searchRequest(1, "the quick one") + searchRequest(2, "the slow one"));
-  await vi.waitFor(() => expect(scene.children()).toHaveLength(2), SOON);
+  await waitFor(() => expect(scene.children()).toHaveLength(2), SOON);
   server.stdout.destroy();
   expect(await exit).toEqual([0, null]);
   await scene.expectNothingLeft();

@@ -2,10 +2,11 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openScene } from "../support/scene.ts";
 import { ROOT } from "../support/server.ts";
 import { storedRun } from "../support/stored-run.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const SOON = { timeout: 10_000, interval: 10 };
@@ -135,7 +136,7 @@ describe("exit codes", () => {
   test("130: interrupted, in time, with the run marked as such", async (context) => {
     const scene = await openScene(context, { name: "hangs", tasks: { search: [{ fault: "hang" }] } });
     const { child, stderr, ended } = scene.startCommand(["search", QUERY]);
-    await vi.waitFor(() => expect(scene.gemini.ledger.count()).toBe(1), SOON);
+    await waitFor(() => expect(scene.gemini.ledger.count()).toBe(1), SOON);
     const interrupted = performance.now();
     child.kill("SIGINT");
     expect(await ended).toMatchObject({ code: 130, stdout: "" });

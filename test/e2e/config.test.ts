@@ -2,10 +2,11 @@
 
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, type TestContext, vi } from "vitest";
+import { describe, expect, test, type TestContext } from "vitest";
 import { keyFingerprint } from "../../src/simulator/ledger.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 import { temporaryDirectory, TEST_KEY } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const SOON = { timeout: 10_000, interval: 10 };
@@ -216,10 +217,10 @@ describe.concurrent("what an earlier process left", () => {
     writeFileSync(join(scene.configDir, "temp-invalid-output-by-hand.txt"), "whoever wrote it");
     mkdirSync(join(scene.configDir, "reports"));
     const first = await scene.server();
-    await vi.waitFor(() => expect(first.stderr()).toContain("[INFO] Cleaned up 3 orphaned temporary files."), SOON);
+    await waitFor(() => expect(first.stderr()).toContain("[INFO] Cleaned up 3 orphaned temporary files."), SOON);
     expect(correctionFiles(scene)).toEqual([]);
     const second = await scene.server();
-    await vi.waitFor(() => expect(second.stderr()).toContain("[INFO] Cleaned up 0 orphaned temporary files."), SOON);
+    await waitFor(() => expect(second.stderr()).toContain("[INFO] Cleaned up 0 orphaned temporary files."), SOON);
     expect(existsSync(join(scene.configDir, "reports"))).toBe(true);
   });
 
@@ -231,21 +232,21 @@ describe.concurrent("what an earlier process left", () => {
     });
     const holder = await scene.server();
     const call = holder.call("search", { query: QUERY }).catch(() => undefined);
-    await vi.waitFor(() => expect(scene.gemini.ledger.count("correct_json")).toBe(1), SOON);
+    await waitFor(() => expect(scene.gemini.ledger.count("correct_json")).toBe(1), SOON);
     // Its own tidying up must be over, or it would take what is left behind below.
-    await vi.waitFor(() => expect(holder.stderr()).toContain("Cleaned up 0"), SOON);
+    await waitFor(() => expect(holder.stderr()).toContain("Cleaned up 0"), SOON);
     const [held] = correctionFiles(scene);
     expect(held).toMatch(/\d{13}\.txt$/);
     writeFileSync(join(scene.configDir, "temp-invalid-output-1.txt"), "left behind");
 
     const second = await scene.server();
-    await vi.waitFor(() => expect(second.stderr()).toContain("Cleaned up 1 orphaned temporary file."), SOON);
+    await waitFor(() => expect(second.stderr()).toContain("Cleaned up 1 orphaned temporary file."), SOON);
     expect(correctionFiles(scene)).toEqual([held]);
 
     process.kill(holder.pid, "SIGKILL");
     await call;
     const third = await scene.server();
-    await vi.waitFor(() => expect(third.stderr()).toContain("Cleaned up 1 orphaned temporary file."), SOON);
+    await waitFor(() => expect(third.stderr()).toContain("Cleaned up 1 orphaned temporary file."), SOON);
     expect(correctionFiles(scene)).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from "vitest";
 import { type AskingOptions, askingClient } from "../support/asking-client.ts";
 import { openResearch, QUERY, SLOW, startRun } from "../support/research.ts";
 import type { Era } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const COMPLEX =
   "Compare the EV battery market in China, the US and Europe from 2015 to 2025: technology trends, market share of each manufacturer, and regulatory outlook.";
@@ -176,7 +177,7 @@ describe("a legacy client while its user thinks", () => {
     const client = await askingClient(context, scene, { era: "legacy", answer });
     const controller = new AbortController();
     const called = client.call(DEAR, { signal: controller.signal, onProgress: progress });
-    await vi.waitFor(() => expect(progress).toHaveBeenCalled(), { timeout: 10_000, interval: 10 });
+    await waitFor(() => expect(progress).toHaveBeenCalled(), { timeout: 10_000, interval: 10 });
     controller.abort(new Error("enough"));
     await expect(called).rejects.toThrow("enough");
     await gone.promise;

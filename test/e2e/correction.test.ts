@@ -2,9 +2,10 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openScene, type Scene } from "../support/scene.ts";
 import { untold } from "../support/leaves.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const ONCE = { JSON_MAX_RETRIES: "1" };
@@ -188,7 +189,7 @@ const SLOW_CORRECTION = {
 const SOON = { timeout: 10_000, interval: 5 };
 
 async function fileDuringCorrection(scene: Scene): Promise<string> {
-  await vi.waitFor(() => expect(correctionFiles(scene)).toHaveLength(1), SOON);
+  await waitFor(() => expect(correctionFiles(scene)).toHaveLength(1), SOON);
   return join(scene.configDir, correctionFiles(scene)[0] ?? "");
 }
 
@@ -202,7 +203,7 @@ describe.concurrent("the invalid output", () => {
     const file = await fileDuringCorrection(scene);
     expect(file).toMatch(/temp-invalid-output-\d{13}\.txt$/);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    await vi.waitFor(() => expect(readFileSync(file, "utf8")).toContain("Here is what I found."), SOON);
+    await waitFor(() => expect(readFileSync(file, "utf8")).toContain("Here is what I found."), SOON);
     expect((await call).structured["success"]).toBe(true);
     expect(scene.gemini.ledger.entries()[1]).toMatchObject({ kind: "correct_json", question: file });
     expect(existsSync(file)).toBe(false);
@@ -212,7 +213,7 @@ describe.concurrent("the invalid output", () => {
     const scene = await openScene(context, SLOW_CORRECTION);
     const server = await scene.server();
     const calls = [1, 2, 3].map((n) => server.call("search", { query: `${QUERY} (${n})` }));
-    await vi.waitFor(() => expect(correctionFiles(scene)).toHaveLength(3), SOON);
+    await waitFor(() => expect(correctionFiles(scene)).toHaveLength(3), SOON);
     for (const [index, { structured }] of (await Promise.all(calls)).entries()) {
       expect(structured["result"]).toContain(`(${index + 1})`);
     }
@@ -227,7 +228,7 @@ describe.concurrent("the invalid output", () => {
     const file = await fileDuringCorrection(scene);
     controller.abort();
     await expect(call).rejects.toThrow();
-    await vi.waitFor(() => expect(existsSync(file)).toBe(false), SOON);
+    await waitFor(() => expect(existsSync(file)).toBe(false), SOON);
     expect(linesOf(server.stderr(), "[ERROR]")).toEqual([]);
   });
 

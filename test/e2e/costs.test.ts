@@ -2,8 +2,9 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { openResearch, QUERY, type ResearchScene, startRun, untilStatus } from "../support/research.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const parsed = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 
@@ -81,11 +82,11 @@ test("the stored result of a research has its tokens, cost and duration (P6)", a
   const server = await scene.server();
   const task_id = await startRun(server);
   await untilStatus(server, task_id, "completed");
-  await vi.waitFor(() => {
+  await waitFor(() => {
     expect(storedMetadata(scene, task_id)).toMatchObject({
       duration_ms: expect.any(Number),
       tokens_used: { input: expect.any(Number), output: expect.any(Number) },
       cost_usd: expect.any(Number),
     });
-  }, 20_000);
+  });
 });

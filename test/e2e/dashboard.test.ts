@@ -4,13 +4,14 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "no
 import { createServer, type RequestListener } from "node:http";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openHttpScene, startHttpServer } from "../support/http-server.ts";
 import { destinationOf } from "../support/page-session.ts";
 import { ask } from "../support/raw-request.ts";
 import { openScene } from "../support/scene.ts";
 import { temporaryDirectory } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const LINK = /^(http:\/\/127\.0\.0\.1:\d+)(\/enter\/[\w-]{43}\S*)$/m;
 const RUN = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
@@ -33,7 +34,7 @@ function fakeBrowser(directory: string): { program: string; asked(): Promise<str
   const [program, seen] = [join(directory, "browser"), join(directory, "seen")];
   writeFileSync(program, `#!/bin/sh\nprintf '%s' "$1" > '${seen}.new' && mv '${seen}.new' '${seen}'\n`);
   chmodSync(program, 0o755);
-  return { program, asked: () => vi.waitFor(() => readFileSync(seen, "utf8"), { timeout: 20_000 }) };
+  return { program, asked: () => waitFor(() => readFileSync(seen, "utf8")) };
 }
 
 describe("A9 dashboard", () => {
@@ -198,7 +199,7 @@ describe("A9 dashboard", () => {
 test("A9 serve --open prints a link that works, goes on where no browser opens, and shows no token", async (context) => {
   const scene = await openHttpScene(context);
   const server = await scene.http({ args: ["--open"], env: { BROWSER: "none" } });
-  await vi.waitFor(() => expect(server.stderr()).toContain("Open the link yourself."), { timeout: 20_000 });
+  await waitFor(() => expect(server.stderr()).toContain("Open the link yourself."));
   const [, path = ""] = /The page: http:\/\/127\.0\.0\.1:\d+(\/enter\/\S+) \(good once/.exec(server.stderr()) ?? [];
   expect((await ask(server, { path, headers: HTML })).status).toBe(200);
   expect(server.stderr()).not.toContain(server.token);

@@ -1,10 +1,11 @@
 /** A deep search whose caller or process goes away in round 2: what was finished is never lost, and nothing runs on. */
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { isAlive } from "../support/processes.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 import type { CallOptions, RunningServer, ToolResult } from "../support/server.ts";
 import { storedRun } from "../support/stored-run.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 /** A8: what a server may take to leave when there is nothing to wait for. */
@@ -28,13 +29,13 @@ async function reachRound2(scene: Scene, options: CallOptions = {}): Promise<InR
     taskId = /task_id ([\w-]{36})/.exec(message)?.[1] ?? taskId;
   };
   const call = server.call("deep_search", { query: QUERY }, { ...options, onProgress }).catch(() => undefined);
-  await vi.waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), SOON);
+  await waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), SOON);
   return { server, taskId, call };
 }
 
 /** What a later client gets to see of the run once it is over. */
 async function readLater(server: RunningServer, taskId: string): Promise<Record<string, unknown>> {
-  return vi.waitFor(async () => {
+  return waitFor(async () => {
     const { isError, structured } = await server.call("get_research_results", { task_id: taskId });
     expect(isError).toBe(false);
     return structured;
@@ -79,7 +80,7 @@ describe.concurrent("in round 2", () => {
     controller.abort();
     expect(await call).toBeUndefined();
     expect(await readLater(server, taskId)).toMatchObject(round1("cancelled"));
-    await vi.waitFor(() => expect(scene.gemini.ledger.entries()[1]?.outcome).toBe("aborted"), SOON);
+    await waitFor(() => expect(scene.gemini.ledger.entries()[1]?.outcome).toBe("aborted"), SOON);
     expect(server.stderr()).not.toContain("Deep search round 3");
     expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "cancelled", error_code: "CANCELLED" });
   });
@@ -89,7 +90,7 @@ describe.concurrent("in round 2", () => {
     const { server, taskId, call } = await reachRound2(scene);
     const closed = performance.now();
     const closing = server.close();
-    await vi.waitFor(() => expect(isAlive(server.pid)).toBe(false), SOON);
+    await waitFor(() => expect(isAlive(server.pid)).toBe(false), SOON);
     expect(performance.now() - closed).toBeLessThan(LEAVES_WITHIN_MS);
     await Promise.all([closing, call]);
     expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "failed", error_code: "INTERRUPTED" });
@@ -100,7 +101,7 @@ describe.concurrent("in round 2", () => {
     const scene = await openScene(context, STUCK_IN_ROUND_2);
     const { taskId } = await reachRound2(scene);
     const other = await scene.server();
-    await vi.waitFor(() => expect(other.stderr()).toContain("Cleaned up 0"), SOON);
+    await waitFor(() => expect(other.stderr()).toContain("Cleaned up 0"), SOON);
     const { isError, structured } = await other.call("get_research_results", { task_id: taskId });
     expect(isError).toBe(true);
     expect(structured).toEqual({

@@ -2,10 +2,11 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { openPage } from "../support/page.ts";
 import { openResearch, QUERY, type ResearchScene, SLOW, startRun, untilStatus } from "../support/research.ts";
 import type { RunningServer } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const KEPT_FILES = "Files that were saved from it stay where they are.";
 
@@ -123,10 +124,10 @@ test("the page deletes its owner's runs only (T-2, T-5)", async (context) => {
   const ben = await scene.tokenOf("ben");
   const server = await scene.serve();
   const { body } = await server.post("/api/research", { query: QUERY, agreed: true }, ann);
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const run = await server.get(`/api/runs/${body.task_id}`, ann);
     expect(run.body).toMatchObject({ status: "completed", actions: ["delete"] });
-  }, 20_000);
+  });
   const foreign = await server.post(`/api/runs/${body.task_id}/delete`, {}, ben);
   expect(foreign).toMatchObject({ status: 404, body: { error: { code: "TASK_NOT_FOUND" } } });
   const own = await server.post(`/api/runs/${body.task_id}/delete`, { delete_at_google: true }, ann);
@@ -168,7 +169,7 @@ test("runs older than RESEARCH_KEEP_DAYS are deleted, in batches, and 0 keeps th
   expect(count()).toBe(61);
   const sweeper = await scene.server();
   await sweeper.call("list_research", {});
-  await vi.waitFor(() => expect(count()).toBe(1), { timeout: 20_000 });
+  await waitFor(() => expect(count()).toBe(1));
   expect(tablesWith(scene, "old-1")).toEqual([]);
   expect(tablesWith(scene, kept)).toContain("research_results");
 });

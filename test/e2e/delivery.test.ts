@@ -5,6 +5,7 @@ import type { ScenarioInput } from "../../src/simulator/scenario.ts";
 import { byAsking, byGivingUp, byProgress, byResuming, byTask, type LongRun, type Peer } from "../support/delivery.ts";
 import { type HttpScene, openHttpScene } from "../support/http-server.ts";
 import type { Era } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const PEERS: [Peer["door"], Era][] = [
   ["stdio", "legacy"],
@@ -78,7 +79,7 @@ describe.each(PEERS)("over %s, a %s client", (door, era) => {
     const peer = await connect(scene, door, era);
     ownTimers();
     const givenUp = byGivingUp(peer, runFor("given up"));
-    await vi.waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), { timeout: 30_000, interval: 50 });
+    await waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), { timeout: 30_000, interval: 50 });
     vi.advanceTimersByTime(LIMIT_MS);
     const delivery = await givenUp;
     expect(delivery).toMatchObject({ status: "cancelled", partial: true, lost: "Request timed out" });

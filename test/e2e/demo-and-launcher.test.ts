@@ -3,10 +3,11 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { basename, delimiter, join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { processesNaming } from "../support/processes.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 import { ROOT } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const SOON = { timeout: 10_000, interval: 20 };
@@ -38,18 +39,18 @@ describe.concurrent("demo", () => {
     // It has a Gemini of its own.
     expect(scene.gemini.ledger.count()).toBe(0);
     expect(readdirSync(TMPDIR)).toEqual([]);
-    await vi.waitFor(() => expect(processesNaming(TMPDIR)).toEqual([]), SOON);
+    await waitFor(() => expect(processesNaming(TMPDIR)).toEqual([]), SOON);
   });
 
   test("leaves nothing when it is interrupted either, exit 130", async (context) => {
     const scene = await openScene(context);
     const TMPDIR = ownTmp(scene);
     const { child, stderr, ended } = scene.startCommand(["demo"], { env: { TMPDIR } });
-    await vi.waitFor(() => expect(stderr()).toContain("Starting deep research"), SOON);
+    await waitFor(() => expect(stderr()).toContain("Starting deep research"), SOON);
     child.kill("SIGINT");
     expect((await ended).code).toBe(130);
     expect(readdirSync(TMPDIR)).toEqual([]);
-    await vi.waitFor(() => expect(processesNaming(TMPDIR)).toEqual([]), SOON);
+    await waitFor(() => expect(processesNaming(TMPDIR)).toEqual([]), SOON);
   });
 });
 
@@ -78,7 +79,7 @@ describe.skipIf(node === undefined).concurrent("the launcher on an old Node (ski
   test("passes a signal on", async (context) => {
     const scene = await openScene(context, { name: "hangs", tasks: { search: [{ fault: "hang" }] } });
     const { child, ended } = scene.startCommand(["search", QUERY], { node });
-    await vi.waitFor(() => expect(scene.gemini.ledger.count()).toBe(1), SOON);
+    await waitFor(() => expect(scene.gemini.ledger.count()).toBe(1), SOON);
     child.kill("SIGINT");
     expect((await ended).code).toBe(130);
   });

@@ -1,9 +1,10 @@
 /** Who goes away over HTTP: a modern client cancels by closing its stream, an older one by saying so. */
 
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type HttpClient, type HttpScene, openHttpScene } from "../support/http-server.ts";
 import type { CallOptions, ToolResult } from "../support/server.ts";
 import { storedRun } from "../support/stored-run.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const SOON = { timeout: 15_000, interval: 20 };
@@ -20,14 +21,14 @@ async function reachRound2(scene: HttpScene, { call }: HttpClient, options: Call
     taskId = /task_id ([\w-]{36})/.exec(message)?.[1] ?? taskId;
   };
   const called = call("deep_search", { query: QUERY }, { ...options, onProgress }).catch(() => undefined);
-  await vi.waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), SOON);
-  await vi.waitFor(() => expect(taskId).not.toBe(""), SOON);
+  await waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), SOON);
+  await waitFor(() => expect(taskId).not.toBe(""), SOON);
   return { taskId, call: called };
 }
 
 async function expectCancelled(scene: HttpScene, taskId: string): Promise<void> {
-  await vi.waitFor(() => expect(scene.gemini.ledger.entries()[1]?.outcome).toBe("aborted"), SOON);
-  await vi.waitFor(
+  await waitFor(() => expect(scene.gemini.ledger.entries()[1]?.outcome).toBe("aborted"), SOON);
+  await waitFor(
     () => expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "cancelled", error_code: "CANCELLED" }),
     SOON,
   );
@@ -83,7 +84,7 @@ test("A9 an older client whose connection drops does not cancel: the answer is s
   const http = await server.connect("legacy");
   const { taskId } = await reachRound2(scene, http, {});
   await http.close();
-  await vi.waitFor(() => expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "completed" }), {
+  await waitFor(() => expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "completed" }), {
     timeout: 30_000,
     interval: 50,
   });

@@ -1,10 +1,11 @@
 /** A server that is told to end ends in time, whatever is open: streams, kept connections, calls. */
 
 import { connect } from "node:net";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
 import { isAlive } from "../support/processes.ts";
 import { storedRun } from "../support/stored-run.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 /** A8. */
@@ -51,7 +52,7 @@ test.each(["modern", "legacy"] as const)("A8 G8 a %s client hears that its call 
   const http = await server.connect(era);
   const call = http.call("deep_search", { query: QUERY }, { onProgress: () => undefined });
   const answered = call.catch((error: unknown) => error);
-  await vi.waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), SOON);
+  await waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), SOON);
   expect(await millisecondsToLeave(server, "SIGTERM")).toBeLessThan(LEAVES_WITHIN_MS);
   const answer = await answered;
   expect(answer).toMatchObject({ isError: true, structured: { error: { code: "INTERRUPTED" } } });

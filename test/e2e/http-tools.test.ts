@@ -2,9 +2,10 @@
 
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openHttpScene } from "../support/http-server.ts";
 import type { Era } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const ERAS: Era[] = ["legacy", "modern"];
 const QUERY = "How do heat pumps perform in cold climates?";
@@ -142,7 +143,7 @@ test("A9 a modern call that wants no progress streams before its answer is there
     "x-accel-buffering": "no",
   });
   controller.abort();
-  await vi.waitFor(() => expect(scene.gemini.ledger.entries()[0]?.outcome).toBe("aborted"), { timeout: 15_000 });
+  await waitFor(() => expect(scene.gemini.ledger.entries()[0]?.outcome).toBe("aborted"));
 });
 
 test("A9 T5 ten clients of both eras at once each get their own answer", async (context) => {

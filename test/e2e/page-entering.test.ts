@@ -3,9 +3,10 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test, type TestContext, vi } from "vitest";
+import { describe, expect, test, type TestContext } from "vitest";
 import { openBrowser, openPage } from "../support/browser.ts";
 import { openHttpScene } from "../support/http-server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const NAME = "research.example";
 /** An address without TLS that is not this machine's own: a browser does not say there where it comes from. */
@@ -21,7 +22,7 @@ async function dashboard(context: TestContext) {
   const command = scene.startCommand(["dashboard", "--port", String(server.port)], {
     env: { MCP_AUTH_TOKEN: server.token, BROWSER: program },
   });
-  const address = await vi.waitFor(() => readFileSync(seen, "utf8"), { timeout: 20_000 });
+  const address = await waitFor(() => readFileSync(seen, "utf8"));
   return { server, command, address, file: fileURLToPath(address) };
 }
 

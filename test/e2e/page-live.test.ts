@@ -1,9 +1,10 @@
 /** The page's live stream over real HTTP: what is heard, across cuts, restarts, slow readers and the end of the server. */
 
 import { connect } from "node:net";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type LiveStream, openPage, type PageServer } from "../support/page.ts";
 import { QUERY, SLOW } from "../support/research.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 /** Long enough to be cut in the middle, short enough for a test: eight minutes in eight seconds. */
 const LIVELY = { speed: 60 };
@@ -131,11 +132,11 @@ test("A9 a reader that does not read for a while misses nothing of the story, an
     `GET /api/live?run=${taskId}&after=1000 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${server.token}\r\n\r\n`,
   );
   // The server has come as far as it can: what it says next goes nowhere.
-  await vi.waitFor(async () => expect((await server.get("/api/runs")).status).toBe(200), SOON);
+  await waitFor(async () => expect((await server.get("/api/runs")).status).toBe(200), SOON);
   let text = "";
   socket.setEncoding("utf8").on("data", (piece: string) => (text += piece));
   socket.resume();
-  await vi.waitFor(() => expect(text).toContain('"id":"e6000"'), SOON);
+  await waitFor(() => expect(text).toContain('"id":"e6000"'), SOON);
   // The run goes on meanwhile, and may have said more.
   const seqs = [...text.matchAll(/"id":"e(\d+)"/g)].map((match) => Number(match[1])).filter((seq) => seq <= 6_000);
   expect(seqs).toEqual(Array.from({ length: 5_000 }, (_, index) => 1_001 + index));

@@ -1,9 +1,10 @@
 /** Several servers on one config directory: however many searches come at once, the machine runs few Gemini CLI children. */
 
-import { expect, test, type TestContext, vi } from "vitest";
+import { expect, test, type TestContext } from "vitest";
 import { type CliScene, openCliScene, SOON } from "../support/cli-scene.ts";
 import type { Era, RunningServer } from "../support/server.ts";
 import { storedRun } from "../support/stored-run.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const WAITING = /^Waiting for a free Gemini CLI slot/;
 
@@ -83,7 +84,7 @@ async function holdAllSlots(context: TestContext): Promise<Held> {
   for (const hand of ["left", "right"]) {
     holder.call("search", { query: `Please hold this slot, ${hand} hand` }).catch(() => undefined);
   }
-  await vi.waitFor(() => expect(scene.children()).toHaveLength(2), SOON);
+  await waitFor(() => expect(scene.children()).toHaveLength(2), SOON);
   return { scene, holder, other };
 }
 
@@ -102,7 +103,7 @@ async function startWaiting(server: RunningServer, signal?: AbortSignal): Promis
     )
     .then(({ structured }) => structured)
     .catch(() => undefined);
-  await vi.waitFor(() => expect(messages).toContainEqual(expect.stringMatching(WAITING)), SOON);
+  await waitFor(() => expect(messages).toContainEqual(expect.stringMatching(WAITING)), SOON);
   return { taskId: /task_id ([\w-]{36})/.exec(messages[0] ?? "")?.[1] ?? "", call };
 }
 
@@ -130,7 +131,7 @@ test("C9 A8 whoever gives up waiting never starts a child", async (context) => {
   const controller = new AbortController();
   const cancelled = await startWaiting(other, controller.signal);
   controller.abort();
-  await vi.waitFor(() => {
+  await waitFor(() => {
     expect(storedRun(scene.configDir, cancelled.taskId)).toMatchObject({ status: "cancelled" });
   }, SOON);
   const interrupted = await startWaiting(other);

@@ -1,10 +1,11 @@
 /** `cancel_research` through the front door: every kind of run, from any process, with and without Google's word. */
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { untold } from "../support/leaves.ts";
 import { openResearch, QUERY, type ResearchScene, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
 import { openScene } from "../support/scene.ts";
 import type { RunningServer, ToolResult } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const UNCONFIRMED =
   "The run is cancelled here. Google has not confirmed it; if its report arrives all the same it was paid for and will be kept.";
@@ -29,7 +30,7 @@ function savePartial(scene: ResearchScene, task_id: string): void {
 }
 
 test("L1 L2 R5 stops a run of another process, here and at Google, in exactly this shape", async (context) => {
-  const scene = await openResearch(context, SLOW);
+  const scene = await openResearch(context, { ...SLOW, usage_after_ms: 60_000 });
   const [starter, canceller] = [await scene.server(), await scene.server()];
   const task_id = await startRun(starter);
   const first = await cancel(canceller, task_id);
@@ -144,10 +145,9 @@ describe.concurrent("without Google's word", () => {
     expect(Date.now() - began).toBeLessThan(7_000);
     expect(structured).toMatchObject({ status: "cancelled", confirmed: false, message: UNCONFIRMED });
     const until = (await statusOf(server, task_id))["elapsed_minutes"];
-    await vi.waitFor(
-      async () => expect((await cancel(server, task_id)).structured).toMatchObject({ confirmed: true }),
-      { timeout: 10_000 },
-    );
+    await waitFor(async () => expect((await cancel(server, task_id)).structured).toMatchObject({ confirmed: true }), {
+      timeout: 10_000,
+    });
     const after = await statusOf(server, task_id);
     expect(after).toMatchObject({ status: "cancelled", elapsed_minutes: until });
     expect(after).not.toHaveProperty("error");
@@ -207,7 +207,7 @@ describe.concurrent("without Google's word", () => {
     // Opens what the first call of a process opens, so that the next are quick.
     await server.call("list_research", {});
     const started = server.call("start_deep_research", { query: QUERY });
-    const { task_id } = await vi.waitFor(
+    const { task_id } = await waitFor(
       async () => {
         const { runs } = (await server.call("list_research", { status: "pending" })).structured;
         expect(runs).toHaveLength(1);
@@ -239,7 +239,7 @@ describe("from elsewhere", () => {
     const scene = await openScene(context, { name: "hangs", tasks: { [task]: [{ fault: "hang" }] } });
     const [worker, canceller] = [await scene.server(), await scene.server()];
     const call = worker.call(tool, { query: QUERY });
-    await vi.waitFor(() => expect(scene.gemini.ledger.countByKind()[task]).toBe(1), { timeout: 10_000 });
+    await waitFor(() => expect(scene.gemini.ledger.countByKind()[task]).toBe(1));
     const { runs } = (await canceller.call("list_research", { status: "running" })).structured;
     const task_id: string = runs[0].task_id;
     const { structured } = await cancel(canceller, task_id);

@@ -2,10 +2,11 @@
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startSimulator } from "../../src/simulator/server.ts";
 import { type Interactions, openResearch, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
 import { temporaryDirectory } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const RESULTS = "get_research_results";
 const WHY_PARTIAL = (message: string): string =>
@@ -58,7 +59,7 @@ describe("Google's word", () => {
     const sleeping = await startRun(server, "Second question");
     await untilStatus(server, cancelled, "cancelled");
     const [, second] = scene.gemini.ledger.acceptedStarts();
-    await vi.waitFor(() => expect(scene.gemini.ledger.trafficOf(second?.id ?? "").looks.length).toBeGreaterThan(3));
+    await waitFor(() => expect(scene.gemini.ledger.trafficOf(second?.id ?? "").looks.length).toBeGreaterThan(3));
     expect(await statusOf(server, sleeping)).toMatchObject({ status: "running_async" });
     const { structured } = await server.call(RESULTS, { task_id: sleeping });
     expect(structured).toMatchObject({
@@ -99,7 +100,7 @@ describe.concurrent("what holds it up", () => {
         scene.sql("update research_tasks set next_poll_at = 0, current_action = null");
         const second = await scene.server({ env: { GEMINI_API_KEY } });
         await second.call("resume_research", { task_id });
-        await vi.waitFor(
+        await waitFor(
           async () =>
             expect(await statusOf(second, task_id)).toMatchObject({
               status: "running_async",
@@ -128,7 +129,7 @@ describe.concurrent("what holds it up", () => {
     const second = await scene.server({ env: { GOOGLE_GEMINI_BASE_URL: elsewhere.gemini.url } });
     await second.call("resume_research", { task_id });
     const current_action = `Waiting: it was started at ${scene.gemini.url}; set GOOGLE_GEMINI_BASE_URL to that to collect it`;
-    await vi.waitFor(async () => expect(await statusOf(second, task_id)).toMatchObject({ current_action }), 10_000);
+    await waitFor(async () => expect(await statusOf(second, task_id)).toMatchObject({ current_action }));
   });
 
   test("P4 a network that was lost and is back goes unnoticed but for a word in the status", async (context) => {
@@ -141,7 +142,7 @@ describe.concurrent("what holds it up", () => {
     const server = await scene.server({ env: { GOOGLE_GEMINI_BASE_URL: gemini.url } });
     const task_id = await startRun(server);
     await gemini.close();
-    await vi.waitFor(
+    await waitFor(
       async () =>
         expect(await statusOf(server, task_id)).toMatchObject({
           status: "running_async",
@@ -151,7 +152,7 @@ describe.concurrent("what holds it up", () => {
     );
     const back = await startSimulator({ stateFile, scenario, port: Number(new URL(gemini.url).port) });
     context.onTestFinished(() => back.close());
-    await vi.waitFor(
+    await waitFor(
       async () => expect((await statusOf(server, task_id))["current_action"]).not.toContain("cannot be reached"),
       { timeout: 10_000 },
     );
@@ -174,9 +175,9 @@ describe.concurrent("what holds it up", () => {
         .flatMap(({ id }) => scene.gemini.ledger.trafficOf(id).looks)
         .toSorted((a, b) => a - b);
     const limited = (): number => scene.gemini.ledger.interactionRequests()["get http-429"] ?? 0;
-    await vi.waitFor(() => expect(limited()).toBeGreaterThan(0), { timeout: 10_000, interval: 5 });
+    await waitFor(() => expect(limited()).toBeGreaterThan(0), { timeout: 10_000, interval: 5 });
     const at = Date.now();
-    await vi.waitFor(() => expect(looks().at(-1)).toBeGreaterThan(at + 1_000), { timeout: 10_000 });
+    await waitFor(() => expect(looks().at(-1)).toBeGreaterThan(at + 1_000));
     // A look that was on its way may still arrive.
     expect(looks().filter((time) => time > at + 150 && time < at + 1_900)).toEqual([]);
   });

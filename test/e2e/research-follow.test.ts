@@ -1,7 +1,7 @@
 /** Following a research: what its status says while it works, and what is stored however it ends. */
 
 import { inflateRawSync } from "node:zlib";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readInteraction } from "../../src/gemini/interaction-reader.ts";
 import { untold } from "../support/leaves.ts";
 import {
@@ -14,6 +14,7 @@ import {
   statusOf,
   untilStatus,
 } from "../support/research.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const RESULTS = "get_research_results";
@@ -49,7 +50,7 @@ describe("check_research_status", () => {
     const server = await scene.server({ env: { RESEARCH_POLL_INTERVAL_MS: "600000" } });
     const task_id = await startRun(server);
     const [run] = scene.gemini.ledger.acceptedStarts();
-    await vi.waitFor(() => expect(scene.gemini.ledger.trafficOf(run?.id ?? "").looks).toHaveLength(1));
+    await waitFor(() => expect(scene.gemini.ledger.trafficOf(run?.id ?? "").looks).toHaveLength(1));
     const requests = scene.gemini.ledger.interactionRequests();
     const { structured, text } = await server.call("check_research_status", { task_id });
     expect(structured).toEqual({
@@ -82,7 +83,7 @@ describe("check_research_status", () => {
     const server = await scene.server();
     const task_id = await startRun(server);
     const seen: Awaited<ReturnType<typeof statusOf>>[] = [];
-    await vi.waitFor(
+    await waitFor(
       async () => {
         seen.push(await statusOf(server, task_id));
         expect(seen.at(-1)?.["status"]).toBe("completed");
@@ -119,7 +120,7 @@ describe("check_research_status", () => {
       expect(events("thought")).toEqual(told?.thoughts);
       expect(events("search")).toEqual(told?.searches.map((query) => `Searching: ${query}`));
     };
-    await vi.waitFor(isWhole, { timeout: 10_000 });
+    await waitFor(isWhole);
   });
 
   test("J3 says since when nothing was heard, however often it looked, and stops when it hears again", async (context) => {
@@ -131,7 +132,7 @@ describe("check_research_status", () => {
     const looks = (): number => scene.gemini.ledger.trafficOf(run?.id ?? "").looks.length;
     scene.sql("update research_tasks set last_event_at = ?, created_at = ?", since, since);
     const before = looks();
-    await vi.waitFor(() => expect(looks()).toBeGreaterThan(before + 2));
+    await waitFor(() => expect(looks()).toBeGreaterThan(before + 2));
     expect(await statusOf(server, task_id)).toMatchObject({ stalled_since: new Date(since).toISOString() });
     scene.gemini.skip(8 * 60_000);
     expect(await untilStatus(server, task_id, "completed")).not.toHaveProperty("stalled_since");
@@ -240,10 +241,10 @@ describe("a finished research", () => {
     };
     // A look that finds none yet is not the last one.
     await lookNow("Second question");
-    await vi.waitFor(() => expect(due() - Date.now()).toBeGreaterThan(10_000), { timeout: 10_000 });
+    await waitFor(() => expect(due() - Date.now()).toBeGreaterThan(10_000));
     scene.gemini.skip(100_000);
     await lookNow("Third question");
-    await vi.waitFor(
+    await waitFor(
       async () => {
         const { metadata } = (await server.call(RESULTS, { task_id })).structured;
         expect(metadata).toMatchObject({ usage_final: true, cost_usd: expect.any(Number) });

@@ -1,7 +1,8 @@
 /** Answers of Google that are odd, through the built server: each run ends as it should, and none stops another. */
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Interactions, openResearch, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const RESULTS = "get_research_results";
 
@@ -47,7 +48,7 @@ describe("an answer", () => {
     const server = await scene.server();
     const task_id = await startRun(server);
     const [run] = scene.gemini.ledger.acceptedStarts();
-    await vi.waitFor(() => expect(scene.gemini.ledger.trafficOf(run?.id ?? "").looks.length).toBeGreaterThan(2));
+    await waitFor(() => expect(scene.gemini.ledger.trafficOf(run?.id ?? "").looks.length).toBeGreaterThan(2));
     expect(await statusOf(server, task_id)).toMatchObject({ status: "running_async" });
     scene.play({ duration_ms: 0 });
     await untilStatus(server, task_id, "completed");

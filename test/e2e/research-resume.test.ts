@@ -3,10 +3,11 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openResearch, QUERY, type ResearchScene, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
 import { openScene } from "../support/scene.ts";
 import type { RunningServer, ToolResult } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const resume = (server: RunningServer, task_id: string, more: object = {}): Promise<ToolResult> =>
   server.call("resume_research", { task_id, ...more });
@@ -228,14 +229,14 @@ describe("an interrupted deep_search", () => {
     const stop = new AbortController();
     const servers = await Promise.all([scene.server(), scene.server()]);
     const lost = servers[0].call("deep_search", { query: QUERY }, { signal: stop.signal }).catch(() => "lost");
-    await vi.waitFor(() => expect(scene.gemini.ledger.countByKind()).toMatchObject({ verify: 1 }), { timeout: 10_000 });
+    await waitFor(() => expect(scene.gemini.ledger.countByKind()).toMatchObject({ verify: 1 }));
     stop.abort();
     await lost;
-    const [parent] = await vi.waitFor(() => {
+    const [parent] = await waitFor(() => {
       const runs = scene.sql<{ task_id: string }>("select task_id from research_tasks where status = 'cancelled'");
       expect(runs).toHaveLength(1);
       return runs;
-    }, 10_000);
+    });
     // Many at once, so that some meet.
     const parents = Array.from({ length: 12 }, () => crypto.randomUUID());
     const columns = (table: string): string =>
@@ -279,7 +280,7 @@ describe("an interrupted deep_search", () => {
       )
       .catch(() => "lost");
     const asked = (times: number): Promise<void> =>
-      vi.waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(times), { timeout: 15_000 });
+      waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(times));
     await asked(1);
     stop.abort();
     await lost;
@@ -302,7 +303,7 @@ describe("an interrupted deep_search", () => {
     const scene = await openScene(context, { name: "dies", tasks: { verify: [{ fault: "hang" }] } });
     const first = await scene.server();
     const lost = first.call("deep_search", { query: QUERY, max_iterations: 4 }).catch(() => "lost");
-    await vi.waitFor(() => expect(scene.gemini.ledger.countByKind()).toMatchObject({ verify: 1 }), { timeout: 10_000 });
+    await waitFor(() => expect(scene.gemini.ledger.countByKind()).toMatchObject({ verify: 1 }));
     process.kill(first.pid, "SIGKILL");
     await lost;
 

@@ -3,8 +3,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const INTERVAL_MS = 400;
 /** The pace is spread by a tenth. */
@@ -85,7 +86,7 @@ describe("without a client", () => {
     const runs = [await startRun(server, "First question"), await startRun(server, "Second question")];
     await server.close();
     const worker = scene.startCommand(["worker", "--until-idle"]);
-    await vi.waitFor(() => expect(worker.stderr()).toContain("[INFO] Following 2 unfinished research runs."), 10_000);
+    await waitFor(() => expect(worker.stderr()).toContain("[INFO] Following 2 unfinished research runs."));
     await sleep(1_500);
     expect(worker.child.exitCode).toBeNull();
     scene.gemini.skip(8 * 60_000);

@@ -1,8 +1,9 @@
 /** Clients that listen hear of what other processes do: a start, its progress, its end, and nothing more. */
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openResearch, type ResearchScene, SLOW, startRun, untilStatus } from "../support/research.ts";
 import type { Era, RunningServer } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const PATIENCE = { timeout: 20_000, interval: 25 };
 
@@ -39,7 +40,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     const ear = earOf(listener);
     await listen(listener, era, ["research://runs"]);
     const task_id = await startRun(worker);
-    await vi.waitFor(() => {
+    await waitFor(() => {
       expect(ear.uris).toContain("research://runs");
       expect(ear.lists).toBe(1);
     }, PATIENCE);
@@ -49,7 +50,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     await listen(listener, era, [run, report]);
     ear.uris = [];
     finishAll(scene);
-    await vi.waitFor(() => {
+    await waitFor(() => {
       expect(ear.uris).toEqual(expect.arrayContaining(["research://runs", run, report]));
       expect(ear.lists).toBeGreaterThan(1);
     }, PATIENCE);
@@ -74,7 +75,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     await untilStatus(worker, dropped, "completed");
     await untilStatus(worker, kept, "completed");
     // Both are done in the store: a look that tells of one would tell of the other.
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { structured } = await worker.call("list_research", { status: "completed" });
       expect(structured["runs"]).toHaveLength(2);
       expect(ear.lists).toBeGreaterThan(0);
@@ -82,7 +83,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     }, PATIENCE);
     const { lists } = ear;
     await startRun(worker, "Third question");
-    await vi.waitFor(() => expect(ear.lists).toBeGreaterThan(lists), PATIENCE);
+    await waitFor(() => expect(ear.lists).toBeGreaterThan(lists), PATIENCE);
     expect(new Set(ear.uris)).toEqual(new Set([`research://runs/${kept}`]));
   });
 });
@@ -93,7 +94,7 @@ test("an older client that has read the list hears that it changed; one that nev
   const [ear, deaf] = [earOf(reader), earOf(stranger)];
   await reader.client.listResources();
   await startRun(worker);
-  await vi.waitFor(() => expect(ear.lists).toBeGreaterThan(0), PATIENCE);
+  await waitFor(() => expect(ear.lists).toBeGreaterThan(0), PATIENCE);
   expect(ear.uris).toEqual([]);
   expect(deaf).toEqual({ uris: [], lists: 0 });
 });
@@ -120,6 +121,6 @@ test("A2 a server that somebody listens to still leaves when its client does", a
     const server = await scene.server({ era });
     await listen(server, era, ["research://runs"]);
     await server.close();
-    await vi.waitFor(() => expect(() => process.kill(server.pid, 0)).toThrow("ESRCH"), PATIENCE);
+    await waitFor(() => expect(() => process.kill(server.pid, 0)).toThrow("ESRCH"), PATIENCE);
   }
 });

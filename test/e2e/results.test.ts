@@ -2,10 +2,11 @@
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { untold } from "../support/leaves.ts";
 import { openScene } from "../support/scene.ts";
 import type { RunningServer } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -137,10 +138,10 @@ describe("get_research_results", () => {
     const server = await scene.server();
     const controller = new AbortController();
     const call = server.call("search", { query: QUERY }, { signal: controller.signal });
-    await vi.waitFor(() => expect(scene.gemini.ledger.count()).toBe(1), { timeout: 10_000 });
+    await waitFor(() => expect(scene.gemini.ledger.count()).toBe(1));
     controller.abort();
     await expect(call).rejects.toThrow();
-    const runs = await vi.waitFor(async () => {
+    const runs = await waitFor(async () => {
       const { structured } = await server.call("list_research", { status: "cancelled" });
       expect(structured["runs"]).toHaveLength(1);
       return structured["runs"];

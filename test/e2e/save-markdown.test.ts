@@ -2,10 +2,11 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { untold } from "../support/leaves.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 import type { RunningServer } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const UNKNOWN_ID = "11111111-2222-4333-8444-555555555555";
@@ -95,11 +96,11 @@ describe("save_research_to_markdown", () => {
     const stop = new AbortController();
     const lost = server.call("deep_search", { query: QUERY }, { signal: stop.signal }).catch(() => undefined);
     const output_dir = join(scene.configDir, "reports");
-    const run = await vi.waitFor(async () => {
+    const run = await waitFor(async () => {
       const [found] = (await server.call("list_research", {})).structured["runs"];
       expect(scene.gemini.ledger.count()).toBeGreaterThan(1);
       return found as { task_id: string };
-    }, 20_000);
+    });
     const { task_id } = run;
     const early = await server.call("save_research_to_markdown", { task_id, output_dir });
     expect(early.isError).toBe(true);
@@ -108,11 +109,11 @@ describe("save_research_to_markdown", () => {
 
     stop.abort();
     await lost;
-    const saved = await vi.waitFor(async () => {
+    const saved = await waitFor(async () => {
       const late = await server.call("save_research_to_markdown", { task_id, output_dir });
       expect(late.isError).toBe(false);
       return late.structured;
-    }, 20_000);
+    });
     expect(saved).toMatchObject({ partial: true, status: "cancelled" });
     expect(readFileSync(saved["file_path"], "utf8").split("\n")[0]).toContain("PARTIAL");
   });

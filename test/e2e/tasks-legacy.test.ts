@@ -1,11 +1,12 @@
 /** Tasks of 2025-11-25: asked for with the call, followed with tasks/get, fetched with a tasks/result that waits. */
 
 import { resultFromTaskOutcome } from "@modelcontextprotocol/ext-tasks/client";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openResearch, QUERY, SLOW } from "../support/research.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 import type { RunningServer } from "../support/server.ts";
 import { openTasks, type RawAnswer, resultOf, settled, taskOf, type Tasks } from "../support/tasks.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const SOON = { timeout: 15_000, interval: 25 };
 /** RESEARCH_KEEP_DAYS. */
@@ -47,7 +48,7 @@ describe("through the official tasks client", () => {
     const scene = await openResearch(context, SLOW);
     const first = await start(scene);
     const taskId = await taskOf(first.tasks, "start_deep_research", { query: QUERY });
-    await vi.waitFor(() => expect(scene.accepted()).toBe(1), SOON);
+    await waitFor(() => expect(scene.accepted()).toBe(1), SOON);
     await first.server.close();
     const { tasks } = await start(scene);
     const waiting = tasks.session.task(taskId).result();

@@ -3,11 +3,12 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openResearch, QUERY, SLOW } from "../support/research.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 import { BIN, ROOT, type RunningServer, type ToolResult } from "../support/server.ts";
 import { EXTENSION, envelope, openTasks, resultOf, settled, taskOf, type Tasks } from "../support/tasks.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const MODERN = { era: "modern" as const };
 const SOON = { timeout: 15_000, interval: 25 };
@@ -18,7 +19,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** A state of the task that the test waits for. */
 const untilTask = (tasks: Tasks, taskId: string, status: string) =>
-  vi.waitFor(async () => {
+  waitFor(async () => {
     const { result } = await tasks.raw("tasks/get", { taskId });
     expect(result).toMatchObject({ taskId, status });
     return result ?? {};
@@ -145,7 +146,7 @@ describe("a search as a task", () => {
     const scene = await openScene(context, stuck);
     const first = await start(scene);
     const taskId = await taskOf(first.tasks, "deep_search", { query: QUERY });
-    await vi.waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), SOON);
+    await waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), SOON);
     process.kill(first.server.pid, "SIGKILL");
     const { server, tasks } = await start(scene);
     const { result } = await untilTask(tasks, taskId, "completed");
@@ -197,7 +198,7 @@ describe("a research as a task", () => {
     const execution = await first.session.callTool("start_deep_research", { query: QUERY, model: OLD_AGENT });
     if (execution.kind !== "task") throw new Error("No task.");
     const reference = execution.serializeReference();
-    await vi.waitFor(() => expect(scene.accepted()).toBe(1), SOON);
+    await waitFor(() => expect(scene.accepted()).toBe(1), SOON);
     await execution.detach();
     const { taskId } = reference;
     expect((await first.raw("tasks/get", { taskId })).result).toMatchObject({
@@ -244,7 +245,7 @@ describe("a research as a task", () => {
     const { tasks } = await start(scene);
     const taskId = await taskOf(tasks, "start_deep_research", { query: QUERY });
     expect(await taskOf(tasks, "start_deep_research", { query: QUERY })).toBe(taskId);
-    await vi.waitFor(() => expect(scene.posts()).toBe(1), SOON);
+    await waitFor(() => expect(scene.posts()).toBe(1), SOON);
     expect(scene.sql("select count(*) as runs from research_tasks")).toEqual([{ runs: 1 }]);
   });
 
@@ -263,11 +264,11 @@ describe("a research as a task", () => {
     const scene = await openResearch(context, { ...SLOW, cancel_ignored: true });
     const { server, tasks } = await start(scene);
     const taskId = await taskOf(tasks, "start_deep_research", { query: QUERY });
-    await vi.waitFor(() => expect(scene.accepted()).toBe(1), SOON);
+    await waitFor(() => expect(scene.accepted()).toBe(1), SOON);
     expect(await tasks.raw("tasks/cancel", { taskId })).toHaveProperty("result");
     await untilTask(tasks, taskId, "cancelled");
     scene.gemini.skip(8 * 60_000);
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { structured } = await server.call("check_research_status", { task_id: taskId });
       expect(structured).toMatchObject({ status: "completed" });
     }, SOON);

@@ -1,8 +1,9 @@
 /** A handful of cells of the fault matrix through the built server, as its users meet them. */
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { peakMemory } from "../support/processes.ts";
 import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 describe.concurrent("the fault matrix on the built server", () => {
   test("I8 T9 redirect × create: not followed, START_UNKNOWN after one request", async (context) => {
@@ -31,7 +32,7 @@ describe.concurrent("the fault matrix on the built server", () => {
     const scene = await openResearch(context, { ...SLOW, get: [{ fault: "html-200" }] });
     const server = await scene.server();
     const taskId = await startRun(server);
-    await vi.waitFor(
+    await waitFor(
       async () =>
         expect((await statusOf(server, taskId))["current_action"]).toBe("Google cannot be reached; trying again"),
       { timeout: 15_000 },
@@ -46,7 +47,7 @@ describe.concurrent("the fault matrix on the built server", () => {
     expect(structured).toMatchObject({ status: "cancelled", confirmed: false });
     scene.play(SLOW);
     const confirmed = "select cancel_confirmed as confirmed from research_tasks where task_id = ?";
-    await vi.waitFor(() => expect(scene.sql(confirmed, task_id)).toEqual([{ confirmed: 1 }]), { timeout: 15_000 });
+    await waitFor(() => expect(scene.sql(confirmed, task_id)).toEqual([{ confirmed: 1 }]));
     expect(scene.posts()).toBe(1);
   });
 });

@@ -5,10 +5,10 @@ import type { Answer } from "../support/research-kill-life.ts";
 import { type KillWorld, openKillWorld, seeded } from "../support/research-kill-world.ts";
 import { inLanes, inTurn } from "./lanes.ts";
 
-const WINDOW_MS = 1_500;
 /** Half of the runs end this close to the end of the window, before or after it. */
 const CLOSE_MS = 250;
 const PROCESSES = 4;
+const AT_ONCE = 5 * PROCESSES;
 /** The simulator's time and ours are whole milliseconds. */
 const ROUNDING_MS = 5;
 
@@ -25,35 +25,46 @@ interface Told {
   at: number;
 }
 
-export async function tellModesApart({ starts, seed }: { starts: number; seed: number }): Promise<ModeVerdict> {
+interface ModeOptions {
+  starts: number;
+  seed: number;
+  /** Long enough that a run can be told within it on the machine that measures. */
+  windowMs?: number;
+}
+
+export async function tellModesApart({ starts, seed, windowMs = 1_500 }: ModeOptions): Promise<ModeVerdict> {
   const random = seeded(seed);
   const durations = Array.from({ length: starts }, (_, n) =>
-    Math.round(n % 2 === 0 ? random() * 2 * WINDOW_MS : WINDOW_MS + (random() * 2 - 1) * CLOSE_MS),
+    Math.round(n % 2 === 0 ? random() * 2 * windowMs : windowMs + (random() * 2 - 1) * CLOSE_MS),
   );
   const create = durations.map((duration_ms) => ({ life: { duration_ms } }));
   const world = await openKillWorld({
     seed,
     build: "dist",
     scenario: { name: "window", interactions: { speed: 1, create } },
-    env: { RESEARCH_SYNC_WINDOW_MS: String(WINDOW_MS) },
+    env: { RESEARCH_SYNC_WINDOW_MS: String(windowMs) },
   });
   try {
     const lives = Array.from({ length: PROCESSES }, () => world.begin());
     const told: Told[] = [];
-    await inLanes(starts, 5 * PROCESSES, async (n, lane) => {
+    await inLanes(starts, AT_ONCE, async (n, lane) => {
       const answer = await inTurn(lives, lane).call("start_deep_research", { query: `Question ${n} about windows` });
       told.push({ answer, at: Date.now() });
     });
     for (const life of lives) life.closeStdin();
     await Promise.all(lives.map((life) => life.ended));
     await drain(world);
-    return judgeModes(world, told, durations);
+    return judgeModes(world, told, { durations, windowMs });
   } finally {
     await world.close();
   }
 }
 
-function judgeModes(world: KillWorld, told: Told[], durations: number[]): ModeVerdict {
+function judgeModes(
+  world: KillWorld,
+  told: Told[],
+  { durations, windowMs }: { durations: number[]; windowMs: number },
+): ModeVerdict {
   const rows = world.query<{ task_id: string; mode: string; status: string; interaction_id: string }>(
     "select task_id, mode, status, interaction_id from research_tasks",
   );
@@ -62,7 +73,7 @@ function judgeModes(world: KillWorld, told: Told[], durations: number[]): ModeVe
   const google = new Map(
     world.gemini.ledger
       .acceptedStarts()
-      .map(({ id, at }, n) => [id, { acceptedAt: at, endedAt: at + (durations[n] ?? 0) }]),
+      .map(({ id, at }, n) => [id, { endedAt: at + (durations[n] ?? 0), windowEndsAt: at + windowMs }]),
   );
   const verdict: ModeVerdict = { sync: 0, async: 0, late: 0, broken: [] };
   for (const { answer, at } of told) {
@@ -76,7 +87,7 @@ function judgeModes(world: KillWorld, told: Told[], durations: number[]): ModeVe
     if (why !== undefined) verdict.broken.push(`Run ${row.task_id} ${why}.`);
     const isSync = answer["mode"] === "sync";
     verdict[isSync ? "sync" : "async"] += 1;
-    if (!isSync && times.endedAt < times.acceptedAt + WINDOW_MS - 500) verdict.late += 1;
+    if (!isSync && times.endedAt < times.windowEndsAt - 500) verdict.late += 1;
   }
   if (google.size !== told.length) verdict.broken.push(`${google.size} starts were paid for, ${told.length} wanted.`);
   return verdict;
@@ -85,7 +96,7 @@ function judgeModes(world: KillWorld, told: Told[], durations: number[]): ModeVe
 function disagreement(
   { answer, at }: { answer: Answer; at: number },
   row: { mode: string; status: string },
-  google: { acceptedAt: number; endedAt: number },
+  google: { endedAt: number; windowEndsAt: number },
 ): string | undefined {
   const { mode, status, results } = answer;
   if (row.status !== "completed") return `is ${row.status} in the end`;
@@ -95,5 +106,5 @@ function disagreement(
     return at < google.endedAt - ROUNDING_MS ? "was told as finished before it was at Google" : undefined;
   }
   if (mode !== "async" || status !== "running_async" || results !== undefined) return "was told as neither";
-  return at < google.acceptedAt + WINDOW_MS - ROUNDING_MS ? "was told as async before the window was over" : undefined;
+  return at < google.windowEndsAt - ROUNDING_MS ? "was told as async before the window was over" : undefined;
 }

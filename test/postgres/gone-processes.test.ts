@@ -10,6 +10,7 @@ import { registerProcess, tellFollowing } from "../../src/store/processes.ts";
 import { setClock } from "../support/databases.ts";
 import { openStage } from "../support/research-deps.ts";
 import { insertRun, openDatabase, rowOf } from "../support/store-rows.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const NOW = 1_800_000_000_000;
 const WEEK_MS = 7 * 24 * 3_600_000;
@@ -25,9 +26,8 @@ test("P2 a search of a killed container is interrupted while others go on, witho
   await insertRun(store.db, { task_id: "left", ...search, lease_until: Date.now() - 1 });
   await insertRun(store.db, { task_id: "going on", ...search, lease_until: Date.now() + 60_000 });
   createRunner({ deps: deps(), pollIntervalMs: 1_000, maxRps: 5, deliver: async () => 0 }).start();
-  await vi.waitFor(
-    async () => expect(await rowOf(store.db, "left")).toMatchObject({ status: "failed", error_code: "INTERRUPTED" }),
-    20_000,
+  await waitFor(async () =>
+    expect(await rowOf(store.db, "left")).toMatchObject({ status: "failed", error_code: "INTERRUPTED" }),
   );
   expect(await rowOf(store.db, "going on")).toMatchObject({ status: "running" });
 });
@@ -64,8 +64,8 @@ test("P2 a process that is there says so every hour, whether it follows runs or 
   expect(await seen()).toEqual([{ seen_at: NOW }]);
   await setClock(db, NOW + 3_600_000);
   vi.advanceTimersByTime(3_600_000);
-  await vi.waitFor(async () => expect(await seen()).toEqual([{ seen_at: NOW + 3_600_000 }]), 10_000);
+  await waitFor(async () => expect(await seen()).toEqual([{ seen_at: NOW + 3_600_000 }]));
   await db.deleteFrom("processes").execute();
   vi.advanceTimersByTime(3_600_000);
-  await vi.waitFor(async () => expect(await seen()).toHaveLength(1), 10_000);
+  await waitFor(async () => expect(await seen()).toHaveLength(1));
 });

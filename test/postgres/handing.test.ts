@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { thisProcess } from "../../src/platform/process-identity.ts";
 import type { RunQueue } from "../../src/queue/queue.ts";
 import { reopen } from "../../src/runs/follow-store.ts";
@@ -18,6 +18,7 @@ import { setClock } from "../support/databases.ts";
 import { clock, insertRuns, openDistributed, setAhead, startWorker, untilClaimed } from "../support/handed-workers.ts";
 import { insertAttempt, insertRun, openDatabase, rowOf } from "../support/store-rows.ts";
 import { INTENT } from "../support/stored-start.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 describe("an engine", () => {
   const jobs = async (db: Database): Promise<number> => {
@@ -144,7 +145,7 @@ describe("an engine", () => {
     let ahead = 0;
     const second = await startWorker(db, queue);
     // Each says anew that it follows, before the other is asked for its share.
-    await vi.waitFor(
+    await waitFor(
       async () => {
         setAhead((ahead += 2_000));
         expect((await runsHandedTo(db, second.processId)).length).toBeGreaterThanOrEqual(7);

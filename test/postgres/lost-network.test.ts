@@ -10,6 +10,7 @@ import { type DatabaseProxy, standBefore } from "../support/database-proxy.ts";
 import { sharedFor } from "../support/databases.ts";
 import { openResearch, QUERY, type ResearchScene, SLOW, untilStatus } from "../support/research.ts";
 import type { RunningServer } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -35,8 +36,7 @@ async function startIntoSilence({ proxy, lossy }: LossyScene): Promise<void> {
   await silent;
 }
 
-const isGone = (pid: number): Promise<unknown> =>
-  vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), 10_000);
+const isGone = (pid: number): Promise<unknown> => waitFor(() => expect(() => process.kill(pid, 0)).toThrow());
 
 async function expectTakenUp(scene: LossyScene): Promise<void> {
   const [run] = scene.sql<{ task_id: string; status: string }>("select task_id, status from research_tasks");
@@ -44,7 +44,7 @@ async function expectTakenUp(scene: LossyScene): Promise<void> {
   expect(readFileSync(scene.orphans, "utf8")).toMatch(/"interaction_id":"\w+/);
   const next = await scene.server();
   await untilStatus(next, run?.task_id ?? "", "running_async");
-  await vi.waitFor(() => expect(existsSync(scene.orphans)).toBe(false), 10_000);
+  await waitFor(() => expect(existsSync(scene.orphans)).toBe(false));
   expect(scene.accepted()).toBe(1);
 }
 
@@ -59,7 +59,7 @@ test("P5 I8 a process that is stopped while the database is silent leaves the pa
 test("P5 I8 a paid id that the database is silent about is kept aside without waiting for it", async (context) => {
   const scene = await openLossy(context);
   await startIntoSilence(scene);
-  await vi.waitFor(() => expect(existsSync(scene.orphans)).toBe(true), 10_000);
+  await waitFor(() => expect(existsSync(scene.orphans)).toBe(true));
   process.kill(scene.lossy.pid, "SIGKILL");
   await isGone(scene.lossy.pid);
   await expectTakenUp(scene);

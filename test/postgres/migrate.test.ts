@@ -5,11 +5,12 @@ import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test, type TestContext, vi } from "vitest";
+import { expect, test, type TestContext } from "vitest";
 import { type CommandResult, startCommand } from "../support/command.ts";
 import { ask, emptyDatabase, onServer } from "../support/databases.ts";
 import { AWKWARD, fillStore, runId, withFile } from "../support/filled-store.ts";
 import { isolatedEnvironment, ROOT, startServer, temporaryDirectory } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 interface Move {
   file: string;
@@ -172,10 +173,10 @@ test("P7 refuses a target with other runs, and a file or a target that processes
   expect(listed.code, listed.stderr).toBe(0);
   await early.close();
   // Its row goes with the process, which may take a moment longer than its connection.
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const done = await migrate();
     expect(done.code, done.stderr).toBe(0);
-  }, 20_000);
+  });
 
   const second = await openMove(context, 5);
   for (const args of [[], ["--dry-run"]]) {
@@ -189,10 +190,10 @@ test("P7 refuses a target with other runs, and a file or a target that processes
   const idle = await startServer({ env: second.env, configDir: second.env["HOME"] ?? "" });
   await idle.call("list_research", {});
   // The idle server may be writing at this very moment.
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const forced = await second.migrate("--force");
     expect(forced.code, forced.stderr).toBe(0);
-  }, 20_000);
+  });
   await idle.close();
 });
 

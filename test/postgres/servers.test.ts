@@ -5,11 +5,12 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test, type TestContext, vi } from "vitest";
+import { expect, test, type TestContext } from "vitest";
 import { onServer } from "../support/databases.ts";
 import { openHttpScene } from "../support/http-server.ts";
 import { openResearch, QUERY, type ResearchScene, SLOW, startRun, untilStatus } from "../support/research.ts";
 import { ROOT, type RunningServer, temporaryDirectory } from "../support/server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 /** A server that shares nothing with the others but the database. */
 function elsewhere(context: TestContext, scene: ResearchScene): Promise<RunningServer> {
@@ -58,7 +59,7 @@ test("P5 I8 the database refuses everything for a while: the paid run is not los
   expect(refused.structured).toMatchObject({ success: false, error: { code: "SQLITE_ERROR" } });
   await onServer(`alter database ${database} with allow_connections true`);
   scene.gemini.skip(8 * 60_000);
-  await vi.waitFor(() => untilStatus(server, task_id, "completed"), 20_000);
+  await waitFor(() => untilStatus(server, task_id, "completed"));
   expect(scene.accepted()).toBe(1);
   expect(server.stderr()).not.toContain(passwordOf(scene));
 });

@@ -17,6 +17,7 @@ import { ask, emptyDatabase, sharedFor } from "../support/databases.ts";
 import { insertAttempt, rowOf } from "../support/store-rows.ts";
 import { ERROR, intended, NOW } from "../support/stored-start.ts";
 import { UNRESOLVABLE_HOST } from "../support/unresolvable-host.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 let lines: string[];
 const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
@@ -138,7 +139,7 @@ describe("while others work", () => {
     const { db } = await open(url);
     await Promise.all([1, 2, 3].map(() => sql`select pg_sleep(0.05)`.execute(db)));
     const busy = sql`select pg_sleep(30)`.execute(db).catch((error: unknown) => error);
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const sleeping = await ask(url, "select 1 from pg_stat_activity where query like 'select pg_sleep(30)%'");
       expect(sleeping).not.toEqual([]);
     });
@@ -147,7 +148,7 @@ describe("while others work", () => {
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
     );
     expect(await busy).toMatchObject({ message: "The PostgreSQL database cannot be reached.", retryable: true });
-    await vi.waitFor(() => sql`select 1`.execute(db), 5_000);
+    await waitFor(() => sql`select 1`.execute(db));
   });
 
   test("two transactions that lock each other out both succeed", async () => {
@@ -193,13 +194,13 @@ describe("while others work", () => {
       await restart.updateTable("research_tasks").set({ status: "pending" }).where("task_id", "=", taskId).execute();
       await insertAttempt(restart, { attempt_id: "the new one", task_id: taskId });
       late = recordStartFailure(db, { taskId, attemptId, to: "failed", error: ERROR, now: NOW });
-      await vi.waitFor(async () => {
+      await waitFor(async () => {
         const waiting = await ask(
           url,
           "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
         );
         expect(waiting).toHaveLength(1);
-      }, 10_000);
+      });
     });
     await late;
     expect((await rowOf(db, taskId)).status).toBe("pending");

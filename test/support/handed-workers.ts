@@ -1,7 +1,7 @@
 /** Workers without their looks: what they take, keep, claim and give back, on a real database. */
 
 import { randomUUID } from "node:crypto";
-import { expect, onTestFinished, vi } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { thisProcess } from "../../src/platform/process-identity.ts";
@@ -13,6 +13,7 @@ import type { Database } from "../../src/store/database.ts";
 import { hostHere } from "../../src/store/dialect.ts";
 import { registerProcess } from "../../src/store/processes.ts";
 import { insertRun } from "./store-rows.ts";
+import { waitFor } from "./wait-for.ts";
 
 const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 /** By how much the clock of these workers is ahead. */
@@ -81,12 +82,12 @@ export async function insertRuns(db: Database, count: number): Promise<string[]>
 /** What these get in the time it takes until all have been claimed. */
 export async function untilClaimed(workers: Worker[], count: number): Promise<string[][]> {
   const claimed = workers.map((): string[] => []);
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     for (const [n, worker] of workers.entries()) {
       await worker.sweepNow();
       claimed[n]?.push(...(await worker.claim()).map(({ taskId }) => taskId));
     }
     expect(claimed.flat()).toHaveLength(count);
-  }, 20_000);
+  });
   return claimed;
 }

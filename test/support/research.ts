@@ -31,12 +31,14 @@ const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", 
 
 /** Eight minutes of research in half a second. */
 const SPEED = 1_000;
+/** The token counts come with the report; a poll between the two would leave them to one that is 15 seconds later. */
+const USAGE_AT_ONCE = { usage_after_ms: 0 };
 /** So slow that nothing ends by itself in a test. */
 export const SLOW = { speed: 1 };
 
 const scenarioOf = (interactions: Interactions): ScenarioInput => ({
   name: "research",
-  interactions: { speed: SPEED, ...interactions },
+  interactions: { speed: SPEED, ...USAGE_AT_ONCE, ...interactions },
 });
 
 export async function openResearch(

@@ -1,10 +1,13 @@
-/** Waits for what a test expects; as Vitest's own does, but also in the lab, where no Vitest runs. */
+/**
+ * Waits for what a test expects, as Vitest's own `vi.waitFor` does, but also in the lab, where no Vitest runs,
+ * and for longer than its one second: on a busy machine a process may get no processor time for that long.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 export async function waitFor<T>(
   look: () => T | Promise<T>,
-  { timeout, interval }: { timeout: number; interval: number },
+  { timeout = 20_000, interval = 50 }: { timeout?: number; interval?: number } = {},
 ): Promise<T> {
   const until = performance.now() + timeout;
   for (;;) {

@@ -1,5 +1,6 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createWatchedStreams } from "./watched-streams.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
 
 function openStreams(lingerMs: number) {
   const opened: { interactionId: string; signal: AbortSignal; end: () => void }[] = [];
@@ -40,14 +41,14 @@ test("a stream stays open between two calls that watch it, and is closed after t
   await new Promise((resolve) => setTimeout(resolve, 120));
   expect(opened[0]?.signal.aborted).toBe(false);
   unwatch?.();
-  await vi.waitFor(() => expect(opened[0]?.signal.aborted).toBe(true));
+  await waitFor(() => expect(opened[0]?.signal.aborted).toBe(true));
 });
 
 test("a stream that ended is opened again by the next watcher (J3)", async () => {
   const { opened, watchRun } = openStreams(60_000);
   watchRun("v1_a");
   opened[0]?.end();
-  await vi.waitFor(() => {
+  await waitFor(() => {
     watchRun("v1_a");
     expect(opened).toHaveLength(2);
   });
