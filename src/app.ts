@@ -144,6 +144,7 @@ function operationDeps(parts: Parts): OperationDeps {
     clock: systemClock,
     log,
     database: async () => (await store()).db,
+    notifications: async () => (await store()).notifications,
     recorder: async () => {
       const { db, processId } = await store();
       return {

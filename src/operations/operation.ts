@@ -12,11 +12,14 @@ import type { Runner } from "../runs/runner.ts";
 import type { RunRecorder } from "../runs/track.ts";
 import type { SearchDeps } from "../search/correct-json.ts";
 import type { Database } from "../store/database.ts";
+import type { RunNotifications } from "../store/run-notifications.ts";
 
 export interface OperationDeps {
   clock: Clock;
   log: Log;
   database: () => Promise<Database>;
+  /** Of changed runs; undefined where the database does not send any. */
+  notifications: () => Promise<RunNotifications | undefined>;
   recorder: () => Promise<RunRecorder>;
   /** Everything a search needs but the question. */
   search: (log: Log) => Promise<SearchDeps>;

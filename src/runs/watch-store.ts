@@ -1,7 +1,10 @@
 /** The SQL of the change feed: what was written about an owner's runs lately. */
 
 import type { Database } from "../store/database.ts";
+import { isShared } from "../store/dialect.ts";
 import { isFinished, RUN_STATUSES } from "./run.ts";
+
+const UNFINISHED = RUN_STATUSES.filter((status) => !isFinished(status));
 
 export interface WrittenRun {
   taskId: string;
@@ -12,19 +15,53 @@ export interface WrittenRun {
   shown: string;
 }
 
-export async function runsWrittenSince(db: Database, owner: string, since: number): Promise<WrittenRun[]> {
-  const rows = await db
+export interface Since {
+  since: number;
+  /** Those that were unfinished when they were last read. */
+  unfinished: string[];
+}
+
+/**
+ * All that may have changed. SQLite finds it by the date of the write. On PostgreSQL that date is in no index, so that
+ * an update of a run's progress is a cheap one: there the unfinished, the new and the lately unfinished are read.
+ */
+export async function runsWrittenSince(
+  db: Database,
+  owner: string,
+  { since, unfinished }: Since,
+): Promise<WrittenRun[]> {
+  const rows = await shownColumns(db, owner)
+    .where((run) =>
+      isShared(db)
+        ? run.or([
+            run("status", "in", UNFINISHED),
+            run("created_at", ">=", since),
+            ...(unfinished.length === 0 ? [] : [run("task_id", "in", unfinished)]),
+          ])
+        : run("updated_at", ">=", since),
+    )
+    .execute();
+  return rows.map(writtenRun);
+}
+
+export async function writtenRuns(db: Database, owner: string, taskIds: string[]): Promise<WrittenRun[]> {
+  const rows = await shownColumns(db, owner).where("task_id", "in", taskIds).execute();
+  return rows.map(writtenRun);
+}
+
+const shownColumns = (db: Database, owner: string) =>
+  db
     .selectFrom("research_tasks")
     .select(["task_id", "status", "progress", "current_action", "usage_final", "created_at", "updated_at"])
     .where("owner", "=", owner)
-    .where("updated_at", ">=", since)
-    .orderBy("updated_at")
-    .execute();
-  return rows.map((row) => ({
-    taskId: row.task_id,
-    finished: RUN_STATUSES.some((status) => status === row.status && isFinished(status)),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    shown: JSON.stringify([row.status, row.progress, row.current_action, row.usage_final]),
-  }));
-}
+    .orderBy("updated_at");
+
+type ShownRow = Awaited<ReturnType<ReturnType<typeof shownColumns>["execute"]>>[number];
+
+const writtenRun = (row: ShownRow): WrittenRun => ({
+  taskId: row.task_id,
+  finished: RUN_STATUSES.some((status) => status === row.status && isFinished(status)),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  shown: JSON.stringify([row.status, row.progress, row.current_action, row.usage_final]),
+});

@@ -54,7 +54,8 @@ async function openFeed() {
       await asked();
       return heard.splice(0);
     },
-    watch: (owner = "local") => watchRuns({ database, clock, owner }, (changes) => heard.push(changes)),
+    watch: (owner = "local") =>
+      watchRuns({ database, notifications: async () => undefined, clock, owner }, (changes) => heard.push(changes)),
     start: (taskId: string, owner = "local", now = Date.now()) =>
       insertRunning(db, { taskId, owner, kind: "search", query: "q", options: {}, client: undefined, processId, now }),
     beat: (taskId: string, progress: number) =>
@@ -150,7 +151,9 @@ test("a store that cannot be read is quiet, and is looked at again", async () =>
     looks += 1;
     throw new Error("no store");
   };
-  const stop = watchRuns({ database, clock, owner: "local" }, (changes) => heard.push(changes));
+  const stop = watchRuns({ database, notifications: async () => undefined, clock, owner: "local" }, (changes) =>
+    heard.push(changes),
+  );
   onTestFinished(stop);
   await vi.advanceTimersByTimeAsync(3_000);
   expect(looks).toBeGreaterThan(1);

@@ -1,14 +1,21 @@
-/** The change feed of an owner's runs, whichever process works on them: looks at the store, only while somebody listens. */
+/** The change feed of an owner's runs, whichever process works on them: reads the store only while there are listeners. */
 
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../store/database.ts";
 import { lateByMs } from "../store/dialect.ts";
-import { runsWrittenSince, type WrittenRun } from "./watch-store.ts";
+import type { RunNotifications } from "../store/run-notifications.ts";
+import { runsWrittenSince, type WrittenRun, writtenRuns } from "./watch-store.ts";
 
-const LOOK_EVERY_MS = 1_000;
+/** Where the database sends no notifications. */
+const POLL_INTERVAL_MS = 1_000;
+/** Where it does: one may have been lost with a connection. */
+const SAFETY_INTERVAL_MS = 20_000;
+/** Changes that come in quick succession are read together. */
+const MIN_BETWEEN_READS_MS = 300;
 
 export interface RunWatch {
   database: () => Promise<Database>;
+  notifications: () => Promise<RunNotifications | undefined>;
   clock: Pick<Clock, "now">;
   owner: string;
 }
@@ -22,45 +29,91 @@ export interface RunChanges {
   listChanged: boolean;
 }
 
-/** Tells what has changed since the call, at most once per look; the returned function ends it. */
-export function watchRuns({ database, clock, owner }: RunWatch, tell: (changes: RunChanges) => void): () => void {
-  const since = clock.now();
-  let known: Known | undefined;
-  let lookedAt = since;
+/** Calls back with what has changed since the call, at most once per read; the returned function ends it. */
+export function watchRuns(watch: RunWatch, onChanges: (changes: RunChanges) => void): () => void {
+  const reader = createReader(watch);
   let stopped = false;
+  let reading = false;
   let timer: NodeJS.Timeout | undefined;
-  const look = async (): Promise<void> => {
-    const now = clock.now();
-    const db = await database();
-    // The earlier of both: the clock may have been set back.
-    const from = Math.min(lookedAt, now) - lateByMs(db);
-    const written = await runsWrittenSince(db, owner, from);
-    if (stopped) return;
-    // What was written before anybody listened is no news.
-    known ??= remember(
-      new Map(),
-      written.filter(({ updatedAt }) => updatedAt < since),
-    );
-    const changes = changesOf(known, written, from);
-    known = remember(known, written);
-    lookedAt = now;
-    if (changes.written.length > 0) tell(changes);
+  let notifications: RunNotifications | undefined;
+  let unsubscribe: (() => void) | undefined;
+  const schedule = (ms: number): void => {
+    clearTimeout(timer);
+    if (!stopped) timer = setTimeout(() => void read(ms > MIN_BETWEEN_READS_MS ? "all" : "notified"), ms).unref();
   };
-  const lookOn = async (): Promise<void> => {
+  const read = async (what: "all" | "notified"): Promise<void> => {
+    reading = true;
     // A store that cannot be read shows in the next call that needs it.
-    await look().catch(() => {});
-    if (!stopped) timer = setTimeout(() => void lookOn(), LOOK_EVERY_MS).unref();
+    const changes = await reader.read(what).catch(() => undefined);
+    reading = false;
+    if (changes !== undefined && changes.written.length > 0 && !stopped) onChanges(changes);
+    if (reader.isBehind()) schedule(MIN_BETWEEN_READS_MS);
+    else schedule(changes !== undefined && notifications?.isLive() ? safetyInterval() : POLL_INTERVAL_MS);
   };
-  void lookOn();
+  const begin = async (): Promise<void> => {
+    notifications = await watch.notifications().catch(() => undefined);
+    if (stopped) return;
+    // Before the first read: what changes meanwhile is read after it.
+    unsubscribe = notifications?.subscribe(watch.owner, (taskId) => {
+      const isScheduled = reader.isBehind();
+      reader.changed(taskId);
+      if (!isScheduled && !reading) schedule(MIN_BETWEEN_READS_MS);
+    });
+    await read("all");
+  };
+  void begin();
   return () => {
     stopped = true;
     clearTimeout(timer);
+    unsubscribe?.();
+  };
+}
+
+/** Listeners that came at the same moment, as after a restart, do not read at the same moment for ever. */
+const safetyInterval = (): number => SAFETY_INTERVAL_MS * (0.75 + Math.random() / 2);
+
+/** Remembers what listeners were shown, and which runs were changed since they were read. */
+function createReader({ database, clock, owner }: RunWatch) {
+  const began = clock.now();
+  let known: Known | undefined;
+  let allReadAt = began;
+  let allChanged = false;
+  let changed = new Set<string>();
+  const unfinished = (): string[] => [...(known?.values() ?? [])].flatMap((run) => (run.finished ? [] : [run.taskId]));
+  return {
+    changed: (taskId: string | undefined): void => {
+      if (taskId === undefined) allChanged = true;
+      else changed.add(taskId);
+    },
+    isBehind: (): boolean => allChanged || changed.size > 0,
+    read: async (what: "all" | "notified"): Promise<RunChanges> => {
+      const now = clock.now();
+      const isAll = what === "all" || allChanged;
+      const taskIds = [...changed];
+      allChanged = false;
+      changed = new Set();
+      const db = await database();
+      // The earlier of both: the clock may have been set back.
+      const since = Math.min(allReadAt, now) - lateByMs(db);
+      const written = isAll
+        ? await runsWrittenSince(db, owner, { since, unfinished: unfinished() })
+        : await writtenRuns(db, owner, taskIds);
+      // What was written before there was a listener is no news.
+      known ??= remember(
+        new Map(),
+        written.filter(({ updatedAt }) => updatedAt < began),
+      );
+      const changes = changesOf(known, written, since);
+      known = remember(known, written);
+      if (isAll) allReadAt = now;
+      return changes;
+    },
   };
 }
 
 type Known = ReadonlyMap<string, WrittenRun>;
 
-/** Unfinished runs are remembered however long they are silent, finished ones while a look still returns them. */
+/** Unfinished runs are remembered however long they are silent, finished ones while a read still returns them. */
 const remember = (known: Known, written: WrittenRun[]): Known =>
   new Map([
     ...[...known].filter(([, run]) => !run.finished),
@@ -73,7 +126,7 @@ function changesOf(known: Known, written: WrittenRun[], from: number): RunChange
   return {
     written: written.filter(isWritten).map(({ taskId }) => taskId),
     runs: changed.map(({ taskId, finished }) => ({ taskId, finished })),
-    // One that is older than the look, and first heard of now, was in the list before.
+    // One that is older than the read, and first seen now, was in the list before.
     listChanged: changed.some((run) => run.finished || (!known.has(run.taskId) && run.createdAt >= from)),
   };
 }

@@ -1,6 +1,7 @@
 /** The tables as types. Times are integer milliseconds, JSON is text, booleans are 0 and 1, on every database. */
 
 import type { Generated, Kysely } from "kysely";
+import type { RunNotifications } from "./run-notifications.ts";
 
 type Flag = 0 | 1;
 
@@ -198,6 +199,8 @@ export interface OpenDatabase {
   db: Database;
   /** False when a newer program owns the schema. */
   writable: boolean;
+  /** Where the database sends them; undefined where it has to be asked. */
+  notifications?: RunNotifications | undefined;
   close(): Promise<void>;
 }
 

@@ -1,12 +1,13 @@
 /** PostgreSQL for several machines: how it is reached, brought to this program's schema, and kept within its limits. */
 
 import { Kysely, PostgresDialect, sql, type TransactionBuilder } from "kysely";
-import type { Pool, PoolConfig } from "pg";
+import type { ClientConfig, Pool, PoolConfig } from "pg";
 import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database, OpenDatabase, Tables } from "./database.ts";
 import { migrate, schemaState } from "./migrate.ts";
 import { createDriverPool, isConflict } from "./postgres-driver.ts";
+import { createRunNotifications, type RunNotifications } from "./run-notifications.ts";
 
 export interface PostgresOptions {
   url: string;
@@ -36,7 +37,21 @@ export async function openPostgres({ url, connections, log }: PostgresOptions): 
     ...(writable ? [] : ["set default_transaction_read_only = on"]),
   ];
   const db = connect({ max: connections, query_timeout: ANSWER_TIMEOUT_MS }, session);
-  return { db, writable, close: () => db.destroy() };
+  const notifications = await openNotifications(url, db, log);
+  const close = async (): Promise<void> => {
+    await notifications.close();
+    await db.destroy();
+  };
+  return { db, writable, notifications, close };
+}
+
+async function openNotifications(url: string, db: Database, log: PostgresOptions["log"]): Promise<RunNotifications> {
+  const { Client } = await importDriver();
+  return createRunNotifications({
+    createClient: () => new Client(connectionConfig(url)),
+    send: (channel, payload) => sql`select pg_notify(${channel}, ${payload})`.execute(db),
+    log,
+  });
 }
 
 /** A look that changes nothing, not even the schema. */
@@ -57,12 +72,8 @@ async function connector(url: string, log: PostgresOptions["log"]): Promise<Conn
   const { Pool: DriverPool, types } = await importDriver();
   return (config, session) => {
     const pool: Pool = new DriverPool({
-      connectionString: url,
-      application_name: "gemini-search-mcp",
-      connectionTimeoutMillis: 10_000,
+      ...connectionConfig(url),
       idleTimeoutMillis: 30_000,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
       allowExitOnIdle: true,
       types: { getTypeParser: (oid, format) => (NUMBERS.has(oid) ? Number : types.getTypeParser(oid, format)) },
       ...config,
@@ -72,6 +83,14 @@ async function connector(url: string, log: PostgresOptions["log"]): Promise<Conn
     return new RetryingKysely({ dialect: new PostgresDialect({ pool: createDriverPool(pool, session) }) });
   };
 }
+
+const connectionConfig = (url: string): ClientConfig => ({
+  connectionString: url,
+  application_name: "gemini-search-mcp",
+  connectionTimeoutMillis: 10_000,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+});
 
 /** int8 and numeric, which the driver would give as text: all of ours are times, counts and sums far below 2^53. */
 const NUMBERS = new Set([20, 1_700]);

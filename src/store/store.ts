@@ -8,6 +8,7 @@ import type { Database, OpenDatabase } from "./database.ts";
 import { hostHere } from "./dialect.ts";
 import { refuseHalfMoved, warnIfMoved } from "./move-marks.ts";
 import { forgetProcess, registerProcess } from "./processes.ts";
+import type { RunNotifications } from "./run-notifications.ts";
 import { openSqlite } from "./sqlite.ts";
 import { storageError } from "./sqlite/errors.ts";
 import type { Replacement } from "./sqlite/followed-file.ts";
@@ -19,6 +20,8 @@ export interface Store {
   machine: string;
   /** False when nothing outlives this process. */
   durable: boolean;
+  /** Of changed runs, where the database sends them. */
+  notifications: RunNotifications | undefined;
   close(): Promise<void>;
 }
 
@@ -64,6 +67,7 @@ export async function openStore({ file, shared, clock, log, carryOver }: StoreOp
     processId: self.processId,
     machine: self.host,
     durable: opened.durable,
+    notifications: opened.notifications,
     close: async () => {
       clearInterval(saying);
       if (writable) await forgetProcess(db, self.processId).catch(() => undefined);

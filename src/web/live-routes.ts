@@ -15,6 +15,8 @@ import { type Say, tellRun } from "./tell-run.ts";
 import type { WebEnv } from "./caller.ts";
 
 const BEAT_MS = 15_000;
+/** The change feed says when a run is to be read again; this is for what it does not know, such as a free stream. */
+const BEATS_PER_READ = 4;
 /** Whoever missed more reads the list again. */
 const MOST_RUNS_AT_ONCE = 100;
 
@@ -64,9 +66,11 @@ function liveStream(app: App, { owner, watched, gone, ended }: Listener): Readab
       hello(say);
       const told = watched && tellRun(deps, { owner, ...watched }, say);
       lookAgain = told?.look ?? lookAgain;
+      let beats = 0;
       const beat = setInterval(() => {
         outlet.beat();
-        lookAgain();
+        beats += 1;
+        if (beats % BEATS_PER_READ === 0) lookAgain();
       }, BEAT_MS).unref();
       const deaf = listenToRuns({ ...deps, owner }, (changes) => {
         if (changes.runs.length > 0) void tellChanges(app, owner, { changes, say }).catch(() => {});

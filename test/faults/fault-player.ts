@@ -164,6 +164,7 @@ function operationDeps(research: ResearchDeps, runner: Runner, time: Clock): Ope
     log,
     leaving,
     database: async () => db,
+    notifications: async () => undefined,
     agent: async () => agent,
     research: async () => ({ research, runner, durable: true }),
     findRun: (owner, taskId) => findRun(db, owner, taskId),

@@ -13,6 +13,7 @@ export const closedDeps: OperationDeps = {
   clock: systemClock,
   log: createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} }),
   database: closed,
+  notifications: closed,
   recorder: closed,
   search: closed,
   research: closed,

@@ -15,6 +15,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
     clock: { now: () => 1_234, monotonic: () => 1_234, sleep: missing },
     log: createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) }),
     database: missing,
+    notifications: missing,
     recorder: missing,
     search: missing,
     research: missing,
