@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   bytes: async () => (await import("./bytes.ts")).bytes(),
   recovery: async () => (await import("./recovery.ts")).recovery(),
   status: async () => (await import("./status.ts")).status(),
+  retention: async () => (await import("./retention.ts")).retention(),
   fleet: async () => (await import("./fleet.ts")).fleet(),
   http: async () => (await import("./http.ts")).http(),
   page: async () => (await import("./page.ts")).page(),

@@ -2,6 +2,7 @@
 
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Database, Tables } from "../../store/database.ts";
+import { aloneOrNot, passingOver } from "../../store/dialect.ts";
 import { holdRun } from "../hold-store.ts";
 import { isFinished, RUN_STATUSES } from "../run.ts";
 
@@ -42,6 +43,7 @@ export const TABLES_OF_A_RUN = [
   "research_attempts",
 ] as const satisfies (keyof Tables)[];
 
+/** A timeline that is longer than this is deleted in pieces. */
 const EVENTS_AT_ONCE = 500;
 
 export interface Deletion {
@@ -60,21 +62,65 @@ export async function deleteRun(db: Database, deletion: Deletion): Promise<boole
     // From here no other process can change the state that is checked.
     await holdRun(transaction, taskId);
     if (!(await isDeletable(transaction, deletion))) return false;
-    await transaction
-      .updateTable("research_tasks")
-      .set({ parent_task_id: null })
-      .where("parent_task_id", "=", taskId)
-      .execute();
-    await transaction
-      .deleteFrom("research_search")
-      .where("rowid", "=", (found) =>
-        found.selectFrom("research_results").select("search_rowid").where("task_id", "=", taskId),
-      )
-      .execute();
-    for (const table of TABLES_OF_A_RUN) await transaction.deleteFrom(table).where("task_id", "=", taskId).execute();
-    await transaction.deleteFrom("research_tasks").where("task_id", "=", taskId).execute();
+    await removeRuns(transaction, [taskId]);
     return true;
   });
+}
+
+/**
+ * How many of the runs are gone: not those that may not be deleted (any more), nor those that another process is about
+ * to change. Undefined: another process of the fleet is deleting expired runs.
+ */
+export function deleteRuns(db: Database, taskIds: string[], now: number): Promise<number | undefined> {
+  return db.transaction().execute(async (transaction) => {
+    if (!(await aloneOrNot(transaction, "retention"))) return undefined;
+    const runs = transaction.selectFrom("research_tasks").select("task_id").orderBy("task_id");
+    const locked = await passingOver(transaction, runs.where("task_id", "in", taskIds)).execute();
+    if (locked.length === 0) return 0;
+    const ids = locked.map(({ task_id }) => task_id);
+    // By a statement of its own: it sees what was committed before the rows were locked.
+    const expired = await runs.where("task_id", "in", ids).where(deletable(now)).execute();
+    if (expired.length > 0) {
+      await removeRuns(
+        transaction,
+        expired.map(({ task_id }) => task_id),
+      );
+    }
+    return expired.length;
+  });
+}
+
+/** One statement per table, however many runs. */
+async function removeRuns(transaction: Database, taskIds: string[]): Promise<void> {
+  await transaction
+    .updateTable("research_tasks")
+    .set({ parent_task_id: null })
+    .where("parent_task_id", "in", taskIds)
+    .execute();
+  await transaction
+    .deleteFrom("research_search")
+    .where("rowid", "in", (found) =>
+      found
+        .selectFrom("research_results")
+        .select((result) => result.ref("search_rowid").$notNull().as("rowid"))
+        .where("task_id", "in", taskIds)
+        .where("search_rowid", "is not", null),
+    )
+    .execute();
+  for (const table of TABLES_OF_A_RUN) await transaction.deleteFrom(table).where("task_id", "in", taskIds).execute();
+  await transaction.deleteFrom("research_tasks").where("task_id", "in", taskIds).execute();
+}
+
+/** Those whose timeline is too long for a batch. */
+export async function runsWithLongTimeline(db: Database, taskIds: string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom("research_events")
+    .select("task_id")
+    .distinct()
+    .where("task_id", "in", taskIds)
+    .where("seq", ">", EVENTS_AT_ONCE)
+    .execute();
+  return new Set(rows.map(({ task_id }) => task_id));
 }
 
 export async function isDeletable(db: Database, { taskId, now }: Deletion): Promise<boolean> {
@@ -141,17 +187,23 @@ export interface Expired {
 
 /** What may be deleted and is over since before a time, the oldest first. */
 export async function runsEndedBefore(db: Database, { before, now, limit }: Expired): Promise<string[]> {
-  const runs = db.selectFrom("research_tasks").select("task_id").where(deletable(now)).orderBy("task_id").limit(limit);
-  const ended = await runs.where("completed_at", "<", before).clearOrderBy().orderBy("completed_at").execute();
-  const unknown = await runs.where("status", "=", "start_unknown").where("updated_at", "<", before).execute();
-  return [...ended, ...unknown].slice(0, limit).map(({ task_id }) => task_id);
+  const runs = db.selectFrom("research_tasks").select("task_id").where(deletable(now)).limit(limit);
+  const ended = await runs.where("completed_at", "<", before).orderBy("completed_at").execute();
+  // They have no end, and are few: no index is kept for them alone.
+  const unknown =
+    ended.length > 0
+      ? []
+      : await runs.where("status", "=", "start_unknown").where("updated_at", "<", before).orderBy("task_id").execute();
+  return [...ended, ...unknown].map(({ task_id }) => task_id);
 }
 
-/** When anything was last written about a run, by the clock of then. */
+/** When a run was last written, by the clock of then; of finished runs, when the last of them ended. */
 export async function lastUpdate(db: Database): Promise<number | undefined> {
-  const row = await db
-    .selectFrom("research_tasks")
-    .select((select) => select.fn.max("updated_at").as("newest"))
-    .executeTakeFirst();
-  return row?.newest ?? undefined;
+  const latest = (column: "completed_at" | "updated_at") =>
+    db.selectFrom("research_tasks").select((select) => select.fn.max(column).as("at"));
+  const ended = await latest("completed_at").executeTakeFirst();
+  const unfinished = RUN_STATUSES.filter((status) => !isFinished(status));
+  const written = await latest("updated_at").where("status", "in", unfinished).executeTakeFirst();
+  const times = [ended?.at, written?.at].filter((at) => typeof at === "number");
+  return times.length === 0 ? undefined : Math.max(...times);
 }

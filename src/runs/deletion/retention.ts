@@ -1,9 +1,9 @@
-/** Deletes runs that ended more than the kept number of days ago, a few at a time. */
+/** Deletes runs that ended more than the kept number of days ago, in batches that adapt to how long they take. */
 
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
-import { deleteRun, lastUpdate, runsEndedBefore } from "./deletion-store.ts";
+import { deleteRun, deleteRuns, lastUpdate, runsEndedBefore, runsWithLongTimeline } from "./deletion-store.ts";
 
 export interface RetentionDeps {
   db: Database;
@@ -18,25 +18,32 @@ export interface RetentionDeps {
 
 const DAY_MS = 86_400_000;
 const SWEEP_EVERY_MS = 3_600_000;
-const RUNS_AT_ONCE = 20;
+/** A batch holds the write lock of SQLite, and rows on PostgreSQL, for about this long. */
+const BATCH_TARGET_MS = 100;
+const FIRST_BATCH_RUNS = 20;
+const MAX_BATCH_RUNS = 500;
 /** Between batches other writers, and on SQLite all readers of this process, get their turn. */
-const PAUSE_MS = 50;
+const MIN_PAUSE_MS = 50;
 
-/** Each run is a short transaction of its own; several processes may sweep at once. Returns how many it deleted. */
+/** In short transactions; of several processes one deletes at a time. Returns how many runs it deleted. */
 export async function deleteExpiredRuns(deps: Omit<RetentionDeps, "removeCopies">): Promise<number> {
   const { db, clock, keepDays, leaving } = deps;
   if (keepDays === 0) return 0;
   const now = await plausibleNow(deps);
   const before = now - keepDays * DAY_MS;
   let deleted = 0;
+  let limit = FIRST_BATCH_RUNS;
   while (!leaving.aborted) {
-    const expired = await runsEndedBefore(db, { before, now, limit: RUNS_AT_ONCE });
+    const expired = await runsEndedBefore(db, { before, now, limit });
     if (expired.length === 0) break;
-    const removed = await deleteEach(deps, expired, now);
+    const began = clock.monotonic();
+    const removed = await deleteBatch(deps, expired, now);
+    const tookMs = clock.monotonic() - began;
     deleted += removed;
-    // None of them could be deleted: another process is at it, or each has changed.
+    // Another process is deleting, or each of them has changed.
     if (removed === 0) break;
-    await clock.sleep(PAUSE_MS, leaving).catch(() => undefined);
+    limit = nextLimit(limit, tookMs);
+    await clock.sleep(Math.max(MIN_PAUSE_MS, tookMs), leaving).catch(() => undefined);
   }
   if (deleted > 0) {
     deps.log.info(
@@ -46,19 +53,28 @@ export async function deleteExpiredRuns(deps: Omit<RetentionDeps, "removeCopies"
   return deleted;
 }
 
+/** Smaller at once when a batch took too long, larger by and by. */
+const nextLimit = (limit: number, tookMs: number): number =>
+  tookMs > BATCH_TARGET_MS
+    ? Math.max(1, Math.floor((limit * BATCH_TARGET_MS) / tookMs / 2))
+    : Math.min(MAX_BATCH_RUNS, Math.ceil(tookMs > BATCH_TARGET_MS / 2 ? limit : limit * 1.5));
+
 /** A clock that is years ahead must not delete everything: at most a day has passed since anything was last written. */
 async function plausibleNow({ db, clock }: Pick<RetentionDeps, "db" | "clock">): Promise<number> {
   const newest = await lastUpdate(db);
   return newest === undefined ? clock.now() : Math.min(clock.now(), newest + DAY_MS);
 }
 
-async function deleteEach(
+async function deleteBatch(
   { db, leaving }: Pick<RetentionDeps, "db" | "leaving">,
   taskIds: string[],
   now: number,
 ): Promise<number> {
-  let removed = 0;
-  for (const taskId of taskIds) {
+  const long = await runsWithLongTimeline(db, taskIds);
+  const short = taskIds.filter((taskId) => !long.has(taskId));
+  let removed = short.length === 0 ? 0 : await deleteRuns(db, short, now);
+  if (removed === undefined) return 0;
+  for (const taskId of long) {
     if (leaving.aborted) break;
     if (await deleteRun(db, { taskId, now })) removed += 1;
   }
