@@ -5,7 +5,7 @@ import type { Client } from "pg";
 import type { Log } from "../platform/log.ts";
 
 /** Without an id: notifications may have been lost, or arrive no longer. */
-export type OnRunChanged = (taskId: string | undefined) => void;
+type OnRunChanged = (taskId: string | undefined) => void;
 
 export interface RunNotifications {
   /** Calls back for every changed run of this owner; the returned function unsubscribes. */
