@@ -3,6 +3,7 @@
 import { sql } from "kysely";
 import { DEFAULT_AGENT } from "../src/gemini/agents.ts";
 import { openDistributedQueue } from "../src/queue/distributed.ts";
+import { pollKeyOf } from "../src/store/poll-key.ts";
 import { saveInteractionId } from "../src/runs/interaction-store.ts";
 import { commitIntent } from "../src/runs/start-store.ts";
 import type { SavedLine } from "../src/simulator/interaction-state.ts";
@@ -32,7 +33,12 @@ const INTENT = {
 /** Through the product's own start protocol. Gives what the simulated Google remembers of them. */
 export async function fillPostgres(url: string, runs: number): Promise<string> {
   const { db, close } = await openPostgres({ url, connections: LANES, log: quietLog });
-  const queue = await openDistributedQueue({ db, log: quietLog });
+  const queue = await openDistributedQueue({
+    url,
+    key: pollKeyOf({ key: undefined, baseUrl: "" }),
+    follows: false,
+    log: quietLog,
+  });
   const now = Date.now();
   const lines: string[] = [];
   const lane = async (first: number): Promise<void> => {

@@ -18,7 +18,6 @@ export interface Sample {
   workers: number;
   handedMs: number;
   idle: Idle;
-  heartbeat: { ms: number; wal: number };
   steady: Phase;
   late: { p50: number; p99: number };
   all: Phase;
@@ -68,10 +67,6 @@ export function fleetTable(samples: readonly Sample[], facts: Facts): Table {
     ["processor of PostgreSQL, of one core", ({ idle }) => percent(idle.postgres)],
     ["transactions per second", ({ idle }) => idle.transactions.toFixed(0)],
     ["WAL per second", ({ idle }) => kilobytes(idle.walPerLook)],
-    [
-      "one heartbeat of all jobs, its WAL",
-      ({ heartbeat }) => `${heartbeat.ms.toFixed(0)} ms, ${kilobytes(heartbeat.wal)}`,
-    ],
     [
       `**${facts.steadyPerS} looks a second**: from due to claimed, p50, p99`,
       ({ late }) => `${late.p50.toFixed(0)} ms, ${late.p99.toFixed(0)} ms`,

@@ -5,14 +5,11 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Postgres, startPostgres } from "../scripts/postgres.ts";
-import { openDistributedQueue } from "../src/queue/distributed.ts";
-import { openPostgres } from "../src/store/postgres.ts";
 import { askPostgres, type Reader } from "../test/fleet/ask-postgres.ts";
 import { isolatedEnvironment, TEST_KEY } from "../test/support/server.ts";
 import { fillPostgres, LIFE_MS } from "./fleet-runs.ts";
 import { fleetTable, type Idle, type Phase, type Sample } from "./fleet-table.ts";
 import { processorMs } from "./processor-time.ts";
-import { quietLog } from "./questions.ts";
 import type { Table } from "./report.ts";
 import { forkSimulator, type ForkedSimulator } from "./simulator-process.ts";
 import { tailOf } from "./statistics.ts";
@@ -82,7 +79,6 @@ async function measure(place: Place): Promise<Sample> {
     }
     const handedMs = await untilCount(reader, "handed_to is not null", RUNS);
     const idle = await quiet(stage);
-    const heartbeat = await oneHeartbeat(stage);
     const { phase: steady, late } = await steadily(stage);
     const waits = new Map<string, number>();
     const all = await phaseOf(stage, RUNS, async () => {
@@ -105,7 +101,6 @@ async function measure(place: Place): Promise<Sample> {
       workers: place.workers,
       handedMs,
       idle,
-      heartbeat,
       steady,
       late,
       all,
@@ -204,21 +199,6 @@ async function quiet(stage: Stage): Promise<Idle> {
   const count = await number(stage.reader, transactions);
   const phase = await phaseOf(stage, IDLE_S, () => sleep(IDLE_S * 1_000));
   return { ...phase, transactions: ((await number(stage.reader, transactions)) - count) / IDLE_S };
-}
-
-/** All jobs at once, as one worker that has them all says every few seconds that it is alive. */
-async function oneHeartbeat({ url, reader }: Stage): Promise<{ ms: number; wal: number }> {
-  const { db, close } = await openPostgres({ url, connections: 2, log: quietLog });
-  const queue = await openDistributedQueue({ db, log: quietLog });
-  const ids = (await reader.query<{ id: string }>("select id::text from gemini_search_jobs.job")).map(({ id }) => id);
-  const wal = await number(reader, walBytes);
-  const began = performance.now();
-  await queue.keep(ids);
-  const ms = performance.now() - began;
-  const written = (await number(reader, walBytes)) - wal;
-  await queue.close();
-  await close();
-  return { ms, wal: written };
 }
 
 /** The database notes how late each claim is; that costs something, which is why it is off elsewhere. */

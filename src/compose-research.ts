@@ -12,7 +12,7 @@ import type { Log } from "./platform/log.ts";
 import type { Shutdown } from "./platform/shutdown.ts";
 import type { DesktopNotifier } from "./notifications/desktop.ts";
 import type { OutboxSender } from "./notifications/outbox.ts";
-import type { RunQueue } from "./queue/queue.ts";
+import type { PollQueue } from "./queue/queue.ts";
 import type { UnsavedRun } from "./runs/research.ts";
 import type { StartFailure } from "./runs/start-store.ts";
 import type { Store } from "./store/store.ts";
@@ -69,7 +69,7 @@ async function composeResearch(
   const { config, log, shutdown, stateDir, store } = parts;
   const { createRunner } = await import("./runs/runner.ts");
   const { db, processId, durable } = await store();
-  const queue = await openQueue(parts, db);
+  const queue = await openQueue(parts, await agent());
   const costOf = pricedBy(await parts.prices());
   const { deliverPending: deliver, notify } = await createDelivery(parts, { db, processId });
   const research = {
@@ -94,19 +94,24 @@ async function composeResearch(
     backUp: (run: { taskId: string; query: string }, report: string) => backUp(parts, { ...run, report, backups }),
   };
   const { RESEARCH_POLL_INTERVAL_MS: pollIntervalMs, RESEARCH_MAX_RPS: maxRps } = config.settings;
-  const { RESEARCH_FOLLOW: follows, RESEARCH_MAX_FOLLOWED: mostFollowed } = config.settings;
-  const runner = createRunner({ deps: research, pollIntervalMs, maxRps, deliver, follows, mostFollowed });
+  const { RESEARCH_FOLLOW: follows } = config.settings;
+  const runner = createRunner({ deps: research, pollIntervalMs, maxRps, deliver, follows });
   // A paid id that the database refuses goes to a file: without a place for it, nothing that costs is started.
   return { research, runner, durable: durable && config.configDirWritable };
 }
 
-/** A database for several machines has an engine on it; where it can only be read, there is nothing to hand out. */
-async function openQueue({ config, log, shutdown, store }: ResearchComposition, db: Store["db"]): Promise<RunQueue> {
+/** A database for several machines has an engine on it; where it can only be read, there is nothing to poll. */
+async function openQueue({ config, log, shutdown, store }: ResearchComposition, agent: Agent): Promise<PollQueue> {
   const { localQueue } = await import("./queue/local.ts");
   if (config.sharedDatabase === undefined || !(await store()).durable) return localQueue;
   const { openDistributedQueue } = await import("./queue/distributed.ts");
-  const queue = await openDistributedQueue({ db, log });
-  shutdown.finally(queue.close);
+  const { pollKeyOf } = await import("./store/poll-key.ts");
+  const { url } = config.sharedDatabase;
+  const key = pollKeyOf(agent.fingerprint);
+  const queue = await openDistributedQueue({ url, key, follows: config.settings.RESEARCH_FOLLOW, log });
+  // Before the database is closed: polls in flight are settled or given back.
+  const close = (): void => void shutdown.during(queue.close()).catch(() => undefined);
+  shutdown.signal.addEventListener("abort", close, { once: true });
   return queue;
 }
 

@@ -81,22 +81,17 @@ export const SETTINGS = {
   RESEARCH_POLL_INTERVAL_MS: setting({
     schema: wholeNumber(100, 600_000),
     default: 10_000,
-    about: "How often an unfinished research is looked at, in milliseconds; longer when there are many.",
+    about: "How often an unfinished research is polled, in milliseconds; longer when there are many.",
   }),
   RESEARCH_MAX_RPS: setting({
     schema: z.coerce.number().min(0.1).max(10_000),
     default: 5,
-    about: "Most looks per second at Google, over all processes that share the database and the key.",
+    about: "Max polls of Google per second, over all processes that share the database and the key.",
   }),
   RESEARCH_FOLLOW: setting({
     schema: z.stringbool(),
     default: true,
     about: "`off`: this server leaves unfinished researches to others, for example to `worker` on other machines.",
-  }),
-  RESEARCH_MAX_FOLLOWED: setting({
-    schema: wholeNumber(1, 100_000),
-    default: 5_000,
-    about: "Most unfinished researches that one process follows where several machines share a database.",
   }),
   RESEARCH_MAX_UNFINISHED: setting({
     schema: wholeNumber(0, 10_000_000),

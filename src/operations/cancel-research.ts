@@ -54,7 +54,10 @@ export const cancelResearch = defineOperation({
     runner?.start();
     const request = { owner: call.owner, taskId: input.task_id, keepPartial: input.save_partial };
     const { cancelRun } = await import("../runs/cancel.ts");
-    const run = await cancelRun({ db, clock: deps.clock, agent, lookNow: () => runner?.wake() }, request);
+    const run = await cancelRun(
+      { db, clock: deps.clock, agent, pollNow: async (taskId) => runner?.pollNow(taskId) },
+      request,
+    );
     if (remove) {
       if (run.status !== "cancelled") throw notDeleted(run);
       return deletedRun(run.taskId, await deleteFor({ db, clock: deps.clock, agent }, wish));

@@ -3,7 +3,7 @@ import { openStage } from "../../test/support/research-deps.ts";
 import { DEFAULT_AGENT } from "../gemini/agents.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { appendEvents } from "../runs/event-store.ts";
-import { progressOf } from "../runs/progress.ts";
+import { progressBySearches } from "../runs/progress.ts";
 import { findRun } from "../runs/run-store.ts";
 import { saveInteractionId } from "../runs/interaction-store.ts";
 import { commitIntent } from "../runs/start-store.ts";
@@ -175,7 +175,7 @@ test("an eight-minute research takes at most twelve status calls (U2)", async (c
   const watcher = await openWatcher(context, {
     onSleep: async (ms) => {
       elapsed += ms;
-      const progress = Math.round(progressOf({ agent: DEFAULT_AGENT, elapsedMs: elapsed, searches: elapsed / 6_000 }));
+      const progress = Math.round(progressBySearches(DEFAULT_AGENT, elapsed / 6_000));
       const ended = elapsed > minutes * 60_000;
       await watcher.db
         .updateTable("research_tasks")

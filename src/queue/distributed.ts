@@ -1,132 +1,231 @@
-/**
- * Across machines pg-boss hands out the runs, on the database that holds them: one job per run, under the run's id.
- * The truth stays in the table of runs. A job that comes twice, late or never costs time, and nothing else.
- */
+/** Across machines the queue of polls is pg-boss, on the database that holds the runs: one job per poll. */
 
-import { CompiledQuery } from "kysely";
-import type { ConnectionOptions, PgBoss } from "pg-boss";
+import type { JobInsert, PgBoss } from "pg-boss";
+import { z } from "zod";
 import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
-import { alone } from "../store/dialect.ts";
-import type { FollowedRuns, Offered, Repaired, RunQueue } from "./queue.ts";
+import type { NextPoll, PollQueue } from "./queue.ts";
 
-/** Beside our tables, not among them: the engine has migrations of its own. */
-const SCHEMA = "gemini_search_jobs";
-const JOBS = "runs";
-/** Later than a silent worker's runs are taken back, which also ends its looks: the engine alone would leave them. */
-const HEARTBEAT_SECONDS = 40;
-/** A job is handed on as often as holders die, and never given up. */
-const MOST_RETRIES = 2 ** 31 - 1;
-const NOBODY = "00000000-0000-0000-0000-000000000000";
-/** Of ids in one statement. */
-const CHUNK = 1_000;
+/** A poll that is this process's to make. */
+export interface DuePoll {
+  taskId: string;
+  job: { id: string; retryCount: number };
+}
 
-export interface DistributedQueue extends RunQueue {
+interface PollWorker {
+  /** Only polls that need this key. */
+  key: string;
+  batchSize: number;
+  /** Makes these polls; resolves with the runs whose poll it has released. The engine retries the others. */
+  poll(due: DuePoll[], patience: "quick" | "patient"): Promise<ReadonlySet<string>>;
+  /** Resolves with how long to wait before the next check; undefined when there is none to make. */
+  checkStart(taskId: string): Promise<number | undefined>;
+  /** Once a minute, in one process of all. */
+  repair(): Promise<void>;
+}
+
+export interface DistributedQueue extends PollQueue {
+  readonly isEngine: true;
+  work(worker: PollWorker): Promise<void>;
+  /** In the transaction that settles them. A poll that the engine has given to another process stays: the runs of all others. */
+  release(transaction: Database, due: DuePoll[]): Promise<Set<string>>;
+  /** Polls in flight are settled, or left to the engine's retries. */
   close(): Promise<void>;
 }
 
-export async function openDistributedQueue({ db, log }: { db: Database; log: Log }): Promise<DistributedQueue> {
-  const { PgBoss: Boss } = await importEngine();
-  // Its timers stay off: what they would do, the sweep does, once for the whole fleet.
-  const boss = new Boss({ db: on(db), schema: SCHEMA, supervise: false, schedule: false, reindex: false });
-  // Without a listener it would end the process.
-  boss.on("error", () => log.debug("The engine that hands out runs had a fault; it is tried again."));
-  // One process at a time: of several that make the engine's tables at once, all but one would fail.
-  await db.transaction().execute(async (transaction) => {
-    await alone(transaction, "engine");
-    await boss.start();
-    await boss.createQueue(JOBS, {
-      heartbeatSeconds: HEARTBEAT_SECONDS,
-      retryLimit: MOST_RETRIES,
-      retryDelay: 0,
-      retentionSeconds: 365 * 24 * 3_600,
-    });
+export interface DistributedOptions {
+  url: string;
+  /** Of the process that opens it: every process can schedule its polls at once. */
+  key: string;
+  /** False: polls are scheduled here and made elsewhere. */
+  follows: boolean;
+  log: Log;
+}
+
+/** Beside our tables, not among them: the engine has migrations of its own. */
+const SCHEMA = "gemini_search_jobs";
+/** Of earlier versions, which had one job per run. */
+const FORMER_QUEUE = "runs";
+const STARTS = "check-start";
+const REPAIR = "repair";
+const FAILED = "poll-failed";
+/** Fetches, supervision and schedules need one connection each; polls themselves use ours. */
+const CONNECTIONS = 4;
+/** A process that dies or sleeps loses its polls in flight after so long. */
+const EXPIRE_SECONDS = 20;
+/** Three requests and two pauses, or one request that Google does not answer. */
+const PATIENT_EXPIRE_SECONDS = 90;
+const SUPERVISE_SECONDS = 5;
+/** Patient polls are in the same queue, so that a run never has two, below every other priority. */
+const PATIENT_PRIORITY = -1_000;
+const URGENT_PRIORITY = 100;
+const PATIENT_AT_ONCE = 32;
+const CHUNK = 1_000;
+const STOP_MS = 2_000;
+const NO_JOB = "00000000-0000-0000-0000-000000000000";
+
+const startData = z.object({ taskId: z.string() });
+const released = z.object({ settled: z.array(z.string()).nullish() });
+
+/** Whether polls are an engine's jobs; otherwise the table of runs is the queue. */
+export const isDistributed = (queue: PollQueue): queue is DistributedQueue => queue.isEngine;
+
+const queueOf = (key: string): string => `poll-${key}`;
+
+export async function openDistributedQueue(options: DistributedOptions): Promise<DistributedQueue> {
+  const { PgBoss: Boss, fromKysely } = await importEngine();
+  const { url, follows, log } = options;
+  const boss = new Boss({
+    connectionString: url,
+    application_name: "gemini-search-mcp jobs",
+    max: CONNECTIONS,
+    schema: SCHEMA,
+    supervise: follows,
+    schedule: follows,
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
+    maintenanceIntervalSeconds: 300,
   });
-  // It asks once what this queue is like, on a connection of its own. Later, in as many transactions at once as there
-  // are connections, each would wait for one more.
-  await boss.findJobs(JOBS, { id: NOBODY });
+  // Without a listener it would end the process.
+  boss.on("error", (error) => log.debug(`The job engine had a fault and tries again: ${error.message}`));
+  await boss.start();
+  const queues = createQueues(boss);
+  await queues.ensure(options.key);
+  let wake: string | undefined;
+
+  const insert = async (db: Database, polls: NextPoll[]): Promise<void> => {
+    for (const [key, ofKey] of Map.groupBy(polls, ({ key }) => key ?? options.key)) {
+      const name = await queues.ensure(key);
+      for (let at = 0; at < ofKey.length; at += CHUNK) {
+        await boss.insert(name, ofKey.slice(at, at + CHUNK).map(jobOf), { db: fromKysely(db) });
+      }
+    }
+  };
+
   return {
-    hands: true,
-    offer: (transaction, runs) => offer(boss, transaction, runs),
-    take: async (transaction, most) => {
-      const jobs = await boss.fetch(JOBS, { batchSize: most, db: on(transaction) });
-      return jobs.map(({ id }) => id);
+    isEngine: true,
+    schedule: insert,
+    checkStart: async (transaction, { taskId, afterMs }) => {
+      await boss.insert(STARTS, [{ data: { taskId }, startAfter: afterMs / 1_000 }], { db: fromKysely(transaction) });
     },
-    keep: (taskIds) => inChunks(taskIds, (ids) => boss.touch(JOBS, ids)),
-    giveBack: (transaction, taskIds) => giveBack(boss, transaction, taskIds),
-    repair: (transaction, followed) => repair(boss, transaction, followed),
-    close: () => boss.stop({ graceful: false, close: false }),
+    pollNow: async ({ taskId, key }) => {
+      const name = await queues.ensure(key ?? options.key);
+      const { updated } = await boss.update(name, undefined, {
+        singletonKey: taskId,
+        startAfter: 0,
+        priority: URGENT_PRIORITY,
+      });
+      if (wake !== undefined) boss.notifyWorker(wake);
+      return updated > 0;
+    },
+    release: async (transaction, due) => {
+      const name = queueOf(options.key);
+      const jobs = due.map(({ job }) => job);
+      const { settled } = released.parse(await boss.deleteJob(name, jobs, { db: fromKysely(transaction) }));
+      const ids = new Set(settled);
+      return new Set(due.filter(({ job }) => ids.has(job.id)).map(({ taskId }) => taskId));
+    },
+    work: async (worker) => {
+      const make =
+        (patience: "quick" | "patient") => async (jobs: { id: string; retryCount: number; data: unknown }[]) => {
+          const due = jobs.map(({ id, retryCount, data }) => ({
+            taskId: startData.parse(data).taskId,
+            job: { id, retryCount },
+          }));
+          const done = await worker.poll(due, patience);
+          // A job that is not named here, or whose handler returns without settling it, would end the run's polls.
+          return due.map(({ taskId, job }) => ({
+            id: job.id,
+            status: done.has(taskId) ? ("completed" as const) : ("failed" as const),
+          }));
+        };
+      const name = await queues.ensure(worker.key);
+      const common = { perJobResults: true, burstWhenBatchFull: true } as const;
+      const quick = {
+        ...common,
+        batchSize: worker.batchSize,
+        localConcurrency: 2,
+        pollingIntervalSeconds: 0.5,
+        minPriority: PATIENT_PRIORITY + 1,
+      };
+      wake = await boss.work(name, quick, make("quick"));
+      const patient = {
+        ...common,
+        batchSize: PATIENT_AT_ONCE,
+        pollingIntervalSeconds: 2,
+        maxPriority: PATIENT_PRIORITY,
+      };
+      await boss.work(name, patient, make("patient"));
+      await boss.work(STARTS, { batchSize: 1, pollingIntervalSeconds: 5 }, async ([job]) => {
+        const taskId = startData.parse(job?.data).taskId;
+        const afterMs = await worker.checkStart(taskId);
+        if (afterMs !== undefined) await boss.insert(STARTS, [{ data: { taskId }, startAfter: afterMs / 1_000 }]);
+      });
+      await boss.work(REPAIR, { pollingIntervalSeconds: 5 }, () => worker.repair());
+      await boss.schedule(REPAIR, "* * * * *");
+    },
+    close: () => boss.stop({ graceful: true, timeout: STOP_MS }),
   };
 }
 
-/** Optional: who keeps the state in a file does not install it. */
+/** A date of the database's clock, not of ours. */
+const jobOf = ({ taskId, afterMs = 0, priority = 0, patient = false }: NextPoll): JobInsert => ({
+  singletonKey: taskId,
+  data: { taskId },
+  startAfter: afterMs / 1_000,
+  priority: patient ? PATIENT_PRIORITY : priority,
+  ...(patient ? { expireInSeconds: PATIENT_EXPIRE_SECONDS } : {}),
+});
+
+function createQueues(boss: PgBoss) {
+  const known = new Map<string, Promise<void>>();
+  const create = async (name: string, queue: Parameters<PgBoss["createQueue"]>[1]): Promise<void> => {
+    await boss.createQueue(name, queue);
+    // The engine reads once what a queue is like, on a connection of its own: not inside a transaction of ours.
+    await boss.findJobs(name, { id: NO_JOB });
+  };
+  const prepare = async (): Promise<void> => {
+    await boss.deleteQueue(FORMER_QUEUE);
+    await create(FAILED, { deleteAfterSeconds: 24 * 3_600 });
+    await create(STARTS, { retryLimit: 10, retryBackoff: true, expireInSeconds: 60, deleteAfterSeconds: 60 });
+    await create(REPAIR, { policy: "exclusive", retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 });
+  };
+  const prepared = prepare();
+  return {
+    ensure: async (key: string): Promise<string> => {
+      const name = queueOf(key);
+      const made = known.get(name) ?? prepared.then(() => create(name, POLLS));
+      known.set(name, made);
+      await made;
+      return name;
+    },
+  };
+}
+
+/** A table of its own keeps the engine's other jobs small. What fails for good is scheduled again by the repair. */
+const POLLS = {
+  policy: "exclusive",
+  partition: true,
+  expireInSeconds: EXPIRE_SECONDS,
+  retryLimit: 5,
+  retryDelay: 1,
+  retryBackoff: true,
+  retryDelayMax: 15,
+  deleteAfterSeconds: 3_600,
+  deadLetter: FAILED,
+};
+
+/** Optional: an installation that keeps its state in a file does not have it. */
 async function importEngine(): Promise<typeof import("pg-boss")> {
   try {
     return await import("pg-boss");
   } catch (error) {
     throw new AppError({
       code: "SQLITE_ERROR",
-      message: "GEMINI_SEARCH_DATABASE_URL is set, but pg-boss, which hands out the runs, is not installed.",
-      suggestion: "Install it beside gemini-search-mcp: npm install pg pg-boss",
+      message: "GEMINI_SEARCH_DATABASE_URL is set, but pg-boss, which schedules the polls, is not installed.",
+      suggestion: "Install it beside gemini-search-mcp: npm install pg pg-boss@12.35.0",
       cause: error,
     });
   }
-}
-
-/** The engine speaks through our connections, and inside our transactions. */
-const on = (db: Database): NonNullable<ConnectionOptions["db"]> => ({
-  executeSql: async (text, values) => {
-    const { rows } = await db.executeQuery(CompiledQuery.raw(text, values ?? []));
-    return { rows: [...rows] };
-  },
-});
-
-const offer = (boss: PgBoss, transaction: Database, runs: Offered[]): Promise<void> =>
-  inChunks(runs, (some) =>
-    boss.insert(
-      JOBS,
-      some.map(({ taskId, owner }) => ({ id: taskId, group: { id: owner } })),
-      { db: on(transaction) },
-    ),
-  );
-
-/** To the engine a failure, after which the job is there for the next at once. */
-const giveBack = (boss: PgBoss, transaction: Database, taskIds: string[]): Promise<void> =>
-  inChunks(taskIds, (ids) => boss.fail(JOBS, ids, null, { db: on(transaction) }));
-
-async function repair(boss: PgBoss, transaction: Database, followed: FollowedRuns): Promise<Repaired> {
-  const { sql, parameters } = followed.compile();
-  const ask = async <Row>(text: string): Promise<Row[]> =>
-    (await transaction.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]))).rows;
-  const jobs = `${SCHEMA}.job as job`;
-  const isOurs = `job.name = '${JOBS}'`;
-  const same = "job.id::text = followed.task_id";
-  // Also what somebody ended by hand: under its id nothing could be offered again.
-  const stray = await ask<{ id: string }>(
-    `with followed as (${sql}) select job.id from ${jobs} where ${isOurs}
-      and (job.state > 'active' or not exists (select 1 from followed where ${same}))`,
-  );
-  const ids = stray.map(({ id }) => id);
-  await inChunks(ids, (some) => boss.deleteJob(JOBS, some, { db: on(transaction) }));
-  const missing = await ask<{ task_id: string; owner: string }>(
-    `with followed as (${sql}) select task_id, owner from followed
-      where not exists (select 1 from ${jobs} where ${isOurs} and ${same})`,
-  );
-  await offer(
-    boss,
-    transaction,
-    missing.map(({ task_id, owner }) => ({ taskId: task_id, owner })),
-  );
-  const silent = await transaction.executeQuery<{ id: string }>(
-    CompiledQuery.raw(`select job.id from ${jobs} where ${isOurs} and job.state = 'active'
-      and job.heartbeat_on < now() - job.heartbeat_seconds * interval '1 second'`),
-  );
-  const lost = silent.rows.map(({ id }) => id);
-  await giveBack(boss, transaction, lost);
-  return { offered: missing.length, dropped: ids.length, silent: lost.length };
-}
-
-async function inChunks<T>(all: readonly T[], work: (some: T[]) => Promise<unknown>): Promise<void> {
-  for (let at = 0; at < all.length; at += CHUNK) await work(all.slice(at, at + CHUNK));
 }

@@ -1,14 +1,12 @@
-/** On one machine the table of runs is the queue: its leases and times say all there is to say. */
+/** On one machine the table of runs is the queue: whoever writes a run has written when it is polled. */
 
-import type { RunQueue } from "./queue.ts";
+import type { PollQueue } from "./queue.ts";
 
 const nothing = async (): Promise<void> => {};
 
-export const localQueue: RunQueue = {
-  hands: false,
-  offer: nothing,
-  take: async () => [],
-  keep: nothing,
-  giveBack: nothing,
-  repair: async () => ({ offered: 0, dropped: 0, silent: 0 }),
+export const localQueue: PollQueue = {
+  isEngine: false,
+  schedule: nothing,
+  checkStart: nothing,
+  pollNow: async () => false,
 };

@@ -1,34 +1,25 @@
-/** Who gets which run to follow: what those who follow runs need of an engine that hands them out. */
+/** The port of the queue of polls: a followed run has one poll, which is due, is made, and is followed by the next one. */
 
 import type { Database } from "../store/database.ts";
 
-export interface Offered {
+export interface NextPoll {
   taskId: string;
-  owner: string;
+  /** Which key it has to be polled with; null: any. */
+  key: string | null;
+  afterMs?: number;
+  /** Higher is sooner, among those that are due. */
+  priority?: number;
+  /** Its answer takes long: it is made apart from the others. */
+  patient?: boolean;
 }
 
-/** A query for `task_id` and `owner` of all runs that somebody has to follow. */
-export interface FollowedRuns {
-  compile(): { readonly sql: string; readonly parameters: readonly unknown[] };
-}
-
-export interface RunQueue {
-  /** False: whoever comes first looks at what is due. True: only who was handed a run does. */
-  readonly hands: boolean;
-  /** In the transaction that makes these runs ones to follow. What is offered already stays as it is. */
-  offer(transaction: Database, runs: Offered[]): Promise<void>;
-  /** At most so many of those that nobody has; from now on the caller has them. */
-  take(transaction: Database, most: number): Promise<string[]>;
-  /** Their holder is at work on them: one that is silent for too long loses them. */
-  keep(taskIds: string[]): Promise<void>;
-  /** Nobody has them any more. */
-  giveBack(transaction: Database, taskIds: string[]): Promise<void>;
-  /** Offers what is followed and was not, drops what is not followed, and takes from holders that are silent. */
-  repair(transaction: Database, followed: FollowedRuns): Promise<Repaired>;
-}
-
-export interface Repaired {
-  offered: number;
-  dropped: number;
-  silent: number;
+export interface PollQueue {
+  /** False: the table of runs is the queue, and `next_poll_at` and the lease of a run are all there is. */
+  readonly isEngine: boolean;
+  /** In the transaction that makes these runs followed. A run that has a poll already keeps it. */
+  schedule(transaction: Database, polls: NextPoll[]): Promise<void>;
+  /** In the transaction of a start: after so long, whether it was answered is checked. */
+  checkStart(transaction: Database, start: { taskId: string; afterMs: number }): Promise<void>;
+  /** Brings the next poll of a run forward. False when there is none, or it is being made. */
+  pollNow(poll: Pick<NextPoll, "taskId" | "key">): Promise<boolean>;
 }

@@ -5,14 +5,15 @@ import { thisProcess } from "../platform/process-identity.ts";
 import { registerProcess } from "../store/processes.ts";
 import { SEARCH_LEASE_MS } from "./lease.ts";
 import { cancelRun } from "./cancel.ts";
-import { type ClaimedRun, claimDueRuns } from "./claim-store.ts";
+import { claimDueRuns } from "./claim-store.ts";
 import { type AgentFinish, finishAgentRun } from "./follow-store.ts";
 import { resultOf } from "./agent-result.ts";
+import type { FollowedRun } from "./polling/followed-run.ts";
 import { findResult } from "./result-store.ts";
 import { startResearch } from "./start.ts";
 import type { Store } from "../store/store.ts";
 
-async function claim({ db, processId }: Store): Promise<ClaimedRun> {
+async function claim({ db, processId }: Store): Promise<FollowedRun> {
   const now = clock.now();
   const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 60_000 });
   if (run === undefined) throw new Error("The run was not due.");
@@ -20,7 +21,7 @@ async function claim({ db, processId }: Store): Promise<ClaimedRun> {
 }
 
 /** Google's report of this run, as whoever looked at it stores it. */
-const reportOf = (run: ClaimedRun): AgentFinish => ({
+const reportOf = (run: FollowedRun): AgentFinish => ({
   run,
   to: "completed",
   result: resultOf(FINISHED, { partial: false }),
@@ -57,7 +58,7 @@ test("L2: a report that is finished in the last moment of a cancel is kept, also
     },
   });
   const run = await cancelRun(
-    { db: racing, clock, agent: undefined, lookNow: () => {} },
+    { db: racing, clock, agent: undefined, pollNow: async () => {} },
     { owner: "local", taskId, keepPartial: false },
   );
   expect(run.status).toBe("completed");
@@ -86,7 +87,7 @@ test("L1: a report that is stored right after a cancel without Google's word is 
     },
   });
   const cancel = { owner: "local", taskId, keepPartial: false };
-  await cancelRun({ db: racing, clock, agent: undefined, lookNow: () => {} }, cancel);
+  await cancelRun({ db: racing, clock, agent: undefined, pollNow: async () => {} }, cancel);
   expect(await stored).toBe(true);
   expect((await findResult(db, taskId))?.report).toBe(FINISHED.report);
 });
@@ -107,7 +108,7 @@ test.each([
     lease_until: now + lease,
   });
   const run = await cancelRun(
-    { db, clock: waited, agent: undefined, lookNow: () => {} },
+    { db, clock: waited, agent: undefined, pollNow: async () => {} },
     { owner: "local", taskId: "a", keepPartial: true },
   );
   expect(run.status).toBe(status);

@@ -7,7 +7,6 @@ import { failpoint } from "../platform/failpoint.ts";
 import type { Database } from "../store/database.ts";
 import { processLiveness } from "../store/processes.ts";
 import { cancelHere, leaseOf, requestCancel } from "./cancel-store.ts";
-import { pollNow } from "./claim-store.ts";
 import { isAbandoned } from "./lease.ts";
 import { isFinished, type Run } from "./run.ts";
 import { findRun } from "./run-store.ts";
@@ -18,8 +17,8 @@ export interface CancelDeps {
   clock: Clock;
   /** Undefined without a key: then Google cannot be told. */
   agent: Agent | undefined;
-  /** Makes this process look at once for what Google says. */
-  lookNow: () => void;
+  /** Has the run polled at once, for what Google says. */
+  pollNow: (taskId: string) => Promise<void>;
 }
 
 export interface CancelRequest {
@@ -52,12 +51,11 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
   return settle(deps, seen, request);
 }
 
-async function tellGoogle({ db, agent, lookNow }: CancelDeps, run: Run): Promise<void> {
+async function tellGoogle({ agent, pollNow }: CancelDeps, run: Run): Promise<void> {
   if (run.interactionId === undefined || agent === undefined) return;
   await agent.cancel(run.interactionId, AbortSignal.timeout(WAIT_MS));
   failpoint("during-cancel");
-  await pollNow(db, run.taskId);
-  lookNow();
+  await pollNow(run.taskId);
 }
 
 /** Nobody answered in time. A search whose process is gone is over; a research is cancelled without Google's word. */

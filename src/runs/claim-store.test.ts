@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { setClock } from "../../test/support/databases.ts";
 import { insertRun, openDatabase, rowOf } from "../../test/support/store-rows.ts";
+import { localQueue } from "../queue/local.ts";
 import type { Database } from "../store/database.ts";
 import {
   bringForward,
@@ -12,10 +13,9 @@ import {
   leaseHolders,
   nextLookAt,
   pauseAllPolls,
-  pollAgainAt,
   pollNow,
   releaseFrom,
-  releaseRun,
+  settlePoll,
   unfinishedInteractions,
 } from "./claim-store.ts";
 import { LOOK_LEASE_MS } from "./lease.ts";
@@ -37,17 +37,6 @@ describe("a claim", () => {
     expect(idsOf(await claim(db, { limit: 4 }))).toEqual(["few 2", "many 1", "many 2", "many 3"]);
   });
 
-  test("P2 among those handed to a process finds these only, and so does the question when the next is", async () => {
-    const db = await openDatabase();
-    await insertRun(db, { task_id: "mine", handed_to: "me", next_poll_at: NOW - 5 });
-    await insertRun(db, { task_id: "yours", handed_to: "you", next_poll_at: NOW - 7 });
-    await insertRun(db, { task_id: "nobody's", next_poll_at: NOW - 9 });
-    expect(await nextLookAt(db, NOW, { handedTo: "me" })).toBe(NOW - 5);
-    const handed = { processId: "me", limit: 9, now: NOW, nextPollAt: LATER, among: { handedTo: "me" } };
-    expect(idsOf(await claimDueRuns(db, handed))).toEqual(["mine"]);
-    expect(await nextLookAt(db, NOW, { handedTo: "me" })).toBeUndefined();
-  });
-
   test("P2 of a run that is due takes the lease, a new epoch and the next time", async () => {
     const db = await openDatabase();
     await insertRun(db, {
@@ -65,6 +54,7 @@ describe("a claim", () => {
     expect(await claim(db)).toEqual([
       {
         taskId: "a",
+        owner: "local",
         query: "How deep is the lake?",
         interactionId: "v1_a",
         status: "running_async",
@@ -77,6 +67,8 @@ describe("a claim", () => {
         progress: 40,
         currentAction: "Reading",
         completedAt: 9,
+        oddAnswer: undefined,
+        tokens: "0/0",
       },
     ]);
     expect(await rowOf(db, "a")).toMatchObject({
@@ -195,15 +187,15 @@ describe("the end of a look", () => {
     const db = await openDatabase();
     const held = { next_poll_at: NOW, lease_epoch: 4, lease_until: LATER };
     for (const id of ["a", "b"]) await insertRun(db, { task_id: id, ...held });
-    await pollAgainAt(db, { taskId: "a", epoch: 3 }, LATER);
-    await releaseRun(db, { taskId: "a", epoch: 3 });
+    await settlePoll(db, { taskId: "a", epoch: 3 }, { nextPollAt: LATER });
+    await settlePoll(db, { taskId: "a", epoch: 3 });
     expect(await rowOf(db, "a")).toMatchObject(held);
-    await releaseRun(db, { taskId: "a", epoch: 4 });
+    await settlePoll(db, { taskId: "a", epoch: 4 });
     expect(await rowOf(db, "a")).toMatchObject({ next_poll_at: NOW, lease_until: null });
-    await pollAgainAt(db, { taskId: "a", epoch: 4 }, LATER);
+    await settlePoll(db, { taskId: "a", epoch: 4 }, { nextPollAt: LATER });
     expect(await rowOf(db, "a")).toMatchObject({ next_poll_at: LATER, lease_until: null });
     expect(await rowOf(db, "b")).toMatchObject(held);
-    await pollAgainAt(db, { taskId: "b", epoch: 4 }, null);
+    await settlePoll(db, { taskId: "b", epoch: 4 }, { nextPollAt: null });
     expect(await rowOf(db, "b")).toMatchObject({ next_poll_at: null, lease_until: null });
   });
 
@@ -242,7 +234,7 @@ test("P2 a run that somebody waits for comes first, while Google works on it", a
   const db = await openDatabase();
   for (const id of ["a", "b"]) await insertRun(db, { task_id: id, next_poll_at: LATER });
   await insertRun(db, { task_id: "ended", status: "failed", next_poll_at: null });
-  for (const id of ["a", "ended"]) await pollNow(db, id);
+  for (const id of ["a", "ended"]) await pollNow({ db, queue: localQueue }, id);
   expect(await rowOf(db, "a")).toMatchObject({ next_poll_at: 0 });
   expect(await rowOf(db, "b")).toMatchObject({ next_poll_at: LATER });
   expect(await rowOf(db, "ended")).toMatchObject({ next_poll_at: null });

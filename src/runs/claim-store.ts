@@ -1,34 +1,14 @@
-/** The SQL of who may look at a followed run, and when. */
+/** The SQL of the table of runs as a queue: which run is due, which process polls it, and when it is polled next. */
 
+import type { PollQueue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
-import { isShared, passingOver } from "../store/dialect.ts";
+import { isShared, passingOver, progressAtLeast } from "../store/dialect.ts";
 import { holdFor, type Pace, reserveTurn, turnsNow, useTurns, waitForTurn } from "../store/pace.ts";
-import { type Among, dueInFairOrder, handedTo, unleased } from "./due-store.ts";
+import { dueInFairOrder, unleased } from "./due-store.ts";
 import { LOOK_LEASE_MS } from "./lease.ts";
-import { isPollable } from "./rows/run-row.ts";
+import { FOLLOWED_COLUMNS, type FollowedRun, followedRunOf, TOKENS_COLUMN } from "./polling/followed-run.ts";
+import { progressColumn, type Seen, seenColumns } from "./polling/seen-store.ts";
 import { noteUnreadable } from "./rows/unreadable.ts";
-import { RUN_STATUSES, type RunStatus } from "./run.ts";
-
-/*
- * A run is followed while `next_poll_at` is set. Finished ones, too: for usage that comes late, for a cancel without
- * Google's word, and for a failed run that somebody asked to look at again.
- */
-
-export interface ClaimedRun {
-  taskId: string;
-  query: string;
-  interactionId: string;
-  status: RunStatus;
-  agent: string;
-  epoch: number;
-  createdAt: number;
-  deadlineAt: number;
-  cancelRequestedAt: number | undefined;
-  keepPartial: boolean;
-  progress: number;
-  currentAction: string | undefined;
-  completedAt: number;
-}
 
 export interface Claim {
   processId: string;
@@ -37,15 +17,15 @@ export interface Claim {
   now: number;
   /** When each of them is due again. */
   nextPollAt: number;
-  among?: Among | undefined;
 }
 
-const looksOf = (db: Database, key: string | undefined): string =>
+/** On a shared database each key has its own rate. */
+export const rateOf = (db: Database, key: string | undefined): string =>
   key !== undefined && isShared(db) ? `looks:${key}` : "looks";
 
 /** However many are due, and in however many processes: together they ask Google no more often than is allowed. */
-export function claimInTurn(db: Database, { maxRps, ...claim }: Claim): Promise<ClaimedRun[]> {
-  const pace: Pace = { name: looksOf(db, claim.among?.key), perSecond: maxRps };
+export function claimInTurn(db: Database, { maxRps, ...claim }: Claim): Promise<FollowedRun[]> {
+  const pace: Pace = { name: rateOf(db, undefined), perSecond: maxRps };
   return db.transaction().execute(async (transaction) => {
     const { turns, from } = await turnsNow(transaction, pace, claim.now);
     if (turns === 0) return [];
@@ -59,16 +39,13 @@ export function claimInTurn(db: Database, { maxRps, ...claim }: Claim): Promise<
 export const permitStream = (
   db: Database,
   { maxRps, key, now }: { maxRps: number; key: string | undefined; now: number },
-): Promise<number> =>
-  db
-    .transaction()
-    .execute((transaction) => reserveTurn(transaction, { name: looksOf(db, key), perSecond: maxRps }, now));
+): Promise<number> => reserveTurn(db, { name: rateOf(db, key), perSecond: maxRps }, now);
 
 /**
  * Of all processes exactly one gets a run that is due, and sets when the next may. Not while somebody
  * looks: a new epoch would make a look that takes longer than the interval worthless, and the next one, and the next.
  */
-export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): Promise<ClaimedRun[]> {
+export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): Promise<FollowedRun[]> {
   const chosen = await dueInFairOrder(db, claim);
   if (chosen.length === 0) return [];
   const due = db.selectFrom("research_tasks").select("task_id").where("task_id", "in", chosen);
@@ -90,31 +67,13 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
     .where("next_poll_at", "<=", claim.now)
     .where(unleased(claim.now))
     // Not all of the row: figures that a driver cannot read would keep every other run from being polled.
-    .returning(CLAIMED_COLUMNS)
+    .returning(FOLLOWED_COLUMNS)
+    .returning(TOKENS_COLUMN)
     .execute();
-  const broken = rows.filter((row) => !isPollable(row)).map(({ task_id }) => task_id);
+  const runs = rows.map((row) => followedRunOf(row));
+  const broken = rows.filter((_, n) => runs[n] === undefined).map(({ task_id }) => task_id);
   if (broken.length > 0) await setAside(db, broken, claim.now);
-  return rows.flatMap((row) =>
-    row.interaction_id === null || broken.includes(row.task_id)
-      ? []
-      : [
-          {
-            taskId: row.task_id,
-            query: row.query,
-            interactionId: row.interaction_id,
-            status: RUN_STATUSES.find((status) => status === row.status) ?? "failed",
-            agent: row.model ?? "",
-            epoch: row.lease_epoch,
-            createdAt: row.created_at,
-            deadlineAt: row.deadline_at ?? Number.MAX_SAFE_INTEGER,
-            cancelRequestedAt: row.cancel_requested_at ?? undefined,
-            keepPartial: row.keep_partial === 1,
-            progress: row.progress,
-            currentAction: row.current_action ?? undefined,
-            completedAt: row.completed_at ?? row.created_at,
-          },
-        ],
-  );
+  return runs.filter((run) => run !== undefined);
 }
 
 /** A run that cannot be read is not given up: whoever repairs its row finds it polled again. */
@@ -127,23 +86,8 @@ async function setAside(db: Database, taskIds: string[], now: number): Promise<v
     .execute();
 }
 
-const SET_ASIDE_MS = 10 * 60_000;
-
-const CLAIMED_COLUMNS = [
-  "task_id",
-  "query",
-  "interaction_id",
-  "status",
-  "model",
-  "lease_epoch",
-  "created_at",
-  "deadline_at",
-  "cancel_requested_at",
-  "keep_partial",
-  "progress",
-  "current_action",
-  "completed_at",
-] as const;
+/** How long a damaged row waits for its repair. */
+export const SET_ASIDE_MS = 10 * 60_000;
 
 /** How many are being followed: they share the allowed requests. */
 export async function countFollowed(db: Database): Promise<number> {
@@ -156,43 +100,48 @@ export async function countFollowed(db: Database): Promise<number> {
 }
 
 /** When the next look can be: a run must be due, and there must be a turn. */
-export async function nextLookAt(db: Database, now: number, among?: Among): Promise<number | undefined> {
+export async function nextLookAt(db: Database, now: number): Promise<number | undefined> {
   const row = await db
     .selectFrom("research_tasks")
     .select("next_poll_at")
     .where("next_poll_at", "is not", null)
     // What somebody is looking at cannot be claimed, however long it is due.
     .where(unleased(now))
-    .where(handedTo(among))
     .orderBy("next_poll_at")
     .limit(1)
     .executeTakeFirst();
   if (row === undefined || row.next_poll_at === null) return undefined;
-  const wait = await waitForTurn(db, looksOf(db, among?.key), now);
+  const wait = await waitForTurn(db, rateOf(db, undefined), now);
   return wait > 0 ? Math.max(row.next_poll_at, now + wait) : row.next_poll_at;
 }
 
-export async function pollAgainAt(
+export interface Settling {
+  /** Undefined: as the claim has set it. Null: the run is not followed any more. */
+  nextPollAt?: number | null | undefined;
+  seen?: Seen | undefined;
+}
+
+/** The poll is over: what it saw, when the next one is due, and the end of its lease are one write. */
+export async function settlePoll(
   db: Database,
-  run: { taskId: string; epoch: number },
-  at: number | null,
+  run: Pick<FollowedRun, "taskId" | "epoch">,
+  { nextPollAt, seen }: Settling = {},
 ): Promise<void> {
   await db
     .updateTable("research_tasks")
-    .set({ next_poll_at: at, lease_until: null })
-    .where("task_id", "=", run.taskId)
-    .where("lease_epoch", "=", run.epoch)
-    .execute();
-}
-
-/** The look is over; when the next is due stands in the row. */
-export async function releaseRun(db: Database, run: { taskId: string; epoch: number }): Promise<void> {
-  await db
-    .updateTable("research_tasks")
     .set({ lease_until: null })
+    .$if(nextPollAt !== undefined, (update) => update.set({ next_poll_at: nextPollAt ?? null }))
+    .$if(seen !== undefined, (update) =>
+      seen === undefined
+        ? update
+        : update
+            .set((row) => ({ progress: progressAtLeast(row, progressColumn(seen)), ...seenColumns(seen) }))
+            // What ended the run meanwhile has ended the lease too.
+            .where("status", "=", "running_async"),
+    )
     .where("task_id", "=", run.taskId)
     .where("lease_epoch", "=", run.epoch)
-    .where("lease_until", "is not", null)
+    .where("next_poll_at", "is not", null)
     .execute();
 }
 
@@ -224,14 +173,19 @@ export async function bringForward(db: Database, { now, furthest }: { now: numbe
   await db.updateTable("research_tasks").set({ next_poll_at: now }).where("next_poll_at", ">", furthest).execute();
 }
 
-/** Somebody waits for it: it comes before all that are only due, of which there may be thousands. */
-export async function pollNow(db: Database, taskId: string): Promise<void> {
+/** A caller waits for it: it comes before all that are only due, of which there may be thousands. */
+export async function pollNow({ db, queue }: { db: Database; queue: PollQueue }, taskId: string): Promise<boolean> {
+  const rows = db.selectFrom("research_tasks").select("poll_key as key").where("task_id", "=", taskId);
+  const run = queue.isEngine ? await rows.where("status", "=", "running_async").executeTakeFirst() : undefined;
+  // One that has ended needs none.
+  if (queue.isEngine) return run === undefined || queue.pollNow({ taskId, key: run.key });
   await db
     .updateTable("research_tasks")
     .set({ next_poll_at: 0 })
     .where("task_id", "=", taskId)
     .where("status", "=", "running_async")
     .execute();
+  return true;
 }
 
 /** Google still works on it, as far as this installation knows. */
@@ -242,7 +196,7 @@ export async function isUnderWay(db: Database, taskId: string): Promise<boolean>
 
 /** Google asked for a pause: it holds for every process that asks with the same key. */
 export const pauseAllPolls = (db: Database, pause: { ms: number; now: number }, key?: string): Promise<void> =>
-  holdFor(db, looksOf(db, key), pause);
+  holdFor(db, rateOf(db, key), pause);
 
 /** What a dead process was polling is due at once. */
 export async function releaseFrom(db: Database, processIds: string[], now: number): Promise<number> {
@@ -268,14 +222,29 @@ export async function leaseHolders(db: Database): Promise<string[]> {
   return rows.flatMap(({ lease_owner }) => (lease_owner === null ? [] : [lease_owner]));
 }
 
+/** Every process that has a run: to poll, to start or to search for. */
+export async function runHolders(db: Database): Promise<string[]> {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select("lease_owner")
+    .distinct()
+    .where((run) =>
+      run.or([
+        run("status", "in", ["pending", "running"]),
+        run.and([run("next_poll_at", "is not", null), run("lease_until", "is not", null)]),
+      ]),
+    )
+    .execute();
+  return rows.flatMap(({ lease_owner }) => lease_owner ?? []);
+}
+
 /** A plain read: it works while nothing can be written. */
-export async function unfinishedInteractions(db: Database, limit: number, among?: Among) {
+export async function unfinishedInteractions(db: Database, limit: number) {
   const rows = await db
     .selectFrom("research_tasks")
     .select(["task_id", "query", "interaction_id", "enable_notifications"])
     .where("status", "=", "running_async")
     .where("interaction_id", "is not", null)
-    .where(handedTo(among))
     .orderBy("next_poll_at")
     .limit(limit)
     .execute();

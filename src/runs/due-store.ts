@@ -1,23 +1,14 @@
 /** The SQL of which runs are due, and in which order: who has thousands does not keep the others waiting. */
 
-import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
+import { type ExpressionBuilder, sql } from "kysely";
 import type { Database, Tables } from "../store/database.ts";
 import { LOOK_LEASE_MS } from "./lease.ts";
 
 type OfRun = ExpressionBuilder<Tables, "research_tasks">;
 
-/** Which of the due runs, and whose rate they use up. */
-export interface Among {
-  /** Only those that were handed to this process; otherwise all. */
-  handedTo?: string | undefined;
-  /** The fingerprint of the key that asks: on a shared database each has its own rate. */
-  key?: string | undefined;
-}
-
 interface Due {
   now: number;
   limit: number;
-  among?: Among | undefined;
 }
 
 /** Nobody looks at it, or nobody has for longer than a look can take. */
@@ -29,14 +20,9 @@ export const unleased = (now: number) => (lease: OfRun) =>
     lease("lease_until", ">", now + 2 * LOOK_LEASE_MS),
   ]);
 
-export const handedTo =
-  (among: Among | undefined) =>
-  (run: OfRun): Expression<SqlBool> =>
-    among?.handedTo === undefined ? run.lit(true) : run("handed_to", "=", among.handedTo);
-
 /** The first of every user, then the second of every user, and so on; of each those that are due longest. */
 export async function dueInFairOrder(db: Database, due: Due): Promise<string[]> {
-  const { limit, among } = due;
+  const { limit } = due;
   const longest = await dueRuns(db, due)
     .limit(limit + 1)
     .execute();
@@ -49,12 +35,7 @@ export async function dueInFairOrder(db: Database, due: Due): Promise<string[]> 
   const each = Math.min(limit - owners.length + 1, SHARES * Math.ceil(limit / owners.length));
   const [first, ...others] = owners.map((owner) =>
     db
-      .selectFrom(
-        dueRuns(db, { ...due, among })
-          .where("owner", "=", owner)
-          .limit(each)
-          .as("theirs"),
-      )
+      .selectFrom(dueRuns(db, due).where("owner", "=", owner).limit(each).as("theirs"))
       .select(["theirs.task_id", "theirs.owner"]),
   );
   if (first === undefined) return [];
@@ -67,29 +48,27 @@ export async function dueInFairOrder(db: Database, due: Due): Promise<string[]> 
 
 const SHARES = 4;
 
-const dueRuns = (db: Database, { now, among }: Due) =>
+const dueRuns = (db: Database, { now }: Pick<Due, "now">) =>
   db
     .selectFrom("research_tasks")
     .select(["task_id", "owner"])
     .where("next_poll_at", "<=", now)
     .where("interaction_id", "is not", null)
     .where(unleased(now))
-    .where(handedTo(among))
     .orderBy("next_poll_at");
 
 /** At most as many as there are turns, whoever waits longest first. From name to name by the index: users are few, runs many. */
-async function ownersInTurn(db: Database, { now, limit, among }: Due): Promise<string[]> {
-  const followed = among?.handedTo === undefined ? sql`next_poll_at is not null` : sql`handed_to = ${among.handedTo}`;
-  const waits = dueRuns(db, { now, limit, among })
+async function ownersInTurn(db: Database, { now, limit }: Due): Promise<string[]> {
+  const waits = dueRuns(db, { now })
     .clearSelect()
     .select("next_poll_at")
     .where("owner", "=", sql<string>`owners.owner`)
     .limit(1);
   const { rows } = await sql<{ owner: string }>`
     with recursive owners(owner) as (
-      select min(owner) from research_tasks where ${followed}
+      select min(owner) from research_tasks where next_poll_at is not null
       union all
-      select (select min(owner) from research_tasks where owner > owners.owner and ${followed})
+      select (select min(owner) from research_tasks where owner > owners.owner and next_poll_at is not null)
       from owners where owners.owner is not null
     )
     select owner from (select owner, (${waits}) as since from owners where owner is not null) as waiting

@@ -1,49 +1,21 @@
-/** The SQL of following a background run: what was seen of it, and how it ended. */
+/** The SQL of how a background run ends, and of following it again afterwards. */
 
 import { enqueue } from "../notifications/outbox.ts";
 import { notificationFor } from "../notifications/desktop.ts";
-import type { RunQueue } from "../queue/queue.ts";
-import { type Database, storable } from "../store/database.ts";
-import { progressAtLeast } from "../store/dialect.ts";
+import type { PollQueue } from "../queue/queue.ts";
+import type { Database } from "../store/database.ts";
 import type { Cost } from "../costs/actual.ts";
-import type { ClaimedRun } from "./claim-store.ts";
 import { costColumns } from "./cost-columns.ts";
 import { holdRun } from "./hold-store.ts";
+import type { FollowedRun } from "./polling/followed-run.ts";
 import { withLongestText } from "./polling/longest-text.ts";
 import { packRaw } from "./polling/raw-json.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./result-figures-store.ts";
 import { dropResult, findDraft, mayKeepText, saveResult } from "./result-store.ts";
 import { type NewResult, type RunStatus, sourcesOf } from "./run.ts";
 
-export interface Seen {
-  progress: number;
-  currentAction: string | undefined;
-  /** Something happened since the last look. */
-  changed: boolean;
-  tokens: { input: number; output: number } | undefined;
-  cost: Cost | undefined;
-  now: number;
-}
-
-/** Progress only grows and stays below 100 until the run is done. Nothing fenced: it is only a picture. */
-export async function recordSeen(db: Database, taskId: string, seen: Seen): Promise<void> {
-  await db
-    .updateTable("research_tasks")
-    .set((run) => ({
-      progress: progressAtLeast(run, Math.round(Math.min(99, seen.progress))),
-      updated_at: seen.now,
-      ...(seen.currentAction === undefined ? {} : { current_action: storable(seen.currentAction) }),
-      ...(seen.changed ? { last_event_at: seen.now } : {}),
-      ...(seen.tokens === undefined ? {} : { tokens_input: seen.tokens.input, tokens_output: seen.tokens.output }),
-      ...(seen.cost === undefined ? {} : costColumns(seen.cost)),
-    }))
-    .where("task_id", "=", taskId)
-    .where("status", "=", "running_async")
-    .execute();
-}
-
 export interface AgentFinish {
-  run: Pick<ClaimedRun, "taskId" | "epoch" | "createdAt" | "keepPartial">;
+  run: Pick<FollowedRun, "taskId" | "epoch" | "createdAt" | "keepPartial">;
   to: "completed" | "failed" | "cancelled";
   /** The states it may come from; by default those of the table of legal moves. */
   from?: RunStatus[];
@@ -119,7 +91,7 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
 }
 
 interface LaterText {
-  run: Pick<ClaimedRun, "taskId" | "epoch">;
+  run: Pick<FollowedRun, "taskId" | "epoch">;
   result: NewResult;
   raw: unknown;
   now: number;
@@ -170,20 +142,30 @@ export async function recordLateUsage(db: Database, taskId: string, { tokens, co
   if (row !== undefined) await recordFigures(db, taskId, row);
 }
 
-/** A failed run is looked at again until this deadline; only a finished report changes its state. */
+/** A failed run is polled again until this deadline; only a finished report changes its state. */
 export async function reopen(
   db: Database,
   taskId: string,
-  { now, deadlineAt, queue }: { now: number; deadlineAt: number; queue: RunQueue },
+  { now, deadlineAt, queue }: { now: number; deadlineAt: number; queue: PollQueue },
 ): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     const runs = await transaction
       .updateTable("research_tasks")
-      .set({ next_poll_at: now, lease_until: null, updated_at: now, deadline_at: deadlineAt })
+      .set((run) => ({
+        next_poll_at: now,
+        lease_until: null,
+        // A poll in flight may be about to give the run up.
+        lease_epoch: run("lease_epoch", "+", 1),
+        updated_at: now,
+        deadline_at: deadlineAt,
+      }))
       .where("task_id", "=", taskId)
       .where("status", "=", "failed")
-      .returning("owner")
+      .returning("poll_key as key")
       .execute();
-    for (const { owner } of runs) await queue.offer(transaction, [{ taskId, owner }]);
+    await queue.schedule(
+      transaction,
+      runs.map(({ key }) => ({ taskId, key })),
+    );
   });
 }

@@ -5,7 +5,7 @@ import { isShared } from "../store/dialect.ts";
 import { fileHolders } from "../store/held-files.ts";
 import { forgetDeadProcesses, forgetProcesses, silentProcesses } from "../store/processes.ts";
 import { slotHolders } from "../store/slots.ts";
-import { runHolders } from "./handed-store.ts";
+import { runHolders } from "./claim-store.ts";
 
 export async function forgetGoneProcesses(db: Database, now: number): Promise<void> {
   await forgetDeadProcesses(db);

@@ -1,9 +1,10 @@
 /** The SQL of interaction ids: each one that was paid for belongs to one attempt, and is followed by one run. */
 
 import { z } from "zod";
-import type { RunQueue } from "../queue/queue.ts";
+import type { PollQueue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
 import { alone } from "../store/dialect.ts";
+import { pollKeyOf } from "../store/poll-key.ts";
 import { detachInteraction } from "./detach-store.ts";
 import { holdRun } from "./hold-store.ts";
 import { maxWaitOf } from "./max-wait.ts";
@@ -25,7 +26,7 @@ interface AnsweredAttempt {
  * Stores the id with which Google answered a start. Whatever happened to the run meanwhile, an id that was paid for is
  * kept: this write alone is not fenced. False when it is known already, or the attempt has another one.
  */
-export function saveInteractionId(db: Database, answer: AnsweredAttempt, queue?: RunQueue): Promise<boolean> {
+export function saveInteractionId(db: Database, answer: AnsweredAttempt, queue?: PollQueue): Promise<boolean> {
   const { attemptId, interactionId, now } = answer;
   return db.transaction().execute(async (transaction) => {
     await alone(transaction, `interaction:${interactionId}`);
@@ -62,7 +63,7 @@ export interface Adoption {
  * Gives a run the id that its user found; returns the run that follows it. Undefined: the id belongs to another run.
  * Decided in one transaction, because another process may adopt the same id, or start the run again, at the same moment.
  */
-export function adoptInteractionId(db: Database, adoption: Adoption, queue?: RunQueue): Promise<string | undefined> {
+export function adoptInteractionId(db: Database, adoption: Adoption, queue?: PollQueue): Promise<string | undefined> {
   const { taskId, interactionId, deadlineAt, now } = adoption;
   return db.transaction().execute(async (transaction) => {
     await alone(transaction, `interaction:${interactionId}`);
@@ -191,21 +192,21 @@ interface Followed extends Pick<Adoption, "taskId" | "interactionId" | "now"> {
   attemptId: string;
   /** An id that a user adopts is wanted, even if its run was cancelled. */
   origin: "answer" | "adoption";
-  queue: RunQueue | undefined;
+  queue: PollQueue | undefined;
 }
 
 /** By the run that it was started for, or by a second one where that follows another interaction already. */
 async function follow(transaction: Database, followed: Followed): Promise<void> {
   const { taskId, interactionId, now, queue } = followed;
+  const key = await pollKeyOfAttempt(transaction, followed.attemptId);
   const first = await transaction
     .updateTable("research_tasks")
-    .set({ interaction_id: interactionId, updated_at: now })
+    .set({ interaction_id: interactionId, poll_key: key, updated_at: now })
     .where("task_id", "=", taskId)
     .where("interaction_id", "is", null)
-    .returning("owner")
+    .returning("task_id")
     .executeTakeFirst();
-  if (first === undefined) return followSeparately(transaction, followed);
-  await queue?.offer(transaction, [{ taskId, owner: first.owner }]);
+  if (first === undefined) return followSeparately(transaction, followed, key);
   await transaction
     .updateTable("research_tasks")
     .set({
@@ -227,10 +228,22 @@ async function follow(transaction: Database, followed: Followed): Promise<void> 
     .where("status", "=", "cancelled")
     .where("cancel_confirmed", "=", 0)
     .execute();
+  await queue?.schedule(transaction, [{ taskId, key }]);
+}
+
+/** What the run has to be polled with: what it was started with. */
+async function pollKeyOfAttempt(transaction: Database, attemptId: string): Promise<string | null> {
+  const attempt = await transaction
+    .selectFrom("research_attempts")
+    .select(["key_fingerprint", "base_url"])
+    .where("attempt_id", "=", attemptId)
+    .executeTakeFirst();
+  if (attempt === undefined) return null;
+  return pollKeyOf({ key: attempt.key_fingerprint ?? undefined, baseUrl: attempt.base_url ?? "" });
 }
 
 /** A run that was started twice has two interactions, both paid for: the second one gets a run of its own. */
-async function followSeparately(transaction: Database, followed: Followed): Promise<void> {
+async function followSeparately(transaction: Database, followed: Followed, key: string | null): Promise<void> {
   const { taskId, interactionId, now, queue } = followed;
   const run = await transaction
     .selectFrom("research_tasks")
@@ -246,6 +259,7 @@ async function followSeparately(transaction: Database, followed: Followed): Prom
       task_id: taskIdOfSecond,
       parent_task_id: taskId,
       interaction_id: interactionId,
+      poll_key: key,
       owner: run.owner,
       kind: run.kind,
       query: run.query,
@@ -281,5 +295,5 @@ async function followSeparately(transaction: Database, followed: Followed): Prom
     .set({ task_id: taskIdOfSecond })
     .where("attempt_id", "=", followed.attemptId)
     .execute();
-  await queue?.offer(transaction, [{ taskId: taskIdOfSecond, owner: run.owner }]);
+  await queue?.schedule(transaction, [{ taskId: taskIdOfSecond, key }]);
 }

@@ -8,19 +8,12 @@ const TYPICAL = {
 
 const typicalOf = (agent: string) => (agent.includes("-max-") ? TYPICAL.max : TYPICAL.standard);
 
-export interface Sign {
-  agent: string;
-  elapsedMs: number;
-  /** Seen so far; 0 when Google shows none before the end. */
-  searches: number;
-}
+/** 0 when Google shows no searches, which is the rule before the end; at most 90. */
+export const progressBySearches = (agent: string, searches: number): number =>
+  searches === 0 ? 0 : 5 + 85 * Math.min(1, searches / typicalOf(agent).searches);
 
-/** 0 to 95. Time alone approaches but never claims the end. */
-export function progressOf({ agent, elapsedMs, searches }: Sign): number {
-  const typical = typicalOf(agent);
-  const bySearches = 5 + 85 * Math.min(1, searches / typical.searches);
-  const byTime = 90 * (1 - Math.exp(-Math.max(0, elapsedMs) / (typical.minutes * 60_000)));
-  return Math.min(95, searches > 0 ? Math.max(bySearches, byTime / 2) : byTime);
-}
+/** Time alone approaches 90 and never claims the end. Nothing stores it: it is computed when a run is read. */
+export const progressByTime = (agent: string, elapsedMs: number): number =>
+  Math.round(90 * (1 - Math.exp(-Math.max(0, elapsedMs) / (typicalOf(agent).minutes * 60_000))));
 
 export const typicalMinutes = (agent: string): number => typicalOf(agent).minutes;

@@ -1,6 +1,5 @@
 /** What happens while the database refuses to be written: runs are followed in memory, finished reports go to files. */
 
-import { isShared } from "../store/dialect.ts";
 import { apart } from "../telemetry/telemetry.ts";
 import { unfinishedInteractions } from "./claim-store.ts";
 import type { ResearchDeps, UnsavedRun } from "./research.ts";
@@ -10,10 +9,9 @@ const MOST_RESCUED = 20;
 
 type Followed = Pick<UnsavedRun, "taskId" | "query" | "interactionId" | "enableNotifications">;
 
-/** Also what is stored, as far as it is this process's: of a shared database the others have their own. */
+/** Also what is stored. Not what an engine schedules, which is no process's own: Google keeps those reports. */
 export async function rescueFollowed(deps: ResearchDeps, rescued: Set<string>): Promise<void> {
-  const among = { handedTo: isShared(deps.db) ? deps.processId : undefined };
-  const stored = await unfinishedInteractions(deps.db, MOST_RESCUED, among).catch(() => []);
+  const stored = deps.queue.isEngine ? [] : await unfinishedInteractions(deps.db, MOST_RESCUED).catch(() => []);
   await rescueReports(deps, rescued, [...deps.unsaved.values(), ...stored]);
 }
 

@@ -4,7 +4,7 @@ import type { CostOf } from "../costs/actual.ts";
 import type { Agent } from "../gemini/agent.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import type { RunQueue } from "../queue/queue.ts";
+import type { PollQueue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
 import type { StartLimits } from "./limits-store.ts";
 import type { StartFailure } from "./start-store.ts";
@@ -20,7 +20,7 @@ export interface UnsavedRun {
 export interface ResearchDeps {
   db: Database;
   agent: Agent;
-  queue: RunQueue;
+  queue: PollQueue;
   limits: StartLimits;
   processId: string;
   clock: Clock;

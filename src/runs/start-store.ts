@@ -1,7 +1,7 @@
 /** The SQL of the start protocol: the intent before anything is sent, and what became of it. */
 
 import { withdraw } from "../notifications/outbox.ts";
-import type { RunQueue } from "../queue/queue.ts";
+import type { PollQueue } from "../queue/queue.ts";
 import { type Database, storable } from "../store/database.ts";
 import { alone } from "../store/dialect.ts";
 import { insertAttempt, type NewAttempt, newStartIds } from "./attempt-store.ts";
@@ -34,10 +34,10 @@ export type IntentOutcome =
 
 const NO_ERROR = { error_code: null, error_message: null };
 
-/** What a start has to pass, and whom it is handed to once it is stored. */
+/** What a start has to pass, and the queue that checks it later. */
 export interface Admission {
   limits?: StartLimits | undefined;
-  queue?: RunQueue | undefined;
+  queue?: PollQueue | undefined;
   /** Chosen by who has to know them also when the database's answer is lost. */
   ids?: ReturnType<typeof newStartIds> | undefined;
 }
@@ -93,7 +93,7 @@ export function commitIntent(
       })
       .execute();
     await insertAttempt(transaction, { ...intent, taskId, attemptId });
-    await queue?.offer(transaction, [{ taskId, owner: intent.owner }]);
+    await queue?.checkStart(transaction, { taskId, afterMs: START_LEASE_MS });
     return { kind: "intended", taskId, attemptId };
   });
 }
@@ -127,11 +127,11 @@ export function commitRestart(
       })
       .where("task_id", "=", restart.taskId)
       .where("status", "=", "start_unknown")
-      .returning("owner")
+      .returning("task_id")
       .executeTakeFirst();
     if (moved === undefined) return undefined;
     await insertAttempt(transaction, { ...restart, attemptId });
-    await queue?.offer(transaction, [{ taskId: restart.taskId, owner: moved.owner }]);
+    await queue?.checkStart(transaction, { taskId: restart.taskId, afterMs: START_LEASE_MS });
     return attemptId;
   });
 }
@@ -206,8 +206,8 @@ function stillUnknown({ to, error }: StartFailure): Pick<StartFailure, "to" | "e
  * Starts whose process may be gone: who sent them, and until when it was allowed to take. Also one that was cancelled
  * while it was sent: its run has no lease any more, and Google may have taken it.
  */
-export async function pendingStarts(db: Database) {
-  const rows = await db
+export async function pendingStarts(db: Database, taskId?: string) {
+  const starts = db
     .selectFrom("research_tasks")
     .innerJoin("research_attempts", "research_attempts.task_id", "research_tasks.task_id")
     .select([
@@ -220,8 +220,8 @@ export async function pendingStarts(db: Database) {
     .where("research_tasks.status", "in", ["pending", "cancelled"])
     .where("research_tasks.kind", "=", "agent")
     .where("research_attempts.state", "=", "sending")
-    .where("research_attempts.interaction_id", "is", null)
-    .execute();
+    .where("research_attempts.interaction_id", "is", null);
+  const rows = await (taskId === undefined ? starts : starts.where("research_tasks.task_id", "=", taskId)).execute();
   return rows.map(({ sentAt, leaseUntil, ...start }) => ({
     ...start,
     leaseUntil: leaseUntil ?? (sentAt ?? 0) + START_LEASE_MS,

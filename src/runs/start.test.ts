@@ -32,7 +32,7 @@ test("I8 L1: a start that is cancelled while it waits to be tried again is not s
   await waitFor(() => expect(posts).toBe(1));
   const { taskId } = started;
   const run = await cancelRun(
-    { db: stage.store.db, clock, agent: undefined, lookNow: () => {} },
+    { db: stage.store.db, clock, agent: undefined, pollNow: async () => {} },
     { owner: "local", taskId, keepPartial: true },
   );
   expect(run.status).toBe("cancelled");

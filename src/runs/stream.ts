@@ -3,11 +3,12 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { oneLine } from "../platform/clean-text.ts";
+import { pollKeyOf } from "../store/poll-key.ts";
 import type { AgentEvent } from "../gemini/agent.ts";
 import { isUnderWay, permitStream, pollNow } from "./claim-store.ts";
 import { appendEvents, type RunEvent, storedPlace, type StoredPlace } from "./event-store.ts";
-import { recordSeen } from "./follow-store.ts";
-import { progressOf } from "./progress.ts";
+import { recordSeen } from "./polling/seen-store.ts";
+import { progressBySearches } from "./progress.ts";
 import type { ResearchDeps } from "./research.ts";
 import { storedJson } from "./rows/unreadable.ts";
 
@@ -40,7 +41,7 @@ export async function followStream(deps: ResearchDeps, run: WatchedRun, options:
   let underWay = true;
   try {
     for (;;) {
-      const { key } = deps.agent.fingerprint;
+      const key = pollKeyOf(deps.agent.fingerprint);
       const waitMs = await permitStream(deps.db, { maxRps, key, now: deps.clock.now() });
       if (waitMs > 0) await deps.clock.sleep(waitMs, signal);
       const lastEventId = timeline.reopen();
@@ -48,7 +49,7 @@ export async function followStream(deps: ResearchDeps, run: WatchedRun, options:
       if (signal.aborted) return;
       const hasNews = await timeline.store().catch(() => true);
       if (timeline.hasEnded() || !underWay) break;
-      if (timeline.hasFailed()) await pollNow(deps.db, taskId);
+      if (timeline.hasFailed()) await pollNow(deps, taskId);
       pauseMs = hasNews ? MIN_REOPEN_MS : Math.min(MAX_REOPEN_MS, pauseMs * 2);
       await deps.clock.sleep(pauseMs, signal);
       // It ended during the pause: once more, for what is left to be told.
@@ -58,7 +59,7 @@ export async function followStream(deps: ResearchDeps, run: WatchedRun, options:
     // The database refused, or the watcher left: polls go on without a stream.
     if (signal.aborted) return;
   }
-  await pollNow(deps.db, taskId).catch(() => undefined);
+  await pollNow(deps, taskId).catch(() => undefined);
 }
 
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
@@ -139,7 +140,7 @@ function createTimeline(deps: ResearchDeps, run: WatchedRun, { place, signal }: 
     hasNews = true;
     searches += added.filter(({ kind }) => kind === "search").length;
     await recordSeen(db, run.taskId, {
-      progress: progressOf({ agent: run.agent, elapsedMs: storedAt - run.createdAt, searches }),
+      progress: progressBySearches(run.agent, searches),
       currentAction: oneLine(added.at(-1)?.text ?? ""),
       changed: true,
       tokens: undefined,

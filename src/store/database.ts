@@ -48,8 +48,8 @@ export interface Tables {
     usage_final: Flag;
     error_code: string | null;
     error_message: string | null;
-    /** The process that follows it, where an engine hands out the runs. */
-    handed_to: string | null;
+    /** Which key and address it has to be polled with; null until Google has answered its start. */
+    poll_key: string | null;
     /** Of Google, which cannot be acted on at once; null while it answers as it should. */
     odd_answer: string | null;
     odd_answer_since: number | null;
@@ -139,9 +139,9 @@ export interface Tables {
     pid: number;
     start_mark: string | null;
     started_at: number;
-    /** When it last said that it follows runs; null while it does not. */
-    follows_at: number | null;
-    /** When it last said that it is there; null in rows that an earlier version wrote. */
+    /** The key that it polls with; null while it polls no runs. */
+    poll_key: string | null;
+    /** Its last heartbeat; null in rows that an earlier version wrote. */
     seen_at: number | null;
   };
   slots: {

@@ -19,6 +19,7 @@ import * as interactionIds from "./migrations/0012-interaction-ids.ts";
 import * as access from "./migrations/0013-access.ts";
 import * as answers from "./migrations/0014-answers.ts";
 import * as joins from "./migrations/0015-joins.ts";
+import * as polls from "./migrations/0016-polls.ts";
 import * as operations from "./migrations/0017-operations.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -37,6 +38,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0013-access": access,
   "0014-answers": answers,
   "0015-joins": joins,
+  "0016-polls": polls,
   "0017-operations": operations,
 };
 

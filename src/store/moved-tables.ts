@@ -44,7 +44,8 @@ const search: MovedTable = {
 };
 
 export const MOVED_TABLES: readonly MovedTable[] = [
-  plain({ name: "research_tasks", key: ["task_id"] }),
+  // Columns of earlier versions, which only a file still has.
+  plain({ name: "research_tasks", key: ["task_id"], without: ["handed_to"] }),
   plain({ name: "research_attempts", key: ["attempt_id"] }),
   plain({ name: "research_results", key: ["task_id"], batch: 20, without: ["search_rowid"] }),
   search,

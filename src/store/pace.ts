@@ -1,7 +1,8 @@
 /** A rate that all processes keep together: one row says when the next turn is. */
 
+import { sql } from "kysely";
 import type { Database } from "./database.ts";
-import { alone, nowOf } from "./dialect.ts";
+import { alone, isShared, nowOf } from "./dialect.ts";
 
 export interface Pace {
   name: string;
@@ -32,13 +33,40 @@ export async function useTurns(db: Database, pace: Pace, used: { turns: number; 
   await writeNextTurn(db, pace.name, used.from + used.turns * spacing(pace));
 }
 
-/** Inside a transaction: takes the next free turn, and returns how long it is until then. */
+/** Takes the next free turn, and returns how long it is until then. */
 export async function reserveTurn(db: Database, pace: Pace, here: number): Promise<number> {
-  await alone(db, turnOf(pace.name));
-  const now = await nowOf(db, here);
-  const at = Math.max(now, await nextTurnAt(db, pace.name, now));
-  await writeNextTurn(db, pace.name, at + spacing(pace));
-  return at - now;
+  if (isShared(db)) {
+    const reserved = await reserveTurns(db, pace, { turns: 1, withinMs: LONGEST_WAIT_MS });
+    return "fromMs" in reserved ? reserved.fromMs : reserved.waitMs;
+  }
+  return db.transaction().execute(async (transaction) => {
+    const at = Math.max(here, await nextTurnAt(transaction, pace.name, here));
+    await writeNextTurn(transaction, pace.name, at + spacing(pace));
+    return at - here;
+  });
+}
+
+/**
+ * So many turns in a row with one statement of a shared database: when the first is. None when even that is further
+ * ahead than `withinMs`: then how far it is.
+ */
+export async function reserveTurns(
+  db: Database,
+  pace: Pace,
+  { turns, withinMs }: { turns: number; withinMs: number },
+): Promise<{ fromMs: number } | { waitMs: number }> {
+  const costMs = Math.ceil(turns * spacing(pace));
+  const { rows } = await sql<{ fromMs: number }>`
+    with clock as materialized (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now)
+    insert into pace as rate (name, next_at) select ${pace.name}, clock.now + ${costMs}::bigint from clock
+    on conflict (name) do update set next_at = excluded.next_at
+      + case when rate.next_at > excluded.next_at - ${costMs}::bigint + ${LONGEST_WAIT_MS}::bigint then 0
+        else greatest(0, rate.next_at - (excluded.next_at - ${costMs}::bigint)) end
+    where rate.next_at <= excluded.next_at - ${costMs}::bigint + ${withinMs}::bigint
+      or rate.next_at > excluded.next_at - ${costMs}::bigint + ${LONGEST_WAIT_MS}::bigint
+    returning next_at - ${costMs}::bigint - (select now from clock) as "fromMs"`.execute(db);
+  const [reserved] = rows;
+  return reserved ?? { waitMs: await waitForTurn(db, pace.name, 0) };
 }
 
 /** One turn of a minute's, which may all be taken at once: 0, or how long there is none. */

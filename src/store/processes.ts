@@ -23,28 +23,33 @@ export async function registerProcess(db: Database, self: ProcessIdentity, now: 
 
 export const forgetProcess = (db: Database, processId: string): Promise<void> => forgetProcesses(db, [processId]);
 
-/** Said again every few seconds by who follows runs, and taken back by who stops. */
-export async function tellFollowing(
+/** Repeated by a worker, with the key it polls with; undefined when it stops. */
+export async function recordHeartbeat(
   db: Database,
   processId: string,
-  following: { now: number } | undefined,
+  { key, now }: { key: string | undefined; now: number },
 ): Promise<void> {
-  const at = following === undefined ? null : await nowOf(db, following.now);
-  await db.updateTable("processes").set({ follows_at: at }).where("process_id", "=", processId).execute();
+  const seen_at = await nowOf(db, now);
+  await db
+    .updateTable("processes")
+    .set({ poll_key: key ?? null, seen_at })
+    .where("process_id", "=", processId)
+    .execute();
 }
 
-/** Longer than three of those tellings, and short enough for another to take over within a minute. */
-const SILENT_MS = 25_000;
+export const HEARTBEAT_MS = 15_000;
+/** Four heartbeats. */
+const SILENT_MS = 60_000;
 
-/** Those that follow runs, on whatever machine: they said so lately, and are not known to be dead. */
-export async function followers(db: Database, here: number): Promise<string[]> {
-  const now = await nowOf(db, here);
+/** The keys with which runs are polled, on whatever machine. */
+export async function polledKeys(db: Database, here: number): Promise<string[]> {
   const rows = await db
     .selectFrom("processes")
     .selectAll()
-    .where("follows_at", ">", now - SILENT_MS)
+    .where("poll_key", "is not", null)
+    .where("seen_at", ">", (await nowOf(db, here)) - SILENT_MS)
     .execute();
-  return rows.filter((row) => livenessOf(db, row) !== "dead").map((row) => row.process_id);
+  return [...new Set(rows.filter((row) => livenessOf(db, row) !== "dead").flatMap(({ poll_key }) => poll_key ?? []))];
 }
 
 /** `unknown` (another machine, or a system that does not tell) leaves it to the lease. */
@@ -87,7 +92,6 @@ export async function silentProcesses(db: Database, here: number): Promise<strin
     .selectFrom("processes")
     .select("process_id")
     .where((row) => row.fn.coalesce("seen_at", "started_at"), "<", before)
-    .where((row) => row.or([row("follows_at", "is", null), row("follows_at", "<", before)]))
     .execute();
   return rows.map(({ process_id }) => process_id);
 }

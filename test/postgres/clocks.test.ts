@@ -4,60 +4,46 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { NO_COST } from "../../src/costs/actual.ts";
 import { thisProcess } from "../../src/platform/process-identity.ts";
-import { claimInTurn, nextLookAt, releaseRun } from "../../src/runs/claim-store.ts";
 import { recoverInterruptedRuns } from "../../src/runs/recover.ts";
 import { insertRunning, recordBeat } from "../../src/runs/run-store.ts";
-import { followers, registerProcess, tellFollowing } from "../../src/store/processes.ts";
+import { reserveTurns } from "../../src/store/pace.ts";
+import { polledKeys, recordHeartbeat, registerProcess } from "../../src/store/processes.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { setClock } from "../support/databases.ts";
-import { insertRun, openDatabase, rowOf } from "../support/store-rows.ts";
+import { openDatabase, rowOf } from "../support/store-rows.ts";
 
 const NOW = 1_800_000_000_000;
 const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 
-test("P2 looks are shared evenly by two whose clocks differ, and are as many as allowed", async () => {
+test("permits go by the database's clock, and are as many as allowed (P2)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
-  const workers = [
-    { processId: "right", ahead: 0, claimed: 0 },
-    { processId: "behind", ahead: -4_000, claimed: 0 },
-  ];
-  for (const { processId } of workers) {
-    for (const n of Array(20).keys())
-      await insertRun(db, { task_id: `${processId} ${n}`, handed_to: processId, next_poll_at: 0 });
-  }
-  for (let time = NOW; time < NOW + 5_000; time += 50) {
+  const rate = { name: "polls", perSecond: 15 };
+  const at: number[] = [];
+  for (let time = NOW; time < NOW + 5_000; time += 100) {
     await setClock(db, time);
-    for (const worker of workers) {
-      const [now, among] = [time + worker.ahead, { handedTo: worker.processId }];
-      if (((await nextLookAt(db, now, among)) ?? Infinity) > now) continue;
-      const claim = { processId: worker.processId, limit: 8, maxRps: 15, now, nextPollAt: now + 1_000, among };
-      const runs = await claimInTurn(db, claim);
-      for (const run of runs) await releaseRun(db, run);
-      worker.claimed += runs.length;
-    }
-    workers.reverse();
+    const permits = await reserveTurns(db, rate, { turns: 8, withinMs: 2_000 });
+    if ("waitMs" in permits) continue;
+    for (let n = 0; n < 8; n += 1) at.push(time - NOW + permits.fromMs + (n * 1_000) / 15);
   }
-  const [one, other] = workers.map(({ claimed }) => claimed);
-  expect((one ?? 0) + (other ?? 0)).toBeGreaterThan(60);
-  expect((one ?? 0) + (other ?? 0)).toBeLessThanOrEqual(78);
-  expect(Math.min(one ?? 0, other ?? 0)).toBeGreaterThan(20);
+  expect(at.length).toBeGreaterThanOrEqual(7 * 15);
+  for (const from of at) expect(at.filter((one) => one >= from && one < from + 1_000).length).toBeLessThanOrEqual(16);
 });
 
-test.each([-120_000, -26_000, 26_000, 120_000])(
-  "P2 a worker whose clock is off by %i ms follows as long as it says so, and no longer",
+test.each([-120_000, -61_000, 61_000, 120_000])(
+  "a worker whose clock is off by %i ms polls with its key as long as its heartbeats come, and no longer (P2)",
   async (off) => {
     const db = await openDatabase({ stoppedAt: NOW });
     const processId = randomUUID();
     await registerProcess(db, { ...thisProcess(), processId, host: "elsewhere" }, NOW + off);
-    await tellFollowing(db, processId, { now: NOW + off });
-    await setClock(db, NOW + 24_999);
-    expect(await followers(db, NOW)).toEqual([processId]);
-    await setClock(db, NOW + 25_000);
-    expect(await followers(db, NOW)).toEqual([]);
-    await tellFollowing(db, processId, { now: NOW + off });
-    expect(await followers(db, NOW)).toEqual([processId]);
-    await tellFollowing(db, processId, undefined);
-    expect(await followers(db, NOW)).toEqual([]);
+    await recordHeartbeat(db, processId, { key: "k", now: NOW + off });
+    await setClock(db, NOW + 59_999);
+    expect(await polledKeys(db, NOW)).toEqual(["k"]);
+    await setClock(db, NOW + 60_000);
+    expect(await polledKeys(db, NOW)).toEqual([]);
+    await recordHeartbeat(db, processId, { key: "k", now: NOW + off });
+    expect(await polledKeys(db, NOW)).toEqual(["k"]);
+    await recordHeartbeat(db, processId, { key: undefined, now: NOW + off });
+    expect(await polledKeys(db, NOW)).toEqual([]);
   },
 );
 

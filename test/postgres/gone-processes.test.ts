@@ -6,7 +6,7 @@ import { thisProcess } from "../../src/platform/process-identity.ts";
 import { forgetGoneProcesses } from "../../src/runs/forget.ts";
 import { createRunner } from "../../src/runs/runner.ts";
 import type { Database } from "../../src/store/database.ts";
-import { registerProcess, tellFollowing } from "../../src/store/processes.ts";
+import { recordHeartbeat, registerProcess } from "../../src/store/processes.ts";
 import { setClock } from "../support/databases.ts";
 import { openStage } from "../support/research-deps.ts";
 import { insertRun, openDatabase, rowOf } from "../support/store-rows.ts";
@@ -34,11 +34,10 @@ test("P2 a search of a killed container is interrupted while others go on, witho
 
 test("P2 a process of which nobody heard for a week is forgotten, unless something is still its own", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
-  const names = ["silent", "looks", "searches", "has slot", "has file", "was handed", "ended", "follows", "says so"];
+  const names = ["silent", "looks", "searches", "has slot", "has file", "ended", "follows", "says so"];
   for (const name of names) await registered(db, name);
   await insertRun(db, { task_id: "a", lease_owner: "looks", lease_until: 1, next_poll_at: 1 });
   await insertRun(db, { task_id: "b", lease_owner: "searches", status: "running", kind: "deep_search" });
-  await insertRun(db, { task_id: "c", handed_to: "was handed" });
   await insertRun(db, { task_id: "d", lease_owner: "ended", lease_until: 1, status: "completed" });
   const slot = { slot_id: "s", pool: "p", process_id: "has slot", taken_at: 1, lease_until: 2 };
   await db.insertInto("slots").values(slot).execute();
@@ -51,7 +50,7 @@ test("P2 a process of which nobody heard for a week is forgotten, unless somethi
   await setClock(db, NOW + WEEK_MS);
   expect(await left()).toEqual(names.toSorted());
   await setClock(db, NOW + WEEK_MS + 1);
-  await tellFollowing(db, "follows", { now: NOW });
+  await recordHeartbeat(db, "follows", { key: "k", now: NOW });
   await registered(db, "says so");
   expect(await left()).toEqual(names.filter((name) => name !== "silent" && name !== "ended").toSorted());
 });

@@ -160,10 +160,7 @@ export function beginLife(world: World, machine: number): Life {
     runner,
     start: (query) => startResearch(deps, requestFor(query)),
     cancel: (taskId, keepPartial) =>
-      cancelRun(
-        { db, clock, agent: deps.agent, lookNow: () => runner.wake() },
-        { owner: "local", taskId, keepPartial },
-      ),
+      cancelRun({ db, clock, agent: deps.agent, pollNow: runner.pollNow }, { owner: "local", taskId, keepPartial }),
     resume: (taskId, interactionId) =>
       resumeAgentRun(deps, { owner: "local", taskId, interactionId, acceptDoubleCharge: interactionId === undefined }),
   };

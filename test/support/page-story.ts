@@ -82,7 +82,7 @@ const UNTOLD: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "updated_a
   estimate_json: null,
   client: "page",
   parent_task_id: null,
-  handed_to: null,
+  poll_key: null,
   odd_answer: null,
   odd_answer_since: null,
   caller_waits_until: null,

@@ -3,8 +3,8 @@
 import type { Interaction } from "../../gemini/agent.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { type Database, storable } from "../../store/database.ts";
-import type { ClaimedRun } from "../claim-store.ts";
 import { newestEvents } from "../event-store.ts";
+import type { FollowedRun } from "./followed-run.ts";
 
 /** Notes of ours that stand there while something is in the way; what was known before comes back after them. */
 export const NOTES = {
@@ -27,7 +27,7 @@ export interface SeenAction {
 }
 
 /** A poll of a run that works mostly shows nothing of its work: then the last thing that is known stays. */
-export async function actionOf(db: Database, run: ClaimedRun, interaction: Interaction): Promise<SeenAction> {
+export async function actionOf(db: Database, run: FollowedRun, interaction: Interaction): Promise<SeenAction> {
   const last = interaction.thoughts.at(-1) ?? (interaction.searches.at(-1) || undefined);
   if (last !== undefined) {
     const text = storable(oneLine(last));

@@ -1,24 +1,26 @@
 /** Polls a completed run for its usage, which Google often reports some seconds after completion. */
 
 import { countAgentUsage } from "../../gemini/observed.ts";
-import { type ClaimedRun, pollAgainAt } from "../claim-store.ts";
 import { recordLateUsage } from "../follow-store.ts";
 import type { ResearchDeps } from "../research.ts";
+import type { FollowedRun } from "./followed-run.ts";
+import { NEVER, type Outcome } from "./outcome.ts";
 
 /** Waits double until it is given up. */
 export const LATE_USAGE_MS = 15_000;
 const USAGE_GIVEN_UP_MS = 5 * 60_000;
 
-export async function pollForUsage(deps: ResearchDeps, run: ClaimedRun): Promise<void> {
+export async function pollForUsage(deps: ResearchDeps, run: FollowedRun): Promise<Outcome> {
   const look = await deps.agent.look(run.interactionId, deps.leaving);
   const usage = look.kind === "found" ? look.interaction.usage : undefined;
   const now = deps.clock.now();
   if (usage !== undefined) {
     const cost = deps.costOf(usage, run.agent, run.createdAt);
     await recordLateUsage(deps.db, run.taskId, { tokens: usage, cost, now });
-    return countAgentUsage(run.agent, usage, cost.usd);
+    countAgentUsage(run.agent, usage, cost.usd);
+    return { next: "never", recorded: true };
   }
   const age = now - run.completedAt;
   const isOver = look.kind === "missing" || age > USAGE_GIVEN_UP_MS;
-  return pollAgainAt(deps.db, run, isOver ? null : now + Math.max(LATE_USAGE_MS, age));
+  return isOver ? NEVER : { next: { afterMs: Math.max(LATE_USAGE_MS, age) } };
 }

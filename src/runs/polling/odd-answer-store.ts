@@ -38,15 +38,5 @@ export async function forgetOddAnswer(db: Database, taskId: string): Promise<voi
     .execute();
 }
 
-/** What stands for a request that Google rejects. */
+/** What stands for a request that Google rejects. Any other answer ends a row of rejections. */
 export const REJECTION = "rejected";
-
-/** Any other answer ends a row of rejections; what else was noted stays: no answer is no change of it. */
-export async function forgetRejections(db: Database, taskId: string): Promise<void> {
-  await db
-    .updateTable("research_tasks")
-    .set({ odd_answer: null, odd_answer_since: null })
-    .where("task_id", "=", taskId)
-    .where("odd_answer", "=", REJECTION)
-    .execute();
-}

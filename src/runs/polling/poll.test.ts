@@ -5,7 +5,7 @@ import type { Interaction, Look } from "../../gemini/agent.ts";
 import { clock, FINISHED, openStage, request, type Stage, WORKING } from "../../../test/support/research-deps.ts";
 import { AppError } from "../../errors.ts";
 import { cancelHere, requestCancel } from "../cancel-store.ts";
-import { claimDueRuns } from "../claim-store.ts";
+import { claimDueRuns, settlePoll } from "../claim-store.ts";
 import { appendEvents } from "../event-store.ts";
 import { pollRun } from "../poll.ts";
 import { findResult, savePartial } from "../result-store.ts";
@@ -13,6 +13,7 @@ import type { RunResult } from "../run.ts";
 import { findRun } from "../run-store.ts";
 import { startResearch } from "../start.ts";
 import { setAsideUnreadable } from "./unreadable-store.ts";
+import { settlingOf } from "./local-poller.ts";
 
 const MINUTE = 60_000;
 
@@ -38,8 +39,10 @@ async function followed(stage: Stage): Promise<Followed> {
       const claim = { processId: stage.store.processId, limit: 9, now, nextPollAt: now + 1 };
       const runs = await claimDueRuns(db, claim);
       const look: Look = "kind" in answer ? answer : { kind: "found", interaction: answer };
-      for (const run of runs) await pollRun(stage.deps({ look: async () => look }), run);
-      await db.updateTable("research_tasks").set({ lease_until: null }).execute();
+      for (const run of runs) {
+        const outcome = await pollRun(stage.deps({ look: async () => look }), run);
+        if (outcome.recorded !== true) await settlePoll(db, run, settlingOf(outcome, now));
+      }
     },
     run: () => findRun(db, request.owner, taskId),
     result: () => findResult(db, taskId),

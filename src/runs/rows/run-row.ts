@@ -4,6 +4,7 @@ import type { Selectable } from "kysely";
 import { z } from "zod";
 import type { Tables } from "../../store/database.ts";
 import { costOfRow } from "../cost-columns.ts";
+import { progressByTime } from "../progress.ts";
 import { RUN_KINDS, RUN_STATUSES, type Run } from "../run.ts";
 import { noteUnreadable, unreadableRun } from "./unreadable.ts";
 
@@ -51,6 +52,12 @@ export const isPollable = (row: Pick<Row, "status" | "created_at" | "progress" |
   RUN_STATUSES.some((status) => status === row.status) &&
   [row.created_at, row.progress, row.deadline_at ?? 0].every(Number.isFinite);
 
+/** What Google has shown, or what is to be expected after so long, where that is more. */
+function progressOf(row: Row): number {
+  if (row.kind !== "agent" || row.status === "completed" || row.interaction_id === null) return row.progress;
+  return Math.max(row.progress, progressByTime(row.model ?? "", (row.completed_at ?? Date.now()) - row.created_at));
+}
+
 function readRow(row: Row): Run {
   numbers.parse(row);
   return {
@@ -59,7 +66,7 @@ function readRow(row: Row): Run {
     kind: z.enum(RUN_KINDS).parse(row.kind),
     query: row.query,
     status: z.enum(RUN_STATUSES).parse(row.status),
-    progress: row.progress,
+    progress: progressOf(row),
     currentAction: row.current_action ?? undefined,
     mode: row.mode ?? undefined,
     backend: row.backend ?? undefined,

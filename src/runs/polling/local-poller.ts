@@ -1,0 +1,110 @@
+/** Polls runs where their table is the queue: claims what is due, polls it, and settles each poll with one write. */
+
+import { failpoint } from "../../platform/failpoint.ts";
+import { processLiveness } from "../../store/processes.ts";
+import { apart } from "../../telemetry/telemetry.ts";
+import {
+  bringForward,
+  claimInTurn,
+  countFollowed,
+  leaseHolders,
+  nextLookAt,
+  pauseAllPolls,
+  releaseFrom,
+  releaseUnheard,
+  settlePoll,
+  type Settling,
+} from "../claim-store.ts";
+import { LOOK_LEASE_MS } from "../lease.ts";
+import { pollRun } from "../poll.ts";
+import type { ResearchDeps } from "../research.ts";
+import { markUnknownStarts } from "../start/unknown-starts.ts";
+import type { FollowedRun } from "./followed-run.ts";
+import type { Outcome } from "./outcome.ts";
+import { type Poller, type PollerOptions, warnOfPoll } from "./poller.ts";
+
+/** So many that Google's time to answer does not keep a worker below the rate it is allowed. */
+const maxPollsAtOnce = (maxRps: number): number => Math.min(256, Math.max(8, Math.ceil(2 * maxRps)));
+/** Beyond the interval, a poll is put off for a wrong key or for usage that comes late: minutes. */
+const MAX_PUT_OFF_MS = 10 * 60_000;
+
+export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake }: PollerOptions): Poller {
+  const { db, clock, processId } = deps;
+  const maxPolls = maxPollsAtOnce(maxRps);
+  const polling = new Set<string>();
+  /** Polls that the database did not let settle: their leases would keep every process from polling again. */
+  const unsettled = new Map<FollowedRun, Settling>();
+  let running = 0;
+  let faultAt = -Infinity;
+
+  const interval = (): number => Math.max(pollIntervalMs, (running / maxRps) * 1_000);
+
+  const settle = async (run: FollowedRun, settling: Settling): Promise<void> => {
+    unsettled.set(run, settling);
+    await settlePoll(db, run, settling);
+    unsettled.delete(run);
+  };
+
+  const poll = async (run: FollowedRun): Promise<void> => {
+    const outcome = await apart(run.taskId, () => pollRun(deps, run)).catch((error: unknown): Outcome => {
+      warnOfPoll(deps, run.taskId, error);
+      return { next: "interval" };
+    });
+    if (outcome.pauseMs !== undefined) await pauseAllPolls(db, { ms: outcome.pauseMs, now: clock.now() });
+    if (outcome.recorded !== true) await settle(run, settlingOf(outcome, clock.now()));
+    await deliver();
+  };
+
+  return {
+    start: async () => {},
+    pollDue: async () => {
+      for (const [run, settling] of unsettled) await settle(run, settling);
+      const limit = maxPolls - polling.size;
+      const now = clock.now();
+      // A claim that finds nothing would still wait for the write lock.
+      if (limit <= 0 || ((await nextLookAt(db, now)) ?? Infinity) > now) return;
+      const nextPollAt = Math.round(now + interval() * (0.9 + Math.random() * 0.2));
+      const claimed = await claimInTurn(db, { processId, limit, maxRps, now, nextPollAt });
+      if (claimed.length > 0) failpoint("after-claim");
+      for (const run of claimed) {
+        polling.add(run.taskId);
+        const polled = poll(run)
+          .catch(() => undefined)
+          .finally(() => {
+            polling.delete(run.taskId);
+            wake();
+          });
+        void deps.during(polled);
+      }
+    },
+    nextDueAt: async () => (polling.size < maxPolls ? nextLookAt(db, clock.now()) : undefined),
+    sweep: async () => {
+      await markUnknownStarts(deps);
+      await takeOver(deps);
+      // A claim whose answer was lost with the connection would keep every process from polling until its lease ends.
+      if (clock.now() - faultAt < LOOK_LEASE_MS) await releaseUnheard(db, { processId, looking: polling });
+      running = await countFollowed(db);
+      const now = clock.now();
+      await bringForward(db, { now, furthest: now + 2 * interval() + MAX_PUT_OFF_MS });
+    },
+    noteFault: () => void (faultAt = clock.now()),
+    inFlight: () => polling.size,
+  };
+}
+
+/** After an interval: that time is in the row since the claim. */
+export function settlingOf({ next, seen }: Outcome, now: number): Settling {
+  if (next === "never") return { nextPollAt: null, seen };
+  return { nextPollAt: typeof next === "string" ? undefined : now + next.afterMs, seen };
+}
+
+async function takeOver(deps: ResearchDeps): Promise<void> {
+  const holders = await leaseHolders(deps.db);
+  const owners = await processLiveness(deps.db, holders);
+  const dead = holders.filter((holder) => owners.get(holder) === "dead");
+  const released = await releaseFrom(deps.db, dead, deps.clock.now());
+  if (released > 0)
+    deps.log.info(
+      `${released} research ${released === 1 ? "run" : "runs"} of a process that ended ${released === 1 ? "is" : "are"} taken up.`,
+    );
+}

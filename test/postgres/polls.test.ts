@@ -1,0 +1,223 @@
+/** One job per poll, on a real PostgreSQL: when it is there, which process makes it, and what it must not do. */
+
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { describe, expect, test, vi } from "vitest";
+import { AppError } from "../../src/errors.ts";
+import type { Look } from "../../src/gemini/agent.ts";
+import { reopen } from "../../src/runs/follow-store.ts";
+import { saveInteractionId } from "../../src/runs/interaction-store.ts";
+import { NO_LIMITS } from "../../src/runs/limits-store.ts";
+import { commitIntent, commitRestart } from "../../src/runs/start-store.ts";
+import { pollKeyOf } from "../../src/store/poll-key.ts";
+import { ask } from "../support/databases.ts";
+import { KEY, openFleet } from "../support/fleet-stage.ts";
+import { FINISHED, WORKING } from "../support/research-deps.ts";
+import { insertAttempt, insertRun, rowOf } from "../support/store-rows.ts";
+import { INTENT } from "../support/stored-start.ts";
+
+const SOON = { timeout: 30_000, interval: 100 };
+const ABORTED: Look = { kind: "unreachable", error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "aborted" }) };
+const working = async (): Promise<Look> => ({ kind: "found", interaction: WORKING });
+
+describe("a poll is scheduled", () => {
+  test("with the transaction that makes its run followed, and not without it (I10)", async () => {
+    const fleet = await openFleet();
+    const queue = await fleet.open("k", false);
+    const [kept, lost] = [randomUUID(), randomUUID()];
+    await fleet.db.transaction().execute((transaction) => queue.schedule(transaction, [{ taskId: kept, key: KEY }]));
+    const failing = fleet.db.transaction().execute(async (transaction) => {
+      await queue.schedule(transaction, [{ taskId: lost, key: KEY }]);
+      throw new Error("something else went wrong");
+    });
+    await expect(failing).rejects.toThrow("something else");
+    expect(await fleet.scheduled()).toEqual([kept]);
+  });
+
+  test("also by more transactions at once than there are connections, and once for each run (P7)", async () => {
+    const fleet = await openFleet();
+    const queue = await fleet.open("k", false);
+    const ids = Array.from({ length: 20 }, () => randomUUID());
+    const all = [...ids, ...ids].map((taskId) =>
+      fleet.db.transaction().execute((transaction) => queue.schedule(transaction, [{ taskId, key: KEY }])),
+    );
+    await Promise.all(all);
+    expect(await fleet.scheduled()).toEqual(ids.toSorted());
+  });
+
+  test("for a run that is answered, adopted or reopened; a start has its check (Q1)", async () => {
+    const { db, url, open, scheduled } = await openFleet();
+    const queue = await open("k", false);
+    const checks = () => ask<{ id: string }>(url, "select id from gemini_search_jobs.job where name = 'check-start'");
+    const limits = { ...NO_LIMITS, unfinished: 1 };
+    const intend = (joinKey: string) => commitIntent(db, { ...INTENT, joinKey }, { join: true, queue, limits });
+    expect(await intend("one")).toMatchObject({ kind: "intended" });
+    await expect(intend("another")).rejects.toMatchObject({ code: "BUSY" });
+    expect(await intend("one")).toMatchObject({ kind: "joined" });
+    expect(await checks()).toHaveLength(1);
+    const [restarted, adopted, reopened] = [randomUUID(), randomUUID(), randomUUID()];
+    const unknown = { status: "start_unknown", interaction_id: null };
+    for (const task_id of [restarted, adopted]) await insertRun(db, { task_id, ...unknown });
+    await insertRun(db, { task_id: reopened, status: "failed" });
+    const restart = { keyFingerprint: "k", baseUrl: "", processId: "me", deadlineAt: 9, now: 5 };
+    await commitRestart(db, { ...restart, taskId: restarted }, { queue });
+    expect(await checks()).toHaveLength(2);
+    await insertAttempt(db, { attempt_id: "adopted", task_id: adopted, state: "unknown", key_fingerprint: "k" });
+    await saveInteractionId(db, { attemptId: "adopted", interactionId: "v1_new", now: 5 }, queue);
+    await reopen(db, reopened, { now: 5, deadlineAt: 9, queue });
+    expect(await scheduled()).toEqual([adopted, reopened].toSorted());
+    expect(await rowOf(db, adopted)).toMatchObject({ poll_key: pollKeyOf({ key: "k", baseUrl: "" }) });
+  });
+});
+
+describe("workers", () => {
+  test("poll every run once per interval between them, and a run that ends has no job (P7)", async () => {
+    const fleet = await openFleet();
+    const ids = await fleet.insertRuns(20);
+    const polls: { id: string; at: number }[] = [];
+    const look = async (id: string): Promise<Look> => {
+      polls.push({ id, at: Date.now() });
+      return working();
+    };
+    const options = { look, intervalMs: 2_000 };
+    await fleet.worker(options);
+    await fleet.worker(options);
+    await vi.waitFor(() => expect(polls.length).toBeGreaterThanOrEqual(80), SOON);
+    expect(await fleet.scheduled()).toEqual(ids.toSorted());
+    const gaps = [...Map.groupBy(polls, ({ id }) => id).values()].flatMap((ofRun) =>
+      ofRun.slice(1).map(({ at }, n) => at - (ofRun[n]?.at ?? 0)),
+    );
+    expect(Math.min(...gaps)).toBeGreaterThan(1_800);
+  });
+
+  test("collect a finished run once; nothing of it is left in the queue (P7)", async () => {
+    const fleet = await openFleet();
+    const [taskId = ""] = await fleet.insertRuns(1);
+    await fleet.worker({ look: async () => ({ kind: "found", interaction: FINISHED }) });
+    await vi.waitFor(async () => {
+      expect(await rowOf(fleet.db, taskId)).toMatchObject({ status: "completed", next_poll_at: null });
+      expect(await fleet.scheduled()).toEqual([]);
+    }, SOON);
+  });
+
+  test("write nothing about a run of which a poll shows nothing new (P5)", async () => {
+    const fleet = await openFleet();
+    const [taskId = ""] = await fleet.insertRuns(1);
+    let polls = 0;
+    const look = async (): Promise<Look> => {
+      polls += 1;
+      return { kind: "found", interaction: { ...WORKING, usage: undefined, thoughts: ["Reading"] } };
+    };
+    await fleet.worker({ look });
+    await vi.waitFor(() => expect(polls).toBeGreaterThan(2), SOON);
+    const [before] = await ask<{ ctid: string }>(fleet.url, `select ctid::text from research_tasks`);
+    const seen = polls;
+    await vi.waitFor(() => expect(polls).toBeGreaterThan(seen + 3), SOON);
+    expect(await ask(fleet.url, `select ctid::text from research_tasks`)).toEqual([before]);
+    expect(await rowOf(fleet.db, taskId)).toMatchObject({ current_action: "Reading", lease_epoch: 1 });
+  });
+
+  test("leave a slow answer to a patient poll, and others are not late for it (P7)", async () => {
+    const fleet = await openFleet();
+    const [slow = "", ...others] = await fleet.insertRuns(4);
+    const polls = new Map<string, number>();
+    const look = async (id: string, signal: AbortSignal): Promise<Look> => {
+      polls.set(id, (polls.get(id) ?? 0) + 1);
+      if (id !== `v1_${slow}`) return working();
+      await once(AbortSignal.any([signal, AbortSignal.timeout(4_000)]), "abort");
+      if (signal.aborted) return ABORTED;
+      return { kind: "found", interaction: FINISHED };
+    };
+    await fleet.worker({ look });
+    await vi.waitFor(async () => expect(await rowOf(fleet.db, slow)).toMatchObject({ status: "completed" }), SOON);
+    for (const id of others) expect(polls.get(`v1_${id}`)).toBeGreaterThan(3);
+  });
+
+  test("give back what they have in flight when they leave, and another goes on at once (A8)", async () => {
+    const fleet = await openFleet();
+    const ids = await fleet.insertRuns(3);
+    const hanging = async (_: string, signal: AbortSignal): Promise<Look> => {
+      await once(signal, "abort");
+      return ABORTED;
+    };
+    let asked = 0;
+    const first = await fleet.worker({
+      look: async (id, signal) => {
+        asked += 1;
+        return hanging(id, signal);
+      },
+    });
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(0), SOON);
+    await first.leave();
+    expect(await fleet.scheduled()).toEqual(ids.toSorted());
+    const polled = new Set<string>();
+    await fleet.worker({
+      look: async (id) => {
+        polled.add(id);
+        return working();
+      },
+    });
+    await vi.waitFor(() => expect(polled.size).toBe(3), { timeout: 5_000, interval: 50 });
+  });
+});
+
+test("a poll that the engine gave to another process cannot be settled any more (P2)", async () => {
+  const fleet = await openFleet();
+  const queue = await fleet.open("k", true);
+  const taskId = randomUUID();
+  await queue.schedule(fleet.db, [{ taskId, key: KEY }]);
+  const released = new Promise<string[]>((resolve) => {
+    void queue.work({
+      key: KEY,
+      batchSize: 1,
+      poll: async (due) => {
+        // As the supervisor does with a job that took too long, and the next process that takes it.
+        await ask(fleet.url, `update gemini_search_jobs.job set retry_count = retry_count + 1`);
+        resolve([...(await fleet.db.transaction().execute((transaction) => queue.release(transaction, due)))]);
+        return new Set();
+      },
+      checkStart: async () => undefined,
+      repair: async () => {},
+    });
+  });
+  expect(await released).toEqual([]);
+  expect(await fleet.scheduled()).toEqual([taskId]);
+});
+
+describe("a run of another key", () => {
+  test("is polled by a process that has it, and by no other; a 429 pauses that key only (P3)", async () => {
+    const fleet = await openFleet();
+    const [ours = ""] = await fleet.insertRuns(1);
+    const [theirs = ""] = await fleet.insertRuns(1, { key: "another" });
+    const polls: Record<string, string[]> = { k: [], another: [] };
+    const look =
+      (key: string) =>
+      async (id: string): Promise<Look> => {
+        polls[key]?.push(id);
+        return key === "another" ? { kind: "rate_limited", retryAfterMs: 60_000 } : working();
+      };
+    await fleet.worker({ look: look("k") });
+    await fleet.worker({ look: look("another"), key: "another" });
+    await vi.waitFor(() => expect(polls["k"]?.length).toBeGreaterThan(6), SOON);
+    expect(new Set(polls["k"])).toEqual(new Set([`v1_${ours}`]));
+    expect(polls["another"]).toEqual([`v1_${theirs}`]);
+  });
+
+  test("that no process has waits with a note, and ends at its deadline (P3)", async () => {
+    const fleet = await openFleet();
+    const [waiting = "", late = ""] = await fleet.insertRuns(2, { key: "nobody's" });
+    for (const task_id of [waiting, late]) {
+      const attempt = { attempt_id: `of ${task_id}`, task_id, state: "accepted", interaction_id: `v1_${task_id}` };
+      await insertAttempt(fleet.db, { ...attempt, key_fingerprint: "nobody's", base_url: "" });
+    }
+    await fleet.db.updateTable("research_tasks").set({ deadline_at: 5 }).where("task_id", "=", late).execute();
+    await fleet.worker();
+    await vi.waitFor(async () => {
+      expect(await rowOf(fleet.db, waiting)).toMatchObject({
+        status: "running_async",
+        current_action: expect.stringMatching(/^Waiting: /),
+      });
+      expect(await rowOf(fleet.db, late)).toMatchObject({ status: "failed", next_poll_at: null });
+    }, SOON);
+  });
+});
