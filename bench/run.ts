@@ -1,6 +1,18 @@
 /** Runs the benches, all or those that are named, and prints what they measured: `node bench/run.ts [name …]`. */
 
+import { parseArgs } from "node:util";
 import { printCircumstances, printTable, type Table } from "./report.ts";
+
+const { values, positionals: chosen } = parseArgs({
+  allowPositionals: true,
+  // Of the fleet: how much of it, to have an answer sooner.
+  options: {
+    runs: { type: "string" },
+    seconds: { type: "string" },
+    workers: { type: "string" },
+    only: { type: "string" },
+  },
+});
 
 const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   startup: async () => (await import("./startup.ts")).startup(),
@@ -9,7 +21,10 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   recovery: async () => (await import("./recovery.ts")).recovery(),
   status: async () => (await import("./status.ts")).status(),
   retention: async () => (await import("./retention.ts")).retention(),
-  fleet: async () => (await import("./fleet.ts")).fleet(),
+  fleet: async () => {
+    const { readFleetOptions } = await import("./fleet/options.ts");
+    return (await import("./fleet/fleet.ts")).fleet(readFleetOptions(values));
+  },
   http: async () => (await import("./http.ts")).http(),
   page: async () => (await import("./page.ts")).page(),
   tokens: async () => (await import("./tokens.ts")).tokens(),
@@ -18,7 +33,6 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   "json-repair": async () => void (await import("./json-repair.ts")),
 };
 
-const chosen = process.argv.slice(2);
 const unknown = chosen.find((name) => !Object.hasOwn(BENCHES, name));
 if (unknown !== undefined) {
   throw new Error(`There is no bench "${unknown}". There are: ${Object.keys(BENCHES).join(", ")}.`);

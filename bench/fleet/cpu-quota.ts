@@ -1,0 +1,33 @@
+/** Limits a process to a share of a core with a control group, version 1 or 2, so that growth shows on two cores. */
+
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Short, because a throttled process stands still for the rest of it: in the kernel's default of 100 ms for 90. */
+const PERIOD_US = 20_000;
+const ROOT = "/sys/fs/cgroup";
+
+export interface CpuQuota {
+  /** After the process has ended. */
+  remove(): void;
+}
+
+/** Undefined where control groups cannot be created: that needs root and a CPU controller. */
+export function limitCpu(pid: number, cores: number): CpuQuota | undefined {
+  const isVersion2 = existsSync(join(ROOT, "cgroup.controllers"));
+  const group = join(ROOT, isVersion2 ? "" : "cpu", `gemini-search-bench-${pid}`);
+  const quota = Math.round(cores * PERIOD_US);
+  try {
+    if (isVersion2) writeFileSync(join(ROOT, "cgroup.subtree_control"), "+cpu");
+    mkdirSync(group);
+    if (isVersion2) writeFileSync(join(group, "cpu.max"), `${quota} ${PERIOD_US}`);
+    else {
+      writeFileSync(join(group, "cpu.cfs_period_us"), String(PERIOD_US));
+      writeFileSync(join(group, "cpu.cfs_quota_us"), String(quota));
+    }
+    writeFileSync(join(group, "cgroup.procs"), String(pid));
+  } catch {
+    return undefined;
+  }
+  return { remove: () => rmdirSync(group) };
+}

@@ -1,0 +1,53 @@
+/** Starts the stand-in for Google in a process of its own, tells it how to answer and collects the polls it saw. */
+
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { Poll } from "./polls.ts";
+
+/** Of the interaction ids: the number of the run follows. */
+export const RUN_PREFIX = "bench-";
+
+export interface Behaviour {
+  latencyMs: number;
+  /** Share of the polls that see a change. */
+  changedShare: number;
+  /** Share of the polls that are never answered. */
+  hungShare: number;
+  /** Whether every run has ended, with its report. */
+  ended: boolean;
+}
+
+/** Google's answers take 100 ms, and 30 % of them show something new. */
+export const NORMAL: Behaviour = { latencyMs: 100, changedShare: 0.3, hungShare: 0, ended: false };
+
+export interface Google {
+  url: string;
+  pid: number;
+  behave(behaviour: Behaviour): void;
+  /** Those that came since the last call. */
+  takePolls(): Promise<Poll[]>;
+  close(): Promise<void>;
+}
+
+export async function startGoogle(): Promise<Google> {
+  const child = fork(join(import.meta.dirname, "google.ts"), { serialization: "advanced" });
+  const exited = once(child, "exit");
+  const received = (): Promise<unknown[]> =>
+    Promise.race([once(child, "message"), exited.then(() => Promise.reject(new Error("The stand-in has ended.")))]);
+  const [{ url }] = (await received()) as [{ url: string }];
+  return {
+    url,
+    pid: child.pid ?? 0,
+    behave: (behaviour) => void child.send(behaviour),
+    takePolls: async () => {
+      child.send("polls");
+      const [{ runs, times }] = (await received()) as [{ runs: Uint32Array; times: Float64Array }];
+      return Array.from(runs, (run, index) => ({ run, at: times[index] ?? 0 }));
+    },
+    close: async () => {
+      child.disconnect();
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,153 @@
+/** A PostgreSQL that writes to the disk, a stand-in for Google, and workers of the built program on runs under way. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Postgres, startPostgres } from "../../scripts/postgres.ts";
+import { askPostgres, type Reader } from "../../test/fleet/ask-postgres.ts";
+import { startCommand } from "../../test/support/command.ts";
+import { BIN, isolatedEnvironment, TEST_KEY } from "../../test/support/server.ts";
+import { QUERY } from "../questions.ts";
+import { type CpuQuota, limitCpu } from "./cpu-quota.ts";
+import { type Google, NORMAL, RUN_PREFIX, startGoogle } from "./google-process.ts";
+
+/** Owner of the first runs; all others have one owner together. */
+export const SMALL_OWNER_RUNS = 50;
+
+export interface Worker {
+  pid: number;
+  /** To this many cores; false where that is not possible. */
+  limit(cores: number): boolean;
+  signal(name: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void;
+  stop(): Promise<void>;
+  /** Peak resident memory. */
+  peakMb(): number;
+}
+
+interface WorkerOptions {
+  pollIntervalMs: number;
+  maxRps: number;
+}
+
+/** A database of its own with runs that Google works on. */
+export interface Fleet {
+  postgres: Postgres;
+  google: Google;
+  reader: Reader;
+  workers: Worker[];
+  runs: number;
+  addWorkers(count: number, options: WorkerOptions): Promise<void>;
+}
+
+export interface World {
+  withFleet<T>(runs: number, use: (fleet: Fleet) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** One run is started through the command line; the runs of a fleet are copies of its rows. */
+export async function openWorld(directory: string): Promise<World> {
+  const postgres = await startPostgres({ fsync: true });
+  if (postgres === undefined) throw new Error("PostgreSQL is not installed.");
+  const google = await startGoogle();
+  const server = await askPostgres(`${postgres.url}postgres`);
+  const environment = (database: string): Record<string, string> => ({
+    ...isolatedEnvironment(directory),
+    GEMINI_API_KEY: TEST_KEY,
+    GOOGLE_GEMINI_BASE_URL: google.url,
+    GEMINI_SEARCH_DATABASE_URL: postgres.url + database,
+    RESEARCH_SYNC_WINDOW_MS: "0",
+    RESEARCH_FOLLOW: "off",
+  });
+  await server.query("create database one_run");
+  const start = ["start-deep-research", QUERY, "--yes", "--json", "--no-enable-notifications"];
+  const started = await startCommand([...start, "--max-wait-hours", "24"], { env: environment("one_run") }).ended;
+  if (started.code !== 0) throw new Error(`The first run did not start: ${started.stderr}`);
+
+  let fleets = 0;
+  return {
+    withFleet: async (runs, use) => {
+      const name = `fleet_${(fleets += 1)}`;
+      await server.query(`create database ${name} template one_run`);
+      const reader = await askPostgres(postgres.url + name);
+      const workers: Worker[] = [];
+      const addWorkers = async (count: number, options: WorkerOptions): Promise<void> => {
+        const env = { ...environment(name), RESEARCH_FOLLOW: "on" };
+        const settings = {
+          RESEARCH_POLL_INTERVAL_MS: String(options.pollIntervalMs),
+          RESEARCH_MAX_RPS: String(options.maxRps),
+        };
+        const starts = Array.from({ length: count }, () => startWorker({ ...env, ...settings }));
+        workers.push(...(await Promise.all(starts)));
+      };
+      google.behave(NORMAL);
+      try {
+        await copyRuns(reader, runs);
+        return await use({ postgres, google, reader, workers, runs, addWorkers });
+      } finally {
+        await Promise.all(workers.map((worker) => worker.stop()));
+        await google.takePolls();
+        await reader.close();
+        await server.query(`drop database ${name} with (force)`);
+      }
+    },
+    close: async () => {
+      await server.close();
+      await google.close();
+      await postgres.stop();
+    },
+  };
+}
+
+/** Whatever columns there are, a copy has the values that the program wrote; its poll is scheduled by the program's repair. */
+async function copyRuns(reader: Reader, runs: number): Promise<void> {
+  await reader.query(
+    `insert into research_tasks select copy.* from research_tasks as run, generate_series(1, $1::int - 1) as n,
+      lateral jsonb_populate_record(run, jsonb_build_object('task_id', gen_random_uuid(), 'join_key', '${RUN_PREFIX}' || n,
+        'interaction_id', '${RUN_PREFIX}' || n, 'owner', case when n < $2 then 'small' else 'large' end)) as copy`,
+    [runs, SMALL_OWNER_RUNS],
+  );
+  await reader.query(
+    `insert into research_attempts select copy.* from research_attempts as attempt,
+      (select task_id, interaction_id from research_tasks where interaction_id <> '${RUN_PREFIX}0') as run,
+      lateral jsonb_populate_record(attempt, jsonb_build_object('attempt_id', gen_random_uuid(), 'task_id', run.task_id,
+        'interaction_id', run.interaction_id)) as copy`,
+  );
+  await reader.query("update research_tasks set owner = 'small' where owner = 'local'");
+  await reader.query("analyze");
+}
+
+const READY = /Following \d+ unfinished/;
+const STOP_MS = 10_000;
+
+async function startWorker(env: Record<string, string>): Promise<Worker> {
+  // The kernel ends it when this process dies, however it dies.
+  const program = ["--pdeathsig", "KILL", process.execPath, BIN, "worker"];
+  const child = spawn("setpriv", program, { env, stdio: ["ignore", "ignore", "pipe"] });
+  const exited = once(child, "exit");
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-10_000)));
+  while (!READY.test(stderr)) {
+    if (child.exitCode !== null) throw new Error(`A worker did not start: ${stderr}`);
+    await sleep(50);
+  }
+  const pid = child.pid ?? 0;
+  let quota: CpuQuota | undefined;
+  return {
+    pid,
+    limit: (cores) => {
+      quota ??= limitCpu(pid, cores);
+      return quota !== undefined;
+    },
+    signal: (name) => void child.kill(name),
+    peakMb: () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024,
+    stop: async () => {
+      child.kill("SIGCONT");
+      child.kill("SIGTERM");
+      const impatience = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+      if (child.exitCode === null && child.signalCode === null) await exited;
+      clearTimeout(impatience);
+      quota?.remove();
+    },
+  };
+}

@@ -1,0 +1,37 @@
+/** Reads the engine's jobs past the product, for tests and benches: polls in flight, and runs and jobs that do not match. */
+
+type Query = <Row extends object>(statement: string, values?: unknown[]) => Promise<Row[]>;
+
+/** A job that waits, waits again, or is being worked on. */
+const POLLS = `select singleton_key as task_id, state, started_on, start_after from gemini_search_jobs.job
+  where name like 'poll-%' and state <= 'active'`;
+const STARTS = `select data->>'taskId' as task_id from gemini_search_jobs.job
+  where name = 'check-start' and state <= 'active'`;
+
+/** Interaction ids of the runs whose polls began before this time and are not over. */
+export async function pollsInFlightSince(query: Query, at: number): Promise<string[]> {
+  const rows = await query<{ interaction_id: string }>(
+    `select interaction_id from (${POLLS}) as job join research_tasks as run using (task_id)
+      where job.state = 'active' and job.started_on <= to_timestamp($1::float8 / 1000)`,
+    [at],
+  );
+  return rows.map(({ interaction_id }) => interaction_id);
+}
+
+/** Each query has a row for each run or job that does not match; all are changed in one transaction. */
+export const MISMATCHES = {
+  "runs without a poll": `select task_id from research_tasks where next_poll_at is not null
+    and task_id not in (select task_id from (${POLLS}) as job)`,
+  "polls without a run": `select task_id from (${POLLS}) as job
+    where task_id not in (select task_id from research_tasks where next_poll_at is not null)`,
+  "runs with more than one poll": `select task_id from (${POLLS}) as job group by task_id having count(*) > 1`,
+  "starts without a check": `select task_id from research_tasks where status = 'pending' and kind = 'agent'
+    and task_id not in (select task_id from (${STARTS}) as job)`,
+} as const;
+
+/** In one statement, because polls go on meanwhile. */
+export async function countMismatches(query: Query): Promise<number> {
+  const all = Object.values(MISMATCHES).map((mismatch) => `(${mismatch})`);
+  const [row] = await query<{ n: number }>(`select count(*) as n from (${all.join(" union all ")}) as mismatch`);
+  return row?.n ?? Number.NaN;
+}
