@@ -1,27 +1,31 @@
-/** What goes wrong in a fleet, one thing at a time, and which runs were in whose hands when it did. */
+/** What goes wrong in a fleet, one thing at a time, and which polls and starts were in flight when it did. */
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { connectHttp } from "../support/http-server.ts";
 import { waitFor } from "../support/wait-for.ts";
+import { pollsInFlightSince } from "./jobs.ts";
+import { startRun } from "./load.ts";
 import type { Member } from "./member.ts";
 import type { FleetWorld } from "./world.ts";
 
-export const DISASTERS = ["worker", "server", "fast", "immediate", "rolling", "cut"] as const;
+export const DISASTERS = ["worker", "server", "starting", "fast", "immediate", "rolling", "cut"] as const;
 export type Disaster = (typeof DISASTERS)[number];
 
-/** The runs of a worker that nobody hears of any more. */
+/** The polls of a worker that is gone. */
 export interface Orphaned {
   disaster: Disaster;
-  member: string;
   at: number;
   interactionIds: string[];
 }
 
-const BUSY_MS = 60_000;
-/** Longer than any lease: back sooner, it would release what it held itself. */
-const GONE_MS = 75_000;
-const CUT_MS = { least: 30_000, most: 90_000 };
+/** Longer than the engine keeps a poll in flight for a worker that is silent. */
+const GONE_MS = 40_000;
+const CUT_MS = { min: 30_000, max: 90_000 };
+/** A poll that is answered is over by then; one that is not belongs to the worker that is gone. */
+const OVER_MS = 2_500;
+const STARTED_WITHIN_MS = 20_000;
 
-/** Undefined where nobody lost runs; done when what was ended is there again. */
+/** Undefined where no polls were orphaned; resolves when what was ended runs again. */
 export async function strike(world: FleetWorld, disaster: Disaster): Promise<Orphaned | undefined | "impossible"> {
   const { members, postgres, random } = world;
   const one = (service: Member["service"]): Member => {
@@ -32,13 +36,17 @@ export async function strike(world: FleetWorld, disaster: Disaster): Promise<Orp
   };
   switch (disaster) {
     case "worker": {
-      const { worker, orphaned } = await busyWorker(world, disaster);
-      // Started again where it was, it knows that its predecessor is dead; others know only that it is silent.
-      await worker.restart("SIGKILL", world.apart ? GONE_MS : 3_000 * random());
+      await untilPolling(world);
+      const at = Date.now();
+      const again = one("worker").restart("SIGKILL", world.apart ? GONE_MS : 3_000 + 3_000 * random());
+      const [orphaned] = await Promise.all([orphansSince(world, disaster, at), again]);
       return orphaned;
     }
     case "server":
       await one("server").restart("SIGKILL", 3_000 * random());
+      break;
+    case "starting":
+      await killWhileStarting(world, one("server"));
       break;
     case "rolling":
       for (const member of members.toSorted(() => random() - 0.5)) await member.restart("SIGTERM", 0);
@@ -48,49 +56,66 @@ export async function strike(world: FleetWorld, disaster: Disaster): Promise<Orp
       await postgres.restart(disaster);
       break;
     case "cut": {
-      if (!world.apart) return "impossible";
-      const { worker, orphaned } = await busyWorker(world, disaster);
-      if (worker.machine === undefined) return "impossible";
-      await worker.machine.cut();
-      await sleep(CUT_MS.least + (CUT_MS.most - CUT_MS.least) * random());
-      await worker.machine.mend();
+      const { machine } = one("worker");
+      if (machine === undefined) return "impossible";
+      await untilPolling(world);
+      const at = Date.now();
+      await machine.cut();
+      const orphaned = await orphansSince(world, disaster, at);
+      await sleep(CUT_MS.min + (CUT_MS.max - CUT_MS.min) * random());
+      await machine.mend();
       return orphaned;
     }
   }
   return undefined;
 }
 
-/** One that has runs, of those that have: the loss of an idle one shows nothing. */
-async function busyWorker(world: FleetWorld, disaster: Disaster): Promise<{ worker: Member; orphaned: Orphaned }> {
-  const workers = world.members.filter(({ service }) => service === "worker").toSorted(() => world.random() - 0.5);
-  return waitFor(
+/** The loss of a worker shows little while there is nothing to poll. */
+const untilPolling = ({ query }: FleetWorld): Promise<void> =>
+  waitFor(
     async () => {
-      for (const worker of workers) {
-        const orphaned = await orphansOf(world, disaster, worker);
-        if (orphaned.interactionIds.length > 0) return { worker, orphaned };
-      }
-      throw new Error("No worker has any run.");
+      const runs = await query("select task_id from research_tasks where status = 'running_async'");
+      if (runs.length < 3) throw new Error("Hardly any run is under way.");
     },
-    { timeout: BUSY_MS, interval: 200 },
+    { timeout: 60_000, interval: 200 },
   );
+
+async function orphansSince({ query }: FleetWorld, disaster: Disaster, at: number): Promise<Orphaned> {
+  await sleep(OVER_MS);
+  return { disaster, at, interactionIds: await pollsInFlightSince(query, at) };
 }
 
-async function orphansOf(world: FleetWorld, disaster: Disaster, worker: Member): Promise<Orphaned> {
-  const rows = await world.query<{ interaction_id: string }>(
-    `select interaction_id from research_tasks join processes on process_id = handed_to
-      where pid = $1 and status = 'running_async' and interaction_id is not null`,
-    [worker.pid()],
-  );
-  const interactionIds = rows.map(({ interaction_id }) => interaction_id);
-  return { disaster, member: worker.name, at: Date.now(), interactionIds };
+/** Kills a server when Google has accepted a paid start of it and has not answered it yet. */
+async function killWhileStarting(world: FleetWorld, server: Member): Promise<void> {
+  const { gemini, tokens, random, killedStarts } = world;
+  const clients = await Promise.all(tokens.map((token) => connectHttp(server.url ?? "", "modern", token)));
+  const topic = `in flight at ${server.name}, ${Date.now()}`;
+  const inFlight = (): string[] =>
+    gemini.ledger
+      .acceptedStarts()
+      .filter(({ answered, query }) => answered === "cut" && query.endsWith(topic))
+      .map(({ labels }) => labels["run"] ?? "");
+  const sent: Promise<unknown>[] = [];
+  for (const end = Date.now() + STARTED_WITHIN_MS; inFlight().length === 0; await sleep(2)) {
+    if (Date.now() > end) throw new Error("No start was seen in flight.");
+    const isAnswered =
+      gemini.ledger.acceptedStarts().filter(({ query }) => query.endsWith(topic)).length >= sent.length;
+    if (isAnswered) sent.push(...clients.map((client) => startRun(world, client, topic).catch(() => undefined)));
+  }
+  const at = Date.now();
+  await server.restart("SIGKILL", 3_000 * random());
+  // What was answered just before it died is a start like any other.
+  for (const taskId of inFlight()) killedStarts.set(taskId, at);
+  await Promise.all(sent);
+  await Promise.all(clients.map((client) => client.close().catch(() => undefined)));
 }
 
-/** For each run, from the last look before until the next after; those that had ended at Google by then apart. */
+/** For each run, from the last poll before until the next after; those that had ended at Google by then apart. */
 export function silencesOf({ gemini }: FleetWorld, { at, interactionIds }: Orphaned): number[] {
   return interactionIds.flatMap((id) => {
     const { looks } = gemini.ledger.trafficOf(id);
-    const before = looks.findLast((look) => look <= at) ?? at;
-    const next = looks.find((look) => look > at);
+    const before = looks.findLast((poll) => poll <= at) ?? at;
+    const next = looks.find((poll) => poll > at);
     return next === undefined ? [] : [next - before];
   });
 }
@@ -100,13 +125,13 @@ export interface Silence {
   from: number;
 }
 
-/** Over all runs that were started, the longest times in which nobody asked for one of them that was not over. */
+/** Over all runs that were started, the longest times without a poll of one that was not over. */
 export function longestSilences({ gemini }: FleetWorld, count: number): Silence[] {
   return gemini.ledger
     .acceptedStarts()
     .flatMap(({ id, at }) => {
       const { looks } = gemini.ledger.trafficOf(id);
-      return looks.map((look, n) => ({ from: looks[n - 1] ?? at, ms: look - (looks[n - 1] ?? at) }));
+      return looks.map((poll, n) => ({ from: looks[n - 1] ?? at, ms: poll - (looks[n - 1] ?? at) }));
     })
     .toSorted((one, other) => other.ms - one.ms)
     .slice(0, count);

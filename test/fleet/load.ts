@@ -55,27 +55,29 @@ export function beginLoad(world: FleetWorld, { pauseMs }: LoadOptions): Load {
   return load;
 }
 
-async function deed(world: FleetWorld, { call }: HttpClient, own: string[]): Promise<ToolResult> {
+async function deed(world: FleetWorld, client: HttpClient, own: string[]): Promise<ToolResult> {
+  const { call } = client;
   const chance = world.random();
   const some = own[Math.floor(world.random() * own.length)];
   const within = { timeout: CALL_MS };
-  if (some === undefined || chance < 0.35)
-    return start(world, (input) => call("start_deep_research", input, within), own);
+  if (some === undefined || chance < 0.35) {
+    const answer = await startRun(world, client, "the lake");
+    const { task_id: taskId } = answer.structured ?? {};
+    if (typeof taskId === "string") own.push(taskId);
+    return answer;
+  }
   if (chance < 0.4) return call("cancel_research", { task_id: some }, within);
   if (chance < 0.5) return call("list_research", {}, within);
   return call("check_research_status", { task_id: some }, within);
 }
 
-async function start(
-  world: FleetWorld,
-  send: (input: Record<string, unknown>) => Promise<ToolResult>,
-  own: string[],
-): Promise<ToolResult> {
-  const answer = await send({ query: `Question ${(questions += 1)} about the lake` });
+/** The answer is kept in the world: a run that a client was given the id of may not be lost. */
+export async function startRun(world: FleetWorld, { call }: HttpClient, topic: string): Promise<ToolResult> {
+  const query = `Question ${(questions += 1)} about ${topic}`;
+  const answer = await call("start_deep_research", { query }, { timeout: CALL_MS });
   // A refusal has none.
   const { task_id: taskId, success, joined } = answer.structured ?? {};
   if (typeof taskId !== "string") return answer;
-  own.push(taskId);
   world.returned.add(taskId);
   if (success === true && joined !== true) world.accepted.add(taskId);
   return answer;

@@ -27,6 +27,8 @@ export interface FleetWorld {
   accepted: Set<string>;
   /** Nobody starts anything again here. */
   resumed: Set<string>;
+  /** Starts that were in flight when their server was killed, and when that was. */
+  killedStarts: Map<string, number>;
   query<Row extends object>(statement: string, values?: unknown[]): Promise<Row[]>;
   notified(): string[];
   close(): Promise<void>;
@@ -82,6 +84,7 @@ export async function openFleetWorld({ seed, apart, scenario }: FleetOptions): P
       returned: new Set(),
       accepted: new Set(),
       resumed: new Set(),
+      killedStarts: new Map(),
       query: reader.query,
       notified: () => readLines(join(folder, "notifications.txt")),
       close,
