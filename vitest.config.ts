@@ -10,7 +10,7 @@ const ON_POSTGRES = [
   "src/notifications/outbox.test.ts",
   "src/store/{full-text,pace,store}.test.ts",
 
-  "src/runs/{handing,limits-store,picture-store}.test.ts",
+  "src/runs/{limits-store,picture-store}.test.ts",
   "src/runs/deletion/retention.test.ts",
   "src/runs/polling/poll.test.ts",
   "src/http/authenticate.test.ts",

@@ -157,7 +157,7 @@ export const SETTINGS = {
     schema: secret,
     default: undefined,
     about:
-      "A PostgreSQL (15 or later) that holds the state instead of the file, for several machines: `postgres://user:password@host/database`. Needs `npm install pg pg-boss`.",
+      "A PostgreSQL (15 or later) that holds the state instead of the file, for several machines: `postgres://user:password@host/database`. Needs `npm install pg pg-boss@12.35.0`.",
   }),
   GEMINI_SEARCH_DATABASE_CONNECTIONS: setting({
     schema: wholeNumber(2, 100),

@@ -53,7 +53,7 @@ const FAILED = "poll-failed";
 /** Fetches, supervision and schedules need one connection each; polls themselves use ours. */
 const CONNECTIONS = 4;
 /** A process that dies or sleeps loses its polls in flight after so long. */
-const EXPIRE_SECONDS = 20;
+const EXPIRE_SECONDS = 15;
 /** Three requests and two pauses, or one request that Google does not answer. */
 const PATIENT_EXPIRE_SECONDS = 90;
 const SUPERVISE_SECONDS = 5;
@@ -86,6 +86,8 @@ export async function openDistributedQueue(options: DistributedOptions): Promise
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
     maintenanceIntervalSeconds: 300,
+    // One step of a migration in the background at a time.
+    bamIntervalSeconds: 10,
   });
   // Without a listener it would end the process.
   boss.on("error", (error) => log.debug(`The job engine had a fault and tries again: ${error.message}`));

@@ -21,6 +21,7 @@ import { z } from "zod";
 import { failpoint } from "../platform/failpoint.ts";
 import type { Log } from "../platform/log.ts";
 import { startMarkOf, thisProcess } from "../platform/process-identity.ts";
+import type { PollQueue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
 import { hasAttempt } from "./attempt-store.ts";
 import { saveInteractionId } from "./interaction-store.ts";
@@ -102,17 +103,21 @@ function isPrivate(directory: string): boolean {
   return process.getuid === undefined || (stats.uid === process.getuid() && (stats.mode & 0o077) === 0);
 }
 
+interface Import {
+  directory: string;
+  log: Log;
+  now: number;
+  queue?: PollQueue | undefined;
+}
+
 /** Brings kept ids into the database. What it refuses, does not know or cannot be read stays in its file, and is logged once. */
-export async function importOrphans(
-  db: Database,
-  { directory, log, now }: { directory: string; log: Log; now: number },
-): Promise<void> {
+export async function importOrphans(db: Database, { directory, log, now, queue }: Import): Promise<void> {
   let imported = 0;
   for (const file of directoriesFor(directory).flatMap((place) => filesIn(place, { directory, log }))) {
     failpoint("after-orphan-taken");
     let left = 0;
     for (const entry of linesOf(file, log)) {
-      const outcome = entry === undefined ? "unreadable" : await bringIn(db, entry, now);
+      const outcome = entry === undefined ? "unreadable" : await bringIn(db, entry, { now, queue });
       if (outcome === "imported") imported += 1;
       if (outcome !== "imported" && outcome !== "known") left += 1;
       if (outcome === "of another database") {
@@ -164,10 +169,14 @@ const linesOf = (file: string, log: Log): (z.infer<typeof orphan> | undefined)[]
 
 type Outcome = "imported" | "known" | "of another database" | "refused" | "unreadable";
 
-async function bringIn(db: Database, entry: z.infer<typeof orphan>, now: number): Promise<Outcome> {
+async function bringIn(
+  db: Database,
+  entry: z.infer<typeof orphan>,
+  { now, queue }: Pick<Import, "now" | "queue">,
+): Promise<Outcome> {
   const { attempt_id: attemptId, interaction_id: interactionId } = entry;
   try {
-    if (await saveInteractionId(db, { attemptId, interactionId, now })) return "imported";
+    if (await saveInteractionId(db, { attemptId, interactionId, now }, queue)) return "imported";
     return (await hasAttempt(db, attemptId)) ? "known" : "of another database";
   } catch {
     return "refused";

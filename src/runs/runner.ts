@@ -72,7 +72,7 @@ export function createRunner(options: RunnerOptions): Runner {
     if (sinceLast >= 0 && sinceLast < SWEEP_MS) return;
     sweptAt = clock.now();
     if (!swept || faultAt > checkedAt) await setAside();
-    await importOrphans(db, { directory: deps.stateDir, log, now: clock.now() });
+    await importOrphans(db, { directory: deps.stateDir, log, now: clock.now(), queue });
     if (deps.unsaved.size > 0) await followUnsaved();
     await recordFreeStarts(deps);
     await poller.sweep();
@@ -96,7 +96,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const followUnsaved = async (): Promise<void> => {
     for (const { taskId, attemptId, interactionId } of deps.unsaved.values()) {
       const save = async (): Promise<boolean> =>
-        (await saveInteractionId(db, { attemptId, interactionId, now: clock.now() })) ||
+        (await saveInteractionId(db, { attemptId, interactionId, now: clock.now() }, queue)) ||
         // The import of orphans was faster. A database without the attempt is another one, and does not have the id.
         (await hasAttempt(db, attemptId));
       if (await save().catch(() => false)) deps.unsaved.delete(taskId);

@@ -47,22 +47,35 @@ const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";
 /** What a database holds compared with what this program knows. */
 export type SchemaState = "empty" | "older" | "current" | "newer";
 
+/** From here on a poll is a job of its own: programs that know an earlier schema and those that know this cannot share one. */
+const OF_POLLS = "0016-polls";
+
+/** A migration to be made while no process of an earlier version is at work on the database. */
+export async function hasToBeAlone(db: Database): Promise<boolean> {
+  const newest = await newestMigration(db);
+  return newest !== "" && newest < OF_POLLS;
+}
+
 export async function schemaState(db: Database): Promise<SchemaState> {
-  const { rows } = isShared(db)
-    ? await sql`select 1 where to_regclass('kysely_migration') is not null`.execute(db)
-    : await sql`select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'`.execute(db);
-  if (rows.length === 0) return "empty";
-  const applied = await sql<{ name: string | null }>`select max(name) as name from kysely_migration`.execute(db);
-  const newest = applied.rows[0]?.name ?? "";
+  const newest = await newestMigration(db);
   if (newest === "") return "empty";
   if (newest === LATEST) return "current";
   return newest > LATEST ? "newer" : "older";
 }
 
+async function newestMigration(db: Database): Promise<string> {
+  const { rows } = isShared(db)
+    ? await sql`select 1 where to_regclass('kysely_migration') is not null`.execute(db)
+    : await sql`select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'`.execute(db);
+  if (rows.length === 0) return "";
+  const applied = await sql<{ name: string | null }>`select max(name) as name from kysely_migration`.execute(db);
+  return applied.rows[0]?.name ?? "";
+}
+
 /** Safe to call from several processes at once: the second waits for the lock and finds nothing to do. */
-export async function migrate(db: Database): Promise<void> {
+export async function migrate(db: Database, to = LATEST): Promise<void> {
   const { Migrator } = await import("kysely/migration");
   const provider = { getMigrations: async () => MIGRATIONS };
-  const { error } = await new Migrator({ db, provider }).migrateToLatest();
+  const { error } = await new Migrator({ db, provider }).migrateTo(to);
   if (error !== undefined) throw error;
 }

@@ -161,11 +161,16 @@ const STEPS: readonly Step[] = MOVED_TABLES.flatMap((table): Step[] => {
   if (name !== "research_tasks") return [{ table, rows, write: inserting(table, table.without) }];
   const parents = sql<Row>`select * from research_tasks where ${sql.ref(PARENT)} is not null`;
   return [
-    { table, rows, write: inserting(table, [PARENT]) },
+    { table, rows, write: inserting(table, [PARENT, ...table.without]) },
     {
       table,
       rows: parents,
-      write: (target, rows) => completeRows(target, name, { rows, key: "task_id", column: PARENT }),
+      write: (target, rows) =>
+        completeRows(target, name, {
+          rows: rows.map((row) => lacking(row, table.without)),
+          key: "task_id",
+          column: PARENT,
+        }),
     },
   ];
 });

@@ -5,7 +5,7 @@ import type { ClientConfig, Pool, PoolConfig } from "pg";
 import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database, OpenDatabase, Tables } from "./database.ts";
-import { migrate, schemaState } from "./migrate.ts";
+import { hasToBeAlone, migrate, schemaState } from "./migrate.ts";
 import { createDriverPool, isConflict } from "./postgres-driver.ts";
 import { createRunNotifications, type RunNotifications } from "./run-notifications.ts";
 
@@ -15,6 +15,8 @@ export interface PostgresOptions {
   log: Pick<Log, "debug" | "warn">;
 }
 
+/** What the server shows of our connections. */
+const APPLICATION = "gemini-search-mcp";
 /** The first whose every feature used here was tried. */
 const OLDEST_VERSION = 150_000;
 /** Leases last a minute and are renewed every 15 seconds: that much of it a wrong clock may use up unnoticed. */
@@ -86,7 +88,7 @@ async function connector(url: string, log: PostgresOptions["log"]): Promise<Conn
 
 const connectionConfig = (url: string): ClientConfig => ({
   connectionString: url,
-  application_name: "gemini-search-mcp",
+  application_name: APPLICATION,
   connectionTimeoutMillis: 10_000,
   keepAlive: true,
   keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
@@ -103,7 +105,7 @@ async function importDriver(): Promise<typeof import("pg")> {
     throw new AppError({
       code: "SQLITE_ERROR",
       message: "GEMINI_SEARCH_DATABASE_URL is set, but the driver for PostgreSQL is not installed.",
-      suggestion: `Run this in ${installedIn()}: npm install pg pg-boss`,
+      suggestion: `Run this in ${installedIn()}: npm install pg pg-boss@12.35.0`,
       cause: error,
     });
   }
@@ -127,7 +129,7 @@ function checkAddress(url: string): void {
 
 /** On connections of its own: to wait for a migration, or to build an index, may take longer than any query. */
 async function preparing<T>(connect: Connect, work: (db: Database) => Promise<T>): Promise<T> {
-  const db = connect({ max: 2 }, []);
+  const db = connect({ max: 2, application_name: `${APPLICATION} setup` }, []);
   try {
     return await work(db);
   } finally {
@@ -144,9 +146,29 @@ async function bringUpToDate(db: Database, log: PostgresOptions["log"]) {
     );
   }
   // No copy is made before, as of a file: pg_dump is the operator's.
-  if (state === "older" || state === "empty") await migrate(db);
+  if (state === "older" || state === "empty") {
+    if (await isBesideOlder(db)) throw besideOlder();
+    await migrate(db);
+  }
   return state;
 }
+
+/** As long as the schema is an older one, only processes of older versions have connections of this name. */
+async function isBesideOlder(db: Database): Promise<boolean> {
+  const { rows } = await sql<{ connections: number }>`
+    select count(*) as connections from pg_stat_activity
+    where datname = current_database() and application_name = ${APPLICATION}`.execute(db);
+  // Asked last: another process of this version may have migrated it meanwhile.
+  return (rows[0]?.connections ?? 0) > 0 && hasToBeAlone(db);
+}
+
+const besideOlder = (): AppError =>
+  new AppError({
+    code: "SQLITE_ERROR",
+    message:
+      "Processes of an earlier gemini-search-mcp use this PostgreSQL database, and this version cannot work beside them. Nothing was changed.",
+    suggestion: "Stop all servers and workers of the earlier version, then start this one. No run is lost meanwhile.",
+  });
 
 async function checkServer(db: Database, log: PostgresOptions["log"]): Promise<void> {
   const asked = Date.now();

@@ -4,12 +4,16 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { onPostgres } from "../support/databases.ts";
 import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const INTERVAL_MS = 400;
 /** The pace is spread by a tenth. */
 const SHORTEST_MS = INTERVAL_MS * 0.9;
+
+/** Where the table of runs is the queue, a dead process is recognised; an engine waits until its polls expire. */
+const TAKE_OVER_MS = onPostgres ? 40_000 : 8_000;
 
 describe("three servers on one database", () => {
   test("I7 P2 look at each run once per interval in total, and each of them answers for all", async (context) => {
@@ -19,14 +23,14 @@ describe("three servers on one database", () => {
     const runs = await Promise.all(
       servers.flatMap((server, n) => [startRun(server, `One ${n}`), startRun(server, `Two ${n}`)]),
     );
-    await sleep(3_000);
     const starts = scene.gemini.ledger.acceptedStarts();
     expect(starts).toHaveLength(6);
     for (const { id } of starts) {
-      const { looks } = scene.gemini.ledger.trafficOf(id);
+      const looksAt = () => scene.gemini.ledger.trafficOf(id).looks;
+      await vi.waitFor(() => expect(looksAt().length).toBeGreaterThanOrEqual(5), 20_000);
+      const looks = looksAt();
       const since = Date.now() - (looks[0] ?? 0);
       expect(looks.length).toBeLessThanOrEqual(2 + since / SHORTEST_MS);
-      expect(looks.length).toBeGreaterThanOrEqual(3);
     }
     for (const server of servers) {
       for (const task_id of runs) expect(await statusOf(server, task_id)).toMatchObject({ status: "running_async" });
@@ -46,7 +50,7 @@ describe("three servers on one database", () => {
     await startRun(second, "Another question");
     process.kill(first.pid, "SIGKILL");
     scene.gemini.skip(8 * 60_000);
-    await untilStatus(second, task_id, "completed", 8_000);
+    await untilStatus(second, task_id, "completed", TAKE_OVER_MS);
     expect(scene.accepted()).toBe(2);
   });
 });

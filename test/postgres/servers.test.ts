@@ -110,5 +110,5 @@ test("without the driver the answer says what to install, and where", async (con
     (failure: { stderr: string }) => failure,
   );
   expect(stderr).toContain("the driver for PostgreSQL is not installed");
-  expect(stderr).toContain(`Run this in ${join(place, "../..")}: npm install pg pg-boss`);
+  expect(stderr).toContain(`Run this in ${join(place, "../..")}: npm install pg pg-boss@12.35.0`);
 });

@@ -128,7 +128,7 @@ async function openLive(server: RunningHttpServer, path: string, headers: Record
         () => {
           if (!holds()) throw new Error(`Not heard so far:\n${text.slice(-2_000)}`);
         },
-        { timeout: 20_000, interval: 20 },
+        { timeout: 40_000, interval: 20 },
       ),
     cut: () => controller.abort(),
     ended: read().catch(() => undefined),
