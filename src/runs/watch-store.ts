@@ -2,6 +2,7 @@
 
 import type { Database } from "../store/database.ts";
 import { isShared } from "../store/dialect.ts";
+import { progressOf } from "./rows/run-row.ts";
 import { isFinished, RUN_STATUSES } from "./run.ts";
 
 const UNFINISHED = RUN_STATUSES.filter((status) => !isFinished(status));
@@ -17,8 +18,10 @@ export interface WrittenRun {
 
 export interface Since {
   since: number;
+  /** All that are unfinished are read, also those that were not written: their progress moves with time. */
+  withUnfinished: boolean;
   /** Those that were unfinished when they were last read. */
-  unfinished: string[];
+  known: string[];
 }
 
 /**
@@ -28,18 +31,15 @@ export interface Since {
 export async function runsWrittenSince(
   db: Database,
   owner: string,
-  { since, unfinished }: Since,
+  { since, withUnfinished, known }: Since,
 ): Promise<WrittenRun[]> {
   const rows = await shownColumns(db, owner)
-    .where((run) =>
-      isShared(db)
-        ? run.or([
-            run("status", "in", UNFINISHED),
-            run("created_at", ">=", since),
-            ...(unfinished.length === 0 ? [] : [run("task_id", "in", unfinished)]),
-          ])
-        : run("updated_at", ">=", since),
-    )
+    .where((run) => {
+      const unfinished = run("status", "in", UNFINISHED);
+      if (!isShared(db)) return run.or([run("updated_at", ">=", since), ...(withUnfinished ? [unfinished] : [])]);
+      const before = known.length === 0 ? [] : [run("task_id", "in", known)];
+      return run.or([unfinished, run("created_at", ">=", since), ...before]);
+    })
     .execute();
   return rows.map(writtenRun);
 }
@@ -52,7 +52,8 @@ export async function writtenRuns(db: Database, owner: string, taskIds: string[]
 const shownColumns = (db: Database, owner: string) =>
   db
     .selectFrom("research_tasks")
-    .select(["task_id", "status", "progress", "current_action", "usage_final", "created_at", "updated_at"])
+    .select(["task_id", "kind", "status", "progress", "current_action", "usage_final", "model", "interaction_id"])
+    .select(["created_at", "updated_at", "completed_at"])
     .where("owner", "=", owner)
     .orderBy("updated_at");
 
@@ -63,5 +64,6 @@ const writtenRun = (row: ShownRow): WrittenRun => ({
   finished: RUN_STATUSES.some((status) => status === row.status && isFinished(status)),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
-  shown: JSON.stringify([row.status, row.progress, row.current_action, row.usage_final]),
+  // What time alone makes of it is stored nowhere, and moves on an open page all the same.
+  shown: JSON.stringify([row.status, progressOf(row), row.current_action, row.usage_final]),
 });

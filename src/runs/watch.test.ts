@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { NO_COST } from "../costs/actual.ts";
 import { sharedFor } from "../../test/support/databases.ts";
+import { insertRun } from "../../test/support/store-rows.ts";
 import { createLog } from "../platform/log.ts";
 import { openStore } from "../store/store.ts";
 import { finishRun, insertRunning, recordBeat } from "./run-store.ts";
@@ -127,6 +128,20 @@ test("a write that was dated before the last look and came after it is heard of"
   await feed.start("late", "local", dated);
   expect(await feed.heardAfter(1)).toEqual(changed("late", false, true));
   expect(await feed.heardAfter(3)).toEqual([]);
+});
+
+test("the progress that time makes moves without any write, at a calm pace (J3)", async () => {
+  const feed = await openFeed();
+  const now = Date.now();
+  await insertRun(feed.db, { task_id: "quiet", model: "deep-research-preview", created_at: now, updated_at: now });
+  // Before anything is read, and long before by its date.
+  await vi.advanceTimersByTimeAsync(60_000);
+  onTestFinished(feed.watch());
+  expect(await feed.heardAfter(2)).toEqual([]);
+  // The second minute of ten: about seven per cent, and at most one change every 15 seconds where nothing is written.
+  const changes = await feed.heardAfter(60);
+  expect(changes.length).toBeGreaterThanOrEqual(3);
+  expect(changes[0]).toEqual({ runs: [{ taskId: "quiet", finished: false }], written: [], listChanged: false });
 });
 
 test("nothing is looked at before somebody listens, nor after, and no timer is left", async () => {

@@ -10,6 +10,8 @@ import { runsWrittenSince, type WrittenRun, writtenRuns } from "./watch-store.ts
 const POLL_INTERVAL_MS = 1_000;
 /** Where it does: one may have been lost with a connection. */
 const SAFETY_INTERVAL_MS = 20_000;
+/** The progress of a run moves with time, without any write. */
+const PROGRESS_INTERVAL_MS = 15_000;
 /** Changes that come in quick succession are read together. */
 const MIN_BETWEEN_READS_MS = 300;
 
@@ -46,7 +48,7 @@ export function watchRuns(watch: RunWatch, onChanges: (changes: RunChanges) => v
     // A store that cannot be read shows in the next call that needs it.
     const changes = await reader.read(what).catch(() => undefined);
     reading = false;
-    if (changes !== undefined && changes.written.length > 0 && !stopped) onChanges(changes);
+    if (changes !== undefined && changes.written.length + changes.runs.length > 0 && !stopped) onChanges(changes);
     if (reader.isBehind()) schedule(MIN_BETWEEN_READS_MS);
     else schedule(changes !== undefined && notifications?.isLive() ? safetyInterval() : POLL_INTERVAL_MS);
   };
@@ -77,6 +79,7 @@ function createReader({ database, clock, owner }: RunWatch) {
   const began = clock.now();
   let known: Known | undefined;
   let allReadAt = began;
+  let progressReadAt = -Infinity;
   let allChanged = false;
   let changed = new Set<string>();
   const unfinished = (): string[] => [...(known?.values() ?? [])].flatMap((run) => (run.finished ? [] : [run.taskId]));
@@ -95,8 +98,9 @@ function createReader({ database, clock, owner }: RunWatch) {
       const db = await database();
       // The earlier of both: the clock may have been set back.
       const since = Math.min(allReadAt, now) - lateByMs(db);
+      const withUnfinished = Math.abs(now - progressReadAt) >= PROGRESS_INTERVAL_MS;
       const written = isAll
-        ? await runsWrittenSince(db, owner, { since, unfinished: unfinished() })
+        ? await runsWrittenSince(db, owner, { since, withUnfinished, known: unfinished() })
         : await writtenRuns(db, owner, taskIds);
       // What was written before there was a listener is no news.
       known ??= remember(
@@ -106,6 +110,7 @@ function createReader({ database, clock, owner }: RunWatch) {
       const changes = changesOf(known, written, since);
       known = remember(known, written);
       if (isAll) allReadAt = now;
+      if (isAll && withUnfinished) progressReadAt = now;
       return changes;
     },
   };

@@ -53,7 +53,9 @@ export const isPollable = (row: Pick<Row, "status" | "created_at" | "progress" |
   [row.created_at, row.progress, row.deadline_at ?? 0].every(Number.isFinite);
 
 /** What Google has shown, or what is to be expected after so long, where that is more. */
-function progressOf(row: Row): number {
+export function progressOf(
+  row: Pick<Row, "kind" | "status" | "progress" | "interaction_id" | "model" | "created_at" | "completed_at">,
+): number {
   if (row.kind !== "agent" || row.status === "completed" || row.interaction_id === null) return row.progress;
   return Math.max(row.progress, progressByTime(row.model ?? "", (row.completed_at ?? Date.now()) - row.created_at));
 }

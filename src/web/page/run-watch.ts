@@ -1,7 +1,7 @@
 /** A run and its timeline, kept as the server has them: looked at once, heard live, looked at again after a break. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { RunDetail, Timeline, TimelineEntry } from "../wire.ts";
+import type { LiveEvents, RunDetail, Timeline, TimelineEntry } from "../wire.ts";
 import { ask } from "./ask.ts";
 import { useLive } from "./live.ts";
 import { announce, statusWord } from "./parts.tsx";
@@ -56,6 +56,14 @@ export function useWatchedRun(first: Looked): Watching {
     run: (coming: RunDetail) => {
       heard.current += 1;
       setRun(coming);
+    },
+    // Between two changes of a run its progress moves with time.
+    runs: ({ runs }: LiveEvents["runs"]) => {
+      const line = runs.find(({ task_id }) => task_id === taskId);
+      if (line === undefined) return;
+      setRun((known) =>
+        known.status === line.status && line.progress > known.progress ? { ...known, progress: line.progress } : known,
+      );
     },
     timeline: (entry: TimelineEntry) => {
       setEntries((known) => mergeEntries(known, [entry]));
