@@ -15,7 +15,7 @@ const ON_POSTGRES = [
   "src/runs/polling/poll.test.ts",
   "src/http/authenticate.test.ts",
   "src/operations/{check-research-status,save-research-to-markdown}.test.ts",
-  "test/e2e/{damaged-rows,page-api,page-live,page-reading,research-odd-answers,research-servers}.test.ts",
+  "test/e2e/{damaged-rows,page-api,page-live,page-reading,research-odd-answers,research-servers,status}.test.ts",
   "test/postgres/*.test.ts",
 ];
 

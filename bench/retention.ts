@@ -147,10 +147,10 @@ async function fillPortion(db: Database, { from, to }: { from: number; to: numbe
 
 /** Another process that writes all the time; returns the longest time that one write took. */
 function startWriter(db: Database): { stop: () => Promise<number> } {
-  let stopped = false;
+  const stopping = new AbortController();
   let longest = 0;
   const write = async (): Promise<void> => {
-    while (!stopped) {
+    while (!stopping.signal.aborted) {
       const began = performance.now();
       await sql`insert into pace (name, next_at) values (${randomUUID()}, 1)`.execute(db);
       longest = Math.max(longest, performance.now() - began);
@@ -160,7 +160,7 @@ function startWriter(db: Database): { stop: () => Promise<number> } {
   const writing = write();
   return {
     stop: async () => {
-      stopped = true;
+      stopping.abort();
       await writing;
       return longest;
     },

@@ -5,11 +5,17 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { createPrices, once, type ResearchComposition, researchDeps, startUpkeep } from "./compose-research.ts";
+import {
+  createPrices,
+  once,
+  type ResearchComposition,
+  researchDeps,
+  retryUntilAvailable,
+  startUpkeep,
+} from "./compose-research.ts";
 import { type Config, type Environment, loadConfig, readEnvironment, silenceLeakySwitches } from "./config.ts";
 import { pricedBy } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
-import { AppError } from "./errors.ts";
 import type { Backend } from "./gemini/ask.ts";
 import { FIRECRAWL_IS_IDLE, hasFirecrawl } from "./gemini/firecrawl.ts";
 import type { OperationDeps } from "./operations/operation.ts";
@@ -17,6 +23,7 @@ import { systemClock } from "./platform/clock.ts";
 import { createLog, type Log, type LogLevel } from "./platform/log.ts";
 import { createRedactor } from "./platform/redact.ts";
 import { createShutdown, type Shutdown } from "./platform/shutdown.ts";
+import type { FleetStatus } from "./runs/health/health.ts";
 import type { Runner } from "./runs/runner.ts";
 import type { Store } from "./store/store.ts";
 import type { RunGauges } from "./telemetry/recorder.ts";
@@ -39,6 +46,8 @@ export interface App {
   telemetry?: Promise<Telemetry | undefined> | undefined;
   /** Opens the store before the first call does, and with it gives back what dead processes held. */
   openStore(): Promise<void>;
+  /** How the processes that share this store are doing. */
+  fleetStatus(): Promise<FleetStatus>;
   /** Takes up unfinished background runs and follows them until the process leaves. */
   followResearch(): Promise<Runner>;
 }
@@ -78,6 +87,7 @@ export function createApp(options: AppOptions): App {
       shared: config.sharedDatabase,
       clock: systemClock,
       log,
+      version: readPackage().version,
       carryOver: async (from) => (await import("./runs/carry-over-store.ts")).carryUnfinished(from),
     });
     shutdown.finally(opened.close);
@@ -97,8 +107,12 @@ export function createApp(options: AppOptions): App {
     telemetry,
     // A failure shows in the first call that needs the store.
     openStore: () => store().then(ignore, ignore),
+    fleetStatus: async () => {
+      const { readFleetStatus } = await import("./runs/health/status-store.ts");
+      return readFleetStatus((await store()).db, systemClock.now());
+    },
     followResearch: async () => {
-      const { runner } = await patiently(deps.research, { log, signal: shutdown.signal });
+      const { runner } = await retryUntilAvailable(deps.research, { log, signal: shutdown.signal });
       runner.start();
       return runner;
     },
@@ -251,21 +265,6 @@ async function createCli({ config, log, redact, shutdown, stateDir, store }: Par
     }),
     shutdownGrace: () => (shutdown.leaving() ? SHUTDOWN_GRACE_MS : undefined),
   });
-}
-
-const ASK_AGAIN_MS = 5_000;
-
-/** A database that is being restarted must not keep runs from being followed until this process is restarted too. */
-async function patiently<T>(work: () => Promise<T>, { log, signal }: { log: Log; signal: AbortSignal }): Promise<T> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof AppError && error.retryable) || signal.aborted) throw error;
-      log.warn(`${error.message} It is tried again until it can be.`);
-      await systemClock.sleep(ASK_AGAIN_MS, signal);
-    }
-  }
 }
 
 /** Of the 1.5 s a client waits before it kills us, children get the most. */

@@ -7,12 +7,14 @@ import { type CostOf, pricedBy, roundCost } from "./costs/actual.ts";
 import type { PriceTable } from "./costs/prices.ts";
 import type { Agent } from "./gemini/agent.ts";
 import type { OperationDeps, ResearchParts } from "./operations/operation.ts";
+import { AppError } from "./errors.ts";
 import { systemClock } from "./platform/clock.ts";
 import type { Log } from "./platform/log.ts";
 import type { Shutdown } from "./platform/shutdown.ts";
 import type { DesktopNotifier } from "./notifications/desktop.ts";
 import type { OutboxSender } from "./notifications/outbox.ts";
 import type { PollQueue } from "./queue/queue.ts";
+import { countedAgent, createPollCounts, type PollCounts } from "./runs/health/poll-counts.ts";
 import type { UnsavedRun } from "./runs/research.ts";
 import type { StartFailure } from "./runs/start-store.ts";
 import type { Store } from "./store/store.ts";
@@ -37,8 +39,9 @@ type ResearchDeps = Pick<
 export function researchDeps(parts: ResearchComposition): ResearchDeps {
   const { config, store, shutdown } = parts;
   const backups = new Map<string, string>();
-  const agent = once(() => createAgent(parts));
-  const research = once(() => composeResearch(parts, { agent, backups }));
+  const pollCounts = createPollCounts(systemClock);
+  const agent = once(() => createAgent(parts, pollCounts));
+  const research = once(() => composeResearch(parts, { agent, backups, pollCounts }));
   return {
     research,
     agent: async () => (config.settings.GEMINI_API_KEY === undefined && !config.vertex ? undefined : agent()),
@@ -53,18 +56,17 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
   };
 }
 
-async function createAgent({ config, log }: ResearchComposition): Promise<Agent> {
+async function createAgent({ config, log }: ResearchComposition, counts: PollCounts): Promise<Agent> {
   const { createInteractionsAgent } = await import("./gemini/interactions.ts");
   const { observedAgent } = await import("./gemini/observed.ts");
   const { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: baseUrl } = config.settings;
-  return observedAgent(
-    createInteractionsAgent({ apiKey, vertex: config.vertex, baseUrl, log, environment: config.environment }),
-  );
+  const { vertex, environment } = config;
+  return observedAgent(countedAgent(createInteractionsAgent({ apiKey, vertex, baseUrl, log, environment }), counts));
 }
 
 async function composeResearch(
   parts: ResearchComposition,
-  { agent, backups }: { agent: () => Promise<Agent>; backups: Map<string, string> },
+  { agent, backups, pollCounts }: { agent: () => Promise<Agent>; backups: Map<string, string>; pollCounts: PollCounts },
 ): Promise<ResearchParts> {
   const { config, log, shutdown, stateDir, store } = parts;
   const { createRunner } = await import("./runs/runner.ts");
@@ -88,6 +90,7 @@ async function composeResearch(
     costOf: ((usage, model, at) => roundCost(costOf(usage, model, at))) satisfies CostOf,
     during: shutdown.during,
     leaving: shutdown.signal,
+    pollCounts,
     unsaved: new Map<string, UnsavedRun>(),
     freeStarts: new Map<string, StartFailure>(),
     tell: notify,
@@ -221,4 +224,22 @@ export function once<T>(create: () => Promise<T>): () => Promise<T> {
       throw error;
     });
   return () => (created ??= attempt());
+}
+
+const RETRY_MS = 5_000;
+
+/** A database that is being restarted must not keep runs from being followed until this process is restarted too. */
+export async function retryUntilAvailable<T>(
+  work: () => Promise<T>,
+  { log, signal }: { log: Log; signal: AbortSignal },
+): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof AppError && error.retryable) || signal.aborted) throw error;
+      log.warn(`${error.message} It is tried again until it can be.`);
+      await systemClock.sleep(RETRY_MS, signal);
+    }
+  }
 }

@@ -35,6 +35,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     "store",
     "platform",
     "telemetry",
+    "errors.ts",
   ],
   "config.ts": ["settings.ts", "setting.ts"],
   "settings.ts": ["setting.ts", "telemetry-settings.ts"],

@@ -11,6 +11,8 @@ export interface Answer {
   text: string;
   /** Said beside the answer, so that a script gets the answer alone. */
   remark?: string;
+  /** When it is not 0. */
+  exitCode?: number;
 }
 
 export async function runAnswer(json: boolean, act: (app: App) => Promise<Answer>): Promise<void> {
@@ -20,10 +22,10 @@ export async function runAnswer(json: boolean, act: (app: App) => Promise<Answer
   // `| head` closes our stdout early; that is not an error.
   process.stdout.on("error", () => void shutdown.leave(EXIT_CODES.ok));
   try {
-    const { structured, text, remark } = await shutdown.during(act(app));
+    const { structured, text, remark, exitCode = EXIT_CODES.ok } = await shutdown.during(act(app));
     if (remark !== undefined) await printFailure(remark);
     await print(json ? JSON.stringify(structured, null, 2) : text);
-    await shutdown.leave(EXIT_CODES.ok);
+    await shutdown.leave(exitCode);
   } catch (error) {
     const { structured, text } = refused(error, deps);
     await printFailure(text);

@@ -101,6 +101,12 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     examples: ["worker", "worker --until-idle"],
     seeAlso: ["list-research"],
   },
+  status: {
+    summary: "Show workers and polls",
+    group: SERVE,
+    examples: ["status", "status --json"],
+    seeAlso: ["worker", "doctor"],
+  },
   token: {
     summary: "Who else may use the server",
     group: SERVE,

@@ -60,6 +60,15 @@ export function createProgram(): Command {
     });
   addServe(program);
   program
+    .command("status")
+    .description("Show workers, runs in progress, polls and errors; says what to do when runs are polled late.")
+    .option("--json", "print the status as JSON")
+    .addHelpText("after", "\nExit code 1 when runs are late or nothing polls them, so that it can be a health check.")
+    .action(async (options: { json?: boolean }) => {
+      const { printStatus } = await import("./status.ts");
+      await printStatus({ json: options.json === true });
+    });
+  program
     .command("doctor")
     .description("Check this installation: Node, database, Gemini CLI, key, network, notifications. Says what to do.")
     .option("--offline", "leave out what needs the network")

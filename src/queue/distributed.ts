@@ -44,7 +44,7 @@ export interface DistributedOptions {
 }
 
 /** Beside our tables, not among them: the engine has migrations of its own. */
-const SCHEMA = "gemini_search_jobs";
+export const SCHEMA = "gemini_search_jobs";
 /** Of earlier versions, which had one job per run. */
 const FORMER_QUEUE = "runs";
 const STARTS = "check-start";
@@ -72,6 +72,8 @@ const released = z.object({ settled: z.array(z.string()).nullish() });
 export const isDistributed = (queue: PollQueue): queue is DistributedQueue => queue.isEngine;
 
 const queueOf = (key: string): string => `poll-${key}`;
+
+export const isPollQueue = (name: string): boolean => name.startsWith("poll-") && name !== FAILED;
 
 export async function openDistributedQueue(options: DistributedOptions): Promise<DistributedQueue> {
   const { PgBoss: Boss, fromKysely } = await importEngine();
@@ -219,7 +221,7 @@ const POLLS = {
 };
 
 /** Optional: an installation that keeps its state in a file does not have it. */
-async function importEngine(): Promise<typeof import("pg-boss")> {
+export async function importEngine(): Promise<typeof import("pg-boss")> {
   try {
     return await import("pg-boss");
   } catch (error) {

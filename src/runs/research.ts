@@ -6,6 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { PollQueue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
+import type { PollCounts } from "./health/poll-counts.ts";
 import type { StartLimits } from "./limits-store.ts";
 import type { StartFailure } from "./start-store.ts";
 
@@ -32,6 +33,7 @@ export interface ResearchDeps {
   /** Work that the process waits for, within its limits, before it ends. */
   during: <T>(work: Promise<T>) => Promise<T>;
   leaving: AbortSignal;
+  pollCounts: PollCounts;
   /** A report that the database refused goes to a file; resolves with its path. */
   backUp: (run: { taskId: string; query: string }, report: string) => Promise<string | undefined>;
   /** Started runs whose id the database refused, by task_id. */

@@ -116,6 +116,7 @@ export function createRunner(options: RunnerOptions): Runner {
         if (leaving.aborted) return;
         faultAt = clock.now();
         poller.noteFault();
+        deps.pollCounts.add("database");
         log.warn(`Following research runs: ${error instanceof Error ? error.message : "a fault"}; going on.`);
         refused += 1;
         if (error instanceof AppError && refused >= REFUSED_FOR_GOOD)

@@ -143,6 +143,9 @@ export interface Tables {
     poll_key: string | null;
     /** Its last heartbeat; null in rows that an earlier version wrote. */
     seen_at: number | null;
+    version: string | null;
+    /** Its polls of the last minutes by outcome, as of its last heartbeat. */
+    polls_json: string | null;
   };
   slots: {
     slot_id: string;

@@ -2,10 +2,14 @@
 
 import { type Liveness, livenessHere, type ProcessIdentity } from "../platform/process-identity.ts";
 import type { Database, Tables } from "./database.ts";
-import { hostHere, nowOf } from "./dialect.ts";
+import { hostHere, isShared, nowOf } from "./dialect.ts";
 
 /** Said once, and now and then again: a row that was taken for a dead one's is there anew. */
-export async function registerProcess(db: Database, self: ProcessIdentity, now: number): Promise<void> {
+export async function registerProcess(
+  db: Database,
+  self: ProcessIdentity & { version?: string | undefined },
+  now: number,
+): Promise<void> {
   const seen_at = await nowOf(db, now);
   await db
     .insertInto("processes")
@@ -16,6 +20,7 @@ export async function registerProcess(db: Database, self: ProcessIdentity, now: 
       start_mark: self.startMark,
       started_at: now,
       seen_at,
+      version: self.version ?? null,
     })
     .onConflict((conflict) => conflict.column("process_id").doUpdateSet({ seen_at }))
     .execute();
@@ -23,22 +28,25 @@ export async function registerProcess(db: Database, self: ProcessIdentity, now: 
 
 export const forgetProcess = (db: Database, processId: string): Promise<void> => forgetProcesses(db, [processId]);
 
-/** Repeated by a worker, with the key it polls with; undefined when it stops. */
-export async function recordHeartbeat(
-  db: Database,
-  processId: string,
-  { key, now }: { key: string | undefined; now: number },
-): Promise<void> {
+export interface Heartbeat {
+  /** That it polls with; undefined when it stops. */
+  key: string | undefined;
+  /** Its polls of the last minutes, as JSON. */
+  polls?: string;
+  now: number;
+}
+
+/** Repeated by a process that polls runs. */
+export async function recordHeartbeat(db: Database, processId: string, { key, polls, now }: Heartbeat): Promise<void> {
   const seen_at = await nowOf(db, now);
   await db
     .updateTable("processes")
-    .set({ poll_key: key ?? null, seen_at })
+    .set({ poll_key: key ?? null, polls_json: polls ?? null, seen_at })
     .where("process_id", "=", processId)
     .execute();
 }
 
-export const HEARTBEAT_MS = 15_000;
-/** Four heartbeats. */
+/** Several heartbeats. */
 const SILENT_MS = 60_000;
 
 /** The keys with which runs are polled, on whatever machine. */
@@ -50,6 +58,40 @@ export async function polledKeys(db: Database, here: number): Promise<string[]> 
     .where("seen_at", ">", (await nowOf(db, here)) - SILENT_MS)
     .execute();
   return [...new Set(rows.filter((row) => livenessOf(db, row) !== "dead").flatMap(({ poll_key }) => poll_key ?? []))];
+}
+
+export interface PollingProcess {
+  host: string;
+  pid: number;
+  version: string | undefined;
+  startedAt: number;
+  heardAt: number;
+  responds: boolean;
+  key: string;
+  polls: string;
+}
+
+/** A process of another machine that was killed leaves its row: after so long it is not shown any more. */
+const SHOWN_MS = 3_600_000;
+
+/** Those that poll runs, and those that did so lately and are not heard of any more. */
+export async function pollingProcesses(db: Database, here: number): Promise<PollingProcess[]> {
+  const now = await nowOf(db, here);
+  const rows = await db.selectFrom("processes").selectAll().where("poll_key", "is not", null).execute();
+  return rows
+    .map((row) => ({
+      // On a shared database more than the name is in it.
+      host: row.host.split(" ")[0] ?? row.host,
+      pid: row.pid,
+      version: row.version ?? undefined,
+      startedAt: row.started_at,
+      heardAt: row.seen_at ?? row.started_at,
+      // In a file every process can be told alive from dead, and one that has nothing to poll writes nothing.
+      responds: livenessOf(db, row) !== "dead" && (!isShared(db) || (row.seen_at ?? 0) > now - SILENT_MS),
+      key: row.poll_key ?? "",
+      polls: row.polls_json ?? "[]",
+    }))
+    .filter(({ responds, heardAt }) => responds || heardAt > now - SHOWN_MS);
 }
 
 /** `unknown` (another machine, or a system that does not tell) leaves it to the lease. */

@@ -32,12 +32,14 @@ export interface StoreOptions {
   shared?: { url: string; connections: number } | undefined;
   clock: Clock;
   log: Log;
+  /** Of this program. */
+  version?: string | undefined;
   /** What another file is given when it takes the place of the open one. */
   carryOver?: Replacement["carryOver"] | undefined;
 }
 
-export async function openStore({ file, shared, clock, log, carryOver }: StoreOptions): Promise<Store> {
-  const identity = thisProcess();
+export async function openStore({ file, shared, clock, log, version, carryOver }: StoreOptions): Promise<Store> {
+  const identity = { ...thisProcess(), version };
   const replacement: Replacement = {
     carryOver: async (from) => {
       const carry = await carryOver?.(from);

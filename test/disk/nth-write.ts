@@ -1,5 +1,7 @@
 /** One paid run from the start to the saved report, in this process, on a disk that refuses the n-th write and maybe more. */
 
+import { createPollCounts } from "../../src/runs/health/poll-counts.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { localQueue } from "../../src/queue/local.ts";
 import { NO_LIMITS } from "../../src/runs/limits-store.ts";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -112,6 +114,7 @@ async function begin(here: Place): Promise<Process> {
     leaving: leaving.signal,
     unsaved: new Map(),
     freeStarts: new Map(),
+    pollCounts: createPollCounts(systemClock),
     queue: localQueue,
     limits: NO_LIMITS,
     backUp: (run, report) => backUp(here, run.taskId, report),

@@ -44,7 +44,7 @@ test.skipIf(!READY)("bash completes commands, options, values and ids", async (c
     return lines;
   };
   expect(await complete("")).toEqual(expect.arrayContaining(COMMANDS));
-  expect(await complete("sta")).toEqual(["start-deep-research"]);
+  expect(await complete("star")).toEqual(["start-deep-research"]);
   expect(await complete("list-research", "--sta")).toEqual(["--status"]);
   expect(await complete("list-research", "--status", "c")).toEqual(["completed", "cancelled"]);
   expect(await complete("search", "--backend", "")).toEqual(["auto", "cli", "api"]);
@@ -67,7 +67,7 @@ test.skipIf(!READY)("fish completes them with what they are", async (context) =>
     expect(lines.pop()).toBe("gemini-search-mcp");
     return lines;
   };
-  expect(await complete("gemini-search-mcp sta")).toEqual(["start-deep-research\tStart deep research"]);
+  expect(await complete("gemini-search-mcp star")).toEqual(["start-deep-research\tStart deep research"]);
   expect((await complete("gemini-search-mcp list-research --status c")).map((line) => line.split("\t")[0])).toEqual(
     expect.arrayContaining(["completed", "cancelled"]),
   );
@@ -90,7 +90,7 @@ test.skipIf(!READY)("zsh completes them at its prompt", async (context) => {
   );
   await until(/^ready/m);
   const steps = [
-    ["gemini-search-mcp sta", /mcp start-deep-research/],
+    ["gemini-search-mcp star", /mcp start-deep-research/],
     ["gemini-search-mcp list-research --status ca", /--status cancelled/],
     [`gemini-search-mcp watch ${taskId.slice(0, 2)}`, new RegExp(`watch ${taskId}`)],
     ["gemini-search-mcp token ", /revoke +-- Refuse the token/],

@@ -65,6 +65,7 @@ function trialApp(): App {
     shutdown: createShutdown(() => {}),
     deps: closedDeps,
     openStore: async () => {},
+    fleetStatus: () => Promise.reject(new Error("closed")),
     followResearch: () => Promise.reject(new Error("closed")),
   };
 }

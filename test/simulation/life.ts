@@ -1,5 +1,7 @@
 /** One simulated process of the product: its own view of the database and of Google, a clock, and ways to die or to sleep. */
 
+import { createPollCounts } from "../../src/runs/health/poll-counts.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { localQueue } from "../../src/queue/local.ts";
 import { NO_LIMITS } from "../../src/runs/limits-store.ts";
 import { hostname } from "node:os";
@@ -105,6 +107,7 @@ export function beginLife(world: World, machine: number): Life {
     leaving: leaving.signal,
     unsaved: new Map(),
     freeStarts: new Map(),
+    pollCounts: createPollCounts(systemClock),
     queue: localQueue,
     limits: NO_LIMITS,
     backUp: async ({ taskId }, report) => {

@@ -1,5 +1,6 @@
 /** The parts of a background run on a real database, with an agent made of a few lines and a clock that runs fast. */
 
+import { createPollCounts } from "../../src/runs/health/poll-counts.ts";
 import { localQueue } from "../../src/queue/local.ts";
 import { NO_LIMITS } from "../../src/runs/limits-store.ts";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -94,6 +95,7 @@ export async function openStage({ onTestFinished }: Occasion): Promise<Stage> {
     leaving: leaving.signal,
     unsaved: new Map(),
     freeStarts: new Map(),
+    pollCounts: createPollCounts(systemClock),
     queue: localQueue,
     limits: NO_LIMITS,
     backUp: async ({ taskId }, report) => {

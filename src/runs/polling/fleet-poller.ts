@@ -6,9 +6,10 @@ import { failpoint } from "../../platform/failpoint.ts";
 import type { Database } from "../../store/database.ts";
 import { reserveTurns } from "../../store/pace.ts";
 import { pollKeyOf } from "../../store/poll-key.ts";
-import { HEARTBEAT_MS, polledKeys, recordHeartbeat } from "../../store/processes.ts";
+import { polledKeys } from "../../store/processes.ts";
 import { apart } from "../../telemetry/telemetry.ts";
 import { pauseAllPolls, rateOf, SET_ASIDE_MS } from "../claim-store.ts";
+import { createHeartbeat } from "../health/heartbeat.ts";
 import { pollRun, waitForKey } from "../poll.ts";
 import type { ResearchDeps } from "../research.ts";
 import { markUnknownStarts } from "../start/unknown-starts.ts";
@@ -42,13 +43,12 @@ export interface FleetPollerOptions extends PollerOptions {
 
 export function createFleetPoller(options: FleetPollerOptions): Poller {
   const { deps, queue, maxRps, deliver } = options;
-  const { db, clock, processId, leaving } = deps;
+  const { db, clock, leaving } = deps;
   const key = pollKeyOf(deps.agent.fingerprint);
   const rate = { name: rateOf(db, key), perSecond: maxRps };
   const owners = createOwners(options, key);
+  const heartbeat = createHeartbeat(deps);
   let inFlight = 0;
-  let beatAt = -Infinity;
-  let started = false;
 
   const pollOne = async (run: FollowedRun, patience: Patience, waitMs: number): Promise<Outcome> => {
     if (waitMs > 0) await clock.sleep(waitMs, leaving).catch(() => undefined);
@@ -143,10 +143,9 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
 
   return {
     start: async () => {
-      started = true;
       const checkStart = (taskId: string): Promise<number | undefined> => markUnknownStarts(deps, taskId);
       const batchSize = Math.min(MAX_BATCH, Math.max(2, Math.ceil(maxRps)));
-      await recordHeartbeat(db, processId, { key, now: clock.now() });
+      await heartbeat.start();
       await repair();
       // Of starts of an earlier version, which have no job that checks them.
       await markUnknownStarts(deps);
@@ -154,11 +153,7 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
     },
     pollDue: async () => {},
     nextDueAt: async () => undefined,
-    sweep: async () => {
-      if (!started || Math.abs(clock.now() - beatAt) < HEARTBEAT_MS) return;
-      beatAt = clock.now();
-      await recordHeartbeat(db, processId, { key, now: beatAt });
-    },
+    sweep: () => heartbeat.beat(),
     noteFault: () => {},
     inFlight: () => inFlight,
   };

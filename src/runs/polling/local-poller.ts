@@ -15,6 +15,7 @@ import {
   settlePoll,
   type Settling,
 } from "../claim-store.ts";
+import { createHeartbeat } from "../health/heartbeat.ts";
 import { LOOK_LEASE_MS } from "../lease.ts";
 import { pollRun } from "../poll.ts";
 import type { ResearchDeps } from "../research.ts";
@@ -34,6 +35,7 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
   const polling = new Set<string>();
   /** Polls that the database did not let settle: their leases would keep every process from polling again. */
   const unsettled = new Map<FollowedRun, Settling>();
+  const heartbeat = createHeartbeat(deps);
   let running = 0;
   let faultAt = -Infinity;
 
@@ -56,7 +58,7 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
   };
 
   return {
-    start: async () => {},
+    start: () => heartbeat.start(),
     pollDue: async () => {
       for (const [run, settling] of unsettled) await settle(run, settling);
       const limit = maxPolls - polling.size;
@@ -86,6 +88,8 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
       running = await countFollowed(db);
       const now = clock.now();
       await bringForward(db, { now, furthest: now + 2 * interval() + MAX_PUT_OFF_MS });
+      // One that has nothing to poll leaves the file alone.
+      if (running > 0) await heartbeat.beat();
     },
     noteFault: () => void (faultAt = clock.now()),
     inFlight: () => polling.size,

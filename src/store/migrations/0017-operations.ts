@@ -1,4 +1,4 @@
-/** Cheap deletion of runs; on PostgreSQL notifications about changed runs and cheap updates of their progress. */
+/** Cheap deletion of runs, polls counted per process, and on PostgreSQL notifications about changed runs. */
 
 import { type Kysely, sql } from "kysely";
 import { isShared } from "../dialect.ts";
@@ -11,6 +11,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .columns(["parent_task_id"])
     .where(sql.ref("parent_task_id"), "is not", null)
     .execute();
+  // What an operator is shown of the processes that poll.
+  for (const column of ["version", "polls_json"]) {
+    await db.schema.alterTable("processes").addColumn(column, "text").execute();
+  }
   if (isShared(db)) await notifyOfChanges(db);
 }
 
@@ -51,8 +55,7 @@ async function notifyOfChanges(db: Kysely<unknown>): Promise<void> {
     create trigger research_tasks_changed after update of ${sql.raw(SHOWN.join(", "))} on research_tasks
     for each row when ((${sql.raw(listed("old"))}) is distinct from (${sql.raw(listed("new"))}))
     execute function notify_run_changed()`.execute(db);
-  // Only SQLite still finds changes by their date. Without this index, and with room on its page, an update of a run's
-  // progress touches no index (HOT): measured, that halves the WAL of a write.
+  // Only SQLite still finds changes by their date. Without it an update of a run's progress touches no index (HOT),
+  // which halves the WAL of the write.
   await db.schema.dropIndex("research_tasks_by_owner_updated_at").execute();
-  await sql`alter table research_tasks set (fillfactor = 80)`.execute(db);
 }

@@ -1,0 +1,103 @@
+/** Counts the polls that this process makes, by outcome and minute, so that an operator can be shown the last ones. */
+
+import { z } from "zod";
+import type { Agent, Look } from "../../gemini/agent.ts";
+import type { Clock } from "../../platform/clock.ts";
+
+export const POLL_ERRORS = [
+  "rate_limited",
+  "server_error",
+  "timeout",
+  "network",
+  "wrong_key",
+  "rejected",
+  "database",
+] as const;
+export type PollError = (typeof POLL_ERRORS)[number];
+type PollOutcome = PollError | "answered";
+
+const minutes = z.array(
+  z.object({ minute: z.number(), counts: z.partialRecord(z.enum([...POLL_ERRORS, "answered"]), z.number()) }),
+);
+/** As a heartbeat stores them, oldest first. */
+type CountedMinutes = z.infer<typeof minutes>;
+
+export interface PollCounts {
+  add(outcome: PollOutcome): void;
+  lastMinutes(): CountedMinutes;
+}
+
+const MINUTE_MS = 60_000;
+const COUNTED_MINUTES = 5;
+
+export function createPollCounts(clock: Pick<Clock, "now">): PollCounts {
+  let counted: CountedMinutes = [];
+  const current = (): number => Math.floor(clock.now() / MINUTE_MS);
+  const recent = (): CountedMinutes => counted.filter(({ minute }) => isRecent(minute, current()));
+  return {
+    add: (outcome) => {
+      const minute = current();
+      if (counted.at(-1)?.minute !== minute) counted = [...recent(), { minute, counts: {} }];
+      const counts = counted.at(-1)?.counts ?? {};
+      counts[outcome] = (counts[outcome] ?? 0) + 1;
+    },
+    lastMinutes: recent,
+  };
+}
+
+/** The minute that is under way and the whole ones before it; none of a clock that was set back. */
+const isRecent = (minute: number, now: number): boolean => minute <= now && minute > now - COUNTED_MINUTES;
+
+export interface SummedPolls {
+  polls: number;
+  errors: Partial<Record<PollError, number>>;
+  /** That is covered: shorter after a start. */
+  seconds: number;
+}
+
+/** What several processes stored, over the last minutes. */
+export function sumPolls(stored: readonly string[], { now, since }: { now: number; since: number }): SummedPolls {
+  const minute = Math.floor(now / MINUTE_MS);
+  const all = stored.flatMap(readMinutes).filter((one) => isRecent(one.minute, minute));
+  const errors: SummedPolls["errors"] = {};
+  let polls = 0;
+  for (const [outcome, count] of all.flatMap(({ counts }) => Object.entries(counts))) {
+    const error = POLL_ERRORS.find((known) => known === outcome);
+    // A request to the database is no poll.
+    if (error !== "database") polls += count;
+    if (error !== undefined) errors[error] = (errors[error] ?? 0) + count;
+  }
+  const from = Math.max((minute - COUNTED_MINUTES + 1) * MINUTE_MS, since);
+  return { polls, errors, seconds: Math.max(1, (now - from) / 1_000) };
+}
+
+/** Another version may have written something else: then it counts nothing. */
+function readMinutes(text: string): CountedMinutes {
+  try {
+    return minutes.catch([]).parse(JSON.parse(text));
+  } catch {
+    return [];
+  }
+}
+
+/** The same agent, its polls counted. */
+export function countedAgent(agent: Agent, counts: PollCounts): Agent {
+  return {
+    ...agent,
+    look: async (interactionId, signal) => {
+      const look = await agent.look(interactionId, signal);
+      if (!signal.aborted) counts.add(outcomeOf(look));
+      return look;
+    },
+  };
+}
+
+function outcomeOf(look: Look): PollOutcome {
+  if (look.kind === "rate_limited" || look.kind === "rejected") return look.kind;
+  if (look.kind === "forbidden") return "wrong_key";
+  if (look.kind !== "unreachable") return "answered";
+  const { reason } = look.error;
+  if (reason === "auth") return "wrong_key";
+  if (reason === "timeout") return "timeout";
+  return reason === "network" ? "network" : "server_error";
+}

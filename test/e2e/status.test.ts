@@ -1,0 +1,67 @@
+/** `status` through the built program: workers that poll, one that was killed, none, and what Google refuses. */
+
+import { expect, test } from "vitest";
+import type { RunningCommand } from "../support/command.ts";
+import { openResearch, type ResearchScene, SLOW, startRun } from "../support/research.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+/** A heartbeat comes every 15 s. */
+const SOON = { timeout: 40_000, interval: 500 };
+
+async function statusOf(scene: ResearchScene) {
+  const { code, stdout } = await scene.command(["status", "--json"]);
+  return { code, ...JSON.parse(stdout) };
+}
+
+const pidsOf = (workers: { pid: number }[]): number[] => workers.map(({ pid }) => pid).toSorted((a, b) => a - b);
+
+async function kill(worker: RunningCommand): Promise<void> {
+  worker.child.kill("SIGKILL");
+  await worker.ended;
+}
+
+test("P7 status shows the workers, a killed one, and is a failed health check when none is left", async (context) => {
+  const scene = await openResearch(context, SLOW);
+  expect(await statusOf(scene)).toMatchObject({ code: 0, healthy: true, workers: [], runs: { in_progress: 0 } });
+  const server = await scene.server({ env: { RESEARCH_FOLLOW: "off" } });
+  const taskId = await startRun(server);
+  const none = await statusOf(scene);
+  expect(none).toMatchObject({ code: 1, healthy: false, runs: { in_progress: 1 } });
+  expect(none.problems[0].remedy).toBe("Start one: gemini-search-mcp worker");
+  const workers = [scene.startCommand(["worker"]), scene.startCommand(["worker"])];
+  const pids = pidsOf(workers.map(({ child }) => ({ pid: child.pid ?? 0 })));
+  await waitFor(async () => {
+    const status = await statusOf(scene);
+    expect(status).toMatchObject({ code: 0, healthy: true });
+    expect(pidsOf(status.workers)).toEqual(pids);
+    expect(status.polls.per_second).toBeGreaterThan(0);
+  }, SOON);
+  const [first, second] = workers;
+  if (first === undefined || second === undefined) return;
+  await kill(first);
+  const one = await statusOf(scene);
+  expect(one).toMatchObject({ code: 0, healthy: true });
+  expect(one.workers.filter(({ responds }: { responds: boolean }) => responds)).toMatchObject([
+    { pid: second.child.pid },
+  ]);
+  await kill(second);
+  expect(await statusOf(scene)).toMatchObject({ code: 1, healthy: false, runs: { in_progress: 1 } });
+  const { code, stdout } = await scene.command(["status"]);
+  expect(code).toBe(1);
+  expect(stdout).toContain("No worker is running, and 1 run is in progress. Start one: gemini-search-mcp worker");
+  // Neither questions nor ids of users: it may be shown on a wall.
+  expect(stdout).not.toContain(taskId);
+});
+
+test("P7 status counts what Google refuses, by cause", async (context) => {
+  const scene = await openResearch(context, SLOW);
+  const server = await scene.server({ env: { RESEARCH_FOLLOW: "off" } });
+  await startRun(server);
+  scene.play({ ...SLOW, get: [{ fault: "http-429" }] });
+  scene.startCommand(["worker"]);
+  await waitFor(async () => {
+    const { polls } = await statusOf(scene);
+    expect(polls.errors.rate_limited).toBeGreaterThan(0);
+    expect(Object.keys(polls.errors)).toEqual(["rate_limited"]);
+  }, SOON);
+});
