@@ -161,6 +161,33 @@ describe("workers", () => {
   });
 });
 
+test("a small owner is polled in time beside a large one, and the rate of all workers is kept in every second (P7)", async () => {
+  const fleet = await openFleet();
+  const [intervalMs, maxRps] = [4_000, 20];
+  const few = await fleet.insertRuns(8, { owner: "few" });
+  await fleet.insertRuns(300, { owner: "many" });
+  const polls: { id: string; at: number }[] = [];
+  const look = async (id: string): Promise<Look> => {
+    polls.push({ id, at: Date.now() });
+    return working();
+  };
+  await Promise.all([1, 2].map(() => fleet.worker({ look, intervalMs, maxRps })));
+  const until = Date.now() + 30_000;
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(until), { timeout: 40_000, interval: 500 });
+  const times = polls.map(({ at }) => at);
+  const busiest = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length));
+  expect(busiest).toBeLessThanOrEqual(maxRps * 1.1);
+  expect(times.length).toBeGreaterThan(30 * maxRps * 0.7);
+  const gaps = few
+    .flatMap((id) => {
+      const ofRun = polls.filter((poll) => poll.id === `v1_${id}`);
+      return ofRun.slice(1).map(({ at }, n) => at - (ofRun[n]?.at ?? 0));
+    })
+    .toSorted((one, other) => one - other);
+  expect(gaps.length).toBeGreaterThanOrEqual(8 * 4);
+  expect(gaps[Math.floor(gaps.length / 2)]).toBeLessThanOrEqual(intervalMs * 1.3);
+});
+
 test("a poll that the engine gave to another process cannot be settled any more (P2)", async () => {
   const fleet = await openFleet();
   const queue = await fleet.open("k", true);
