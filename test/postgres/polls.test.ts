@@ -211,6 +211,46 @@ test("a poll that the engine gave to another process cannot be settled any more 
   expect(await fleet.scheduled()).toEqual([taskId]);
 });
 
+test("a start that its process did not finish is found by its own check, and one that is still held later (I10)", async () => {
+  const { db, url, worker, open } = await openFleet();
+  const queue = await open("k", false);
+  const intend = async (joinKey: string): Promise<string> => {
+    const elsewhere = { ...INTENT, joinKey, processId: "elsewhere", now: Date.now() };
+    return (await commitIntent(db, elsewhere, { join: true, queue })).taskId;
+  };
+  // After the scan that every worker makes when it starts.
+  await worker();
+  await vi.waitFor(
+    async () => expect(await ask(url, "select 1 from processes where poll_key is not null")).toHaveLength(1),
+    SOON,
+  );
+  await new Promise((resolve) => void setTimeout(resolve, 2_000));
+  const [lost, held] = [await intend("lost"), await intend("held")];
+  const host = {
+    host: "another machine",
+    pid: 1,
+    start_mark: null,
+    started_at: 1,
+    seen_at: Date.now(),
+    poll_key: null,
+  };
+  await db
+    .insertInto("processes")
+    .values({ process_id: "elsewhere", ...host })
+    .execute();
+  await db.updateTable("research_tasks").set({ lease_until: 1 }).where("task_id", "=", lost).execute();
+  await ask(url, "update gemini_search_jobs.job set start_after = now() where name = 'check-start'");
+  await vi.waitFor(async () => expect(await rowOf(db, lost)).toMatchObject({ status: "start_unknown" }), SOON);
+  await vi.waitFor(async () => {
+    const left = await ask<{ id: string; later: boolean }>(
+      url,
+      "select data->>'taskId' as id, start_after > now() as later from gemini_search_jobs.job where name = 'check-start' and state = 'created'",
+    );
+    expect(left).toEqual([{ id: held, later: true }]);
+  }, SOON);
+  expect(await rowOf(db, held)).toMatchObject({ status: "pending" });
+});
+
 describe("a run of another key", () => {
   test("is polled by a process that has it, and by no other; a 429 pauses that key only (P3)", async () => {
     const fleet = await openFleet();

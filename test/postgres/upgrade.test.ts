@@ -101,7 +101,10 @@ test("a followed run of an earlier version has its key, no lease, and no job of 
 test("the engine's own migrations run to their end, those in the background too (P5)", async () => {
   const url = await emptyDatabase();
   await ask(url, getConstructionPlans(SCHEMA));
-  const [{ version: newest = 0 } = {}] = await ask<{ version: number }>(url, `select version from ${SCHEMA}.version`);
+  const [{ version: newest } = { version: 0 }] = await ask<{ version: number }>(
+    url,
+    `select version from ${SCHEMA}.version`,
+  );
   for (let version = newest; version > 32; version -= 1) await ask(url, getRollbackPlans(SCHEMA, version));
   expect(await ask(url, `select version from ${SCHEMA}.version`)).toEqual([{ version: 32 }]);
   await openQueue(url);
