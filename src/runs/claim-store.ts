@@ -1,10 +1,10 @@
 /** The SQL of the table of runs as a queue: which run is due, which process polls it, and when it is polled next. */
 
+import { type ExpressionBuilder, sql } from "kysely";
 import type { PollQueue } from "../queue/queue.ts";
-import type { Database } from "../store/database.ts";
-import { isShared, passingOver, progressAtLeast } from "../store/dialect.ts";
+import type { Database, Tables } from "../store/database.ts";
+import { isShared, progressAtLeast } from "../store/dialect.ts";
 import { holdFor, type Pace, reserveTurn, turnsNow, useTurns, waitForTurn } from "../store/pace.ts";
-import { dueInFairOrder, unleased } from "./due-store.ts";
 import { LOOK_LEASE_MS } from "./lease.ts";
 import { FOLLOWED_COLUMNS, type FollowedRun, followedRunOf, TOKENS_COLUMN } from "./polling/followed-run.ts";
 import { progressColumn, type Seen, seenColumns } from "./polling/seen-store.ts";
@@ -41,20 +41,39 @@ export const permitStream = (
   { maxRps, key, now }: { maxRps: number; key: string | undefined; now: number },
 ): Promise<number> => reserveTurn(db, { name: rateOf(db, key), perSecond: maxRps }, now);
 
+/** No process polls it, or none has for longer than a poll can take. */
+const unleased = (now: number) => (lease: ExpressionBuilder<Tables, "research_tasks">) =>
+  lease.or([
+    lease("lease_until", "is", null),
+    lease("lease_until", "<=", now),
+    // Written before the clock was set back.
+    lease("lease_until", ">", now + 2 * LOOK_LEASE_MS),
+  ]);
+
+/** The first of every owner, then the second of every owner, and so on; of each those that are due longest. */
+const inFairOrder = (db: Database, now: number) =>
+  db
+    .selectFrom((from) =>
+      from
+        .selectFrom("research_tasks")
+        .select(["task_id", "next_poll_at", IN_TURN])
+        .where("next_poll_at", "<=", now)
+        .where("interaction_id", "is not", null)
+        .where(unleased(now))
+        .as("waiting"),
+    )
+    .select("task_id")
+    .orderBy("turn")
+    .orderBy("next_poll_at");
+
+const IN_TURN = sql<number>`row_number() over (partition by owner order by next_poll_at)`.as("turn");
+
 /**
  * Of all processes exactly one gets a run that is due, and sets when the next may. Not while somebody
  * looks: a new epoch would make a look that takes longer than the interval worthless, and the next one, and the next.
  */
 export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): Promise<FollowedRun[]> {
-  const chosen = await dueInFairOrder(db, claim);
-  if (chosen.length === 0) return [];
-  const due = db.selectFrom("research_tasks").select("task_id").where("task_id", "in", chosen);
   const rows = await db
-    // Looked up once: what passes over rows finds others the second time, and more than the limit.
-    .with(
-      (name) => name("due").materialized(),
-      () => passingOver(db, due),
-    )
     .updateTable("research_tasks")
     .set((set) => ({
       lease_owner: claim.processId,
@@ -62,8 +81,10 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
       lease_until: claim.now + LOOK_LEASE_MS,
       next_poll_at: claim.nextPollAt,
     }))
-    .where("task_id", "in", (select) => select.selectFrom("due").select("due.task_id"))
-    // Once more, for what another has claimed while this statement was looking.
+    .where("task_id", "in", (select) =>
+      select.selectFrom(inFairOrder(db, claim.now).limit(claim.limit).as("due")).select("due.task_id"),
+    )
+    // Once more, for what another has claimed meanwhile.
     .where("next_poll_at", "<=", claim.now)
     .where(unleased(claim.now))
     // Not all of the row: figures that a driver cannot read would keep every other run from being polled.

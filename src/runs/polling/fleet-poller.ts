@@ -139,6 +139,8 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
     });
     if (polls.length > 0) await queue.schedule(db, polls);
     await tendRunsWithoutKey(deps, key);
+    // Of starts without a check of their own, as those of an earlier version.
+    await markUnknownStarts(deps);
   };
 
   return {
@@ -147,8 +149,6 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
       const batchSize = Math.min(MAX_BATCH, Math.max(2, Math.ceil(maxRps)));
       await heartbeat.start();
       await repair();
-      // Of starts of an earlier version, which have no job that checks them.
-      await markUnknownStarts(deps);
       await queue.work({ key, batchSize, poll, checkStart, repair });
     },
     pollDue: async () => {},

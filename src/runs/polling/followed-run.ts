@@ -1,6 +1,7 @@
 /** A followed run as a poll needs it, and the columns that it is read from. */
 
 import { sql } from "kysely";
+import type { Tables } from "../../store/database.ts";
 import { isPollable } from "../rows/run-row.ts";
 import { RUN_STATUSES, type RunStatus } from "../run.ts";
 
@@ -51,24 +52,7 @@ export const FOLLOWED_COLUMNS = [
 
 export const TOKENS_COLUMN = sql<string>`cast(tokens_input as text) || '/' || cast(tokens_output as text)`.as("tokens");
 
-interface FollowedRow {
-  task_id: string;
-  owner: string;
-  query: string;
-  interaction_id: string | null;
-  status: string;
-  model: string | null;
-  lease_epoch: number;
-  created_at: number;
-  deadline_at: number | null;
-  cancel_requested_at: number | null;
-  keep_partial: 0 | 1;
-  progress: number;
-  current_action: string | null;
-  completed_at: number | null;
-  odd_answer: string | null;
-  tokens: string;
-}
+type FollowedRow = Pick<Tables["research_tasks"], (typeof FOLLOWED_COLUMNS)[number]> & { tokens: string };
 
 /** Undefined when the row is damaged, or has no interaction. */
 export function followedRunOf(row: FollowedRow): FollowedRun | undefined {
