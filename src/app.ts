@@ -23,7 +23,7 @@ import { systemClock } from "./platform/clock.ts";
 import { createLog, type Log, type LogLevel } from "./platform/log.ts";
 import { createRedactor } from "./platform/redact.ts";
 import { createShutdown, type Shutdown } from "./platform/shutdown.ts";
-import type { FleetStatus } from "./runs/health/health.ts";
+import type { FleetStatus } from "./runs/health/status-store.ts";
 import type { Runner } from "./runs/runner.ts";
 import type { Store } from "./store/store.ts";
 import type { RunGauges } from "./telemetry/recorder.ts";

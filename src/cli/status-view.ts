@@ -1,8 +1,9 @@
 /** The status of the workers as a few lines, the verdict last. */
 
-import type { FleetStatus, Problem, WorkerStatus } from "../runs/health/health.ts";
+import type { FleetStatus } from "../runs/health/status-store.ts";
 import { spokenDuration } from "./durations.ts";
 import type { Paint } from "./paint.ts";
+import type { Problem } from "./status-problems.ts";
 import { type Column, tableLines } from "./table.ts";
 import { wrapToWidth } from "./text-width.ts";
 
@@ -49,7 +50,7 @@ export function statusView(status: FleetStatus, problems: Problem[], { width, pa
   ].join("\n");
 }
 
-const workerColumns = (now: number): Column<WorkerStatus>[] => [
+const workerColumns = (now: number): Column<FleetStatus["workers"][number]>[] => [
   { title: "Host", cell: ({ host }) => host },
   { title: "Process", cell: ({ pid }) => String(pid), align: "right" },
   { title: "Version", cell: ({ version }) => version ?? "?", dropped: 1 },

@@ -2,11 +2,12 @@
 
 import type { App } from "../app.ts";
 import { isoTime } from "../platform/clock.ts";
-import { type FleetStatus, type Problem, problemsOf } from "../runs/health/health.ts";
+import type { FleetStatus } from "../runs/health/status-store.ts";
 import { type Answer, runAnswer } from "./answer-command.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { answerWidth } from "./output.ts";
 import { paintFor } from "./paint.ts";
+import { type Problem, problemsOf } from "./status-problems.ts";
 import { statusView } from "./status-view.ts";
 
 export const printStatus = ({ json }: { json: boolean }): Promise<void> => runAnswer(json, answer);
@@ -40,7 +41,7 @@ function structuredStatus({ now, workers, runs, polls, queues }: FleetStatus, pr
       in_progress: runs.inProgress,
       due: runs.due,
       late: runs.late,
-      late_by_seconds: Math.round(runs.latestByMs / 1_000),
+      late_by_seconds: Math.round(runs.oldestDueMs / 1_000),
       without_key: runs.withoutKey,
       ...(runs.oldest === undefined
         ? {}

@@ -9,7 +9,7 @@ const NOW = 1_000_000;
 test("runs are counted by state and kind, and the looks that are due with the age of the first", async () => {
   const db = await openDatabase();
   const gauges = createRunGauges(db, () => NOW);
-  expect(await gauges()).toEqual({ runs: [], due: 0, oldestDueAgeMs: 0 });
+  expect(await gauges()).toMatchObject({ runs: [], due: 0, late: 0, oldestDueAgeMs: 0 });
   await insertRun(db, { task_id: "a", next_poll_at: NOW - 7_000 });
   // Somebody waits for it: it comes first, but has not been due since 1970.
   await insertRun(db, { task_id: "b", next_poll_at: 0 });
@@ -19,7 +19,7 @@ test("runs are counted by state and kind, and the looks that are due with the ag
   expect(runs).toHaveLength(2);
   expect(runs).toContainEqual({ status: "running_async", kind: "agent", count: 3 });
   expect(runs).toContainEqual({ status: "completed", kind: "search", count: 1 });
-  expect(due).toEqual({ due: 2, oldestDueAgeMs: 7_000 });
+  expect(due).toEqual({ due: 2, late: 0, oldestDueAgeMs: 7_000, workers: { responding: 0, silent: 0 } });
 });
 
 test("runs are counted in portions, and each once", async () => {

@@ -2,7 +2,9 @@
 
 import { sql } from "kysely";
 import type { Database } from "../store/database.ts";
+import { isShared } from "../store/dialect.ts";
 import type { RunGauges } from "../telemetry/recorder.ts";
+import { readFleetStatus } from "./health/status-store.ts";
 
 /** Of a thread that also answers, counting may take this part. */
 const SHARE = 1 / 200;
@@ -21,6 +23,8 @@ export function createRunGauges(
   let counting: Promise<void> | undefined;
   let tookMs = 0;
   let countAgainAt = -Infinity;
+  let waiting: Waiting | undefined;
+  let readAgainAt = -Infinity;
   const count = async (): Promise<void> => {
     const began = timer();
     // A database that refuses is asked again when it is next due.
@@ -33,7 +37,14 @@ export function createRunGauges(
   return async () => {
     if (timer() >= countAgainAt) counting ??= count();
     if (tookMs < QUICK_MS) await counting;
-    return { runs: counted, ...(await readDue(db, now())) };
+    // In a file that is one small index; the jobs of an engine are read one by one.
+    if (!isShared(db)) return { runs: counted, ...(await readWaiting(db, now())) };
+    if (waiting === undefined || timer() >= readAgainAt) {
+      const began = timer();
+      waiting = await readWaiting(db, now());
+      readAgainAt = timer() + (timer() - began) / SHARE;
+    }
+    return { runs: counted, ...waiting };
   };
 }
 
@@ -71,16 +82,15 @@ const latest = (ids: string[]): string | undefined => ids.toSorted().at(-1);
 
 const othersTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** Answered from the small index of followed runs. */
-async function readDue(db: Database, now: number): Promise<Pick<RunGauges, "due" | "oldestDueAgeMs">> {
-  const row = await db
-    .selectFrom("research_tasks")
-    .select([
-      sql<number | string>`count(*)`.as("due"),
-      // 0 says that somebody waits, not since when.
-      sql<number | string | null>`min(nullif(next_poll_at, 0))`.as("oldest"),
-    ])
-    .where("next_poll_at", "<=", now)
-    .executeTakeFirst();
-  return { due: Number(row?.due ?? 0), oldestDueAgeMs: Math.max(0, now - Number(row?.oldest ?? now)) };
+type Waiting = Omit<RunGauges, "runs">;
+
+async function readWaiting(db: Database, now: number): Promise<Waiting> {
+  const { workers, runs } = await readFleetStatus(db, now);
+  const responding = workers.filter(({ responds }) => responds).length;
+  return {
+    due: runs.due,
+    late: runs.late,
+    oldestDueAgeMs: runs.oldestDueMs,
+    workers: { responding, silent: workers.length - responding },
+  };
 }

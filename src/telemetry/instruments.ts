@@ -32,6 +32,7 @@ export const COUNTERS = {
   "gemini_search.research.starts": { unit: "{start}", description: "Paid starts of Deep Research, by outcome." },
   "gemini_search.cost": { unit: "USD", description: "What finished model calls and runs cost by the price list." },
   "gemini_search.upstream.requests": { unit: "{request}", description: "HTTP requests to Google, by outcome." },
+  "gemini_search.polls": { unit: "{poll}", description: "Polls of runs by this process, by outcome." },
   /** May go down again. */
   "gemini_search.streams": { unit: "{stream}", description: "Streams that are open, to clients and from Google." },
 } satisfies Record<string, Instrument>;
@@ -41,8 +42,10 @@ export const UP_AND_DOWN: readonly CounterName[] = ["gemini_search.streams"];
 
 export const GAUGES = {
   "gemini_search.runs": { unit: "{run}", description: "Stored runs, by state and kind." },
-  "gemini_search.queue.due": { unit: "{run}", description: "Followed runs that are due to be looked at." },
+  "gemini_search.queue.due": { unit: "{run}", description: "Runs in progress that are due to be polled." },
+  "gemini_search.queue.late": { unit: "{run}", description: "Those of them that are due for more than a minute." },
   "gemini_search.queue.oldest_due_age": { unit: "s", description: "How long the first of them has been due." },
+  "gemini_search.workers": { unit: "{process}", description: "Processes that poll runs, by whether they respond." },
   "process.memory.usage": { unit: "By", description: "Resident memory of the process." },
   "nodejs.eventloop.delay.p99": { unit: "s", description: "Event loop delay since the last collection, p99." },
   "nodejs.eventloop.delay.max": { unit: "s", description: "Event loop delay since the last collection, longest." },

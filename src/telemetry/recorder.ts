@@ -21,7 +21,11 @@ import { type Attributes, errorTypeOf, type Recorder, RUN_ID, type Span } from "
 export interface RunGauges {
   runs: { status: string; kind: string; count: number }[];
   due: number;
+  /** Due for longer than a poll may be. */
+  late: number;
   oldestDueAgeMs: number;
+  /** Processes that poll runs. */
+  workers: { responding: number; silent: number };
 }
 
 export interface RecorderOptions {
@@ -152,6 +156,8 @@ function observe(meter: Meter, runGauges: RecorderOptions["runGauges"]): void {
       if (stored === undefined) return;
       for (const { status, kind, count } of stored.runs) tell("gemini_search.runs", count, { state: status, kind });
       tell("gemini_search.queue.due", stored.due);
+      tell("gemini_search.queue.late", stored.late);
+      for (const [state, count] of Object.entries(stored.workers)) tell("gemini_search.workers", count, { state });
       tell("gemini_search.queue.oldest_due_age", stored.oldestDueAgeMs / 1_000);
     },
     [...gauges.values()],

@@ -53,15 +53,17 @@ test("P7 status shows the workers, a killed one, and is a failed health check wh
   expect(stdout).not.toContain(taskId);
 });
 
-test("P7 status counts what Google refuses, by cause", async (context) => {
+test("P7 status counts what Google refuses, by cause, and says what to do in a storm of 429", async (context) => {
   const scene = await openResearch(context, SLOW);
   const server = await scene.server({ env: { RESEARCH_FOLLOW: "off" } });
   await startRun(server);
-  scene.play({ ...SLOW, get: [{ fault: "http-429" }] });
+  scene.play({ ...SLOW, get: [{ fault: "http-429-retry-after" }] });
   scene.startCommand(["worker"]);
   await waitFor(async () => {
-    const { polls } = await statusOf(scene);
-    expect(polls.errors.rate_limited).toBeGreaterThan(0);
+    const { code, polls, problems } = await statusOf(scene);
     expect(Object.keys(polls.errors)).toEqual(["rate_limited"]);
+    expect(polls.errors.rate_limited).toBeGreaterThanOrEqual(3);
+    expect(code).toBe(1);
+    expect(problems[0].remedy).toContain("lower RESEARCH_MAX_RPS");
   }, SOON);
 });

@@ -200,7 +200,13 @@ test("N2 /metrics is Prometheus text for whoever has the token, and nothing for 
   expect(text).toMatch(
     /^http_server_request_duration_count\{.*http_route="\/metrics",http_response_status_code="401"\} 1$/m,
   );
-  for (const name of ["gemini_search_queue_due", "gemini_search_queue_oldest_due_age", "nodejs_eventloop_delay_p99"])
+  for (const name of [
+    "gemini_search_queue_due",
+    "gemini_search_queue_late",
+    "gemini_search_queue_oldest_due_age",
+    "gemini_search_workers",
+    "nodejs_eventloop_delay_p99",
+  ])
     expect(text).toContain(`\n${name}`);
   for (const secret of [TEST_KEY, server.token, "heat pump"]) expect(text).not.toContain(secret);
 });

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type { Agent, Look } from "../../gemini/agent.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { add } from "../../telemetry/telemetry.ts";
 
 export const POLL_ERRORS = [
   "rate_limited",
@@ -86,7 +87,9 @@ export function countedAgent(agent: Agent, counts: PollCounts): Agent {
     ...agent,
     look: async (interactionId, signal) => {
       const look = await agent.look(interactionId, signal);
-      if (!signal.aborted) counts.add(outcomeOf(look));
+      if (signal.aborted) return look;
+      counts.add(outcomeOf(look));
+      add("gemini_search.polls", 1, { outcome: outcomeOf(look) });
       return look;
     },
   };

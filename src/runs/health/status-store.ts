@@ -1,17 +1,39 @@
 /** Reads how the runs in progress and the processes that poll them are doing. */
 
-import { type QueueStats, readQueueStats } from "../../queue/queue-stats.ts";
+import { type QueueCounts, type QueueStats, readQueueStats } from "../../queue/queue-stats.ts";
 import type { Database } from "../../store/database.ts";
 import { isShared, nowOf } from "../../store/dialect.ts";
 import { type PollingProcess, pollingProcesses } from "../../store/processes.ts";
-import { type FleetStatus, MAX_LATE_MS } from "./health.ts";
-import { sumPolls } from "./poll-counts.ts";
+import { type SummedPolls, sumPolls } from "./poll-counts.ts";
+
+/** A poll may be late by one that is in flight at a killed process, and by the time until that is noticed. */
+const MAX_LATE_MS = 60_000;
+
+export interface FleetStatus {
+  now: number;
+  workers: PollingProcess[];
+  runs: {
+    inProgress: number;
+    due: number;
+    /** Due for longer than a poll may be late. */
+    late: number;
+    /** How long the first of those that are due has been so. */
+    oldestDueMs: number;
+    /** The run whose last poll was settled, or put off, the longest time ago. */
+    oldest: { taskId: string; scheduledAt: number } | undefined;
+    /** Their key is with no worker that responds. */
+    withoutKey: number;
+  };
+  polls: SummedPolls;
+  /** Where polls are jobs of an engine. */
+  queues: QueueCounts[];
+}
 
 export async function readFleetStatus(db: Database, here: number): Promise<FleetStatus> {
   const now = await nowOf(db, here);
   const workers = await pollingProcesses(db, here);
   const { queues, waiting } = isShared(db) ? await readQueueStats(db) : await dueInTable(db, now);
-  const late = waiting?.filter(({ dueAt }) => dueAt < now - MAX_LATE_MS) ?? [];
+  const due = waiting?.flatMap(({ dueAt }) => (dueAt <= now ? [now - dueAt] : [])) ?? [];
   const since = Math.min(now, ...workers.map(({ startedAt }) => startedAt));
   const oldest = waiting?.toSorted((one, other) => one.scheduledAt - other.scheduledAt)[0];
   return {
@@ -19,9 +41,9 @@ export async function readFleetStatus(db: Database, here: number): Promise<Fleet
     workers,
     runs: {
       ...(await countFollowed(db, workers)),
-      due: waiting?.filter(({ dueAt }) => dueAt <= now).length ?? queues.reduce((sum, { ready }) => sum + ready, 0),
-      late: late.length,
-      latestByMs: Math.max(0, ...late.map(({ dueAt }) => now - dueAt)),
+      due: waiting === undefined ? queues.reduce((sum, { ready }) => sum + ready, 0) : due.length,
+      late: due.filter((ms) => ms > MAX_LATE_MS).length,
+      oldestDueMs: due.reduce((longest, ms) => Math.max(longest, ms), 0),
       oldest: oldest && { taskId: oldest.taskId, scheduledAt: oldest.scheduledAt },
     },
     polls: sumPolls(

@@ -1,45 +1,12 @@
 /** Whether unfinished runs are polled in time, and what to do when they are not. */
 
-import type { QueueCounts } from "../../queue/queue-stats.ts";
-import { POLL_ERRORS, type PollError, type SummedPolls } from "./poll-counts.ts";
-
-export interface WorkerStatus {
-  host: string;
-  pid: number;
-  version: string | undefined;
-  startedAt: number;
-  heardAt: number;
-  /** False: it has missed its heartbeats, or its process is gone. */
-  responds: boolean;
-  key: string;
-}
-
-export interface FleetStatus {
-  now: number;
-  workers: WorkerStatus[];
-  runs: {
-    inProgress: number;
-    due: number;
-    /** Due for longer than a poll may be late. */
-    late: number;
-    latestByMs: number;
-    /** The run whose last poll was settled, or put off, the longest time ago. */
-    oldest: { taskId: string; scheduledAt: number } | undefined;
-    /** Their key is with no worker that responds. */
-    withoutKey: number;
-  };
-  polls: SummedPolls;
-  /** Where polls are jobs of an engine. */
-  queues: QueueCounts[];
-}
+import { POLL_ERRORS, type PollError, type SummedPolls } from "../runs/health/poll-counts.ts";
+import type { FleetStatus } from "../runs/health/status-store.ts";
 
 export interface Problem {
   message: string;
   remedy: string;
 }
-
-/** A poll may be late by one that is in flight at a killed process, and by the time until that is noticed. */
-export const MAX_LATE_MS = 60_000;
 
 /** So many failed polls in a row can be one run's bad luck. */
 const MIN_FAILED_POLLS = 3;
@@ -56,7 +23,7 @@ export function problemsOf({ workers, runs, polls }: FleetStatus): Problem[] {
     problems.push({ message, remedy: "Start a worker with the GEMINI_API_KEY that started them." });
   }
   if (runs.late > 0) {
-    const message = `${counted(runs.late)} late, by up to ${Math.round(runs.latestByMs / 1_000)} s.`;
+    const message = `${counted(runs.late)} late, by up to ${Math.round(runs.oldestDueMs / 1_000)} s.`;
     problems.push({ message, remedy: remedyFor(polls) ?? "Start more workers: gemini-search-mcp worker" });
   } else if (runs.inProgress > 0 && failedPolls(polls) >= Math.max(MIN_FAILED_POLLS, polls.polls / 2)) {
     const message = `${failedPolls(polls)} of the last ${polls.polls} polls failed.`;

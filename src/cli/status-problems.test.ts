@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
-import { type FleetStatus, problemsOf } from "./health.ts";
-import { createPollCounts, sumPolls } from "./poll-counts.ts";
+import { createPollCounts, sumPolls } from "../runs/health/poll-counts.ts";
+import type { FleetStatus } from "../runs/health/status-store.ts";
+import { problemsOf } from "./status-problems.ts";
 
 const MINUTE_MS = 60_000;
 const NOW = 100 * MINUTE_MS + 30_000;
 
-const WORKER = { host: "a", pid: 1, version: "1", startedAt: 0, heardAt: NOW, responds: true, key: "k" };
-const RUNS = { inProgress: 5, due: 1, late: 0, latestByMs: 0, oldest: undefined, withoutKey: 0 };
+const WORKER = { host: "a", pid: 1, version: "1", startedAt: 0, heardAt: NOW, responds: true, key: "k", polls: "[]" };
+const RUNS = { inProgress: 5, due: 1, late: 0, oldestDueMs: 0, oldest: undefined, withoutKey: 0 };
 const HEALTHY: FleetStatus = {
   now: NOW,
   workers: [WORKER],
@@ -44,8 +45,20 @@ test("nothing to poll is healthy without a worker, something to poll is not (P7)
   expect(problemsOf({ ...gone, runs: { ...RUNS, inProgress: 0 } })).toEqual([]);
 });
 
+test("polls of which most fail are a problem before any run is late (P7)", () => {
+  const failing = (polls: number, rate_limited: number) =>
+    problemsOf({ ...HEALTHY, polls: { polls, errors: { rate_limited }, seconds: 60 } });
+  expect(failing(10, 5)).toEqual([
+    {
+      message: "5 of the last 10 polls failed.",
+      remedy: "Google refuses polls (429): lower RESEARCH_MAX_RPS, or raise the quota of the key.",
+    },
+  ]);
+  expect([...failing(10, 4), ...failing(2, 2)]).toEqual([]);
+});
+
 test("late runs are a problem, with a remedy for what goes wrong most (P7)", () => {
-  const late = { ...HEALTHY, runs: { ...RUNS, late: 2, latestByMs: 90_400 } };
+  const late = { ...HEALTHY, runs: { ...RUNS, late: 2, oldestDueMs: 90_400 } };
   const remedyAt = (errors: FleetStatus["polls"]["errors"]): string | undefined =>
     problemsOf({ ...late, polls: { ...HEALTHY.polls, errors } })[0]?.remedy;
   expect(problemsOf(late)[0]?.message).toBe("2 runs are late, by up to 90 s.");

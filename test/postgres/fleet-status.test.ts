@@ -1,0 +1,45 @@
+/** The status of a fleet on a real job engine: what is due, what is late, and which keys are missing. */
+
+import { expect, onTestFinished, test } from "vitest";
+import { openDistributedQueue } from "../../src/queue/distributed.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { readFleetStatus } from "../../src/runs/health/status-store.ts";
+import { recordHeartbeat } from "../../src/store/processes.ts";
+import { openStore } from "../../src/store/store.ts";
+import { sharedFor } from "../support/databases.ts";
+import { insertRun } from "../support/store-rows.ts";
+
+const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
+const KEY = "0123456789abcdef";
+
+test("polls that wait are due, late or scheduled; runs without a worker that has their key are counted (P7)", async () => {
+  const shared = await sharedFor();
+  const { db, processId, close } = await openStore({
+    file: undefined,
+    shared,
+    clock: systemClock,
+    log,
+    version: "1.2.3",
+  });
+  onTestFinished(close);
+  const read = () => readFleetStatus(db, Date.now());
+  expect(await read()).toMatchObject({ workers: [], runs: { inProgress: 0, due: 0 }, queues: [] });
+  const queue = await openDistributedQueue({ url: shared?.url ?? "", key: KEY, follows: false, log });
+  onTestFinished(() => queue.close());
+  const polls = { late: -120_000, due: -1_000, scheduled: 60_000 };
+  for (const [taskId, afterMs] of Object.entries(polls)) {
+    await insertRun(db, { task_id: taskId, next_poll_at: 1, poll_key: KEY });
+    await queue.schedule(db, [{ taskId, key: KEY, afterMs }]);
+  }
+  const { runs, queues } = await read();
+  expect(runs).toMatchObject({ inProgress: 3, withoutKey: 3, due: 2, late: 1, oldest: { taskId: "late" } });
+  expect(runs.oldestDueMs).toBeGreaterThan(119_000);
+  expect(runs.oldestDueMs).toBeLessThan(180_000);
+  expect(queues).toEqual([{ name: `poll-${KEY}`, deferred: 1, ready: 2, active: 0, failed: 0 }]);
+  await recordHeartbeat(db, processId, { key: KEY, polls: "[]", now: Date.now() });
+  const after = await read();
+  expect(after.runs.withoutKey).toBe(0);
+  expect(after.workers).toMatchObject([{ pid: process.pid, version: "1.2.3", responds: true, key: KEY }]);
+  expect(after.workers[0]?.host).not.toContain(" ");
+});
