@@ -41,3 +41,29 @@ test("an answer without a body is left alone", () => {
   const empty = new Response(null, { status: 204 });
   expect(bounded(empty, LIMITS)).toBe(empty);
 });
+
+/** Every way in which a body can be read. */
+const WAYS: Record<string, (response: Response) => Promise<unknown>> = {
+  text: (response) => response.text(),
+  json: (response) => response.json(),
+  bytes: (response) => response.bytes(),
+  arrayBuffer: (response) => response.arrayBuffer(),
+  blob: (response) => response.blob(),
+  clone: (response) => response.clone().text(),
+  body: (response) => new Response(response.body).text(),
+  "text after body was looked at": (response) => (response.body === null ? Promise.resolve("") : response.text()),
+};
+
+test.each(Object.entries(WAYS))("an answer has the same end whichever way it is read: %s (T16)", async (_, read) => {
+  const json = [`{"text":"é`, `${"x".repeat(70)}"}`];
+  await expect(read(bounded(answer(json), LIMITS))).resolves.toBeDefined();
+  await expect(read(bounded(answer([...json, " ".repeat(100)]), LIMITS))).rejects.toMatchObject({
+    code: "EXECUTION_ERROR",
+  });
+});
+
+test("a character that is cut by the network is whole in the text (T16)", async () => {
+  const bytes = new TextEncoder().encode("\uFEFFé");
+  const pieces = new Response(ReadableStream.from([...bytes].map((byte) => Uint8Array.of(byte))));
+  expect(await bounded(pieces, LIMITS).text()).toBe("é");
+});
