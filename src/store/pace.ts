@@ -56,15 +56,15 @@ export async function reserveTurns(
   { turns, withinMs }: { turns: number; withinMs: number },
 ): Promise<{ fromMs: number } | { waitMs: number }> {
   const costMs = Math.ceil(turns * spacing(pace));
+  // Asked for again in each place, and so after the wait for whoever has the row: turns of that time are lost, not kept
+  // for a burst.
+  const now = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
   const { rows } = await sql<{ fromMs: number }>`
-    with clock as materialized (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now)
-    insert into pace as rate (name, next_at) select ${pace.name}, clock.now + ${costMs}::bigint from clock
-    on conflict (name) do update set next_at = excluded.next_at
-      + case when rate.next_at > excluded.next_at - ${costMs}::bigint + ${LONGEST_WAIT_MS}::bigint then 0
-        else greatest(0, rate.next_at - (excluded.next_at - ${costMs}::bigint)) end
-    where rate.next_at <= excluded.next_at - ${costMs}::bigint + ${withinMs}::bigint
-      or rate.next_at > excluded.next_at - ${costMs}::bigint + ${LONGEST_WAIT_MS}::bigint
-    returning next_at - ${costMs}::bigint - (select now from clock) as "fromMs"`.execute(db);
+    insert into pace as rate (name, next_at) values (${pace.name}, ${now} + ${costMs}::bigint)
+    on conflict (name) do update set next_at = ${costMs}::bigint
+      + case when rate.next_at > ${now} + ${LONGEST_WAIT_MS}::bigint then ${now} else greatest(rate.next_at, ${now}) end
+    where rate.next_at <= ${now} + ${withinMs}::bigint or rate.next_at > ${now} + ${LONGEST_WAIT_MS}::bigint
+    returning next_at - ${costMs}::bigint - ${now} as "fromMs"`.execute(db);
   const [reserved] = rows;
   return reserved ?? { waitMs: await waitForTurn(db, pace.name, 0) };
 }

@@ -24,6 +24,10 @@ import { recordSeenOfMany } from "./seen-store.ts";
 const MAX_AHEAD_MS = 2_000;
 /** What one batch may poll, at most: its permits are one update, its settlement one transaction. */
 const MAX_BATCH = 100;
+/** Of the rate, in one batch: an owner with few runs waits for the batches that were reserved before its own. */
+const BATCH_MS = 60;
+/** A batch without permits occupies its place for so long: the engine fetches after a full one at once. */
+const WITHOUT_PERMITS_MS = 500;
 /** The owners and their runs are counted so often. */
 const COUNT_MS = 3_000;
 const MAX_WITHOUT_KEY = 500;
@@ -72,6 +76,7 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
     });
     const turns = followed.length;
     const permits = turns === 0 ? { fromMs: 0 } : await reserveTurns(db, rate, { turns, withinMs: MAX_AHEAD_MS });
+    if ("waitMs" in permits) await clock.sleep(WITHOUT_PERMITS_MS, leaving).catch(() => undefined);
     const places = new Map(followed.map((run, n) => [run, (n * 1_000) / maxRps]));
     return Promise.all(
       due.map(async (poll): Promise<Polled> => {
@@ -146,7 +151,7 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
   return {
     start: async () => {
       const checkStart = (taskId: string): Promise<number | undefined> => markUnknownStarts(deps, taskId);
-      const batchSize = Math.min(MAX_BATCH, Math.max(2, Math.ceil(maxRps)));
+      const batchSize = Math.min(MAX_BATCH, Math.max(2, Math.ceil((maxRps * BATCH_MS) / 1_000)));
       await heartbeat.start();
       await repair();
       await queue.work({ key, batchSize, poll, checkStart, repair });
