@@ -65,7 +65,7 @@ const CHUNK = 1_000;
 const STOP_MS = 2_000;
 const NO_JOB = "00000000-0000-0000-0000-000000000000";
 
-const startData = z.object({ taskId: z.string() });
+const jobData = z.object({ taskId: z.string() });
 const released = z.object({ settled: z.array(z.string()).nullish() });
 
 /** Whether polls are an engine's jobs; otherwise the table of runs is the queue. */
@@ -77,7 +77,7 @@ export const isPollQueue = (name: string): boolean => name.startsWith("poll-") &
 
 export async function openDistributedQueue(options: DistributedOptions): Promise<DistributedQueue> {
   const { PgBoss: Boss, fromKysely } = await importEngine();
-  const { url, follows, log } = options;
+  const { url, key: ownKey, follows, log } = options;
   const boss = new Boss({
     connectionString: url,
     application_name: "gemini-search-mcp jobs",
@@ -93,85 +93,83 @@ export async function openDistributedQueue(options: DistributedOptions): Promise
   });
   // Without a listener it would end the process.
   boss.on("error", (error) => log.debug(`The job engine had a fault and tries again: ${error.message}`));
-  await boss.start();
-  const queues = createQueues(boss);
-  await queues.ensure(options.key);
-  let wake: string | undefined;
-
-  const insert = async (db: Database, polls: NextPoll[]): Promise<void> => {
-    for (const [key, ofKey] of Map.groupBy(polls, ({ key }) => key ?? options.key)) {
-      const name = await queues.ensure(key);
-      for (let at = 0; at < ofKey.length; at += CHUNK) {
-        await boss.insert(name, ofKey.slice(at, at + CHUNK).map(jobOf), { db: fromKysely(db) });
-      }
-    }
-  };
-
+  const close = (): Promise<void> => boss.stop({ graceful: true, timeout: STOP_MS });
+  const queues = await prepareQueues(boss, ownKey).catch(async (error: unknown) => {
+    await close().catch(() => undefined);
+    throw error;
+  });
+  let wake = (): void => {};
   return {
     isEngine: true,
-    schedule: insert,
-    checkStart: async (transaction, { taskId, afterMs }) => {
-      await boss.insert(STARTS, [{ data: { taskId }, startAfter: afterMs / 1_000 }], { db: fromKysely(transaction) });
+    schedule: async (db, polls) => {
+      for (const [key, ofKey] of Map.groupBy(polls, ({ key: needed }) => needed ?? ownKey)) {
+        const name = await queues.ensure(key);
+        for (let at = 0; at < ofKey.length; at += CHUNK) {
+          await boss.insert(name, ofKey.slice(at, at + CHUNK).map(jobOf), { db: fromKysely(db) });
+        }
+      }
+    },
+    checkStart: async (transaction, start) => {
+      await boss.insert(STARTS, [checkOf(start)], { db: fromKysely(transaction) });
     },
     pollNow: async ({ taskId, key }) => {
-      const name = await queues.ensure(key ?? options.key);
-      const { updated } = await boss.update(name, undefined, {
-        singletonKey: taskId,
-        startAfter: 0,
-        priority: URGENT_PRIORITY,
-      });
-      if (wake !== undefined) boss.notifyWorker(wake);
+      const urgent = { singletonKey: taskId, startAfter: 0, priority: URGENT_PRIORITY };
+      const { updated } = await boss.update(await queues.ensure(key ?? ownKey), undefined, urgent);
+      wake();
       return updated > 0;
     },
     release: async (transaction, due) => {
-      const name = queueOf(options.key);
       const jobs = due.map(({ job }) => job);
-      const { settled } = released.parse(await boss.deleteJob(name, jobs, { db: fromKysely(transaction) }));
-      const ids = new Set(settled);
+      const response = await boss.deleteJob(queueOf(ownKey), jobs, { db: fromKysely(transaction) });
+      const ids = new Set(released.parse(response).settled);
       return new Set(due.filter(({ job }) => ids.has(job.id)).map(({ taskId }) => taskId));
     },
     work: async (worker) => {
-      const make =
-        (patience: "quick" | "patient") => async (jobs: { id: string; retryCount: number; data: unknown }[]) => {
-          const due = jobs.map(({ id, retryCount, data }) => ({
-            taskId: startData.parse(data).taskId,
-            job: { id, retryCount },
-          }));
-          const done = await worker.poll(due, patience);
-          // A job that is not named here, or whose handler returns without settling it, would end the run's polls.
-          return due.map(({ taskId, job }) => ({
-            id: job.id,
-            status: done.has(taskId) ? ("completed" as const) : ("failed" as const),
-          }));
-        };
-      const name = await queues.ensure(worker.key);
-      const common = { perJobResults: true, burstWhenBatchFull: true } as const;
-      const quick = {
-        ...common,
-        batchSize: worker.batchSize,
-        localConcurrency: 2,
-        pollingIntervalSeconds: 0.5,
-        minPriority: PATIENT_PRIORITY + 1,
-      };
-      wake = await boss.work(name, quick, make("quick"));
-      const patient = {
-        ...common,
-        batchSize: PATIENT_AT_ONCE,
-        pollingIntervalSeconds: 2,
-        maxPriority: PATIENT_PRIORITY,
-      };
-      await boss.work(name, patient, make("patient"));
-      await boss.work(STARTS, { batchSize: 1, pollingIntervalSeconds: 5 }, async ([job]) => {
-        const taskId = startData.parse(job?.data).taskId;
-        const afterMs = await worker.checkStart(taskId);
-        if (afterMs !== undefined) await boss.insert(STARTS, [{ data: { taskId }, startAfter: afterMs / 1_000 }]);
-      });
-      await boss.work(REPAIR, { pollingIntervalSeconds: 5 }, () => worker.repair());
-      await boss.schedule(REPAIR, "* * * * *");
+      wake = await workOnPolls(boss, await queues.ensure(worker.key), worker);
+      await workOnUpkeep(boss, worker);
     },
-    close: () => boss.stop({ graceful: true, timeout: STOP_MS }),
+    close,
   };
 }
+
+/** Returns what makes a worker fetch at once. */
+async function workOnPolls(boss: PgBoss, name: string, worker: PollWorker): Promise<() => void> {
+  const handle = (patience: "quick" | "patient") => async (jobs: FetchedJob[]) => {
+    const due = jobs.map(({ id, retryCount, data }) => ({ ...jobData.parse(data), job: { id, retryCount } }));
+    const done = await worker.poll(due, patience);
+    // Otherwise a job that was not settled would be completed, and its run never polled again.
+    return due.map(({ taskId, job }) => ({ id: job.id, status: done.has(taskId) ? COMPLETED : RETRY }));
+  };
+  const common = { perJobResults: true, burstWhenBatchFull: true } as const;
+  const quick = { ...common, batchSize: worker.batchSize, localConcurrency: 2, pollingIntervalSeconds: 0.5 };
+  const id = await boss.work(name, { ...quick, minPriority: PATIENT_PRIORITY + 1 }, handle("quick"));
+  const patient = { ...common, batchSize: PATIENT_AT_ONCE, pollingIntervalSeconds: 2 };
+  await boss.work(name, { ...patient, maxPriority: PATIENT_PRIORITY }, handle("patient"));
+  return () => boss.notifyWorker(id);
+}
+
+async function workOnUpkeep(boss: PgBoss, worker: PollWorker): Promise<void> {
+  await boss.work(STARTS, { pollingIntervalSeconds: 5 }, async ([job]) => {
+    const { taskId } = jobData.parse(job?.data);
+    const afterMs = await worker.checkStart(taskId);
+    if (afterMs !== undefined) await boss.insert(STARTS, [checkOf({ taskId, afterMs })]);
+  });
+  await boss.work(REPAIR, { pollingIntervalSeconds: 5 }, () => worker.repair());
+  await boss.schedule(REPAIR, "* * * * *");
+}
+
+interface FetchedJob {
+  id: string;
+  retryCount: number;
+  data: unknown;
+}
+
+const [COMPLETED, RETRY] = ["completed", "failed"] as const;
+
+const checkOf = ({ taskId, afterMs }: { taskId: string; afterMs: number }): JobInsert => ({
+  data: { taskId },
+  startAfter: afterMs / 1_000,
+});
 
 /** A date of the database's clock, not of ours. */
 const jobOf = ({ taskId, afterMs = 0, priority = 0, patient = false }: NextPoll): JobInsert => ({
@@ -182,29 +180,31 @@ const jobOf = ({ taskId, afterMs = 0, priority = 0, patient = false }: NextPoll)
   ...(patient ? { expireInSeconds: PATIENT_EXPIRE_SECONDS } : {}),
 });
 
-function createQueues(boss: PgBoss) {
+async function prepareQueues(boss: PgBoss, ownKey: string) {
   const known = new Map<string, Promise<void>>();
   const create = async (name: string, queue: Parameters<PgBoss["createQueue"]>[1]): Promise<void> => {
     await boss.createQueue(name, queue);
     // The engine reads once what a queue is like, on a connection of its own: not inside a transaction of ours.
     await boss.findJobs(name, { id: NO_JOB });
   };
-  const prepare = async (): Promise<void> => {
-    await boss.deleteQueue(FORMER_QUEUE);
-    await create(FAILED, { deleteAfterSeconds: 24 * 3_600 });
-    await create(STARTS, { retryLimit: 10, retryBackoff: true, expireInSeconds: 60, deleteAfterSeconds: 60 });
-    await create(REPAIR, { policy: "exclusive", retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 });
+  const ensure = async (key: string): Promise<string> => {
+    const name = queueOf(key);
+    const made = known.get(name) ?? create(name, POLLS);
+    known.set(name, made);
+    // What fails now is tried again by the next that needs it.
+    await made.catch((error: unknown) => {
+      known.delete(name);
+      throw error;
+    });
+    return name;
   };
-  const prepared = prepare();
-  return {
-    ensure: async (key: string): Promise<string> => {
-      const name = queueOf(key);
-      const made = known.get(name) ?? prepared.then(() => create(name, POLLS));
-      known.set(name, made);
-      await made;
-      return name;
-    },
-  };
+  await boss.start();
+  await boss.deleteQueue(FORMER_QUEUE);
+  await create(FAILED, { deleteAfterSeconds: 24 * 3_600 });
+  await create(STARTS, { retryLimit: 10, retryBackoff: true, expireInSeconds: 60, deleteAfterSeconds: 60 });
+  await create(REPAIR, { policy: "exclusive", retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 });
+  await ensure(ownKey);
+  return { ensure };
 }
 
 /** A table of its own keeps the engine's other jobs small. What fails for good is scheduled again by the repair. */
