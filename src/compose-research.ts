@@ -14,7 +14,7 @@ import type { Shutdown } from "./platform/shutdown.ts";
 import type { DesktopNotifier } from "./notifications/desktop.ts";
 import type { OutboxSender } from "./notifications/outbox.ts";
 import type { PollQueue } from "./queue/queue.ts";
-import { countedAgent, createPollCounts, type PollCounts } from "./runs/health/poll-counts.ts";
+import { createPollCounts, type PollCounts } from "./telemetry/poll-counts.ts";
 import type { UnsavedRun } from "./runs/research.ts";
 import type { StartFailure } from "./runs/start-store.ts";
 import type { Store } from "./store/store.ts";
@@ -61,7 +61,7 @@ async function createAgent({ config, log }: ResearchComposition, counts: PollCou
   const { observedAgent } = await import("./gemini/observed.ts");
   const { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: baseUrl } = config.settings;
   const { vertex, environment } = config;
-  return observedAgent(countedAgent(createInteractionsAgent({ apiKey, vertex, baseUrl, log, environment }), counts));
+  return observedAgent(createInteractionsAgent({ apiKey, vertex, baseUrl, log, environment }), counts);
 }
 
 async function composeResearch(

@@ -57,6 +57,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     "store",
     "platform",
     "errors.ts",
+    "telemetry",
   ],
   http: ["app.ts", "config.ts", "mcp", "web", "store", "platform", "telemetry", "errors.ts"],
   web: ["app.ts", "operations", "runs", "reports", "costs", "store", "platform", "errors.ts"],

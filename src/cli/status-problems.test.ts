@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createPollCounts, sumPolls } from "../runs/health/poll-counts.ts";
+import { createPollCounts, sumPolls } from "../telemetry/poll-counts.ts";
 import type { FleetStatus } from "../runs/health/status-store.ts";
 import { problemsOf } from "./status-problems.ts";
 

@@ -1,6 +1,6 @@
 /** Whether unfinished runs are polled in time, and what to do when they are not. */
 
-import { POLL_ERRORS, type PollError, type SummedPolls } from "../runs/health/poll-counts.ts";
+import { POLL_ERRORS, type PollError, type SummedPolls } from "../telemetry/poll-counts.ts";
 import type { FleetStatus } from "../runs/health/status-store.ts";
 
 export interface Problem {

@@ -1,6 +1,7 @@
 /** The two ports to Gemini as telemetry sees them: which model, how long, how many tokens; never what was said. */
 
 import { modelLabel } from "../telemetry/instruments.ts";
+import type { PollCounts, PollOutcome } from "../telemetry/poll-counts.ts";
 import { add, type Attributes, errorTypeOf, inSpan, measure } from "../telemetry/telemetry.ts";
 import type { Agent, Look } from "./agent.ts";
 import type { AskRequest, Backend, Usage } from "./ask.ts";
@@ -48,7 +49,8 @@ export function observedBackend<B extends Backend>(backend: B): B {
   return { ...backend, ask };
 }
 
-export function observedAgent(agent: Agent): Agent {
+/** `counts`: its polls, for the process's heartbeat. */
+export function observedAgent(agent: Agent, counts: PollCounts): Agent {
   const look = (name: string, work: () => Promise<Look>): Promise<Look> =>
     inSpan({ name, kind: "client", attributes: PROVIDER }, async (span) => {
       const seen = await work();
@@ -68,7 +70,11 @@ export function observedAgent(agent: Agent): Agent {
         return begun;
       });
     },
-    look: (id, signal) => look("look", () => agent.look(id, signal)),
+    look: async (id, signal) => {
+      const seen = await look("look", () => agent.look(id, signal));
+      if (!signal.aborted) counts.add(outcomeOf(seen));
+      return seen;
+    },
     cancel: (id, signal) => look("cancel", () => agent.cancel(id, signal)),
     delete: (id, signal) =>
       inSpan({ name: "delete", kind: "client", attributes: PROVIDER }, async (span) => {
@@ -86,6 +92,16 @@ export function observedAgent(agent: Agent): Agent {
         }
       }),
   };
+}
+
+function outcomeOf(look: Look): PollOutcome {
+  if (look.kind === "rate_limited" || look.kind === "rejected") return look.kind;
+  if (look.kind === "forbidden") return "wrong_key";
+  if (look.kind !== "unreachable") return "answered";
+  const { reason } = look.error;
+  if (reason === "auth") return "wrong_key";
+  if (reason === "timeout") return "timeout";
+  return reason === "network" ? "network" : "server_error";
 }
 
 /** A run of the agent is one operation, from its start to its end. Its tokens are known then, or some time later. */

@@ -6,7 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { PollQueue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
-import type { PollCounts } from "./health/poll-counts.ts";
+import type { PollCounts } from "../telemetry/poll-counts.ts";
 import type { StartLimits } from "./limits-store.ts";
 import type { StartFailure } from "./start-store.ts";
 

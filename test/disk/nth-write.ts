@@ -1,6 +1,6 @@
 /** One paid run from the start to the saved report, in this process, on a disk that refuses the n-th write and maybe more. */
 
-import { createPollCounts } from "../../src/runs/health/poll-counts.ts";
+import { createPollCounts } from "../../src/telemetry/poll-counts.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { localQueue } from "../../src/queue/local.ts";
 import { NO_LIMITS } from "../../src/runs/limits-store.ts";

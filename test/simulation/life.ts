@@ -1,6 +1,6 @@
 /** One simulated process of the product: its own view of the database and of Google, a clock, and ways to die or to sleep. */
 
-import { createPollCounts } from "../../src/runs/health/poll-counts.ts";
+import { createPollCounts } from "../../src/telemetry/poll-counts.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { localQueue } from "../../src/queue/local.ts";
 import { NO_LIMITS } from "../../src/runs/limits-store.ts";

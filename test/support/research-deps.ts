@@ -1,6 +1,6 @@
 /** The parts of a background run on a real database, with an agent made of a few lines and a clock that runs fast. */
 
-import { createPollCounts } from "../../src/runs/health/poll-counts.ts";
+import { createPollCounts } from "../../src/telemetry/poll-counts.ts";
 import { localQueue } from "../../src/queue/local.ts";
 import { NO_LIMITS } from "../../src/runs/limits-store.ts";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -4,7 +4,7 @@ import { type QueueCounts, type QueueStats, readQueueStats } from "../../queue/q
 import type { Database } from "../../store/database.ts";
 import { isShared, nowOf } from "../../store/dialect.ts";
 import { type PollingProcess, pollingProcesses } from "../../store/processes.ts";
-import { type SummedPolls, sumPolls } from "./poll-counts.ts";
+import { type SummedPolls, sumPolls } from "../../telemetry/poll-counts.ts";
 
 /** A poll may be late by one that is in flight at a killed process, and by the time until that is noticed. */
 const MAX_LATE_MS = 60_000;

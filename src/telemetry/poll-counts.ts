@@ -1,9 +1,8 @@
 /** Counts the polls that this process makes, by outcome and minute, so that an operator can be shown the last ones. */
 
 import { z } from "zod";
-import type { Agent, Look } from "../../gemini/agent.ts";
-import type { Clock } from "../../platform/clock.ts";
-import { add } from "../../telemetry/telemetry.ts";
+import type { Clock } from "../platform/clock.ts";
+import { add } from "./telemetry.ts";
 
 export const POLL_ERRORS = [
   "rate_limited",
@@ -15,7 +14,7 @@ export const POLL_ERRORS = [
   "database",
 ] as const;
 export type PollError = (typeof POLL_ERRORS)[number];
-type PollOutcome = PollError | "answered";
+export type PollOutcome = PollError | "answered";
 
 const minutes = z.array(
   z.object({ minute: z.number(), counts: z.partialRecord(z.enum([...POLL_ERRORS, "answered"]), z.number()) }),
@@ -41,6 +40,7 @@ export function createPollCounts(clock: Pick<Clock, "now">): PollCounts {
       if (counted.at(-1)?.minute !== minute) counted = [...recent(), { minute, counts: {} }];
       const counts = counted.at(-1)?.counts ?? {};
       counts[outcome] = (counts[outcome] ?? 0) + 1;
+      add("gemini_search.polls", 1, { outcome });
     },
     lastMinutes: recent,
   };
@@ -79,28 +79,4 @@ function readMinutes(text: string): CountedMinutes {
   } catch {
     return [];
   }
-}
-
-/** The same agent, its polls counted. */
-export function countedAgent(agent: Agent, counts: PollCounts): Agent {
-  return {
-    ...agent,
-    look: async (interactionId, signal) => {
-      const look = await agent.look(interactionId, signal);
-      if (signal.aborted) return look;
-      counts.add(outcomeOf(look));
-      add("gemini_search.polls", 1, { outcome: outcomeOf(look) });
-      return look;
-    },
-  };
-}
-
-function outcomeOf(look: Look): PollOutcome {
-  if (look.kind === "rate_limited" || look.kind === "rejected") return look.kind;
-  if (look.kind === "forbidden") return "wrong_key";
-  if (look.kind !== "unreachable") return "answered";
-  const { reason } = look.error;
-  if (reason === "auth") return "wrong_key";
-  if (reason === "timeout") return "timeout";
-  return reason === "network" ? "network" : "server_error";
 }
