@@ -166,21 +166,6 @@ export async function settlePoll(
     .execute();
 }
 
-/** What stands under this process's name and is none of the looks that it knows of is due at once. */
-export async function releaseUnheard(
-  db: Database,
-  { processId, looking }: { processId: string; looking: ReadonlySet<string> },
-): Promise<void> {
-  await db
-    .updateTable("research_tasks")
-    .set({ next_poll_at: 0, lease_until: null })
-    .where("lease_owner", "=", processId)
-    .where("next_poll_at", "is not", null)
-    .where("lease_until", "is not", null)
-    .where("task_id", "not in", ["", ...looking])
-    .execute();
-}
-
 /** No look is put off for longer: such a time was written before the clock was set back. */
 export async function bringForward(db: Database, { now, furthest }: { now: number; furthest: number }): Promise<void> {
   const row = await db

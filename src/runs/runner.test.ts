@@ -3,9 +3,7 @@ import type { FollowRequest } from "../gemini/agent.ts";
 import { openStage as openAgent, started } from "../../test/support/agent-stage.ts";
 import { onPostgres } from "../../test/support/databases.ts";
 import { clock as fastClock, openStage } from "../../test/support/research-deps.ts";
-import { insertRun, rowOf } from "../../test/support/store-rows.ts";
-import { AppError } from "../errors.ts";
-import type { Database } from "../store/database.ts";
+import { insertRun } from "../../test/support/store-rows.ts";
 import { createRunner } from "./runner.ts";
 import { waitFor } from "../../test/support/wait-for.ts";
 
@@ -33,60 +31,6 @@ test("P2: one that is woken between two sweeps does not sleep past the next", as
   runner.wake();
   await waitFor(() => expect(slept).toEqual([SWEEP_MS, 1_000]));
 });
-
-test("P2 P5: a claim whose answer was lost with the connection does not keep the run from being looked at", async (t) => {
-  const stage = await openStage(t);
-  let now = Date.UTC(2026, 0, 1);
-  const sleepers: (() => void)[] = [];
-  const clock = {
-    now: () => now,
-    monotonic: () => now,
-    sleep: () => new Promise<void>((resolve) => void sleepers.push(resolve)),
-  };
-  const deps = stage.deps();
-  await insertRun(deps.db, { task_id: "a", interaction_id: "v1_a", next_poll_at: now, deadline_at: now + 3_600_000 });
-  const runner = createRunner({
-    deps: { ...deps, clock, db: losingOneClaim(deps.db) },
-    pollIntervalMs: 1_000,
-    maxRps: 5,
-    deliver: async () => 0,
-  });
-  runner.start();
-  await waitFor(() => expect(sleepers).toHaveLength(1));
-  expect(await rowOf(deps.db, "a")).toMatchObject({ status: "running_async", lease_owner: deps.processId });
-  now += SWEEP_MS;
-  await waitFor(
-    async () => {
-      // It may have to wait for its turn, by a clock that is not this one.
-      sleepers.at(-1)?.();
-      expect(await rowOf(deps.db, "a")).toMatchObject({ status: "completed" });
-    },
-    { timeout: 10_000, interval: 50 },
-  );
-});
-
-/** The first claim is made, and who made it is told that the database is away. */
-function losingOneClaim(db: Database): Database {
-  let loses = true;
-  const transaction = () => {
-    const builder = db.transaction();
-    const execute: typeof builder.execute = builder.execute.bind(builder);
-    builder.execute = async (work) => {
-      const result = await execute(work);
-      if (!loses || !Array.isArray(result) || result.length === 0) return result;
-      loses = false;
-      throw new AppError({ code: "SQLITE_ERROR", message: "The PostgreSQL database cannot be reached." });
-    };
-    return builder;
-  };
-  return new Proxy(db, {
-    get: (target, name) => {
-      if (name === "transaction") return transaction;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-}
 
 test("a stream that is no longer watched makes room for one that is (J3)", async (t) => {
   const stage = await openStage(t);

@@ -115,7 +115,6 @@ export function createRunner(options: RunnerOptions): Runner {
       } catch (error) {
         if (leaving.aborted) return;
         faultAt = clock.now();
-        poller.noteFault();
         deps.pollCounts.add("database");
         log.warn(`Following research runs: ${error instanceof Error ? error.message : "a fault"}; going on.`);
         refused += 1;

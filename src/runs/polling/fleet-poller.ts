@@ -159,7 +159,6 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
     pollDue: async () => {},
     nextDueAt: async () => undefined,
     sweep: () => heartbeat.beat(),
-    noteFault: () => {},
     inFlight: () => inFlight,
   };
 }

@@ -11,12 +11,10 @@ import {
   nextLookAt,
   pauseAllPolls,
   releaseFrom,
-  releaseUnheard,
   settlePoll,
   type Settling,
 } from "../claim-store.ts";
 import { createHeartbeat } from "../health/heartbeat.ts";
-import { LOOK_LEASE_MS } from "../lease.ts";
 import { pollRun } from "../poll.ts";
 import type { ResearchDeps } from "../research.ts";
 import { markUnknownStarts } from "../start/unknown-starts.ts";
@@ -37,7 +35,6 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
   const unsettled = new Map<FollowedRun, Settling>();
   const heartbeat = createHeartbeat(deps);
   let running = 0;
-  let faultAt = -Infinity;
 
   const interval = (): number => Math.max(pollIntervalMs, (running / maxRps) * 1_000);
 
@@ -83,15 +80,12 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
     sweep: async () => {
       await markUnknownStarts(deps);
       await takeOver(deps);
-      // A claim whose answer was lost with the connection would keep every process from polling until its lease ends.
-      if (clock.now() - faultAt < LOOK_LEASE_MS) await releaseUnheard(db, { processId, looking: polling });
       running = await countFollowed(db);
       const now = clock.now();
       await bringForward(db, { now, furthest: now + 2 * interval() + MAX_PUT_OFF_MS });
       // One that has nothing to poll leaves the file alone.
       if (running > 0) await heartbeat.beat();
     },
-    noteFault: () => void (faultAt = clock.now()),
     inFlight: () => polling.size,
   };
 }

@@ -11,8 +11,6 @@ export interface Poller {
   nextDueAt(): Promise<number | undefined>;
   /** Every few seconds: what dead processes have left behind. */
   sweep(): Promise<void>;
-  /** The database has refused a request, or the connection was lost with its answer. */
-  noteFault(): void;
   inFlight(): number;
 }
 
