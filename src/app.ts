@@ -7,11 +7,11 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import {
   createPrices,
+  maintainStore,
   once,
   type ResearchComposition,
   researchDeps,
   retryUntilAvailable,
-  startUpkeep,
 } from "./compose-research.ts";
 import { type Config, type Environment, loadConfig, readEnvironment, silenceLeakySwitches } from "./config.ts";
 import { pricedBy } from "./costs/actual.ts";
@@ -60,6 +60,8 @@ export interface AppOptions {
   logTo?: (line: string) => void;
   /** Somebody may ask this process for its metrics. */
   scrapable?: boolean;
+  /** False: a command that only reads, such as a health check, leaves maintenance of the store to other processes. */
+  maintains?: boolean;
 }
 
 export function createApp(options: AppOptions): App {
@@ -91,8 +93,7 @@ export function createApp(options: AppOptions): App {
       carryOver: async (from) => (await import("./runs/carry-over-store.ts")).carryUnfinished(from),
     });
     shutdown.finally(opened.close);
-    await tidyUp(opened, { log, stateDir });
-    await startUpkeep({ config, log, shutdown }, opened);
+    if (options.maintains !== false) await maintainStore({ config, log, shutdown, stateDir }, opened);
     openedStore = opened;
     return opened;
   });
@@ -269,20 +270,6 @@ async function createCli({ config, log, redact, shutdown, stateDir, store }: Par
 
 /** Of the 1.5 s a client waits before it kills us, children get the most. */
 const SHUTDOWN_GRACE_MS = 1_000;
-
-/** What dead processes left is given back before anybody reads the store. */
-async function tidyUp({ db }: Store, { log, stateDir }: { log: Log; stateDir: string }): Promise<void> {
-  try {
-    const { recoverInterruptedRuns } = await import("./runs/recover.ts");
-    const { cleanupOrphanedTempFiles } = await import("./store/invalid-outputs.ts");
-    const { forgetGoneProcesses } = await import("./runs/forget.ts");
-    await recoverInterruptedRuns(db, log, systemClock.now());
-    await cleanupOrphanedTempFiles({ directory: stateDir, db, clock: systemClock, log });
-    await forgetGoneProcesses(db, systemClock.now());
-  } catch (error) {
-    log.warn(`Tidying up after earlier processes failed: ${error instanceof Error ? error.message : "unknown"}`);
-  }
-}
 
 function privateTempDir(shutdown: Shutdown): string {
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-mcp-"));

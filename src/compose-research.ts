@@ -138,8 +138,31 @@ async function createDelivery(
   return { ...sender, ...notifier };
 }
 
+/** Gives back what dead processes held, then starts what goes on while the process lives. */
+export async function maintainStore(
+  parts: Pick<ResearchComposition, "config" | "log" | "shutdown" | "stateDir">,
+  store: Store,
+): Promise<void> {
+  await tidyUp(store, parts);
+  await startUpkeep(parts, store);
+}
+
+/** What dead processes left is given back before anybody reads the store. */
+async function tidyUp({ db }: Store, { log, stateDir }: Pick<ResearchComposition, "log" | "stateDir">): Promise<void> {
+  try {
+    const { recoverInterruptedRuns } = await import("./runs/recover.ts");
+    const { cleanupOrphanedTempFiles } = await import("./store/invalid-outputs.ts");
+    const { forgetGoneProcesses } = await import("./runs/forget.ts");
+    await recoverInterruptedRuns(db, log, systemClock.now());
+    await cleanupOrphanedTempFiles({ directory: stateDir, db, clock: systemClock, log });
+    await forgetGoneProcesses(db, systemClock.now());
+  } catch (error) {
+    log.warn(`Tidying up after earlier processes failed: ${error instanceof Error ? error.message : "unknown"}`);
+  }
+}
+
 /** What goes on beside the runs while the process lives: old ones are deleted, links resolved where that is wished. */
-export async function startUpkeep(
+async function startUpkeep(
   { config, log, shutdown }: Pick<ResearchComposition, "config" | "log" | "shutdown">,
   { db, durable }: Store,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 /** Commands that are no operation but answer like one: on stdout, as text or JSON, with the same errors and exit codes. */
 
-import { type App, createApp } from "../app.ts";
+import { type App, type AppOptions, createApp } from "../app.ts";
 import { refused } from "../operations/perform.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
 import { EXIT_CODES, failureCode } from "./exit-codes.ts";
@@ -15,8 +15,12 @@ export interface Answer {
   exitCode?: number;
 }
 
-export async function runAnswer(json: boolean, act: (app: App) => Promise<Answer>): Promise<void> {
-  const app = createApp({ logFrom: "WARN" });
+export async function runAnswer(
+  json: boolean,
+  act: (app: App) => Promise<Answer>,
+  options: Pick<AppOptions, "maintains"> = {},
+): Promise<void> {
+  const app = createApp({ logFrom: "WARN", ...options });
   const { shutdown, deps } = app;
   leaveOnSignals(shutdown, () => EXIT_CODES.interrupted);
   // `| head` closes our stdout early; that is not an error.

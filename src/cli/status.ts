@@ -10,7 +10,8 @@ import { paintFor } from "./paint.ts";
 import { type Problem, problemsOf } from "./status-problems.ts";
 import { statusView } from "./status-view.ts";
 
-export const printStatus = ({ json }: { json: boolean }): Promise<void> => runAnswer(json, answer);
+export const printStatus = ({ json }: { json: boolean }): Promise<void> =>
+  runAnswer(json, answer, { maintains: false });
 
 async function answer(app: App): Promise<Answer> {
   const status = await app.fleetStatus();

@@ -41,6 +41,7 @@ test("P7 status shows the workers, a killed one, and is a failed health check wh
   await kill(first);
   const one = await statusOf(scene);
   expect(one).toMatchObject({ code: 0, healthy: true });
+  expect(one.workers).toHaveLength(2);
   expect(one.workers.filter(({ responds }: { responds: boolean }) => responds)).toMatchObject([
     { pid: second.child.pid },
   ]);
