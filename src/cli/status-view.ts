@@ -31,7 +31,9 @@ export function statusView(status: FleetStatus, problems: Problem[], { width, pa
     runs.oldest === undefined ? "" : `; the oldest waits for ${spokenDuration(now - runs.oldest.scheduledAt)}`;
   return [
     row("Workers", workers.length === 0 ? "none" : `${responding} of ${workers.length} responding`),
-    ...tableLines(workerColumns(now), workers, { width, paint }).map((line) => `  ${line}`),
+    ...(workers.length === 0 ? [] : tableLines(workerColumns(now), workers, { width, paint })).map(
+      (line) => `  ${line}`,
+    ),
     row("Runs", `${runs.inProgress} in progress, ${runs.due} due, ${runs.late} late${oldest}`),
     row(
       "Polls",

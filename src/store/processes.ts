@@ -79,18 +79,22 @@ export async function pollingProcesses(db: Database, here: number): Promise<Poll
   const now = await nowOf(db, here);
   const rows = await db.selectFrom("processes").selectAll().where("poll_key", "is not", null).execute();
   return rows
-    .map((row) => ({
-      // On a shared database more than the name is in it.
-      host: row.host.split(" ")[0] ?? row.host,
-      pid: row.pid,
-      version: row.version ?? undefined,
-      startedAt: row.started_at,
-      heardAt: row.seen_at ?? row.started_at,
+    .map((row) => {
       // In a file every process can be told alive from dead, and one that has nothing to poll writes nothing.
-      responds: livenessOf(db, row) !== "dead" && (!isShared(db) || (row.seen_at ?? 0) > now - SILENT_MS),
-      key: row.poll_key ?? "",
-      polls: row.polls_json ?? "[]",
-    }))
+      const writtenAt = isShared(db) ? (row.seen_at ?? row.started_at) : now;
+      const responds = livenessOf(db, row) !== "dead" && writtenAt > now - SILENT_MS;
+      return {
+        // On a shared database more than the name is in it.
+        host: row.host.split(" ")[0] ?? row.host,
+        pid: row.pid,
+        version: row.version ?? undefined,
+        startedAt: row.started_at,
+        heardAt: responds ? writtenAt : (row.seen_at ?? row.started_at),
+        responds,
+        key: row.poll_key ?? "",
+        polls: row.polls_json ?? "[]",
+      };
+    })
     .filter(({ responds, heardAt }) => responds || heardAt > now - SHOWN_MS);
 }
 
