@@ -17,6 +17,7 @@ interface PollWorker {
   /** Only polls that need this key. */
   key: string;
   batchSize: number;
+  patientBatchSize: number;
   /** Makes these polls; resolves with the runs whose poll it has released. The engine retries the others. */
   poll(due: DuePoll[], patience: "quick" | "patient"): Promise<ReadonlySet<string>>;
   /** Resolves with how long to wait before the next check; undefined when there is none to make. */
@@ -60,7 +61,6 @@ const SUPERVISE_SECONDS = 5;
 /** Patient polls are in the same queue, so that a run never has two, below every other priority. */
 const PATIENT_PRIORITY = -1_000;
 const URGENT_PRIORITY = 100;
-const PATIENT_AT_ONCE = 32;
 const CHUNK = 1_000;
 const STOP_MS = 2_000;
 const NO_JOB = "00000000-0000-0000-0000-000000000000";
@@ -143,7 +143,7 @@ async function workOnPolls(boss: PgBoss, name: string, worker: PollWorker): Prom
   const common = { perJobResults: true, burstWhenBatchFull: true } as const;
   const quick = { ...common, batchSize: worker.batchSize, localConcurrency: 2, pollingIntervalSeconds: 0.5 };
   const id = await boss.work(name, { ...quick, minPriority: PATIENT_PRIORITY + 1 }, handle("quick"));
-  const patient = { ...common, batchSize: PATIENT_AT_ONCE, pollingIntervalSeconds: 2 };
+  const patient = { ...common, batchSize: worker.patientBatchSize, pollingIntervalSeconds: 2 };
   await boss.work(name, { ...patient, maxPriority: PATIENT_PRIORITY }, handle("patient"));
   return () => boss.notifyWorker(id);
 }

@@ -10,7 +10,7 @@ import type { Patience } from "./outcome.ts";
 /** A quick poll waits so long; what takes longer must not keep the other polls of its batch. */
 const QUICK_MS = 1_500;
 /** A 404 may be a hiccup: only one that stays over this many polls, about ten seconds, is believed. */
-const POLLS_BEFORE_EXPIRED = 3;
+export const POLLS_BEFORE_EXPIRED = 3;
 const BETWEEN_MISSES_MS = 4_500;
 /** Polls of a run that seems gone end well before the lease does: another one may take 45 s. */
 const MISSES_WITHIN_MS = 10_000;

@@ -15,6 +15,7 @@ import type { ResearchDeps } from "../research.ts";
 import { markUnknownStarts } from "../start/unknown-starts.ts";
 import { fairIntervals, priorityOf } from "./fair-intervals.ts";
 import { allFollowed, countByOwner, keysOfFollowed, readFollowed, unfollow, withoutKey } from "./fleet-store.ts";
+import { POLLS_BEFORE_EXPIRED } from "./ask.ts";
 import type { FollowedRun } from "./followed-run.ts";
 import { AGAIN, type Outcome, type Patience } from "./outcome.ts";
 import { type Poller, type PollerOptions, warnOfPoll } from "./poller.ts";
@@ -24,6 +25,10 @@ import { recordSeenOfMany } from "./seen-store.ts";
 const MAX_AHEAD_MS = 2_000;
 /** What one batch may poll, at most: its permits are one update, its settlement one transaction. */
 const MAX_BATCH = 100;
+/** So many that Google's time to answer does not keep a worker below a low rate. */
+const MIN_BATCH = 4;
+/** Each of its polls has the permits of all requests that a 404 can take. */
+const MAX_PATIENT_BATCH = 32;
 /** Of the rate, in one batch: an owner with few runs waits for the batches that were reserved before its own. */
 const BATCH_MS = 60;
 /** A batch without permits occupies its place for so long: the engine fetches after a full one at once. */
@@ -74,10 +79,11 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
       const run = runs.get(taskId);
       return run === undefined || run === "damaged" ? [] : [run];
     });
-    const turns = followed.length;
+    const requests = patience === "patient" ? POLLS_BEFORE_EXPIRED : 1;
+    const turns = followed.length * requests;
     const permits = turns === 0 ? { fromMs: 0 } : await reserveTurns(db, rate, { turns, withinMs: MAX_AHEAD_MS });
     if ("waitMs" in permits) await clock.sleep(WITHOUT_PERMITS_MS, leaving).catch(() => undefined);
-    const places = new Map(followed.map((run, n) => [run, (n * 1_000) / maxRps]));
+    const places = new Map(followed.map((run, n) => [run, (n * requests * 1_000) / maxRps]));
     return Promise.all(
       due.map(async (poll): Promise<Polled> => {
         const run = runs.get(poll.taskId);
@@ -151,10 +157,11 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
   return {
     start: async () => {
       const checkStart = (taskId: string): Promise<number | undefined> => markUnknownStarts(deps, taskId);
-      const batchSize = Math.min(MAX_BATCH, Math.max(2, Math.ceil((maxRps * BATCH_MS) / 1_000)));
+      const batchSize = Math.min(MAX_BATCH, Math.max(MIN_BATCH, Math.ceil((maxRps * BATCH_MS) / 1_000)));
+      const patientBatchSize = Math.min(MAX_PATIENT_BATCH, Math.ceil(maxRps / 2));
       await heartbeat.start();
       await repair();
-      await queue.work({ key, batchSize, poll, checkStart, repair });
+      await queue.work({ key, batchSize, patientBatchSize, poll, checkStart, repair });
     },
     pollDue: async () => {},
     nextDueAt: async () => undefined,
