@@ -17,6 +17,11 @@ export async function untilRest({ query }: FleetWorld, timeout = REST_MS): Promi
   const nothingLeft = async (): Promise<void> => {
     const runs = await query(UNFINISHED);
     if (runs.length > 0) throw new Error(`${runs.length} runs are left.`);
+    // The poll of a run that has ended is over a moment later, or expires with the process that was killed in it.
+    for (const statement of Object.values(MISMATCHES)) {
+      const { length } = await query(statement);
+      if (length > 0) throw new Error(`${length} polls do not match their runs.`);
+    }
   };
   // What is left is found by the judge, by name.
   await waitFor(nothingLeft, { timeout, interval: 500 }).catch(() => undefined);

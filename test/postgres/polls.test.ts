@@ -179,7 +179,7 @@ test("a small owner is polled in time beside a large one, and the rate of all wo
   await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(until), { timeout: 40_000, interval: 500 });
   const times = polls.map(({ at }) => at);
   expect(busiestRate(times)).toBeLessThanOrEqual(maxRps * 1.1);
-  expect(times.length).toBeGreaterThan(30 * maxRps * 0.7);
+  expect(times.length).toBeGreaterThan(30 * maxRps * 0.4);
   const gaps = few
     .flatMap((id) => {
       const ofRun = polls.filter((poll) => poll.id === `v1_${id}`);
