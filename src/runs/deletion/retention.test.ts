@@ -1,7 +1,7 @@
 /** Which runs the sweep deletes and what goes with them, on both databases. */
 
 import { expect, test } from "vitest";
-import { sql } from "kysely";
+import { CompiledQuery } from "kysely";
 import { onPostgres } from "../../../test/support/databases.ts";
 import { insertAttempt, insertRun, openDatabase } from "../../../test/support/store-rows.ts";
 import { systemClock } from "../../platform/clock.ts";
@@ -11,7 +11,7 @@ import { createLog } from "../../platform/log.ts";
 import { appendEvents } from "../event-store.ts";
 import { finishRun } from "../run-store.ts";
 import { NO_COST } from "../../costs/actual.ts";
-import { deleteRun, TABLES_OF_A_RUN } from "./deletion-store.ts";
+import { deleteRun, runsEndedBefore, TABLES_OF_A_RUN } from "./deletion-store.ts";
 import { deleteExpiredRuns } from "./retention.ts";
 
 const DAY_MS = 86_400_000;
@@ -170,13 +170,25 @@ test.runIf(onPostgres)("of several processes one deletes expired runs at a time 
 // On SQLite alone: PostgreSQL reads a table this small without any index.
 test.skipIf(onPostgres)("neither finding nor deleting an expired run reads the others (P7)", async () => {
   const db = await openDatabase();
-  const planOf = async (statement: string): Promise<string> =>
-    (await sql<{ detail: string }>`explain query plan ${sql.raw(statement)}`.execute(db)).rows
+  const planOf = async (statement: string, parameters: readonly unknown[] = []): Promise<string> =>
+    (
+      await db.executeQuery<{ detail: string }>(CompiledQuery.raw(`explain query plan ${statement}`, [...parameters]))
+    ).rows
       .map(({ detail }) => detail)
       .join("\n");
-  expect(
-    await planOf("select task_id from research_tasks where completed_at < 5 order by completed_at limit 20"),
-  ).toContain("research_tasks_by_completed_at");
+  const asked: CompiledQuery[] = [];
+  const overheard = db.withPlugin({
+    transformQuery: ({ node, queryId }) => {
+      asked.push(db.getExecutor().compileQuery(node, queryId));
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  await runsEndedBefore(overheard, { before: 5, now: NOW, limit: 20 });
+  const found = asked[0];
+  expect(await planOf(found?.sql ?? "", found?.parameters)).toContain(
+    "research_tasks_by_completed_at (completed_at<?)",
+  );
   // As the foreign key looks for those that went on from a deleted run.
   expect(await planOf("select rowid from research_tasks where parent_task_id = 'x'")).toContain(
     "research_tasks_by_parent_task_id",
