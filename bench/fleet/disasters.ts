@@ -18,6 +18,8 @@ const MAX_RUNS = 4_000;
 const SLACK_MS = 3_000;
 /** A poll that is answered is over by then; one that is not belongs to the worker that is gone. */
 const OVER_MS = 2_500;
+/** The database may carry out a fetch that the worker sent just before. */
+const FETCH_MS = 500;
 const WATCH_MS = 35_000;
 const STALE_MS = 5_000;
 
@@ -59,7 +61,7 @@ async function watch(fleet: Fleet, name: string, strike: () => void): Promise<Ch
   strike();
   const at = Date.now();
   await sleep(OVER_MS);
-  const orphaned = new Set(await runsInFlightSince(fleet.reader, at));
+  const orphaned = new Set(await runsInFlightSince(fleet.reader, at + FETCH_MS));
   await sleep(WATCH_MS - OVER_MS);
   const polls = [...before, ...(await fleet.google.takePolls())];
   const { late, worstMs } = lateAfter(polls, { from: at, to: at + WATCH_MS }, 1.1 * INTERVAL_MS + SLACK_MS);
