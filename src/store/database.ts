@@ -48,7 +48,7 @@ export interface Tables {
     usage_final: Flag;
     error_code: string | null;
     error_message: string | null;
-    /** Which key and address it has to be polled with; null until Google has answered its start. */
+    /** Which key it has to be polled with; null until Google has answered its start. */
     poll_key: string | null;
     /** Of Google, which cannot be acted on at once; null while it answers as it should. */
     odd_answer: string | null;
