@@ -27,7 +27,7 @@ describe("three servers on one database", () => {
     expect(starts).toHaveLength(6);
     for (const { id } of starts) {
       const looksAt = () => scene.gemini.ledger.trafficOf(id).looks;
-      await vi.waitFor(() => expect(looksAt().length).toBeGreaterThanOrEqual(5), 20_000);
+      await waitFor(() => expect(looksAt().length).toBeGreaterThanOrEqual(5));
       const looks = looksAt();
       const since = Date.now() - (looks[0] ?? 0);
       expect(looks.length).toBeLessThanOrEqual(2 + since / SHORTEST_MS);

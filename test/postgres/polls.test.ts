@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { AppError } from "../../src/errors.ts";
 import type { Look } from "../../src/gemini/agent.ts";
 import { reopen } from "../../src/runs/follow-store.ts";
@@ -15,6 +15,7 @@ import { KEY, openFleet } from "../support/fleet-stage.ts";
 import { FINISHED, WORKING } from "../support/research-deps.ts";
 import { insertAttempt, insertRun, rowOf } from "../support/store-rows.ts";
 import { INTENT } from "../support/stored-start.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const SOON = { timeout: 30_000, interval: 100 };
 const ABORTED: Look = { kind: "unreachable", error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "aborted" }) };
@@ -85,7 +86,7 @@ describe("workers", () => {
     const options = { look, intervalMs: 2_000 };
     await fleet.worker(options);
     await fleet.worker(options);
-    await vi.waitFor(() => expect(polls.length).toBeGreaterThanOrEqual(80), SOON);
+    await waitFor(() => expect(polls.length).toBeGreaterThanOrEqual(80), SOON);
     expect(await fleet.scheduled()).toEqual(ids.toSorted());
     const gaps = [...Map.groupBy(polls, ({ id }) => id).values()].flatMap((ofRun) =>
       ofRun.slice(1).map(({ at }, n) => at - (ofRun[n]?.at ?? 0)),
@@ -97,7 +98,7 @@ describe("workers", () => {
     const fleet = await openFleet();
     const [taskId = ""] = await fleet.insertRuns(1);
     await fleet.worker({ look: async () => ({ kind: "found", interaction: FINISHED }) });
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect(await rowOf(fleet.db, taskId)).toMatchObject({ status: "completed", next_poll_at: null });
       expect(await fleet.scheduled()).toEqual([]);
     }, SOON);
@@ -112,10 +113,10 @@ describe("workers", () => {
       return { kind: "found", interaction: { ...WORKING, usage: undefined, thoughts: ["Reading"] } };
     };
     await fleet.worker({ look });
-    await vi.waitFor(() => expect(polls).toBeGreaterThan(2), SOON);
+    await waitFor(() => expect(polls).toBeGreaterThan(2), SOON);
     const [before] = await ask<{ ctid: string }>(fleet.url, `select ctid::text from research_tasks`);
     const seen = polls;
-    await vi.waitFor(() => expect(polls).toBeGreaterThan(seen + 3), SOON);
+    await waitFor(() => expect(polls).toBeGreaterThan(seen + 3), SOON);
     expect(await ask(fleet.url, `select ctid::text from research_tasks`)).toEqual([before]);
     expect(await rowOf(fleet.db, taskId)).toMatchObject({ current_action: "Reading", lease_epoch: 1 });
   });
@@ -132,7 +133,7 @@ describe("workers", () => {
       return { kind: "found", interaction: FINISHED };
     };
     await fleet.worker({ look });
-    await vi.waitFor(async () => expect(await rowOf(fleet.db, slow)).toMatchObject({ status: "completed" }), SOON);
+    await waitFor(async () => expect(await rowOf(fleet.db, slow)).toMatchObject({ status: "completed" }), SOON);
     for (const id of others) expect(polls.get(`v1_${id}`)).toBeGreaterThan(3);
   });
 
@@ -150,7 +151,7 @@ describe("workers", () => {
         return hanging(id, signal);
       },
     });
-    await vi.waitFor(() => expect(asked).toBeGreaterThan(0), SOON);
+    await waitFor(() => expect(asked).toBeGreaterThan(0), SOON);
     await first.leave();
     expect(await fleet.scheduled()).toEqual(ids.toSorted());
     const polled = new Set<string>();
@@ -160,7 +161,7 @@ describe("workers", () => {
         return working();
       },
     });
-    await vi.waitFor(() => expect(polled.size).toBe(3), { timeout: 5_000, interval: 50 });
+    await waitFor(() => expect(polled.size).toBe(3), { timeout: 5_000, interval: 50 });
   });
 });
 
@@ -176,7 +177,7 @@ test("a small owner is polled in time beside a large one, and the rate of all wo
   };
   await Promise.all([1, 2].map(() => fleet.worker({ look, intervalMs, maxRps })));
   const until = Date.now() + 30_000;
-  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(until), { timeout: 40_000, interval: 500 });
+  await waitFor(() => expect(Date.now()).toBeGreaterThan(until), { timeout: 40_000, interval: 500 });
   const times = polls.map(({ at }) => at);
   expect(busiestRate(times)).toBeLessThanOrEqual(maxRps * 1.1);
   expect(times.length).toBeGreaterThan(30 * maxRps * 0.4);
@@ -199,7 +200,7 @@ test("runs that Google does not know any more end after three patient answers, w
     return { kind: "missing" };
   };
   await fleet.worker({ look, maxRps: 10 });
-  await vi.waitFor(
+  await waitFor(
     async () => {
       for (const id of ids) expect(await rowOf(fleet.db, id)).toMatchObject({ status: "failed", next_poll_at: null });
     },
@@ -242,7 +243,7 @@ test("a start that its process did not finish is found by its own check, and one
   };
   // After the scan that every worker makes when it starts.
   await worker();
-  await vi.waitFor(
+  await waitFor(
     async () => expect(await ask(url, "select 1 from processes where poll_key is not null")).toHaveLength(1),
     SOON,
   );
@@ -262,8 +263,8 @@ test("a start that its process did not finish is found by its own check, and one
     .execute();
   await db.updateTable("research_tasks").set({ lease_until: 1 }).where("task_id", "=", lost).execute();
   await ask(url, "update gemini_search_jobs.job set start_after = now() where name = 'check-start'");
-  await vi.waitFor(async () => expect(await rowOf(db, lost)).toMatchObject({ status: "start_unknown" }), SOON);
-  await vi.waitFor(async () => {
+  await waitFor(async () => expect(await rowOf(db, lost)).toMatchObject({ status: "start_unknown" }), SOON);
+  await waitFor(async () => {
     const left = await ask<{ id: string; later: boolean }>(
       url,
       "select data->>'taskId' as id, start_after > now() as later from gemini_search_jobs.job where name = 'check-start' and state = 'created'",
@@ -287,7 +288,7 @@ describe("a run of another key", () => {
       };
     await fleet.worker({ look: look("k") });
     await fleet.worker({ look: look("another"), key: "another" });
-    await vi.waitFor(() => expect(polls["k"]?.length).toBeGreaterThan(6), SOON);
+    await waitFor(() => expect(polls["k"]?.length).toBeGreaterThan(6), SOON);
     expect(new Set(polls["k"])).toEqual(new Set([`v1_${ours}`]));
     expect(polls["another"]).toEqual([`v1_${theirs}`]);
   });
@@ -301,7 +302,7 @@ describe("a run of another key", () => {
     }
     await fleet.db.updateTable("research_tasks").set({ deadline_at: 5 }).where("task_id", "=", late).execute();
     await fleet.worker();
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect(await rowOf(fleet.db, waiting)).toMatchObject({
         status: "running_async",
         current_action: expect.stringMatching(/^Waiting: /),

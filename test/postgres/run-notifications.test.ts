@@ -1,7 +1,7 @@
 /** Notifications about changed runs on a real PostgreSQL: what is sent, lost connections, poolers that forward nothing. */
 
 import { Client } from "pg";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createRunNotifications } from "../../src/store/run-notifications.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -9,6 +9,7 @@ import { createLog } from "../../src/platform/log.ts";
 import { ask, sharedFor } from "../support/databases.ts";
 import { insertRun } from "../support/store-rows.ts";
 import { type RunChanges, watchRuns } from "../../src/runs/watch.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
 const SOON = { timeout: 10_000, interval: 20 };
@@ -23,7 +24,7 @@ async function open(): Promise<Store & { url: string }> {
 async function subscribed({ notifications }: Store, owner = "ann"): Promise<(string | undefined)[]> {
   const received: (string | undefined)[] = [];
   onTestFinished(notifications?.subscribe(owner, (taskId) => received.push(taskId)) ?? (() => {}));
-  await vi.waitFor(() => expect(notifications?.isLive()).toBe(true), SOON);
+  await waitFor(() => expect(notifications?.isLive()).toBe(true), SOON);
   return received.splice(0) && received;
 }
 
@@ -48,7 +49,7 @@ test("only what readers see is sent, once per run and transaction, to listeners 
   await ask(url, "update research_tasks set progress = 7");
   await ask(url, "begin; update research_tasks set progress = 8; update research_tasks set status = 'failed'; commit");
   await markSent(url);
-  await vi.waitFor(() => expect(received).toContain("mark"), SOON);
+  await waitFor(() => expect(received).toContain("mark"), SOON);
   expect(received).toEqual(["own", "own", "mark"]);
 });
 
@@ -61,7 +62,7 @@ test("a notification names no user and no question (P7)", async () => {
   client.on("notification", ({ payload }) => payloads.push(payload));
   await client.query("listen gemini_search_runs");
   await insertRun(store.db, { task_id: "t-1", owner: "ann@example.org", query: "secret" });
-  await vi.waitFor(() => expect(payloads).toHaveLength(1), SOON);
+  await waitFor(() => expect(payloads).toHaveLength(1), SOON);
   expect(payloads[0]).toMatch(/^[\da-f]{16} t-1$/);
 });
 
@@ -69,10 +70,10 @@ test("one connection listens for all subscribers, and none without any (P7)", as
   const store = await open();
   expect(await listeners(store.url)).toBe(0);
   const stops = ["ann", "bob", "ann"].map((owner) => store.notifications?.subscribe(owner, () => {}));
-  await vi.waitFor(() => expect(store.notifications?.isLive()).toBe(true), SOON);
+  await waitFor(() => expect(store.notifications?.isLive()).toBe(true), SOON);
   expect(await listeners(store.url)).toBe(1);
   for (const stop of stops) stop?.();
-  await vi.waitFor(async () => expect(await listeners(store.url)).toBe(0), SOON);
+  await waitFor(async () => expect(await listeners(store.url)).toBe(0), SOON);
 });
 
 test("a lost connection is opened again, and what was missed meanwhile is read (P7)", async () => {
@@ -86,12 +87,12 @@ test("a lost connection is opened again, and what was missed meanwhile is read (
     "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'",
   );
   await insertRun(store.db, { task_id: "missed", owner: "ann", created_at: Date.now(), updated_at: Date.now() });
-  await vi.waitFor(() => expect(changes.flatMap(({ written }) => written)).toEqual(["missed"]), SOON);
-  await vi.waitFor(() => expect(store.notifications?.isLive()).toBe(true), SOON);
+  await waitFor(() => expect(changes.flatMap(({ written }) => written)).toEqual(["missed"]), SOON);
+  await waitFor(() => expect(store.notifications?.isLive()).toBe(true), SOON);
   // Told that some may be lost, at the loss and at the return.
   expect(received.filter((taskId) => taskId === undefined).length).toBeGreaterThanOrEqual(2);
   await markSent(store.url);
-  await vi.waitFor(() => expect(received).toContain("mark"), SOON);
+  await waitFor(() => expect(received).toContain("mark"), SOON);
 });
 
 test("notifications that do not come back are not relied on (P7)", async () => {
@@ -104,10 +105,10 @@ test("notifications that do not come back are not relied on (P7)", async () => {
   });
   onTestFinished(() => dropped.close());
   dropped.subscribe("ann", () => {});
-  await vi.waitFor(() => expect(sent).toBe(1), SOON);
+  await waitFor(() => expect(sent).toBe(1), SOON);
   expect(dropped.isLive()).toBe(false);
   // A pooler forwards nothing: the connection is given up, and tried again later.
-  await vi.waitFor(() => expect(sent).toBe(2), { timeout: 20_000, interval: 100 });
+  await waitFor(() => expect(sent).toBe(2), { timeout: 20_000, interval: 100 });
 });
 
 test("an update of a run's progress touches no index (P7)", async () => {
@@ -125,7 +126,7 @@ test("an update of a run's progress touches no index (P7)", async () => {
     );
   }
   const counts = "n_tup_upd as updated, n_tup_hot_upd as hot";
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const [row] = await ask<{ updated: number; hot: number }>(
       url,
       `select ${counts} from pg_stat_user_tables where relname = 'research_tasks'`,

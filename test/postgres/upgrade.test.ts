@@ -3,7 +3,7 @@
 import { Kysely, PostgresDialect } from "kysely";
 import { getConstructionPlans, getRollbackPlans, PgBoss } from "pg-boss";
 import { Client, Pool } from "pg";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { openDistributedQueue } from "../../src/queue/distributed.ts";
@@ -12,6 +12,7 @@ import { migrate } from "../../src/store/migrate.ts";
 import { pollKeyOf } from "../../src/store/poll-key.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
 import { ask, emptyDatabase } from "../support/databases.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const BEFORE_POLLS = "0015-joins";
 const SCHEMA = "gemini_search_jobs";
@@ -67,7 +68,7 @@ test("a database is not migrated to jobs per poll while a process of an earlier 
   });
   expect(await schema()).toEqual([{ name: BEFORE_POLLS }]);
   await older.end();
-  await vi.waitFor(() => open(url), { timeout: 10_000, interval: 200 });
+  await waitFor(() => open(url), { timeout: 10_000, interval: 200 });
   expect(await schema()).not.toEqual([{ name: BEFORE_POLLS }]);
 });
 
@@ -115,7 +116,7 @@ test("the engine's own migrations run to their end, those in the background too 
     `delete from ${SCHEMA}.bam where status = 'pending'
       and id not in (select id from ${SCHEMA}.bam where status = 'pending' limit 1)`,
   );
-  await vi.waitFor(
+  await waitFor(
     async () => {
       const states = await ask<{ status: string; several: boolean }>(
         url,
