@@ -53,11 +53,15 @@ const REPAIR = "repair";
 const FAILED = "poll-failed";
 /** Fetches, supervision and schedules need one connection each; polls themselves use ours. */
 const CONNECTIONS = 4;
+/** Longer than the driver's ten seconds: to open a connection costs the database as much as ten fetches. */
+const IDLE_CONNECTION_MS = 10 * 60_000;
 /** A process that dies or sleeps loses its polls in flight after so long. */
 const EXPIRE_SECONDS = 15;
 /** Three requests and two pauses, or one request that Google does not answer. */
 const PATIENT_EXPIRE_SECONDS = 90;
 const SUPERVISE_SECONDS = 5;
+/** Checks of starts and the repair are not urgent; each fetch costs the database something. */
+const UPKEEP_SECONDS = 15;
 /** Patient polls are in the same queue, so that a run never has two, below every other priority. */
 const PATIENT_PRIORITY = -1_000;
 const URGENT_PRIORITY = 100;
@@ -78,16 +82,22 @@ export const isPollQueue = (name: string): boolean => name.startsWith("poll-") &
 export async function openDistributedQueue(options: DistributedOptions): Promise<DistributedQueue> {
   const { PgBoss: Boss, fromKysely } = await importEngine();
   const { url, key: ownKey, follows, log } = options;
-  const boss = new Boss({
+  const pool = {
     connectionString: url,
     application_name: "gemini-search-mcp jobs",
     max: CONNECTIONS,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
+  };
+  const boss = new Boss({
+    ...pool,
     schema: SCHEMA,
     supervise: follows,
     schedule: follows,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
     maintenanceIntervalSeconds: 300,
+    // Its warnings are not shown to anybody; to look for them costs a quiet database a tenth of its time.
+    monitorVacuum: false,
     // One step of a migration in the background at a time.
     bamIntervalSeconds: 10,
   });
@@ -141,20 +151,22 @@ async function workOnPolls(boss: PgBoss, name: string, worker: PollWorker): Prom
     return due.map(({ taskId, job }) => ({ id: job.id, status: done.has(taskId) ? COMPLETED : RETRY }));
   };
   const common = { perJobResults: true, burstWhenBatchFull: true } as const;
-  const quick = { ...common, batchSize: worker.batchSize, localConcurrency: 2, pollingIntervalSeconds: 0.5 };
-  const id = await boss.work(name, { ...quick, minPriority: PATIENT_PRIORITY + 1 }, handle("quick"));
-  const patient = { ...common, batchSize: worker.patientBatchSize, pollingIntervalSeconds: 2 };
+  const quick = { ...common, batchSize: worker.batchSize, minPriority: PATIENT_PRIORITY + 1 };
+  const id = await boss.work(name, { ...quick, pollingIntervalSeconds: 0.75 }, handle("quick"));
+  // Fetches on while the first one waits for Google. At rest it is the fetches that cost: it makes fewer.
+  await boss.work(name, { ...quick, pollingIntervalSeconds: 5 }, handle("quick"));
+  const patient = { ...common, batchSize: worker.patientBatchSize, pollingIntervalSeconds: 3 };
   await boss.work(name, { ...patient, maxPriority: PATIENT_PRIORITY }, handle("patient"));
   return () => boss.notifyWorker(id);
 }
 
 async function workOnUpkeep(boss: PgBoss, worker: PollWorker): Promise<void> {
-  await boss.work(STARTS, { pollingIntervalSeconds: 5 }, async ([job]) => {
+  await boss.work(STARTS, { pollingIntervalSeconds: UPKEEP_SECONDS }, async ([job]) => {
     const { taskId } = jobData.parse(job?.data);
     const afterMs = await worker.checkStart(taskId);
     if (afterMs !== undefined) await boss.insert(STARTS, [checkOf({ taskId, afterMs })]);
   });
-  await boss.work(REPAIR, { pollingIntervalSeconds: 5 }, () => worker.repair());
+  await boss.work(REPAIR, { pollingIntervalSeconds: UPKEEP_SECONDS }, () => worker.repair());
   await boss.schedule(REPAIR, "* * * * *");
 }
 

@@ -33,6 +33,8 @@ const MAX_PATIENT_BATCH = 32;
 const BATCH_MS = 60;
 /** A batch without permits occupies its place for so long: the engine fetches after a full one at once. */
 const WITHOUT_PERMITS_MS = 500;
+/** Of the allowed rate: polls that a busy machine delays meet those that come in time. */
+const PERMITTED = 0.94;
 /** The owners and their runs are counted so often. */
 const COUNT_MS = 3_000;
 const MAX_WITHOUT_KEY = 500;
@@ -51,11 +53,12 @@ export interface FleetPollerOptions extends PollerOptions {
 }
 
 export function createFleetPoller(options: FleetPollerOptions): Poller {
-  const { deps, queue, maxRps, deliver } = options;
+  const { deps, queue, deliver } = options;
+  const maxRps = options.maxRps * PERMITTED;
   const { db, clock, leaving } = deps;
   const key = pollKeyOf(deps.agent.fingerprint);
   const rate = { name: rateOf(db, key), perSecond: maxRps };
-  const owners = createOwners(options, key);
+  const owners = createOwners({ ...options, maxRps }, key);
   const heartbeat = createHeartbeat(deps);
   let inFlight = 0;
 
@@ -83,13 +86,13 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
     const turns = followed.length * requests;
     const permits = turns === 0 ? { fromMs: 0 } : await reserveTurns(db, rate, { turns, withinMs: MAX_AHEAD_MS });
     if ("waitMs" in permits) await clock.sleep(WITHOUT_PERMITS_MS, leaving).catch(() => undefined);
-    const places = new Map(followed.map((run, n) => [run, (n * requests * 1_000) / maxRps]));
+    const turnOf = new Map(followed.map((run, n) => [run, (n * requests * 1_000) / maxRps]));
     return Promise.all(
       due.map(async (poll): Promise<Polled> => {
         const run = runs.get(poll.taskId);
         if (run === undefined) return { poll };
         if (run === "damaged") return { poll, outcome: { next: { afterMs: SET_ASIDE_MS } } };
-        const place = places.get(run) ?? 0;
+        const place = turnOf.get(run) ?? 0;
         // In the order of the batch, in which owners with few runs come first.
         if ("waitMs" in permits) {
           const afterMs = permits.waitMs - MAX_AHEAD_MS / 2 + place;
