@@ -8,7 +8,7 @@ const PERIOD_US = 20_000;
 const ROOT = "/sys/fs/cgroup";
 
 export interface CpuQuota {
-  /** After the process has ended. */
+  /** The process goes on without a limit, if it still runs. */
   remove(): void;
 }
 
@@ -29,5 +29,10 @@ export function limitCpu(pid: number, cores: number): CpuQuota | undefined {
   } catch {
     return undefined;
   }
-  return { remove: () => rmdirSync(group) };
+  return {
+    remove: () => {
+      if (existsSync(`/proc/${pid}`)) writeFileSync(join(group, "..", "cgroup.procs"), String(pid));
+      rmdirSync(group);
+    },
+  };
 }

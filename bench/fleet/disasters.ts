@@ -26,7 +26,8 @@ const STALE_MS = 5_000;
 export const measureDisasters = (world: World, { runs }: FleetOptions): Promise<Check[]> =>
   world.withFleet(Math.min(runs, MAX_RUNS), async (fleet) => {
     // Every answer is newer than the last: whatever goes back was written by a poll that had been taken over.
-    fleet.google.behave({ ...NORMAL, changedShare: 1 });
+    // They take a second, so that whoever is struck has polls in flight.
+    fleet.google.behave({ ...NORMAL, changedShare: 1, latencyMs: 1_000 });
     await fleet.reader.query(NOTE_STALE);
     await fleet.addWorkers(COUNT, WORKERS);
     // The first polls of all come at once; a few intervals with jitter draw them apart.

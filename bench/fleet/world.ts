@@ -19,6 +19,7 @@ export interface Worker {
   pid: number;
   /** To this many cores; false where that is not possible. */
   limit(cores: number): boolean;
+  unlimit(): void;
   signal(name: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void;
   stop(): Promise<void>;
   /** Peak resident memory. */
@@ -140,6 +141,10 @@ async function startWorker(env: Record<string, string>): Promise<Worker> {
     limit: (cores) => {
       quota ??= limitCpu(pid, cores);
       return quota !== undefined;
+    },
+    unlimit: () => {
+      quota?.remove();
+      quota = undefined;
     },
     signal: (name) => void child.kill(name),
     peakMb: () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024,
