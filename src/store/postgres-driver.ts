@@ -101,7 +101,7 @@ const IS_SERVERS = /^(?:\d|F0|HV|P0|XX)[0-9A-Z]{3,4}$/;
 const PASSING = /^(?:08|57|53)/;
 
 /** The server's messages name tables, users and values; ours say what to do. */
-function databaseError(error: unknown): AppError {
+export function databaseError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = codeOf(error);
   const of = (message: string, suggestion: string, retryable = false): AppError =>

@@ -86,13 +86,14 @@ async function connector(url: string, log: PostgresOptions["log"]): Promise<Conn
   };
 }
 
-const connectionConfig = (url: string): ClientConfig => ({
-  connectionString: url,
-  application_name: APPLICATION,
-  connectionTimeoutMillis: 10_000,
-  keepAlive: true,
-  keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
-});
+export const connectionConfig = (url: string) =>
+  ({
+    connectionString: url,
+    application_name: APPLICATION,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+  }) satisfies ClientConfig;
 
 /** int8 and numeric, which the driver would give as text: all of ours are times, counts and sums far below 2^53. */
 const NUMBERS = new Set([20, 1_700]);
@@ -148,10 +149,26 @@ async function bringUpToDate(db: Database, log: PostgresOptions["log"]) {
   // No copy is made before, as of a file: pg_dump is the operator's.
   if (state === "older" || state === "empty") {
     if (await isBesideOlder(db)) throw besideOlder();
-    await migrate(db);
+    await migrateInTurn(db);
   }
   return state;
 }
+
+/**
+ * One process at a time: Kysely reads the columns of all tables before it takes a lock of its own, and PostgreSQL
+ * refuses that while another process drops one.
+ */
+const migrateInTurn = (db: Database): Promise<void> =>
+  db.connection().execute(async (connection) => {
+    const lock = sql`hashtextextended(${`${APPLICATION}:migrate`}, 0)`;
+    await sql`select pg_advisory_lock(${lock})`.execute(connection);
+    try {
+      const state = await schemaState(connection);
+      if (state === "older" || state === "empty") await migrate(connection);
+    } finally {
+      await sql`select pg_advisory_unlock(${lock})`.execute(connection);
+    }
+  });
 
 /** As long as the schema is an older one, only processes of older versions have connections of this name. */
 async function isBesideOlder(db: Database): Promise<boolean> {

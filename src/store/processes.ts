@@ -29,8 +29,8 @@ export async function registerProcess(
 export const forgetProcess = (db: Database, processId: string): Promise<void> => forgetProcesses(db, [processId]);
 
 export interface Heartbeat {
-  /** That it polls with; undefined when it stops. */
-  key: string | undefined;
+  /** That it polls with. */
+  key: string;
   /** Its polls of the last minutes, as JSON. */
   polls?: string;
   now: number;
@@ -41,7 +41,7 @@ export async function recordHeartbeat(db: Database, processId: string, { key, po
   const seen_at = await nowOf(db, now);
   await db
     .updateTable("processes")
-    .set({ poll_key: key ?? null, polls_json: polls ?? null, seen_at })
+    .set({ poll_key: key, polls_json: polls ?? null, seen_at })
     .where("process_id", "=", processId)
     .execute();
 }

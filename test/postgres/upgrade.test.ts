@@ -78,7 +78,7 @@ test("processes of this version that start at once migrate an older database onc
   expect(stores.every(({ durable }) => durable)).toBe(true);
 });
 
-test("a followed run of an earlier version has its key, no lease, and no job of the former queue (P5)", async () => {
+test("a run of an earlier version has its key, no lease, and no job of the former queue (P5)", async () => {
   const url = await olderDatabase();
   const { db } = await open(url);
   await openQueue(url);
@@ -87,9 +87,11 @@ test("a followed run of an earlier version has its key, no lease, and no job of 
     .select(["task_id", "poll_key", "lease_until"])
     .orderBy("task_id")
     .execute();
+  const poll_key = pollKeyOf({ key: "k", baseUrl: "" });
   expect(rows).toEqual([
-    { task_id: "ended", poll_key: null, lease_until: null },
-    { task_id: "followed", poll_key: pollKeyOf({ key: "k", baseUrl: "" }), lease_until: null },
+    // It may be reopened.
+    { task_id: "ended", poll_key, lease_until: null },
+    { task_id: "followed", poll_key, lease_until: null },
   ]);
   expect(await ask(url, `select name from ${SCHEMA}.queue where name = 'runs'`)).toEqual([]);
   const columns = await ask(

@@ -17,9 +17,9 @@ export function createHeartbeat({ db, agent, processId, clock, pollCounts }: Hea
     return recordHeartbeat(db, processId, { key, polls: JSON.stringify(pollCounts.lastMinutes()), now: beatAt });
   };
   return {
-    start: (): Promise<void> => {
+    start: async (): Promise<void> => {
+      await record();
       isStarted = true;
-      return record();
     },
     /** Called more often than it writes; not before the start. */
     beat: async (): Promise<void> => {

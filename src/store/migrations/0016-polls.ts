@@ -31,16 +31,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`update research_tasks set lease_until = null where next_poll_at is not null`.execute(db);
 }
 
+/** Also of those that have ended: they may be reopened. */
 async function fillPollKeys(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ key_fingerprint: string | null; base_url: string | null }>`
     select distinct attempt.key_fingerprint, attempt.base_url
-    from research_attempts as attempt join research_tasks as run on run.interaction_id = attempt.interaction_id
-    where run.next_poll_at is not null`.execute(db);
+    from research_attempts as attempt join research_tasks as run on run.interaction_id = attempt.interaction_id`.execute(
+    db,
+  );
   for (const { key_fingerprint, base_url } of rows) {
     const key = pollKeyOf({ key: key_fingerprint ?? undefined, baseUrl: base_url ?? "" });
     await sql`
       update research_tasks set poll_key = ${key}
-      where next_poll_at is not null and interaction_id in (
+      where interaction_id in (
         select interaction_id from research_attempts
         where coalesce(key_fingerprint, '') = ${key_fingerprint ?? ""} and coalesce(base_url, '') = ${base_url ?? ""}
       )`.execute(db);
