@@ -162,7 +162,7 @@ export const SETTINGS = {
   GEMINI_SEARCH_DATABASE_CONNECTIONS: setting({
     schema: wholeNumber(2, 100),
     default: 8,
-    about: "Most connections to PostgreSQL of one process.",
+    about: "Most connections to PostgreSQL of one process, beside 4 of the job engine and 1 that listens for changes.",
   }),
   GOOGLE_GEMINI_BASE_URL: setting<string | undefined>({
     schema: url,

@@ -5,6 +5,8 @@ import { z } from "zod";
 import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
+import { connectionConfig } from "../store/postgres.ts";
+import { databaseError } from "../store/postgres-driver.ts";
 import type { NextPoll, PollQueue } from "./queue.ts";
 
 /** A poll that is this process's to make. */
@@ -51,7 +53,7 @@ const FORMER_QUEUE = "runs";
 const STARTS = "check-start";
 const REPAIR = "repair";
 const FAILED = "poll-failed";
-/** Fetches, supervision and schedules need one connection each; polls themselves use ours. */
+/** For fetches, supervision and schedules, which are short; polls themselves use ours. */
 const CONNECTIONS = 4;
 /** Longer than the driver's ten seconds: to open a connection costs the database as much as ten fetches. */
 const IDLE_CONNECTION_MS = 10 * 60_000;
@@ -62,10 +64,13 @@ const PATIENT_EXPIRE_SECONDS = 90;
 const SUPERVISE_SECONDS = 5;
 /** Checks of starts and the repair are not urgent; each fetch costs the database something. */
 const UPKEEP_SECONDS = 15;
+const STARTS_AT_ONCE = 100;
+const WARN_AGAIN_MS = 60_000;
 /** Patient polls are in the same queue, so that a run never has two, below every other priority. */
 const PATIENT_PRIORITY = -1_000;
 const URGENT_PRIORITY = 100;
 const CHUNK = 1_000;
+const QUERY_MS = 60_000;
 const STOP_MS = 2_000;
 const NO_JOB = "00000000-0000-0000-0000-000000000000";
 
@@ -81,10 +86,13 @@ export const isPollQueue = (name: string): boolean => name.startsWith("poll-") &
 
 export async function openDistributedQueue(options: DistributedOptions): Promise<DistributedQueue> {
   const { PgBoss: Boss, fromKysely } = await importEngine();
-  const { url, key: ownKey, follows, log } = options;
+  const { url, key: ownKey, follows } = options;
+  const warn = warnOnceAMinute(options.log);
   const pool = {
-    connectionString: url,
+    ...connectionConfig(url),
     application_name: "gemini-search-mcp jobs",
+    // A network that swallows an answer would stop its polls for good otherwise.
+    query_timeout: QUERY_MS,
     max: CONNECTIONS,
     idleTimeoutMillis: IDLE_CONNECTION_MS,
   };
@@ -102,11 +110,11 @@ export async function openDistributedQueue(options: DistributedOptions): Promise
     bamIntervalSeconds: 10,
   });
   // Without a listener it would end the process.
-  boss.on("error", (error) => log.debug(`The job engine had a fault and tries again: ${error.message}`));
+  boss.on("error", (error) => warn("The job engine", error));
   const close = (): Promise<void> => boss.stop({ graceful: true, timeout: STOP_MS });
   const queues = await prepareQueues(boss, ownKey).catch(async (error: unknown) => {
     await close().catch(() => undefined);
-    throw error;
+    throw databaseError(error);
   });
   let wake = (): void => {};
   return {
@@ -124,7 +132,9 @@ export async function openDistributedQueue(options: DistributedOptions): Promise
     },
     pollNow: async ({ taskId, key }) => {
       const urgent = { singletonKey: taskId, startAfter: 0, priority: URGENT_PRIORITY };
-      const { updated } = await boss.update(await queues.ensure(key ?? ownKey), undefined, urgent);
+      const { updated } = await boss
+        .update(await queues.ensure(key ?? ownKey), undefined, urgent)
+        .catch((error: unknown) => Promise.reject(databaseError(error)));
       wake();
       return updated > 0;
     },
@@ -135,8 +145,11 @@ export async function openDistributedQueue(options: DistributedOptions): Promise
       return new Set(due.filter(({ job }) => ids.has(job.id)).map(({ taskId }) => taskId));
     },
     work: async (worker) => {
-      wake = await workOnPolls(boss, await queues.ensure(worker.key), worker);
-      await workOnUpkeep(boss, worker);
+      const name = await queues.ensure(worker.key);
+      // First what needs the database: when it fails, nothing has been registered yet, and all of it is tried again.
+      await boss.schedule(REPAIR, "* * * * *");
+      wake = await workOnPolls(boss, name, heard(worker, warn));
+      await workOnUpkeep(boss, heard(worker, warn));
     },
     close,
   };
@@ -161,13 +174,46 @@ async function workOnPolls(boss: PgBoss, name: string, worker: PollWorker): Prom
 }
 
 async function workOnUpkeep(boss: PgBoss, worker: PollWorker): Promise<void> {
-  await boss.work(STARTS, { pollingIntervalSeconds: UPKEEP_SECONDS }, async ([job]) => {
-    const { taskId } = jobData.parse(job?.data);
-    const afterMs = await worker.checkStart(taskId);
-    if (afterMs !== undefined) await boss.insert(STARTS, [checkOf({ taskId, afterMs })]);
+  const starts = { batchSize: STARTS_AT_ONCE, burstWhenBatchFull: true, pollingIntervalSeconds: UPKEEP_SECONDS };
+  await boss.work(STARTS, starts, async (jobs) => {
+    const again: JobInsert[] = [];
+    for (const { data } of jobs) {
+      const { taskId } = jobData.parse(data);
+      const afterMs = await worker.checkStart(taskId);
+      if (afterMs !== undefined) again.push(checkOf({ taskId, afterMs }));
+    }
+    if (again.length > 0) await boss.insert(STARTS, again);
   });
   await boss.work(REPAIR, { pollingIntervalSeconds: UPKEEP_SECONDS }, () => worker.repair());
-  await boss.schedule(REPAIR, "* * * * *");
+}
+
+type Warn = (who: string, error: unknown) => void;
+
+/** The engine keeps what a handler throws with the job and tells nobody. */
+const heard = (worker: PollWorker, warn: Warn): PollWorker => {
+  const tell =
+    (what: string) =>
+    (error: unknown): never => {
+      warn(what, error);
+      throw error;
+    };
+  return {
+    ...worker,
+    poll: (due, patience) => worker.poll(due, patience).catch(tell("Polling research runs")),
+    checkStart: (taskId) => worker.checkStart(taskId).catch(tell("Checking a start")),
+    repair: () => worker.repair().catch(tell("Repairing the polls of research runs")),
+  };
+};
+
+/** About each of them; a database that is away is asked several times a second. */
+function warnOnceAMinute(log: Log): Warn {
+  const warnedAt = new Map<string, number>();
+  return (who, error) => {
+    const now = performance.now();
+    if (now - (warnedAt.get(who) ?? -Infinity) < WARN_AGAIN_MS) return;
+    warnedAt.set(who, now);
+    log.warn(`${who}: ${databaseError(error).message} It is tried again.`);
+  };
 }
 
 interface FetchedJob {
@@ -187,7 +233,7 @@ const checkOf = ({ taskId, afterMs }: { taskId: string; afterMs: number }): JobI
 const jobOf = ({ taskId, afterMs = 0, priority = 0, patient = false }: NextPoll): JobInsert => ({
   singletonKey: taskId,
   data: { taskId },
-  startAfter: afterMs / 1_000,
+  startAfter: Math.round(afterMs) / 1_000,
   priority: patient ? PATIENT_PRIORITY : priority,
   ...(patient ? { expireInSeconds: PATIENT_EXPIRE_SECONDS } : {}),
 });
@@ -212,7 +258,7 @@ async function prepareQueues(boss: PgBoss, ownKey: string) {
   };
   await boss.start();
   await boss.deleteQueue(FORMER_QUEUE);
-  await create(FAILED, { deleteAfterSeconds: 24 * 3_600 });
+  await create(FAILED, { retentionSeconds: 24 * 3_600 });
   await create(STARTS, { retryLimit: 10, retryBackoff: true, expireInSeconds: 60, deleteAfterSeconds: 60 });
   await create(REPAIR, { policy: "exclusive", retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 });
   await ensure(ownKey);

@@ -29,7 +29,7 @@ export interface QueueStats {
 /** Beyond that, reading every job would be more work than making the polls. */
 const MAX_READ_JOBS = 50_000;
 
-/** Changes nothing, and needs no process that polls. */
+/** Needs no process that polls. The engine keeps the counts it makes for this: the database must take writes. */
 export async function readQueueStats(db: Database): Promise<QueueStats> {
   const { PgBoss, fromKysely } = await importEngine();
   const boss = new PgBoss({ db: fromKysely(db), schema: SCHEMA, migrate: false, supervise: false, schedule: false });

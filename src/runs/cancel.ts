@@ -55,7 +55,8 @@ async function tellGoogle({ agent, pollNow }: CancelDeps, run: Run): Promise<voi
   if (run.interactionId === undefined || agent === undefined) return;
   await agent.cancel(run.interactionId, AbortSignal.timeout(WAIT_MS));
   failpoint("during-cancel");
-  await pollNow(run.taskId);
+  // The wish is stored, and the next poll sees what became of it.
+  await pollNow(run.taskId).catch(() => undefined);
 }
 
 /** Nobody answered in time. A search whose process is gone is over; a research is cancelled without Google's word. */
