@@ -12,14 +12,13 @@ import type { FollowedRun } from "./polling/followed-run.ts";
 import { LATE_USAGE_MS, pollForUsage } from "./polling/late-usage.ts";
 import { missingSetting } from "./polling/missing-setting.ts";
 import { forgetOddAnswer, REJECTION, sameAnswerSince } from "./polling/odd-answer-store.ts";
-import { AGAIN, NEVER, type Outcome, type Patience } from "./polling/outcome.ts";
+import { AGAIN, NEVER, type Outcome, type Patience, RATE_LIMIT_MS } from "./polling/outcome.ts";
 import { changesOf } from "./polling/seen-store.ts";
 import { progressBySearches } from "./progress.ts";
 import type { ResearchDeps } from "./research.ts";
 import { savePartial } from "./result-store.ts";
 
 const WRONG_KEY_AGAIN_MS = 60_000;
-const RATE_LIMIT_MS = 30_000;
 /** A request that Google rejects for so long will not be accepted: 400 was seen to stay after minutes of 403. */
 const REJECTED_FOR_GOOD_MS = 10 * 60_000;
 /** A status of an unknown name is an end when nothing changes for so long; sooner when what only an end has is there. */
@@ -28,7 +27,7 @@ const UNKNOWN_IS_END_WITH_RESULT_MS = 2 * 60_000;
 const TOO_LONG_AGAIN_MS = 10 * 60_000;
 
 export async function pollRun(deps: ResearchDeps, run: FollowedRun, patience: Patience = "patient"): Promise<Outcome> {
-  if (run.status === "completed") return pollForUsage(deps, run);
+  if (run.status === "completed") return pollForUsage(deps, run, patience);
   const look = await ask(deps, run, patience);
   failpoint("after-look");
   if (deps.leaving.aborted && look !== "slow" && look.kind === "unreachable") return { next: { afterMs: 0 } };
@@ -52,10 +51,9 @@ export async function pollRun(deps: ResearchDeps, run: FollowedRun, patience: Pa
   }
 }
 
-/** A run whose key no process has: its deadline counts, and its user reads what it waits for. */
+/** A run whose key no process has: its user reads what it waits for. At its deadline it is asked about with this one. */
 export async function waitForKey(deps: ResearchDeps, run: FollowedRun): Promise<Outcome> {
-  const ended = await pastDeadline(deps, run);
-  if (ended !== undefined) return ended;
+  if (deps.clock.now() >= run.deadlineAt) return pollRun(deps, run);
   const needed = await missingSetting(deps, run);
   return needed === undefined ? AGAIN : note(deps, run, needed);
 }
@@ -113,9 +111,9 @@ async function unknownStatus(deps: ResearchDeps, run: FollowedRun, interaction: 
 
 /** Google does not accept the request any more. Until the deadline it is polled on: a report may come after all. */
 async function rejected(deps: ResearchDeps, run: FollowedRun): Promise<Outcome> {
-  const ended = await pastDeadline(deps, run);
-  if (ended !== undefined) return ended;
   const needed = await missingSetting(deps, run);
+  const ended = await pastDeadline(deps, run, needed === undefined ? undefined : "followed");
+  if (ended !== undefined) return ended;
   if (needed !== undefined) return waitForSetting(deps, run, needed);
   const now = deps.clock.now();
   const since = await sameAnswerSince(deps.db, { taskId: run.taskId, answer: REJECTION, now });
@@ -234,7 +232,7 @@ function measured(run: FollowedRun, { to, tokens, cost, now }: AgentFinish): voi
 async function gone(deps: ResearchDeps, run: FollowedRun, kind: "missing" | "forbidden"): Promise<Outcome> {
   const now = deps.clock.now();
   const needed = await missingSetting(deps, run);
-  if (needed !== undefined) return (await pastDeadline(deps, run)) ?? waitForSetting(deps, run, needed);
+  if (needed !== undefined) return (await pastDeadline(deps, run, "followed")) ?? waitForSetting(deps, run, needed);
   if (kind === "forbidden") return (await pastDeadline(deps, run)) ?? note(deps, run, NOTES.forbidden);
   if (run.status !== "running_async") return NEVER;
   return record(deps, run, failure(run, { code: "RESEARCH_FAILED", message: EXPIRED }, now));
@@ -253,14 +251,22 @@ const failure = (run: FollowedRun, error: { code: string; message: string }, now
   now,
 });
 
-/** I11: our own deadline counts across restarts. Google is not cancelled: its report may still be collected. */
-async function pastDeadline(deps: ResearchDeps, run: FollowedRun): Promise<Outcome | undefined> {
+/**
+ * I11: our own deadline counts across restarts. Google is not cancelled: its report may still be collected, and is as
+ * soon as there is the key for a run that stays followed.
+ */
+async function pastDeadline(
+  deps: ResearchDeps,
+  run: FollowedRun,
+  afterwards?: "followed",
+): Promise<Outcome | undefined> {
   const now = deps.clock.now();
   if (now < run.deadlineAt) return undefined;
   if (run.status !== "running_async") return NEVER;
   const hours = Math.round((run.deadlineAt - run.createdAt) / 360_000) / 10;
   const message = `The research timed out: it was not finished after ${hours} hours. resume_research looks again.`;
-  return record(deps, run, failure(run, { code: "RESEARCH_FAILED", message }, now));
+  const failed = failure(run, { code: "RESEARCH_FAILED", message }, now);
+  return record(deps, run, afterwards === undefined ? failed : { ...failed, nextPollAt: now + WRONG_KEY_AGAIN_MS });
 }
 
 const note = (deps: ResearchDeps, run: FollowedRun, currentAction: string): Outcome => ({

@@ -293,7 +293,8 @@ describe("a run of another key", () => {
     expect(polls["another"]).toEqual([`v1_${theirs}`]);
   });
 
-  test("that no process has waits with a note, and ends at its deadline (P3)", async () => {
+  /** Two runs, the second past its deadline. */
+  async function openKeyless() {
     const fleet = await openFleet();
     const [waiting = "", late = ""] = await fleet.insertRuns(2, { key: "nobody's" });
     for (const task_id of [waiting, late]) {
@@ -301,7 +302,13 @@ describe("a run of another key", () => {
       await insertAttempt(fleet.db, { ...attempt, key_fingerprint: "nobody's", base_url: "" });
     }
     await fleet.db.updateTable("research_tasks").set({ deadline_at: 5 }).where("task_id", "=", late).execute();
+    return { fleet, waiting, late };
+  }
+
+  test("that no process has waits with a note, and ends at its deadline (P3)", async () => {
+    const { fleet, waiting, late } = await openKeyless();
     await fleet.worker();
+    await fleet.repairNow();
     await waitFor(async () => {
       expect(await rowOf(fleet.db, waiting)).toMatchObject({
         status: "running_async",
@@ -309,5 +316,21 @@ describe("a run of another key", () => {
       });
       expect(await rowOf(fleet.db, late)).toMatchObject({ status: "failed", next_poll_at: null });
     }, SOON);
+  });
+
+  test("that no process has is asked about with another one before it ends (P3)", async () => {
+    const { fleet, late } = await openKeyless();
+    await fleet.worker({ look: async () => ({ kind: "found", interaction: FINISHED }) });
+    await fleet.repairNow();
+    await waitFor(async () => expect(await rowOf(fleet.db, late)).toMatchObject({ status: "completed" }), SOON);
+  });
+
+  test("that had ended at its deadline is collected as soon as a process has the key (P3)", async () => {
+    const { fleet, late } = await openKeyless();
+    await fleet.worker({ look: async () => ({ kind: "missing" }) });
+    await fleet.repairNow();
+    await waitFor(async () => expect(await rowOf(fleet.db, late)).toMatchObject({ status: "failed" }), SOON);
+    await fleet.worker({ key: "nobody's", look: async () => ({ kind: "found", interaction: FINISHED }) });
+    await waitFor(async () => expect(await rowOf(fleet.db, late)).toMatchObject({ status: "completed" }), SOON);
   });
 });

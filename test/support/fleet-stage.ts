@@ -6,7 +6,7 @@ import type { Agent, Look } from "../../src/gemini/agent.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { thisProcess } from "../../src/platform/process-identity.ts";
-import { type DistributedQueue, openDistributedQueue } from "../../src/queue/distributed.ts";
+import { type DistributedQueue, importEngine, openDistributedQueue, SCHEMA } from "../../src/queue/distributed.ts";
 import type { ResearchDeps } from "../../src/runs/research.ts";
 import { createRunner, type Runner } from "../../src/runs/runner.ts";
 import { hostHere } from "../../src/store/dialect.ts";
@@ -95,5 +95,21 @@ export async function openFleet() {
     );
     return rows.map(({ id }) => id);
   };
-  return { url, db: store.db, open, worker, insertRuns, scheduled };
+
+  /** What one worker does once a minute. */
+  const repairNow = async (): Promise<void> => {
+    const { PgBoss } = await importEngine();
+    const boss = new PgBoss({
+      connectionString: url,
+      schema: SCHEMA,
+      supervise: false,
+      schedule: false,
+      migrate: false,
+    });
+    boss.on("error", () => {});
+    await boss.start();
+    await boss.send("repair", {});
+    await boss.stop({ graceful: false });
+  };
+  return { url, db: store.db, open, worker, insertRuns, scheduled, repairNow };
 }

@@ -21,16 +21,23 @@ const NOT_SURE: Look = {
   error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "Google is slow to say whether it has this run." }),
 };
 
+export function patienceOf({ leaving }: Pick<ResearchDeps, "leaving">, patience: Patience) {
+  const limit = patience === "quick" ? AbortSignal.timeout(QUICK_MS) : undefined;
+  return {
+    signal: limit === undefined ? leaving : AbortSignal.any([leaving, limit]),
+    isTooSlow: (look: Look): boolean => limit?.aborted === true && look.kind === "unreachable",
+  };
+}
+
 /** A requested cancel is sent before the poll: it may be repeated safely. */
 export async function ask(deps: ResearchDeps, run: FollowedRun, patience: Patience): Promise<Look | "slow"> {
-  const limit = patience === "quick" ? AbortSignal.timeout(QUICK_MS) : undefined;
-  const signal = limit === undefined ? deps.leaving : AbortSignal.any([deps.leaving, limit]);
+  const { signal, isTooSlow } = patienceOf(deps, patience);
   if (run.cancelRequestedAt !== undefined && (run.status === "running_async" || run.status === "cancelled")) {
     await deps.agent.cancel(run.interactionId, signal);
   }
   const began = deps.clock.now();
   let look = await deps.agent.look(run.interactionId, signal);
-  if (limit?.aborted === true && look.kind === "unreachable") return "slow";
+  if (isTooSlow(look)) return "slow";
   for (let misses = 1; look.kind === "missing" && misses < POLLS_BEFORE_EXPIRED; misses += 1) {
     if ((await missingSetting(deps, run)) !== undefined) return look;
     if (patience === "quick") return "slow";

@@ -4,7 +4,7 @@ import type { DistributedQueue, DuePoll } from "../../queue/distributed.ts";
 import type { NextPoll } from "../../queue/queue.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import type { Database } from "../../store/database.ts";
-import { reserveTurns } from "../../store/pace.ts";
+import { type Pace, reserveTurn, reserveTurns } from "../../store/pace.ts";
 import { pollKeyOf } from "../../store/poll-key.ts";
 import { polledKeys } from "../../store/processes.ts";
 import { apart } from "../../telemetry/telemetry.ts";
@@ -31,13 +31,15 @@ const MIN_BATCH = 4;
 const MAX_PATIENT_BATCH = 32;
 /** Of the rate, in one batch: an owner with few runs waits for the batches that were reserved before its own. */
 const BATCH_MS = 60;
+/** The permits of a batch last no longer than this, or its jobs would expire before the last poll. */
+const LONGEST_BATCH_MS = 8_000;
 /** A batch without permits occupies its place for so long: the engine fetches after a full one at once. */
 const WITHOUT_PERMITS_MS = 500;
 /** Of the allowed rate: polls that a busy machine delays meet those that come in time. */
 const PERMITTED = 0.94;
 /** The owners and their runs are counted so often. */
 const COUNT_MS = 3_000;
-const MAX_WITHOUT_KEY = 500;
+const MAX_WITHOUT_KEY = 100;
 
 /** What became of one job; without an outcome its run is not followed any more. */
 interface Polled {
@@ -145,14 +147,18 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
     }
   };
 
-  const repair = async (): Promise<void> => {
+  const scheduleAll = async (): Promise<void> => {
     await owners.refresh();
     const polls = (await allFollowed(db)).map(({ taskId, key: needed, owner }) => {
       const { priority } = owners.of(owner);
       return { taskId, key: needed, priority, afterMs: Math.random() * options.pollIntervalMs };
     });
     if (polls.length > 0) await queue.schedule(db, polls);
-    await tendRunsWithoutKey(deps, key);
+  };
+
+  const repair = async (): Promise<void> => {
+    await scheduleAll();
+    await tendRunsWithoutKey(deps, key, rate);
     // Of starts without a check of their own, as those of an earlier version.
     await markUnknownStarts(deps);
   };
@@ -160,10 +166,12 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
   return {
     start: async () => {
       const checkStart = (taskId: string): Promise<number | undefined> => markUnknownStarts(deps, taskId);
-      const batchSize = Math.min(MAX_BATCH, Math.max(MIN_BATCH, Math.ceil((maxRps * BATCH_MS) / 1_000)));
+      const inBatch = Math.min(MAX_BATCH, Math.max(MIN_BATCH, Math.ceil((maxRps * BATCH_MS) / 1_000)));
+      const batchSize = Math.max(1, Math.min(inBatch, Math.floor((maxRps * LONGEST_BATCH_MS) / 1_000)));
       const patientBatchSize = Math.min(MAX_PATIENT_BATCH, Math.ceil(maxRps / 2));
       await heartbeat.start();
-      await repair();
+      // Not the rest of the repair: workers with other keys may be about to start, too.
+      await scheduleAll();
       await queue.work({ key, batchSize, patientBatchSize, poll, checkStart, repair });
     },
     pollDue: async () => {},
@@ -188,10 +196,13 @@ async function followedAgain(transaction: Database, polled: Polled[]): Promise<N
 }
 
 /** Their key is set in no process: nothing polls them, but their deadline counts. */
-async function tendRunsWithoutKey(deps: ResearchDeps, ownKey: string): Promise<void> {
-  const { db, clock } = deps;
+async function tendRunsWithoutKey(deps: ResearchDeps, ownKey: string, rate: Pace): Promise<void> {
+  const { db, clock, leaving } = deps;
   const keys = [ownKey, ...(await polledKeys(db, clock.now()))];
   for (const run of await withoutKey(db, { keys, now: clock.now(), limit: MAX_WITHOUT_KEY })) {
+    if (leaving.aborted) return;
+    const isAsked = clock.now() >= run.deadlineAt;
+    if (isAsked) await clock.sleep(await reserveTurn(db, rate, clock.now()), leaving);
     const { next, recorded, seen } = await waitForKey(deps, run);
     if (seen !== undefined) await recordSeenOfMany(db, [{ taskId: run.taskId, seen }]);
     if (next === "never" && recorded !== true) await unfollow(db, [run]);

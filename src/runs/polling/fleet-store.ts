@@ -32,6 +32,7 @@ export const keysOfFollowed = (db: Database, taskIds: string[]) =>
     .select(["task_id as taskId", "poll_key as key"])
     .where("task_id", "in", taskIds)
     .where("next_poll_at", "is not", null)
+    .where("interaction_id", "is not", null)
     .execute();
 
 /** Every run that needs a poll. */
@@ -54,19 +55,16 @@ export async function countByOwner(db: Database, key: string): Promise<Map<strin
   return new Map(rows.map(({ owner, runs }) => [owner, runs]));
 }
 
-/** Unless it was reopened or given another interaction meanwhile. Returns those that are not followed any more. */
-export async function unfollow(db: Database, runs: Pick<FollowedRun, "taskId" | "epoch">[]): Promise<Set<string>> {
-  const ended = new Set<string>();
+/** Unless it was reopened or given another interaction meanwhile. */
+export async function unfollow(db: Database, runs: Pick<FollowedRun, "taskId" | "epoch">[]): Promise<void> {
   for (const { taskId, epoch } of runs) {
-    const { numUpdatedRows } = await db
+    await db
       .updateTable("research_tasks")
       .set({ next_poll_at: null })
       .where("task_id", "=", taskId)
       .where("lease_epoch", "=", epoch)
-      .executeTakeFirst();
-    if (numUpdatedRows > 0n) ended.add(taskId);
+      .execute();
   }
-  return ended;
 }
 
 /** Runs whose key no process has, as far as their deadline has passed or they do not say yet what they wait for. */
@@ -75,10 +73,12 @@ export async function withoutKey(
   { keys, now, limit }: { keys: string[]; now: number; limit: number },
 ): Promise<FollowedRun[]> {
   const rows = await readRuns(db)
+    .where("status", "=", "running_async")
     .where("poll_key", "not in", ["", ...keys])
     .where((run) =>
       run.or([run("deadline_at", "<=", now), sql<boolean>`coalesce(current_action, '') not like 'Waiting: %'`]),
     )
+    .orderBy("deadline_at")
     .limit(limit)
     .execute();
   return rows.flatMap((row) => followedRunOf(row) ?? []);

@@ -4,14 +4,17 @@ import { countAgentUsage } from "../../gemini/observed.ts";
 import { recordLateUsage } from "../follow-store.ts";
 import type { ResearchDeps } from "../research.ts";
 import type { FollowedRun } from "./followed-run.ts";
-import { NEVER, type Outcome } from "./outcome.ts";
+import { patienceOf } from "./ask.ts";
+import { NEVER, type Outcome, type Patience, RATE_LIMIT_MS } from "./outcome.ts";
 
 /** Waits double until it is given up. */
 export const LATE_USAGE_MS = 15_000;
 const USAGE_GIVEN_UP_MS = 5 * 60_000;
 
-export async function pollForUsage(deps: ResearchDeps, run: FollowedRun): Promise<Outcome> {
-  const look = await deps.agent.look(run.interactionId, deps.leaving);
+export async function pollForUsage(deps: ResearchDeps, run: FollowedRun, patience: Patience): Promise<Outcome> {
+  const { signal, isTooSlow } = patienceOf(deps, patience);
+  const look = await deps.agent.look(run.interactionId, signal);
+  if (isTooSlow(look)) return { next: "slow" };
   const usage = look.kind === "found" ? look.interaction.usage : undefined;
   const now = deps.clock.now();
   if (usage !== undefined) {
@@ -22,5 +25,7 @@ export async function pollForUsage(deps: ResearchDeps, run: FollowedRun): Promis
   }
   const age = now - run.completedAt;
   const isOver = look.kind === "missing" || age > USAGE_GIVEN_UP_MS;
-  return isOver ? NEVER : { next: { afterMs: Math.max(LATE_USAGE_MS, age) } };
+  if (isOver) return NEVER;
+  const next = { afterMs: Math.max(LATE_USAGE_MS, age) };
+  return look.kind === "rate_limited" ? { next, pauseMs: look.retryAfterMs ?? RATE_LIMIT_MS } : { next };
 }

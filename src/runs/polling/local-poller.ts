@@ -49,13 +49,17 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
       warnOfPoll(deps, run.taskId, error);
       return { next: "interval" };
     });
-    if (outcome.pauseMs !== undefined) await pauseAllPolls(db, { ms: outcome.pauseMs, now: clock.now() });
-    if (outcome.recorded !== true) await settle(run, settlingOf(outcome, clock.now()));
+    try {
+      if (outcome.recorded !== true) await settle(run, settlingOf(run, outcome, clock.now()));
+    } finally {
+      if (outcome.pauseMs !== undefined) await pauseAllPolls(db, { ms: outcome.pauseMs, now: clock.now() });
+    }
     await deliver();
   };
 
   return {
-    start: () => heartbeat.start(),
+    // `status` shows it. A database that can only be read does not take it, and needs none.
+    start: () => heartbeat.start().catch(() => undefined),
     pollDue: async () => {
       for (const [run, settling] of unsettled) await settle(run, settling);
       const limit = maxPolls - polling.size;
@@ -91,7 +95,10 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
 }
 
 /** After an interval: that time is in the row since the claim. */
-export function settlingOf({ next, seen }: Outcome, now: number): Settling {
+export function settlingOf(run: Pick<FollowedRun, "status">, outcome: Outcome, now: number): Settling {
+  const { next } = outcome;
+  // A run that has ended shows no progress any more.
+  const seen = run.status === "running_async" ? outcome.seen : undefined;
   if (next === "never") return { nextPollAt: null, seen };
   return { nextPollAt: typeof next === "string" ? undefined : now + next.afterMs, seen };
 }

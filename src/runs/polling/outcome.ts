@@ -18,3 +18,5 @@ export interface Outcome {
 
 export const AGAIN: Outcome = { next: "interval" };
 export const NEVER: Outcome = { next: "never" };
+/** The pause that a 429 asks for without a time. */
+export const RATE_LIMIT_MS = 30_000;
