@@ -67,3 +67,8 @@ test("a character that is cut by the network is whole in the text (T16)", async 
   const pieces = new Response(ReadableStream.from([...bytes].map((byte) => Uint8Array.of(byte))));
   expect(await bounded(pieces, LIMITS).text()).toBe("é");
 });
+
+test("an answer that passes twice is counted once and can be read (T16)", async () => {
+  const twice = bounded(bounded(answer([`{"text":"x"}`]), LIMITS), LIMITS);
+  expect(await twice.json()).toEqual({ text: "x" });
+});

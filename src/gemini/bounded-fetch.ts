@@ -47,13 +47,16 @@ export class AnswerTooLong extends AppError {
   }
 }
 
+/** A request may pass two of us: the one of its client, and the one that all of the process have. */
+const BOUNDED = new WeakSet<Response>();
+
 interface Limits {
   most: number;
   mostInEvent: number;
 }
 
 export function bounded(response: Response, { most = MOST_BYTES, mostInEvent = MOST_EVENT_BYTES } = {}): Response {
-  if (response.body === null) return response;
+  if (BOUNDED.has(response) || response.body === null) return response;
   const isStream = response.headers.get("content-type")?.includes("event-stream") === true;
   if (isStream) return counted(response, { most, mostInEvent });
   return readBounded(response, response.body, { most, mostInEvent: most });
@@ -67,6 +70,7 @@ function readBounded(response: Response, body: NonNullable<Response["body"]>, li
   let long: Response | undefined;
   const asStream = (): Response => (long ??= counted(new Response(body, response), limits));
   const text = (): Promise<string> => (long === undefined ? readText(body, limits.most) : long.text());
+  BOUNDED.add(response);
   return Object.defineProperties(response, {
     text: { value: text },
     json: { value: async (): Promise<unknown> => JSON.parse(await text()) },

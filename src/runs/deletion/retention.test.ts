@@ -1,17 +1,14 @@
 /** Which runs the sweep deletes and what goes with them, on both databases. */
 
 import { expect, test } from "vitest";
-import { CompiledQuery } from "kysely";
-import { onPostgres } from "../../../test/support/databases.ts";
 import { insertAttempt, insertRun, openDatabase } from "../../../test/support/store-rows.ts";
 import { systemClock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
-import { aloneOrNot } from "../../store/dialect.ts";
 import { createLog } from "../../platform/log.ts";
 import { appendEvents } from "../event-store.ts";
 import { finishRun } from "../run-store.ts";
 import { NO_COST } from "../../costs/actual.ts";
-import { deleteRun, runsEndedBefore, TABLES_OF_A_RUN } from "./deletion-store.ts";
+import { deleteRun, TABLES_OF_A_RUN } from "./deletion-store.ts";
 import { deleteExpiredRuns } from "./retention.ts";
 
 const DAY_MS = 86_400_000;
@@ -149,48 +146,4 @@ test("batches that take long become small, and leave as much time to others (T-2
   expect(await deleteExpiredRuns({ db, clock: slow, log, keepDays: 30, leaving })).toBe(26);
   // 20, then 2, then one at a time.
   expect(pauses).toEqual([400, 400, 400, 400, 400, 400]);
-});
-
-test.runIf(onPostgres)("of several processes one deletes expired runs at a time (T-2, P7)", async () => {
-  const db = await openDatabase();
-  await insertExpired(db, 3);
-  const sweep = () => deleteExpiredRuns({ db, clock, log, keepDays: 30, leaving });
-  await db.transaction().execute(async (transaction) => {
-    expect(await aloneOrNot(transaction, "retention")).toBe(true);
-    expect(await sweep()).toBe(0);
-  });
-  // A run that another transaction is changing is left for the next time, not waited for.
-  await db.transaction().execute(async (transaction) => {
-    await transaction.updateTable("research_tasks").set({ progress: 1 }).where("task_id", "=", "old-2").execute();
-    expect(await sweep()).toBe(2);
-  });
-  expect(await sweep()).toBe(1);
-});
-
-// On SQLite alone: PostgreSQL reads a table this small without any index.
-test.skipIf(onPostgres)("neither finding nor deleting an expired run reads the others (P7)", async () => {
-  const db = await openDatabase();
-  const planOf = async (statement: string, parameters: readonly unknown[] = []): Promise<string> =>
-    (
-      await db.executeQuery<{ detail: string }>(CompiledQuery.raw(`explain query plan ${statement}`, [...parameters]))
-    ).rows
-      .map(({ detail }) => detail)
-      .join("\n");
-  const asked: CompiledQuery[] = [];
-  const overheard = db.withPlugin({
-    transformQuery: ({ node, queryId }) => {
-      asked.push(db.getExecutor().compileQuery(node, queryId));
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  });
-  await runsEndedBefore(overheard, { before: 5, now: NOW, limit: 20 });
-  const found = asked[0];
-  expect(await planOf(found?.sql ?? "", found?.parameters)).toContain(
-    "research_tasks_by_completed_at (completed_at<?)",
-  );
-  // As the foreign key looks for those that went on from a deleted run.
-  expect(await planOf("select rowid from research_tasks where parent_task_id = 'x'")).toContain(
-    "research_tasks_by_parent_task_id",
-  );
 });

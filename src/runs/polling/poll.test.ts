@@ -1,6 +1,5 @@
 /** What polls make of answers that are odd, bare or worse than the one before. */
 
-import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { Interaction, Look } from "../../gemini/agent.ts";
 import { clock, FINISHED, openStage, request, type Stage, WORKING } from "../../../test/support/research-deps.ts";
@@ -224,19 +223,6 @@ describe("paid text", () => {
     expect(found).toEqual([{ report: LONG }]);
   });
 
-  test.each(["failed", "cancelled"] as const)(
-    "a poll of a %s run that Google does not answer is settled like any other (J3)",
-    async (status) => {
-      await using stack = new AsyncDisposableStack();
-      const stage = await openStage({ onTestFinished: (close) => stack.defer(close) });
-      const { poll } = await followed(stage);
-      await stopped(stage, status);
-      await poll({ kind: "unreachable", error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "away" }) });
-      const row = await stage.store.db.selectFrom("research_tasks").selectAll().executeTakeFirstOrThrow();
-      expect(row).toMatchObject({ status, lease_until: null, next_poll_at: expect.any(Number) });
-    },
-  );
-
   test("is not written by a poll that began before a cancel that keeps nothing (L1)", async (context) => {
     const stage = await openStage(context);
     const { poll, result, taskId } = await followed(stage);
@@ -299,23 +285,4 @@ test("figures that no program can read are set aside and stop no other run (P5)"
     usageFinal: false,
   });
   expect(await setAsideUnreadable(stage.store.db)).toEqual([]);
-});
-
-test("a quick poll for late usage does not wait for a slow answer (P6)", async (context) => {
-  const stage = await openStage(context);
-  const { poll } = await followed(stage);
-  await poll({ ...FINISHED, usage: undefined });
-  const { db, processId } = stage.store;
-  await db.updateTable("research_tasks").set({ next_poll_at: 0 }).execute();
-  const now = clock.now();
-  const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 1 });
-  if (run === undefined) throw new Error("Nothing was due.");
-  expect(run.status).toBe("completed");
-  const look = async (_id: string, signal: AbortSignal): Promise<Look> => {
-    await once(signal, "abort");
-    return { kind: "unreachable", error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "aborted" }) };
-  };
-  expect(await pollRun(stage.deps({ look }), run, "quick")).toEqual({ next: "slow" });
-  const limited = stage.deps({ look: async () => ({ kind: "rate_limited", retryAfterMs: 7_000 }) });
-  expect(await pollRun(limited, run, "quick")).toMatchObject({ pauseMs: 7_000 });
 });
