@@ -80,9 +80,11 @@ const released = z.object({ settled: z.array(z.string()).nullish() });
 /** Whether polls are an engine's jobs; otherwise the table of runs is the queue. */
 export const isDistributed = (queue: PollQueue): queue is DistributedQueue => queue.isEngine;
 
-const queueOf = (key: string): string => `poll-${key}`;
+const PREFIX = "poll-";
+const queueOf = (key: string): string => PREFIX + key;
+export const keyOf = (queue: string): string => queue.slice(PREFIX.length);
 
-export const isPollQueue = (name: string): boolean => name.startsWith("poll-") && name !== FAILED;
+export const isPollQueue = (name: string): boolean => name.startsWith(PREFIX) && name !== FAILED;
 
 export async function openDistributedQueue(options: DistributedOptions): Promise<DistributedQueue> {
   const { PgBoss: Boss, fromKysely } = await importEngine();
@@ -104,7 +106,7 @@ export async function openDistributedQueue(options: DistributedOptions): Promise
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
     maintenanceIntervalSeconds: 300,
-    // Its warnings are not shown to anybody; to look for them costs a quiet database a tenth of its time.
+    // Nothing listens to its warnings, and at rest its queries are a tenth of the load on the database.
     monitorVacuum: false,
     // One step of a migration in the background at a time.
     bamIntervalSeconds: 10,
@@ -148,8 +150,9 @@ export async function openDistributedQueue(options: DistributedOptions): Promise
       const name = await queues.ensure(worker.key);
       // First what needs the database: when it fails, nothing has been registered yet, and all of it is tried again.
       await boss.schedule(REPAIR, "* * * * *");
-      wake = await workOnPolls(boss, name, heard(worker, warn));
-      await workOnUpkeep(boss, heard(worker, warn));
+      const watched = withWarnings(worker, warn);
+      wake = await workOnPolls(boss, name, watched);
+      await workOnUpkeep(boss, watched);
     },
     close,
   };
@@ -166,7 +169,7 @@ async function workOnPolls(boss: PgBoss, name: string, worker: PollWorker): Prom
   const common = { perJobResults: true, burstWhenBatchFull: true } as const;
   const quick = { ...common, batchSize: worker.batchSize, minPriority: PATIENT_PRIORITY + 1 };
   const id = await boss.work(name, { ...quick, pollingIntervalSeconds: 0.75 }, handle("quick"));
-  // Fetches on while the first one waits for Google. At rest it is the fetches that cost: it makes fewer.
+  // A second loop fetches while the first waits for Google. At rest fetches are the main cost, so it polls rarely.
   await boss.work(name, { ...quick, pollingIntervalSeconds: 5 }, handle("quick"));
   const patient = { ...common, batchSize: worker.patientBatchSize, pollingIntervalSeconds: 3 };
   await boss.work(name, { ...patient, maxPriority: PATIENT_PRIORITY }, handle("patient"));
@@ -187,34 +190,40 @@ async function workOnUpkeep(boss: PgBoss, worker: PollWorker): Promise<void> {
   await boss.work(REPAIR, { pollingIntervalSeconds: UPKEEP_SECONDS }, () => worker.repair());
 }
 
-type Warn = (who: string, error: unknown) => void;
+type Warn = (source: string, error: unknown) => void;
 
-/** The engine keeps what a handler throws with the job and tells nobody. */
-const heard = (worker: PollWorker, warn: Warn): PollWorker => {
-  const tell =
-    (what: string) =>
+/** pg-boss stores what a handler throws with the job and emits no event: without this, a fault would go unnoticed. */
+const withWarnings = (worker: PollWorker, warn: Warn): PollWorker => {
+  const warnAndRethrow =
+    (source: string) =>
     (error: unknown): never => {
-      warn(what, error);
+      warn(source, error);
       throw error;
     };
   return {
     ...worker,
-    poll: (due, patience) => worker.poll(due, patience).catch(tell("Polling research runs")),
-    checkStart: (taskId) => worker.checkStart(taskId).catch(tell("Checking a start")),
-    repair: () => worker.repair().catch(tell("Repairing the polls of research runs")),
+    poll: (due, patience) => worker.poll(due, patience).catch(warnAndRethrow("Polling research runs")),
+    checkStart: (taskId) => worker.checkStart(taskId).catch(warnAndRethrow("Checking a start")),
+    repair: () => worker.repair().catch(warnAndRethrow("Repairing the polls of research runs")),
   };
 };
 
-/** About each of them; a database that is away is asked several times a second. */
+/** Once a minute for each source: while the database is away, every fetch fails. */
 function warnOnceAMinute(log: Log): Warn {
   const warnedAt = new Map<string, number>();
-  return (who, error) => {
+  return (source, error) => {
     const now = performance.now();
-    if (now - (warnedAt.get(who) ?? -Infinity) < WARN_AGAIN_MS) return;
-    warnedAt.set(who, now);
-    log.warn(`${who}: ${databaseError(error).message} It is tried again.`);
+    if (now - (warnedAt.get(source) ?? -Infinity) < WARN_AGAIN_MS) return;
+    warnedAt.set(source, now);
+    log.warn(`${source}: ${reasonOf(error)} Retrying.`);
   };
 }
+
+/** Faults of the driver and the server have a code and are described in our words; any other error is a defect. */
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && !(error instanceof AppError) && !("code" in error)
+    ? `${error.name}: ${error.message}.`
+    : databaseError(error).message;
 
 interface FetchedJob {
   id: string;

@@ -1,7 +1,7 @@
 /** The numbers of the queues of polls, through the job engine's own API. */
 
 import type { Database } from "../store/database.ts";
-import { importEngine, isPollQueue, SCHEMA } from "./distributed.ts";
+import { importEngine, isPollQueue, keyOf, SCHEMA } from "./distributed.ts";
 
 export interface QueueCounts {
   name: string;
@@ -15,6 +15,8 @@ export interface QueueCounts {
 
 interface WaitingPoll {
   taskId: string;
+  /** Fingerprint of the API key that it needs; undefined when any will do. */
+  key: string | undefined;
   dueAt: number;
   /** When the poll before it was settled. */
   scheduledAt: number;
@@ -53,8 +55,9 @@ export async function readQueueStats(db: Database): Promise<QueueStats> {
     const jobs = await Promise.all(names.map((name) => boss.findJobs(name, { queued: true })));
     return {
       queues,
-      waiting: jobs.flat().map(({ singletonKey, startAfter, createdOn }) => ({
+      waiting: jobs.flat().map(({ name, singletonKey, startAfter, createdOn }) => ({
         taskId: singletonKey ?? "",
+        key: keyOf(name),
         dueAt: startAfter.getTime(),
         scheduledAt: createdOn.getTime(),
       })),

@@ -12,6 +12,7 @@ import { insertRun } from "../support/store-rows.ts";
 
 const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
 const KEY = "0123456789abcdef";
+const OTHER_KEY = "fedcba9876543210";
 
 test("polls that wait are due, late or scheduled; runs without a worker that has their key are counted (P7)", async () => {
   const shared = await sharedFor();
@@ -42,4 +43,24 @@ test("polls that wait are due, late or scheduled; runs without a worker that has
   expect(after.runs.withoutKey).toBe(0);
   expect(after.workers).toMatchObject([{ pid: process.pid, version: "1.2.3", responds: true, key: KEY }]);
   expect(after.workers[0]?.host).not.toContain(" ");
+});
+
+test("a poll whose key no worker has is missing its key, not late; a failed run needs no action (P7)", async () => {
+  const shared = await sharedFor();
+  const opened = await openStore({ file: undefined, shared, clock: systemClock, log, version: "1.2.3" });
+  const { db, processId } = opened;
+  onTestFinished(opened.close);
+  const queue = await openDistributedQueue({ url: shared?.url ?? "", key: KEY, follows: false, log });
+  onTestFinished(() => queue.close());
+  await recordHeartbeat(db, processId, { key: KEY, polls: "[]", now: Date.now() });
+  for (const [taskId, status] of [
+    ["running", "running_async"],
+    ["failed-at-deadline", "failed"],
+  ] as const) {
+    await insertRun(db, { task_id: taskId, status, next_poll_at: 1, poll_key: OTHER_KEY });
+    await queue.schedule(db, [{ taskId, key: OTHER_KEY, afterMs: -120_000 }]);
+  }
+  const { runs } = await readFleetStatus(db, Date.now());
+  expect(runs).toMatchObject({ inProgress: 1, withoutKey: 1, due: 0, late: 0, oldestDueMs: 0 });
+  expect(runs.oldest).toBeUndefined();
 });

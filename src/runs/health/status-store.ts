@@ -33,14 +33,17 @@ export async function readFleetStatus(db: Database, here: number): Promise<Fleet
   const now = await nowOf(db, here);
   const workers = await pollingProcesses(db, here);
   const { queues, waiting } = isShared(db) ? await readQueueStats(db) : await dueInTable(db, now);
-  const due = waiting?.flatMap(({ dueAt }) => (dueAt <= now ? [now - dueAt] : [])) ?? [];
+  const keys = new Set(workers.filter(({ responds }) => responds).map(({ key }) => key));
+  // A poll whose key no worker has is not late but impossible, and counted as such.
+  const possible = waiting?.filter(({ key }) => key === undefined || keys.size === 0 || keys.has(key));
+  const due = possible?.flatMap(({ dueAt }) => (dueAt <= now ? [now - dueAt] : [])) ?? [];
   const since = Math.min(now, ...workers.map(({ startedAt }) => startedAt));
-  const oldest = waiting?.toSorted((one, other) => one.scheduledAt - other.scheduledAt)[0];
+  const oldest = possible?.toSorted((one, other) => one.scheduledAt - other.scheduledAt)[0];
   return {
     now,
     workers,
     runs: {
-      ...(await countFollowed(db, workers)),
+      ...(await countFollowed(db, keys)),
       due: waiting === undefined ? queues.reduce((sum, { ready }) => sum + ready, 0) : due.length,
       late: due.filter((ms) => ms > MAX_LATE_MS).length,
       oldestDueMs: due.reduce((longest, ms) => Math.max(longest, ms), 0),
@@ -56,15 +59,16 @@ export async function readFleetStatus(db: Database, here: number): Promise<Fleet
 
 async function countFollowed(
   db: Database,
-  workers: PollingProcess[],
+  keys: ReadonlySet<string>,
 ): Promise<Pick<FleetStatus["runs"], "inProgress" | "withoutKey">> {
   const rows = await db
     .selectFrom("research_tasks")
     .select(["poll_key", (select) => select.fn.countAll<number>().as("runs")])
     .where("next_poll_at", "is not", null)
+    // One that failed at its deadline for want of its key is still collected when the key comes, but needs no action.
+    .where("status", "!=", "failed")
     .groupBy("poll_key")
     .execute();
-  const keys = new Set(workers.filter(({ responds }) => responds).map(({ key }) => key));
   const sum = (some: typeof rows): number => some.reduce((total, { runs }) => total + runs, 0);
   return {
     inProgress: sum(rows),
@@ -83,6 +87,7 @@ async function dueInTable(db: Database, now: number): Promise<QueueStats> {
     queues: [],
     waiting: rows.map((row) => ({
       taskId: row.task_id,
+      key: undefined,
       // 0 says that a caller waits, not since when.
       dueAt: row.next_poll_at === 0 ? now : (row.next_poll_at ?? now),
       scheduledAt: row.updated_at,
