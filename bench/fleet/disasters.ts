@@ -26,7 +26,7 @@ const STALE_MS = 5_000;
 export const measureDisasters = (world: World, { runs }: FleetOptions): Promise<Check[]> =>
   world.withFleet(Math.min(runs, MAX_RUNS), async (fleet) => {
     // Every answer is newer than the last: whatever goes back was written by a poll that had been taken over.
-    // They take a second, so that whoever is struck has polls in flight.
+    // Answers take a second, so that the worker that is killed or stopped has polls in flight.
     fleet.google.behave({ ...NORMAL, changedShare: 1, latencyMs: 1_000 });
     await fleet.reader.query(NOTE_STALE);
     await fleet.addWorkers(COUNT, WORKERS);

@@ -58,7 +58,7 @@ const server = createServer((request, response) => {
   const run = Number(/bench-(\d+)/.exec(request.url ?? "")?.[1]);
   runs.push(run);
   times.push(Date.now());
-  // It takes part in the rate, and nobody ever answers it.
+  // It counts as a poll and is never answered.
   if (Math.random() < behaviour.hungShare) return;
   setTimeout(() => send(response, behaviour.ended ? endedAnswer(run) : workingAnswer(run)), behaviour.latencyMs);
 });

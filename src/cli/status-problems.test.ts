@@ -6,7 +6,16 @@ import { problemsOf } from "./status-problems.ts";
 const MINUTE_MS = 60_000;
 const NOW = 100 * MINUTE_MS + 30_000;
 
-const WORKER = { host: "a", pid: 1, version: "1", startedAt: 0, heardAt: NOW, responds: true, key: "k", polls: "[]" };
+const WORKER = {
+  host: "a",
+  pid: 1,
+  version: "1",
+  startedAt: 0,
+  lastHeartbeatAt: NOW,
+  responds: true,
+  key: "k",
+  polls: "[]",
+};
 const RUNS = { inProgress: 5, due: 1, late: 0, oldestDueMs: 0, oldest: undefined, withoutKey: 0 };
 const HEALTHY: FleetStatus = {
   now: NOW,

@@ -58,8 +58,9 @@ const workerColumns = (now: number): Column<FleetStatus["workers"][number]>[] =>
   { title: "Version", cell: ({ version }) => version ?? "?", dropped: 1 },
   { title: "Running for", cell: ({ startedAt }) => spokenDuration(now - startedAt), dropped: 2 },
   {
-    title: "Last heard",
-    cell: ({ heardAt, responds }) => `${spokenDuration(now - heardAt)} ago${responds ? "" : " (does not respond)"}`,
+    title: "Last heartbeat",
+    cell: ({ lastHeartbeatAt, responds }) =>
+      `${spokenDuration(now - lastHeartbeatAt)} ago${responds ? "" : " (does not respond)"}`,
     look: ({ responds }) => (responds ? undefined : "bad"),
   },
 ];

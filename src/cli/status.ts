@@ -30,12 +30,12 @@ function structuredStatus({ now, workers, runs, polls, queues }: FleetStatus, pr
     success: true,
     healthy: problems.length === 0,
     problems,
-    workers: workers.map(({ host, pid, version, startedAt, heardAt, responds }) => ({
+    workers: workers.map(({ host, pid, version, startedAt, lastHeartbeatAt, responds }) => ({
       host,
       pid,
       version: version ?? null,
       since: isoTime(startedAt),
-      last_heard: isoTime(heardAt),
+      last_heartbeat: isoTime(lastHeartbeatAt),
       responds,
     })),
     runs: {

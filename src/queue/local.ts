@@ -1,4 +1,4 @@
-/** On one machine the table of runs is the queue: whoever writes a run has written when it is polled. */
+/** On one machine the table of runs is the queue: the row of a run says when its next poll is due. */
 
 import type { PollQueue } from "./queue.ts";
 

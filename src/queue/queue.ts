@@ -4,7 +4,7 @@ import type { Database } from "../store/database.ts";
 
 export interface NextPoll {
   taskId: string;
-  /** Which key it has to be polled with; null: any. */
+  /** Fingerprint of the API key that it has to be polled with; null when any will do. */
   key: string | null;
   afterMs?: number;
   /** Higher is sooner, among those that are due. */

@@ -7,7 +7,7 @@ import { insertAttempt, insertRun } from "../../test/support/store-rows.ts";
 import { waitFor } from "../../test/support/wait-for.ts";
 import { createRunner } from "./runner.ts";
 
-/** Two runs that are not due; a round is made when it is told to. */
+/** Two runs that are not due; `round` runs the loop of the runner once. */
 async function openRounds(t: TestContext) {
   const stage = await openStage(t);
   let now = Date.UTC(2026, 0, 1);

@@ -56,8 +56,8 @@ export async function reserveTurns(
   { turns, withinMs }: { turns: number; withinMs: number },
 ): Promise<{ fromMs: number } | { waitMs: number }> {
   const costMs = Math.ceil(turns * spacing(pace));
-  // Asked for again in each place, and so after the wait for whoever has the row: turns of that time are lost, not kept
-  // for a burst.
+  // Read anew in each place: after a wait for the row's lock, permits of the time that has passed are lost rather than
+  // saved up for a burst.
   const now = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
   const { rows } = await sql<{ fromMs: number }>`
     insert into pace as rate (name, next_at) values (${pace.name}, ${now} + ${costMs}::bigint)

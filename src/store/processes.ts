@@ -65,7 +65,7 @@ export interface PollingProcess {
   pid: number;
   version: string | undefined;
   startedAt: number;
-  heardAt: number;
+  lastHeartbeatAt: number;
   responds: boolean;
   key: string;
   polls: string;
@@ -74,7 +74,7 @@ export interface PollingProcess {
 /** A process of another machine that was killed leaves its row: after so long it is not shown any more. */
 const SHOWN_MS = 3_600_000;
 
-/** Those that poll runs, and those that did so lately and are not heard of any more. */
+/** Processes that poll runs, and those that did until lately and have stopped sending heartbeats. */
 export async function pollingProcesses(db: Database, here: number): Promise<PollingProcess[]> {
   const now = await nowOf(db, here);
   const rows = await db.selectFrom("processes").selectAll().where("poll_key", "is not", null).execute();
@@ -89,13 +89,13 @@ export async function pollingProcesses(db: Database, here: number): Promise<Poll
         pid: row.pid,
         version: row.version ?? undefined,
         startedAt: row.started_at,
-        heardAt: responds ? writtenAt : (row.seen_at ?? row.started_at),
+        lastHeartbeatAt: responds ? writtenAt : (row.seen_at ?? row.started_at),
         responds,
         key: row.poll_key ?? "",
         polls: row.polls_json ?? "[]",
       };
     })
-    .filter(({ responds, heardAt }) => responds || heardAt > now - SHOWN_MS);
+    .filter(({ responds, lastHeartbeatAt }) => responds || lastHeartbeatAt > now - SHOWN_MS);
 }
 
 /** `unknown` (another machine, or a system that does not tell) leaves it to the lease. */

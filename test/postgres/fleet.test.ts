@@ -63,7 +63,7 @@ describe("two servers and two workers", () => {
     await waitFor(() => expect(jobs(scene)).toEqual([]), WITHIN);
   });
 
-  test("A8 P2 a worker that is told to leave gives back its polls, and nothing is lost", async (context) => {
+  test("A8 P2 a worker that gets SIGTERM gives back its polls, and nothing is lost", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ env: LEAVE_IT });
     const leaving = startWorker(scene);

@@ -296,10 +296,10 @@ describe("a run of another key", () => {
   /** Two runs, the second past its deadline. */
   async function openKeyless() {
     const fleet = await openFleet();
-    const [waiting = "", late = ""] = await fleet.insertRuns(2, { key: "nobody's" });
+    const [waiting = "", late = ""] = await fleet.insertRuns(2, { key: "unused-key" });
     for (const task_id of [waiting, late]) {
       const attempt = { attempt_id: `of ${task_id}`, task_id, state: "accepted", interaction_id: `v1_${task_id}` };
-      await insertAttempt(fleet.db, { ...attempt, key_fingerprint: "nobody's", base_url: "" });
+      await insertAttempt(fleet.db, { ...attempt, key_fingerprint: "unused-key", base_url: "" });
     }
     await fleet.db.updateTable("research_tasks").set({ deadline_at: 5 }).where("task_id", "=", late).execute();
     return { fleet, waiting, late };
@@ -330,7 +330,7 @@ describe("a run of another key", () => {
     await fleet.worker({ look: async () => ({ kind: "missing" }) });
     await fleet.repairNow();
     await waitFor(async () => expect(await rowOf(fleet.db, late)).toMatchObject({ status: "failed" }), SOON);
-    await fleet.worker({ key: "nobody's", look: async () => ({ kind: "found", interaction: FINISHED }) });
+    await fleet.worker({ key: "unused-key", look: async () => ({ kind: "found", interaction: FINISHED }) });
     await waitFor(async () => expect(await rowOf(fleet.db, late)).toMatchObject({ status: "completed" }), SOON);
   });
 });

@@ -13,7 +13,7 @@ const readRuns = (db: Database) =>
     .where("next_poll_at", "is not", null)
     .where("interaction_id", "is not", null);
 
-/** Those that are still followed. A damaged row is not given up: whoever repairs it finds it polled again. */
+/** Those that are still followed. A damaged row stays in the queue, so that it is polled again once it is repaired. */
 export async function readFollowed(db: Database, taskIds: string[]): Promise<Map<string, FollowedRun | "damaged">> {
   const rows = await readRuns(db).where("task_id", "in", taskIds).execute();
   return new Map(

@@ -18,7 +18,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   if (isShared(db)) await notifyOfChanges(db);
 }
 
-/** What readers are shown. Leases, polls and dates of writing change far more often, and nobody sees them. */
+/** The columns that an open page shows. Leases, poll times and write dates change far more often and are not shown. */
 const SHOWN = [
   "status",
   "progress",
