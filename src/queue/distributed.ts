@@ -7,6 +7,7 @@ import type { Log } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
 import { connectionConfig } from "../store/postgres.ts";
 import { databaseError } from "../store/postgres-driver.ts";
+import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import type { NextPoll, PollQueue } from "./queue.ts";
 
 /** A poll that is this process's to make. */
@@ -65,7 +66,6 @@ const SUPERVISE_SECONDS = 5;
 /** Checks of starts and the repair are not urgent; each fetch costs the database something. */
 const UPKEEP_SECONDS = 15;
 const STARTS_AT_ONCE = 100;
-const WARN_AGAIN_MS = 60_000;
 /** Patient polls are in the same queue, so that a run never has two, below every other priority. */
 const PATIENT_PRIORITY = -1_000;
 const URGENT_PRIORITY = 100;
@@ -89,7 +89,7 @@ export const isPollQueue = (name: string): boolean => name.startsWith(PREFIX) &&
 export async function openDistributedQueue(options: DistributedOptions): Promise<DistributedQueue> {
   const { PgBoss: Boss, fromKysely } = await importEngine();
   const { url, key: ownKey, follows } = options;
-  const warn = warnOnceAMinute(options.log);
+  const warn = createFaultLog(options.log);
   const pool = {
     ...connectionConfig(url),
     application_name: "gemini-search-mcp jobs",
@@ -190,10 +190,8 @@ async function workOnUpkeep(boss: PgBoss, worker: PollWorker): Promise<void> {
   await boss.work(REPAIR, { pollingIntervalSeconds: UPKEEP_SECONDS }, () => worker.repair());
 }
 
-type Warn = (source: string, error: unknown) => void;
-
 /** pg-boss stores what a handler throws with the job and emits no event: without this, a fault would go unnoticed. */
-const withWarnings = (worker: PollWorker, warn: Warn): PollWorker => {
+const withWarnings = (worker: PollWorker, warn: FaultLog): PollWorker => {
   const warnAndRethrow =
     (source: string) =>
     (error: unknown): never => {
@@ -207,23 +205,6 @@ const withWarnings = (worker: PollWorker, warn: Warn): PollWorker => {
     repair: () => worker.repair().catch(warnAndRethrow("Repairing the polls of research runs")),
   };
 };
-
-/** Once a minute for each source: while the database is away, every fetch fails. */
-function warnOnceAMinute(log: Log): Warn {
-  const warnedAt = new Map<string, number>();
-  return (source, error) => {
-    const now = performance.now();
-    if (now - (warnedAt.get(source) ?? -Infinity) < WARN_AGAIN_MS) return;
-    warnedAt.set(source, now);
-    log.warn(`${source}: ${reasonOf(error)} Retrying.`);
-  };
-}
-
-/** Faults of the driver and the server have a code and are described in our words; any other error is a defect. */
-const reasonOf = (error: unknown): string =>
-  error instanceof Error && !(error instanceof AppError) && !("code" in error)
-    ? `${error.name}: ${error.message}.`
-    : databaseError(error).message;
 
 interface FetchedJob {
   id: string;

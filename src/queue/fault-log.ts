@@ -1,0 +1,26 @@
+/** Logs the faults of the job engine and of its handlers, at most once a minute for each source. */
+
+import { AppError } from "../errors.ts";
+import type { Log } from "../platform/log.ts";
+import { databaseError } from "../store/postgres-driver.ts";
+
+export type FaultLog = (source: string, error: unknown) => void;
+
+const WARN_AGAIN_MS = 60_000;
+
+/** While the database is away, every fetch fails: hence the limit. */
+export function createFaultLog(log: Log): FaultLog {
+  const warnedAt = new Map<string, number>();
+  return (source, error) => {
+    const now = performance.now();
+    if (now - (warnedAt.get(source) ?? -Infinity) < WARN_AGAIN_MS) return;
+    warnedAt.set(source, now);
+    log.warn(`${source}: ${reasonOf(error)} Retrying.`);
+  };
+}
+
+/** Faults of the driver and the server have a code and are described in our words; any other error is a defect. */
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && !(error instanceof AppError) && !("code" in error)
+    ? `${error.name}: ${error.message}.`
+    : databaseError(error).message;
