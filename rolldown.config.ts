@@ -26,7 +26,7 @@ const product: BuildOptions = {
 
 const configurations: BuildOptions[] = [
   { ...product, plugins: [thirdPartyNotices()] },
-  { platform: "node", input: { simulator: "src/simulator/main.ts" }, output: { ...output, codeSplitting: false } },
+  { platform: "node", input: { simulator: "simulator/main.ts" }, output: { ...output, codeSplitting: false } },
   {
     platform: "browser",
     input: { page: "src/web/page/main.tsx" },

@@ -5,15 +5,17 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What a store decides, and one story of each area through the front door: these run once per database. */
 const ON_POSTGRES = [
-  "src/runs/{cancel,claim-store,free-starts,interaction-store,rescue,runner,search-store,several-writers,start,start-failure,start-sending,start-store,stream,track,watch}.test.ts",
+  "src/runs/{interaction-store,picture-store}.test.ts",
+  "src/runs/start/{limits-store,several-writers,start,start-failure,start-sending,start-store}.test.ts",
+  "src/runs/{cancel/cancel,local/local-run,poll/poll,streams/stream}.test.ts",
+  "src/runs/scheduling/{claim-store,runner}.test.ts",
+  "src/runs/recovery/{database-outage,uncharged-starts}.test.ts",
+  "src/runs/history/{change-feed,search-store}.test.ts",
   "src/notifications/held-outbox.test.ts",
   "src/notifications/outbox.test.ts",
   "src/store/{full-text,pace,store}.test.ts",
-
-  "src/runs/{limits-store,picture-store}.test.ts",
   "src/runs/deletion/retention.test.ts",
-  "src/runs/polling/poll.test.ts",
-  "src/http/authenticate.test.ts",
+  "src/http/auth/authenticate.test.ts",
   "src/operations/{check-research-status,save-research-to-markdown}.test.ts",
   "test/e2e/{damaged-rows,page-api,page-live,page-reading,research-odd-answers,research-servers,status}.test.ts",
   "test/postgres/*.test.ts",
@@ -40,7 +42,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "sqlite",
-          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          include: ["src/**/*.test.ts", "simulator/**/*.test.ts", "test/**/*.test.ts"],
           exclude: [...configDefaults.exclude, "test/postgres/**"],
           globalSetup: ["./test/support/system-setup.ts"],
         },

@@ -5,14 +5,14 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { childEnvironment } from "../src/gemini/cli-environment.ts";
-import { createCliHome } from "../src/gemini/cli-home.ts";
-import { chooseSignIn } from "../src/gemini/cli-sign-in.ts";
+import { childEnvironment } from "../src/gemini/cli/environment.ts";
+import { createCliHome } from "../src/gemini/cli/home.ts";
+import { chooseSignIn } from "../src/gemini/cli/sign-in.ts";
 import { ROOT, TEST_KEY } from "../test/support/server.ts";
 import { quietLog, searchPrompt } from "./questions.ts";
 
 const REAL = join(ROOT, "node_modules/@google/gemini-cli/bundle/gemini.js");
-const STANDIN = join(ROOT, "src/simulator/standin-cli.ts");
+const STANDIN = join(ROOT, "simulator/gemini-cli/standin-cli.ts");
 const ARGUMENTS = ["--output-format", "stream-json"];
 
 export interface TimedGemini {

@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import { DEFAULT_AGENT } from "../src/gemini/agents.ts";
-import { openSqlite } from "../src/store/sqlite.ts";
+import { openSqlite } from "../src/store/sqlite/sqlite.ts";
 import { QUERY, quietLog } from "./questions.ts";
 
 /** One in ten was a research by the agent, of which some failed and a hundred are under way. */

@@ -4,7 +4,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { z } from "zod";
-import type { ScenarioInput } from "../src/simulator/scenario.ts";
+import type { ScenarioInput } from "../simulator/scenario.ts";
 import { ROOT } from "../test/support/server.ts";
 
 const requestCounts = z.object({ requests: z.record(z.string(), z.number()) });

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { createProgram } from "../src/cli/program.ts";
-import { SETTINGS } from "../src/settings.ts";
+import { SETTINGS } from "../src/config/settings.ts";
 import { type Composition, programsOf, readComposition, ROOT, type Service } from "./compose-file.ts";
 import { allOf, argumentsOf, lastOf, pairsOf, readStages, type Stage } from "./docker-file.ts";
 

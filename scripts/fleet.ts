@@ -10,9 +10,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { SETTINGS } from "../src/settings.ts";
-import type { Scenario } from "../src/simulator/scenario.ts";
-import { startSimulator } from "../src/simulator/server.ts";
+import { SETTINGS } from "../src/config/settings.ts";
+import type { Scenario } from "../simulator/scenario.ts";
+import { startSimulator } from "../simulator/server.ts";
 import { programsOf, readComposition, ROOT, type Service } from "./compose-file.ts";
 import { startPostgres } from "./postgres.ts";
 

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startSimulator } from "../src/simulator/server.ts";
+import { startSimulator } from "../simulator/server.ts";
 import { ensureSystemPackages } from "./system-packages.ts";
 import { openTerminal, type Terminal } from "./tmux.ts";
 

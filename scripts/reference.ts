@@ -5,7 +5,7 @@ import { z } from "zod";
 import { announcedTools } from "./announced-tools.ts";
 import { ERROR_CODES } from "../src/errors.ts";
 import { OPERATIONS } from "../src/operations/catalog.ts";
-import { SETTINGS } from "../src/settings.ts";
+import { SETTINGS } from "../src/config/settings.ts";
 
 const properties = z.object({
   properties: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),

@@ -13,18 +13,18 @@ import {
   researchDeps,
   retryUntilAvailable,
 } from "./compose-research.ts";
-import { type Config, type Environment, loadConfig, readEnvironment, silenceLeakySwitches } from "./config.ts";
+import { type Config, type Environment, loadConfig, readEnvironment, silenceLeakySwitches } from "./config/config.ts";
 import { pricedBy } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
-import type { Backend } from "./gemini/ask.ts";
-import { FIRECRAWL_IS_IDLE, hasFirecrawl } from "./gemini/firecrawl.ts";
+import type { Backend } from "./gemini/search-backend.ts";
+import { FIRECRAWL_IS_IDLE, hasFirecrawl } from "./gemini/cli/firecrawl.ts";
 import type { OperationDeps } from "./operations/operation.ts";
 import { systemClock } from "./platform/clock.ts";
 import { createLog, type Log, type LogLevel } from "./platform/log.ts";
 import { createRedactor } from "./platform/redact.ts";
 import { createShutdown, type Shutdown } from "./platform/shutdown.ts";
-import type { FleetStatus } from "./runs/health/status-store.ts";
-import type { Runner } from "./runs/runner.ts";
+import type { FleetStatus } from "./runs/scheduling/fleet-status-store.ts";
+import type { Runner } from "./runs/scheduling/runner.ts";
 import type { Store } from "./store/store.ts";
 import type { RunGauges } from "./telemetry/recorder.ts";
 import { telemetrySettings } from "./telemetry/settings.ts";
@@ -90,7 +90,7 @@ export function createApp(options: AppOptions): App {
       clock: systemClock,
       log,
       version: readPackage().version,
-      carryOver: async (from) => (await import("./runs/carry-over-store.ts")).carryUnfinished(from),
+      carryOver: async (from) => (await import("./runs/start/carry-over-store.ts")).carryUnfinished(from),
     });
     shutdown.finally(opened.close);
     if (options.maintains !== false) await maintainStore({ config, log, shutdown, stateDir }, opened);
@@ -109,7 +109,7 @@ export function createApp(options: AppOptions): App {
     // A failure shows in the first call that needs the store.
     openStore: () => store().then(ignore, ignore),
     fleetStatus: async () => {
-      const { readFleetStatus } = await import("./runs/health/status-store.ts");
+      const { readFleetStatus } = await import("./runs/scheduling/fleet-status-store.ts");
       return readFleetStatus((await store()).db, systemClock.now());
     },
     followResearch: async () => {
@@ -138,7 +138,7 @@ function observed({ config, log, shutdown, scrapable, store }: Observed): App["t
     runGauges: async () => {
       const db = store()?.db;
       if (db === undefined || shutdown.leaving()) return undefined;
-      const { createRunGauges } = await import("./runs/gauge-store.ts");
+      const { createRunGauges } = await import("./runs/history/gauge-store.ts");
       return (gauges ??= createRunGauges(db, systemClock.now))();
     },
   });
@@ -213,8 +213,8 @@ function operationDeps(parts: Parts): OperationDeps {
 async function createBackend(parts: Parts): Promise<Backend> {
   const { config, log } = parts;
   const { settings, vertex } = config;
-  const { createApiBackend } = await import("./gemini/api.ts");
-  const { observedBackend } = await import("./gemini/observed.ts");
+  const { createApiBackend } = await import("./gemini/api/backend.ts");
+  const { observedBackend } = await import("./gemini/call-telemetry.ts");
   const options = {
     apiKey: settings.GEMINI_API_KEY,
     vertex,
@@ -229,13 +229,13 @@ async function createBackend(parts: Parts): Promise<Backend> {
   if (hasFirecrawl(settings) && cli?.isInstalled() !== true) log.warn(FIRECRAWL_IS_IDLE);
   if (cli === undefined) return api;
   if (settings.SEARCH_BACKEND === "cli") return cli;
-  const { createAutoBackend } = await import("./gemini/choose.ts");
+  const { createAutoBackend } = await import("./gemini/choose-backend.ts");
   return createAutoBackend({ cli, api, apiReady: vertex || settings.GEMINI_API_KEY !== undefined, log });
 }
 
 async function createCli({ config, log, redact, shutdown, stateDir, store }: Parts) {
   const { settings, vertex, environment } = config;
-  const { createCliBackend } = await import("./gemini/cli.ts");
+  const { createCliBackend } = await import("./gemini/cli/backend.ts");
   const { stopAllChildren } = await import("./platform/child.ts");
   const { createSlotPool } = await import("./store/slots.ts");
   const { db, processId, machine } = await store();

@@ -2,10 +2,10 @@
 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
 import { type CostOf, pricedBy, roundCost } from "./costs/actual.ts";
 import type { PriceTable } from "./costs/prices.ts";
-import type { Agent } from "./gemini/agent.ts";
+import type { Agent } from "./gemini/research-agent.ts";
 import type { OperationDeps, ResearchParts } from "./operations/operation.ts";
 import { AppError } from "./errors.ts";
 import { systemClock } from "./platform/clock.ts";
@@ -15,8 +15,8 @@ import type { DesktopNotifier } from "./notifications/desktop.ts";
 import type { OutboxSender } from "./notifications/outbox.ts";
 import type { PollQueue } from "./queue/queue.ts";
 import { createPollCounts, type PollCounts } from "./telemetry/poll-counts.ts";
-import type { UnsavedRun } from "./runs/research.ts";
-import type { StartFailure } from "./runs/start-store.ts";
+import type { UnsavedRun } from "./runs/deps.ts";
+import type { StartFailure } from "./runs/start/start-store.ts";
 import type { Store } from "./store/store.ts";
 
 export interface ResearchComposition {
@@ -57,8 +57,8 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
 }
 
 async function createAgent({ config, log }: ResearchComposition, counts: PollCounts): Promise<Agent> {
-  const { createInteractionsAgent } = await import("./gemini/interactions.ts");
-  const { observedAgent } = await import("./gemini/observed.ts");
+  const { createInteractionsAgent } = await import("./gemini/interactions/agent.ts");
+  const { observedAgent } = await import("./gemini/call-telemetry.ts");
   const { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: baseUrl } = config.settings;
   const { vertex, environment } = config;
   return observedAgent(createInteractionsAgent({ apiKey, vertex, baseUrl, log, environment }), counts);
@@ -69,7 +69,7 @@ async function composeResearch(
   { agent, backups, pollCounts }: { agent: () => Promise<Agent>; backups: Map<string, string>; pollCounts: PollCounts },
 ): Promise<ResearchParts> {
   const { config, log, shutdown, stateDir, store } = parts;
-  const { createRunner } = await import("./runs/runner.ts");
+  const { createRunner } = await import("./runs/scheduling/runner.ts");
   const { db, processId, durable } = await store();
   const queue = await openQueue(parts, await agent());
   const costOf = pricedBy(await parts.prices());
@@ -150,9 +150,9 @@ export async function maintainStore(
 /** What dead processes left is given back before anybody reads the store. */
 async function tidyUp({ db }: Store, { log, stateDir }: Pick<ResearchComposition, "log" | "stateDir">): Promise<void> {
   try {
-    const { recoverInterruptedRuns } = await import("./runs/recover.ts");
+    const { recoverInterruptedRuns } = await import("./runs/recovery/interrupted-searches.ts");
     const { cleanupOrphanedTempFiles } = await import("./store/invalid-outputs.ts");
-    const { forgetGoneProcesses } = await import("./runs/forget.ts");
+    const { forgetGoneProcesses } = await import("./runs/recovery/stale-processes.ts");
     await recoverInterruptedRuns(db, log, systemClock.now());
     await cleanupOrphanedTempFiles({ directory: stateDir, db, clock: systemClock, log });
     await forgetGoneProcesses(db, systemClock.now());
@@ -213,8 +213,8 @@ async function backUp(
 ): Promise<string | undefined> {
   const known = backups.get(taskId);
   if (known !== undefined) return known;
-  const { renderMarkdown } = await import("./reports/markdown.ts");
-  const { saveMarkdown } = await import("./reports/save-markdown.ts");
+  const { renderMarkdown } = await import("./reports/markdown/markdown.ts");
+  const { saveMarkdown } = await import("./reports/files/save-markdown.ts");
   const document = { query, report, sources: [], partial: undefined, metadata: undefined, includeSources: false };
   const text = renderMarkdown(document);
   const { RESEARCH_REPORTS_DIR } = config.settings;

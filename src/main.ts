@@ -5,7 +5,7 @@ const REFUSED = `[ERROR] gemini-search-mcp was started by a Gemini CLI that gemi
 export async function main(argv: string[]): Promise<void> {
   if (argv[0] === "__task-ids") {
     // Somebody waits for it at every Tab: nothing else is loaded.
-    const { printTaskIds } = await import("./cli/print-task-ids.ts");
+    const { printTaskIds } = await import("./cli/completion/print-task-ids.ts");
     return printTaskIds();
   }
   if (argv.length > 0) {
@@ -13,7 +13,7 @@ export async function main(argv: string[]): Promise<void> {
     await runCommand(argv);
     return;
   }
-  const [{ createApp }, { runStdioServer }] = await Promise.all([import("./app.ts"), import("./mcp/stdio.ts")]);
+  const [{ createApp }, { runStdioServer }] = await Promise.all([import("./app.ts"), import("./mcp/stdio/stdio.ts")]);
   const app = createApp({ logFrom: "INFO" });
   if (app.config.depth > 0) {
     process.stderr.write(REFUSED);

@@ -1,115 +1,96 @@
-/** The architecture as a check: who may import whom, and what must stand nowhere but in its place. */
+/** The architecture as a check: import directions, sizes of files and folders, and what only one file may do. */
 
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const SRC = join(ROOT, "src");
 
-/** Folder (or file at the top) → what it may import besides itself. Reading order is import order. */
-const MAY_IMPORT: Record<string, string[]> = {
-  "main.ts": ["app.ts", "cli", "mcp"],
-  "app.ts": [
-    "compose-research.ts",
-    "config.ts",
-    "operations",
-    "runs",
-    "search",
-    "costs",
-    "gemini",
-    "store",
-    "platform",
-    "telemetry",
-    "errors.ts",
-  ],
-  "compose-research.ts": [
-    "config.ts",
-    "operations",
-    "runs",
-    "reports",
-    "costs",
-    "gemini",
-    "notifications",
-    "queue",
-    "store",
-    "platform",
-    "telemetry",
-    "errors.ts",
-  ],
-  "config.ts": ["settings.ts", "setting.ts"],
-  "settings.ts": ["setting.ts", "telemetry-settings.ts"],
-  "telemetry-settings.ts": ["setting.ts"],
-  "setting.ts": [],
-  "errors.ts": [],
-  cli: [
-    "app.ts",
-    "config.ts",
-    "settings.ts",
-    "doctor",
-    "http",
-    "mcp",
-    "operations",
-    "notifications",
-    "setup",
-    "runs",
-    "costs",
-    "store",
-    "platform",
-    "errors.ts",
-    "telemetry",
-  ],
-  http: ["app.ts", "config.ts", "mcp", "web", "store", "platform", "telemetry", "errors.ts"],
-  web: ["app.ts", "operations", "runs", "reports", "costs", "store", "platform", "errors.ts"],
-  mcp: ["app.ts", "operations", "runs", "platform", "telemetry", "errors.ts"],
-  doctor: ["config.ts", "runs", "costs", "gemini", "notifications", "store", "platform", "errors.ts"],
-  operations: ["runs", "search", "reports", "costs", "gemini", "store", "platform", "telemetry", "errors.ts"],
-  runs: ["reports", "costs", "gemini", "notifications", "queue", "store", "platform", "telemetry", "errors.ts"],
-  queue: ["store", "platform", "errors.ts"],
-  notifications: ["store", "platform", "errors.ts"],
-  search: ["gemini", "platform", "errors.ts"],
-  reports: ["costs", "gemini", "platform", "errors.ts"],
-  costs: ["gemini", "platform", "errors.ts"],
-  gemini: ["platform", "telemetry", "errors.ts"],
-  store: ["platform", "errors.ts"],
-  telemetry: ["platform", "errors.ts"],
-  platform: ["errors.ts"],
-  setup: ["platform", "errors.ts"],
-  simulator: [],
-};
+const MAX_FILE_LINES = 300;
+/** Tests apart. */
+const MAX_FOLDER_FILES = 15;
+const MAX_SIBLINGS_WITH_PREFIX = 3;
 
 const DRAWERS = /^(?:utils?|helpers?|common|shared|lib|types|constants|misc|index)(?:\.ts)?$/;
 
-const sources = readdirSync(SRC, { recursive: true, encoding: "utf8" })
-  .filter((file) => /\.tsx?$/.test(file))
-  .map((file) => ({ file, text: readFileSync(join(SRC, file), "utf8"), isTest: file.endsWith(".test.ts") }));
+interface SourceFile {
+  /** Relative to the folder that was read, with `/`. */
+  file: string;
+  text: string;
+  isTest: boolean;
+}
+
+const sourcesIn = (folder: string): SourceFile[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => ({
+      file: file.replaceAll("\\", "/"),
+      text: readFileSync(join(folder, file), "utf8"),
+      isTest: file.endsWith(".test.ts"),
+    }));
+
+const sources = sourcesIn(SRC);
 const product = sources.filter(({ isTest }) => !isTest);
+const simulator = sourcesIn(join(ROOT, "simulator"));
 
-const room = (file: string): string => file.split(/[\\/]/)[0] ?? file;
+/** The first part of a path: a folder of src/, or a file at its top. */
+const areaOf = (file: string): string => file.split("/")[0] ?? file;
 
-const importsOf = ({ file, text }: { file: string; text: string }): string[] =>
+const importsOf = ({ file, text }: SourceFile): string[] =>
   [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) =>
-    relative(SRC, resolve(SRC, dirname(file), match[1] ?? "")),
+    relative(SRC, resolve(SRC, dirname(file), match[1] ?? "")).replaceAll("\\", "/"),
   );
 
-test("imports go down only", () => {
-  const wrong = product.flatMap((source) =>
-    importsOf(source)
-      .filter((target) => room(target) !== room(source.file) && !MAY_IMPORT[room(source.file)]?.includes(room(target)))
-      .map((target) => `${source.file} imports ${target}`),
-  );
+interface Dependencies {
+  /** The folder that the list governs, or the file. What is inside needs no permission. */
+  area: string;
+  allowed: string[];
+}
+
+/** From the DEPS.list in the folder of a file, or in the nearest folder above that has one. */
+function dependenciesOf(file: string): Dependencies {
+  for (let folder = dirname(file); folder !== "."; folder = dirname(folder)) {
+    const list = join(SRC, folder, "DEPS.list");
+    if (existsSync(list)) return { area: folder, allowed: entriesOf(readFileSync(list, "utf8")) };
+  }
+  const sections = readFileSync(join(SRC, "DEPS.list"), "utf8").split(/^\[(.+)\]$/m);
+  const section = sections.indexOf(file);
+  return { area: file, allowed: section === -1 ? [] : entriesOf(sections[section + 1] ?? "") };
+}
+
+const entriesOf = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.replace(/#.*/, "").trim())
+    .filter((line) => line !== "");
+
+const covers = (entry: string, target: string): boolean => target === entry || target.startsWith(`${entry}/`);
+
+test("each folder imports only what its DEPS.list allows, and lists nothing that it does not import", () => {
+  const wrong: string[] = [];
+  const used = new Map<string, Set<string>>();
+  const listed = new Map<string, string[]>();
+  for (const source of product) {
+    const { area, allowed } = dependenciesOf(source.file);
+    listed.set(area, allowed);
+    for (const target of importsOf(source)) {
+      if (covers(area, target)) continue;
+      const entry = allowed.find((candidate) => covers(candidate, target));
+      if (entry === undefined) wrong.push(`${source.file} imports ${target}`);
+      else used.set(area, (used.get(area) ?? new Set()).add(entry));
+    }
+  }
   expect(wrong).toEqual([]);
+  const unused = [...listed].flatMap(([area, allowed]) =>
+    allowed.filter((entry) => !used.get(area)?.has(entry)).map((entry) => `${area}: ${entry}`),
+  );
+  expect(unused).toEqual([]);
 });
 
-test("the page in the browser knows of the server only what they say to each other", () => {
-  const wrong = product
-    .filter(({ file }) => file.startsWith("web/page/"))
-    .flatMap((source) =>
-      importsOf(source)
-        .filter((target) => !target.startsWith("web/page/") && target !== "web/wire.ts")
-        .map((target) => `${source.file} imports ${target}`),
-    );
-  expect(wrong).toEqual([]);
+test("the simulator shares no code with the product", () => {
+  const inner = simulator.filter(({ isTest }) => !isTest).filter(({ text }) => /from "(?:\.\.\/)+src\//.test(text));
+  expect(inner.map(({ file }) => file)).toEqual([]);
 });
 
 test("there are no import cycles", () => {
@@ -127,36 +108,54 @@ test("there are no import cycles", () => {
   expect(cycles).toEqual([]);
 });
 
-test("no file is longer than 300 lines, none is a drawer, each opens with its part in the story", () => {
-  const wrong = sources.flatMap(({ file, text, isTest }) => [
-    ...(text.split("\n").length > 301 ? [`${file}: over 300 lines`] : []),
-    ...(file.split(/[\\/]/).some((part) => DRAWERS.test(part)) ? [`${file}: a drawer`] : []),
+test("no file is too long or named as a drawer, and each opens with its responsibility", () => {
+  const wrong = [...sources, ...simulator].flatMap(({ file, text, isTest }) => [
+    ...(text.split("\n").length > MAX_FILE_LINES + 1 ? [`${file}: over ${MAX_FILE_LINES} lines`] : []),
+    ...(file.split("/").some((part) => DRAWERS.test(part)) ? [`${file}: a drawer`] : []),
     ...(isTest || text.startsWith("/**") ? [] : [`${file}: no opening sentence`]),
   ]);
   expect(wrong).toEqual([]);
-  expect(readdirSync(join(SRC, "platform")).filter((file) => !file.includes(".test.")).length).toBeLessThanOrEqual(9);
 });
 
-/** The stand-in is a program of its own: it has stdout and an environment because the Gemini CLI has. */
-const only = (pattern: RegExp, allowed: string[]): string[] =>
-  product
-    .filter(({ file, text }) => pattern.test(text) && !allowed.includes(file) && !file.startsWith("simulator/standin-"))
-    .map(({ file }) => file);
+test("no folder holds too many files, and no prefix is shared by so many siblings that it is a folder", () => {
+  const paths = [
+    ...product.filter(({ file }) => !file.startsWith("store/migrations/")).map(({ file }) => `src/${file}`),
+    ...simulator.filter(({ isTest }) => !isTest).map(({ file }) => `simulator/${file}`),
+  ];
+  const wrong = [...Map.groupBy(paths, dirname)].flatMap(([folder, files]) => {
+    const names = files.map((file) => basename(file));
+    const prefixes = Map.groupBy(
+      names.filter((name) => name.includes("-")),
+      (name) => name.slice(0, name.indexOf("-")),
+    );
+    return [
+      ...(names.length > MAX_FOLDER_FILES ? [`${folder}: ${names.length} files`] : []),
+      ...[...prefixes].flatMap(([prefix, siblings]) =>
+        siblings.length > MAX_SIBLINGS_WITH_PREFIX ? [`${folder}: ${siblings.length} files named ${prefix}-…`] : [],
+      ),
+    ];
+  });
+  expect(wrong).toEqual([]);
+});
 
-const list = (files: { file: string }[]): string => files.map(({ file }) => file).join(", ");
+const filesWith = (pattern: RegExp, allowed: string[]): string[] =>
+  product.filter(({ file, text }) => pattern.test(text) && !allowed.includes(file)).map(({ file }) => file);
 
-test("the environment, stdout, the shell and each table have one place", () => {
-  expect(only(/process\.env\b/, ["config.ts"])).toEqual([]);
-  expect(only(/process\.stdout\.write|console\.(?:log|info)/, ["cli/output.ts"])).toEqual([]);
-  expect(only(/shell:\s*true|\bexecSync\b|\beval\(/, [])).toEqual([]);
+test("the environment and stdout are used in one file each, and a shell nowhere", () => {
+  expect(filesWith(/process\.env\b/, ["config/config.ts"])).toEqual([]);
+  expect(filesWith(/process\.stdout\.write|console\.(?:log|info)/, ["cli/output.ts"])).toEqual([]);
+  expect(filesWith(/shell:\s*true|\bexecSync\b|\beval\(/, [])).toEqual([]);
+});
+
+test("each table belongs to one folder, and there only its stores name it", () => {
   const migrations = product.filter(({ file }) => file.includes("migrations"));
   const tables = migrations.flatMap(({ text }) => [...text.matchAll(/createTable\("(\w+)"/g)]);
   expect(tables.length).toBeGreaterThan(10);
-  // One folder owns a table, and there only its stores name it.
+  const list = (files: SourceFile[]): string => files.map(({ file }) => file).join(", ");
   for (const [, table] of tables) {
     const named = product.filter(({ text }) => new RegExp(`(?:From|Into|Table|join|Join)\\("${table}`).test(text));
     const owners = named.filter(({ file }) => !file.includes("migrations"));
-    expect(new Set(owners.map(({ file }) => room(file))).size, `${table}: ${list(owners)}`).toBeLessThanOrEqual(1);
+    expect(new Set(owners.map(({ file }) => areaOf(file))).size, `${table}: ${list(owners)}`).toBeLessThanOrEqual(1);
     const others = owners.length > 1 ? owners.filter(({ file }) => !file.endsWith("-store.ts")) : [];
     expect(list(others), table).toBe("");
   }

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { announcedTools } from "../scripts/announced-tools.ts";
 import { reference } from "../scripts/reference.ts";
 import { ERROR_CODES } from "../src/errors.ts";
-import { SETTINGS } from "../src/settings.ts";
+import { SETTINGS } from "../src/config/settings.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");

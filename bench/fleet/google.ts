@@ -2,8 +2,8 @@
 
 import { createServer, type ServerResponse } from "node:http";
 import { DEFAULT_AGENT } from "../../src/gemini/agents.ts";
-import { interactionAt } from "../../src/simulator/interaction-resource.ts";
-import { parseLife } from "../../src/simulator/interaction-scenario.ts";
+import { interactionAt } from "../../simulator/interactions/resource.ts";
+import { parseLife } from "../../simulator/interactions/scenario.ts";
 import { QUERY } from "../questions.ts";
 import { type Behaviour, RUN_PREFIX } from "./google-process.ts";
 

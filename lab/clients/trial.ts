@@ -1,7 +1,7 @@
 /** One client, one transport, one scenario: played with the real programs, then judged by what the model, the wire and Google's ledger saw. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import type { ScenarioInput } from "../../simulator/scenario.ts";
 import type { Client } from "./client.ts";
 import { judge, type Verdict } from "./judge.ts";
 import { BLOCKING, COME_BACK, QUICK, RESEARCH } from "./script.ts";

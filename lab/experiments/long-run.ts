@@ -2,8 +2,8 @@
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ScenarioInput } from "../../src/simulator/scenario.ts";
-import type { Simulator } from "../../src/simulator/server.ts";
+import type { ScenarioInput } from "../../simulator/scenario.ts";
+import type { Simulator } from "../../simulator/server.ts";
 import {
   byAsking,
   byGivingUp,

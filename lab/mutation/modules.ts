@@ -16,27 +16,39 @@ export const CRITICAL_MODULES: readonly CriticalModule[] = [
   },
   {
     name: "path guard",
-    sources: ["src/reports/allowed-root.ts", "src/reports/file-name.ts", "src/reports/publish-file.ts"],
+    sources: [
+      "src/reports/files/allowed-root.ts",
+      "src/reports/files/file-name.ts",
+      "src/reports/files/publish-file.ts",
+    ],
     tests: [
-      "src/reports/allowed-root.test.ts",
-      "src/reports/file-name.test.ts",
-      "src/reports/publish-file.test.ts",
-      "src/reports/save-markdown.test.ts",
+      "src/reports/files/allowed-root.test.ts",
+      "src/reports/files/file-name.test.ts",
+      "src/reports/files/publish-file.test.ts",
+      "src/reports/files/save-markdown.test.ts",
     ],
   },
   {
     name: "failure classifier",
-    sources: ["src/gemini/failures.ts", "src/gemini/interactions.ts"],
-    tests: ["src/gemini/failures.test.ts", "src/gemini/start-faults.test.ts", "src/gemini/interactions-stream.test.ts"],
+    sources: ["src/gemini/failures.ts", "src/gemini/interactions/agent.ts"],
+    tests: [
+      "src/gemini/failures.test.ts",
+      "src/gemini/interactions/start-faults.test.ts",
+      "src/gemini/interactions/agent-stream.test.ts",
+    ],
   },
   {
     name: "lease and legal moves",
-    sources: ["src/runs/run.ts", "src/runs/lease.ts", "src/runs/claim-store.ts"],
-    tests: ["src/runs/run.test.ts", "src/runs/lease.test.ts", "src/runs/claim-store.test.ts"],
+    sources: ["src/runs/run.ts", "src/runs/lease.ts", "src/runs/scheduling/claim-store.ts"],
+    tests: ["src/runs/run.test.ts", "src/runs/lease.test.ts", "src/runs/scheduling/claim-store.test.ts"],
   },
   {
     name: "start protocol",
-    sources: ["src/runs/start.ts", "src/runs/start-store.ts"],
-    tests: ["src/runs/start-sending.test.ts", "src/runs/start-store.test.ts", "src/runs/start-failure.test.ts"],
+    sources: ["src/runs/start/start.ts", "src/runs/start/start-store.ts"],
+    tests: [
+      "src/runs/start/start-sending.test.ts",
+      "src/runs/start/start-store.test.ts",
+      "src/runs/start/start-failure.test.ts",
+    ],
   },
 ];

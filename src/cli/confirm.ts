@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
-import { confirmationNeeded, declined } from "../operations/cost-question.ts";
+import { confirmationNeeded, declined } from "../operations/parts/cost-confirmation.ts";
 import type { Call, Operation, OperationDeps } from "../operations/operation.ts";
 import { type Outcome, questionFor, refused } from "../operations/perform.ts";
 

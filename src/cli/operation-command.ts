@@ -2,9 +2,9 @@
 
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import type { Environment } from "../config.ts";
+import type { Environment } from "../config/config.ts";
 import type { Operation } from "../operations/operation.ts";
-import { SETTINGS } from "../settings.ts";
+import { SETTINGS } from "../config/settings.ts";
 
 /** What the generated flags need to know of a parameter. */
 const inputSchema = z.object({

@@ -1,8 +1,8 @@
 /** The only writer of stdout outside of the protocol, and what people see on stderr. */
 
-import type { Environment } from "../config.ts";
+import type { Environment } from "../config/config.ts";
 import { oneLine } from "../platform/clean-text.ts";
-import { cutToWidth } from "./text-width.ts";
+import { cutToWidth } from "./render/text-width.ts";
 
 /** Done when the text has left the process: who exits before cuts a long answer short. */
 export const print = (text: string): Promise<void> => write(process.stdout, text);

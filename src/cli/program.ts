@@ -3,17 +3,17 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { readPackage } from "../app.ts";
-import { refuseColours } from "../config.ts";
+import { refuseColours } from "../config/config.ts";
 import { OPERATIONS } from "../operations/catalog.ts";
-import { SETTINGS } from "../settings.ts";
+import { SETTINGS } from "../config/settings.ts";
 import { CLIENTS } from "../setup/clients.ts";
-import type { InitOptions } from "./init-entries.ts";
-import { addCompletion } from "./completion.ts";
+import type { InitOptions } from "./init/entries.ts";
+import { addCompletion } from "./completion/completion.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { addHelp } from "./help.ts";
 import { addOperation, settingOption } from "./operation-command.ts";
 import { print } from "./output.ts";
-import { addRunCommands } from "./run-commands.ts";
+import { addRunCommands } from "./commands/run-commands.ts";
 
 export async function runCommand(argv: string[]): Promise<void> {
   const program = createProgram();
@@ -55,7 +55,7 @@ export function createProgram(): Command {
     .description("Follow unfinished research with no client open, so that it is collected and you are notified.")
     .option("--until-idle", "leave when no unfinished research is left")
     .action(async (options: { untilIdle?: boolean }) => {
-      const { runWorker } = await import("./worker.ts");
+      const { runWorker } = await import("./commands/worker.ts");
       await runWorker({ untilIdle: options.untilIdle === true });
     });
   addServe(program);
@@ -65,7 +65,7 @@ export function createProgram(): Command {
     .option("--json", "print the status as JSON")
     .addHelpText("after", "\nExit code 1 when runs are late or nothing polls them, so that it can be a health check.")
     .action(async (options: { json?: boolean }) => {
-      const { printStatus } = await import("./status.ts");
+      const { printStatus } = await import("./commands/status.ts");
       await printStatus({ json: options.json === true });
     });
   program
@@ -75,7 +75,7 @@ export function createProgram(): Command {
     .option("--json", "print the findings as JSON")
     .addHelpText("after", "\nExit code 1 when something must be repaired.")
     .action(async (options: { offline?: boolean; json?: boolean }) => {
-      const { runDoctor } = await import("./doctor.ts");
+      const { runDoctor } = await import("./commands/doctor.ts");
       await runDoctor({ json: options.json === true, online: options.offline !== true });
     });
   program
@@ -83,7 +83,7 @@ export function createProgram(): Command {
     .description("Run a whole deep research against the built-in simulator: no key, no network, nothing is charged.")
     .argument("[question]", "what to research", "How do heat pumps perform in cold climates?")
     .action(async (question: string) => {
-      const { runDemo } = await import("./demo.ts");
+      const { runDemo } = await import("./commands/demo.ts");
       await runDemo(question);
     });
   addInit(program);
@@ -113,7 +113,7 @@ function addInit(program: Command): void {
     .option("--json", "print what was done as JSON; asks nothing")
     .exitOverride()
     .action(async (names: string[], given: Partial<InitOptions> & Pick<InitOptions, "scope" | "name">) => {
-      const { runInit } = await import("./init.ts");
+      const { runInit } = await import("./init/init.ts");
       const flags = { yes: false, dryRun: false, json: false, remove: false, http: false, writeToken: false };
       await runInit({ ...flags, ...given, clients: names });
     });
@@ -145,19 +145,19 @@ function addTokenCommands(program: Command): void {
     .argument("<name>", "1 to 64 of a-z, 0-9, dot, underscore, hyphen")
     .addHelpText("after", TOKEN_HELP)
     .action(async (name: string, options: { json?: boolean }) => {
-      const { addNamedToken } = await import("./token.ts");
+      const { addNamedToken } = await import("./commands/token.ts");
       await addNamedToken(name, { json: options.json === true });
     });
   action("list", "Print who has a token, since when, and when it was last used; never the token.").action(
     async (options: { json?: boolean }) => {
-      const { listNamedTokens } = await import("./token.ts");
+      const { listNamedTokens } = await import("./commands/token.ts");
       await listNamedTokens({ json: options.json === true });
     },
   );
   action("revoke", "Refuse the token of a name from now on, on running servers too.")
     .argument("<name>", "whose token")
     .action(async (name: string, options: { json?: boolean }) => {
-      const { revokeNamedToken } = await import("./token.ts");
+      const { revokeNamedToken } = await import("./commands/token.ts");
       await revokeNamedToken(name, { json: options.json === true });
     });
 }
@@ -188,7 +188,7 @@ function addMigrate(program: Command): void {
     .addHelpText("after", MIGRATE_HELP)
     .exitOverride()
     .action(async ({ dryRun, verify, force, json, ...places }: Record<string, string | boolean | undefined>) => {
-      const { runMigrate } = await import("./migrate.ts");
+      const { runMigrate } = await import("./commands/migrate.ts");
       const does = dryRun === true ? "count" : verify === true ? "compare" : "move";
       const { from, to } = z.object({ from: z.string().optional(), to: z.string().optional() }).parse(places);
       await runMigrate({ from, to, does, force: force === true, json: json === true });
@@ -205,7 +205,7 @@ function addServe(program: Command): void {
     .option("--open", "show its page in the browser")
     .exitOverride()
     .action(async ({ host, port, auth, open }: { host?: string; port?: string; auth: boolean; open?: boolean }) => {
-      const { pageOnTerminal, runServe } = await import("./serve.ts");
+      const { pageOnTerminal, runServe } = await import("./commands/serve.ts");
       const page = pageOnTerminal({ open: open === true });
       await runServe({ flags: { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port }, auth, page });
     });
@@ -219,7 +219,7 @@ function addServe(program: Command): void {
     .option("--json", "print the answer as JSON")
     .exitOverride()
     .action(async ({ host, port, ...options }: DashboardFlags) => {
-      const { runDashboard } = await import("./dashboard.ts");
+      const { runDashboard } = await import("./commands/dashboard.ts");
       const { run, open, json = false } = options;
       await runDashboard({ flags: { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port }, run, open, json });
     });

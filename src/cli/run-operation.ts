@@ -2,16 +2,16 @@
 
 import { text as readAll } from "node:stream/consumers";
 import { type App, createApp } from "../app.ts";
-import type { Environment } from "../config.ts";
+import type { Environment } from "../config/config.ts";
 import type { Call, Operation, OperationDeps } from "../operations/operation.ts";
 import { type Outcome, perform, refused } from "../operations/perform.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
-import { answerView } from "./answer-view.ts";
+import { answerView } from "./render/answer-view.ts";
 import { confirmInTerminal } from "./confirm.ts";
 import { EXIT_CODES, failureCode } from "./exit-codes.ts";
-import { followRun } from "./follow-run.ts";
+import { followRun } from "./commands/follow-run.ts";
 import { answerWidth, createLogLines, createProgressLine, print, printFailure } from "./output.ts";
-import { paintFor } from "./paint.ts";
+import { paintFor } from "./render/paint.ts";
 import { withWholeTaskId } from "./task-id.ts";
 
 export interface CommandCall {

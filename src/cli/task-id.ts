@@ -3,8 +3,8 @@
 import type { Operation, OperationDeps } from "../operations/operation.ts";
 import { AppError } from "../errors.ts";
 import { oneLine } from "../platform/clean-text.ts";
-import { type NamedRun, runsBeginningWith } from "../runs/lookup-store.ts";
-import { cutToWidth } from "./text-width.ts";
+import { type NamedRun, runsBeginningWith } from "../runs/history/run-prefix-store.ts";
+import { cutToWidth } from "./render/text-width.ts";
 
 /** Fewer would soon fit two runs. */
 const LEAST_CHARACTERS = 6;

@@ -1,7 +1,7 @@
 /** What a call cost, from reported figures: never invented, never off by a factor. */
 
 import { describe, expect, test } from "vitest";
-import { NO_USAGE } from "../gemini/ask.ts";
+import { NO_USAGE } from "../gemini/search-backend.ts";
 import { DEFAULT_AGENT } from "../gemini/agents.ts";
 import { addCosts, type Cost, costOf as priced, NO_COST, pricedBy, roundUsd } from "./actual.ts";
 import { agentPrice, DEFAULT_API_MODEL, LIST_PRICES } from "./prices.ts";

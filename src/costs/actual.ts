@@ -1,6 +1,6 @@
 /** What a finished call or task cost, from the figures that Google reported. */
 
-import type { Usage } from "../gemini/ask.ts";
+import type { Usage } from "../gemini/search-backend.ts";
 import {
   agentPrice,
   CACHED_SHARE,

@@ -1,6 +1,6 @@
 /** What Google charges, as of a date: one table for models and agents, which a user's `prices.json` may correct. */
 
-import type { Usage } from "../gemini/ask.ts";
+import type { Usage } from "../gemini/search-backend.ts";
 
 /** The API backend's model when GEMINI_MODEL is not set. */
 export const DEFAULT_API_MODEL = "gemini-3.8-flash";

@@ -1,7 +1,7 @@
 /** All check-ups of an installation, in the order in which one would look. */
 
-import type { Config } from "../config.ts";
-import { sqliteVersion } from "../store/sqlite.ts";
+import type { Config } from "../config/config.ts";
+import { sqliteVersion } from "../store/sqlite/sqlite.ts";
 import { type Checkup, warn } from "./check.ts";
 import { checkCli, checkReach } from "./gemini.ts";
 import { checkDiskKind, checkNode, checkNotifier, checkSpace, checkSqlite, isSupportedNode } from "./machine.ts";

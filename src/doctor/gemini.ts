@@ -4,10 +4,10 @@ import { readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import type { Config } from "../config.ts";
-import { createCliLocator } from "../gemini/cli-locate.ts";
-import { chooseSignIn } from "../gemini/cli-sign-in.ts";
-import { useProxyFromEnvironment } from "../gemini/google-client.ts";
+import type { Config } from "../config/config.ts";
+import { createCliLocator } from "../gemini/cli/locate.ts";
+import { chooseSignIn } from "../gemini/cli/sign-in.ts";
+import { useProxyFromEnvironment } from "../gemini/transport/google-client.ts";
 import { type Checkup, fail, ok, warn } from "./check.ts";
 
 const INSTALL = "npm install -g @google/gemini-cli";

@@ -2,7 +2,7 @@
 
 import { statfsSync } from "node:fs";
 import { desktopObstacle } from "../notifications/desktop.ts";
-import { isSafeSqlite } from "../store/sqlite.ts";
+import { isSafeSqlite } from "../store/sqlite/sqlite.ts";
 import { type Checkup, fail, ok, warn } from "./check.ts";
 
 export function checkNode(version: string, supported: (version: string) => boolean): Checkup {

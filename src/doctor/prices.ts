@@ -1,6 +1,6 @@
 /** Are the prices up to date: rows that end soon, a table that is old. */
 
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { priceNotices } from "../costs/price-age.ts";
 import { loadPrices, PRICE_FILE } from "../costs/price-file.ts";
 import { createLog } from "../platform/log.ts";

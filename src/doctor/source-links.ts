@@ -1,6 +1,6 @@
 /** How Google's redirect links among the sources are treated: the operator decides, and is told how it is set. */
 
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { type Checkup, ok } from "./check.ts";
 
 export const checkSourceLinks = ({ settings }: Config): Checkup =>

@@ -2,14 +2,14 @@
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { AppError } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
 import { listRuns } from "../runs/run-store.ts";
 import type { Database } from "../store/database.ts";
 import { schemaState, type SchemaState } from "../store/migrate.ts";
 import { liveProcesses } from "../store/processes.ts";
-import { readOnly } from "../store/sqlite.ts";
+import { readOnly } from "../store/sqlite/sqlite.ts";
 import { type Checkup, fail, ok, warn } from "./check.ts";
 
 const OTHERS = 0o077;
@@ -82,7 +82,7 @@ export async function checkDatabase({ databaseFile, sharedDatabase }: Config): P
 
 /** Its integrity is the operator's; here counts whether it can be used. */
 async function checkShared(url: string): Promise<Checkup[]> {
-  const { readOnlyPostgres } = await import("../store/postgres.ts");
+  const { readOnlyPostgres } = await import("../store/postgres/postgres.ts");
   const warned: Checkup[] = [];
   try {
     const log = {

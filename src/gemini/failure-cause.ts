@@ -1,8 +1,8 @@
 /** Sorts what Google says about a failed research into causes that a user can act on. Its own words go no further. */
 
 import { isRecord } from "../platform/is-record.ts";
-import type { FailureCause } from "./agent.ts";
-import { records, type Step } from "./interaction-report.ts";
+import type { FailureCause } from "./research-agent.ts";
+import { records, type Step } from "./interactions/report.ts";
 
 /** Codes in letters, as the Interactions API sends them, and google.rpc.Code, as steps carry it. */
 const CODES: Record<string, FailureCause> = {

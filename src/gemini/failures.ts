@@ -2,7 +2,7 @@
 
 import { AppError, type AppErrorOptions, type ErrorCode, type FailureReason } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
-import { connectionFailure } from "./connection-failure.ts";
+import { connectionFailure } from "./transport/connection-failure.ts";
 
 export function cancelled(): AppError {
   return new AppError({ code: "CANCELLED", message: "The call was cancelled.", reason: "stopped" });

@@ -1,7 +1,7 @@
 /** Where Google's redirect links lead: one request to Google's redirect host each, and only its `Location` is read. */
 
 import { BlockList, isIP } from "node:net";
-import { useProxyFromEnvironment } from "./google-client.ts";
+import { useProxyFromEnvironment } from "./transport/google-client.ts";
 
 export interface RedirectResolver {
   /** The address it leads to; undefined where there is none that may be kept. */

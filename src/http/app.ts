@@ -3,19 +3,19 @@
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { type Context, Hono } from "hono";
 import type { App } from "../app.ts";
-import type { McpEndpoint } from "../mcp/http.ts";
+import type { McpEndpoint } from "../mcp/http/endpoint.ts";
 import type { Caller } from "../mcp/visit.ts";
 import { isoTime } from "../platform/clock.ts";
-import type { Authenticate } from "./authenticate.ts";
+import type { Authenticate } from "./auth/authenticate.ts";
 import { isPreflight, letBrowserRead, preflightAnswer } from "./cors.ts";
-import type { Guard } from "./guard.ts";
-import type { WellKnown } from "./oauth.ts";
-import { isPageAddress } from "./page-addresses.ts";
-import type { Admitted, PageDoor } from "./page-door.ts";
-import { protectPage } from "./page-headers.ts";
-import { countRequest, inRequestSpan } from "./observe.ts";
+import type { Guard } from "./host-guard.ts";
+import type { WellKnown } from "./auth/oauth-metadata.ts";
+import { isPageAddress } from "./browser/paths.ts";
+import type { Admitted, PageDoor } from "./browser/browser-auth.ts";
+import { protectPage } from "./browser/security-headers.ts";
+import { countRequest, inRequestSpan } from "./request-telemetry.ts";
 import type { RateLimit } from "./rate-limit.ts";
-import { type Refusal, refuse } from "./refusal.ts";
+import { type Refusal, refuse } from "./error-response.ts";
 import type { EndWhenRevoked } from "./revocation.ts";
 import { createWeb } from "../web/web.ts";
 

@@ -3,8 +3,8 @@
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { AppError } from "../errors.ts";
-import { urlHost } from "./guard.ts";
-import { refuse } from "./refusal.ts";
+import { urlHost } from "./host-guard.ts";
+import { refuse } from "./error-response.ts";
 
 /** A client that sends byte by byte is given up. Both end with the request: an answer may stream for hours. */
 const HEADERS_MS = 15_000;

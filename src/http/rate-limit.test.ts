@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createLog } from "../platform/log.ts";
-import { createFailedAttempts, networkOf } from "./failed-attempts.ts";
+import { createFailedAttempts, networkOf } from "./auth/failed-logins.ts";
 import { createBuckets, createRateLimit } from "./rate-limit.ts";
 
 const times = <T>(count: number, act: () => T): T[] => Array.from({ length: count }, act);

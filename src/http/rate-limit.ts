@@ -1,6 +1,6 @@
 /** How often somebody may come: a bucket per key that refills with time, in bounded memory. */
 
-import { refuse } from "./refusal.ts";
+import { refuse } from "./error-response.ts";
 
 export interface BucketOptions {
   perMinute: number;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Credential } from "./page-key-store.ts";
+import type { Credential } from "./browser/login-key-store.ts";
 import { createEndWhenRevoked } from "./revocation.ts";
 import { waitFor } from "../../test/support/wait-for.ts";
 

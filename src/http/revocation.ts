@@ -1,6 +1,6 @@
 /** Ends event streams within a second of their token or session ceasing to be valid: one check for all open streams. */
 
-import type { Credential } from "./page-key-store.ts";
+import type { Credential } from "./browser/login-key-store.ts";
 
 const CHECK_EVERY_MS = 500;
 

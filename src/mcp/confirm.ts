@@ -9,7 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
 import { AppError } from "../errors.ts";
-import { confirmationNeeded, declined } from "../operations/cost-question.ts";
+import { confirmationNeeded, declined } from "../operations/parts/cost-confirmation.ts";
 import type { Call, Operation, Question } from "../operations/operation.ts";
 import { type Outcome, questionFor, refused } from "../operations/perform.ts";
 import { isRecord } from "../platform/is-record.ts";

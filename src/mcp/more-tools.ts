@@ -7,7 +7,7 @@ import type {
   ServerContext,
   Tool,
 } from "@modelcontextprotocol/server";
-import type { TaskSource } from "./task-source.ts";
+import type { TaskSource } from "./tasks/task-source.ts";
 
 export interface MoreTools {
   tools: readonly Tool[];

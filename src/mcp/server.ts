@@ -4,10 +4,10 @@ import { McpServer } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
 import { conformanceFixtures } from "./conformance.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
-import { servePrompts, serveResources } from "./resources.ts";
-import { serveSubscriptions } from "./subscriptions.ts";
-import type { TaskSource } from "./task-source.ts";
-import { serveTasks, taskCapabilities } from "./tasks.ts";
+import { servePrompts, serveResources } from "./resources/resources.ts";
+import { serveSubscriptions } from "./resources/subscriptions.ts";
+import type { TaskSource } from "./tasks/task-source.ts";
+import { serveTasks, taskCapabilities } from "./tasks/tasks.ts";
 import { serveTools } from "./tools.ts";
 import type { Visit } from "./visit.ts";
 
@@ -42,7 +42,7 @@ export function buildServer(app: App, visit: Visit): McpServer {
 
 /** What answers for them is loaded when somebody asks. */
 function runsAsTasks(app: App): TaskSource {
-  const load = async (): Promise<TaskSource> => (await import("./run-tasks.ts")).runTasks(app);
+  const load = async (): Promise<TaskSource> => (await import("./tasks/run-tasks.ts")).runTasks(app);
   return {
     find: async (owner, taskId) => (await load()).find(owner, taskId),
     cancel: async (caller, taskId) => (await load()).cancel(caller, taskId),

@@ -16,13 +16,13 @@ import { type Outcome, perform, performDetachable } from "../operations/perform.
 import announced from "./announced-tools.json" with { type: "json" };
 import { clientOf } from "./client.ts";
 import { confirm } from "./confirm.ts";
-import { legacyTaskHandle, withoutTask } from "./legacy-tasks.ts";
+import { legacyTaskHandle, withoutTask } from "./tasks/legacy-tasks.ts";
 import { boundedToolResult } from "./message-size.ts";
 import type { MoreTools } from "./more-tools.ts";
-import { observedCall } from "./observed-call.ts";
+import { observedCall } from "./tool-telemetry.ts";
 import { audible } from "./progress.ts";
-import { knownTask, type TaskSource } from "./task-source.ts";
-import { declaresTasks, taskHandle } from "./tasks.ts";
+import { knownTask, type TaskSource } from "./tasks/task-source.ts";
+import { declaresTasks, taskHandle } from "./tasks/tasks.ts";
 import type { Visit } from "./visit.ts";
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a script from the very type

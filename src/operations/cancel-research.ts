@@ -4,10 +4,10 @@ import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
 import type { DeletedAtGoogle, DeleteDeps, DeleteRequest } from "../runs/deletion/delete-run.ts";
-import { readStored } from "../runs/read.ts";
+import { readStored } from "../runs/history/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
-import { factLines } from "./answer-text.ts";
-import { costSchema } from "./cost-schema.ts";
+import { factLines } from "./parts/answer-text.ts";
+import { costSchema } from "./parts/cost-schema.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
 
 export const cancelResearch = defineOperation({
@@ -53,7 +53,7 @@ export const cancelResearch = defineOperation({
     const runner = agent === undefined ? undefined : (await deps.research()).runner;
     runner?.start();
     const request = { owner: call.owner, taskId: input.task_id, keepPartial: input.save_partial };
-    const { cancelRun } = await import("../runs/cancel.ts");
+    const { cancelRun } = await import("../runs/cancel/cancel.ts");
     const run = await cancelRun(
       { db, clock: deps.clock, agent, pollNow: async (taskId) => runner?.pollNow(taskId) },
       request,

@@ -6,7 +6,7 @@ import { appendEvents } from "../runs/event-store.ts";
 import { progressBySearches } from "../runs/progress.ts";
 import { findRun } from "../runs/run-store.ts";
 import { saveInteractionId } from "../runs/interaction-store.ts";
-import { commitIntent } from "../runs/start-store.ts";
+import { commitIntent } from "../runs/start/start-store.ts";
 import { checkResearchStatus } from "./check-research-status.ts";
 import type { Call, OperationDeps } from "./operation.ts";
 import { type Outcome, perform } from "./perform.ts";

@@ -8,11 +8,11 @@ import { lastEvent } from "../runs/event-store.ts";
 import { typicalMinutes } from "../runs/progress.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
-import { waitForRun } from "../runs/wait.ts";
-import { factLines } from "./answer-text.ts";
-import { costSchema } from "./cost-schema.ts";
+import { waitForRun } from "../runs/history/wait.ts";
+import { factLines } from "./parts/answer-text.ts";
+import { costSchema } from "./parts/cost-schema.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, taskId } from "./operation.ts";
-import { tokensUsed } from "./run-search.ts";
+import { tokensUsed } from "./parts/search-run.ts";
 
 /** Google shows no heartbeat; most runs say something every minute or so. */
 const STALLED_AFTER_MS = 10 * 60_000;

@@ -3,14 +3,14 @@
 import { z } from "zod";
 import { keepSuggestions } from "../reports/suggestions/keep.ts";
 import { AppError } from "../errors.ts";
-import { citeByNumber } from "../reports/cite-by-number.ts";
+import { citeByNumber } from "../reports/citations/cite-by-number.ts";
 import { pageKey } from "../reports/page-key.ts";
 import { numberSources, type Source, unique } from "../reports/report.ts";
 import { findRounds } from "../runs/result-store.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { MAX_ROUNDS } from "../search/max-rounds.ts";
 import type { Round } from "../search/deep.ts";
-import { list, noteSection, searchText } from "./answer-text.ts";
+import { list, noteSection, searchText } from "./parts/answer-text.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
 import {
   finishedSearch,
@@ -22,7 +22,7 @@ import {
   searchMetadataFields,
   type SearchStart,
   storedMetadata,
-} from "./run-search.ts";
+} from "./parts/search-run.ts";
 
 const ROUNDS = "max_iterations must be a whole number from 2 to 20.";
 const NOT_VERIFIED = "Verification was not completed within the allowed rounds; this is the best result obtained.";
@@ -173,7 +173,7 @@ function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) 
 
 /** Q1: goes on after the last finished round, as a run of its own in the background. */
 export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Call) {
-  const { newestContinuation, beginContinuation } = await import("../runs/continuation-store.ts");
+  const { newestContinuation, beginContinuation } = await import("../runs/local/continuation-store.ts");
   const { db, processId, clock } = await deps.recorder();
   const { owner, client } = call;
   const newest = await newestContinuation(db, { taskId: run.taskId, owner });

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { AppError } from "../errors.ts";
 import { AGENTS, currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
-import { factLines } from "./answer-text.ts";
+import { factLines } from "./parts/answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
 
 export const estimateResearchCost = defineOperation({

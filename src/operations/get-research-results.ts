@@ -3,12 +3,12 @@
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
-import { adviceWithoutReport, WAYS_ON_FROM_UNKNOWN } from "./after-failure.ts";
+import { adviceWithoutReport, WAYS_ON_FROM_UNKNOWN } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
 import { isFinished, type Run, type RunResult } from "../runs/run.ts";
-import { keepsPartial } from "../runs/cancel-store.ts";
-import { readStored } from "../runs/read.ts";
+import { keepsPartial } from "../runs/cancel/cancel-store.ts";
+import { readStored } from "../runs/history/read.ts";
 import type { Database } from "../store/database.ts";
 import {
   pictureField,
@@ -18,12 +18,12 @@ import {
   suggestionLinks,
   suggestionsField,
   withPictureLinks,
-} from "./answer-extras.ts";
-import { factLines, list } from "./answer-text.ts";
-import { costSchema } from "./cost-schema.ts";
+} from "./parts/answer-extras.ts";
+import { factLines, list } from "./parts/answer-text.ts";
+import { costSchema } from "./parts/cost-schema.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
-import { outlineLines, readingFields, readReport, reportLimit } from "./report-reading.ts";
-import { tokensUsed } from "./run-search.ts";
+import { outlineLines, readingFields, readReport, reportLimit } from "./parts/report-reading.ts";
+import { tokensUsed } from "./parts/search-run.ts";
 
 export const sourceSchema = z.looseObject({
   n: z.number(),

@@ -7,9 +7,9 @@ import { isoTime } from "../platform/clock.ts";
 import type { Database } from "../store/database.ts";
 import { type Run, RUN_KINDS, RUN_STATUSES } from "../runs/run.ts";
 import { findRuns, listRuns, type RunFilter } from "../runs/run-store.ts";
-import type { FoundPiece } from "../runs/search-words.ts";
-import { factLines } from "./answer-text.ts";
-import { costSchema } from "./cost-schema.ts";
+import type { FoundPiece } from "../runs/history/search-terms.ts";
+import { factLines } from "./parts/answer-text.ts";
+import { costSchema } from "./parts/cost-schema.ts";
 import { CAUTION, defineOperation, outputSchema } from "./operation.ts";
 
 const LIMIT = "limit must be a whole number from 1 to 100.";
@@ -126,8 +126,8 @@ export async function runPage(db: Database, owner: string, request: ListRequest)
 
 /** Reports and their questions first, then the questions of runs that have no report. */
 async function foundPage(db: Database, owner: string, request: ListRequest & { text: string }): Promise<ListedPage> {
-  const { searchQuestions, searchReports } = await import("../runs/search-store.ts");
-  const { searchWords } = await import("../runs/search-words.ts");
+  const { searchQuestions, searchReports } = await import("../runs/history/search-store.ts");
+  const { searchWords } = await import("../runs/history/search-terms.ts");
   const { limit, cursor, status, kind } = request;
   const known = cursor === undefined ? { reports: 0, questions: 0 } : readFoundCursor(cursor);
   const search = { owner, status, kind, words: searchWords(request.text) };

@@ -4,15 +4,15 @@ import { z } from "zod";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Estimate } from "../costs/estimate.ts";
-import type { Agent } from "../gemini/agent.ts";
-import type { ResearchDeps } from "../runs/research.ts";
-import type { StoredRun } from "../runs/read.ts";
+import type { Agent } from "../gemini/research-agent.ts";
+import type { ResearchDeps } from "../runs/deps.ts";
+import type { StoredRun } from "../runs/history/read.ts";
 import type { Run, RunKind } from "../runs/run.ts";
-import type { Runner } from "../runs/runner.ts";
-import type { RunRecorder } from "../runs/track.ts";
+import type { Runner } from "../runs/scheduling/runner.ts";
+import type { RunRecorder } from "../runs/local/local-run.ts";
 import type { SearchDeps } from "../search/correct-json.ts";
 import type { Database } from "../store/database.ts";
-import type { RunNotifications } from "../store/run-notifications.ts";
+import type { RunNotifications } from "../store/postgres/run-notifications.ts";
 
 export interface OperationDeps {
   clock: Clock;

@@ -5,8 +5,8 @@ import { AppError, type ErrorRun } from "../errors.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { cleanValue } from "../platform/clean-text.ts";
 import { inSpan, RUN_ID } from "../telemetry/telemetry.ts";
-import { factLines } from "./answer-text.ts";
-import type { StoredRun } from "../runs/read.ts";
+import { factLines } from "./parts/answer-text.ts";
+import type { StoredRun } from "../runs/history/read.ts";
 import { type Call, CAUTION, type Operation, type OperationDeps, type Question } from "./operation.ts";
 
 export interface Outcome {

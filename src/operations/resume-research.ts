@@ -2,9 +2,9 @@
 
 import { z } from "zod";
 import { AppError } from "../errors.ts";
-import { acceptedRun, notDurable } from "./accepted-run.ts";
-import { factLines } from "./answer-text.ts";
-import { costQuestion, unlessAgreed } from "./cost-question.ts";
+import { acceptedRun, notDurable } from "./parts/start-outcome.ts";
+import { factLines } from "./parts/answer-text.ts";
+import { costQuestion, unlessAgreed } from "./parts/cost-confirmation.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
 import { continueDeepSearch } from "./deep-search.ts";
 
@@ -61,7 +61,7 @@ export const resumeResearch = defineOperation({
       });
     }
     const { research, runner, durable } = await deps.research();
-    const { resumeAgentRun } = await import("../runs/resume.ts");
+    const { resumeAgentRun } = await import("../runs/start/resume.ts");
     const { query, model: agent = "" } = run;
     const again = { query, agent, charges: CHARGES, operation: RESUME };
     const resumed = await resumeAgentRun(research, {

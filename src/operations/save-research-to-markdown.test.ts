@@ -3,7 +3,7 @@ import { homedir, tmpdir } from "node:os";
 import { join, win32 } from "node:path";
 import { expect, test, type TestContext } from "vitest";
 import { openStage } from "../../test/support/research-deps.ts";
-import { isInside } from "../reports/allowed-root.ts";
+import { isInside } from "../reports/files/allowed-root.ts";
 import { finishRun, insertRunning } from "../runs/run-store.ts";
 import type { Call, OperationDeps } from "./operation.ts";
 import { type Outcome, perform } from "./perform.ts";

@@ -3,17 +3,17 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { AppError } from "../errors.ts";
-import { adviceWithoutReport } from "./after-failure.ts";
+import { adviceWithoutReport } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { PictureFacts } from "../reports/pictures/picture.ts";
 import type { ReportMetadata } from "../reports/report-facts.ts";
-import type { TemplateOptions } from "../reports/report-template.ts";
-import type { SaveRequest } from "../reports/save-markdown.ts";
+import type { TemplateOptions } from "../reports/markdown/report-template.ts";
+import type { SaveRequest } from "../reports/files/save-markdown.ts";
 import { findPictures } from "../runs/picture-store.ts";
-import { readStored } from "../runs/read.ts";
+import { readStored } from "../runs/history/read.ts";
 import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
 import type { Database } from "../store/database.ts";
-import { factLines } from "./answer-text.ts";
+import { factLines } from "./parts/answer-text.ts";
 import { DISCARDED, wasDiscarded } from "./get-research-results.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, taskId } from "./operation.ts";
 
@@ -71,7 +71,7 @@ export const saveResearchToMarkdown = defineOperation({
     });
     const pictures = (result.pictures ?? []).length === 0 ? [] : await findPictures(db, run.taskId);
     const { pictureFileName } = await import("../reports/pictures/publish.ts");
-    const { saveMarkdown } = await import("../reports/save-markdown.ts");
+    const { saveMarkdown } = await import("../reports/files/save-markdown.ts");
     const saved = await saveMarkdown({
       ...place,
       prefix: input.filename_prefix,
@@ -109,7 +109,7 @@ export const templatesOf = ({ settings, log }: OperationDeps): TemplateOptions =
 /** What is saved: rendered once it is known how the document refers to its pictures. */
 export async function reportDocument(db: Database, { owner, now, templates, ...input }: DocumentRequest) {
   const { run, result } = await finishedReport(db, owner, input.task_id);
-  const { renderMarkdown } = await import("../reports/markdown.ts");
+  const { renderMarkdown } = await import("../reports/markdown/markdown.ts");
   const render = (pictureAddress?: (picture: PictureFacts) => string): string =>
     renderMarkdown(
       {
@@ -146,10 +146,10 @@ async function placeFor(
   root: string | undefined,
   { from }: Pick<Call, "from">,
 ): Promise<Pick<SaveRequest, "directory" | "allowed">> {
-  const { outputDirectory } = await import("../reports/save-markdown.ts");
+  const { outputDirectory } = await import("../reports/files/save-markdown.ts");
   if (from === "here") return { directory: outputDirectory(wanted ?? root ?? DEFAULT_DIRECTORY) };
   if (root === undefined) throw noDirectory();
-  const { within } = await import("../reports/allowed-root.ts");
+  const { within } = await import("../reports/files/allowed-root.ts");
   const base = outputDirectory(root);
   // A relative name is one below that directory: the caller does not know where the server stands.
   const below = wanted ?? ".";

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { keepSuggestions } from "../reports/suggestions/keep.ts";
-import { noteSection, searchText } from "./answer-text.ts";
+import { noteSection, searchText } from "./parts/answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
 import {
   finishedSearch,
@@ -14,7 +14,7 @@ import {
   searchMetadataFields,
   splitIncomplete,
   storedMetadata,
-} from "./run-search.ts";
+} from "./parts/search-run.ts";
 
 const metadataSchema = z.looseObject({ query: z.string(), ...searchMetadataFields });
 

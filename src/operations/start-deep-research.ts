@@ -3,14 +3,14 @@
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
-import { readStored, type StoredRun } from "../runs/read.ts";
+import { readStored, type StoredRun } from "../runs/history/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
-import { waitForRun } from "../runs/wait.ts";
-import { acceptedRun, failedStart, joinedNotice, notDurable } from "./accepted-run.ts";
-import { factLines, list } from "./answer-text.ts";
-import { costSchema } from "./cost-schema.ts";
-import { costQuestion, estimateFor, unlessAgreed } from "./cost-question.ts";
+import { waitForRun } from "../runs/history/wait.ts";
+import { acceptedRun, failedStart, joinedNotice, notDurable } from "./parts/start-outcome.ts";
+import { factLines, list } from "./parts/answer-text.ts";
+import { costSchema } from "./parts/cost-schema.ts";
+import { costQuestion, estimateFor, unlessAgreed } from "./parts/cost-confirmation.ts";
 import { resultMetadata, resultMetadataSchema, sourceLine, sourceSchema } from "./get-research-results.ts";
 import {
   pictureField,
@@ -20,8 +20,8 @@ import {
   suggestionLinks,
   suggestionsField,
   withPictureLinks,
-} from "./answer-extras.ts";
-import { fittingReport, outlineLines, readingFields, reportLimit } from "./report-reading.ts";
+} from "./parts/answer-extras.ts";
+import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
 
 /** I3: an answer within 30 s whatever happens; the request itself may take longer and goes on. The rest is for a busy machine. */
@@ -88,7 +88,7 @@ export const startDeepResearch = defineOperation({
     const question = await costQuestion(deps, call, { query, agent });
     if (question === undefined || forceNew) return question;
     // To join a run costs nothing.
-    const { findSameStart, joinKeyOf } = await import("../runs/join-store.ts");
+    const { findSameStart, joinKeyOf } = await import("../runs/start/duplicate-start-store.ts");
     const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: input.max_wait_hours * 3_600_000 });
     const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
     return same === undefined ? question : undefined;
@@ -108,7 +108,7 @@ export const startDeepResearch = defineOperation({
     const { agent, notice } = currentAgent(input.model);
     const { research, runner, durable } = await deps.research();
     if (!durable) throw notDurable();
-    const { startResearch } = await import("../runs/start.ts");
+    const { startResearch } = await import("../runs/start/start.ts");
     const { query } = input;
     const beforeStart = await unlessAgreed(deps, call, { query, agent, operation: START });
     const started = await startResearch(research, {
@@ -205,7 +205,7 @@ interface Completed {
 }
 
 async function recordReturnedEnd(deps: OperationDeps, taskId: string): Promise<void> {
-  const store = await import("../runs/start-store.ts");
+  const store = await import("../runs/start/start-store.ts");
   await store.recordReturnedEnd(await deps.database(), taskId);
 }
 

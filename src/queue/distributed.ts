@@ -5,8 +5,8 @@ import { z } from "zod";
 import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
-import { connectionConfig } from "../store/postgres.ts";
-import { databaseError } from "../store/postgres-driver.ts";
+import { connectionConfig } from "../store/postgres/postgres.ts";
+import { databaseError } from "../store/postgres/driver.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import type { NextPoll, PollQueue } from "./queue.ts";
 

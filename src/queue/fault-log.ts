@@ -2,7 +2,7 @@
 
 import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
-import { databaseError } from "../store/postgres-driver.ts";
+import { databaseError } from "../store/postgres/driver.ts";
 
 export type FaultLog = (source: string, error: unknown) => void;
 

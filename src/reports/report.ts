@@ -1,6 +1,6 @@
 /** A report as data: its sources, one entry per page, numbered in the order they were found. */
 
-import type { VisitedSource } from "../gemini/ask.ts";
+import type { VisitedSource } from "../gemini/search-backend.ts";
 import { pageKey } from "./page-key.ts";
 
 export interface Source {

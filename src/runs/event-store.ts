@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { holdRun } from "./hold-store.ts";
-import { storedJson } from "./rows/unreadable.ts";
+import { storedJson } from "./unreadable.ts";
 
 export interface RunEvent {
   kind: string;

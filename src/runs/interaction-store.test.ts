@@ -10,7 +10,7 @@ import { interactionIdsOf } from "./deletion/deletion-store.ts";
 import { appendEvents } from "./event-store.ts";
 import { adoptInteractionId, hasUnknownAttempt, saveInteractionId } from "./interaction-store.ts";
 import { findResult, savePartial } from "./result-store.ts";
-import { recordStartFailure } from "./start-store.ts";
+import { recordStartFailure } from "./start/start-store.ts";
 
 const adopt = (db: Database, taskId: string, interactionId: string) =>
   adoptInteractionId(db, { taskId, interactionId, deadlineAt: NOW + 9_000, now: NOW });

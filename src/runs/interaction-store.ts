@@ -5,9 +5,9 @@ import type { PollQueue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
 import { alone } from "../store/dialect.ts";
 import { pollKeyOf } from "../store/poll-key.ts";
-import { detachInteraction } from "./detach-store.ts";
+import { detachInteraction } from "./start/detach-store.ts";
 import { holdRun } from "./hold-store.ts";
-import { maxWaitOf } from "./max-wait.ts";
+import { maxWaitOf } from "./start/max-wait.ts";
 import { sourcesOf } from "./run.ts";
 
 const anyRecord = z.record(z.string(), z.unknown());

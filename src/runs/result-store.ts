@@ -8,7 +8,7 @@ import { type Database, storable, type Tables } from "../store/database.ts";
 import { insertSearchable } from "../store/dialect.ts";
 import { holdRun } from "./hold-store.ts";
 import { dropPictures, findPictures, pictureFacts, savePictures } from "./picture-store.ts";
-import { storedJson, unreadableRun } from "./rows/unreadable.ts";
+import { storedJson, unreadableRun } from "./unreadable.ts";
 import type { NewResult, SavedRound, StoredResult } from "./run.ts";
 
 const sourceList: z.ZodType<Source[]> = z.array(

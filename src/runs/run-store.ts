@@ -6,9 +6,9 @@ import { type Database, storable } from "../store/database.ts";
 import { afterNow, nowOf, progressAtLeast } from "../store/dialect.ts";
 import { SEARCH_LEASE_MS } from "./lease.ts";
 import { LOCAL_KINDS, type Run, type RunKind, type RunResult, type RunStatus, sourcesOf } from "./run.ts";
-import { readableRuns, runOf } from "./rows/run-row.ts";
+import { readableRuns, runOf } from "./run-row.ts";
 import { saveResult } from "./result-store.ts";
-import { FIGURE_COLUMNS, recordFigures } from "./result-figures-store.ts";
+import { FIGURE_COLUMNS, recordFigures } from "./history/result-figures-store.ts";
 import { costColumns, isExact } from "./cost-columns.ts";
 
 export interface NewRun {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { AppError } from "../errors.ts";
-import type { Answer } from "../gemini/ask.ts";
+import type { Answer } from "../gemini/search-backend.ts";
 import { createLog } from "../platform/log.ts";
 import { executeResearchWithCorrection, type SearchDeps } from "./correct-json.ts";
 import { SEARCH_SCHEMA } from "./schemas.ts";

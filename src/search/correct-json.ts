@@ -1,7 +1,13 @@
 /** One question to Gemini until it is answered in a form we can use: main prompt, one correction, and again. */
 
 import { AppError } from "../errors.ts";
-import { type Answer, type AskRequest, type Backend, PaidFailure, type VisitedSource } from "../gemini/ask.ts";
+import {
+  type Answer,
+  type AskRequest,
+  type Backend,
+  PaidFailure,
+  type VisitedSource,
+} from "../gemini/search-backend.ts";
 import { cancelled } from "../gemini/failures.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";

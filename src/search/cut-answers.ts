@@ -1,6 +1,6 @@
 /** Answers that break off inside their report: the next one is asked to be shorter, the longest is kept. */
 
-import type { Answer } from "../gemini/ask.ts";
+import type { Answer } from "../gemini/search-backend.ts";
 import { isEcho } from "./echo.ts";
 
 /** The first cut asks for a shorter answer; a second one shows that asking does not help. */

@@ -1,7 +1,7 @@
 /** The rounds of a deep search: five perspectives first, then verification until Gemini is confident. */
 
 import { AppError } from "../errors.ts";
-import type { VisitedSource } from "../gemini/ask.ts";
+import type { VisitedSource } from "../gemini/search-backend.ts";
 import { executeResearchWithCorrection, type Research, type SearchCall, type SearchDeps } from "./correct-json.ts";
 import { DEEP_SEARCH_SCHEMA } from "./schemas.ts";
 

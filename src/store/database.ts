@@ -1,7 +1,7 @@
 /** The tables as types. Times are integer milliseconds, JSON is text, booleans are 0 and 1, on every database. */
 
 import type { Generated, Kysely } from "kysely";
-import type { RunNotifications } from "./run-notifications.ts";
+import type { RunNotifications } from "./postgres/run-notifications.ts";
 
 type Flag = 0 | 1;
 

@@ -10,7 +10,7 @@ import { createLog } from "../platform/log.ts";
 import { deleteRun } from "../runs/deletion/deletion-store.ts";
 import { saveResult } from "../runs/result-store.ts";
 import { removeOldBackups } from "./old-backups.ts";
-import { openSqlite } from "./sqlite.ts";
+import { openSqlite } from "./sqlite/sqlite.ts";
 
 const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sharedFor } from "../../test/support/databases.ts";
 import { systemClock } from "../platform/clock.ts";
 import { createLog } from "../platform/log.ts";
-import { recoverInterruptedRuns } from "../runs/recover.ts";
+import { recoverInterruptedRuns } from "../runs/recovery/interrupted-searches.ts";
 import { findRun, finishRun, insertRunning } from "../runs/run-store.ts";
 import { findResult, findRounds, saveRound } from "../runs/result-store.ts";
 import { cleanupOrphanedTempFiles, createInvalidOutputs } from "./invalid-outputs.ts";

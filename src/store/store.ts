@@ -6,10 +6,10 @@ import type { Log } from "../platform/log.ts";
 import { thisProcess } from "../platform/process-identity.ts";
 import type { Database, OpenDatabase } from "./database.ts";
 import { hostHere } from "./dialect.ts";
-import { refuseHalfMoved, warnIfMoved } from "./move-marks.ts";
+import { refuseHalfMoved, warnIfMoved } from "./migrate-to-postgres/progress.ts";
 import { forgetProcess, registerProcess } from "./processes.ts";
-import type { RunNotifications } from "./run-notifications.ts";
-import { openSqlite } from "./sqlite.ts";
+import type { RunNotifications } from "./postgres/run-notifications.ts";
+import { openSqlite } from "./sqlite/sqlite.ts";
 import { storageError } from "./sqlite/errors.ts";
 import type { Replacement } from "./sqlite/followed-file.ts";
 
@@ -96,7 +96,7 @@ type Opened = OpenDatabase & { durable: boolean };
 
 /** Never in memory instead: whoever set an address wants what is there, and would find nothing. */
 async function openShared(shared: { url: string; connections: number }, log: Log): Promise<Opened> {
-  const { openPostgres } = await import("./postgres.ts");
+  const { openPostgres } = await import("./postgres/postgres.ts");
   const opened = await openPostgres({ ...shared, log });
   return { ...opened, durable: opened.writable };
 }

@@ -2,16 +2,16 @@
 
 import { Hono } from "hono";
 import type { App } from "../app.ts";
-import type { StreamPermits } from "../operations/stream-permits.ts";
+import type { StreamPermits } from "../operations/parts/stream-permits.ts";
 import { serveAssets } from "./assets.ts";
 import type { WebEnv } from "./caller.ts";
-import { serveFigures } from "./figures-routes.ts";
-import { serveLive } from "./live-routes.ts";
-import { answerOf } from "./refused.ts";
+import { serveFigures } from "./api/figures-routes.ts";
+import { serveLive } from "./api/live-routes.ts";
+import { answerOf } from "./api/refused.ts";
 import { refused } from "../operations/perform.ts";
-import { serveReports } from "./report-routes.ts";
-import { serveResearch } from "./research-routes.ts";
-import { serveRuns } from "./runs-routes.ts";
+import { serveReports } from "./api/report-routes.ts";
+import { serveResearch } from "./api/research-routes.ts";
+import { serveRuns } from "./api/runs-routes.ts";
 
 /** To be mounted at the root, behind whoever checks who is asking. */
 export function createWeb(app: App, streams: StreamPermits): Hono<WebEnv> {

@@ -181,7 +181,7 @@ async function backedUp(here: DiskWorld): Promise<string[]> {
   const text = readFileSync(join(here.temporary, files()[0] ?? ""), "utf8");
   const headers = { "x-goog-api-key": here.env["GEMINI_API_KEY"] ?? "" };
   const answer = await fetch(`${here.gemini.url}/v1beta/interactions/${idIn(here)}`, { headers });
-  const { readInteraction } = await import("../../src/gemini/interaction-reader.ts");
+  const { readInteraction } = await import("../../src/gemini/interactions/reader.ts");
   const lastLine =
     readInteraction(await answer.json())
       ?.report.trim()

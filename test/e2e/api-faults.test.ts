@@ -1,8 +1,8 @@
 /** Google away, refusing or out of order: our own words, as many requests as agreed, and nothing of Google's. */
 
 import { describe, expect, test } from "vitest";
-import { type ErrorName, errorReply } from "../../src/simulator/google-errors.ts";
-import type { Fault, ScenarioInput } from "../../src/simulator/scenario.ts";
+import { type ErrorName, errorReply } from "../../simulator/google-errors.ts";
+import type { Fault, ScenarioInput } from "../../simulator/scenario.ts";
 import { untold } from "../support/leaves.ts";
 import { openScene } from "../support/scene.ts";
 import { TEST_KEY } from "../support/server.ts";

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, type TestContext } from "vitest";
-import type { StandinScenario } from "../../src/simulator/standin-cli.ts";
+import type { StandinScenario } from "../../simulator/gemini-cli/standin-cli.ts";
 import { type CliScene, openCliScene, roomsIn, SOON } from "../support/cli-scene.ts";
 import { isAlive } from "../support/processes.ts";
 import { BIN, type CallOptions, type RunningServer, type ToolResult } from "../support/server.ts";

@@ -1,8 +1,8 @@
 /** Every way a Gemini CLI child can misbehave, through the front door: the right answer comes, and nothing is left. */
 
 import { describe, expect, test } from "vitest";
-import type { StandinScenario } from "../../src/simulator/standin-cli.ts";
-import { startSimulator } from "../../src/simulator/server.ts";
+import type { StandinScenario } from "../../simulator/gemini-cli/standin-cli.ts";
+import { startSimulator } from "../../simulator/server.ts";
 import { type CliScene, openCliScene } from "../support/cli-scene.ts";
 import { peakMemory } from "../support/processes.ts";
 import { TEST_KEY, type ToolResult } from "../support/server.ts";

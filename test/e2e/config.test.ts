@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, type TestContext } from "vitest";
-import { keyFingerprint } from "../../src/simulator/ledger.ts";
+import { keyFingerprint } from "../../simulator/ledger.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 import { temporaryDirectory, TEST_KEY } from "../support/server.ts";
 import { waitFor } from "../support/wait-for.ts";

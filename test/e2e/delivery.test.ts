@@ -1,7 +1,7 @@
 /** The answer of a run that lasts longer than the client waits for anything: it arrives, or stays to be read. */
 
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { byAsking, byGivingUp, byProgress, byResuming, byTask, type LongRun, type Peer } from "../support/delivery.ts";
 import { type HttpScene, openHttpScene } from "../support/http-server.ts";
 import type { Era } from "../support/server.ts";

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { startSimulator } from "../../src/simulator/server.ts";
+import { startSimulator } from "../../simulator/server.ts";
 import { openCliScene } from "../support/cli-scene.ts";
 import { listenIn } from "../support/listening-proxy.ts";
 import { ROOT, TEST_KEY } from "../support/server.ts";

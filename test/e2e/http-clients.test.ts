@@ -2,9 +2,9 @@
 
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { addToken } from "../../src/http/token-store.ts";
+import { addToken } from "../../src/http/auth/token-store.ts";
 import { createLog } from "../../src/platform/log.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { openHttpScene } from "../support/http-server.ts";
 import { callMarked, openMarkedClient, searchMarked } from "../support/marked-clients.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
-import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { browserInstalled, openPage, startBrowser } from "../support/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
 

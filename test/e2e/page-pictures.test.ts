@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
-import { suggestionsFor } from "../../src/simulator/search-suggestions.ts";
+import { suggestionsFor } from "../../simulator/models/search-suggestions.ts";
 import { enterPage, openBrowser } from "../support/browser.ts";
 import { openHttpScene } from "../support/http-server.ts";
 import { storyId, tellStory } from "../support/page-story.ts";

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { RESEARCH_PRESETS } from "../../src/simulator/interaction-presets.ts";
+import { RESEARCH_PRESETS } from "../../simulator/interactions/presets.ts";
 import { openResearch, type ResearchScene, startRun, untilStatus } from "../support/research.ts";
 import { waitFor } from "../support/wait-for.ts";
 

@@ -3,7 +3,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { startSimulator } from "../../src/simulator/server.ts";
+import { startSimulator } from "../../simulator/server.ts";
 import { type Interactions, openResearch, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
 import { temporaryDirectory } from "../support/server.ts";
 import { waitFor } from "../support/wait-for.ts";

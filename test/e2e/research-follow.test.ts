@@ -2,7 +2,7 @@
 
 import { inflateRawSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { readInteraction } from "../../src/gemini/interaction-reader.ts";
+import { readInteraction } from "../../src/gemini/interactions/reader.ts";
 import { untold } from "../support/leaves.ts";
 import {
   type Interactions,

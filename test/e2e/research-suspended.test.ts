@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { openClockWorld } from "../pause/clock-world.ts";
 import { drain } from "../support/research-kill.ts";
 import { judge } from "../support/research-kill-judge.ts";

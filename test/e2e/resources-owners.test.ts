@@ -6,7 +6,7 @@ import { createMcpHandler, type ServerEvent } from "@modelcontextprotocol/server
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type App, createApp } from "../../src/app.ts";
 import { buildServer } from "../../src/mcp/server.ts";
-import { runEventsOf } from "../../src/mcp/subscriptions.ts";
+import { runEventsOf } from "../../src/mcp/resources/subscriptions.ts";
 import { insertRunning } from "../../src/runs/run-store.ts";
 import { temporaryDirectory } from "../support/server.ts";
 

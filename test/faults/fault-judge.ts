@@ -1,7 +1,7 @@
 /** Takes a run through its fault and out again, and compares what came of it with what the table says. */
 
 import { sql } from "kysely";
-import { followStream } from "../../src/runs/stream.ts";
+import { followStream } from "../../src/runs/streams/stream.ts";
 import { type Expected, type FaultRow, type FaultyRequest, HOST } from "./fault-cells.ts";
 import { type Scene, type Setting, until, untilFinished, WHOLE_MS, withScene } from "./fault-player.ts";
 import { UNRESOLVABLE_HOST } from "../support/unresolvable-host.ts";

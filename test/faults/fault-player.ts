@@ -1,6 +1,6 @@
 /** Plays one cell of the fault matrix on the real adapter, the real runs and a real database, and says what came of it. */
 
-import { LIMITS, createInteractionsAgent } from "../../src/gemini/interactions.ts";
+import { LIMITS, createInteractionsAgent } from "../../src/gemini/interactions/agent.ts";
 import { cancelResearch } from "../../src/operations/cancel-research.ts";
 import { checkResearchStatus } from "../../src/operations/check-research-status.ts";
 import type { Call, Operation, OperationDeps } from "../../src/operations/operation.ts";
@@ -8,13 +8,13 @@ import { perform } from "../../src/operations/perform.ts";
 import { isRecord } from "../../src/platform/is-record.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
-import type { ResearchDeps } from "../../src/runs/research.ts";
+import type { ResearchDeps } from "../../src/runs/deps.ts";
 import { findResult } from "../../src/runs/result-store.ts";
 import { isFinished, type Run } from "../../src/runs/run.ts";
 import { findRun } from "../../src/runs/run-store.ts";
-import { createRunner, type Runner } from "../../src/runs/runner.ts";
-import { startResearch } from "../../src/runs/start.ts";
-import { startSimulator, type Simulator } from "../../src/simulator/server.ts";
+import { createRunner, type Runner } from "../../src/runs/scheduling/runner.ts";
+import { startResearch } from "../../src/runs/start/start.ts";
+import { startSimulator, type Simulator } from "../../simulator/server.ts";
 import { clock, openStage, request } from "../support/research-deps.ts";
 import type { FaultRow, FaultyRequest } from "./fault-cells.ts";
 import { type FaultyWay, openFaultyWay, scenarioOf } from "./faulty-way.ts";

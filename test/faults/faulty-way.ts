@@ -2,7 +2,7 @@
 
 import { createServer, type Server } from "node:net";
 import * as tls from "node:tls";
-import type { Fetch } from "../../src/gemini/guarded-fetch.ts";
+import type { Fetch } from "../../src/gemini/transport/guarded-fetch.ts";
 import { NotSent, sendOnce, type SendOnce } from "../../src/gemini/paid-start/send-once.ts";
 import { makeExpiredCertificate } from "../support/certificate.ts";
 import type { Interactions } from "../support/research.ts";

@@ -1,6 +1,6 @@
 /** R6: how long a start takes while Google hesitates, and the rendering of the largest report. */
 
-import { renderMarkdown } from "../../src/reports/markdown.ts";
+import { renderMarkdown } from "../../src/reports/markdown/markdown.ts";
 import { openKillWorld } from "../support/research-kill-world.ts";
 
 /** How long Google takes to accept, in seconds: from at once to longer than anybody may wait. */

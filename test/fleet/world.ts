@@ -3,8 +3,8 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, type Postgres, startPostgres } from "../../scripts/postgres.ts";
-import type { ScenarioInput } from "../../src/simulator/scenario.ts";
-import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import type { ScenarioInput } from "../../simulator/scenario.ts";
+import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { startCommand } from "../support/command.ts";
 import { installNotifier, readLines, seeded } from "../support/research-kill-world.ts";
 import { isolatedEnvironment, temporaryDirectory, TEST_KEY } from "../support/server.ts";

@@ -1,6 +1,6 @@
 /** What the Gemini CLI prints means the same however the pipe cuts it, and says no more than it does (T7). */
 
-import { type CliOutput, createOutputReader } from "../../src/gemini/cli-output.ts";
+import { type CliOutput, createOutputReader } from "../../src/gemini/cli/output.ts";
 import { createRandom } from "../corpus/random.ts";
 import { type FuzzTarget, must, mustBeUnpolluted } from "./target.ts";
 

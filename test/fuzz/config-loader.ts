@@ -3,9 +3,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { isRecord } from "../../src/platform/is-record.ts";
-import { SETTINGS } from "../../src/settings.ts";
+import { SETTINGS } from "../../src/config/settings.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, mustBeVisible, parsed } from "./target.ts";
 
 const LONGEST_WARNINGS = 20_000;

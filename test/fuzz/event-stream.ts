@@ -1,7 +1,7 @@
 /** Google's event stream ends or goes on, but never throws, and tells nothing it did not say (P4, J2, J3). */
 
-import type { AgentEvent } from "../../src/gemini/agent.ts";
-import { createInteractionsAgent } from "../../src/gemini/interactions.ts";
+import type { AgentEvent } from "../../src/gemini/research-agent.ts";
+import { createInteractionsAgent } from "../../src/gemini/interactions/agent.ts";
 import { createRandom } from "../corpus/random.ts";
 import { closedDeps } from "./closed-deps.ts";
 import { type FuzzTarget, must, mustBeUnpolluted } from "./target.ts";

@@ -1,8 +1,8 @@
 /** Whatever is asked for, a report's name is one plain name inside its directory, on posix and on Windows (N2, T10). */
 
 import { posix, win32 } from "node:path";
-import { isInside } from "../../src/reports/allowed-root.ts";
-import { namePart, reportFileName } from "../../src/reports/file-name.ts";
+import { isInside } from "../../src/reports/files/allowed-root.ts";
+import { namePart, reportFileName } from "../../src/reports/files/file-name.ts";
 import { type FuzzTarget, must, mustBeVisible } from "./target.ts";
 
 const NOW = Date.parse("2026-11-05T04:03:02.999Z");

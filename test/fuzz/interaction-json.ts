@@ -1,9 +1,9 @@
 /** Google's interaction is read or not; no number, citation or source is made up (K1, P1, P6). */
 
 import { isRecord } from "../../src/platform/is-record.ts";
-import type { Interaction } from "../../src/gemini/agent.ts";
-import { readInteraction } from "../../src/gemini/interaction-reader.ts";
-import { resultOf } from "../../src/runs/agent-result.ts";
+import type { Interaction } from "../../src/gemini/research-agent.ts";
+import { readInteraction } from "../../src/gemini/interactions/reader.ts";
+import { resultOf } from "../../src/runs/poll/agent-result.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, parsed } from "./target.ts";
 
 const STATUSES = ["working", "unknown", "completed", "failed", "cancelled", "ended_early"];

@@ -3,10 +3,10 @@
 import { PassThrough } from "node:stream";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { App } from "../../src/app.ts";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { buildServer } from "../../src/mcp/server.ts";
-import { overhearListens } from "../../src/mcp/stdio-listen.ts";
-import { runEventsOf } from "../../src/mcp/subscriptions.ts";
+import { overhearListens } from "../../src/mcp/stdio/listen.ts";
+import { runEventsOf } from "../../src/mcp/resources/subscriptions.ts";
 import { LOCAL } from "../../src/mcp/visit.ts";
 import { createShutdown } from "../../src/platform/shutdown.ts";
 import { isRecord } from "../../src/platform/is-record.ts";

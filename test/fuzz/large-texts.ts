@@ -1,16 +1,16 @@
 /** Texts of megabytes made to be slow, for every reader that meets foreign text of any size (T15, T16). */
 
 import { loadableConfig } from "./config-loader.ts";
-import { createOutputReader } from "../../src/gemini/cli-output.ts";
-import { readInteraction } from "../../src/gemini/interaction-reader.ts";
+import { createOutputReader } from "../../src/gemini/cli/output.ts";
+import { readInteraction } from "../../src/gemini/interactions/reader.ts";
 import { cleanText, oneLine } from "../../src/platform/clean-text.ts";
 import { createRedactor } from "../../src/platform/redact.ts";
-import { namePart } from "../../src/reports/file-name.ts";
-import { renderHtmlDocument } from "../../src/reports/html-document.ts";
-import { renderMarkdown } from "../../src/reports/markdown.ts";
-import { resultOf } from "../../src/runs/agent-result.ts";
-import { excerptOf, soughtIn } from "../../src/runs/search-excerpt.ts";
-import { searchWords } from "../../src/runs/search-words.ts";
+import { namePart } from "../../src/reports/files/file-name.ts";
+import { renderHtmlDocument } from "../../src/reports/html/document.ts";
+import { renderMarkdown } from "../../src/reports/markdown/markdown.ts";
+import { resultOf } from "../../src/runs/poll/agent-result.ts";
+import { excerptOf, soughtIn } from "../../src/runs/history/search-excerpt.ts";
+import { searchWords } from "../../src/runs/history/search-terms.ts";
 import { extractJsonFromOutput } from "../../src/search/extract-json.ts";
 import { SEARCH_SCHEMA } from "../../src/search/schemas.ts";
 import { HOSTILE, MEGABYTE } from "../corpus/hostile-texts.ts";

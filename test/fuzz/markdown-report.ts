@@ -1,7 +1,7 @@
 /** A saved report loads nothing, hides nothing and never reaches beyond its own end (N1, N3, T20, T21). */
 
-import { renderMarkdown } from "../../src/reports/markdown.ts";
-import { neutralMarkdown } from "../../src/reports/neutral-markdown.ts";
+import { renderMarkdown } from "../../src/reports/markdown/markdown.ts";
+import { neutralMarkdown } from "../../src/reports/markdown/neutral-markdown.ts";
 import { type FuzzTarget, must, mustBeVisible } from "./target.ts";
 
 const SOURCES = [{ n: 7, title: "A page", url: "https://a.example/(x)", domain: "a.example" }];

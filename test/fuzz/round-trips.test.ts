@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createOutputReader } from "../../src/gemini/cli-output.ts";
-import { readInteraction } from "../../src/gemini/interaction-reader.ts";
+import { createOutputReader } from "../../src/gemini/cli/output.ts";
+import { readInteraction } from "../../src/gemini/interactions/reader.ts";
 import { cleanValue } from "../../src/platform/clean-text.ts";
 import { progressBySearches, progressByTime } from "../../src/runs/progress.ts";
 import { extractJsonFromOutput } from "../../src/search/extract-json.ts";

@@ -1,7 +1,7 @@
 /** Real processes that stand still for longer than any lease while others go on, and then go on themselves. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { drain } from "../support/research-kill.ts";
 import { judge, type Verdict } from "../support/research-kill-judge.ts";
 import type { Life } from "../support/research-kill-life.ts";

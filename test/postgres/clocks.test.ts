@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { NO_COST } from "../../src/costs/actual.ts";
 import { thisProcess } from "../../src/platform/process-identity.ts";
-import { recoverInterruptedRuns } from "../../src/runs/recover.ts";
+import { recoverInterruptedRuns } from "../../src/runs/recovery/interrupted-searches.ts";
 import { insertRunning, recordBeat } from "../../src/runs/run-store.ts";
 import { reserveTurns } from "../../src/store/pace.ts";
 import { polledKeys, recordHeartbeat, registerProcess } from "../../src/store/processes.ts";

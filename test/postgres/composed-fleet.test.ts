@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readComposition } from "../../scripts/compose-file.ts";
 import { startFleet } from "../../scripts/fleet.ts";
-import { scenarioSchema } from "../../src/simulator/scenario.ts";
+import { scenarioSchema } from "../../simulator/scenario.ts";
 import { emptyDatabase } from "../support/databases.ts";
 import { connectHttp } from "../support/http-server.ts";
 import { childrenOf, isAlive } from "../support/processes.ts";

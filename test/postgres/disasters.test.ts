@@ -1,7 +1,7 @@
 /** A fleet under load whose processes and database fail in turn: the short cut of the lab's experiment `fleet`. */
 
 import { expect, test } from "vitest";
-import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { type Disaster, strike } from "../fleet/disasters.ts";
 import { countMismatches } from "../fleet/jobs.ts";
 import { judgeFleet, untilRest } from "../fleet/judge.ts";

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openDistributedQueue } from "../../src/queue/distributed.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
-import { readFleetStatus } from "../../src/runs/health/status-store.ts";
+import { readFleetStatus } from "../../src/runs/scheduling/fleet-status-store.ts";
 import { recordHeartbeat } from "../../src/store/processes.ts";
 import { openStore } from "../../src/store/store.ts";
 import { sharedFor } from "../support/databases.ts";

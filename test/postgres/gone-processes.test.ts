@@ -3,8 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { thisProcess } from "../../src/platform/process-identity.ts";
-import { forgetGoneProcesses } from "../../src/runs/forget.ts";
-import { createRunner } from "../../src/runs/runner.ts";
+import { forgetGoneProcesses } from "../../src/runs/recovery/stale-processes.ts";
+import { createRunner } from "../../src/runs/scheduling/runner.ts";
 import type { Database } from "../../src/store/database.ts";
 import { recordHeartbeat, registerProcess } from "../../src/store/processes.ts";
 import { setClock } from "../support/databases.ts";

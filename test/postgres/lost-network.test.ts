@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, expect, test, type TestContext, vi } from "vitest";
 import { createLog } from "../../src/platform/log.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
+import { openPostgres } from "../../src/store/postgres/postgres.ts";
 import { type DatabaseProxy, standBefore } from "../support/database-proxy.ts";
 import { sharedFor } from "../support/databases.ts";
 import { openResearch, QUERY, type ResearchScene, SLOW, untilStatus } from "../support/research.ts";

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { hashToken, newToken } from "../../src/http/tokens.ts";
+import { hashToken, newToken } from "../../src/http/auth/tokens.ts";
 import { ask } from "../support/databases.ts";
 import { type LiveStream, openPage } from "../support/page.ts";
 

@@ -2,13 +2,13 @@
 
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { createRunNotifications } from "../../src/store/run-notifications.ts";
+import { createRunNotifications } from "../../src/store/postgres/run-notifications.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { ask, sharedFor } from "../support/databases.ts";
 import { insertRun } from "../support/store-rows.ts";
-import { type RunChanges, watchRuns } from "../../src/runs/watch.ts";
+import { type RunChanges, watchRuns } from "../../src/runs/history/change-feed.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });

@@ -12,7 +12,7 @@ import { findResult } from "../../src/runs/result-store.ts";
 import { findRun, finishRun, insertRunning } from "../../src/runs/run-store.ts";
 import { processLiveness, registerProcess } from "../../src/store/processes.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
-import { recordStartFailure } from "../../src/runs/start-store.ts";
+import { recordStartFailure } from "../../src/runs/start/start-store.ts";
 import { ask, emptyDatabase, sharedFor } from "../support/databases.ts";
 import { insertAttempt, rowOf } from "../support/store-rows.ts";
 import { ERROR, intended, NOW } from "../support/stored-start.ts";

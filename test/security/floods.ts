@@ -3,7 +3,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import type { StandinScenario } from "../../src/simulator/standin-cli.ts";
+import type { StandinScenario } from "../../simulator/gemini-cli/standin-cli.ts";
 import { openCliScene } from "../support/cli-scene.ts";
 import { peakMemory } from "../support/processes.ts";
 import { openScene } from "../support/scene.ts";

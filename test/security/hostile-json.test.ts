@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { readInteraction } from "../../src/gemini/interaction-reader.ts";
-import { resultOf } from "../../src/runs/agent-result.ts";
+import { readInteraction } from "../../src/gemini/interactions/reader.ts";
+import { resultOf } from "../../src/runs/poll/agent-result.ts";
 import { HOSTILE_JSON, tryHostileJson } from "./hostile-json.ts";
 
 test("T24 no JSON of a caller, a model, Google or the settings changes the prototype or ends the server", async (context) => {

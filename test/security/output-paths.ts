@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import path, { posix, win32 } from "node:path";
 import { AppError } from "../../src/errors.ts";
-import { isInside, within } from "../../src/reports/allowed-root.ts";
-import { saveMarkdown } from "../../src/reports/save-markdown.ts";
+import { isInside, within } from "../../src/reports/files/allowed-root.ts";
+import { saveMarkdown } from "../../src/reports/files/save-markdown.ts";
 import { temporaryDirectory } from "../support/server.ts";
 import type { Stage, Verdict } from "./trial.ts";
 

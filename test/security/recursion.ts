@@ -6,7 +6,7 @@ import { openCliScene } from "../support/cli-scene.ts";
 import { BIN } from "../support/server.ts";
 import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 
-const STANDIN = new URL("../../src/simulator/standin-cli.ts", import.meta.url).href;
+const STANDIN = new URL("../../simulator/gemini-cli/standin-cli.ts", import.meta.url).href;
 
 /** What it tries before it answers: the server as a client starts it, and every command that could reach Gemini. */
 const WAYS = [[], ["search", "again"], ["deep-search", "again"], ["deep-research", "again"]];

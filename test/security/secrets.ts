@@ -3,7 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { FAULTS } from "../../src/simulator/fault-names.ts";
+import { FAULTS } from "../../simulator/fault-names.ts";
 import { openCliScene } from "../support/cli-scene.ts";
 import { startHttpServer } from "../support/http-server.ts";
 import { type Interactions, openResearch, type ResearchScene } from "../support/research.ts";

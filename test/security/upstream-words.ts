@@ -2,7 +2,7 @@
 
 import { openCliScene } from "../support/cli-scene.ts";
 import { openResearch, untilStatus } from "../support/research.ts";
-import { FAULTS } from "../../src/simulator/fault-names.ts";
+import { FAULTS } from "../../simulator/fault-names.ts";
 import { plantIn } from "./planting-proxy.ts";
 import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 

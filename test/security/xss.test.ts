@@ -1,6 +1,6 @@
 import { describe, expect, test, type TestContext } from "vitest";
-import { renderReportHtml } from "../../src/reports/html.ts";
-import { renderHtmlDocument } from "../../src/reports/html-document.ts";
+import { renderReportHtml } from "../../src/reports/html/html.ts";
+import { renderHtmlDocument } from "../../src/reports/html/document.ts";
 import type { Source } from "../../src/reports/report.ts";
 import { browserInstalled, openBrowser } from "../support/browser.ts";
 import { type Judge, type Looked, openJudge } from "./xss-judge.ts";

@@ -1,7 +1,7 @@
 /** Google's agent in a simulated history: accepts, loses answers, is slow, refuses, forgets for a while; its ledger is the judge. */
 
 import { AppError } from "../../src/errors.ts";
-import type { Agent, Begun, Interaction, Look } from "../../src/gemini/agent.ts";
+import type { Agent, Begun, Interaction, Look } from "../../src/gemini/research-agent.ts";
 import type { Chance, VirtualTime } from "./virtual-time.ts";
 
 interface AcceptedStart {

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { installStandin } from "../../src/simulator/standin-cli.ts";
+import { installStandin } from "../../simulator/gemini-cli/standin-cli.ts";
 import { startHttpServer } from "../support/http-server.ts";
 import { childrenOf, openFiles, residentMemory } from "../support/processes.ts";
 import { openKillWorld } from "../support/research-kill-world.ts";

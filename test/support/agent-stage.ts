@@ -1,12 +1,12 @@
 /** The adapter to Google's agent in front of the simulator, with its log and the judge of what was sent and taken. */
 
 import { onTestFinished } from "vitest";
-import type { Agent, BeginRequest, Begun } from "../../src/gemini/agent.ts";
+import type { Agent, BeginRequest, Begun } from "../../src/gemini/research-agent.ts";
 import { DEFAULT_AGENT } from "../../src/gemini/agents.ts";
-import { createInteractionsAgent } from "../../src/gemini/interactions.ts";
+import { createInteractionsAgent } from "../../src/gemini/interactions/agent.ts";
 import type { SendOnce } from "../../src/gemini/paid-start/send-once.ts";
 import { createLog } from "../../src/platform/log.ts";
-import { startSimulator, type Simulator } from "../../src/simulator/server.ts";
+import { startSimulator, type Simulator } from "../../simulator/server.ts";
 import type { Interactions } from "./research.ts";
 
 export const KEY = "adapter-test-key-777";

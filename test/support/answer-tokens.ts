@@ -1,7 +1,7 @@
 /** How many tokens of a model's context an answer takes, by a real tokenizer (o200k, of the GPT-4o and later models). */
 
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { type Ending, openScene } from "./scene.ts";
 
 export interface AnswerTokens {

@@ -9,7 +9,7 @@ import {
   readStandinLedger,
   type StandinRecord,
   type StandinScenario,
-} from "../../src/simulator/standin-cli.ts";
+} from "../../simulator/gemini-cli/standin-cli.ts";
 import { isAlive, processesNaming } from "./processes.ts";
 import { type Era, type RunningServer, startServer, temporaryDirectory } from "./server.ts";
 import { waitFor } from "./wait-for.ts";

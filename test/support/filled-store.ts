@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { createLog } from "../../src/platform/log.ts";
 import type { Database } from "../../src/store/database.ts";
 import { insertSearchable } from "../../src/store/dialect.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { insertAttempt, insertRun } from "./store-rows.ts";
 
 const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });

@@ -2,13 +2,13 @@
 
 import { randomUUID } from "node:crypto";
 import { onTestFinished } from "vitest";
-import type { Agent, Look } from "../../src/gemini/agent.ts";
+import type { Agent, Look } from "../../src/gemini/research-agent.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { thisProcess } from "../../src/platform/process-identity.ts";
 import { type DistributedQueue, importEngine, openDistributedQueue, SCHEMA } from "../../src/queue/distributed.ts";
-import type { ResearchDeps } from "../../src/runs/research.ts";
-import { createRunner, type Runner } from "../../src/runs/runner.ts";
+import type { ResearchDeps } from "../../src/runs/deps.ts";
+import { createRunner, type Runner } from "../../src/runs/scheduling/runner.ts";
 import { hostHere } from "../../src/store/dialect.ts";
 import { pollKeyOf } from "../../src/store/poll-key.ts";
 import { registerProcess } from "../../src/store/processes.ts";

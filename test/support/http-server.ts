@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { type Ending, openScene, type Scene } from "./scene.ts";
 import {
   BIN,

@@ -3,7 +3,7 @@
 import { NO_COST } from "../../src/costs/actual.ts";
 import type { OperationDeps } from "../../src/operations/operation.ts";
 import { createLog } from "../../src/platform/log.ts";
-import type { StoredRun } from "../../src/runs/read.ts";
+import type { StoredRun } from "../../src/runs/history/read.ts";
 
 export function openApp(): { deps: OperationDeps; lines: string[]; background: Promise<unknown>[]; stored: StoredRun } {
   const lines: string[] = [];

@@ -8,7 +8,7 @@ import type { Source } from "../../src/reports/report.ts";
 import { appendEvents, type RunEvent } from "../../src/runs/event-store.ts";
 import { saveResult } from "../../src/runs/result-store.ts";
 import type { Database, Tables } from "../../src/store/database.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { LONG_REPORT, SOURCES } from "./story-report.ts";
 
 type TaskRow = Tables["research_tasks"];

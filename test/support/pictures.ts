@@ -1,6 +1,6 @@
 /** Pictures for tests: a real chart, and headers that declare whatever a test wants. */
 
-import { chartPng } from "../../src/simulator/chart.ts";
+import { chartPng } from "../../simulator/interactions/chart.ts";
 
 let seed = 0;
 

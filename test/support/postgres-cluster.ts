@@ -3,7 +3,7 @@
 import type { TestProject } from "vitest/node";
 import { startPostgres } from "../../scripts/postgres.ts";
 import { createLog } from "../../src/platform/log.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
+import { openPostgres } from "../../src/store/postgres/postgres.ts";
 import { TEMPLATE } from "./databases.ts";
 
 declare module "vitest" {

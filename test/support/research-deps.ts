@@ -2,16 +2,16 @@
 
 import { createPollCounts } from "../../src/telemetry/poll-counts.ts";
 import { localQueue } from "../../src/queue/local.ts";
-import { NO_LIMITS } from "../../src/runs/limits-store.ts";
+import { NO_LIMITS } from "../../src/runs/start/limits-store.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import type { Agent, Interaction } from "../../src/gemini/agent.ts";
+import type { Agent, Interaction } from "../../src/gemini/research-agent.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
-import type { ResearchDeps } from "../../src/runs/research.ts";
-import { createRunner } from "../../src/runs/runner.ts";
+import type { ResearchDeps } from "../../src/runs/deps.ts";
+import { createRunner } from "../../src/runs/scheduling/runner.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
 import { allowWrites, refuseWrites, sharedFor } from "./databases.ts";
 

@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inflateRawSync } from "node:zlib";
-import { readInteraction } from "../../src/gemini/interaction-reader.ts";
-import { renderMarkdown } from "../../src/reports/markdown.ts";
+import { readInteraction } from "../../src/gemini/interactions/reader.ts";
+import { renderMarkdown } from "../../src/reports/markdown/markdown.ts";
 import type { Source } from "../../src/reports/report.ts";
 import { processesNaming } from "./processes.ts";
 import type { KillWorld } from "./research-kill-world.ts";

@@ -3,8 +3,8 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { startSimulator, type Simulator } from "../../src/simulator/server.ts";
-import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import { startSimulator, type Simulator } from "../../simulator/server.ts";
+import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { beginLife, type Life, type LifeOptions } from "./research-kill-life.ts";
 import { isolatedEnvironment, ROOT, temporaryDirectory, TEST_KEY } from "./server.ts";
 

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import type { SQLInputValue } from "node:sqlite";
 import { expect, type TestContext } from "vitest";
-import type { ScenarioInput } from "../../src/simulator/scenario.ts";
+import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { sqlOn } from "./databases.ts";
 import { openScene, type Scene } from "./scene.ts";
 import type { RunningServer, ToolResult } from "./server.ts";

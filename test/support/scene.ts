@@ -1,8 +1,8 @@
 /** One test's own world: a simulated Gemini, a config directory, and servers and commands that see nothing else. */
 
 import { rmSync } from "node:fs";
-import type { ScenarioInput } from "../../src/simulator/scenario.ts";
-import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import type { ScenarioInput } from "../../simulator/scenario.ts";
+import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { type CommandOptions, type CommandResult, type RunningCommand, startCommand } from "./command.ts";
 import { databaseEnvironment } from "./databases.ts";
 import {

@@ -2,9 +2,9 @@
 
 import type { TestContext } from "vitest";
 import { AppError } from "../../src/errors.ts";
-import type { BeginRequest, Begun } from "../../src/gemini/agent.ts";
+import type { BeginRequest, Begun } from "../../src/gemini/research-agent.ts";
 import { createLog } from "../../src/platform/log.ts";
-import { startResearch } from "../../src/runs/start.ts";
+import { startResearch } from "../../src/runs/start/start.ts";
 import { openStage, request } from "./research-deps.ts";
 
 export const error = new AppError({

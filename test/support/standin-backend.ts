@@ -4,15 +4,15 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect } from "vitest";
-import type { AskRequest } from "../../src/gemini/ask.ts";
-import { createCliBackend, type CliBackend, type CliBackendOptions } from "../../src/gemini/cli.ts";
+import type { AskRequest } from "../../src/gemini/search-backend.ts";
+import { createCliBackend, type CliBackend, type CliBackendOptions } from "../../src/gemini/cli/backend.ts";
 import { createLog } from "../../src/platform/log.ts";
 import {
   installStandin,
   readStandinLedger,
   type StandinRecord,
   type StandinScenario,
-} from "../../src/simulator/standin-cli.ts";
+} from "../../simulator/gemini-cli/standin-cli.ts";
 import { isAlive } from "./processes.ts";
 
 const KEY = "canary-key-1234567890";

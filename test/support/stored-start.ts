@@ -1,7 +1,7 @@
 /** A paid start as it stands in the database, for what may become of it. */
 
 import type { Database } from "../../src/store/database.ts";
-import { commitIntent, commitRestart, type Intent } from "../../src/runs/start-store.ts";
+import { commitIntent, commitRestart, type Intent } from "../../src/runs/start/start-store.ts";
 
 export const NOW = 50_000_000;
 export const INTENT: Intent = {

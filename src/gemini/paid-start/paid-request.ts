@@ -1,9 +1,9 @@
 /** The one paid request of a start: built by Google's SDK, sent by `sendOnce`, its outcome read by us. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Begun } from "../agent.ts";
-import type { Fetch } from "../guarded-fetch.ts";
-import { observedRequest } from "../observed-request.ts";
+import type { Begun } from "../research-agent.ts";
+import type { Fetch } from "../transport/guarded-fetch.ts";
+import { observedRequest } from "../transport/request-telemetry.ts";
 import { type Answer, NotSent, type OneRequest, type SendOnce, Withheld } from "./send-once.ts";
 import { type Explain, outcomeOfAnswer, outcomeOfFault } from "./start-outcome.ts";
 import { refuseUnpolled } from "./unpolled-proxy.ts";

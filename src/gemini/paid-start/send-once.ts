@@ -6,7 +6,7 @@ import { TLSSocket } from "node:tls";
 import type { Readable } from "node:stream";
 import type { AppError } from "../../errors.ts";
 import { failpoint } from "../../platform/failpoint.ts";
-import { AnswerTooLong } from "../bounded-fetch.ts";
+import { AnswerTooLong } from "../transport/bounded-fetch.ts";
 
 export interface OneRequest {
   url: URL;

@@ -2,9 +2,9 @@
 
 import { z } from "zod";
 import type { AppError } from "../../errors.ts";
-import type { Begun } from "../agent.ts";
-import { AnswerTooLong } from "../bounded-fetch.ts";
-import { readInteraction } from "../interaction-reader.ts";
+import type { Begun } from "../research-agent.ts";
+import { AnswerTooLong } from "../transport/bounded-fetch.ts";
+import { readInteraction } from "../interactions/reader.ts";
 import { parsedJson, retryAfterMs } from "./answer-fields.ts";
 import { type Answer, NotSent, Withheld } from "./send-once.ts";
 

@@ -1,7 +1,7 @@
 /** Refuses a paid start whose polls could not get through: older Nodes send them past the proxy that the start needs. */
 
 import { AppError } from "../../errors.ts";
-import { canUseProxyFromEnvironment } from "../google-client.ts";
+import { canUseProxyFromEnvironment } from "../transport/google-client.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

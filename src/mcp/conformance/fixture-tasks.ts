@@ -1,7 +1,7 @@
 /** The fixtures' tasks, in memory: a task is the blocking call of its fixture, begun again once it has its answers. */
 
 import { isInputRequiredResult, ProtocolError } from "@modelcontextprotocol/server";
-import { isTerminal, type TaskSource, type TaskState } from "../task-source.ts";
+import { isTerminal, type TaskSource, type TaskState } from "../tasks/task-source.ts";
 import { failedWith, type Fixture, type FixtureCall, said } from "./fixture.ts";
 
 interface FixtureTask {

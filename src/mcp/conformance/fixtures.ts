@@ -10,7 +10,7 @@ import type { App } from "../../app.ts";
 import { clientOf } from "../client.ts";
 import type { MoreTools } from "../more-tools.ts";
 import { audible } from "../progress.ts";
-import { declaresTasks, taskCapabilities, taskHandle } from "../tasks.ts";
+import { declaresTasks, taskCapabilities, taskHandle } from "../tasks/tasks.ts";
 import type { Visit } from "../visit.ts";
 import { ASKING_TOOLS } from "./asking-tools.ts";
 import { CONTENT_TOOLS } from "./content-tools.ts";

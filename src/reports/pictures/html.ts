@@ -1,7 +1,7 @@
 /** Pictures in a report as HTML: a place among the blocks of the text first, and the element itself after the allow-list. */
 
 import type { Token } from "markdown-it";
-import type { MakeToken } from "../html-tokens.ts";
+import type { MakeToken } from "../html/tokens.ts";
 import type { PictureFacts } from "./picture.ts";
 import { describePicture, pictureAlt, type PlacedPicture } from "./place.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { renderReportHtml } from "../html.ts";
+import { renderReportHtml } from "../html/html.ts";
 import { placePictures, withPictures } from "./place.ts";
 
 const FACTS = { mimeType: "image/png" as const, width: 10, height: 10, byteLength: 100, hash: "0" };

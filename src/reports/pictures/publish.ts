@@ -4,9 +4,9 @@ import { lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { AppError } from "../../errors.ts";
 import { patiently } from "../../platform/clock.ts";
-import { holdFolder } from "../allowed-root.ts";
-import { codeOf } from "../file-errors.ts";
-import { temporaryName } from "../publish-file.ts";
+import { holdFolder } from "../files/allowed-root.ts";
+import { codeOf } from "../files/file-errors.ts";
+import { temporaryName } from "../files/publish-file.ts";
 import type { Picture } from "./picture.ts";
 
 export interface NewPictures {

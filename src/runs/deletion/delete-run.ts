@@ -1,7 +1,7 @@
 /** Removes one run for good: at Google first when that is wished, then here. */
 
 import { AppError } from "../../errors.ts";
-import type { Agent } from "../../gemini/agent.ts";
+import type { Agent } from "../../gemini/research-agent.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { isFinished, type Run } from "../run.ts";

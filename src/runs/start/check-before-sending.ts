@@ -2,7 +2,7 @@
 
 import { AppError } from "../../errors.ts";
 import { claimSending, type SendPermission } from "../attempt-store.ts";
-import type { ResearchDeps } from "../research.ts";
+import type { ResearchDeps } from "../deps.ts";
 
 export interface SendCheck {
   taskId: string;

@@ -1,7 +1,7 @@
 /** The progress streams of runs that a caller watches: shared by watchers of the same run, bounded, kept open between two calls. */
 
 import { isFinished, type Run } from "../run.ts";
-import type { WatchedRun } from "../stream.ts";
+import type { WatchedRun } from "./stream.ts";
 
 /** Google limits concurrent connections; a run without a stream still gets its progress from polls. */
 const MAX_STREAMS = 32;

@@ -1,17 +1,17 @@
 /** The page: a frame with the ways to its views, and the view of the address. */
 
 import { render } from "preact";
-import { Frame } from "./frame.tsx";
-import { later } from "./later.tsx";
-import { followLinks, type Place, usePlace } from "./router.ts";
-import { RunView } from "./run-view.tsx";
-import { RunsView } from "./runs-view.tsx";
-import { applyTheme } from "./theme.tsx";
+import { Frame } from "./app/frame.tsx";
+import { later } from "./app/later.tsx";
+import { followLinks, type Place, usePlace } from "./app/router.ts";
+import { RunView } from "./run/view.tsx";
+import { RunsView } from "./runs/view.tsx";
+import { applyTheme } from "./app/theme.tsx";
 
 applyTheme();
 
-const FiguresView = later(async () => (await import("./figures-view.tsx")).FiguresView);
-const StartView = later(async () => (await import("./start-view.tsx")).StartView);
+const FiguresView = later(async () => (await import("./figures/view.tsx")).FiguresView);
+const StartView = later(async () => (await import("./start/view.tsx")).StartView);
 
 function Page() {
   const place = usePlace();

@@ -1,0 +1,143 @@
+/** Google's error answers, word for word where they are known. */
+
+import type { Reply } from "./models/wire.ts";
+
+export interface GoogleError {
+  code: number;
+  message: string;
+  status: string;
+  details?: Record<string, unknown>[];
+}
+
+const RETRY_SECONDS = 1;
+
+const type = (name: string): { "@type": string } => ({
+  "@type": `type.googleapis.com/google.rpc.${name}`,
+});
+
+const INVALID_KEY = "API key not valid. Please pass a valid API key.";
+
+const ERRORS = {
+  "key-missing": {
+    code: 403,
+    message:
+      "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API.",
+    status: "PERMISSION_DENIED",
+  },
+  "key-invalid": {
+    code: 400,
+    message: INVALID_KEY,
+    status: "INVALID_ARGUMENT",
+    details: [
+      {
+        ...type("ErrorInfo"),
+        reason: "API_KEY_INVALID",
+        domain: "googleapis.com",
+        metadata: { service: "generativelanguage.googleapis.com" },
+      },
+      { ...type("LocalizedMessage"), locale: "en-US", message: INVALID_KEY },
+    ],
+  },
+  "body-invalid": {
+    code: 400,
+    message: "Invalid JSON payload received.",
+    status: "INVALID_ARGUMENT",
+  },
+  "body-too-large": {
+    code: 400,
+    message: "Request payload size exceeds the limit: 20971520 bytes.",
+    status: "INVALID_ARGUMENT",
+  },
+  "location-unsupported": {
+    code: 400,
+    message: "User location is not supported for the API use.",
+    status: "FAILED_PRECONDITION",
+  },
+  "interactions-only": {
+    code: 400,
+    message: "This model only supports Interactions API.",
+    status: "INVALID_ARGUMENT",
+  },
+  "route-unknown": { code: 404, message: "Requested entity was not found.", status: "NOT_FOUND" },
+  "http-400": {
+    code: 400,
+    message: "Request contains an invalid argument.",
+    status: "INVALID_ARGUMENT",
+  },
+  "http-401": {
+    code: 401,
+    message:
+      "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.",
+    status: "UNAUTHENTICATED",
+  },
+  "http-403": {
+    code: 403,
+    message: "The caller does not have permission",
+    status: "PERMISSION_DENIED",
+  },
+  "http-404": {
+    code: 404,
+    message:
+      "The model is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods.",
+    status: "NOT_FOUND",
+  },
+  "http-408": { code: 408, message: "The request timed out.", status: "DEADLINE_EXCEEDED" },
+  "http-409": { code: 409, message: "The operation was aborted.", status: "ABORTED" },
+  "http-413": { code: 413, message: "Request payload is too large.", status: "INVALID_ARGUMENT" },
+  "http-429": {
+    code: 429,
+    message: "You exceeded your current quota, please check your plan and billing details.",
+    status: "RESOURCE_EXHAUSTED",
+  },
+  "http-429-retry-after": {
+    code: 429,
+    message: "Resource has been exhausted (e.g. check quota).",
+    status: "RESOURCE_EXHAUSTED",
+  },
+  "http-500": {
+    code: 500,
+    message:
+      "An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting",
+    status: "INTERNAL",
+  },
+  "http-503": {
+    code: 503,
+    message: "The model is overloaded. Please try again later.",
+    status: "UNAVAILABLE",
+  },
+  "http-504": {
+    code: 504,
+    message: "Deadline expired before operation could complete.",
+    status: "DEADLINE_EXCEEDED",
+  },
+} satisfies Record<string, GoogleError>;
+
+export type ErrorName = keyof typeof ERRORS;
+
+export const isErrorName = (name: string): name is ErrorName => Object.hasOwn(ERRORS, name);
+
+/** A refusal in Google's form, for words that belong to one route only. */
+export function refusalReply(error: GoogleError, headers: Record<string, string> = {}): Reply {
+  return {
+    status: error.code,
+    headers: { "content-type": "application/json; charset=UTF-8", ...headers },
+    frames: [JSON.stringify({ error }, null, 2)],
+  };
+}
+
+/** A limit says when to come back in header and body: parts of a second in the body alone, a date in the header. */
+function limitReply(error: GoogleError, retryAfter: string): Reply {
+  const isSeconds = /^\d+(?:\.\d+)?$/.test(retryAfter);
+  const isWhole = !retryAfter.includes(".");
+  const details = [{ ...type("RetryInfo"), retryDelay: `${retryAfter}s` }];
+  return refusalReply(
+    { ...error, ...(isSeconds && { details }) },
+    isSeconds && !isWhole ? {} : { "retry-after": retryAfter },
+  );
+}
+
+export function errorReply(name: ErrorName, retryAfter?: string): Reply {
+  const error: GoogleError = ERRORS[name];
+  const wait = retryAfter ?? (name === "http-429-retry-after" ? String(RETRY_SECONDS) : undefined);
+  return error.code === 429 && wait !== undefined ? limitReply(error, wait) : refusalReply(error);
+}

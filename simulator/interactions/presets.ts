@@ -1,0 +1,74 @@
+/** The scenarios of Deep Research that have a name. Eight virtual minutes take half a second in most of them. */
+
+import type { ScenarioInput } from "../scenario.ts";
+
+type Interactions = NonNullable<ScenarioInput["interactions"]>;
+
+const SPEED = 1000;
+
+const preset = (name: string, interactions: Interactions = {}): ScenarioInput => ({
+  name: `research-${name}`,
+  interactions: { speed: SPEED, ...interactions },
+});
+
+export const RESEARCH_PRESETS: readonly ScenarioInput[] = [
+  preset("good"),
+  // Ends before it can be looked at.
+  preset("fast", { duration_ms: 0 }),
+  preset("fails", { status: "failed" }),
+  preset("incomplete", { status: "incomplete" }),
+  preset("over-budget", { status: "budget_exceeded" }),
+  preset("needs-action", { status: "requires_action" }),
+  preset("unknown-status", { status: "hibernating" }),
+  preset("cancelled-by-google", { status: "cancelled" }),
+  preset("stuck", { status: "in_progress" }),
+  preset("empty", { text: "none" }),
+  preset("old-schema", { schema: "outputs" }),
+  preset("late-usage", { usage_after_ms: 60_000 }),
+  preset("image", { image: true }),
+  preset("output-only", { steps: "output" }),
+  // Gone two virtual minutes after its end.
+  preset("expired", { expires_after_ms: 10 * 60_000 }),
+  preset("cancel-lags", { cancel_lag_ms: 60_000 }),
+  preset("cancel-ignored", { cancel_ignored: true }),
+  preset("foreign-key-hidden", { foreign_key: 404 }),
+  // Several cuts in one run: each stream must be taken up where the last one ended.
+  preset("stream-ends", { stream_cut_ms: 100_000 }),
+  preset("stream-breaks", { stream_cut_ms: 100_000, stream_cut: "reset" }),
+  preset("stream-error-array", { stream_cut_ms: 100_000, stream_cut: "error-array" }),
+  preset("stream-error-event", { stream_cut_ms: 100_000, stream_cut: "error-event" }),
+  preset("stream-unavailable", { stream_cut_ms: 100_000, stream_cut: "unavailable" }),
+  // https://github.com/enricoros/big-AGI/issues/1088: what is resumed tells two events again and then nothing.
+  preset("resume-hangs", {
+    stream: [
+      { cut_ms: 100_000, cut: "unavailable" },
+      { cut_after: 2, cut: "hang" },
+    ],
+  }),
+  // As the one stream that was recorded whole: one thought with 38 summaries, and text, picture, text; nothing else.
+  preset("as-recorded", {
+    steps: "thought",
+    event_ids: "none",
+    annotations: false,
+    parts: 1,
+    image: true,
+    image_bytes: 207_000,
+    text_bytes: [7_000, 19_000],
+  }),
+  preset("no-annotations", { annotations: false }),
+  preset("cancel-answers-404", { cancel: [{ fault: "accept-then-404" }] }),
+  preset("cancel-answers-500", { cancel: [{ fault: "accept-then-500" }] }),
+  preset("gateway-errors", { error_form: "array", get: [{ fault: "http-503" }, {}] }),
+  preset("forbidden-then-invalid", {
+    get: [...Array.from({ length: 12 }, () => ({ fault: "http-403" as const })), { fault: "http-400" }],
+  }),
+  preset("foreign-answer", { get: [{ as_id: "v1_somebody-else" }] }),
+  preset("nested-answer", { get: [{ extra_depth: 20_000 }] }),
+  preset("start-lost", { create: [{ fault: "accept-then-reset" }] }),
+  preset("start-refused", { create: [{ fault: "http-403" }] }),
+  preset("start-limited", { create: [{ fault: "http-429-retry-after" }, {}] }),
+  preset("look-limited", { get: [{ fault: "http-429-retry-after" }, {}] }),
+  preset("look-flaky", { get: [{ fault: "http-503" }, { fault: "reset-before" }, { fault: "malformed-json" }, {}] }),
+  // https://github.com/googleapis/js-genai/issues/1389
+  preset("forbidden-at-first", { get: [{ fault: "http-403" }, {}] }),
+];

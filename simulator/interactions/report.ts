@@ -1,0 +1,210 @@
+/** The report of a simulated Deep Research: Markdown with `[cite: n]` marks, a source list, and citations by bytes. */
+
+import { chartPng } from "./chart.ts";
+import { diceFor, scriptOf, titleOf, type Dice, type Topic } from "./script.ts";
+import { redirectLink, searchWeb, type Page } from "../web.ts";
+
+interface UrlCitation {
+  type: "url_citation";
+  url: string;
+  /** Google sends none. */
+  title: null;
+  start_index: number;
+  end_index: number;
+}
+
+interface TextContent {
+  type: "text";
+  text: string;
+  annotations?: UrlCitation[];
+}
+
+interface ImageContent {
+  type: "image";
+  mime_type: string;
+  data: string;
+}
+
+export type ReportContent = TextContent | ImageContent;
+
+export interface ReportWishes {
+  length: "whole" | "half";
+  /** Instead of an invented one. */
+  text: string | undefined;
+  image: boolean;
+  imageBytes: number | undefined;
+  /** Of the invented text before and after the picture. */
+  textBytes: readonly [number, number] | undefined;
+  /** In how many outputs it comes. */
+  parts: number;
+  annotations: boolean;
+}
+
+interface Source extends Page {
+  /** Google's redirect. */
+  link: string;
+}
+
+const HEADINGS = [
+  "Executive summary",
+  "Background – and why it matters",
+  "Évolution depuis 1990",
+  "Figures at a glance",
+  "Öffentliche Debatte",
+  "日本の状況",
+  "Disputed points",
+  "Outlook",
+] as const;
+
+const OPENERS = [
+  "",
+  "Überdies: ",
+  "In practice: ",
+  "“Naïve” as it sounds: ",
+  "Notably 📈: ",
+  "要するに：",
+  "",
+] as const;
+
+const NOTICE = "*Simulated by gemini-search-mcp: pages and figures are invented.*";
+
+const MARK = /\[cite: (\d+(?:, \d+)*)\]/g;
+
+const MIN_SOURCES = 12;
+const MORE_SOURCES = 9;
+
+function sourcesFor(topic: Topic, dice: Dice): Source[] {
+  const wanted = MIN_SOURCES + dice(MORE_SOURCES);
+  const pages = new Map<string, Page>();
+  for (const query of scriptOf(topic).queries) {
+    for (const page of searchWeb(query)) pages.set(page.url, page);
+    if (pages.size >= wanted) break;
+  }
+  const found = [...pages.values()].slice(0, wanted);
+  return found.map((page) => Object.assign(page, { link: redirectLink(page) }));
+}
+
+/** Goes round the sources, so that each one is cited, and says something else about it the second time. */
+function createWriter(sources: readonly Source[], dice: Dice): () => string {
+  let taken = 0;
+  const take = (): number => taken++ % sources.length;
+  return () => {
+    const isKnown = taken >= sources.length;
+    const index = take();
+    const page = sources[index];
+    const marks = dice(3) === 0 ? [index + 1, take() + 1] : [index + 1];
+    const opener = OPENERS[dice(OPENERS.length)] ?? "";
+    const again = `A second reading of ${page?.domain} puts the margin at ±${1 + dice(9)} %.`;
+    return `${isKnown ? again : `${opener}${page?.snippet}`} [cite: ${marks.join(", ")}]`;
+  };
+}
+
+const times = <Item>(count: number, make: (index: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, i) => make(i));
+
+function sectionText(heading: string, sentence: () => string, dice: Dice): string {
+  if (heading === "Figures at a glance") {
+    const rows = times(4, (index) => `| ${2022 + index} | ${sentence()} |`);
+    return ["| Year | Finding |\n| --- | --- |", ...rows].join("\n");
+  }
+  if (heading === "Disputed points") return times(5, () => `* ${sentence()}`).join("\n");
+  return times(1 + dice(3), () => times(2 + dice(3), sentence).join(" ")).join("\n\n");
+}
+
+const titlesOf = (topic: Topic): string[] => [`# ${titleOf(topic)}`, NOTICE];
+
+const sourceList = (sources: readonly Source[]): string =>
+  ["**Sources:**", ...sources.map((page, index) => `${index + 1}. [${page.domain}](${page.link})`)].join("\n");
+
+function invent(topic: Topic, sources: readonly Source[], dice: Dice): string {
+  const sentence = createWriter(sources, dice);
+  const sections = HEADINGS.map((heading) => `## ${heading}\n\n${sectionText(heading, sentence, dice)}`);
+  return [...titlesOf(topic), ...sections, sourceList(sources)].join("\n\n");
+}
+
+/** The same in two texts of about these lengths, the second beginning with a heading. */
+function inventSized(topic: Topic, sources: readonly Source[], wishes: SizedWishes): [string, string] {
+  const { dice, bytes } = wishes;
+  const sentence = createWriter(sources, dice);
+  let written = 0;
+  const grow = (blocks: string[], length: number): string => {
+    for (let rest = length - Buffer.byteLength(blocks.join("\n\n")); rest > 0;) {
+      const heading = `## ${HEADINGS[written++ % HEADINGS.length]} (${written})`;
+      const section = `${heading}\n\n${sectionText("", sentence, dice)}`;
+      blocks.push(section);
+      rest -= Buffer.byteLength(section);
+    }
+    return blocks.join("\n\n");
+  };
+  const list = sourceList(sources);
+  const before = grow(titlesOf(topic), bytes[0]);
+  return [before, `\n\n${grow([], bytes[1] - Buffer.byteLength(list))}\n\n${list}`];
+}
+
+interface SizedWishes {
+  dice: Dice;
+  bytes: readonly [number, number];
+}
+
+/** Each citation covers its mark; a mark with two numbers makes two citations of the same place. */
+function cite(text: string, sources: readonly Source[]): UrlCitation[] {
+  const citations: UrlCitation[] = [];
+  let [character, byte] = [0, 0];
+  for (const match of text.matchAll(MARK)) {
+    const [mark, numbers = ""] = match;
+    byte += Buffer.byteLength(text.slice(character, match.index));
+    character = match.index;
+    const range = { start_index: byte, end_index: byte + Buffer.byteLength(mark) };
+    for (const number of numbers.split(", ")) {
+      const page = sources[Number(number) - 1];
+      if (page !== undefined) citations.push({ type: "url_citation", url: page.link, title: null, ...range });
+    }
+  }
+  return citations;
+}
+
+function firstHalf(text: string): string {
+  const end = text.lastIndexOf("\n\n", text.length / 2);
+  return text.slice(0, end > 0 ? end : text.length / 2).toWellFormed();
+}
+
+/** A picture stands before a heading, well inside the report, or else at its end. */
+function splitForImage(text: string): [string, string] {
+  const place = text.indexOf("\n\n## ", text.length / 3);
+  return place > 0 ? [text.slice(0, place), text.slice(place)] : [text, ""];
+}
+
+/** Title and summary come first, on their own; a text without sections is parted between paragraphs, or stays whole. */
+function inParts(text: string, count: number): string[] {
+  if (count === 1) return [text];
+  const from = text.length / (count + 1);
+  const heading = text.indexOf("\n\n## ", from);
+  const place = heading > 0 ? heading : text.indexOf("\n\n", from);
+  return place > 0 ? [text.slice(0, place), ...inParts(text.slice(place), count - 1)] : [text];
+}
+
+/** The contents of each output of the report. */
+export function reportFor(topic: Topic, wishes: ReportWishes): ReportContent[][] {
+  const dice = diceFor(`report ${topic.agent} ${topic.query}`);
+  const sources = sourcesFor(topic, dice);
+  const { imageBytes, textBytes } = wishes;
+  const picture = (): ImageContent => ({ type: "image", mime_type: "image/png", data: chartPng(dice, imageBytes) });
+  const whole = wishes.text ?? invent(topic, sources, dice);
+  const text = wishes.length === "half" ? firstHalf(whole) : whole;
+  const block = (part: string): TextContent => {
+    const annotations = wishes.annotations ? cite(part, sources) : [];
+    return { type: "text", text: part, ...(annotations.length > 0 && { annotations }) };
+  };
+  if (textBytes !== undefined) {
+    const [before, after] = inventSized(topic, sources, { dice, bytes: textBytes });
+    return [[block(before), ...(wishes.image ? [picture()] : []), block(after)]];
+  }
+  const parts = inParts(text, wishes.parts);
+  const hasRoom = parts.findIndex((part) => splitForImage(part)[1] !== "");
+  const pictured = hasRoom === -1 ? parts.length - 1 : hasRoom;
+  return parts.map((part, index) => {
+    if (!wishes.image || index !== pictured) return [block(part)];
+    const [before, after] = splitForImage(part);
+    return [block(before), picture(), ...(after === "" ? [] : [block(after)])];
+  });
+}

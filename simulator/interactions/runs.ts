@@ -1,0 +1,129 @@
+/** The runs that the simulated Google has taken. A run is little more than its start: all else is told by the clock. */
+
+import { randomBytes } from "node:crypto";
+import type { AcceptedStart } from "./ledger.ts";
+import { parseLife, type Life } from "./scenario.ts";
+import { openStateFile, type SavedLine } from "./state.ts";
+import type { Ledger } from "../ledger.ts";
+
+export interface Run {
+  readonly start: AcceptedStart;
+  readonly life: Life;
+  /** Whether thought summaries were asked for. */
+  readonly thinks: boolean;
+  /** What had been skipped of time before its start. */
+  readonly skipped: number;
+  /** When a cancel came, in virtual milliseconds of its life. */
+  cancelledAt: number | undefined;
+}
+
+export type RunFacts = Pick<AcceptedStart, "query" | "agent" | "labels" | "key"> & Pick<Run, "life" | "thinks">;
+
+export interface Runs {
+  open(facts: RunFacts): Run;
+  /** Nothing for what never was, was deleted, or has expired. */
+  find(id: string): Run | undefined;
+  /** Virtual milliseconds since the start. */
+  elapsed(run: Run): number;
+  markDelivered(run: Run): void;
+  cancel(run: Run): void;
+  remove(run: Run): void;
+  /** Lets real milliseconds go by for all runs at once. */
+  skip(ms: number): void;
+  /** Calls back when something else than time has changed; returns how to stop that. */
+  onChange(listener: () => void): () => void;
+  clear(): void;
+  close(): void;
+}
+
+interface RunsOptions {
+  stateFile: string | undefined;
+  ledger: Ledger;
+}
+
+const newId = (): string => `v1_${randomBytes(30).toString("base64url")}`;
+
+function createMemory(ledger: Ledger): { runs: Map<string, Run>; skipped: () => number; apply(line: SavedLine): void } {
+  const runs = new Map<string, Run>();
+  // Lives are shared: ten thousand runs of one scenario have one.
+  const lives = new Map<string, Life>();
+  let skipped = 0;
+
+  function sharedLife(saved: object): Life {
+    const key = JSON.stringify(saved);
+    const life = lives.get(key) ?? parseLife(saved);
+    lives.set(key, life);
+    return life;
+  }
+
+  return {
+    runs,
+    skipped: () => skipped,
+    apply(line) {
+      switch (line.event) {
+        case "start": {
+          const { event: _, life, thinks, skipped: before, ...facts } = line;
+          const start: AcceptedStart = { ...facts, answered: "cut" };
+          runs.set(line.id, { start, life: sharedLife(life), thinks, skipped: before, cancelledAt: undefined });
+          return ledger.recordStart(start);
+        }
+        case "skip":
+          skipped += line.ms;
+          return undefined;
+        case "delete":
+          runs.delete(line.id);
+          return undefined;
+        default: {
+          const run = runs.get(line.id);
+          if (run !== undefined && line.event === "delivered") run.start.answered = "delivered";
+          if (run !== undefined && line.event === "cancel") run.cancelledAt ??= line.elapsed;
+        }
+      }
+    },
+  };
+}
+
+export function openRuns({ stateFile, ledger }: RunsOptions): Runs {
+  const { runs, skipped, apply } = createMemory(ledger);
+  const state = openStateFile(stateFile, apply);
+  const listeners = new Set<() => void>();
+
+  /** What happens is saved first, so that what was answered is never forgotten. */
+  function happen(line: SavedLine): void {
+    state.append(line);
+    apply(line);
+    if (line.event === "start" || line.event === "delivered") return;
+    for (const listener of listeners) listener();
+  }
+
+  const elapsed = ({ start, life, skipped: before }: Run): number =>
+    Math.max(0, Date.now() - start.at + skipped() - before) * life.speed;
+
+  return {
+    elapsed,
+    open(facts) {
+      const id = newId();
+      happen({ event: "start", id, ...facts, at: Date.now(), skipped: skipped() });
+      const run = runs.get(id);
+      if (run === undefined) throw new Error("A run that was opened is there.");
+      return run;
+    },
+    find(id) {
+      const run = runs.get(id);
+      return run !== undefined && elapsed(run) >= (run.life.expires_after_ms ?? Infinity) ? undefined : run;
+    },
+    markDelivered: ({ start }) => happen({ event: "delivered", id: start.id }),
+    cancel: (run) => happen({ event: "cancel", id: run.start.id, elapsed: elapsed(run) }),
+    remove: ({ start }) => happen({ event: "delete", id: start.id }),
+    skip: (ms) => happen({ event: "skip", ms }),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    clear() {
+      runs.clear();
+      state.clear();
+    },
+    close: state.close,
+  };
+}

@@ -1,0 +1,90 @@
+/** What was asked of the simulator, in order: the judge in tests of what a call cost and who gave up. */
+
+import { createHash } from "node:crypto";
+import { createInteractionLedger, type InteractionLedger } from "./interactions/ledger.ts";
+import type { TaskKind } from "./scenario.ts";
+
+export interface LedgerEntry {
+  n: number;
+  /** Milliseconds since 1970, when the whole request had arrived. */
+  at: number;
+  method: string;
+  /** Without the query string, which may hold a key. */
+  path: string;
+  model: string | undefined;
+  kind: TaskKind | undefined;
+  /** A later turn answers tool results; only an opening one meets a new step of the scenario. */
+  turn: "opening" | "later" | undefined;
+  bytes: number;
+  round: number | undefined;
+  question: string | undefined;
+  tools: string[];
+  generationConfig: Record<string, unknown> | undefined;
+  /** The prompt asks for a shorter answer than the last one. */
+  shorter: boolean;
+  /** First 8 hexadecimal digits of the key's SHA-256. */
+  key: string | undefined;
+  /** The answer, fault or refusal that was served, for example `prose` or `http-503`. */
+  served: string | undefined;
+  status: number | undefined;
+  /** `aborted` by the client, `cut` by a fault. */
+  outcome: "pending" | "completed" | "aborted" | "cut";
+}
+
+type LedgerFacts = Pick<LedgerEntry, "method" | "path" | "bytes"> & Partial<LedgerEntry>;
+
+/** Looks at interactions and streams of them have no entries: there may be millions; their traffic is counted. */
+export interface Ledger extends InteractionLedger {
+  entries(): LedgerEntry[];
+  /** All requests, or those of one kind. */
+  count(kind?: TaskKind): number;
+  /** Tasks that were begun, whether they took one request or several. */
+  exchanges(kind: TaskKind): number;
+  countByKind(): Partial<Record<TaskKind, number>>;
+  totalBytes(): number;
+  /** The entry stays open to writing while its request is served. */
+  record(facts: LedgerFacts): LedgerEntry;
+}
+
+export const keyFingerprint = (key: string): string => createHash("sha256").update(key).digest("hex").slice(0, 8);
+
+const UNKNOWN = {
+  model: undefined,
+  kind: undefined,
+  turn: undefined,
+  round: undefined,
+  question: undefined,
+  tools: [],
+  generationConfig: undefined,
+  shorter: false,
+  key: undefined,
+  served: undefined,
+  status: undefined,
+  outcome: "pending",
+} as const;
+
+export function createLedger(): Ledger {
+  let entries: LedgerEntry[] = [];
+  const interactions = createInteractionLedger();
+  return {
+    ...interactions,
+    entries: () => entries.map((entry) => ({ ...entry })),
+    count: (kind) => entries.filter((entry) => kind === undefined || entry.kind === kind).length,
+    exchanges: (kind) => entries.filter((entry) => entry.kind === kind && entry.turn === "opening").length,
+    countByKind() {
+      const counts: Partial<Record<TaskKind, number>> = {};
+      for (const { kind } of entries) if (kind !== undefined) counts[kind] = (counts[kind] ?? 0) + 1;
+      return counts;
+    },
+    totalBytes: () => entries.reduce((sum, entry) => sum + entry.bytes, 0),
+    record(facts) {
+      const entry = { n: entries.length + 1, at: Date.now(), ...UNKNOWN, tools: [], ...facts };
+      entries.push(entry);
+      return entry;
+    },
+    clear() {
+      entries = [];
+      interactions.clear();
+    },
+  };
+}

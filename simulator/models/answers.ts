@@ -1,0 +1,102 @@
+/** Puts research into the words of a model: one fenced JSON block, or one of the ways models get it wrong. */
+
+import { recoverResearch } from "./correction.ts";
+import type { PromptReading } from "./prompt.ts";
+import type { Research } from "./research.ts";
+import type { AnswerName, Step } from "../scenario.ts";
+
+export interface AnswerText {
+  text: string;
+  finishReason: string;
+}
+
+interface AnswerObject {
+  success: boolean;
+  verified?: boolean;
+  report?: string;
+  metadata?: { sources_visited: string[]; search_queries_used: string[] };
+  error?: string;
+}
+
+const fenced = (json: string): string => `\`\`\`json\n${json}\n\`\`\``;
+
+const toJson = (answer: AnswerObject): string => JSON.stringify(answer, null, 2);
+
+function asksForVerdict({ kind, example }: PromptReading): boolean {
+  return kind === "deep_search" || kind === "verify" || (example ?? "").includes('"verified"');
+}
+
+function verdictOf(answer: AnswerName, research: Research): boolean {
+  if (answer === "verified") return true;
+  return answer === "unverified" ? false : research.verified;
+}
+
+function researchAnswer(step: Step, reading: PromptReading, research: Research): AnswerObject {
+  return {
+    success: true,
+    ...(asksForVerdict(reading) && { verified: verdictOf(step.answer, research) }),
+    report: research.report,
+    metadata: {
+      sources_visited: research.pages.map((page) => page.url),
+      search_queries_used: research.queries,
+    },
+  };
+}
+
+function correctedAnswer(reading: PromptReading): AnswerObject {
+  const found = recoverResearch(reading.invalidOutput ?? "");
+  const verdict = asksForVerdict(reading) && { verified: found?.verified ?? false };
+  if (found === undefined) {
+    return { success: false, ...verdict, error: "The text holds no research." };
+  }
+  if (!found.success) return { success: false, ...verdict, error: found.error ?? "" };
+  return {
+    success: true,
+    ...verdict,
+    report: found.report,
+    metadata: { sources_visited: found.sources, search_queries_used: found.queries },
+  };
+}
+
+function refusal(reading: PromptReading): AnswerObject {
+  return {
+    success: false,
+    ...(asksForVerdict(reading) && { verified: false }),
+    error: "No page answers this question.",
+  };
+}
+
+function prose(answer: AnswerObject): string {
+  const { report = answer.error ?? "", metadata } = answer;
+  const queries = metadata?.search_queries_used.join("; ") ?? "";
+  return `Here is what I found.\n\n${report}\n\nI searched for: ${queries}`;
+}
+
+/** Cuts in the middle of the report, where a token limit hurts most. */
+function truncated(answer: AnswerObject): string {
+  const text = fenced(toJson(answer));
+  const report = JSON.stringify(answer.report ?? "").slice(1, -1);
+  return text.slice(0, text.indexOf(report) + Math.floor(report.length / 2));
+}
+
+const WORDINGS: Record<AnswerName, (answer: AnswerObject, reading: PromptReading) => string> = {
+  good: (answer) => fenced(toJson(answer)),
+  verified: (answer) => fenced(toJson(answer)),
+  unverified: (answer) => fenced(toJson(answer)),
+  prose,
+  "trailing-comma": (answer) => fenced(toJson(answer).replaceAll(/(?<=[^{[,\s])(?=\n\s*[}\]])/g, ",")),
+  "unescaped-quotes": (answer) => fenced(toJson(answer).replaceAll('\\"', '"')),
+  truncated,
+  echo: (_, reading) => fenced(reading.example ?? "{}"),
+  empty: () => "",
+  refusal: (_, reading) => fenced(toJson(refusal(reading))),
+  raw: () => "",
+};
+
+export function wordAnswer(step: Step, reading: PromptReading, research: Research): AnswerText {
+  const answer = reading.kind === "correct_json" ? correctedAnswer(reading) : researchAnswer(step, reading, research);
+  return {
+    text: step.text ?? WORDINGS[step.answer](answer, reading),
+    finishReason: step.finish ?? (step.answer === "truncated" ? "MAX_TOKENS" : "STOP"),
+  };
+}

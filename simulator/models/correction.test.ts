@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { wordAnswer } from "./answers.ts";
+import { recoverResearch } from "./correction.ts";
+import type { PromptReading } from "./prompt.ts";
+import { findOnTheWeb, writeResearch } from "./research.ts";
+import type { AnswerName } from "../scenario.ts";
+
+const reading: PromptReading = {
+  kind: "deep_search",
+  question: 'Why "this" – and not \\ that?',
+  round: 1,
+  example: undefined,
+  currentResult: undefined,
+  invalidOutput: undefined,
+  toolResults: [],
+};
+
+const research = writeResearch(reading, findOnTheWeb(reading));
+
+const spoilt = (answer: AnswerName): string => wordAnswer({ answer }, reading, research).text;
+
+test.each<AnswerName>(["good", "trailing-comma", "unescaped-quotes"])(
+  "all research is found in an answer with the form %s",
+  (answer) => {
+    expect(recoverResearch(spoilt(answer))).toMatchObject({
+      success: true,
+      verified: false,
+      report: research.report,
+      sources: research.pages.map((page) => page.url),
+    });
+  },
+);
+
+test("the queries are found again", () => {
+  expect(recoverResearch(spoilt("trailing-comma"))?.queries).toEqual(research.queries);
+});
+
+test("a report that breaks off is kept up to there", () => {
+  const recovered = recoverResearch(spoilt("truncated"));
+  expect(recovered?.report.length).toBeGreaterThan(100);
+  expect(research.report.startsWith(recovered?.report ?? "?")).toBe(true);
+  expect(recovered?.sources).toEqual([]);
+});
+
+test("prose is the report itself, and its links are the pages", () => {
+  const recovered = recoverResearch("Found it on https://a.example/x (see https://b.example).");
+  expect(recovered).toMatchObject({
+    report: "Found it on https://a.example/x (see https://b.example).",
+    sources: ["https://a.example/x", "https://b.example"],
+  });
+});
+
+test("nothing is made of nothing", () => {
+  expect(recoverResearch("")).toBeUndefined();
+  expect(recoverResearch('{"success": true, "report": "<your whole report>"}')).toBeUndefined();
+});
+
+test("a refusal stays a refusal", () => {
+  const recovered = recoverResearch('{"success": false, "error": "No page answers this.",}');
+  expect(recovered).toMatchObject({ success: false, error: "No page answers this." });
+});
+
+test("whatever a report says, valid JSON gives it back unchanged", () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1, unit: "grapheme" }), (words) => {
+      const report = `Report: ${words}.`;
+      expect(recoverResearch(JSON.stringify({ success: true, report }))?.report).toBe(report);
+    }),
+  );
+});

@@ -1,0 +1,83 @@
+/** The scenarios that have a name, for demo, tests and benches. */
+
+import { ENDING_PRESETS } from "./models/generate-content-presets.ts";
+import { RESEARCH_PRESETS } from "./interactions/presets.ts";
+import { scenarioSchema, type Scenario, type ScenarioInput } from "./scenario.ts";
+
+type Tasks = NonNullable<ScenarioInput["tasks"]>;
+type Steps = NonNullable<Tasks["search"]>;
+
+/** The tasks that research the web get the same steps. */
+const research = (steps: Steps): Tasks => ({
+  search: steps,
+  deep_search: steps,
+  verify: steps,
+  research_report: steps,
+});
+
+const VERIFIED_AT_ROUND_3: Steps = [
+  { round: 2, answer: "unverified" },
+  { round: 3, answer: "verified" },
+];
+
+const BAD_ONCE: Steps = [{ answer: "prose" }, { answer: "good" }];
+
+const PRESETS: readonly ScenarioInput[] = [
+  { name: "good", tasks: { verify: VERIFIED_AT_ROUND_3 } },
+  { name: "never-verified", tasks: { verify: [{ answer: "unverified" }] } },
+  { name: "verified-at-once", tasks: { verify: [{ answer: "verified" }] } },
+  // Prose, because what is merely broken JSON may be repaired without a correction call.
+  { name: "bad-json", tasks: research([{ answer: "prose" }]) },
+  {
+    name: "bad-json-twice",
+    tasks: {
+      search: BAD_ONCE,
+      deep_search: BAD_ONCE,
+      research_report: BAD_ONCE,
+      correct_json: BAD_ONCE,
+    },
+  },
+  {
+    name: "always-bad",
+    tasks: { ...research([{ answer: "prose" }]), correct_json: [{ answer: "prose" }] },
+  },
+  { name: "truncated", tasks: research([{ answer: "truncated" }]) },
+  { name: "refusal", tasks: research([{ answer: "refusal" }]) },
+  {
+    name: "overloaded",
+    tasks: research([{ fault: "http-503" }, { fault: "http-503" }, { answer: "good" }]),
+  },
+  { name: "slow", latency_ms: 3000, tasks: { verify: VERIFIED_AT_ROUND_3 } },
+  {
+    // Slow enough to watch, with one answer that needs repair and one that needs a correction call.
+    name: "demo",
+    latency_ms: 900,
+    tasks: {
+      deep_search: [{ answer: "trailing-comma", latency_ms: 1200 }],
+      verify: [
+        { round: 2, answer: "prose", latency_ms: 1200 },
+        { round: 3, answer: "verified", latency_ms: 1200 },
+      ],
+      web_search: [{ latency_ms: 400 }],
+    },
+    // Eight minutes of research in 24 seconds.
+    interactions: { speed: 20 },
+  },
+  ...ENDING_PRESETS.map(({ name, step }) => ({ name, tasks: research([step]) })),
+  ...RESEARCH_PRESETS,
+];
+
+export const PRESET_NAMES: readonly string[] = PRESETS.map((preset) => preset.name);
+
+export function presetScenario(name: string): Scenario {
+  const preset = PRESETS.find((one) => one.name === name);
+  if (preset === undefined) {
+    throw new Error(`There is no scenario "${name}". There are: ${PRESET_NAMES.join(", ")}.`);
+  }
+  return scenarioSchema.parse(preset);
+}
+
+/** A preset by its name, or a scenario of one's own as data. */
+export function resolveScenario(scenario: unknown): Scenario {
+  return typeof scenario === "string" ? presetScenario(scenario) : scenarioSchema.parse(scenario);
+}

@@ -1,0 +1,42 @@
+/** `delete`: removes a run after a question at the terminal, or with `--yes`. */
+
+import { AppError } from "../../errors.ts";
+import { cancelResearch } from "../../operations/cancel-research.ts";
+import { oneLine } from "../../platform/clean-text.ts";
+import { isFinished, type Run } from "../../runs/run.ts";
+import { askTerminal, saysYes } from "../confirm.ts";
+import { type Confirmation, runOperation } from "../run-operation.ts";
+import { cutToWidth } from "../render/text-width.ts";
+
+export interface DeleteCommand {
+  taskId: string;
+  atGoogle: boolean;
+  yes: boolean;
+  json: boolean;
+}
+
+export async function deleteFromTerminal({ taskId, atGoogle, yes, json }: DeleteCommand): Promise<void> {
+  const input = { task_id: taskId, delete: true, delete_at_google: atGoogle };
+  await runOperation(cancelResearch, { input, json, wait: false, yes, flags: {}, confirm: confirmDeletion });
+}
+
+const confirmDeletion: Confirmation = async (deps, { input, call, canAsk }) => {
+  if (!canAsk) {
+    throw new AppError({
+      code: "CONFIRMATION_NEEDED",
+      message: "Nothing was deleted: give --yes where no question can be asked.",
+    });
+  }
+  const run = await deps.findRun(call.owner, String(input["task_id"]));
+  const where = input["delete_at_google"] === true ? "here and at Google" : "here";
+  const answer = await askTerminal(`${questionAbout(run)} for good, ${where}? [y/N] `, call.signal);
+  if (!saysYes(answer)) throw new AppError({ code: "DECLINED", message: "Nothing was deleted." });
+};
+
+const SHOWN_WIDTH = 60;
+
+/** By its question, which says more than its id; a run under way is cancelled with it. */
+export function questionAbout({ taskId, query, status }: Pick<Run, "taskId" | "query" | "status">): string {
+  const deed = isFinished(status) ? "Delete" : "Cancel and delete";
+  return `${deed} run ${taskId.slice(0, 8)} "${cutToWidth(oneLine(query), SHOWN_WIDTH)}"`;
+}

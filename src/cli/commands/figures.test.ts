@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { type Cost, NO_COST } from "../../costs/actual.ts";
+import type { FinishedFigures } from "../../runs/history/figures-store.ts";
+import { summarize } from "./figures.ts";
+import { bar, figuresView } from "../render/figures-view.ts";
+import { unpainted } from "../render/paint.ts";
+import { widthOf } from "../render/text-width.ts";
+
+const paid = (usd: number): Cost => ({ usd, incomplete: false, estimated: false });
+
+const run = (at: string, minutes: number, more: Partial<FinishedFigures> = {}): FinishedFigures => ({
+  taskId: "x",
+  kind: "agent",
+  query: "q",
+  status: "completed",
+  startedAt: Date.parse(at) - minutes * 60_000,
+  completedAt: Date.parse(at),
+  cost: paid(1.5),
+  estimate: { usd: { min: 1, likely: 1, max: 3 }, minutes: { min: 1, likely: 10, max: 20 } },
+  ...more,
+});
+
+const RUNS = [
+  run("2026-10-03T10:00:00Z", 8),
+  run("2026-11-03T10:00:00Z", 6, { cost: paid(0.5) }),
+  run("2026-11-04T10:00:00Z", 10),
+  run("2026-11-05T10:00:00Z", 1, { status: "failed", cost: NO_COST }),
+  run("2026-11-06T10:00:00Z", 0.1, { kind: "search", cost: paid(0.01), estimate: {} }),
+];
+
+test("sums by month, and compares with estimates where both are known", () => {
+  expect(summarize(RUNS)).toEqual({
+    months: [
+      { month: "2026-10", runs: 1, cost_usd: 1.5, median_minutes: 8 },
+      { month: "2026-11", runs: 4, cost_usd: 2.01, median_minutes: 3.5 },
+    ],
+    cost_usd: { runs: 3, estimated: 1, actual: 1.5, off_percent: 50 },
+    minutes: { runs: 3, estimated: 10, actual: 8, off_percent: -20 },
+  });
+});
+
+test.each([30, 50, 80, 200])("fits %i columns", (width) => {
+  const text = figuresView({ total_runs: 5, total_cost_usd: 3.51, ...summarize(RUNS) }, { width, paint: unpainted });
+  for (const line of text.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(width);
+  expect(text).toContain("5 runs, $3.51 in all");
+  expect(text.replaceAll("\n", " ")).toContain("$1.50 for $1.00, 50 % above.");
+});
+
+test("nothing yet is said so, and bars are to scale", () => {
+  const none = figuresView({ total_runs: 0, total_cost_usd: 0, months: [] }, { width: 80, paint: unpainted });
+  expect(none).toBe("0 runs, $0.00 in all. No run has finished yet.");
+  expect([bar(0, 10), bar(0.001, 10), bar(0.5, 10), bar(1, 10)]).toEqual(["", "▏", "█████", "██████████"]);
+});

@@ -1,0 +1,90 @@
+/** `figures`: what the finished runs cost and took, month by month, and how far the estimates were off. */
+
+import type { App } from "../../app.ts";
+import { addCosts, type Cost, NO_COST } from "../../costs/actual.ts";
+import { countRuns, type FinishedFigures, finishedFigures, totalCost } from "../../runs/history/figures-store.ts";
+import { type Answer, runAnswer } from "../answer-command.ts";
+import { type Comparison, type Figures, figuresView, type MonthFigures } from "../render/figures-view.ts";
+import { answerWidth } from "../output.ts";
+import { paintFor } from "../render/paint.ts";
+
+const TWO_YEARS_MS = 2 * 365 * 24 * 3_600_000;
+const MOST_RUNS = 20_000;
+const MINUTE_MS = 60_000;
+
+export const printFigures = ({ json }: { json: boolean }): Promise<void> => runAnswer(json, answer);
+
+async function answer({ deps }: App): Promise<Answer> {
+  const db = await deps.database();
+  const owner = "local";
+  const counts = await countRuns(db, owner);
+  const total = await totalCost(db, owner);
+  const figures: Figures = {
+    total_runs: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    total_cost_usd: roundedTo(total.usd ?? 0, 4),
+    ...marksOf(total),
+    ...summarize(await finishedFigures(db, owner, { since: deps.clock.now() - TWO_YEARS_MS, limit: MOST_RUNS })),
+  };
+  const text = figuresView(figures, { width: answerWidth() ?? PLAIN_WIDTH, paint: paintFor(process.stdout) });
+  return { structured: { success: true, ...figures }, text };
+}
+
+/** The bars of a log. */
+const PLAIN_WIDTH = 80;
+
+export function summarize(runs: FinishedFigures[]): Pick<Figures, "months" | "cost_usd" | "minutes"> {
+  const months = Map.groupBy(runs, ({ completedAt }) => new Date(completedAt).toISOString().slice(0, 7));
+  return {
+    months: [...months]
+      .map(([month, ofMonth]) => ({
+        month,
+        runs: ofMonth.length,
+        ...sumOf(ofMonth),
+        median_minutes: roundedTo(median(ofMonth.map(minutesOf)), 1),
+      }))
+      .toSorted((one, other) => one.month.localeCompare(other.month)),
+    cost_usd: compared(
+      runs.map(({ estimate, cost }) => [estimate.usd?.likely, cost.incomplete ? undefined : cost.usd]),
+    ),
+    minutes: compared(runs.map((run) => [run.estimate.minutes?.likely, finishedMinutes(run)])),
+  };
+}
+
+function sumOf(runs: FinishedFigures[]): Pick<MonthFigures, "cost_usd" | "cost_incomplete" | "cost_estimated"> {
+  const sum = runs.reduce((sofar, { cost }) => addCosts(sofar, cost), NO_COST);
+  return { cost_usd: roundedTo(sum.usd ?? 0, 4), ...marksOf(sum) };
+}
+
+/** Only the marks that are set. */
+const marksOf = ({ incomplete, estimated }: Cost): { cost_incomplete?: true; cost_estimated?: true } => ({
+  ...(incomplete ? { cost_incomplete: true } : {}),
+  ...(estimated ? { cost_estimated: true } : {}),
+});
+
+const minutesOf = ({ startedAt, completedAt }: FinishedFigures): number => (completedAt - startedAt) / MINUTE_MS;
+
+/** One that failed or was cancelled tells nothing about how long it would have taken. */
+const finishedMinutes = (run: FinishedFigures): number | undefined =>
+  run.status === "completed" ? minutesOf(run) : undefined;
+
+function compared(pairs: [estimated: number | undefined, actual: number | undefined][]): Comparison | undefined {
+  const known = pairs.flatMap(([estimated, actual]) =>
+    estimated === undefined || actual === undefined || estimated <= 0 ? [] : [{ estimated, actual }],
+  );
+  if (known.length === 0) return undefined;
+  return {
+    runs: known.length,
+    estimated: roundedTo(median(known.map(({ estimated }) => estimated)), 2),
+    actual: roundedTo(median(known.map(({ actual }) => actual)), 2),
+    off_percent: Math.round(median(known.map(({ estimated, actual }) => (100 * (actual - estimated)) / estimated))),
+  };
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
+}
+
+const roundedTo = (value: number, digits: number): number => Number(value.toFixed(digits));

@@ -1,0 +1,110 @@
+/** Waits in the terminal for a background run: a live view for people, a line per change for logs. */
+
+import { costSchema } from "../../operations/parts/cost-schema.ts";
+import { spokenCost } from "../render/durations.ts";
+import { z } from "zod";
+import type { App } from "../../app.ts";
+import { checkResearchStatus } from "../../operations/check-research-status.ts";
+import { getResearchResults } from "../../operations/get-research-results.ts";
+import type { Call } from "../../operations/operation.ts";
+import { type Outcome, perform } from "../../operations/perform.ts";
+import type { Run } from "../../runs/run.ts";
+import { watchProgress } from "../../runs/streams/watched-streams.ts";
+import { type LogLines, movesCursor, printFailure } from "../output.ts";
+import { readRunState, watchRun } from "./watch-run.ts";
+
+const LOOK_EVERY_MS = 1_000;
+const ENDED = new Set(["completed", "failed", "cancelled", "start_unknown"]);
+
+export interface Following {
+  taskId: string;
+  call: Call;
+  log: LogLines;
+}
+
+/** The report, or why there is none. Ctrl-C ends the waiting, not the research. */
+export async function followRun(app: App, { taskId, call, log }: Following): Promise<Outcome> {
+  const runner = await app.followResearch();
+  let watched: { interactionId: string; unwatch: () => void } | undefined;
+  const seen = movesCursor(process.stderr, app.config.environment);
+  const show = seen ? liveView(app, log) : changeLines(call);
+  try {
+    for (;;) {
+      const status = await perform(checkResearchStatus, app.deps, { task_id: taskId }, call);
+      if (status.failed) return status;
+      if (call.signal.aborted) {
+        await show.end();
+        await printFailure(goesOn(taskId));
+        return status;
+      }
+      if (ENDED.has(String(status.structured["status"]))) break;
+      const run = await app.deps.findRun(call.owner, taskId);
+      const { interactionId } = run;
+      // Once for each interaction: a stream that ended without anything new is not opened again.
+      if (interactionId !== undefined && interactionId !== watched?.interactionId) {
+        watched?.unwatch();
+        watched = { interactionId, unwatch: watchProgress(runner, run) };
+      }
+      await show.change(status.structured, run);
+      await app.deps.clock.sleep(LOOK_EVERY_MS, call.signal).catch(() => undefined);
+    }
+  } finally {
+    watched?.unwatch();
+    await show.end();
+  }
+  return perform(getResearchResults, app.deps, { task_id: taskId }, call);
+}
+
+interface Shown {
+  change(status: Record<string, unknown>, run: Run): Promise<void>;
+  end(): Promise<void>;
+}
+
+const goesOn = (taskId: string): string =>
+  `The research goes on. To return to it: gemini-search-mcp watch ${taskId.slice(0, 8)}`;
+
+function liveView({ deps }: App, log: LogLines): Shown {
+  const view = watchRun(process.stderr);
+  log.divert(view.say);
+  return {
+    change: async (status, run) => view.show(await readRunState(deps, run, status)),
+    end: async () => {
+      log.divert(undefined);
+      view.end();
+    },
+  };
+}
+
+function changeLines(call: Call): Shown {
+  let told = "";
+  return {
+    change: async (status) => {
+      const { line, mark } = statusLine(status);
+      if (mark === told) return;
+      told = mark;
+      call.progress(line);
+    },
+    end: async () => {},
+  };
+}
+
+const statusFields = z.object({
+  status: z.string(),
+  progress: z.number(),
+  elapsed_minutes: z.number(),
+  cost_so_far: z.number().default(0),
+  cost_incomplete: costSchema.cost_incomplete,
+  cost_estimated: costSchema.cost_estimated,
+  current_action: z.string().default(""),
+  stalled_since: z.string().optional(),
+});
+
+/** The time that passes is no change. */
+function statusLine(answer: Record<string, unknown>): { line: string; mark: string } {
+  const { elapsed_minutes, ...rest } = statusFields.parse(answer);
+  const { progress, current_action, stalled_since } = rest;
+  const cost = spokenCost({ ...rest, cost_usd: rest.cost_so_far });
+  const stalled = stalled_since === undefined ? "" : ` (nothing heard since ${stalled_since})`;
+  const line = `${progress} % (estimate), ${elapsed_minutes} min, ${cost} so far: ${current_action}${stalled}`;
+  return { line, mark: JSON.stringify(rest) };
+}

@@ -1,0 +1,134 @@
+/** `serve`: the tools over HTTP for many clients at a time, until a signal. */
+
+import { type App, createApp } from "../../app.ts";
+import type { Environment } from "../../config/config.ts";
+import { AppError } from "../../errors.ts";
+import { createHttpApp } from "../../http/app.ts";
+import { createAuthenticate } from "../../http/auth/authenticate.ts";
+import { createCredentials, type Credentials } from "../../http/auth/credentials.ts";
+import { createGuard, isLoopback, urlHost } from "../../http/host-guard.ts";
+import { listen, type Listening } from "../../http/listen.ts";
+import { createWellKnown } from "../../http/auth/oauth-metadata.ts";
+import { addressesOf, interfaceAddresses, pageUrl } from "../../http/browser/server-address.ts";
+import { createPageDoor } from "../../http/browser/browser-auth.ts";
+import { createRateLimit } from "../../http/rate-limit.ts";
+import { createEndWhenRevoked } from "../../http/revocation.ts";
+import { loadFixtures } from "../../mcp/conformance.ts";
+import { createMcpEndpoint, type McpEndpoint } from "../../mcp/http/endpoint.ts";
+import { leaveOnSignals } from "../../platform/shutdown.ts";
+import { createStreamPermits, type StreamPermits } from "../../operations/parts/stream-permits.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import { printFailure } from "../output.ts";
+import { ownLink, type PageLink, portOf, tryToOpen } from "../browser/dashboard-link.ts";
+
+export interface ServeOptions {
+  flags: Environment;
+  /** False with --no-auth. */
+  auth: boolean;
+  /** Who is given the link to the page once there is one. */
+  page?: { run?: string | undefined; show(link: PageLink, app: App): Promise<void> } | undefined;
+}
+
+/** `serve --open`, and without it wherever somebody reads along. */
+export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"] {
+  if (!open && !process.stderr.isTTY) return undefined;
+  return {
+    show: async (link, app) => {
+      const later = `gemini-search-mcp dashboard --port ${portOf(link.address)}`;
+      const note = link.isUsed !== undefined ? ` (good once, for two minutes; later: ${later})` : "";
+      await printFailure(`The page: ${link.address}${note}`);
+      if (open) await tryToOpen(link, app);
+    },
+  };
+}
+
+export async function runServe({ flags, auth, page }: ServeOptions): Promise<void> {
+  const app = createApp({ flags, logFrom: "INFO", scrapable: true });
+  const { shutdown, log, config } = app;
+  const { MCP_SERVER_HOST: host } = config.settings;
+  if (!auth && !isLoopback(host)) {
+    await printFailure(`--no-auth works on this machine only, and ${host} can be reached from others. Leave out one.`);
+    return shutdown.leave(EXIT_CODES.usage);
+  }
+  leaveOnSignals(shutdown, () => EXIT_CODES.ok);
+  process.stderr.on("error", () => {});
+  await app.telemetry;
+  await app.openStore();
+  await loadFixtures();
+  const { MCP_MAX_STREAMS_PER_USER: perUser, MCP_MAX_STREAMS: inAll } = config.settings;
+  const streams = createStreamPermits({ perUser, inAll });
+  const mcp = createMcpEndpoint(app, streams);
+  const opened = await open(app, { mcp, auth, streams }).catch(async (error: unknown) => {
+    if (!(error instanceof AppError)) throw error;
+    await printFailure(`${error.message} ${error.suggestion ?? ""}`);
+  });
+  if (opened === undefined) return shutdown.leave(EXIT_CODES.failed);
+  const { listening, credentials } = opened;
+  shutdown.signal.addEventListener("abort", listening.stop);
+  shutdown.finally(async () => {
+    await answersWritten();
+    await mcp.close();
+    await listening.close();
+  });
+  log.info(`Listening on ${listening.url}/mcp`);
+  void showPage(app, { page, credentials, port: portOf(listening.url) });
+  await app.followResearch().catch(() => log.warn("Unfinished research could not be taken up."));
+}
+
+interface Opened {
+  listening: Listening;
+  credentials: Credentials | undefined;
+}
+
+interface Opening {
+  mcp: McpEndpoint;
+  auth: boolean;
+  streams: StreamPermits;
+}
+
+async function open(app: App, { mcp, auth, streams }: Opening): Promise<Opened> {
+  const { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port, MCP_RATE_LIMIT_PER_MINUTE: perMinute } = app.config.settings;
+  const credentials = await createCredentials(app, { noAuth: !auth });
+  // The port may be any free one: until it is taken there is no address for a link.
+  let addresses: string[] = [];
+  const { fetch } = createHttpApp({
+    app,
+    mcp,
+    guard: guardFor(app),
+    authenticate: createAuthenticate(credentials),
+    pageDoor: createPageDoor(app, credentials, () => addresses),
+    wellKnown: createWellKnown(app),
+    rateLimit: createRateLimit({ perMinute }),
+    streams,
+    endWhenRevoked: createEndWhenRevoked({ findRevoked: credentials?.findRevoked ?? (async () => new Set()) }),
+  });
+  const listening = await listen({ fetch, host, port });
+  addresses = addressesOf(host, portOf(listening.url));
+  return { listening, credentials };
+}
+
+/** Whatever happens to it, the server serves. */
+async function showPage(
+  app: App,
+  { page, credentials, port }: { page: ServeOptions["page"]; credentials: Credentials | undefined; port: number },
+): Promise<void> {
+  if (page === undefined) return;
+  try {
+    const url = pageUrl(app.config.settings.MCP_SERVER_HOST, port);
+    await page.show(await ownLink(app, credentials?.own, { url, run: page.run }), app);
+  } catch {
+    app.log.warn("No link to the page could be made. Try: gemini-search-mcp dashboard");
+  }
+}
+
+/** A stopped call's last answer is still on its way from the operation to its stream. */
+const answersWritten = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+function guardFor({ config, log }: App): ReturnType<typeof createGuard> {
+  const { MCP_SERVER_HOST: host, MCP_ALLOWED_HOSTS: hosts, MCP_ALLOWED_ORIGINS: origins } = config.settings;
+  if (isLoopback(host) || hosts.length > 0) return createGuard({ hosts: [urlHost(host), ...hosts], origins });
+  log.warn(
+    `${host} can be reached from other machines, and MCP_ALLOWED_HOSTS is not set: only addresses in numbers are answered. Set it to the names that clients use.`,
+  );
+  return createGuard({ hosts: [host, ...interfaceAddresses(host)].map(urlHost), origins });
+}

@@ -1,0 +1,79 @@
+/** Who else may use a server over HTTP: tokens are added, listed and revoked from the terminal. */
+
+import { AppError } from "../../errors.ts";
+import { addToken, listTokens, revokeToken, type TokenEntry } from "../../http/auth/token-store.ts";
+import { isoTime, systemClock } from "../../platform/clock.ts";
+import type { Database } from "../../store/database.ts";
+import { openStore } from "../../store/store.ts";
+import { type Answer, runAnswer } from "../answer-command.ts";
+import { answerWidth } from "../output.ts";
+import { paintFor } from "../render/paint.ts";
+import { type Column, plainTable, tableLines } from "../render/table.ts";
+
+export const addNamedToken = (name: string, { json }: { json: boolean }): Promise<void> =>
+  answer(json, async (db, now) => {
+    const token = await addToken(db, { name, now });
+    const remark = `This is the token of ${name}. It is not stored and cannot be shown again.`;
+    return { structured: { success: true, name, token, created_at: isoTime(now) }, text: token, remark };
+  });
+
+export const listNamedTokens = ({ json }: { json: boolean }): Promise<void> =>
+  answer(json, async (db) => {
+    const tokens = (await listTokens(db)).map(shown);
+    return {
+      structured: { success: true, tokens },
+      text: tokens.length === 0 ? "There are no tokens." : table(tokens),
+    };
+  });
+
+export const revokeNamedToken = (name: string, { json }: { json: boolean }): Promise<void> =>
+  answer(json, async (db, now) => {
+    await revokeToken(db, { name, now });
+    const text = `The token of ${name} is revoked. Its runs are kept.`;
+    return { structured: { success: true, name, revoked_at: isoTime(now) }, text };
+  });
+
+type ShownToken = ReturnType<typeof shown>;
+
+const shown = ({ name, createdAt, lastUsedAt, revokedAt }: TokenEntry) => ({
+  name,
+  created_at: isoTime(createdAt),
+  last_used_at: lastUsedAt === undefined ? null : isoTime(lastUsedAt),
+  revoked_at: revokedAt === undefined ? null : isoTime(revokedAt),
+});
+
+function table(tokens: ShownToken[]): string {
+  const width = answerWidth();
+  if (width !== undefined) return tableLines(columns, tokens, { width, paint: paintFor(process.stdout) }).join("\n");
+  return plainTable([
+    columns.map(({ title }) => title),
+    ...tokens.map((token) => columns.map(({ cell }) => cell(token))),
+  ]);
+}
+
+const columns: Column<ShownToken>[] = [
+  { title: "NAME", cell: ({ name }) => name },
+  { title: "CREATED", cell: ({ created_at }) => created_at, dropped: 1 },
+  { title: "LAST USED", cell: ({ last_used_at }) => last_used_at ?? "never" },
+  {
+    title: "REVOKED",
+    cell: ({ revoked_at }) => revoked_at ?? "no",
+    look: ({ revoked_at }) => (revoked_at === null ? undefined : "careful"),
+  },
+];
+
+const answer = (json: boolean, act: (db: Database, now: number) => Promise<Answer>): Promise<void> =>
+  runAnswer(json, async ({ config, log, shutdown }) => {
+    const file = config.configDirWritable ? config.databaseFile : undefined;
+    const store = await openStore({ file, shared: config.sharedDatabase, clock: systemClock, log });
+    shutdown.finally(store.close);
+    if (!store.durable) throw notKept();
+    return act(store.db, systemClock.now());
+  });
+
+const notKept = (): AppError =>
+  new AppError({
+    code: "SQLITE_ERROR",
+    message: "Tokens are kept in the database, and that cannot be written.",
+    suggestion: "Check the config directory and its permissions, or set GEMINI_SEARCH_CONFIG_DIR.",
+  });

@@ -1,0 +1,103 @@
+/** A run as somebody at a terminal sees it: a screen that follows the store, the seconds and the size of the window. */
+
+import { costSchema } from "../../operations/parts/cost-schema.ts";
+import { spokenCost } from "../render/durations.ts";
+import { z } from "zod";
+import type { OperationDeps } from "../../operations/operation.ts";
+import { cleanText, oneLine } from "../../platform/clean-text.ts";
+import { newestEvents } from "../../runs/event-store.ts";
+import { estimateOf } from "../../runs/run-estimate.ts";
+import type { Run } from "../../runs/run.ts";
+import { createLiveScreen } from "../render/live-screen.ts";
+import { paintFor } from "../render/paint.ts";
+import { runFrame, type RunState } from "../render/run-frame.ts";
+
+export interface RunWatch {
+  show(state: RunState): void;
+  /** A line of the log, which stays. */
+  say(line: string): void;
+  end(): void;
+}
+
+const REDRAW_MS = 1_000;
+/** More do not fit any screen at three lines each. */
+const MOST_EVENTS = 40;
+
+export function watchRun(stream: NodeJS.WriteStream): RunWatch {
+  const screen = createLiveScreen(stream);
+  const paint = paintFor(stream);
+  let state: { run: RunState; at: number } | undefined;
+  const draw = (): void => {
+    if (state === undefined) return;
+    const { run, at } = state;
+    const elapsedMs = run.elapsedMs + performance.now() - at;
+    screen.draw(runFrame({ ...run, elapsedMs }, { columns: stream.columns, rows: stream.rows, paint }));
+  };
+  const timer = setInterval(draw, REDRAW_MS);
+  const stop = (): void => {
+    screen.end();
+    process.kill(process.pid, "SIGSTOP");
+  };
+  stream.on("resize", draw);
+  // Ctrl-Z gives the terminal to the shell, with its cursor; `fg` draws again.
+  process.on("SIGTSTP", stop).on("SIGCONT", draw);
+  return {
+    show: (run) => {
+      state = { run, at: performance.now() };
+      draw();
+    },
+    say: screen.keep,
+    end: () => {
+      clearInterval(timer);
+      stream.off("resize", draw);
+      process.off("SIGTSTP", stop).off("SIGCONT", draw);
+      screen.end();
+    },
+  };
+}
+
+const statusFields = z.object({
+  status: z.string(),
+  progress: z.number(),
+  progress_is_estimate: z.boolean().default(false),
+  current_action: z.string().default(""),
+  cost_so_far: z.number().optional(),
+  cost_incomplete: costSchema.cost_incomplete,
+  cost_estimated: costSchema.cost_estimated,
+  estimated_completion_minutes: z.number().optional(),
+  stalled_since: z.string().optional(),
+});
+
+/** From the answer about its state, which is clean, and from the run and its events, which are cleaned here. */
+export async function readRunState(
+  deps: Pick<OperationDeps, "clock" | "database">,
+  run: Run,
+  answer: Record<string, unknown>,
+): Promise<RunState> {
+  const fields = statusFields.parse(answer);
+  const now = deps.clock.now();
+  const events = await newestEvents(await deps.database(), run.taskId, MOST_EVENTS);
+  return {
+    query: oneLine(run.query),
+    status: fields.status,
+    progress: fields.progress,
+    progressIsEstimate: fields.progress_is_estimate,
+    elapsedMs: (run.completedAt ?? now) - (run.startedAt ?? run.createdAt),
+    likelyMinutesLeft: fields.estimated_completion_minutes,
+    cost: fields.cost_so_far === undefined ? undefined : spokenCost({ ...fields, cost_usd: fields.cost_so_far }),
+    likelyUsd: estimateOf(run.estimate).usd?.likely,
+    action: oneLine(fields.current_action),
+    silentMs: fields.stalled_since === undefined ? undefined : now - Date.parse(fields.stalled_since),
+    events: events.filter(isStory).map(({ kind, text }) => ({ kind, text: eventLine(kind, text) })),
+  };
+}
+
+/** Thoughts are Markdown with a heading of their own; a search is shown by its mark. */
+const eventLine = (kind: string, text: string): string =>
+  oneLine(
+    kind === "search"
+      ? cleanText(text).replace(/^Searching: /, "")
+      : cleanText(text).replace(/^\*\*([^*\n]{1,200})\*\*\s*\n\s*/, "$1: "),
+  );
+
+const isStory = ({ kind }: { kind: string }): boolean => kind === "search" || kind === "thought" || kind === "round";

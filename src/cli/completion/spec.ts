@@ -1,0 +1,60 @@
+/** What can be typed, read from the commands themselves: the shells' completion scripts are made from it. */
+
+import type { Command, Option } from "commander";
+import { commandsOf } from "../help.ts";
+
+interface CompletedOption {
+  /** `--status`. */
+  flag: string;
+  about: string;
+  takesValue: boolean;
+  /** Empty: anything. */
+  choices: readonly string[];
+}
+
+export interface CompletedCommand {
+  /** The words that lead to it; none is the program itself. */
+  path: string;
+  about: string;
+  options: CompletedOption[];
+  /** What its first argument can be. */
+  argument: { kind: "none" | "text" | "task" } | { kind: "choices"; choices: readonly string[] };
+}
+
+const MOST_CHARACTERS = 70;
+
+export function completionSpec(program: Command): CompletedCommand[] {
+  return [{ path: "", command: program }, ...commandsOf(program)].map(({ path, command }) => ({
+    path,
+    about: short(command.summary() || command.description()),
+    options: command.createHelp().visibleOptions(command).map(optionOf),
+    argument: argumentOf(command),
+  }));
+}
+
+const optionOf = (option: Option): CompletedOption => ({
+  flag: option.long ?? option.short ?? "",
+  about: short(option.description),
+  takesValue: option.required || option.optional,
+  choices: option.argChoices ?? [],
+});
+
+function argumentOf(command: Command): CompletedCommand["argument"] {
+  const [first] = command.registeredArguments;
+  if (first === undefined) return { kind: "none" };
+  if (first.argChoices !== undefined) return { kind: "choices", choices: first.argChoices };
+  return { kind: first.name() === "task-id" ? "task" : "text" };
+}
+
+/** The first sentence, as far as a list has room for it. */
+function short(text: string): string {
+  const [sentence = ""] = text.replaceAll(/\s+/g, " ").split(/(?<=[.:;]) /);
+  const whole = sentence.replace(/[.:;]$/, "");
+  return whole.length <= MOST_CHARACTERS ? whole : `${whole.slice(0, MOST_CHARACTERS - 1).trimEnd()}…`;
+}
+
+/** The commands one word below this one. */
+export const below = (spec: CompletedCommand[], path: string): CompletedCommand[] =>
+  spec.filter((command) => command.path !== "" && command.path.split(" ").slice(0, -1).join(" ") === path);
+
+export const lastWord = ({ path }: CompletedCommand): string => path.split(" ").at(-1) ?? "";

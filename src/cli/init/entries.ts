@@ -1,0 +1,92 @@
+/** What `init` is to write, worked out once for all clients: the installation, the address, the token if it is wanted. */
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../config/config.ts";
+import { AppError } from "../../errors.ts";
+import { urlHost } from "../../http/host-guard.ts";
+import { type Client, CLIENTS, type Scope } from "../../setup/clients.ts";
+import type { Entry } from "../../setup/entry-format.ts";
+import { type Launches, launchesOf } from "../../setup/launch.ts";
+import type { Place } from "../../setup/place.ts";
+import { planChange, type Plan } from "../../setup/plan.ts";
+
+export interface InitOptions {
+  /** Empty: all that are here. */
+  clients: string[];
+  yes: boolean;
+  dryRun: boolean;
+  json: boolean;
+  remove: boolean;
+  http: boolean;
+  url?: string | undefined;
+  writeToken: boolean;
+  scope: Scope;
+  name: string;
+}
+
+export interface Setup {
+  options: InitOptions;
+  place: Place;
+  launches: Launches;
+  /** Of a server that runs. */
+  url: string;
+  token: string | undefined;
+}
+
+export function prepareSetup(options: InitOptions, config: Config): Setup {
+  const { environment, home, settings } = config;
+  if (options.writeToken && options.scope === "project") {
+    throw wrong("--write-token is not for project files: they are shared.", "Leave out one of the two.");
+  }
+  const installation = {
+    environment,
+    node: process.execPath,
+    script: process.argv[1] ?? "",
+    platform: process.platform,
+  };
+  const host = ["0.0.0.0", "::"].includes(settings.MCP_SERVER_HOST) ? "127.0.0.1" : settings.MCP_SERVER_HOST;
+  return {
+    options,
+    place: { platform: process.platform, home, project: process.cwd(), environment },
+    launches: launchesOf(installation),
+    url: options.url ?? `http://${urlHost(host)}:${settings.MCP_SERVER_PORT}/mcp`,
+    token: options.writeToken ? tokenOf(config) : undefined,
+  };
+}
+
+function tokenOf({ settings, configDir }: Config): string {
+  const file = join(configDir, "token");
+  if (settings.MCP_AUTH_TOKEN !== undefined) return settings.MCP_AUTH_TOKEN;
+  if (existsSync(file)) return readFileSync(file, "utf8").trim();
+  throw wrong("There is no token yet.", "Start gemini-search-mcp serve once, or set MCP_AUTH_TOKEN.");
+}
+
+export interface Intention {
+  client: Client;
+  file: string;
+  plan(): Promise<Plan>;
+}
+
+export function intend(client: Client, setup: Setup): Intention {
+  const { place, url, options } = setup;
+  const file = client.file(place, options.scope);
+  if (file === undefined) throw wrong(`${client.title} has no project files.`, "Use --scope user for it.");
+  const entry = options.remove ? undefined : entryFor(client, setup);
+  const newMode = options.scope === "user" ? 0o600 : 0o644;
+  const request = { client, file, newMode, name: options.name, entry, url, renewToken: options.writeToken };
+  return { client, file, plan: () => planChange(request) };
+}
+
+function entryFor(client: Client, { launches, options, url, token }: Setup): Entry {
+  if (!options.http) return client.stdio(client.withoutShell === true ? launches.whole : launches.short);
+  if (client.http !== undefined) return client.http({ url, token });
+  throw wrong(`The file of ${client.title} takes commands only, not addresses.`, "Leave out --http for it.");
+}
+
+export function clientsHere({ place }: Setup): Client[] {
+  return CLIENTS.filter((client) => client.traces(place).some((trace) => existsSync(trace)));
+}
+
+export const wrong = (message: string, suggestion: string): AppError =>
+  new AppError({ code: "INVALID_INPUT", message, suggestion });

@@ -1,0 +1,27 @@
+/** The question of `init` about Google's redirect links: asked once, because Google's terms leave it to the operator. */
+
+import { join } from "node:path";
+import type { Config } from "../../config/config.ts";
+import { AppError } from "../../errors.ts";
+import { isSet, setOnce } from "../../setup/own-setting.ts";
+import { askAboutSourceLinks } from "./terminal.ts";
+
+const SETTING = "RESOLVE_SOURCE_LINKS";
+
+/** What was decided, as remarks; undefined: the user left. */
+export async function decideSourceLinks({ configDir, environment }: Config): Promise<string[] | undefined> {
+  const file = join(configDir, "config.json");
+  try {
+    if ((environment[SETTING] ?? "").trim() !== "" || (await isSet({ file, name: SETTING }))) return [];
+    const answer = await askAboutSourceLinks();
+    if (answer === "left") return undefined;
+    if (answer === "later") return [];
+    const isOurs = await setOnce({ file, name: SETTING, value: answer === "resolve" });
+    if (!isOurs) return [`${SETTING} was set by another program meanwhile; it stays as it is.`];
+    const decision = answer === "resolve" ? "are resolved" : "are kept as they are";
+    return [`Google's redirect links ${decision} (${SETTING} in ${file}).`];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return [`${SETTING} could not be remembered: ${error.message}`];
+  }
+}

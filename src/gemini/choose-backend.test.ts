@@ -1,0 +1,52 @@
+/** Which backend answers under SEARCH_BACKEND=auto, and what the answer says about it. */
+
+import { expect, test } from "vitest";
+import { createLog } from "../platform/log.ts";
+import type { Answer, AskRequest } from "./search-backend.ts";
+import { createAutoBackend } from "./choose-backend.ts";
+import { cliNotFound } from "./cli/failures.ts";
+
+const answer = (backend: "cli" | "api"): Answer => ({
+  backend,
+  text: "x",
+  cut: false,
+  model: "m",
+  sources: [],
+  unreadUrls: [],
+  queries: [],
+  searchSuggestions: [],
+  usage: { input: 1, output: 1, cached: 0, searches: 0 },
+  notices: [],
+});
+
+const REQUEST: AskRequest = {
+  prompt: "q",
+  purpose: "research",
+  model: undefined,
+  signal: new AbortController().signal,
+  onActivity: () => {},
+};
+
+function autoBackend(cli: { isInstalled: boolean; ask: () => Promise<Answer> }) {
+  return createAutoBackend({
+    cli: { name: "cli", isInstalled: () => cli.isInstalled, ask: cli.ask },
+    api: { name: "api", ask: async () => answer("api") },
+    apiReady: true,
+    log: createLog({ from: "ERROR", format: "text", redact: (text) => text }),
+  });
+}
+
+test("an answer of the API because the CLI is missing says so (B11)", async () => {
+  const missing = autoBackend({ isInstalled: false, ask: async () => answer("cli") });
+  const vanished = autoBackend({ isInstalled: true, ask: () => Promise.reject(cliNotFound()) });
+  for (const backend of [missing, vanished]) {
+    const { backend: name, notices } = await backend.ask(REQUEST);
+    expect(name).toBe("api");
+    expect(notices).toEqual([expect.stringMatching(/^The Gemini CLI is not installed/)]);
+  }
+});
+
+test("an answer of the CLI says nothing of the kind (B11)", async () => {
+  const { notices } = await autoBackend({ isInstalled: true, ask: async () => answer("cli") }).ask(REQUEST);
+  expect(notices).toEqual([]);
+});

@@ -1,0 +1,48 @@
+/** SEARCH_BACKEND=auto: the CLI where it is installed and signed in, else the API where there is a key. */
+
+import { AppError } from "../errors.ts";
+import type { Log } from "../platform/log.ts";
+import type { Answer, AskRequest, Backend } from "./search-backend.ts";
+
+export interface AutoBackendOptions {
+  cli: Backend & { isInstalled(): boolean };
+  api: Backend;
+  /** Whether the API could answer: a key or Vertex AI is set. */
+  apiReady: boolean;
+  log: Log;
+}
+
+const SIGNED_OUT =
+  "The Gemini CLI cannot sign in (Google ended consumer logins for it on 2026-06-18); the Gemini API was used instead.";
+
+const NOT_INSTALLED =
+  "The Gemini CLI is not installed; the Gemini API was used. SEARCH_BACKEND=api makes that the choice.";
+
+export function createAutoBackend({ cli, api, apiReady, log }: AutoBackendOptions): Backend {
+  let signedOut = false;
+  const viaApi = async (request: AskRequest, notice: string): Promise<Answer> => {
+    const answer = await api.ask(request);
+    return { ...answer, notices: [...answer.notices, notice] };
+  };
+  return {
+    name: "auto",
+    ask: async (request) => {
+      // Without a key the CLI's own error is the one that says what to install.
+      if (!apiReady) return cli.ask(request);
+      if (!signedOut) {
+        if (!cli.isInstalled()) return viaApi(request, NOT_INSTALLED);
+        try {
+          return await cli.ask(request);
+        } catch (error) {
+          const vanished = error instanceof AppError && error.code === "CLI_NOT_FOUND";
+          const refused = error instanceof AppError && error.reason === "auth";
+          if (!vanished && !refused) throw error;
+          if (vanished) return viaApi(request, NOT_INSTALLED);
+          signedOut = true;
+          (request.log ?? log).warn(SIGNED_OUT);
+        }
+      }
+      return viaApi(request, SIGNED_OUT);
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { expect, test } from "vitest";
+import { childEnvironment, depthOf, type ChildEnvironmentInput } from "./environment.ts";
+import type { SignIn } from "./sign-in.ts";
+
+const BY_KEY: SignIn = { by: "key", type: "gemini-api-key", credentialFiles: [], variables: {} };
+const BY_VERTEX: SignIn = { ...BY_KEY, by: "vertex", type: "vertex-ai" };
+const BY_OWN: SignIn = { ...BY_KEY, by: "own", type: "oauth-personal" };
+
+const paths = {
+  cliHome: "/home/call",
+  temporary: "/home/call/tmp",
+  systemPromptFile: "/prompt.md",
+  compileCache: "/cc",
+};
+
+function build(parent: Record<string, string | undefined>, more: Partial<ChildEnvironmentInput> = {}) {
+  return childEnvironment({ parent, signIn: BY_KEY, apiKey: "the-key", firecrawl: {}, paths, ...more });
+}
+
+test("C3: an ordinary environment passes, with our own entries on top", () => {
+  expect(build({ PATH: "/usr/bin", HOME: "/home/me", LANG: "de_DE.UTF-8", UNSET: undefined })).toEqual({
+    PATH: "/usr/bin",
+    HOME: "/home/me",
+    LANG: "de_DE.UTF-8",
+    GEMINI_API_KEY: "the-key",
+    GEMINI_CLI_HOME: "/home/call",
+    GEMINI_CLI_NO_RELAUNCH: "true",
+    GEMINI_SEARCH_DEPTH: "1",
+    GEMINI_SYSTEM_MD: "/prompt.md",
+    NODE_COMPILE_CACHE: "/cc",
+    NO_BROWSER: "true",
+    NO_COLOR: "1",
+    TMPDIR: "/home/call/tmp",
+    TMP: "/home/call/tmp",
+    TEMP: "/home/call/tmp",
+  });
+});
+
+test.each([
+  "GEMINI_MODEL",
+  "GOOGLE_GENAI_DEBUG",
+  "DEBUG",
+  "DEBUG_MODE",
+  "NODE_DEBUG",
+  "GEMINI_DEBUG_LOG_FILE",
+  "GEMINI_CLI_ACTIVITY_LOG_TARGET",
+  "GEMINI_TELEMETRY_ENABLED",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "GEMINI_SANDBOX",
+  "SANDBOX",
+  "GEMINI_WRITE_SYSTEM_MD",
+  "GEMINI_CLI_IDE_SERVER_PORT",
+  "GEMINI_SEARCH_CONFIG_DIR",
+  "GOOGLE_GENAI_USE_VERTEXAI",
+])("C3: %s stays out", (name) => {
+  expect(build({ [name]: "true" })).not.toHaveProperty(name);
+});
+
+test.each([
+  "AWS_SECRET_ACCESS_KEY",
+  "AWS_SESSION_TOKEN",
+  "GITHUB_TOKEN",
+  "OPENAI_API_KEY",
+  "MCP_AUTH_TOKEN",
+  "PGPASSWORD",
+  "DB_PASS",
+  "SSH_AUTH_SOCK",
+  "DATABASE_URL",
+  "GEMINI_SEARCH_DATABASE_URL",
+  "SENTRY_DSN",
+  "GITLAB_PAT",
+  "AZURE_CONNECTION_STRING",
+  "GOOGLE_API_KEY",
+  "GOOGLE_APPLICATION_CREDENTIALS",
+  "FIRECRAWL_API_KEY",
+  "npm_config__authToken",
+])("T9: the secret %s stays out", (name) => {
+  expect(build({ [name]: "value" })).not.toHaveProperty(name);
+});
+
+test("T9: a value that is a secret stays out under any name", () => {
+  const environment = build({
+    CACHE: "redis://user:pass@cache:6379",
+    WHERE: "https://example.com/a:b@c",
+    CERTIFICATE: "-----BEGIN PRIVATE THING-----",
+    MAPS: `AIza${"x".repeat(35)}`,
+  });
+  expect(environment).not.toHaveProperty("CACHE");
+  expect(environment).not.toHaveProperty("CERTIFICATE");
+  expect(environment).not.toHaveProperty("MAPS");
+  expect(environment).toHaveProperty("WHERE");
+});
+
+test("proxies pass, with the password they may hold", () => {
+  const proxies = {
+    HTTPS_PROXY: "http://me:pw@proxy:8080",
+    https_proxy: "http://me:pw@proxy:8080",
+    NO_PROXY: "localhost",
+  };
+  expect(build({ ...proxies, NODE_EXTRA_CA_CERTS: "/ca.pem" })).toMatchObject({
+    ...proxies,
+    NODE_EXTRA_CA_CERTS: "/ca.pem",
+  });
+});
+
+test("C4: with Vertex AI its variables and application default credentials pass, our key does not", () => {
+  const vertex = {
+    GOOGLE_GENAI_USE_VERTEXAI: "true",
+    GOOGLE_CLOUD_PROJECT: "project",
+    GOOGLE_CLOUD_LOCATION: "global",
+    GOOGLE_API_KEY: "express",
+    GOOGLE_APPLICATION_CREDENTIALS: "/adc.json",
+  };
+  const environment = build(vertex, { signIn: BY_VERTEX });
+  expect(environment).toMatchObject(vertex);
+  expect(environment).not.toHaveProperty("GEMINI_API_KEY");
+});
+
+test("C4: what the user keeps in ~/.gemini/.env to sign in reaches the child and beats the environment", () => {
+  const signIn = { ...BY_OWN, variables: { GEMINI_API_KEY: "from-file" } };
+  expect(build({ GEMINI_API_KEY: "YOUR_API_KEY_HERE" }, { signIn, apiKey: undefined })).toMatchObject({
+    GEMINI_API_KEY: "from-file",
+  });
+});
+
+test("B8: Firecrawl's variables are there only when it is configured", () => {
+  expect(build({}, { firecrawl: { apiUrl: "http://127.0.0.1:3002" } })).toMatchObject({
+    FIRECRAWL_API_URL: "http://127.0.0.1:3002",
+  });
+  expect(build({}, { firecrawl: { apiKey: "fc" } })).toMatchObject({ FIRECRAWL_API_KEY: "fc" });
+});
+
+test("T5: every level of nesting counts one up, and nonsense counts as none", () => {
+  expect(build({ GEMINI_SEARCH_DEPTH: "1" })["GEMINI_SEARCH_DEPTH"]).toBe("2");
+  expect(["-1", "x", "", undefined, "3"].map((depth) => depthOf({ GEMINI_SEARCH_DEPTH: depth }))).toEqual([
+    0, 0, 0, 0, 3,
+  ]);
+});
+
+test("a debugger that is attached to us is not attached to the child", () => {
+  expect(build({ NODE_OPTIONS: "--inspect-brk=9229" })).not.toHaveProperty("NODE_OPTIONS");
+  expect(build({ NODE_OPTIONS: "--use-system-ca" })).toHaveProperty("NODE_OPTIONS");
+});
+
+test("Windows spells names as it likes", () => {
+  const environment = build({ Gemini_Model: "x", Temp: "C:\\Temp", Path: "C:\\bin", GitHub_Token: "x" });
+  expect(Object.keys(environment).filter((name) => /[a-z]/.test(name))).toEqual(["Path"]);
+});

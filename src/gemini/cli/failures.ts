@@ -1,0 +1,281 @@
+/** Turns the way a Gemini CLI call ended into one of our own sentences (C8). Upstream words sort it, they are never quoted. */
+
+import { AppError, type AppErrorOptions, type FailureReason } from "../../errors.ts";
+import type { ChildOutcome } from "../../platform/child.ts";
+import type { CliOutput } from "./output.ts";
+
+const INSTALL_COMMAND = "npm install -g @google/gemini-cli";
+
+export function cliNotFound(): AppError {
+  return new AppError({
+    code: "CLI_NOT_FOUND",
+    message: `The Gemini CLI was not found on PATH. Install it with: ${INSTALL_COMMAND}`,
+    suggestion: "Or set GEMINI_API_KEY and SEARCH_BACKEND=api to search without it.",
+    reason: "config",
+  });
+}
+
+export interface FailedCall {
+  child: ChildOutcome;
+  output: CliOutput;
+  timeoutMs: number;
+  /** What was said before it failed, to be kept because it was paid for. */
+  partialText: string;
+}
+
+export function cliFailure({ child, output, timeoutMs, partialText }: FailedCall): AppError {
+  const failure = describe(child, output, timeoutMs);
+  const details = { ...failure.details, ...(partialText.trim() === "" ? {} : { partial_text: partialText }) };
+  return new AppError({
+    code: "EXECUTION_ERROR",
+    ...failure,
+    details: Object.keys(details).length === 0 ? undefined : details,
+  });
+}
+
+type Failure = Omit<AppErrorOptions, "code" | "cause"> & { code?: AppErrorOptions["code"] };
+
+function describe(child: ChildOutcome, output: CliOutput, timeoutMs: number): Failure {
+  switch (child.ended) {
+    case "not_started":
+      return notStarted(child.errorCode);
+    case "timeout":
+      return {
+        message: `The Gemini CLI did not finish within ${timeoutMs / 1_000} s and was stopped.`,
+        suggestion: "Ask a narrower question, or raise GEMINI_SEARCH_TIMEOUT (milliseconds).",
+        reason: "timeout",
+      };
+    case "output_limit":
+      return {
+        message: "The Gemini CLI printed more than 32 MB and was stopped.",
+        suggestion: "Ask a narrower question.",
+        reason: "output_limit",
+      };
+    case "stopped":
+      return {
+        code: "INTERRUPTED",
+        message: "The server was shut down while the Gemini CLI was working.",
+        reason: "stopped",
+      };
+    case "aborted":
+      return { code: "CANCELLED", message: "The call was cancelled.", reason: "stopped" };
+    default:
+      return {
+        ...exited(child.exitCode, child.signal, { output, stderr: child.stderr }),
+        details: { exit_code: child.exitCode ?? null, signal: child.signal ?? null },
+      };
+  }
+}
+
+function notStarted(errorCode: string): Failure {
+  if (errorCode === "ENOENT") return cliVanished;
+  return {
+    message: `The Gemini CLI could not be started (${errorCode}).`,
+    suggestion: `Check that the file may be executed, or install it again with: ${INSTALL_COMMAND}`,
+    reason: "config",
+    // The machine is short of processes, memory or files for the moment.
+    retryable: errorCode === "EAGAIN" || errorCode === "ENOMEM" || errorCode === "EMFILE" || errorCode === "ETXTBSY",
+  };
+}
+
+const cliVanished: Failure = {
+  code: "CLI_NOT_FOUND",
+  message: `The Gemini CLI is no longer where it was found. Install it with: ${INSTALL_COMMAND}`,
+  reason: "config",
+};
+
+const SIGN_IN_HELP =
+  "Set GEMINI_API_KEY to a key from https://aistudio.google.com/apikey. Google ended free and individual Google logins for the Gemini CLI on 2026-06-18; keys, Vertex AI and Code Assist licences go on working.";
+
+const AUTH: Failure = {
+  message: "The Gemini CLI could not sign in to Google.",
+  suggestion: SIGN_IN_HELP,
+  reason: "auth",
+};
+
+const RATE_LIMIT: Failure = {
+  message: "Google refused the request because of a rate limit or an exhausted quota.",
+  suggestion: "Wait a little, or look at the limits of your key in Google AI Studio.",
+  reason: "rate_limit",
+  retryable: true,
+};
+
+const OVERLOADED: Failure = {
+  message: "Google's model is overloaded or failing at the moment.",
+  suggestion: "Try again in a few minutes, or set GEMINI_MODEL to another model.",
+  reason: "overloaded",
+  retryable: true,
+};
+
+const NETWORK: Failure = {
+  message: "The Gemini CLI could not reach Google over the network.",
+  suggestion: "Check the connection and the proxy variables.",
+  reason: "network",
+  retryable: true,
+};
+
+const NO_ANSWER: Failure = {
+  message: "The Gemini CLI ended without an answer.",
+  suggestion: "Try again; with DEBUG=true the log shows what it printed.",
+  reason: "no_answer",
+  retryable: true,
+};
+
+const BAD_MODEL: Failure = {
+  message: "Google does not know the model, or your account may not use it.",
+  suggestion: "Check GEMINI_MODEL and GEMINI_CORRECTION_MODEL, or unset them.",
+  reason: "config",
+};
+
+const refused = (message: string, suggestion: string, reason: FailureReason): Failure => ({
+  message,
+  suggestion,
+  reason,
+});
+
+const TOO_MANY_TURNS = refused(
+  "The Gemini CLI reached its limit of turns in one session.",
+  "Raise model.maxSessionTurns in its settings, or ask a narrower question.",
+  "config",
+);
+
+const INVALID_REQUEST = refused(
+  "Google refused the request as invalid.",
+  "Check GEMINI_MODEL, or ask a shorter question.",
+  "input",
+);
+
+const EXIT_CODES: Record<number, Failure> = {
+  41: AUTH,
+  42: refused("The Gemini CLI found no input.", "Ask a question that is not empty.", "input"),
+  44: refused(
+    "The Gemini CLI could not start its sandbox.",
+    "Remove the sandbox setting from the machine's Gemini CLI settings.",
+    "config",
+  ),
+  52: refused(
+    "The Gemini CLI refused its settings file.",
+    "Correct or delete .gemini/settings.json in the folder gemini-cli of the config directory.",
+    "config",
+  ),
+  53: TOO_MANY_TURNS,
+  54: refused(
+    "A tool of the Gemini CLI failed for good, most likely because the disk is full.",
+    "Free some disk space.",
+    "config",
+  ),
+  55: refused(
+    "The Gemini CLI does not trust its working directory.",
+    "Remove security.folderTrust from its settings so that ours is used.",
+    "config",
+  ),
+  126: refused("The Gemini CLI may not be executed.", `Install it again with: ${INSTALL_COMMAND}`, "config"),
+  127: refused(
+    "The Gemini CLI was found, but not the Node.js it runs on.",
+    "Put Node.js on the PATH of this server.",
+    "config",
+  ),
+};
+
+const INTERRUPTED: Failure = { ...NO_ANSWER, message: "The Gemini CLI was interrupted from outside." };
+
+interface Words {
+  output: CliOutput;
+  stderr: string;
+}
+
+/** The exit code decides where it says enough; stderr also holds the faults of tools that did no harm. */
+function exited(code: number | undefined, signal: string | undefined, words: Words): Failure {
+  if (signal !== undefined) return { ...NO_ANSWER, message: "The Gemini CLI was killed from outside, or crashed." };
+  if (code === 41) return byWords(SIGN_IN_WORDS, words) ?? AUTH;
+  // An expired login ends with 130, as if somebody had interrupted it.
+  if (code === 130) return byWords(SIGN_IN_WORDS, words) ?? INTERRUPTED;
+  const known = EXIT_CODES[code ?? 0];
+  if (known !== undefined) return known;
+  // The CLI leaves with the HTTP status of the refusal, of which only the last eight bits arrive.
+  const status = (code ?? 0) + 256;
+  if (status === 400) return byWords(SIGN_IN_WORDS, words) ?? byHttpStatus(status);
+  if (status > 400) return byHttpStatus(status);
+  const { succeeded, stats } = words.output;
+  if (code === 0 && succeeded === true && stats?.idle === true) {
+    return refused("The question and its context are too long for the model.", "Ask a shorter question.", "input");
+  }
+  return byWords([...SIGN_IN_WORDS, ...OTHER_WORDS], words) ?? NO_ANSWER;
+}
+
+function byHttpStatus(status: number): Failure {
+  if (status === 401 || status === 403) return AUTH;
+  if (status === 404) return BAD_MODEL;
+  if (status === 429) return RATE_LIMIT;
+  if (status === 408 || status === 409 || status >= 499) return OVERLOADED;
+  return INVALID_REQUEST;
+}
+
+interface Sign {
+  pattern: RegExp;
+  failure: Failure;
+}
+
+/** Words of the CLI and of Google, not of web pages; they decide nothing but the sentence. First match wins. */
+const SIGN_IN_WORDS: readonly Sign[] = [
+  {
+    pattern: /IneligibleTier|UNSUPPORTED_CLIENT/,
+    failure: { ...AUTH, message: "Google no longer serves this login through the Gemini CLI." },
+  },
+  {
+    pattern: /ProjectIdRequired|InvalidNumericProjectId|requires setting the GOOGLE_CLOUD_PROJECT/,
+    failure: {
+      ...AUTH,
+      message: "This Google login needs a Google Cloud project.",
+      suggestion: `Set GOOGLE_CLOUD_PROJECT to the id of your project. ${SIGN_IN_HELP}`,
+    },
+  },
+  {
+    pattern:
+      /API_KEY_INVALID|API key not valid|API key expired|PERMISSION_DENIED|UNAUTHENTICATED|FatalAuthenticationError|Please set an Auth method|invalid_grant|Manual authorization is required|Authentication (?:cancelled|timed out)|Failed to (?:login|authenticate)/,
+    failure: AUTH,
+  },
+];
+
+const OTHER_WORDS: readonly Sign[] = [
+  {
+    pattern: /Unknown arguments?:|Invalid values:\s+Argument: output-format/,
+    failure: refused(
+      "The installed Gemini CLI is too old for this server.",
+      `Update it with: ${INSTALL_COMMAND}`,
+      "config",
+    ),
+  },
+  { pattern: /\b(?:code|status): 404\b|"code":404\b|ModelNotFoundError/, failure: BAD_MODEL },
+  { pattern: /Maximum session turns exceeded|Reached max session turns/i, failure: TOO_MANY_TURNS },
+  {
+    pattern: /location is not supported/i,
+    failure: refused(
+      "Google does not offer the Gemini API at this server's location.",
+      "Run the server where it is available, reach Google through a proxy there (HTTPS_PROXY), or use Vertex AI.",
+      "config",
+    ),
+  },
+  { pattern: /INVALID_ARGUMENT|\b(?:code|status): 400\b|"code":\s*400\b/, failure: INVALID_REQUEST },
+  { pattern: /RESOURCE_EXHAUSTED|QuotaError|\bstatus: 429\b/, failure: RATE_LIMIT },
+  { pattern: /overloaded|"UNAVAILABLE"|\bstatus: 5\d\d\b/, failure: OVERLOADED },
+  {
+    pattern: /fetch failed|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNRESET|UND_ERR_|ENETUNREACH|SELF_SIGNED/,
+    failure: NETWORK,
+  },
+  {
+    pattern: /blocked due to safety|blocked due to recitation|SAFETY_BLOCKED|RECITATION_BLOCKED|PROHIBITED_CONTENT/i,
+    failure: {
+      ...NO_ANSWER,
+      message: "Google's filters blocked the answer.",
+      suggestion: "Ask in other words.",
+      retryable: false,
+    },
+  },
+];
+
+/** The CLI's own last word before what it printed on the way. */
+function byWords(signs: readonly Sign[], { output, stderr }: Words): Failure | undefined {
+  const find = (text: string): Failure | undefined => signs.find(({ pattern }) => pattern.test(text))?.failure;
+  return find(output.errors.join("\n")) ?? find(stderr);
+}

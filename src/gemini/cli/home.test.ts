@@ -1,0 +1,128 @@
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createLog } from "../../platform/log.ts";
+import { createCliHome, type RoomRequest } from "./home.ts";
+
+let folder: string;
+let home: string;
+let logged: string[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "cli-home-"));
+  home = join(folder, "gemini-cli");
+  logged = [];
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = () =>
+  createCliHome({
+    home,
+    log: createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => void logged.push(line) }),
+  });
+
+const request = (more: Partial<RoomRequest> = {}): RoomRequest => ({
+  purpose: "research",
+  signIn: { by: "key", type: "gemini-api-key", credentialFiles: [], variables: {} },
+  managed: { signInType: "gemini-api-key", firecrawl: {} },
+  ...more,
+});
+
+const settingsFile = (): string => join(home, ".gemini", "settings.json");
+const settings = (): Record<string, unknown> => JSON.parse(readFileSync(settingsFile(), "utf8"));
+
+test("C4: a room is private, empty where the CLI works, and gone when it is closed", async () => {
+  const room = await open().openRoom(request());
+  expect(readdirSync(room.workingDirectory)).toEqual([]);
+  for (const path of [room.cliHome, room.workingDirectory, room.temporary])
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+  expect(statSync(join(room.cliHome, ".gemini", "settings.json")).mode & 0o777).toBe(0o600);
+  await room.close();
+  expect(readdirSync(join(home, "calls"))).toEqual([]);
+});
+
+test("B8: the settings file is written once, mode 0600, and again only when something changed", async () => {
+  const cliHome = open();
+  await (await cliHome.openRoom(request())).close();
+  expect(statSync(settingsFile()).mode & 0o777).toBe(0o600);
+  utimesSync(settingsFile(), 1, 1);
+  await (await cliHome.openRoom(request())).close();
+  expect(statSync(settingsFile()).mtimeMs).toBe(1_000);
+  const managed = { signInType: "gemini-api-key", firecrawl: { apiKey: "fc-secret" } };
+  await (await cliHome.openRoom(request({ managed }))).close();
+  expect(settings()).toHaveProperty("mcpServers.firecrawl");
+  expect(readFileSync(settingsFile(), "utf8")).not.toContain("fc-secret");
+  await (await cliHome.openRoom(request())).close();
+  expect(settings()).not.toHaveProperty("mcpServers");
+  expect(readdirSync(join(home, ".gemini"))).toEqual(["settings.json"]);
+});
+
+test("B8: the user's edits stay and reach the call, comments do no harm", async () => {
+  mkdirSync(join(home, ".gemini"), { recursive: true });
+  writeFileSync(settingsFile(), '{\n  // slower line\n  "general": { "maxAttempts": 9 }\n}\n');
+  const room = await open().openRoom(request());
+  expect(settings()).toMatchObject({ general: { maxAttempts: 9, enableAutoUpdate: false } });
+  expect(JSON.parse(readFileSync(join(room.cliHome, ".gemini", "settings.json"), "utf8"))).toMatchObject({
+    general: { maxAttempts: 9 },
+  });
+});
+
+test("B8: a settings file that cannot be read is kept aside and said so", async () => {
+  mkdirSync(join(home, ".gemini"), { recursive: true });
+  writeFileSync(settingsFile(), "{ my edits, ");
+  await open().openRoom(request());
+  const kept = readdirSync(join(home, ".gemini")).find((name) => name.startsWith("settings.json.broken-"));
+  expect(readFileSync(join(home, ".gemini", kept ?? ""), "utf8")).toBe("{ my edits, ");
+  expect(settings()).toHaveProperty("tools.core");
+  expect(logged.join("")).toMatch(/^\[WARN\] .*settings\.json is not valid JSON/);
+});
+
+test("B8: processes that open rooms at the same time leave one whole file", async () => {
+  const rooms = await Promise.all(Array.from({ length: 20 }, () => open().openRoom(request())));
+  expect(settings()).toHaveProperty("tools.core");
+  expect(readdirSync(join(home, ".gemini"))).toEqual(["settings.json"]);
+  expect(new Set(rooms.map(({ cliHome }) => cliHome)).size).toBe(20);
+});
+
+test("C4: credential files are linked, so that a renewed token reaches the user's own file", async () => {
+  const file = join(folder, "oauth_creds.json");
+  writeFileSync(file, "old");
+  const signIn = {
+    by: "own" as const,
+    type: "oauth-personal",
+    credentialFiles: [file, join(folder, "gone.json")],
+    variables: {},
+  };
+  const room = await open().openRoom(request({ signIn }));
+  const linked = join(room.cliHome, ".gemini", "oauth_creds.json");
+  expect(lstatSync(linked).isSymbolicLink()).toBe(true);
+  expect(readlinkSync(linked)).toBe(file);
+  writeFileSync(linked, "new");
+  await room.close();
+  expect(readFileSync(file, "utf8")).toBe("new");
+});
+
+test("the compile cache of an earlier program is removed", async () => {
+  const program = join(folder, "gemini");
+  writeFileSync(program, "1");
+  const first = await open().compileCache(program);
+  writeFileSync(join(first, "code"), "x");
+  expect(await open().compileCache(program)).toBe(first);
+  writeFileSync(program, "another version");
+  const second = await open().compileCache(program);
+  expect(second).not.toBe(first);
+  expect(readdirSync(join(home, "compile-cache"))).toHaveLength(1);
+});

@@ -1,0 +1,171 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { question, useStandin } from "../../../test/support/standin-backend.ts";
+import { stopAllChildren } from "../../platform/child.ts";
+import type { StandinScenario } from "../../../simulator/gemini-cli/standin-cli.ts";
+
+vi.setConfig({ testTimeout: 20_000 });
+
+const scene = useStandin();
+
+test("C5: a call that hangs is stopped in time, and what it said is kept", async () => {
+  const call = scene
+    .backend({ text: "half", noResult: true, hangAfterAnswer: true }, { timeoutMs: 700 })
+    .ask(question());
+  await expect(call).rejects.toMatchObject({
+    code: "EXECUTION_ERROR",
+    reason: "timeout",
+    retryable: false,
+    details: { partial_text: "half" },
+  });
+  await scene.expectNothingLeft();
+});
+
+test("C5: a call that ignores SIGTERM is killed", async () => {
+  const call = scene.backend({ hang: true, ignoreSigterm: true }, { timeoutMs: 700 }).ask(question());
+  await expect(call).rejects.toMatchObject({ reason: "timeout" });
+  await scene.expectNothingLeft();
+});
+
+test("C5: what it forks is gone, and does not hold the answer up", async () => {
+  await expect(scene.backend({ forkMs: 60_000 }).ask(question())).resolves.toMatchObject({ cut: false });
+  expect(scene.ledger()[0]?.grandchild).toBeGreaterThan(0);
+  await scene.expectNothingLeft();
+});
+
+test("C5: a daemon that left the group is gone too", async () => {
+  await expect(scene.backend({ forkMs: 60_000, forkDaemon: true }).ask(question())).resolves.toMatchObject({
+    cut: false,
+  });
+  expect(scene.ledger()[0]?.grandchild).toBeGreaterThan(0);
+  await scene.expectNothingLeft();
+});
+
+test("a CLI that has answered and does not leave does not cost the whole timeout", async () => {
+  const cli = scene.backend({ hangAfterAnswer: true, ignoreSigterm: true }, { timeoutMs: 3_600_000 });
+  await expect(cli.ask(question())).resolves.toMatchObject({ cut: false });
+  await scene.expectNothingLeft();
+});
+
+test("C6: 100 MB of output end the call at 32 MB, in bounded memory", async () => {
+  const before = process.memoryUsage().rss;
+  let peak = before;
+  const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 5);
+  const call = scene.backend({ printBytes: 100_000_000 }).ask(question());
+  await expect(call).rejects.toMatchObject({ code: "EXECUTION_ERROR", reason: "output_limit", retryable: false });
+  clearInterval(watch);
+  expect(peak - before).toBeLessThan(300_000_000);
+  await scene.expectNothingLeft();
+});
+
+test("C6: a character that arrives in pieces is one character", async () => {
+  const text = '{"report":"größe 京都 🙂"}';
+  await expect(scene.backend({ text, splitCharacters: true }).ask(question())).resolves.toMatchObject({ text });
+});
+
+test.each([
+  ["exit 0 with nothing", { silent: true }, { reason: "no_answer", retryable: true }],
+  ["stdout closed early", { closeStdout: true }, { reason: "no_answer", retryable: true }],
+  ["exit 41", { silent: true, exitCode: 41 }, { reason: "auth", retryable: false }],
+  ["exit 173", { silent: true, exitCode: 173 }, { reason: "rate_limit", retryable: true }],
+  [
+    "remarks and then exit 247",
+    { text: "I will search.", noResult: true, exitCode: 247 },
+    { reason: "overloaded", details: { partial_text: "I will search." } },
+  ],
+  [
+    "remarks and then killed from outside",
+    { text: "I will search.", noResult: true, exitCode: 0 },
+    { reason: "no_answer" },
+  ],
+] satisfies [string, StandinScenario, object][])("T7, C8: %s is no answer", async (_, scenario, expected) => {
+  await expect(scene.backend(scenario).ask(question())).rejects.toMatchObject({ code: "EXECUTION_ERROR", ...expected });
+  await scene.expectNothingLeft();
+});
+
+test.each([
+  ["exit 1 after an answer", { exitCode: 1 }, /^```json\n[^]*Stand-in[^]*```$/],
+  ["exit 1 after an answer in words", { exitCode: 1, text: "just words" }, /^just words$/],
+  ["exit 1 after an answer without its last line", { exitCode: 1, noResult: true, text: "{}" }, /^\{\}$/],
+  ["a second try after half a stream", { falseStart: '{"success":tr', text: "{}" }, /^\{\}$/],
+  ["never reading stdin", { ignoreStdin: true }, /Stand-in/],
+  ["plain text", { format: "text", text: "just words" }, /^just words$/],
+  ["one JSON object", { format: "json" }, /^```json\n[^]*Stand-in[^]*```$/],
+  ["an answer that the pipe swallowed", { onlyInSession: true, text: "{}" }, /^\{\}$/],
+] satisfies [string, StandinScenario, RegExp][])("C7: %s is an answer", async (_, scenario, text) => {
+  const answer = await scene.backend(scenario).ask(question());
+  expect(answer).toMatchObject({ text: expect.stringMatching(text), cut: false });
+  await scene.expectNothingLeft();
+});
+
+test("L1: an abort in the middle is CANCELLED, and nothing is left", async () => {
+  const controller = new AbortController();
+  const call = scene
+    .backend({ hang: true, ignoreSigterm: true, forkMs: 60_000 })
+    .ask(question({ signal: controller.signal }));
+  await expect.poll(() => scene.ledger().length, { timeout: 5_000 }).toBe(1);
+  controller.abort();
+  await expect(call).rejects.toMatchObject({ code: "CANCELLED", retryable: false });
+  await scene.expectNothingLeft();
+  await expect(scene.backend({}).ask(question({ signal: controller.signal }))).rejects.toMatchObject({
+    code: "CANCELLED",
+  });
+  expect(scene.ledger()).toHaveLength(1);
+});
+
+test("A8: a shutdown has its own grace", async () => {
+  const call = scene.backend({ hang: true, ignoreSigterm: true }, { graceMs: 30_000 }).ask(question());
+  await expect.poll(() => scene.ledger().length, { timeout: 5_000 }).toBe(1);
+  const [outcome] = await Promise.allSettled([call, stopAllChildren(100)]);
+  expect(outcome).toMatchObject({ status: "rejected", reason: { code: "INTERRUPTED", reason: "stopped" } });
+  await scene.expectNothingLeft();
+});
+
+test("T4: what the CLI leaves behind goes with its room, and the next call finds an empty directory", async () => {
+  const cli = scene.backend({ litter: ["gemini-client-error-1.json"] });
+  await cli.ask(question());
+  await cli.ask(question());
+  expect(scene.ledger().map(({ cwd_listing }) => cwd_listing)).toEqual([[], []]);
+  await scene.expectNothingLeft();
+});
+
+test("T6: rooms of dead servers are swept with what still runs in them, those of living ones stay", async () => {
+  const calls = join(scene.folder, "home", "calls");
+  const room = (name: string, owner: object): void => {
+    mkdirSync(join(calls, name), { recursive: true });
+    writeFileSync(join(calls, name, "owner.json"), JSON.stringify(owner));
+  };
+  await scene.backend({}).ask(question());
+  const host = hostname();
+  room("dead", { host, pid: 2 ** 22 + 1, startMark: null });
+  room("reused", { host, pid: process.pid, startMark: "another:1" });
+  room("elsewhere", { host: "another-machine", pid: 1, startMark: null });
+  mkdirSync(join(calls, "just-made"));
+  const orphan = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {
+    env: { GEMINI_CLI_HOME: join(calls, "dead") },
+    stdio: "ignore",
+  });
+  const gone = once(orphan, "exit");
+  await scene.backend({}).ask(question());
+  expect(readdirSync(calls).toSorted()).toEqual(["elsewhere", "just-made"]);
+  expect(await gone).toEqual([null, "SIGKILL"]);
+});
+
+test("T11: under any umask nobody else can read the home", async () => {
+  const before = process.umask(0);
+  try {
+    await scene.backend({}).ask(question());
+  } finally {
+    process.umask(before);
+  }
+  // Node makes the folders inside the compile cache, which nobody else can enter.
+  const names = readdirSync(join(scene.folder, "home"), { recursive: true }).map(String);
+  const ours = names.filter((name) => !/^compile-cache\/.*\//.test(name));
+  expect(ours).toContain(".gemini/settings.json");
+  for (const name of ours)
+    expect(`${name} ${statSync(join(scene.folder, "home", name)).mode & 0o077}`).toBe(`${name} 0`);
+});

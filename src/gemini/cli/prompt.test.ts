@@ -1,0 +1,78 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { escapePrompt, refuseUnusable } from "./prompt.ts";
+
+/** As version 0.61 finds files to read into a prompt. */
+const AT_COMMAND = /(?<!\\)@(?:(?:"(?:[^"]*)")|(?:\\.|[^ \t\n\r,;!?()[\]{}.]|\.(?!$|[ \t\n\r])))+/;
+
+const request = (prompt: string, model?: string) => ({
+  prompt,
+  model,
+  purpose: "research" as const,
+  signal: new AbortController().signal,
+  onActivity: () => {},
+});
+
+test.each([
+  ["bob@secret.txt", "bob\\@secret.txt"],
+  ["already \\@ escaped", "already \\@ escaped"],
+  ["\\\\@x", "\\\\@x"],
+  ['@"a b" @@', '\\@"a b" \\@\\@'],
+  ["no sign", "no sign"],
+])("G9: %s becomes %s", (prompt, escaped) => {
+  expect(escapePrompt(prompt)).toBe(escaped);
+});
+
+test("T3: in no text at all does the CLI find a file to read or a command to run", () => {
+  const piece = fc.oneof(
+    fc.constantFrom("@", "\\", "/", '"', " ", "\n", "a.txt", ".", "\u2028"),
+    fc.string({ unit: "binary" }),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const escaped = escapePrompt(pieces.join(""));
+      expect(AT_COMMAND.test(escaped)).toBe(false);
+      expect(escaped.trim().startsWith("/")).toBe(false);
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
+test("G9: nothing but the sign is changed", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.pre(!text.includes("@") && !text.trimStart().startsWith("/"));
+      expect(escapePrompt(text)).toBe(text);
+    }),
+  );
+});
+
+test.each(["gemini-3.8-flash", "flash", "models/gemini-3.8-flash", "publishers/google/models/x:1"])(
+  "T2: %s may be a model",
+  (model) => {
+    expect(() => refuseUnusable(request("question", model), 0)).not.toThrow();
+  },
+);
+
+test.each(["--yolo", "-m", "", "a b", "../x", "a//b", "a\nb", "a;b", "x".repeat(200), "gemini\0"])(
+  "T2: %j is no model",
+  (model) => {
+    expect(() => refuseUnusable(request("question", model), 0)).toThrow(
+      expect.objectContaining({ code: "EXECUTION_ERROR", reason: "config", retryable: false }),
+    );
+  },
+);
+
+test("T8: what the CLI would cut is refused, and what just fits is not", () => {
+  const limit = 8 * 1024 * 1024;
+  expect(() => refuseUnusable(request("x".repeat(limit)), 0)).not.toThrow();
+  expect(() => refuseUnusable(request("x".repeat(limit + 1)), 0)).toThrow(expect.objectContaining({ reason: "input" }));
+  // Escaping makes it longer.
+  expect(() => refuseUnusable(request("@".repeat(limit / 2 + 1)), 0)).toThrow(
+    expect.objectContaining({ reason: "input" }),
+  );
+});
+
+test("T5: a server below one of ours starts no CLI", () => {
+  expect(() => refuseUnusable(request("question"), 1)).toThrow(expect.objectContaining({ reason: "config" }));
+});

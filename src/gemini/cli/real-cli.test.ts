@@ -1,0 +1,206 @@
+/** The backend with the real Gemini CLI, against Gemini on loopback. */
+
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { createLog } from "../../platform/log.ts";
+import { startSimulator, type Simulator } from "../../../simulator/server.ts";
+import { fillPrompt } from "../../../test/support/simulated-prompts.ts";
+import type { AskRequest } from "../search-backend.ts";
+import { createCliBackend, type CliBackendOptions } from "./backend.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const ROOT = join(import.meta.dirname, "../../..");
+
+let simulator: Simulator;
+let folder: string;
+let logged: string[];
+
+beforeEach(async () => {
+  simulator = await startSimulator();
+  folder = mkdtempSync(join(tmpdir(), "cli-real-"));
+  logged = [];
+});
+
+afterEach(async () => {
+  await simulator.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function backend(more: Partial<CliBackendOptions> = {}) {
+  const { environment, ...rest } = more;
+  return createCliBackend({
+    environment: {
+      // Its first line asks `env` for a Node.
+      PATH: [join(ROOT, "node_modules/.bin"), dirname(process.execPath), "/usr/bin", "/bin"].join(":"),
+      HOME: folder,
+      GOOGLE_GEMINI_BASE_URL: simulator.url,
+      ...environment,
+    },
+    home: join(folder, "config", "gemini-cli"),
+    systemPromptFile: join(ROOT, "prompts/cli-system-prompt.md"),
+    timeoutMs: 25_000,
+    progressLogIntervalMs: 60_000,
+    apiKey: "simulated-key",
+    vertex: false,
+    firecrawl: {},
+    userHome: folder,
+    log: createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => void logged.push(line) }),
+    redact: (text) => text,
+    slots: { take: () => Promise.resolve(() => {}) },
+    ...rest,
+  });
+}
+
+const question = (more: Partial<AskRequest> = {}): AskRequest => ({
+  prompt: fillPrompt("search", { query: "How old is the café?" }),
+  purpose: "research",
+  model: "gemini-3.8-flash",
+  signal: new AbortController().signal,
+  onActivity: () => {},
+  ...more,
+});
+
+const requests = () => simulator.ledger.entries().map(({ kind, model, tools }) => ({ kind, model, tools }));
+
+test("C4: a search is three lean requests, and the real sources come back", async () => {
+  const activities: string[] = [];
+  const answer = await backend().ask(question({ onActivity: (activity) => activities.push(activity) }));
+  const tools = ["web_fetch", "google_web_search"];
+  expect(requests()).toEqual([
+    { kind: "search", model: "gemini-3.8-flash", tools },
+    { kind: "web_search", model: expect.any(String), tools: ["googleSearch"] },
+    { kind: "search", model: "gemini-3.8-flash", tools },
+  ]);
+  expect(answer).toMatchObject({ backend: "cli", cut: false, model: "gemini-3.8-flash" });
+  expect(answer.queries).toEqual([expect.stringContaining("How old is the café")]);
+  expect(answer.sources.map(({ url }) => url)).toEqual([
+    ...new Set(answer.text.match(/https:\/\/vertexaisearch[^\\\s)"]+/g)),
+  ]);
+  expect(answer.usage).toMatchObject({ searches: 1, input: expect.any(Number), output: expect.any(Number) });
+  expect(answer.usage.input).toBeGreaterThan(0);
+  expect(activities).toEqual([`Searching: ${answer.queries[0]}`]);
+  expect(readdirSync(join(folder, "config/gemini-cli/calls"))).toEqual([]);
+});
+
+test.each(["flash", "gemini-3.5-flash", undefined])(
+  "the search tool stays grounded whatever the model: %s",
+  async (model) => {
+    const answer = await backend().ask(question({ model }));
+    expect(requests().filter(({ kind }) => kind === "web_search")).toEqual([
+      { kind: "web_search", model: expect.any(String), tools: ["googleSearch"] },
+    ]);
+    expect(answer.sources).not.toEqual([]);
+  },
+);
+
+/** Stands between the CLI and the simulator and keeps all that is sent. */
+async function listenIn(): Promise<{ url: string; sent: string[] }> {
+  const sent: string[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    sent.push(`${request.url}\n${body}`);
+    const key = String(request.headers["x-goog-api-key"]);
+    const headers = { "content-type": "application/json", "x-goog-api-key": key };
+    const reply = await fetch(new URL(request.url ?? "/", simulator.url), { method: "POST", headers, body });
+    response
+      .writeHead(reply.status, { "content-type": reply.headers.get("content-type") ?? "" })
+      .end(await reply.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`, sent };
+}
+
+test("T3, T4: no file, no .env, no memory and no tool server from around our home gets in", async () => {
+  const config = join(folder, "config");
+  for (const place of [folder, config, join(config, "gemini-cli"), join(config, "gemini-cli", "calls")]) {
+    mkdirSync(join(place, ".gemini"), { recursive: true });
+    writeFileSync(join(place, ".gemini/.env"), "GEMINI_MODEL=trap-model\n");
+    writeFileSync(join(place, ".env"), "GEMINI_MODEL=trap-model\n");
+    writeFileSync(join(place, "GEMINI.md"), "CANARY");
+    writeFileSync(join(place, "secret.txt"), "CANARY");
+  }
+  // The search for memory files goes up to the root of a repository, and config directories are often kept in one.
+  mkdirSync(join(folder, ".git"));
+  const trap = { command: "touch", args: [join(folder, "trapped")], trust: true };
+  writeFileSync(join(config, "gemini-cli/.gemini/settings.json"), JSON.stringify({ mcpServers: { trap } }));
+  const { url, sent } = await listenIn();
+  const prompt = `@../../secret.txt @${join(folder, "secret.txt")} bob@../secret.txt`;
+  await backend({ environment: { GOOGLE_GEMINI_BASE_URL: url } }).ask(question({ prompt, model: undefined }));
+  expect(sent.join("\n")).toContain("bob\\\\@../secret.txt");
+  expect(sent.join("\n")).not.toMatch(/CANARY|trap-model/);
+  expect(readdirSync(folder)).not.toContain("trapped");
+});
+
+test("E2: a correction has one tool and uses none", async () => {
+  const prompt = fillPrompt("correction", {});
+  await backend({ firecrawl: { apiKey: "x" } }).ask(question({ prompt, purpose: "correction" }));
+  expect(requests().map(({ tools }) => tools)).toEqual([["google_web_search"]]);
+});
+
+/** A PATH on which `npx` is this script, or not to be found. */
+function pathWithNpx(script: string | undefined): string {
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  const path = [bin, join(ROOT, "node_modules/.bin"), dirname(process.execPath)];
+  if (script === undefined) return path.join(":");
+  writeFileSync(join(bin, "npx"), script, { mode: 0o755 });
+  return [...path, "/usr/bin", "/bin"].join(":");
+}
+
+test("B8: a Firecrawl that leaves at once never fails a search", async () => {
+  const environment = { PATH: pathWithNpx("#!/bin/sh\nexit 1\n") };
+  const answer = await backend({ firecrawl: { apiKey: "x" }, environment }).ask(question());
+  expect(answer.text).toContain('"success": true');
+});
+
+test("B11: a key that Google refuses is a sign-in fault, said in our words", async () => {
+  simulator.setScenario({ name: "refused", reject_key: true });
+  const error = await backend()
+    .ask(question())
+    .catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: "EXECUTION_ERROR", reason: "auth", retryable: false });
+});
+
+test("B11: no sign-in at all is one too, and nothing is sent", async () => {
+  await expect(
+    backend({ apiKey: undefined, environment: { GOOGLE_GEMINI_BASE_URL: undefined } }).ask(question()),
+  ).rejects.toMatchObject({ reason: "auth" });
+  expect(simulator.ledger.count()).toBe(0);
+});
+
+test("C8: a model that does not exist is a fault of the configuration", async () => {
+  simulator.setScenario({ name: "no such model", tasks: { search: [{ fault: "http-404" }] } });
+  await expect(backend().ask(question())).rejects.toMatchObject({ reason: "config", retryable: false });
+});
+
+test("C5: a request that hangs is stopped when asked, and nothing is left", async () => {
+  simulator.setScenario({ name: "hangs", tasks: { search: [{ fault: "hang" }] } });
+  const controller = new AbortController();
+  const call = backend()
+    .ask(question({ signal: controller.signal }))
+    .catch((error: unknown) => error);
+  await waitFor(() => expect(simulator.ledger.count("search")).toBe(1), { timeout: 30_000 });
+  controller.abort();
+  expect(await call).toMatchObject({ code: "CANCELLED" });
+  expect(simulator.ledger.entries()[0]).toMatchObject({ outcome: "aborted" });
+  expect(readdirSync(join(folder, "config/gemini-cli/calls"))).toEqual([]);
+});
+
+test("C4: the real CLI accepts every setting of ours", async () => {
+  // A call that fails shows its stderr in the debug log.
+  simulator.setScenario({ name: "refused", reject_key: true });
+  const environment = { PATH: pathWithNpx("#!/bin/sh\nexit 1\n") };
+  const call = backend({ firecrawl: { apiKey: "x", apiUrl: "http://127.0.0.1:1" }, environment }).ask(question());
+  await expect(call).rejects.toThrow();
+  expect(logged.join("")).toContain("[DEBUG] The end of what the Gemini CLI wrote on stderr");
+  expect(logged.join("")).toContain("MCP issues detected");
+  expect(logged.join("")).not.toMatch(/Invalid configuration|deprecated/i);
+});

@@ -1,0 +1,139 @@
+import { expect, test } from "vitest";
+import { mergeSettings, parseSettings, settingsForCall, type Settings } from "./settings.ts";
+
+const NO_FIRECRAWL = { signInType: "gemini-api-key", firecrawl: {} };
+
+test("C4: the settings of a fresh home offer two web tools and nothing else", () => {
+  expect(mergeSettings({}, NO_FIRECRAWL)).toMatchInlineSnapshot(`
+    {
+      "advanced": {
+        "ignoreLocalEnv": true,
+      },
+      "context": {
+        "includeDirectoryTree": false,
+        "memoryBoundaryMarkers": [],
+      },
+      "experimental": {
+        "enableAgents": false,
+      },
+      "general": {
+        "enableAutoUpdate": false,
+        "enableAutoUpdateNotification": false,
+        "maxAttempts": 3,
+        "plan": {
+          "enabled": false,
+        },
+        "topicUpdateNarration": false,
+      },
+      "hooksConfig": {
+        "enabled": false,
+      },
+      "mcp": {
+        "allowed": [
+          "firecrawl",
+        ],
+      },
+      "privacy": {
+        "usageStatisticsEnabled": false,
+      },
+      "security": {
+        "auth": {
+          "selectedType": "gemini-api-key",
+        },
+        "folderTrust": {
+          "enabled": false,
+        },
+      },
+      "skills": {
+        "enabled": false,
+      },
+      "telemetry": {
+        "enabled": false,
+      },
+      "tools": {
+        "core": [
+          "google_web_search",
+          "web_fetch",
+        ],
+        "sandbox": false,
+      },
+    }
+  `);
+});
+
+test("B8: a key puts Firecrawl in, by reference and never by value", () => {
+  const settings = mergeSettings({}, { ...NO_FIRECRAWL, firecrawl: { apiKey: "fc-secret" } });
+  expect(settings).toMatchObject({
+    mcpServers: { firecrawl: { command: "npx", env: { FIRECRAWL_API_KEY: "$FIRECRAWL_API_KEY" }, trust: true } },
+    tools: { core: ["google_web_search", "web_fetch", "mcp_firecrawl_*"] },
+  });
+  expect(JSON.stringify(settings)).not.toContain("fc-secret");
+});
+
+test("B8: a Firecrawl of one's own needs no key, and no reference to one that is not set", () => {
+  const settings = mergeSettings({}, { ...NO_FIRECRAWL, firecrawl: { apiUrl: "http://127.0.0.1:3002" } });
+  expect(settings).toHaveProperty("mcpServers.firecrawl.env", { FIRECRAWL_API_URL: "$FIRECRAWL_API_URL" });
+});
+
+test("B8: our entries are updated, the user's edits stay", () => {
+  const edited: Settings = {
+    general: { maxAttempts: 7, vimMode: true },
+    tools: { core: ["google_web_search", "my_tool", "mcp_firecrawl_*"] },
+    mcpServers: { firecrawl: { command: "old" }, mine: { command: "mine" } },
+    security: { auth: { selectedType: "vertex-ai", enforcedType: "x" } },
+    ui: { theme: "GitHub" },
+  };
+  const before = structuredClone(edited);
+  const settings = mergeSettings(edited, { signInType: "gemini-api-key", firecrawl: {} });
+  expect(settings).toMatchObject({
+    general: { maxAttempts: 7, vimMode: true, enableAutoUpdate: false },
+    tools: { core: ["google_web_search", "my_tool"] },
+    security: { auth: { selectedType: "gemini-api-key", enforcedType: "x" } },
+    ui: { theme: "GitHub" },
+  });
+  expect(settings["mcpServers"]).toEqual({ mine: { command: "mine" } });
+  expect(edited).toEqual(before);
+});
+
+test("B8: merging twice changes nothing", () => {
+  const managed = { signInType: undefined, firecrawl: { apiKey: "x", apiUrl: "y" } };
+  const once = mergeSettings({}, managed);
+  expect(mergeSettings(once, managed)).toEqual(once);
+  expect(JSON.stringify(mergeSettings(once, managed))).toBe(JSON.stringify(once));
+});
+
+test("a tool list that is no list, and a hostile name, do no harm", () => {
+  const hostile = parseSettings('{"tools":{"core":"all"},"__proto__":{"polluted":true}}') ?? {};
+  expect(mergeSettings(hostile, NO_FIRECRAWL)).toMatchObject({ tools: { core: ["google_web_search", "web_fetch"] } });
+  expect({}).not.toHaveProperty("polluted");
+});
+
+test("a correction gets no Firecrawl and one tool, since the API refuses a tool without functions", () => {
+  const settings = mergeSettings({}, { ...NO_FIRECRAWL, firecrawl: { apiKey: "x" } });
+  const call = settingsForCall(settings, { purpose: "correction" });
+  expect(call).not.toHaveProperty("mcpServers");
+  expect(call).toMatchObject({ tools: { core: ["google_web_search"] } });
+});
+
+test("nothing in our settings names a model, and the user's own choice stays (C3)", () => {
+  const forCall = (settings: Settings): Settings =>
+    settingsForCall(mergeSettings(settings, NO_FIRECRAWL), { purpose: "research" });
+  expect(forCall({})).not.toHaveProperty("model");
+  expect(forCall({})).not.toHaveProperty("modelConfigs");
+  expect(JSON.stringify(forCall({}))).not.toMatch(/flash|gemini-\d/);
+  expect(forCall({ model: { name: "mine" } })).toMatchObject({ model: { name: "mine" } });
+});
+
+test.each([
+  ['{"a":1}', { a: 1 }],
+  [
+    '\uFEFF{\n // a remark\n "url": "http://x//y", /* and\n another */ "b": "\\"//" }',
+    { url: "http://x//y", b: '"//' },
+  ],
+  ["[1]", undefined],
+  ["{broken", undefined],
+  ["null", undefined],
+  ["", undefined],
+])("settings are read as the CLI reads them: %s", (text, expected) => {
+  expect(parseSettings(text)).toEqual(expected);
+});

@@ -1,0 +1,220 @@
+/** The adapter to Google's Interactions API: one request per start whatever goes wrong, and what each fault means. */
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { accepted, agentAt, KEY, never, openStage, posts, start, started } from "../../../test/support/agent-stage.ts";
+import type { CreateFault, LookFault } from "../../../test/support/research.ts";
+import { createLog } from "../../platform/log.ts";
+import type { Begun, Look } from "../research-agent.ts";
+import { DEFAULT_AGENT } from "../agents.ts";
+import { createInteractionsAgent } from "./agent.ts";
+import { UNRESOLVABLE_HOST } from "../../../test/support/unresolvable-host.ts";
+
+describe("a start", () => {
+  test("I8 is one request with agent, labels and background, and keeps Google's id", async () => {
+    const stage = await openStage();
+    const interactionId = await started(stage);
+    expect(stage.gemini.ledger.acceptedStarts()).toMatchObject([
+      { id: interactionId, agent: DEFAULT_AGENT, labels: { run: "r-1", attempt: "a-1" }, answered: "delivered" },
+    ]);
+    expect(posts(stage)).toBe(1);
+  });
+
+  test.each<[CreateFault, Begun["kind"], number, object]>([
+    ["http-400", "refused", 0, { error: { code: "EXECUTION_ERROR" } }],
+    ["http-401", "refused", 0, { error: { code: "GEMINI_UNAVAILABLE", message: "Google refuses the API key." } }],
+    ["http-403", "refused", 0, { error: { code: "GEMINI_UNAVAILABLE" } }],
+    ["http-404", "refused", 0, { error: { code: "EXECUTION_ERROR" } }],
+    ["http-413", "refused", 0, { error: { code: "EXECUTION_ERROR" } }],
+    ["http-429", "rate_limited", 0, { retryAfterMs: undefined }],
+    ["http-429-retry-after", "rate_limited", 0, { retryAfterMs: 1_000 }],
+    ["http-408", "unknown", 0, { why: "Google answered with HTTP 408." }],
+    ["http-409", "unknown", 0, { why: "Google answered with HTTP 409." }],
+    ["http-500", "unknown", 0, {}],
+    ["http-502", "unknown", 0, { why: "Google answered with HTTP 502." }],
+    ["http-503", "refused", 0, { error: { code: "GEMINI_UNAVAILABLE" } }],
+    ["http-503-gateway", "unknown", 0, { why: "Google answered with HTTP 503." }],
+    ["http-421", "unknown", 0, { why: "Google answered with HTTP 421." }],
+    ["http-201", "accepted", 1, {}],
+    ["http-202", "accepted", 1, {}],
+    ["http-504", "unknown", 0, {}],
+    ["reset-before", "unknown", 0, { why: "The connection broke after the request was sent." }],
+    ["html-200", "unknown", 0, {}],
+    ["empty-200", "unknown", 0, {}],
+    ["wrong-json", "unknown", 0, { why: "Google's answer could not be read." }],
+    ["accept-then-reset", "unknown", 1, {}],
+    ["accept-then-500", "unknown", 1, {}],
+    ["accept-then-malformed", "unknown", 1, {}],
+    ["accept-then-html", "unknown", 1, {}],
+    ["reset-mid-body", "unknown", 1, {}],
+    ["malformed-json", "unknown", 1, {}],
+    ["slow-drip", "accepted", 1, {}],
+  ])("I8 with `%s` is %s after exactly one request, of which Google took %i", async (fault, kind, taken, facts) => {
+    const stage = await openStage({ create: [{ fault }] });
+    expect(await start(stage.agent)).toMatchObject({ kind, ...facts });
+    expect([posts(stage), accepted(stage)]).toEqual([1, taken]);
+    expect(stage.logged.join("\n")).not.toContain(KEY);
+  });
+
+  test("P4 that is to come back after parts of a second does so in whole milliseconds", async () => {
+    const stage = await openStage({
+      error_form: "google",
+      create: [{ fault: "http-429", retry_after: "34.074824224" }],
+    });
+    expect(await start(stage.agent)).toMatchObject({ kind: "rate_limited", retryAfterMs: 34_075 });
+  });
+
+  test("I8 that hangs after it was taken is unknown when we give up, and is not sent again", async () => {
+    const stage = await openStage({ create: [{ fault: "accept-then-hang" }] });
+    const controller = new AbortController();
+    const begun = start(stage.agent, controller.signal);
+    await expect.poll(() => accepted(stage)).toBe(1);
+    controller.abort();
+    expect(await begun).toMatchObject({ kind: "unknown" });
+    expect([posts(stage), accepted(stage)]).toEqual([1, 1]);
+  });
+
+  test("I8 that finds nobody listening, or no such host, was never sent", async () => {
+    const { gemini } = await openStage();
+    await gemini.close();
+    expect(await start(agentAt(gemini.url).agent)).toMatchObject({
+      kind: "not_sent",
+      error: {
+        code: "GEMINI_UNAVAILABLE",
+        message: `The connection to ${new URL(gemini.url).host} was refused.`,
+      },
+    });
+    expect(await start(agentAt(`http://${UNRESOLVABLE_HOST}`).agent)).toMatchObject({
+      kind: "not_sent",
+      error: { message: `The address of ${UNRESOLVABLE_HOST} could not be found (DNS).` },
+    });
+  });
+
+  test("I8 that finds no TLS where there should be was never sent", async () => {
+    const { gemini } = await openStage();
+    // Plain HTTP answers a TLS greeting with nonsense: the request itself never leaves.
+    expect(await start(agentAt(gemini.url.replace("http:", "https:")).agent)).toMatchObject({ kind: "not_sent" });
+    expect(gemini.ledger.count()).toBe(0);
+  });
+
+  test("I8 that is told to go elsewhere does not go: who knows what became of it here", async () => {
+    const stage = await openStage();
+    let seen = 0;
+    const gateway = createServer((request, response) => {
+      seen += 1;
+      request.resume().once("end", () => response.writeHead(307, { location: stage.gemini.url + request.url }).end());
+    });
+    await new Promise<void>((resolve) => gateway.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void gateway.close());
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a listening TCP server has no other kind of address
+    const { agent } = agentAt(`http://127.0.0.1:${(gateway.address() as AddressInfo).port}`);
+    expect(await start(agent)).toEqual({ kind: "unknown", why: "Google answered with HTTP 307." });
+    expect([seen, posts(stage)]).toEqual([1, 0]);
+  });
+
+  test("I6 without a key is refused, and nothing is ever sent", async () => {
+    const { gemini } = await openStage();
+    const { agent } = agentAt(gemini.url, { apiKey: undefined });
+    expect(await start(agent)).toMatchObject({
+      kind: "refused",
+      error: { code: "GEMINI_UNAVAILABLE", reason: "auth" },
+    });
+    expect(await agent.look("v1_abc", never)).toEqual({ kind: "forbidden" });
+    expect(await agent.cancel("v1_abc", never)).toEqual({ kind: "forbidden" });
+    await agent.follow({ interactionId: "v1_abc", lastEventId: undefined, signal: never, onEvent: () => {} });
+    expect(gemini.ledger.interactionRequests()).toEqual({});
+    expect(agent.fingerprint.key).toBeUndefined();
+  });
+
+  test("I6 with settings that Google's SDK refuses was never sent", async () => {
+    const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
+    const agent = createInteractionsAgent({ apiKey: undefined, vertex: true, baseUrl: undefined, log });
+    expect(await start(agent)).toMatchObject({
+      kind: "refused",
+      error: { code: "GEMINI_UNAVAILABLE", reason: "config" },
+    });
+    expect(await agent.look("v1_abc", never)).toMatchObject({ kind: "unreachable" });
+  });
+
+  test.each([
+    ["7", 7_000],
+    ["99999", 15 * 60_000],
+    ["-1", 0],
+    ["soon", undefined],
+    [new Date(Date.now() + 600_000).toUTCString(), expect.closeTo(600_000, -5)],
+    ["Wed, 21 Oct 2015 07:28:00 GMT", 0],
+  ])("I8 Retry-After %s is a wait of %s ms", async (retry_after, retryAfterMs) => {
+    const { agent } = await openStage({ create: [{ fault: "http-429", retry_after }] });
+    expect(await start(agent)).toMatchObject({ kind: "rate_limited", retryAfterMs });
+  });
+});
+
+describe("a look and a cancel", () => {
+  test.each<[LookFault, Look["kind"]]>([
+    ["http-401", "forbidden"],
+    ["http-403", "forbidden"],
+    ["http-404", "missing"],
+    ["http-429", "rate_limited"],
+    ["http-429-retry-after", "rate_limited"],
+    ["http-400", "rejected"],
+    ["http-408", "unreachable"],
+    ["http-500", "unreachable"],
+    ["http-502", "unreachable"],
+    ["http-503", "unreachable"],
+    ["reset-before", "unreachable"],
+    ["reset-mid-body", "unreachable"],
+    ["html-200", "unreachable"],
+    ["empty-200", "unreachable"],
+    ["malformed-json", "unreachable"],
+    ["wrong-json", "unreachable"],
+  ])("P3 P4 with `%s` is %s, once", async (fault, kind) => {
+    const stage = await openStage({ get: [{ fault }, {}], cancel: [{ fault }, {}] });
+    const id = await started(stage);
+    expect(await stage.agent.look(id, never)).toMatchObject({ kind });
+    expect(await stage.agent.cancel(id, never)).toMatchObject({ kind });
+    const { looks, cancels } = stage.gemini.ledger.trafficOf(id);
+    expect([looks.length, cancels.length]).toEqual([1, 1]);
+    expect(await stage.agent.look(id, never)).toMatchObject({ kind: "found", interaction: { id } });
+  });
+
+  test("K1 a finished one is found with its report, sources, citations, usage and what it did", async () => {
+    const stage = await openStage({ duration_ms: 0, usage_after_ms: 0 });
+    const look = await stage.agent.look(await started(stage), never);
+    expect(look).toMatchObject({
+      kind: "found",
+      interaction: { status: "completed", pictures: [] },
+    });
+    if (look.kind !== "found") return;
+    const { report, citations, sources, usage, searches, thoughts } = look.interaction;
+    expect(citations.length).toBeGreaterThan(20);
+    for (const { startByte, endByte } of citations) {
+      expect(Buffer.from(report).subarray(startByte, endByte).toString()).toMatch(/^\[cite: \d+(?:, \d+)*\]$/);
+    }
+    expect(Math.max(...citations.map(({ sourceIndex }) => sourceIndex))).toBe(sources.length - 1);
+    expect(usage).toMatchObject({ searches: searches.length });
+    expect(thoughts.length).toBeGreaterThan(5);
+  });
+
+  test("P4 a look at nobody, or one that is given up, is unreachable", async () => {
+    const stage = await openStage({ get: [{ fault: "hang" }] });
+    const id = await started(stage);
+    const controller = new AbortController();
+    const look = stage.agent.look(id, controller.signal);
+    await expect.poll(() => stage.gemini.ledger.trafficOf(id).looks).toHaveLength(1);
+    controller.abort();
+    expect(await look).toMatchObject({ kind: "unreachable" });
+    expect(await stage.agent.look(id, AbortSignal.abort())).toMatchObject({ kind: "unreachable" });
+    await stage.gemini.close();
+    expect(await stage.agent.look(id, never)).toMatchObject({ kind: "unreachable" });
+  });
+
+  test("L1 a cancel says what Google says; of a finished one Google refuses it", async () => {
+    const stage = await openStage({ create: [{}, { life: { duration_ms: 0 } }] });
+    expect(await stage.agent.cancel(await started(stage), never)).toMatchObject({
+      kind: "found",
+      interaction: { status: "cancelled" },
+    });
+    expect(await stage.agent.cancel(await started(stage), never)).toMatchObject({ kind: "rejected" });
+  });
+});

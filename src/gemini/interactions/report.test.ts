@@ -1,0 +1,183 @@
+/** Joining reports: output steps, byte ranges of citations, places of pictures. */
+
+import { describe, expect, test } from "vitest";
+import type { Interaction } from "../research-agent.ts";
+import { readInteraction } from "./reader.ts";
+
+const read = (raw: object): Interaction => {
+  const interaction = readInteraction({ id: "v1_abc", status: "completed", ...raw });
+  if (interaction === undefined) throw new Error("It has an id, so it can be read.");
+  return interaction;
+};
+
+const output = (...content: object[]): object => ({ type: "model_output", content });
+const textPart = (text: string, ...annotations: object[]): object => ({ type: "text", text, annotations });
+const cited = (url: string, start_index: number, end_index: number, more: object = {}): object => ({
+  type: "url_citation",
+  url,
+  title: null,
+  start_index,
+  end_index,
+  ...more,
+});
+
+/** What a citation points at, by the definition: bytes of the report. */
+const quoted = ({ report, citations }: Interaction): string[] =>
+  citations.map(({ startByte, endByte }) => Buffer.from(report).subarray(startByte, endByte).toString());
+
+describe("the report", () => {
+  const thought = { type: "thought", summary: [{ type: "text", text: "Hm." }] };
+  const search = { type: "google_search_call", arguments: { queries: ["q"] } };
+  const userInput = { type: "user_input", content: [{ type: "text", text: "The question" }] };
+
+  test("a report in two outputs with a thought between is joined, citations and all (S1)", () => {
+    const first = textPart("# Tïtle\n\nSummary [cite: 1]\n", cited("https://a.example", 18, 27));
+    const second = textPart("\n## Part two [cite: 2]", cited("https://b.example", 13, 22));
+    const whole = read({ steps: [userInput, thought, output(first), thought, output(second)] });
+    expect(whole.report).toBe("# Tïtle\n\nSummary [cite: 1]\n\n## Part two [cite: 2]");
+    expect(quoted(whole)).toEqual(["[cite: 1]", "[cite: 2]"]);
+    expect(whole.earlierOutputs).toEqual([]);
+  });
+
+  test("outputs before the last tool step or user input stay readable beside the report (S1)", () => {
+    const remark = output(textPart("A plan.", cited("https://plan.example", 0, 6)));
+    const steps = [remark, search, output(textPart("A draft.")), userInput, output(textPart("# Report")), output()];
+    const { report, earlierOutputs, sources } = read({ steps });
+    expect({ report, earlierOutputs, sources }).toEqual({
+      report: "# Report",
+      earlierOutputs: ["A plan.", "A draft."],
+      sources: [],
+    });
+  });
+
+  test("a tool step after the report does not end it (S1)", () => {
+    const steps = [userInput, output(textPart("# Report")), { type: "code_execution_call" }, output()];
+    expect(read({ steps }).report).toBe("# Report");
+  });
+
+  test("the report agrees with the SDK's output_text wherever no picture cuts that (S1)", async () => {
+    const alphabet = { t: thought, s: search, u: userInput, o: output(), r: output(textPart("a"), textPart("b")) };
+    const { GoogleGenAI } = await import("@google/genai");
+    for (const word of ["r", "rtr", "rsr", "rur", "rsrtr", "ursrtrt", "rso", "rst", "ru", "rtors", "rrtr"]) {
+      const steps = [...word].map((letter) => alphabet[letter as keyof typeof alphabet]);
+      const body = JSON.stringify({ id: "v1_abc", status: "completed", steps });
+      const fetch = async () => new Response(body, { headers: { "content-type": "application/json" } });
+      const client = new GoogleGenAI({ apiKey: "test", httpOptions: { fetch } });
+      const { output_text = "" } = await client.interactions.get("v1_abc");
+      expect([word, read({ steps }).report]).toEqual([word, output_text]);
+    }
+  });
+
+  test("pictures keep their places in the joined report (S2)", () => {
+    const picture = (data: string) => ({ type: "image", mime_type: "image/png", data });
+    const steps = [
+      output(textPart("Überall "), picture("AAAA"), textPart("danach.")),
+      thought,
+      output(textPart(" Ende."), picture("BBBB"), { type: "image" }),
+    ];
+    expect(read({ steps })).toMatchObject({
+      report: "Überall danach. Ende.",
+      pictures: [
+        { mimeType: "image/png", data: "AAAA", offsetByte: 9 },
+        { mimeType: "image/png", data: "BBBB", offsetByte: 22 },
+      ],
+    });
+  });
+
+  test("an endless number of pictures is bounded (S2)", () => {
+    const steps = [output(...Array.from({ length: 100 }, () => ({ type: "image", data: "AAAA" })))];
+    expect(read({ steps }).pictures).toHaveLength(64);
+  });
+
+  test("search suggestions are read from the results of searches, each once (T-1)", () => {
+    const result = (...found: object[]) => ({ type: "google_search_result", call_id: "1", result: found });
+    const steps = [
+      result({ search_suggestions: "<div>one</div>" }, {}),
+      result({ rendered_content: "<div>two</div>" }),
+      result({ search_suggestions: "<div>one</div>" }),
+      { type: "google_search_result", result: "none" },
+    ];
+    expect(read({ steps }).searchSuggestions).toEqual(["<div>one</div>", "<div>two</div>"]);
+  });
+
+  test("K1 is read from the older `outputs`, where a citation names its `source`", () => {
+    const outputs = [
+      { type: "thought", summary: "Hm." },
+      { type: "google_search_call", arguments: { queries: ["q1"] } },
+      {
+        type: "text",
+        text: "Old [cite: 1]",
+        annotations: [{ start_index: 4, end_index: 13, source: "https://a.example" }],
+      },
+      { type: "image", mime_type: "image/png", data: "AAAA" },
+    ];
+    const old = read({ outputs });
+    expect(old).toMatchObject({
+      report: "Old [cite: 1]",
+      sources: [{ url: "https://a.example", title: "" }],
+      thoughts: ["Hm."],
+      searches: ["q1"],
+      pictures: [{ data: "AAAA", offsetByte: 13 }],
+    });
+    expect(quoted(old)).toEqual(["[cite: 1]"]);
+  });
+
+  test("P3 there is none without text, whatever else came", () => {
+    for (const raw of [
+      {},
+      { steps: [] },
+      { steps: [output()] },
+      { steps: [{ type: "model_output" }] },
+      { outputs: [{}] },
+    ]) {
+      expect(read(raw)).toMatchObject({ report: "", sources: [], citations: [] });
+    }
+  });
+});
+
+describe("citations", () => {
+  test("K1 are bytes of UTF-8, also behind umlauts, Chinese and emoji, and in a second part", () => {
+    const first = "Überdies 日本 📈 [cite: 1] ";
+    const second = "Naïve: [cite: 2]";
+    const place = (whole: string, mark: string): [number, number] => {
+      const start = Buffer.byteLength(whole.slice(0, whole.indexOf(mark)));
+      return [start, start + Buffer.byteLength(mark)];
+    };
+    const interaction = read({
+      steps: [
+        output(
+          textPart(first, cited("https://a.example", ...place(first, "[cite: 1]"))),
+          { type: "image", data: "" },
+          textPart(second, cited("https://b.example", ...place(second, "[cite: 2]")), cited("https://a.example", 0, 6)),
+        ),
+      ],
+    });
+    expect(quoted(interaction)).toEqual(["[cite: 1]", "[cite: 2]", "Naïve"]);
+    expect(interaction.citations.map(({ sourceIndex }) => sourceIndex)).toEqual([0, 1, 0]);
+  });
+
+  test("K1 a range that does not fit is dropped and its source kept", () => {
+    const wrong = [
+      cited("https://a.example", 5, 5),
+      cited("https://b.example", -1, 3),
+      cited("https://c.example", 0, 99),
+      cited("https://c.example", 0.5, 3),
+    ];
+    const steps = [output(textPart("Short", ...wrong, { url: "https://d.example" }, { title: "no address" }))];
+    const { sources, citations } = read({ steps });
+    expect(sources.map(({ url }) => url)).toEqual(["a", "b", "c", "d"].map((name) => `https://${name}.example`));
+    expect(citations).toEqual([]);
+  });
+
+  test("K1 a character that two parts share moves no citation behind it", () => {
+    const steps = [output(textPart("\uD83D"), textPart("\uDE00"), textPart("Here", cited("https://a.example", 0, 4)))];
+    expect(quoted(read({ steps }))).toEqual(["Here"]);
+  });
+
+  test("K1 a citation without a start begins with the text; a title is kept when there is one", () => {
+    const steps = [output(textPart("Word", { url: "https://a.example", end_index: 4, title: "A page" }))];
+    const interaction = read({ steps });
+    expect(quoted(interaction)).toEqual(["Word"]);
+    expect(interaction.sources).toEqual([{ url: "https://a.example", title: "A page" }]);
+  });
+});

@@ -1,0 +1,275 @@
+/** Faults that no server of ours can cause on purpose: the network below the SDK says them, and one request is sent. */
+
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { agentAt, never, start } from "../../../test/support/agent-stage.ts";
+import { AppError } from "../../errors.ts";
+import { createLog } from "../../platform/log.ts";
+import { DEFAULT_AGENT } from "../agents.ts";
+import { createInteractionsAgent } from "./agent.ts";
+import { NotSent, type SendOnce, Withheld } from "../paid-start/send-once.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+
+/** Stands in for the network, and keeps what was sent. */
+function networkThat(answer: (signal: AbortSignal | null | undefined) => Promise<Response>) {
+  const sent: { url: string; method: string; redirect: string; body: string }[] = [];
+  const paid: SendOnce = async ({ url, method, body, signal, checkBeforeSending }) => {
+    const refusal = await checkBeforeSending();
+    if (refusal !== undefined) throw new Withheld(refusal);
+    sent.push({ url: url.href, method, redirect: "manual", body: body.toString() });
+    const response = await answer(signal);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  vi.stubGlobal("fetch", async (input: string | URL | Request, init?: RequestInit) => {
+    const request = new Request(input, init);
+    const { url, method, redirect } = request;
+    sent.push({ url, method, redirect, body: await request.clone().text() });
+    return answer(init?.signal ?? request.signal);
+  });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  return { ...agentAt("https://google.test", { sendOnce: paid }), sent };
+}
+
+const failing = (cause: unknown) =>
+  networkThat(async () => {
+    throw new TypeError("fetch failed", { cause });
+  });
+const answering = (
+  status: number,
+  { body = "{}", headers = {} }: { body?: string; headers?: Record<string, string> } = {},
+) =>
+  networkThat(async () => new Response(body, { status, headers: { "content-type": "application/json", ...headers } }));
+
+/** The connection of a paid request fails, before or after the request was written. */
+const unsent = (cause: unknown) =>
+  networkThat(async () => {
+    throw new NotSent(cause, "google.test");
+  });
+
+const UNAVAILABLE = JSON.stringify({
+  error: { code: 503, message: "The service is currently unavailable.", status: "UNAVAILABLE" },
+});
+
+describe("a start", () => {
+  test.each([
+    ["ENOTFOUND", "The address of google.test could not be found (DNS)."],
+    ["EAI_AGAIN", "The address of google.test could not be found (DNS)."],
+    ["ECONNREFUSED", "The connection to google.test was refused."],
+    ["ETIMEDOUT", "The connection to google.test timed out."],
+    ["CERT_HAS_EXPIRED", "its certificate or protocol was not accepted (TLS)."],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate or protocol was not accepted (TLS)."],
+    ["SELF_SIGNED_CERT_IN_CHAIN", "its certificate or protocol was not accepted (TLS)."],
+    ["EPIPE", "The connection to google.test failed."],
+  ])("whose connection fails with %s was not sent, and says why and to which host (I6)", async (code, message) => {
+    const { agent, sent } = unsent({ code });
+    expect(await start(agent)).toMatchObject({
+      kind: "not_sent",
+      error: { code: "GEMINI_UNAVAILABLE", message: expect.stringContaining(message) },
+    });
+    expect(sent).toHaveLength(1);
+  });
+
+  test.each(["ECONNRESET", "EPIPE", "ETIMEDOUT", "ECONNREFUSED", "ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC"])(
+    "that ends with %s after it was written may have been taken (I8)",
+    async (code) => {
+      const { agent, sent } = failing({ code });
+      expect(await start(agent)).toEqual({
+        kind: "unknown",
+        why: "The connection broke after the request was sent.",
+      });
+      expect(sent).toHaveLength(1);
+    },
+  );
+
+  test.each([
+    [204, "unknown"],
+    [300, "unknown"],
+    [400, "refused"],
+    [422, "refused"],
+    [413, "refused"],
+    [421, "unknown"],
+    [499, "unknown"],
+    [503, "unknown"],
+  ] as const)("I8 that is answered with %i is %s", async (status, kind) => {
+    const { agent, sent } = networkThat(async () => new Response(status === 204 ? null : "{}", { status }));
+    expect(await start(agent)).toMatchObject({ kind });
+    expect(sent).toHaveLength(1);
+  });
+
+  test("I6 I8 asks for a background run that is kept, and is not sent on", async () => {
+    const { agent, sent } = answering(200, { body: JSON.stringify({ id: "v1_a", status: "in_progress" }) });
+    expect(await start(agent)).toEqual({ kind: "accepted", interactionId: "v1_a" });
+    expect(sent).toMatchObject([{ method: "POST", redirect: "manual" }]);
+    expect(JSON.parse(sent[0]?.body ?? "")).toMatchObject({
+      agent: DEFAULT_AGENT,
+      input: "Is the café “old”? 日本",
+      background: true,
+      store: true,
+      agent_config: { type: "deep-research", thinking_summaries: "auto", visualization: "off" },
+      labels: { run: "r-1", attempt: "a-1" },
+    });
+  });
+
+  test.each([
+    [200, "{}", "Google's answer could not be read."],
+    [200, "<html>", "Google's answer could not be read."],
+    [299, "<html>", "Google's answer could not be read."],
+    [300, "{}", "Google answered with HTTP 300."],
+    [503, "{}", "Google answered with HTTP 503."],
+    [503, '{"error":{"code":503,"status":"INTERNAL"}}', "Google answered with HTTP 503."],
+    [503, "<html>UNAVAILABLE</html>", "Google answered with HTTP 503."],
+    [502, UNAVAILABLE, "Google answered with HTTP 502."],
+    [500, UNAVAILABLE, "Google answered with HTTP 500."],
+  ])("I10 that is answered with %i and %s says why nobody knows", async (status, body, why) => {
+    expect(await start(answering(status, { body }).agent)).toEqual({ kind: "unknown", why });
+  });
+
+  test.each([UNAVAILABLE, `[${UNAVAILABLE}]`])(
+    "that Google itself answers with 503 UNAVAILABLE was refused and not charged (I6)",
+    async (body) => {
+      const { agent, sent } = answering(503, { body });
+      expect(await start(agent)).toMatchObject({
+        kind: "refused",
+        error: {
+          code: "GEMINI_UNAVAILABLE",
+          message: "Google's service is overloaded or out of order (HTTP 503).",
+        },
+      });
+      expect(sent).toHaveLength(1);
+    },
+  );
+
+  test.each([200, 201, 202, 203, 299])(
+    "that is answered with %i and an interaction id is accepted (I8)",
+    async (status) => {
+      const { agent, sent } = answering(status, { body: JSON.stringify({ id: "v1_a", status: "in_progress" }) });
+      expect(await start(agent)).toEqual({ kind: "accepted", interactionId: "v1_a" });
+      expect(sent).toHaveLength(1);
+    },
+  );
+
+  test("that is withheld by the last check is not sent (I8)", async () => {
+    const { agent, sent } = answering(200);
+    const error = new AppError({ code: "CANCELLED", message: "It was cancelled." });
+    expect(await start(agent, never, async () => error)).toEqual({ kind: "withheld", error });
+    expect(sent).toEqual([]);
+  });
+
+  test("I6 without a key, or with settings that the SDK refuses, says what to do, and nothing is sent", async () => {
+    const { sent } = answering(200);
+    const { agent, logged } = agentAt("https://google.test", { apiKey: undefined });
+    expect(await start(agent)).toMatchObject({
+      kind: "refused",
+      error: { message: "No Gemini API key is set.", suggestion: expect.stringContaining("of a paid plan") },
+    });
+    expect(await agent.look("v1_a", never)).toEqual({ kind: "forbidden" });
+    await agent.follow({ interactionId: "v1_a", lastEventId: undefined, signal: never, onEvent: () => {} });
+    expect([sent, logged]).toEqual([[], []]);
+    const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
+    const vertex = createInteractionsAgent({ apiKey: undefined, vertex: true, baseUrl: undefined, log });
+    expect(vertex.fingerprint).toEqual({ key: undefined, baseUrl: "" });
+    expect(await start(vertex)).toMatchObject({
+      kind: "refused",
+      error: {
+        code: "GEMINI_UNAVAILABLE",
+        message: "Google's client cannot be set up with these settings.",
+        suggestion:
+          "For Vertex AI set GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION; else unset GOOGLE_GENAI_USE_VERTEXAI.",
+        reason: "config",
+      },
+    });
+  });
+});
+
+describe("a look", () => {
+  test("J1 that finds the interaction tells it", async () => {
+    const { agent } = answering(200, { body: JSON.stringify({ id: "v1_a", status: "in_progress" }) });
+    expect(await agent.look("v1_a", never)).toMatchObject({
+      kind: "found",
+      interaction: { id: "v1_a", status: "working" },
+    });
+  });
+
+  test.each([
+    [404, { kind: "missing" }],
+    [401, { kind: "forbidden" }],
+    [403, { kind: "forbidden" }],
+    [429, { kind: "rate_limited", retryAfterMs: 4_000 }],
+    [500, { kind: "unreachable", error: { reason: "overloaded" } }],
+    [400, { kind: "rejected" }],
+  ])("P3 P4 that is answered with %i is one request and %j", async (status, look) => {
+    const { agent, sent } = answering(status, { headers: { "retry-after": "4" } });
+    expect(await agent.look("v1_a", never)).toMatchObject(look);
+    expect(sent).toMatchObject([{ method: "GET", url: expect.stringContaining("v1_a") }]);
+    expect(await agent.cancel("v1_a", never)).toMatchObject(look);
+    expect(sent).toMatchObject([{}, { method: "POST", url: expect.stringContaining("v1_a") }]);
+  });
+
+  test("P4 that finds no interaction in the answer, or no network, is unreachable", async () => {
+    expect(await answering(200, { body: "[]" }).agent.look("v1_a", never)).toMatchObject({
+      kind: "unreachable",
+      error: { message: "Something that is not Google answered in its place." },
+    });
+    expect(await failing({ code: "ENOTFOUND" }).agent.look("v1_a", never)).toMatchObject({
+      kind: "unreachable",
+      error: { message: "The address of Google's service could not be found (DNS)." },
+    });
+  });
+});
+
+describe("a request that is never answered", () => {
+  const silent = () =>
+    networkThat(
+      (signal) =>
+        new Promise((_resolve, reject) => {
+          const stop = (): void => reject(new DOMException("This operation was aborted", "AbortError"));
+          if (signal?.aborted === true) stop();
+          signal?.addEventListener("abort", stop);
+        }),
+    );
+
+  test("P4 is given up at once by whoever leaves", async () => {
+    const { agent, sent } = silent();
+    const leaving = new AbortController();
+    const look = agent.look("v1_a", leaving.signal);
+    await waitFor(() => expect(sent).toHaveLength(1));
+    leaving.abort();
+    expect(await look).toMatchObject({ kind: "unreachable" });
+  });
+
+  test.each([
+    ["start", 120_000],
+    ["look", 45_000],
+    ["cancel", 10_000],
+  ] as const)("I8 P4: a %s is given up after %i ms, not before, and not sent again", async (what, limit) => {
+    const { agent, sent } = silent();
+    // The SDK is loaded first: that takes real time.
+    await agent.look("v1_a", AbortSignal.abort());
+    sent.length = 0;
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    let ended: unknown;
+    const request = what === "start" ? start(agent) : agent[what]("v1_a", never);
+    const watched = request.then((outcome) => (ended = outcome));
+    while (sent.length === 0) await new Promise(setImmediate);
+    await vi.advanceTimersByTimeAsync(limit - 1);
+    expect(ended).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    await watched;
+    expect(ended).toMatchObject({ kind: what === "start" ? "unknown" : "unreachable" });
+    expect(sent).toHaveLength(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+test("J2 a stream that breaks is a word in the log and nothing else", async () => {
+  const { agent, logged } = failing({ code: "ECONNRESET" });
+  await agent.follow({ interactionId: "v1_a", lastEventId: undefined, signal: never, onEvent: () => {} });
+  expect(logged).toEqual([expect.stringContaining("The progress stream ended: ")]);
+});
+
+test("Q1 a key is known again by its fingerprint, which does not tell it", () => {
+  const of = (apiKey: string | undefined) => agentAt("https://google.test", { apiKey }).agent.fingerprint;
+  expect(of("one")).toEqual({ key: "7692c3ad3540bb80", baseUrl: "https://google.test" });
+  expect(of("two").key).not.toBe(of("one").key);
+  expect(of(undefined).key).toBeUndefined();
+});

@@ -1,0 +1,80 @@
+import { createServer, type RequestListener } from "node:http";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, onTestFinished, test } from "vitest";
+import { agentAt, never, start } from "../../../test/support/agent-stage.ts";
+import { guardedFetch, withLimit } from "./guarded-fetch.ts";
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+}
+
+/** Collects what nobody holds any more, as a busy process does by itself sooner or later. */
+function collect(): void {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+}
+
+test("T9 no request goes on to another address with the key, whatever it asks for", async () => {
+  const strangers: unknown[] = [];
+  const stranger = await serve((request, response) => {
+    strangers.push(request.headers["x-goog-api-key"]);
+    response.end("{}");
+  });
+  const base = await serve((request, response) => {
+    response.writeHead(307, { location: stranger + request.url }).end();
+  });
+  const { agent } = agentAt(base);
+  expect(await start(agent)).toMatchObject({ kind: "unknown" });
+  expect(await agent.look("v1_abc", never)).toMatchObject({ kind: "unreachable" });
+  expect(await agent.cancel("v1_abc", never)).toMatchObject({ kind: "unreachable" });
+  await agent.follow({ interactionId: "v1_abc", lastEventId: undefined, signal: never, onEvent: () => {} });
+  expect(strangers).toEqual([]);
+});
+
+test("T16 a body that drips is ended by the limit, also when the SDK's copy of the request is long collected", async () => {
+  const closed = Promise.withResolvers<void>();
+  const url = await serve((_request, response) => {
+    response.writeHead(200);
+    const drip = setInterval(() => response.write(" "), 10);
+    response.once("close", () => {
+      clearInterval(drip);
+      closed.resolve();
+    });
+  });
+  const giveUp = new AbortController();
+  const fetcher = guardedFetch(fetch, 1_000_000);
+  const reading = withLimit(60_000, giveUp.signal, async (signal) => {
+    // As the SDK does it.
+    const response = await fetcher(new Request(url, { signal }).clone());
+    const body = response.text();
+    for (let times = 0; times < 5; times += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      collect();
+    }
+    giveUp.abort();
+    return body;
+  });
+  await expect(reading).rejects.toThrow();
+  await closed.promise;
+});
+
+test("T16 an answer is read up to the limit and no further", async () => {
+  let pulled = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      pulled += 1;
+      controller.enqueue(new Uint8Array(1_000));
+    },
+  });
+  const fetcher = guardedFetch(async () => new Response(endless), 10_000);
+  await expect((await fetcher("http://nobody.invalid")).text()).rejects.toMatchObject({ name: "AnswerTooLong" });
+  expect(pulled).toBeLessThan(20);
+});

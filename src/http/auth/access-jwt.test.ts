@@ -1,0 +1,197 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { RESOURCE, sendJson, startIssuer, type TestIssuer } from "../../../test/support/issuer.ts";
+import { createLog } from "../../platform/log.ts";
+import { createAccessJwt, type JwtVerdict, ownerOf } from "./access-jwt.ts";
+import { metadataAddresses } from "./issuer.ts";
+
+let issuer: TestIssuer;
+let lines: string[];
+let time: number;
+const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+
+beforeEach(async () => {
+  lines = [];
+  time = 0;
+  issuer = await startIssuer();
+});
+afterEach(() => issuer.close());
+
+const reader = (): ((token: string) => Promise<JwtVerdict>) =>
+  createAccessJwt({ issuer: issuer.url, resource: RESOURCE, log, now: () => time });
+
+const seconds = (fromNow: number): number => Math.floor(Date.now() / 1_000) + fromNow;
+const NOT_SIGNED = { invalid: "It was not signed by the issuer, or its claims do not hold." };
+
+describe("A9 a JWT of the issuer", () => {
+  test("is its subject's; metadata and keys are asked for once", async () => {
+    const read = reader();
+    expect(await read(await issuer.token())).toEqual({ owner: `oauth:${issuer.mark}:ann` });
+    expect(await read(await issuer.token({ sub: "bob", aud: ["https://other.example", RESOURCE] }))).toEqual({
+      owner: `oauth:${issuer.mark}:bob`,
+    });
+    expect(await read(await issuer.token({}, { typ: "JWT" }))).toEqual({ owner: `oauth:${issuer.mark}:ann` });
+    expect(issuer.asked).toEqual(["/.well-known/oauth-authorization-server", "/keys"]);
+  });
+
+  test("may be late by the tolerance of two clocks, not more", async () => {
+    const read = reader();
+    expect(await read(await issuer.token({ exp: seconds(-20) }))).toEqual({ owner: `oauth:${issuer.mark}:ann` });
+    expect(await read(await issuer.token({ exp: seconds(-120) }))).toEqual({ invalid: "It has expired." });
+    expect(await read(await issuer.token({ nbf: seconds(120) }))).toEqual(NOT_SIGNED);
+  });
+
+  test("is refused when a claim is wrong or missing", async () => {
+    const read = reader();
+    const foreign = { invalid: `It is not meant for this server: its audience must be ${RESOURCE}.` };
+    expect(await read(await issuer.token({ aud: "https://other.example/mcp" }))).toEqual(foreign);
+    expect(await read(await issuer.token({ aud: "https://research.example.com" }))).toEqual(foreign);
+    expect(await read(await issuer.token({ aud: undefined }))).toEqual(foreign);
+    expect(await read(await issuer.token({ exp: undefined }))).toEqual(NOT_SIGNED);
+    for (const sub of [undefined, ""]) {
+      expect(await read(await issuer.token({ sub }))).toEqual({ invalid: "It names nobody (sub)." });
+    }
+    expect(await read(await issuer.token({}, { typ: "logout+jwt" }))).toEqual({
+      invalid: "It is not an access token.",
+    });
+  });
+
+  test("is refused when the issuer has not signed it", async () => {
+    const read = reader();
+    const tampered = (await issuer.token()).split(".");
+    tampered[1] = Buffer.from(
+      JSON.stringify({ iss: issuer.url, aud: RESOURCE, sub: "root", exp: seconds(600) }),
+    ).toString("base64url");
+    for (const token of [
+      issuer.unsigned(),
+      await issuer.confused(),
+      await issuer.forged(),
+      await issuer.token({}, { kid: "unknown" }),
+      tampered.join("."),
+    ]) {
+      expect(await read(token)).toEqual(NOT_SIGNED);
+    }
+  });
+
+  test("signed in a way that anybody could sign is refused before a key is looked for", async () => {
+    const read = reader();
+    for (const token of [issuer.unsigned(), await issuer.confused()]) expect(await read(token)).toEqual(NOT_SIGNED);
+    expect(issuer.asked).not.toContain("/keys");
+  });
+
+  test("of another issuer, or that is none, asks nobody", async () => {
+    const read = reader();
+    const other = { invalid: "It comes from another issuer." };
+    expect(await read(await issuer.token({ iss: "https://other.example" }))).toEqual(other);
+    expect(await read(await issuer.token({ iss: undefined }))).toEqual(other);
+    expect(await read("a.b.c")).toEqual(other);
+    expect(issuer.asked).toEqual([]);
+  });
+});
+
+describe("A9 an issuer", () => {
+  test("that is away is not asked again at once, and is believed when it is back", async () => {
+    const read = reader();
+    const token = await issuer.token();
+    issuer.misbehave((response) => response.writeHead(500).end());
+    expect(await read(token)).toBe("issuer unavailable");
+    const askedBefore = issuer.asked.length;
+    issuer.misbehave(undefined);
+    expect(await read(token)).toBe("issuer unavailable");
+    expect(issuer.asked).toHaveLength(askedBefore);
+    time += 5_001;
+    expect(await read(token)).toEqual({ owner: `oauth:${issuer.mark}:ann` });
+    expect(lines).toEqual([
+      `[WARN] The OAuth issuer ${issuer.url} cannot be used: it cannot be reached, or its answer is not JSON.\n`,
+    ]);
+  });
+
+  test("whose process has ended is unavailable, and what is known already holds", async () => {
+    const read = reader();
+    const token = await issuer.token();
+    expect(await read(token)).toEqual({ owner: `oauth:${issuer.mark}:ann` });
+    await issuer.close();
+    time += 2 * 60 * 60_000;
+    expect(await read(token)).toEqual({ owner: `oauth:${issuer.mark}:ann` });
+    expect(await reader()(token)).toBe("issuer unavailable");
+  });
+
+  test("is asked for its metadata by one of many at a time", async () => {
+    const read = reader();
+    const token = await issuer.token();
+    const verdicts = await Promise.all(Array.from({ length: 20 }, () => read(token)));
+    expect(new Set(verdicts.map((verdict) => JSON.stringify(verdict)))).toEqual(
+      new Set([`{"owner":"oauth:${issuer.mark}:ann"}`]),
+    );
+    expect(issuer.asked).toHaveLength(2);
+  });
+
+  test.each([
+    ["under another name", { issuer: "https://other.example", jwks_uri: "https://x/keys" }, "spells its name"],
+    ["whose keys anybody on the way could change", { jwks_uri: "http://192.0.2.1/keys" }, "not at an https address"],
+    ["without keys", {}, "names no issuer and no keys"],
+    ["that has no end", { padding: "x".repeat(300 * 1_024) }, "far more than a few keys"],
+  ])("%s is not used", async (_name, answer, words) => {
+    issuer.misbehave((response) => sendJson(response, { issuer: issuer.url, ...answer }));
+    expect(await reader()(await issuer.token())).toBe("issuer unavailable");
+    expect(lines.join("")).toContain(words);
+  });
+
+  test("that sends us elsewhere, or has no keys where they should be, is not used", async () => {
+    issuer.misbehave((response) => response.writeHead(302, { location: `${issuer.url}/elsewhere` }).end());
+    expect(await reader()(await issuer.token())).toBe("issuer unavailable");
+    expect(issuer.asked).not.toContain("/elsewhere");
+    issuer.misbehave((response, path) =>
+      sendJson(response, path === "/keys" ? { keys: "none" } : { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }),
+    );
+    expect(await reader()(await issuer.token())).toBe("issuer unavailable");
+    expect(lines.at(-1)).toContain("are no keys");
+  });
+
+  test("with a path has its metadata in one of three places", async () => {
+    expect(metadataAddresses("https://login.example/tenant/")).toEqual([
+      "https://login.example/.well-known/oauth-authorization-server/tenant",
+      "https://login.example/.well-known/openid-configuration/tenant",
+      "https://login.example/tenant/.well-known/openid-configuration",
+    ]);
+    const tenant = await startIssuer({ path: "/tenant" });
+    const read = createAccessJwt({ issuer: tenant.url, resource: RESOURCE, log });
+    expect(await read(await tenant.token())).toEqual({ owner: `oauth:${tenant.mark}:ann` });
+    await tenant.close();
+  });
+
+  test("that speaks OpenID only is found too", async () => {
+    const metadata = { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` };
+    const keys = await (await fetch(metadata.jwks_uri)).json();
+    issuer.misbehave((response, path) => {
+      if (path === "/keys") sendJson(response, keys);
+      else if (path === "/.well-known/openid-configuration") sendJson(response, metadata);
+      else response.writeHead(404).end();
+    });
+    expect(await reader()(await issuer.token())).toEqual({ owner: `oauth:${issuer.mark}:ann` });
+  });
+});
+
+describe("A9 the owner of a subject", () => {
+  test("is the subject where that can be shown, else its hash", () => {
+    const iss = "https://issuer.example";
+    expect(ownerOf({ iss, sub: "auth0|5f7c8ec7c33c" })).toMatch(/^oauth:[0-9a-f]{12}:auth0\|5f7c8ec7c33c$/);
+    expect(ownerOf({ iss, sub: "ann\u200B" })).toMatch(/^oauth:[0-9a-f]{12}:~[0-9a-f]{64}$/);
+    expect(ownerOf({ iss, sub: "x".repeat(129) })).toMatch(/^oauth:[0-9a-f]{12}:~[0-9a-f]{64}$/);
+    expect(ownerOf({ iss: `${iss}/other`, sub: "ann" })).not.toBe(ownerOf({ iss, sub: "ann" }));
+  });
+
+  test("is never the same for two subjects, and always short and plain", () => {
+    const subject = fc.oneof(
+      fc.string({ unit: "binary", minLength: 1 }),
+      fc.string({ minLength: 100, maxLength: 300 }),
+    );
+    fc.assert(
+      fc.property(subject, subject, (one, other) => {
+        const owner = (sub: string) => ownerOf({ iss: "https://issuer.example", sub });
+        expect(owner(one)).toMatch(/^oauth:[0-9a-f]{12}:[\w.@|:+/=~-]{1,128}$/);
+        expect(owner(one) === owner(other)).toBe(one === other);
+      }),
+    );
+  });
+});

@@ -1,0 +1,221 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { sharedFor } from "../../../test/support/databases.ts";
+import { RESOURCE, startIssuer } from "../../../test/support/issuer.ts";
+import { AppError } from "../../errors.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { createLog } from "../../platform/log.ts";
+import type { Database } from "../../store/database.ts";
+import { openStore, type Store } from "../../store/store.ts";
+import { type Authenticate, type Authenticated, createAuthenticate } from "./authenticate.ts";
+import { createCredentials } from "./credentials.ts";
+import { addToken, listTokens, revokeToken } from "./token-store.ts";
+
+const OWN = "the-servers-own-token";
+const ADDRESS = { address: "192.0.2.7" };
+let directory: string;
+let store: Store;
+let lines: string[];
+let time: number;
+const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+const clock = { ...systemClock, now: () => time };
+
+beforeEach(async () => {
+  lines = [];
+  time = 1_000_000;
+  directory = mkdtempSync(join(tmpdir(), "gemini-search-authenticate-"));
+  const file = join(directory, "deep_research.db");
+  store = await openStore({ file, shared: await sharedFor(file), clock, log });
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+interface Setup {
+  issuer?: string;
+  noAuth?: boolean;
+  database?: () => Promise<Database>;
+}
+
+async function door({ issuer, noAuth = false, database = async () => store.db }: Setup = {}): Promise<Authenticate> {
+  const settings = { MCP_AUTH_TOKEN: OWN, MCP_OAUTH_ISSUER: issuer, MCP_PUBLIC_URL: new URL(RESOURCE).origin };
+  const config = { configDir: directory, configDirWritable: true, settings };
+  return createAuthenticate(await createCredentials({ config, log, deps: { database, clock } }, { noAuth }));
+}
+
+const request = (token?: string, url = "http://127.0.0.1:3000/mcp", more: Record<string, string> = {}): Request =>
+  new Request(url, { headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...more } });
+
+interface Refused {
+  status: number;
+  challenge: string | null;
+  retryAfter: string | null;
+  body: unknown;
+}
+
+const refused = async (answer: Authenticated | Response): Promise<Refused> => {
+  if (!(answer instanceof Response)) throw new Error("It was let in.");
+  const { status, headers } = answer;
+  const body: unknown = await answer.json();
+  return { status, challenge: headers.get("www-authenticate"), retryAfter: headers.get("retry-after"), body };
+};
+
+describe("A9 who comes in", () => {
+  test("with the server's own token is the local user, from the network", async () => {
+    expect(await (await door())(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
+  });
+
+  test("with a named token is that name, until it is revoked", async () => {
+    const authenticate = await door();
+    const ann = await addToken(store.db, { name: "ann", now: time });
+    const bob = await addToken(store.db, { name: "bob", now: time });
+    expect(await authenticate(request(ann), ADDRESS)).toMatchObject({ caller: { owner: "ann", from: "network" } });
+    expect(await authenticate(request(bob), ADDRESS)).toMatchObject({ caller: { owner: "bob", from: "network" } });
+    await revokeToken(store.db, { name: "ann", now: time });
+    expect(await refused(await authenticate(request(ann), ADDRESS))).toMatchObject({ status: 401 });
+    expect(await authenticate(request(bob), ADDRESS)).toMatchObject({ caller: { owner: "bob", from: "network" } });
+    const again = await addToken(store.db, { name: "ann", now: time });
+    expect(await authenticate(request(again), ADDRESS)).toMatchObject({ caller: { owner: "ann", from: "network" } });
+    expect(await refused(await authenticate(request(ann), ADDRESS))).toMatchObject({ status: 401 });
+  });
+
+  test("is noted at most once a minute", async () => {
+    const authenticate = await door();
+    const ann = await addToken(store.db, { name: "ann", now: time });
+    const uses: (number | undefined)[] = [];
+    for (const later of [0, 59_999, 1]) {
+      time += later;
+      await authenticate(request(ann), ADDRESS);
+      uses.push((await listTokens(store.db))[0]?.lastUsedAt);
+    }
+    expect(uses).toEqual([1_000_000, 1_000_000, 1_060_000]);
+  });
+
+  test("without a token is asked for one, and told no more", async () => {
+    const authenticate = await door();
+    const answer = await refused(await authenticate(request(), ADDRESS));
+    expect(answer).toEqual({
+      status: 401,
+      challenge: "Bearer",
+      retryAfter: null,
+      body: {
+        success: false,
+        error: { code: "UNAUTHORIZED", message: "A token is needed.", suggestion: expect.any(String) },
+      },
+    });
+    const elsewhere = request(undefined, `http://127.0.0.1:3000/mcp?access_token=${OWN}&token=${OWN}`, {
+      cookie: `token=${OWN}`,
+      "x-api-key": OWN,
+    });
+    expect(await refused(await authenticate(elsewhere, ADDRESS))).toEqual(answer);
+  });
+
+  test("with a wrong token is told so, whatever it resembles", async () => {
+    const authenticate = await door();
+    const wrong = [OWN.slice(0, -1), `${OWN}x`, OWN.toUpperCase(), "a.b.c", "' or 1=1 --".replaceAll(" ", "")];
+    for (const token of wrong) {
+      expect(await refused(await authenticate(request(token), ADDRESS))).toMatchObject({
+        status: 401,
+        challenge: 'Bearer error="invalid_token", error_description="It is not known here, or was revoked."',
+      });
+    }
+    expect(lines.join("")).not.toContain(OWN);
+  });
+
+  test("with too many wrong tokens has to wait, but not with a right one", async () => {
+    const authenticate = await door();
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 200; attempt += 1) {
+      statuses.push((await refused(await authenticate(request(`wrong-${attempt}`), ADDRESS))).status);
+    }
+    expect(statuses.slice(0, 60)).toEqual(Array.from({ length: 60 }, () => 401));
+    expect(await refused(await authenticate(request("wrong"), ADDRESS))).toMatchObject({
+      status: 429,
+      retryAfter: "1",
+    });
+    expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
+    expect(await refused(await authenticate(request("wrong"), { address: "192.0.2.8" }))).toMatchObject({
+      status: 401,
+    });
+    expect(lines.filter((line) => line.includes("wrong tokens"))).toHaveLength(1);
+  });
+
+  test("while the database is away is not told that the token is wrong; the server's own still works", async () => {
+    const database = (): Promise<Database> =>
+      Promise.reject(new AppError({ code: "SQLITE_ERROR", message: "The database did not carry out a request." }));
+    const authenticate = await door({ database });
+    expect(await refused(await authenticate(request("a-named-token"), ADDRESS))).toMatchObject({
+      status: 503,
+      body: { error: { code: "SQLITE_ERROR" } },
+    });
+    expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
+  });
+
+  test("is the local user where no token is asked for, and that is said", async () => {
+    const authenticate = await door({ noAuth: true });
+    expect(await authenticate(request(), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
+    expect(lines).toEqual([expect.stringMatching(/^\[WARN\] No token is asked for/)]);
+  });
+});
+
+describe("A9 with an issuer", () => {
+  const METADATA = 'resource_metadata="https://research.example.com/.well-known/oauth-protected-resource/mcp"';
+
+  test("its tokens, named ones and the server's own come in, each as somebody else", async (context) => {
+    const issuer = await startIssuer();
+    context.onTestFinished(issuer.close);
+    const authenticate = await door({ issuer: issuer.url });
+    const local = await addToken(store.db, { name: "ann", now: time });
+    expect(await authenticate(request(await issuer.token()), ADDRESS)).toMatchObject({
+      caller: { owner: `oauth:${issuer.mark}:ann`, from: "network" },
+    });
+    expect(await authenticate(request(await issuer.token({ sub: "local" })), ADDRESS)).toMatchObject({
+      caller: { owner: `oauth:${issuer.mark}:local`, from: "network" },
+    });
+    expect(await authenticate(request(local), ADDRESS)).toMatchObject({ caller: { owner: "ann", from: "network" } });
+    expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
+  });
+
+  test("a refusal says where tokens are to be had, and what was wrong", async (context) => {
+    const issuer = await startIssuer();
+    context.onTestFinished(issuer.close);
+    const authenticate = await door({ issuer: issuer.url });
+    expect((await refused(await authenticate(request(), ADDRESS))).challenge).toBe(`Bearer ${METADATA}`);
+    const expired = await issuer.token({ exp: 1 });
+    expect((await refused(await authenticate(request(expired), ADDRESS))).challenge).toBe(
+      `Bearer error="invalid_token", error_description="It has expired.", ${METADATA}`,
+    );
+    for (const token of [issuer.unsigned(), await issuer.confused(), await issuer.forged()]) {
+      expect(await refused(await authenticate(request(token), ADDRESS))).toMatchObject({ status: 401 });
+    }
+  });
+
+  test("that is away its tokens wait, and the others do not", async () => {
+    const issuer = await startIssuer();
+    const authenticate = await door({ issuer: issuer.url });
+    await issuer.close();
+    expect(await refused(await authenticate(request(await issuer.token()), ADDRESS))).toEqual({
+      status: 503,
+      challenge: null,
+      retryAfter: "5",
+      body: {
+        success: false,
+        error: {
+          code: "ISSUER_UNAVAILABLE",
+          message: "The token cannot be checked because its OAuth issuer is out of reach.",
+          suggestion: expect.any(String),
+        },
+      },
+    });
+    const ann = await addToken(store.db, { name: "ann", now: time });
+    expect(await authenticate(request(ann), ADDRESS)).toMatchObject({ caller: { owner: "ann", from: "network" } });
+    expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
+  });
+
+  test("that cannot be used the start fails", async () => {
+    await expect(door({ issuer: "http://login.example" })).rejects.toThrow("MCP_OAUTH_ISSUER cannot be used.");
+  });
+});

@@ -1,0 +1,257 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Hono } from "hono";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { RESOURCE, startIssuer } from "../../../test/support/issuer.ts";
+import { browserHeaders, type BrowserHeaders, destinationOf } from "../../../test/support/page-session.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { createLog } from "../../platform/log.ts";
+import { openStore, type Store } from "../../store/store.ts";
+import { createCredentials, type Credentials } from "../auth/credentials.ts";
+import { createPageDoor, type PageDoor } from "./browser-auth.ts";
+import { makeLink } from "./login-key-store.ts";
+import { addToken, revokeToken } from "../auth/token-store.ts";
+import { createEndWhenRevoked } from "../revocation.ts";
+
+const OWN = "the-servers-own-token";
+const DAY = 24 * 3_600_000;
+const HOST = "127.0.0.1:3000";
+const ABOUT = { address: "192.0.2.7" };
+/** As the Node server says where a connection comes from. */
+const CONNECTION = { incoming: { socket: { remoteAddress: ABOUT.address, remotePort: 1, remoteFamily: "IPv4" } } };
+
+let directory: string;
+let store: Store;
+let time: number;
+const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
+const clock = { ...systemClock, now: () => time };
+
+beforeEach(async () => {
+  time = Date.now();
+  directory = mkdtempSync(join(tmpdir(), "gemini-search-page-door-"));
+  store = await openStore({ file: join(directory, "deep_research.db"), clock, log });
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+interface Scene {
+  door: PageDoor;
+  credentials: Credentials;
+  /** The answer of the ways in and of what is inside, without who is asked in between. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+}
+
+async function open({ token = OWN, issuer, publicUrl }: { token?: string; issuer?: string; publicUrl?: string } = {}) {
+  const settings = { MCP_AUTH_TOKEN: token, MCP_OAUTH_ISSUER: issuer, MCP_PUBLIC_URL: publicUrl };
+  const config = { configDir: directory, configDirWritable: true, settings };
+  const app = { config, log, deps: { database: async () => store.db, clock } };
+  const credentials = await createCredentials(app, { noAuth: false });
+  if (credentials === undefined) throw new Error("A token is asked for.");
+  const door = createPageDoor(app, credentials, () => [HOST]);
+  const http = new Hono().route("/", door.waysIn).route("/", door.inside);
+  const ask: Scene["ask"] = async (path, init = {}) =>
+    http.request(
+      `http://${HOST}${path}`,
+      { ...init, headers: { host: HOST, ...Object.fromEntries(new Headers(init.headers)) } },
+      CONNECTION,
+    );
+  return { door, credentials, ask } satisfies Scene;
+}
+
+const sessionOf = async (response: Response): Promise<BrowserHeaders> =>
+  browserHeaders({ body: await response.text(), setCookie: response.headers.get("set-cookie") ?? "" });
+
+/** Signs in as the form does. */
+const signIn = ({ ask }: Scene, token: string, headers: Record<string, string> = {}): Promise<Response> =>
+  ask("/sign-in", { method: "POST", body: new URLSearchParams({ token, to: "/start" }), headers });
+
+const come = ({ door }: Scene, session: BrowserHeaders, path = "/", headers: Record<string, string> = {}) =>
+  door.admit(new Request(`http://${HOST}${path}`, { headers: { host: HOST, ...session, ...headers } }), {
+    ...ABOUT,
+    path,
+  });
+
+const statusOf = (answer: Awaited<ReturnType<PageDoor["admit"]>>): number | string =>
+  answer instanceof Response ? answer.status : answer.caller.owner;
+
+describe("A9 a browser that is signed in", () => {
+  test("is whoever's token it came by, and no other's", async () => {
+    const scene = await open();
+    const ann = await addToken(store.db, { name: "ann", now: time });
+    const own = await sessionOf(await signIn(scene, OWN));
+    const anns = await sessionOf(await signIn(scene, ann));
+    expect(await come(scene, own)).toMatchObject({ caller: { owner: "local", from: "network" }, budget: "page local" });
+    expect(await come(scene, anns, "/api/runs")).toMatchObject({ caller: { owner: "ann" }, budget: "page ann" });
+    expect(await come(scene, anns, "/assets/page.js")).toMatchObject({ budget: "files ann" });
+    const link = await makeLink(store.db, { owner: "ann", tokenHash: "0".repeat(64) }, { address: HOST, now: time });
+    expect((await scene.ask(`/enter/${link}`)).status).toBe(401);
+  });
+
+  test("is out once the token is revoked, also when the name gets another, and its stream ends", async () => {
+    const scene = await open();
+    const session = await sessionOf(await signIn(scene, await addToken(store.db, { name: "ann", now: time })));
+    const link = new URL((await linkFor(scene, "ann")).path, `http://${HOST}`).pathname;
+    expect(statusOf(await come(scene, session))).toBe("ann");
+    const admitted = await come(scene, session, "/api/live");
+    const { credential } = admitted instanceof Response ? {} : admitted;
+    const endWhenRevoked = createEndWhenRevoked({ findRevoked: scene.credentials.findRevoked, checkEveryMs: 1 });
+    const body = new ReadableStream<Uint8Array>();
+    const stream = endWhenRevoked(new Response(body, { headers: { "content-type": "text/event-stream" } }), credential);
+    await revokeToken(store.db, { name: "ann", now: time });
+    await addToken(store.db, { name: "ann", now: time });
+    await expect(stream.text()).rejects.toThrow("no longer accepted");
+    expect(statusOf(await come(scene, session))).toBe(401);
+    expect((await scene.ask(link)).status).toBe(401);
+  });
+
+  test("is out once the server has another token of its own, and back with the old one", async () => {
+    const session = await sessionOf(await signIn(await open(), OWN));
+    expect(statusOf(await come(await open({ token: "quite-another-token" }), session))).toBe(401);
+    expect(statusOf(await come(await open(), session))).toBe("local");
+  });
+
+  test("stays so for 30 days after its last visit, and is told when it lasts longer", async () => {
+    const scene = await open();
+    const session = await sessionOf(await signIn(scene, OWN));
+    expect(await come(scene, session)).toMatchObject({ cookie: undefined });
+    time += DAY;
+    const renewed = await come(scene, session);
+    expect(renewed).toMatchObject({ cookie: `${session.cookie}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Strict` });
+    time += 30 * DAY;
+    expect(statusOf(await come(scene, session))).toBe(401);
+  });
+
+  test("by a token of an issuer stays as long as that token", async (context) => {
+    const issuer = await startIssuer();
+    context.onTestFinished(issuer.close);
+    const scene = await open({ issuer: issuer.url, publicUrl: new URL(RESOURCE).origin });
+    const expires = Math.floor(time / 1_000) + 600;
+    const answer = await signIn(scene, await issuer.token({ exp: expires }));
+    expect(answer.headers.get("set-cookie")).toMatch(/; Max-Age=(?:600|599);/);
+    const session = await sessionOf(answer);
+    expect(statusOf(await come(scene, session))).toBe(`oauth:${issuer.mark}:ann`);
+    expect(statusOf(await come(await open(), session))).toBe(401);
+    time = expires * 1_000;
+    expect(statusOf(await come(scene, session))).toBe(401);
+  });
+});
+
+async function linkFor({ credentials }: Scene, owner: string): Promise<{ path: string }> {
+  const rows = await store.db.selectFrom("page_keys").selectAll().where("owner", "=", owner).execute();
+  const tokenHash = rows[0]?.token_hash ?? credentials.own.tokenHash;
+  return { path: `/enter/${await makeLink(store.db, { owner, tokenHash }, { address: HOST, now: time })}` };
+}
+
+describe("A9 the cookie", () => {
+  test("is for one port, out of reach of scripts and foreign pages, and Secure where TLS is known", async () => {
+    const scene = await open({ publicUrl: "https://research.example" });
+    const plain = await signIn(scene, OWN);
+    expect(plain.headers.get("set-cookie")).toMatch(
+      /^gemini_search_page_3000=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/,
+    );
+    const proxied = await signIn(scene, OWN, { host: "research.example", origin: "https://research.example" });
+    expect(proxied.headers.get("set-cookie")).toMatch(/^gemini_search_page_80=.*; HttpOnly; Secure; SameSite=Strict$/);
+    expect(statusOf(await come(scene, await sessionOf(plain), "/", { host: "127.0.0.1:3001" }))).toBe(401);
+    expect(statusOf(await come(scene, { cookie: "gemini_search_page_3000=short", "x-page-secret": "" }))).toBe(401);
+  });
+});
+
+describe("the cookie without the page's secret", () => {
+  test("opens the files of the page, which are the same for everybody, and nothing that reads or acts (A9)", async () => {
+    const scene = await open();
+    const ann = await sessionOf(await signIn(scene, await addToken(store.db, { name: "ann", now: time })));
+    const { cookie, "x-page-secret": secret } = await sessionOf(await signIn(scene, OWN));
+    const status = async (path: string, sent: string) =>
+      statusOf(await come(scene, { cookie, "x-page-secret": sent }, path));
+    for (const path of ["/api/runs", "/api/live", "/api/no/such/address", "/sign-out", "/runs/x/y", "/enter/x"]) {
+      for (const wrong of ["", "x", secret.slice(1), ann["x-page-secret"], cookie.split("=")[1] ?? ""]) {
+        expect([path, wrong, await status(path, wrong)]).toEqual([path, wrong, 401]);
+      }
+      expect(await status(path, secret)).toBe("local");
+    }
+    for (const path of ["/", "/runs/x", "/assets/page.js"]) expect(await status(path, "")).toBe("local");
+    // A secret without its cookie is nothing either.
+    expect(statusOf(await come(scene, { cookie: "", "x-page-secret": secret }, "/api/runs"))).toBe(401);
+  });
+
+  test("is never given the secret, whatever it asks for (A9)", async () => {
+    const scene = await open();
+    const { path } = await linkFor(scene, "local");
+    const entered = await sessionOf(await scene.ask(path));
+    const { cookie } = entered;
+    for (const asked of [path, "/sign-in", "/sign-in?to=/start"]) {
+      const answer = await scene.ask(asked, { headers: { cookie } });
+      expect(await answer.text()).not.toContain(entered["x-page-secret"]);
+      expect(answer.headers.get("set-cookie")).toBeNull();
+    }
+  });
+});
+
+describe("A9 a link", () => {
+  const RUN = "/runs/6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
+  const SENT = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+
+  test("of somebody else is not used up by a look at it or by a foreign page, and leads to a run", async () => {
+    const scene = await open();
+    await signIn(scene, await addToken(store.db, { name: "ann", now: time }));
+    const { path } = await linkFor(scene, "ann");
+    const address = `${path}?to=${encodeURIComponent(RUN)}`;
+    expect((await scene.ask(address, { method: "HEAD" })).status).toBe(405);
+    const sent = await scene.ask(address, { headers: SENT });
+    expect(sent.status).toBe(200);
+    expect(sent.headers.get("set-cookie")).toBeNull();
+    expect(await sent.text()).toContain(`href="${address}"`);
+    const used = await scene.ask(address, { headers: { "sec-fetch-site": "same-origin" } });
+    expect([used.status, destinationOf(await used.clone().text())]).toEqual([200, RUN]);
+    const { cookie } = await sessionOf(used);
+    // The history of a signed-in browser still leads somewhere.
+    const again = await scene.ask(address, { headers: { cookie } });
+    expect([again.status, again.headers.get("location"), again.headers.get("set-cookie")]).toEqual([303, RUN, null]);
+    expect((await scene.ask(address)).status).toBe(401);
+    // A visit that makes the session last longer says so.
+    time += DAY;
+    const later = await scene.ask(address, { headers: { cookie } });
+    expect(later.headers.get("set-cookie")).toContain("Max-Age=2592000");
+  });
+
+  test("of the user of this machine is used at once by a window, whoever sends it, and by nothing else", async () => {
+    const scene = await open();
+    const { path } = await linkFor(scene, "local");
+    const address = `${path}?to=${encodeURIComponent(RUN)}`;
+    for (const other of [{ "sec-fetch-mode": "no-cors" }, { "sec-fetch-dest": "iframe" }]) {
+      expect((await scene.ask(address, { headers: { ...SENT, ...other } })).headers.get("set-cookie")).toBeNull();
+    }
+    const sent = await scene.ask(address, { headers: SENT });
+    expect([sent.status, destinationOf(await sent.clone().text())]).toEqual([200, RUN]);
+    expect(statusOf(await come(scene, await sessionOf(sent)))).toBe("local");
+    expect((await scene.ask(address, { headers: SENT })).headers.get("set-cookie")).toBeNull();
+  });
+
+  test("that was made with another token says so", async () => {
+    const { path } = await linkFor(await open({ token: "quite-another-token" }), "local");
+    const answer = await (await open()).ask(path, { headers: { accept: "text/html" } });
+    expect(answer.status).toBe(401);
+    expect(await answer.text()).toContain("another token than this server has now. Set MCP_AUTH_TOKEN");
+  });
+
+  test("is no longer good after two minutes, and whoever tries many has to wait", async () => {
+    const scene = await open();
+    const { path } = await linkFor(scene, "local");
+    time += 2 * 60_000;
+    const late = await scene.ask(path, { headers: { accept: "text/html" } });
+    expect(late.status).toBe(401);
+    expect(await late.text()).toContain("gemini-search-mcp dashboard");
+    const tries = await Promise.all(Array.from({ length: 300 }, (_, at) => scene.ask(`/enter/guess${at}`)));
+    expect(new Set(tries.map(({ status }) => status))).toEqual(new Set([401, 429]));
+  });
+
+  test("text in it is shown as text", async () => {
+    const scene = await open();
+    const headers = { "sec-fetch-site": "cross-site", accept: "text/html" };
+    const answer = await scene.ask(`/enter/${encodeURIComponent('"><script>alert(1)</script>')}`, { headers });
+    expect(await answer.text()).not.toContain("<script>alert");
+  });
+});

@@ -1,0 +1,182 @@
+/** Keys to the page in the database: links that are good once and soon, and the sessions of browsers that came by one. */
+
+import type { Database, Tables } from "../../store/database.ts";
+import { hashToken, newToken, sameHash } from "../auth/tokens.ts";
+
+const LINK_MS = 2 * 60_000;
+const DAY_MS = 24 * 3_600_000;
+const SESSION_MS = 30 * DAY_MS;
+
+/** On whose behalf, and by which token, a key was made. */
+export interface KeyHolder {
+  owner: string;
+  tokenHash: string;
+  /** Absent: the token is good until it is revoked. */
+  tokenExpiresAt?: number | undefined;
+}
+
+/** What a stream is open for: a token, or a browser's session that was opened with one. */
+export interface Credential extends KeyHolder {
+  /** Of the session's cookie; absent where the token itself was sent. */
+  sessionHash?: string | undefined;
+}
+
+export interface Session extends KeyHolder {
+  sessionHash: string;
+  /** The request brought the secret of this session, too. */
+  hasSecret: boolean;
+  expiresAt: number;
+  /** It lasts longer than before, which the browser has to be told. */
+  renewed: boolean;
+}
+
+type Kind = Tables["page_keys"]["kind"];
+
+/** `address` is `host:port` of the one server that accepts it. */
+export async function makeLink(
+  db: Database,
+  holder: KeyHolder,
+  { address, now }: { address: string; now: number },
+): Promise<string> {
+  return (await makeKey(db, { kind: "link", holder, now, address, secretHash: null })).key;
+}
+
+export interface NewSession extends NewKey {
+  /** For the page's own storage, which no other origin reads. */
+  secret: string;
+}
+
+export async function openSession(db: Database, holder: KeyHolder, now: number): Promise<NewSession> {
+  const secret = newToken();
+  const opened = await makeKey(db, { kind: "session", holder, now, address: null, secretHash: hashToken(secret) });
+  return { ...opened, secret };
+}
+
+interface NewKey {
+  /** Nobody can be told it again. */
+  key: string;
+  expiresAt: number;
+}
+
+interface KeyRow {
+  kind: Kind;
+  holder: KeyHolder;
+  now: number;
+  address: string | null;
+  secretHash: string | null;
+}
+
+async function makeKey(db: Database, { kind, holder, now, address, secretHash }: KeyRow): Promise<NewKey> {
+  const expiresAt = kind === "link" ? now + LINK_MS : sessionEnd(holder, now);
+  await db.deleteFrom("page_keys").where("expires_at", "<=", now).execute();
+  const key = newToken();
+  await db
+    .insertInto("page_keys")
+    .values({
+      key_hash: hashToken(key),
+      kind,
+      owner: holder.owner,
+      token_hash: holder.tokenHash,
+      token_expires_at: holder.tokenExpiresAt ?? null,
+      created_at: now,
+      expires_at: expiresAt,
+      address,
+      secret_hash: secretHash,
+    })
+    .execute();
+  return { key, expiresAt };
+}
+
+const sessionEnd = ({ tokenExpiresAt = Number.POSITIVE_INFINITY }: KeyHolder, now: number): number =>
+  Math.min(now + SESSION_MS, tokenExpiresAt);
+
+/** One statement, so that of two who use a link at the same moment one comes in. */
+export async function useLink(
+  db: Database,
+  code: string,
+  { addresses, now }: { addresses: readonly string[]; now: number },
+): Promise<KeyHolder | undefined> {
+  const row = await db
+    .deleteFrom("page_keys")
+    .where("key_hash", "=", hashToken(code))
+    .where("kind", "=", "link")
+    .where("expires_at", ">", now)
+    .where("address", "in", addresses)
+    .returning(["owner", "token_hash", "token_expires_at"])
+    .executeTakeFirst();
+  return row === undefined ? undefined : holderOf(row);
+}
+
+/** Whose link it is, without using it; undefined when it is no longer good. */
+export async function holderOfLink(db: Database, code: string, now: number): Promise<KeyHolder | undefined> {
+  const row = await db
+    .selectFrom("page_keys")
+    .select(["owner", "token_hash", "token_expires_at"])
+    .where("key_hash", "=", hashToken(code))
+    .where("kind", "=", "link")
+    .where("expires_at", ">", now)
+    .executeTakeFirst();
+  return row === undefined ? undefined : holderOf(row);
+}
+
+/** Whose browser it is; one that is used stays signed in. */
+export async function findSession(
+  db: Database,
+  key: string,
+  { now, secret }: { now: number; secret: string | undefined },
+): Promise<Session | undefined> {
+  const hash = hashToken(key);
+  const row = await db
+    .selectFrom("page_keys")
+    .select(["owner", "token_hash", "token_expires_at", "expires_at", "secret_hash"])
+    .where("key_hash", "=", hash)
+    .where("kind", "=", "session")
+    .where("expires_at", ">", now)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const holder = holderOf(row);
+  const end = sessionEnd(holder, now);
+  // Every request would be a write otherwise.
+  const renewed = end - row.expires_at >= DAY_MS && (await lengthen(db, hash, end));
+  const hasSecret = secret !== undefined && row.secret_hash !== null && sameHash(hashToken(secret), row.secret_hash);
+  return { ...holder, sessionHash: hash, hasSecret, renewed, expiresAt: renewed ? end : row.expires_at };
+}
+
+const lengthen = (db: Database, hash: string, end: number): Promise<boolean> =>
+  db
+    .updateTable("page_keys")
+    .set({ expires_at: end })
+    .where("key_hash", "=", hash)
+    .executeTakeFirst()
+    .then(
+      ({ numUpdatedRows }) => numUpdatedRows > 0n,
+      // A full disk must lock nobody out.
+      () => false,
+    );
+
+/** The hashes of those sessions that are still open. */
+export async function openSessions(
+  db: Database,
+  { credentials, now }: { credentials: readonly Credential[]; now: number },
+): Promise<ReadonlySet<string>> {
+  const hashes = [...new Set(credentials.flatMap(({ sessionHash }) => sessionHash ?? []))];
+  if (hashes.length === 0) return new Set();
+  const rows = await db
+    .selectFrom("page_keys")
+    .select("key_hash")
+    .where("key_hash", "in", hashes)
+    .where("kind", "=", "session")
+    .where("expires_at", ">", now)
+    .execute();
+  return new Set(rows.map(({ key_hash: hash }) => hash));
+}
+
+export async function endSession(db: Database, key: string): Promise<void> {
+  await db.deleteFrom("page_keys").where("key_hash", "=", hashToken(key)).where("kind", "=", "session").execute();
+}
+
+const holderOf = (row: Pick<Tables["page_keys"], "owner" | "token_hash" | "token_expires_at">): KeyHolder => ({
+  owner: row.owner,
+  tokenHash: row.token_hash,
+  tokenExpiresAt: row.token_expires_at ?? undefined,
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import { isPageAddress, ownPlace } from "./paths.ts";
+import { createPageOrigin } from "./same-origin.ts";
+
+interface Asked {
+  method?: string;
+  host?: string;
+  origin?: string;
+  site?: string;
+  mode?: string;
+  dest?: string;
+}
+
+function request({ method = "GET", host = "127.0.0.1:3000", origin, site, mode, dest }: Asked): Request {
+  const said = { host, origin, "sec-fetch-site": site, "sec-fetch-mode": mode, "sec-fetch-dest": dest };
+  const headers = Object.entries(said).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return new Request("http://127.0.0.1:3000/", { method, headers });
+}
+
+const { mayUsePage, isOwn } = createPageOrigin("https://research.example/base");
+
+describe("A9 whose page it is that asks", () => {
+  test.each<[string, Asked, boolean]>([
+    ["a program that is no browser", {}, true],
+    ["our page reads", { site: "same-origin", mode: "cors", dest: "empty" }, true],
+    ["our page acts", { method: "POST", origin: "http://127.0.0.1:3000", site: "same-origin" }, true],
+    ["our page acts where there is no Sec-Fetch-Site", { method: "POST", origin: "http://127.0.0.1:3000" }, true],
+    ["our page behind a proxy with TLS", { host: "box.lan", method: "POST", origin: "https://box.lan" }, true],
+    ["our page at its public address", { method: "POST", origin: "https://research.example" }, true],
+    ["the user types the address", { site: "none", mode: "navigate", dest: "document" }, true],
+    ["a link on a foreign page", { site: "cross-site", mode: "navigate", dest: "document" }, true],
+    ["a link on another port", { site: "same-site", mode: "navigate", dest: "document" }, true],
+    ["a form of ours that tells no address", { method: "POST", origin: "null", site: "same-origin" }, true],
+
+    [
+      "another port of this machine acts",
+      { method: "POST", origin: "http://127.0.0.1:5173", site: "same-site" },
+      false,
+    ],
+    ["another port, without Sec-Fetch-Site", { method: "POST", origin: "http://127.0.0.1:5173" }, false],
+    ["another name of this machine", { method: "POST", origin: "http://localhost:3000" }, false],
+    ["the same name without the port", { method: "POST", origin: "http://127.0.0.1" }, false],
+    ["another port reads", { site: "same-site", mode: "cors", dest: "empty" }, false],
+    ["another port loads an image", { site: "same-site", mode: "no-cors", dest: "image" }, false],
+    ["another site loads a script", { site: "cross-site", mode: "no-cors", dest: "script" }, false],
+    ["another site shows a frame", { site: "cross-site", mode: "navigate", dest: "iframe" }, false],
+    ["another site's form", { method: "POST", site: "cross-site", mode: "navigate", dest: "document" }, false],
+    ["a page in a sandbox", { method: "POST", origin: "null", site: "cross-site" }, false],
+    ["a file", { method: "POST", origin: "null" }, false],
+    ["the public name with a port", { method: "POST", origin: "https://research.example:444" }, false],
+    ["the public name without TLS", { method: "POST", origin: "http://research.example" }, false],
+    ["a name that begins like ours", { method: "POST", origin: "http://127.0.0.1:30001" }, false],
+    ["an empty origin", { method: "POST", origin: "" }, false],
+    ["a made-up site", { site: "elsewhere" }, false],
+  ])("%s", (_what, asked, allowed) => {
+    expect(mayUsePage(request(asked))).toBe(allowed);
+  });
+
+  test("without an Origin nothing is known to be ours, and without a public address no other name is", () => {
+    expect(isOwn(request({}))).toBe(false);
+    expect(createPageOrigin(undefined).isOwn(request({ origin: "https://research.example" }))).toBe(false);
+  });
+});
+
+describe("A9 the page's addresses", () => {
+  test.each([
+    "/",
+    "/start",
+    "/figures",
+    "/runs/1",
+    "/assets/page.js",
+    "/api/live",
+    "/sign-in",
+    "/sign-out",
+    "/enter/x",
+  ])("%s is one", (path) => expect(isPageAddress(path)).toBe(true));
+  test.each(["/mcp", "/mcp/", "/health", "//mcp", "/API/runs", "/api", "/.well-known/api/", "/startle", "/x/api/"])(
+    "%s is none",
+    (path) => expect(isPageAddress(path)).toBe(false),
+  );
+
+  const RUN = "/runs/6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
+  test.each([
+    "/",
+    "/start",
+    "/figures",
+    RUN,
+    `${RUN}?a=b`,
+    "/?status=failed&text=heat+pumps%20",
+    "/?text=a,b*(c)!~'d':{e|f}",
+  ])("%s can be gone to", (place) => expect(ownPlace(place)).toBe(place));
+  test.each([
+    null,
+    undefined,
+    "",
+    "//evil.example",
+    "/\\evil.example",
+    "https://evil.example/",
+    "/start/../mcp",
+    "/api/runs",
+    "/enter/x",
+    "/sign-out",
+    "/runs/x",
+    "/?a=\r\nSet-Cookie: b",
+    "/start#x",
+    '/?"><script>',
+    "/?a\\b",
+    "/?a#b",
+    "/?<a",
+    "/?a b",
+    "/?a\u0000",
+  ])("%j cannot", (place) => expect(ownPlace(place)).toBe("/"));
+});

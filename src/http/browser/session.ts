@@ -1,0 +1,76 @@
+/** A browser that is signed in: its cookie, and whether what it holds is still good. */
+
+import { parse, serialize } from "hono/utils/cookie";
+import type { Credentials, CredentialsApp } from "../auth/credentials.ts";
+import { PAGE_SECRET_HEADER } from "../../web/wire.ts";
+import { type Credential, endSession, findSession, type KeyHolder, openSession } from "./login-key-store.ts";
+
+const KEY = /^[\w-]{43}$/;
+
+export interface OpenedSession {
+  /** The `Set-Cookie`: sent along to every port of this host. */
+  cookie: string;
+  /** For the page's own storage. The cookie is nothing without it. */
+  secret: string;
+}
+
+interface FoundSession {
+  credential: Credential;
+  hasSecret: boolean;
+  /** To be set, when the session lasts longer than the browser knows. */
+  cookie: string | undefined;
+}
+
+export interface PageSessions {
+  /** Undefined: it has no cookie of ours, or one that is no longer good. */
+  find(request: Request): Promise<FoundSession | undefined>;
+  open(request: Request, holder: KeyHolder): Promise<OpenedSession>;
+  /** The `Set-Cookie` that makes the browser forget it. */
+  close(request: Request): Promise<string>;
+  hasCookie(request: Request): boolean;
+}
+
+export function createPageSessions(app: CredentialsApp, credentials: Credentials): PageSessions {
+  const { database, clock } = app.deps;
+  const publicUrl = URL.parse(app.config.settings.MCP_PUBLIC_URL ?? "");
+  const cookie = (request: Request, key: string, maxAge: number): string => {
+    // TLS ends at a proxy; that the browser came by it is known only for the address that we are told.
+    const secure = publicUrl?.protocol === "https:" && request.headers.get("host")?.toLowerCase() === publicUrl.host;
+    return serialize(cookieName(request), key, { path: "/", httpOnly: true, sameSite: "Strict", maxAge, secure });
+  };
+  const cookieUntil = (request: Request, key: string, end: number): string =>
+    cookie(request, key, Math.max(0, Math.ceil((end - clock.now()) / 1_000)));
+  return {
+    find: async (request) => {
+      const key = keyIn(request);
+      if (key === undefined) return undefined;
+      const secret = request.headers.get(PAGE_SECRET_HEADER) ?? undefined;
+      const session = await findSession(await database(), key, { now: clock.now(), secret });
+      if (session === undefined || !(await credentials.stillGood(session))) return undefined;
+      const { renewed, expiresAt, hasSecret, ...credential } = session;
+      return { credential, hasSecret, cookie: renewed ? cookieUntil(request, key, expiresAt) : undefined };
+    },
+    open: async (request, holder) => {
+      const { key, secret, expiresAt } = await openSession(await database(), holder, clock.now());
+      return { cookie: cookieUntil(request, key, expiresAt), secret };
+    },
+    close: async (request) => {
+      const key = keyIn(request);
+      if (key !== undefined) await endSession(await database(), key);
+      return cookie(request, "", 0);
+    },
+    hasCookie: (request) => keyIn(request) !== undefined,
+  };
+}
+
+/** With the port: cookies do not know it, and another server of ours may stand at the next one. */
+function cookieName(request: Request): string {
+  const [, port = "80"] = /:(\d{1,5})$/.exec(request.headers.get("host") ?? "") ?? [];
+  return `gemini_search_page_${port}`;
+}
+
+function keyIn(request: Request): string | undefined {
+  const name = cookieName(request);
+  const key = parse(request.headers.get("cookie") ?? "", name)[name];
+  return key !== undefined && KEY.test(key) ? key : undefined;
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { openInTime } from "./early-stream.ts";
+
+const MESSAGE = { jsonrpc: "2.0", id: 1, result: { text: "grün 日本\n" } };
+
+test("A9 a quick answer is passed on as it is", async () => {
+  const quick = Response.json(MESSAGE, { status: 400 });
+  expect(await openInTime(Promise.resolve(quick))).toBe(quick);
+  await expect(openInTime(Promise.reject(new Error("no")))).rejects.toThrow("no");
+});
+
+test("A9 a late answer finds its stream open, and is its only message", async () => {
+  const late = Promise.withResolvers<Response>();
+  const response = await openInTime(late.promise, 0);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  const text = response.text();
+  late.resolve(Response.json(MESSAGE));
+  expect(await text).toBe(`: still working\n\nevent: message\ndata: ${JSON.stringify(MESSAGE)}\n\n`);
+});
+
+test("A9 a late stream goes on in the one that is open", async () => {
+  const late = Promise.withResolvers<Response>();
+  const response = await openInTime(late.promise, 0);
+  const events = "event: message\ndata: {}\n\n";
+  late.resolve(new Response(events + events, { headers: { "content-type": "text/event-stream" } }));
+  expect(await response.text()).toBe(`: still working\n\n${events}${events}`);
+});
+
+test("A9 a late answer for somebody who has gone, or that never comes, breaks nothing", async () => {
+  const late = Promise.withResolvers<Response>();
+  const gone = await openInTime(late.promise, 0);
+  await gone.body?.cancel();
+  late.resolve(Response.json(MESSAGE));
+  const failed = Promise.withResolvers<Response>();
+  const response = await openInTime(failed.promise, 0);
+  failed.reject(new Error("lost"));
+  await expect(response.text()).rejects.toThrow("lost");
+  const closed = Promise.withResolvers<Response>();
+  const empty = await openInTime(closed.promise, 0);
+  closed.resolve(new Response(null, { status: 204 }));
+  expect(await empty.text()).toBe(": still working\n\n");
+});

@@ -1,0 +1,114 @@
+/** Streamable HTTP: one request of either protocol era, from a caller who is already known. */
+
+import {
+  isJsonContentType,
+  isLegacyRequest,
+  legacyStatelessFallback,
+  readRequestBody,
+} from "@modelcontextprotocol/server";
+import type { App } from "../../app.ts";
+import { AppError } from "../../errors.ts";
+import { isRecord } from "../../platform/is-record.ts";
+import type { StreamPermits } from "../../operations/parts/stream-permits.ts";
+import { createModernHandlers } from "./modern-handlers.ts";
+import { whenOver } from "./response-end.ts";
+import { rpcError } from "./rpc-error.ts";
+import { buildServer } from "../server.ts";
+import { isShort } from "./short-requests.ts";
+import { createSessions, type LegacyRequest, opensSession, type Sessions } from "./legacy-sessions.ts";
+import { runEventsOf } from "../resources/subscriptions.ts";
+import type { Caller } from "../visit.ts";
+
+const METHODS = ["GET", "POST", "DELETE"];
+
+export interface McpEndpoint {
+  handle(request: Request, caller: Caller): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export function createMcpEndpoint(app: App, streams: StreamPermits): McpEndpoint {
+  const onerror = (error: Error): void => app.log.debug(`MCP: ${error.message}`);
+  const sessions = createSessions({
+    build: (caller) => buildServer(app, { caller, era: "legacy" }),
+    now: app.deps.clock.now,
+    onerror,
+  });
+  const modern = createModernHandlers({
+    build: (caller) => buildServer(app, { caller, era: "modern" }),
+    events: (owner) => runEventsOf(app, owner),
+    onerror,
+  });
+  const stateless = ({ request, caller, body }: LegacyRequest): Promise<Response> =>
+    legacyStatelessFallback(() => buildServer(app, { caller, era: "legacy" }), onerror)(request, { parsedBody: body });
+  return {
+    handle: async (request, caller) => {
+      if (!METHODS.includes(request.method)) return methodNotAllowed(METHODS.join(", "));
+      const read = request.method === "POST" ? await readBody(request) : { body: undefined };
+      if (read instanceof Response) return read;
+      const { body } = read;
+      const serve = async (): Promise<Response> =>
+        (await isLegacyRequest(request, body))
+          ? serveLegacy({ request, caller, body }, { sessions, stateless })
+          : modern.handle(request, caller, body);
+      if (!opensStream(request, body)) return serve();
+      // Before anything is done: a call that is refused must not have begun.
+      const release = streams.acquire(caller.owner);
+      if (release instanceof AppError) return tooManyStreams(release, body);
+      try {
+        return whenOver(await serve(), release);
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+    close: async () => {
+      await Promise.all([sessions.close(), modern.close()]);
+    },
+  };
+}
+
+/** Notices and answers have no stream, and a short answer is over before it counts as one. */
+function opensStream({ method }: Request, body: unknown): boolean {
+  if (method !== "POST") return method === "GET";
+  return isRecord(body) && body["id"] !== undefined && "method" in body && !isShort(body);
+}
+
+function tooManyStreams({ code, message, suggestion = "" }: AppError, body: unknown): Response {
+  const id = isRecord(body) ? body["id"] : undefined;
+  return rpcError(
+    code === "BUSY" ? 503 : 429,
+    { code: -32_000, message: `${message} ${suggestion}`.trim() },
+    { headers: { "retry-after": "5" }, id: typeof id === "string" || typeof id === "number" ? id : null },
+  );
+}
+
+interface LegacyDoors {
+  sessions: Sessions;
+  stateless: (next: LegacyRequest) => Promise<Response>;
+}
+
+/** Who sends a single request by hand gets its answer without a session. */
+async function serveLegacy(next: LegacyRequest, { sessions, stateless }: LegacyDoors): Promise<Response> {
+  const id = next.request.headers.get("mcp-session-id");
+  if (id !== null) return sessions.resume(id, next);
+  if (next.request.method !== "POST") return methodNotAllowed("POST");
+  return opensSession(next.body) ? sessions.open(next) : stateless(next);
+}
+
+async function readBody(request: Request): Promise<{ body: unknown } | Response> {
+  if (!isJsonContentType(request.headers.get("content-type"))) {
+    return rpcError(415, { code: -32_000, message: "The body must be JSON (Content-Type: application/json)." });
+  }
+  try {
+    const read = await readRequestBody(request);
+    if (read.tooLarge) return rpcError(413, { code: -32_000, message: "The body is larger than 4 MiB." });
+    const body: unknown = JSON.parse(read.text);
+    // The revision of 2025-06-18 took batches out; thousands of calls in one request would pass every limit.
+    return Array.isArray(body) ? rpcError(400, { code: -32_600, message: "Batches are not served." }) : { body };
+  } catch {
+    return rpcError(400, { code: -32_700, message: "The body is not valid JSON." });
+  }
+}
+
+const methodNotAllowed = (allow: string): Response =>
+  rpcError(405, { code: -32_000, message: `This address answers ${allow} only.` }, { headers: { allow } });

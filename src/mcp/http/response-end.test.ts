@@ -1,0 +1,16 @@
+import { expect, test, vi } from "vitest";
+import { whenOver } from "./response-end.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+
+test("a stream is over when it has ended or its reader is gone, another response at once (A9)", async () => {
+  const over = vi.fn<() => void>();
+  whenOver(Response.json({}), over);
+  expect(over).toHaveBeenCalledTimes(1);
+  const headers = { "content-type": "text/event-stream" };
+  const ended = whenOver(new Response("data: x\n\n", { headers }), over);
+  expect(await ended.text()).toBe("data: x\n\n");
+  await waitFor(() => expect(over).toHaveBeenCalledTimes(2));
+  const open = whenOver(new Response(new ReadableStream(), { headers }), over);
+  await open.body?.cancel();
+  await waitFor(() => expect(over).toHaveBeenCalledTimes(3));
+});

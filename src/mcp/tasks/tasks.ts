@@ -1,0 +1,71 @@
+/** Tasks as the extension of 2026-07-28 has them: a handle instead of an answer, asked after until it ends. */
+
+import {
+  type CallToolResult,
+  type McpServer,
+  MissingRequiredClientCapabilityError,
+  type ServerCapabilities,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { isoTime } from "../../platform/clock.ts";
+import { clientOf } from "../client.ts";
+import { serveLegacyTasks } from "./legacy-tasks.ts";
+import { isTerminal, knownTask, type TaskSource, type TaskState } from "./task-source.ts";
+import type { Visit } from "../visit.ts";
+
+const EXTENSION = "io.modelcontextprotocol/tasks";
+const REQUIRED = { extensions: { [EXTENSION]: {} } };
+
+export const taskCapabilities = (era: Visit["era"]): ServerCapabilities =>
+  era === "modern" ? REQUIRED : { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
+
+/** Declared with every request anew: one that did not must not be answered with a handle. */
+export const declaresTasks = ({ server }: McpServer, context: ServerContext): boolean =>
+  clientOf(server, context).capabilities.extensions?.[EXTENSION] !== undefined;
+
+const taskParams = z.looseObject({ taskId: z.string() });
+
+export function serveTasks(mcpServer: McpServer, tasks: TaskSource, visit: Visit): void {
+  if (visit.era === "legacy") return serveLegacyTasks(mcpServer, tasks, visit);
+  const { server } = mcpServer;
+  const { caller } = visit;
+  const known = async (taskId: string, context: ServerContext): Promise<TaskState> => {
+    if (!declaresTasks(mcpServer, context)) {
+      throw new MissingRequiredClientCapabilityError({ requiredCapabilities: REQUIRED });
+    }
+    return knownTask(tasks, caller.owner, taskId);
+  };
+  const params = { params: taskParams };
+  server.setRequestHandler("tasks/get", params, async ({ taskId }, context) => detailed(await known(taskId, context)));
+  server.setRequestHandler("tasks/cancel", params, async ({ taskId }, context) => {
+    const { status } = await known(taskId, context);
+    if (!isTerminal(status)) await tasks.cancel(caller, taskId);
+    return {};
+  });
+  server.setRequestHandler("tasks/update", params, async ({ taskId }, context) => {
+    await known(taskId, context);
+    await tasks.update(caller.owner, taskId, context.mcpReq.inputResponses ?? {});
+    return {};
+  });
+}
+
+/** What tools/call returns in place of an answer. */
+export const taskHandle = (task: TaskState): CallToolResult => ({ ...head(task), resultType: "task", content: [] });
+
+const head = ({ taskId, status, message, createdAt, updatedAt, ttlMs, pollMs }: TaskState) => ({
+  taskId,
+  status,
+  statusMessage: message,
+  createdAt: isoTime(createdAt),
+  lastUpdatedAt: isoTime(updatedAt),
+  ttlMs,
+  pollIntervalMs: pollMs,
+});
+
+function detailed(task: TaskState) {
+  if (task.status === "completed") return { ...head(task), result: { resultType: "complete", ...task.result } };
+  if (task.status === "failed") return { ...head(task), error: task.error };
+  if (task.status === "input_required") return { ...head(task), inputRequests: task.inputRequests };
+  return head(task);
+}

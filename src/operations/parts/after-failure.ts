@@ -1,0 +1,35 @@
+/** What to do about a run that ended without a report, without advising to pay twice. */
+
+import type { Run } from "../../runs/run.ts";
+
+const NOT_CHARGED = "Nothing was charged.";
+
+/** An interaction at Google may still be running and is, or will be, charged: to ask again would pay again. */
+export function adviceWithoutReport(run: Run): string {
+  if (run.kind !== "agent") return "Ask the question again.";
+  const { interactionId, status, cancelConfirmed } = run;
+  if (interactionId !== undefined) {
+    return status === "cancelled"
+      ? "It was started at Google and may have been charged; a report that still arrives is kept. A new start is charged again."
+      : "It was started at Google and may have been charged. resume_research looks again, free of charge; a new start is charged again.";
+  }
+  if (status === "cancelled" && cancelConfirmed !== true) {
+    return "Whether Google had started it is not known, so a new start may be a second charge.";
+  }
+  if (status === "cancelled") return `${NOT_CHARGED} start_deep_research starts it again.`;
+  return (
+    NEXT[run.error?.code ?? ""] ??
+    `${NOT_CHARGED} Check the name of the model, shorten or rephrase the question, then start again.`
+  );
+}
+
+const NEXT: Record<string, string> = {
+  GEMINI_UNAVAILABLE: `${NOT_CHARGED} Check GEMINI_API_KEY (a paid plan is needed), the network and the quota, then start again.`,
+  INTERRUPTED: `${NOT_CHARGED} Start it again.`,
+  SQLITE_ERROR: `${NOT_CHARGED} Check the database and the disk, then start again.`,
+  DISK_FULL: `${NOT_CHARGED} Free some disk space, then start again.`,
+};
+
+/** Every way on from a start whose outcome is unknown. */
+export const WAYS_ON_FROM_UNKNOWN =
+  "It is not repeated by itself, because it may be running and charged. Ways on: resume_research with its interaction_id (AI Studio shows it) adopts it, free of charge; resume_research with accept_possible_double_charge sends it again under the same task_id; start_deep_research with force_new starts a separate run; cancel_research gives it up.";

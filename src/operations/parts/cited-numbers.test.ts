@@ -1,0 +1,247 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { FINISHED } from "../../../test/support/research-deps.ts";
+import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
+import { renderReportHtml } from "../../reports/html/html.ts";
+import { renderMarkdown } from "../../reports/markdown/markdown.ts";
+import { numberSources, type Source } from "../../reports/report.ts";
+import { resultOf } from "../../runs/poll/agent-result.ts";
+import type { RunResult } from "../../runs/run.ts";
+import { readReport } from "./report-reading.ts";
+
+const address = (page: number): string => `https://p${page}.example/x`;
+
+/** How a report tells what its numbers mean. */
+type Explained = "list" | "definitions" | "annotations" | "nothing";
+
+interface Written {
+  /** The pages that the numbers 1, 2, … of the report mean; a number may come twice for one page. */
+  pages: number[];
+  claims: { numbers: number[]; style: "google" | "plain" }[];
+  explained: Explained;
+  shuffle: number;
+}
+
+const written: fc.Arbitrary<Written> = fc.record({
+  pages: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 8 }),
+  claims: fc.array(
+    fc.record({
+      numbers: fc.uniqueArray(fc.integer({ min: 1, max: 10 }), { minLength: 1, maxLength: 3 }),
+      style: fc.constantFrom("google", "plain"),
+    }),
+    { minLength: 1, maxLength: 8 },
+  ),
+  explained: fc.constantFrom("list", "definitions", "annotations", "nothing"),
+  shuffle: fc.integer({ min: 0, max: 5 }),
+});
+
+const markOf = ({ numbers, style }: Written["claims"][number]): string =>
+  style === "google" ? `[cite: ${numbers.join(", ")}]` : numbers.map((n) => `[${n}]`).join(" ");
+
+function textOf({ pages, claims, explained }: Written): string {
+  // Where `[1]` is defined, Markdown makes a link of it everywhere.
+  const noCitation = explained === "definitions" ? "arrays" : "array[1]";
+  const lines = claims.map((claim, index) => `Claim ${index} says ${noCitation} so ${markOf(claim)}.`);
+  const list = pages.map((page, index) => `${index + 1}. [p${page}](${address(page)})`);
+  const definitions = pages.map((page, index) => `[${index + 1}]: ${address(page)}`);
+  if (explained === "list") return [...lines, "**Sources:**", ...list].join("\n\n");
+  if (explained === "definitions") return [...lines, ...definitions].join("\n\n");
+  return lines.join("\n\n");
+}
+
+/** What each claim cites, as far as its numbers are those of a page. */
+const meantBy = ({ pages, explained }: Written, { numbers, style }: Written["claims"][number]): Set<string> => {
+  const isTold = { list: true, definitions: style === "plain", annotations: style === "google", nothing: false };
+  const cited = isTold[explained] ? pages.filter((_page, index) => numbers.includes(index + 1)) : [];
+  return new Set(cited.map(address));
+};
+
+const rotated = (report: Written): { url: string; title: string }[] => {
+  const urls = [...new Set(report.pages.map(address))];
+  return [...urls.slice(report.shuffle % urls.length), ...urls.slice(0, report.shuffle % urls.length)].map((url) => ({
+    url,
+    title: "",
+  }));
+};
+
+function agentResult(report: Written): RunResult {
+  const text = textOf(report);
+  const sources = rotated(report);
+  const citations = report.claims.flatMap((claim, index) => {
+    if (report.explained !== "annotations" || claim.style === "plain") return [];
+    const start = text.indexOf(markOf(claim), text.indexOf(`Claim ${index} `));
+    return [...meantBy(report, claim)].map((url) => ({
+      sourceIndex: sources.findIndex((source) => source.url === url),
+      startByte: start,
+      endByte: start + markOf(claim).length,
+    }));
+  });
+  return resultOf({ ...FINISHED, report: text, sources, citations }, { partial: false });
+}
+
+/** Which addresses a rendered claim leads to. */
+const claimsIn = (text: string, count: number, addresses: (claim: string) => string[]): string[][] =>
+  Array.from({ length: count }, (_, index) =>
+    addresses(new RegExp(String.raw`Claim ${index} .*`).exec(text)?.[0] ?? ""),
+  );
+
+const linksOf = (claim: string): string[] => [...claim.matchAll(/\]\((https:[^)]+)\)/g)].map(([, url = ""]) => url);
+
+const numbersOf =
+  (sources: readonly Source[], pattern: RegExp) =>
+  (claim: string): string[] =>
+    [...claim.replaceAll("array[1]", "").matchAll(pattern)]
+      .flatMap(([, list = ""]) => list.split(",").map(Number))
+      .flatMap((n) => sources.find((source) => source.n === n)?.url ?? []);
+
+const markdownOf = ({ report, sources, citations }: RunResult): string =>
+  renderMarkdown({
+    query: "q",
+    report,
+    sources,
+    citations,
+    partial: undefined,
+    metadata: undefined,
+    includeSources: true,
+  });
+
+const htmlLinks =
+  (sources: readonly Source[]) =>
+  (claim: string): string[] => [
+    ...numbersOf(sources, /href="#source-(\d+)"/g)(claim),
+    ...[...claim.matchAll(/href="(https:[^"]+)"/g)].map(([, url = ""]) => url),
+  ];
+
+function expectMeant(report: Written, shown: string[][]): void {
+  for (const [index, claim] of report.claims.entries()) {
+    const meant = meantBy(report, claim);
+    expect([...meant], `claim ${index}`).toEqual(expect.arrayContaining(shown[index] ?? []));
+  }
+}
+
+test("every number that a file, the page or an answer links leads to the page that the agent's report means (U3)", () => {
+  fc.assert(
+    fc.property(written, (report) => {
+      const result = agentResult(report);
+      const { length } = report.claims;
+      expectMeant(report, claimsIn(markdownOf(result), length, linksOf));
+      const { html } = renderReportHtml({ ...result, query: "q" });
+      expectMeant(report, claimsIn(html, length, htmlLinks(result.sources)));
+      const answer = readReport(result, { section: "all", maxCharacters: 100_000 });
+      const isByBytes = (result.citations ?? []).length > 0;
+      const pattern = isByBytes ? /\[cite: ([\d, ]+)\]/g : /(?<!\\)\[([\d, ]+)\]/g;
+      expectMeant(report, claimsIn(answer.report ?? "", length, numbersOf(answer.sources, pattern)));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("every number in the answer of a search leads to the page that its report means (U3)", () => {
+  fc.assert(
+    fc.property(written, (drawn) => {
+      const report: Written = drawn.explained === "annotations" ? { ...drawn, explained: "nothing" } : drawn;
+      const text = textOf(report);
+      const sources = numberSources(rotated(report));
+      const result: RunResult = { report: text, sources, metadata: {}, partial: false };
+      const { length } = report.claims;
+      expectMeant(report, claimsIn(markdownOf(result), length, linksOf));
+      expectMeant(report, claimsIn(renderReportHtml({ ...result, query: "q" }).html, length, htmlLinks(sources)));
+      const answer = citeByNumber(text, sources);
+      const shown = claimsIn(answer.report, length, numbersOf(sources, /(?<!\\)\[([\d, ]+)\]/g));
+      expectMeant(report, shown);
+      // What is explained is not lost either.
+      for (const [index, claim] of report.claims.entries()) {
+        expect(shown[index], answer.report).toEqual(expect.arrayContaining([...meantBy(report, claim)]));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+describe("a report that lost its list", () => {
+  const report = "Alpha is true [cite: 3]. Beta is false [cite: 1]. Both [cite: 1, 3]. Lost [cite: 2].";
+  const at = (mark: string, sourceIndex: number) => {
+    const startByte = report.indexOf(mark);
+    return { sourceIndex, startByte, endByte: startByte + mark.length };
+  };
+  const result = resultOf(
+    {
+      ...FINISHED,
+      report,
+      sources: ["https://gamma.example/", "https://alpha.example/", "https://new.example/"].map((url) => ({
+        url,
+        title: "",
+      })),
+      citations: [at("[cite: 3]", 1), at("[cite: 1]", 0), at("[cite: 1, 3]", 1), at("[cite: 1, 3]", 0)],
+    },
+    { partial: true },
+  );
+
+  test("its sources have the numbers that its marks use, and no other page gets one of them (U3)", () => {
+    expect(result.sources.map(({ n, url }) => [n, url])).toEqual([
+      [1, "https://gamma.example/"],
+      [3, "https://alpha.example/"],
+      [4, "https://new.example/"],
+    ]);
+    expect(result.report).toBe(report);
+  });
+
+  test("a file and an answer lead where the page leads (U3)", () => {
+    const text = markdownOf(result);
+    expect(text).toContain(String.raw`Alpha is true [\[3\]](https://alpha.example/)`);
+    expect(text).toContain(String.raw`Beta is false [\[1\]](https://gamma.example/)`);
+    expect(text).toContain("Lost [cite: 2].");
+    const answer = readReport(result, { section: undefined, maxCharacters: 100_000 });
+    expect(answer.report).toBe(report);
+    expect(answer.sources).toEqual(result.sources);
+  });
+
+  test("marks that disagree about a number leave it unlinked (U3)", () => {
+    const twice = "One [cite: 1]. Two [cite: 1].";
+    const { sources, ...rest } = resultOf(
+      {
+        ...FINISHED,
+        report: twice,
+        sources: [0, 1].map((page) => ({ url: address(page), title: "" })),
+        citations: [0, 1].map((page) => ({ sourceIndex: page, startByte: page * 15, endByte: page * 15 + 13 })),
+      },
+      { partial: true },
+    );
+    expect(sources.map(({ n }) => n)).toEqual([2, 3]);
+    expect(markdownOf({ ...rest, sources, partial: true })).toContain(twice);
+  });
+});
+
+test("the number of a page that is listed twice is given to no other page, and plain marks follow (U3)", () => {
+  const list = "1. [a](https://a.example/)\n2. [b](https://b.example/)\n3. [a](https://a.example/#sec)";
+  const { report, sources } = resultOf(
+    {
+      ...FINISHED,
+      report: `See [3] and array[3] and \`[3]\`.\n\n**Sources:**\n${list}`,
+      sources: [{ url: "https://new.example/", title: "" }],
+      citations: [],
+    },
+    { partial: false },
+  );
+  expect(sources.map(({ n, url }) => [n, url])).toEqual([
+    [1, "https://a.example/"],
+    [2, "https://b.example/"],
+    [4, "https://new.example/"],
+  ]);
+  expect(report.split("\n")[0]).toBe("See [1] and array[3] and `[3]`.");
+});
+
+test("without the list of sources a report keeps its addresses (U3)", () => {
+  const report = "So ([A study](https://a.example/x)).\n\nSources:\n1. [a](https://a.example/x)";
+  const result = {
+    report,
+    sources: numberSources([{ url: "https://a.example/x", title: "" }]),
+    metadata: {},
+    partial: false,
+  };
+  const read = (section: string | undefined, withSources: "returned" | "left out") =>
+    readReport(result, { section, maxCharacters: 100_000, withSources }).report;
+  expect(read(undefined, "returned")).toBe("So [1].\n");
+  expect(read(undefined, "left out")).toBe(report);
+  expect(read("all", "left out")).toBe(report);
+});

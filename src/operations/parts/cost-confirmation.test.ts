@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { openApp } from "../../../test/support/operation-deps.ts";
+import type { Estimate } from "../../costs/estimate.ts";
+import { costQuestion, estimateFor, unlessAgreed } from "./cost-confirmation.ts";
+import type { Call, OperationDeps } from "../operation.ts";
+
+const START = { query: "How deep is the lake?", agent: "an-agent" };
+
+function countingDeps(): { deps: OperationDeps; computed: () => number } {
+  let computed = 0;
+  const { deps } = openApp();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the question reads nothing else of it
+  const estimate = { usd: { min: 1, likely: 6.5, max: 9.25 }, agent: "an-agent" } as Estimate;
+  return {
+    deps: {
+      ...deps,
+      settings: { ...deps.settings, confirmAboveUsd: 5 },
+      estimate: async () => {
+        computed += 1;
+        return estimate;
+      },
+      agent: async () => Object.create(null),
+      research: async () => Object.assign(Object.create(null), { durable: true }),
+    },
+    computed: () => computed,
+  };
+}
+
+test("a start computes its estimate once, for the question, the check and the record (M1)", async () => {
+  const { deps, computed } = countingDeps();
+  const call: Pick<Call, "owner" | "estimates"> = { owner: "local", estimates: new Map() };
+  expect(await costQuestion(deps, call, START)).toBeDefined();
+  expect(await unlessAgreed(deps, call, { ...START, operation: "start_deep_research" })).toThrow("about $6.50");
+  expect(await estimateFor(deps, call, START)).toMatchObject({ usd: { likely: 6.5 } });
+  expect(computed()).toBe(1);
+  await estimateFor(deps, call, { ...START, agent: "another-agent" });
+  expect(computed()).toBe(2);
+});
+
+test("the dialog's one line names the amount within its first 80 characters (U1)", async () => {
+  const { deps } = countingDeps();
+  const question = await costQuestion(deps, { owner: "local" }, START);
+  expect(question?.ask).toBe("Start this research for about $6.50 (up to $9.25)? Your limit is $5.");
+  expect(question?.ask.indexOf("$6.50")).toBeLessThan(80);
+});
+
+test("a restart that may be charged twice asks about both amounts (Q1)", async () => {
+  const { deps } = countingDeps();
+  const question = await costQuestion(deps, { owner: "local" }, { ...START, charges: 2 });
+  expect(question?.ask).toContain("about $13 (up to $18.50)");
+  expect(question?.because).toContain("about $13 (at most $18.50)");
+});

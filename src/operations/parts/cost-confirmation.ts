@@ -1,0 +1,103 @@
+/** The question before money is spent: whether there is one, its words, and what is said when the answer is not yes. */
+
+import type { Estimate } from "../../costs/estimate.ts";
+import { AppError } from "../../errors.ts";
+import type { Call, Operation, OperationDeps, Question } from "../operation.ts";
+
+interface PaidStart {
+  /** Only measured, never shown: whoever chose its words must not speak to the user in our name. */
+  query: string;
+  agent: string;
+  /** How often it may be charged. */
+  charges?: number;
+}
+
+/**
+ * Throws where the user had to be asked and was not. Doors ask beforehand and may rightly find nothing to ask, because a
+ * start would join or a run goes on; this is for when that has changed by the time money would be spent.
+ */
+export async function unlessAgreed(
+  deps: OperationDeps,
+  call: PayingCall,
+  start: PaidStart & { operation: string },
+): Promise<() => void> {
+  const question = call.agreed === true ? undefined : await costQuestion(deps, call, start);
+  return () => {
+    if (question !== undefined) throw confirmationNeeded({ name: start.operation }, question);
+  };
+}
+
+type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;
+
+/** What a start will probably cost, computed once per call: for the question, the check before the start, and the record. */
+export function estimateFor(
+  deps: OperationDeps,
+  { owner, estimates }: PayingCall,
+  { query, agent }: Pick<PaidStart, "query" | "agent">,
+): Promise<Estimate | undefined> {
+  const key = JSON.stringify([query, agent]);
+  const estimate = estimates?.get(key) ?? deps.estimate(query, agent, owner);
+  estimates?.set(key, estimate);
+  return estimate;
+}
+
+/** Undefined when the start is cheap enough, or can cost nothing. */
+export async function costQuestion(
+  deps: OperationDeps,
+  call: PayingCall,
+  { query, agent, charges = 1 }: PaidStart,
+): Promise<Question | undefined> {
+  const limit = deps.settings.confirmAboveUsd;
+  const estimate = await estimateFor(deps, call, { query, agent });
+  if (estimate !== undefined && limit > 0 && charges * estimate.usd.likely <= limit) return undefined;
+  // Nothing is charged without a key or a database; the start itself says what is missing.
+  if ((await deps.agent()) === undefined || !(await deps.research()).durable) return undefined;
+  return estimate === undefined ? unknownCost(agent, limit) : knownCost(estimate, { limit, charges });
+}
+
+function knownCost({ usd, agent }: Estimate, { limit, charges }: { limit: number; charges: number }): Question {
+  const [likely, max] = [dollars(charges * usd.likely), dollars(charges * usd.max)];
+  const cost = `This research will cost about ${likely} (at most ${max}) with ${agent}`;
+  const upTo = `${likely} (up to ${max})`;
+  return {
+    ask: `Start this research for about ${upTo}?${limit === 0 ? "" : ` Your limit is ${dollars(limit)}.`}`,
+    because:
+      limit === 0
+        ? `${cost}, and every start is to be confirmed.`
+        : `${cost}, more than your limit of ${dollars(limit)}.`,
+    unasked: "raise RESEARCH_CONFIRM_ABOVE_USD for this server",
+    details: { estimated_cost_usd: charges * usd.likely, limit_usd: limit },
+  };
+}
+
+const unknownCost = (agent: string, limit: number): Question => ({
+  ask: "Start this research? Its cost is not known.",
+  because: `What this research will cost is not known: there is no price for ${agent}.`,
+  unasked: "add the price of this agent to prices.json in the config directory",
+  details: { limit_usd: limit },
+});
+
+const dollars = (usd: number): string => `$${Number.isInteger(usd) ? usd : usd.toFixed(2)}`;
+
+export const declined = (): AppError =>
+  new AppError({
+    code: "DECLINED",
+    message: "The user declined. Nothing was started and nothing was charged.",
+    suggestion:
+      "Do not try again unless the user wishes it. RESEARCH_CONFIRM_ABOVE_USD says from which cost on the user is asked.",
+  });
+
+/**
+ * No parameter of a tool confirms: it would be set by the model, and a page the model has read could talk it into
+ * that. Only the user can agree, in a dialog of the client, in a terminal, or beforehand by a setting.
+ */
+export const confirmationNeeded = (
+  { name }: Pick<Operation, "name">,
+  { because, unasked, details }: Question,
+): AppError =>
+  new AppError({
+    code: "CONFIRMATION_NEEDED",
+    message: `${because} The user must agree to it and could not be asked from here. Nothing was started.`,
+    suggestion: `Ask the user. Who agrees can ${unasked}, or start it in a terminal: gemini-search-mcp ${name.replaceAll("_", "-")} … --yes`,
+    details,
+  });

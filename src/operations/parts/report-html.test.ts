@@ -1,0 +1,87 @@
+import { expect, test, type TestContext } from "vitest";
+import { openStage } from "../../../test/support/research-deps.ts";
+import type { RunResult } from "../../runs/run.ts";
+import { finishRun, insertRunning } from "../../runs/run-store.ts";
+import type { Database } from "../../store/database.ts";
+import { reportHtmlDocument, reportPage } from "./report-html.ts";
+
+const TASK_ID = "11111111-2222-4333-8444-555555555555";
+const WANTED = { owner: "local", task_id: TASK_ID };
+
+const RESULT: RunResult = {
+  report: "# Deep\u200B\n\nThe lake is \u001B[31mdeep\u001B[0m. Very.",
+  sources: [{ n: 1, title: "Lakes", url: "https://lakes.example/", domain: "lakes.example" }],
+  citations: [
+    { n: 1, start_byte: 0, end_byte: Buffer.byteLength("# Deep\u200B\n\nThe lake is \u001B[31mdeep\u001B[0m.") },
+  ],
+  metadata: { verified: true, note: "Said\u202E so." },
+  partial: false,
+};
+
+async function openWorld(
+  context: TestContext,
+  end: { to: "completed" | "failed" | "cancelled"; result: RunResult | undefined } | undefined,
+): Promise<Database> {
+  const { store } = await openStage(context);
+  const run = { taskId: TASK_ID, owner: "local", kind: "search" as const, query: "How deep is the lake?", options: {} };
+  await insertRunning(store.db, { ...run, client: undefined, processId: store.processId, now: 1 });
+  if (end === undefined) return store.db;
+  await finishRun(store.db, {
+    taskId: TASK_ID,
+    processId: store.processId,
+    ...end,
+    error: undefined,
+    backend: "api",
+    model: "m",
+    tokens: { input: 1, output: 1 },
+    cost: { usd: 0, incomplete: false, estimated: false },
+    usageFinal: true,
+    now: 2,
+  });
+  return store.db;
+}
+
+test("a stored report for the page, cleaned, with its citations in place", async (t) => {
+  const db = await openWorld(t, { to: "completed", result: RESULT });
+  const view = await reportPage(db, WANTED);
+  expect(view).toEqual({
+    task_id: TASK_ID,
+    title: "Deep",
+    html: '<p>The lake is deep.<sup class="cite"><a id="cite-1-1" href="#source-1" aria-label="Source 1: Lakes">[1]</a></sup> Very.</p>\n',
+    contents: [],
+    sources: [{ n: 1, title: "Lakes", domain: "lakes.example", url: "https://lakes.example/", cited_at: ["cite-1-1"] }],
+    partial: false,
+    verified: true,
+    note: "Said so.",
+  });
+});
+
+test("a partial one says so, on the page and in the file", async (t) => {
+  const db = await openWorld(t, { to: "cancelled", result: { ...RESULT, metadata: {}, partial: true } });
+  const view = await reportPage(db, WANTED);
+  expect(view.partial).toBe(true);
+  expect(view).not.toHaveProperty("verified");
+  const { html, run } = await reportHtmlDocument(db, { ...WANTED, now: 3 });
+  expect(run.taskId).toBe(TASK_ID);
+  expect(html).toContain("PARTIAL");
+  expect(html).toContain(TASK_ID);
+});
+
+const WITHOUT_TEXT = [
+  { name: "is not finished", end: undefined, code: "RESEARCH_NOT_COMPLETED" },
+  { name: "failed without a text", end: { to: "failed", result: undefined }, code: "RESEARCH_FAILED" },
+  { name: "was cancelled without one", end: { to: "cancelled", result: undefined }, code: "RESEARCH_NOT_COMPLETED" },
+] as const;
+
+for (const { name, end, code } of WITHOUT_TEXT) {
+  test(`a run that ${name} has no report, as when it is saved`, async (t) => {
+    const db = await openWorld(t, end);
+    await expect(reportPage(db, WANTED)).rejects.toMatchObject({ code });
+    await expect(reportHtmlDocument(db, { ...WANTED, now: 3 })).rejects.toMatchObject({ code });
+  });
+}
+
+test("another owner's report is not there", async (t) => {
+  const db = await openWorld(t, { to: "completed", result: RESULT });
+  await expect(reportPage(db, { ...WANTED, owner: "somebody" })).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+});

@@ -1,0 +1,180 @@
+/** A stored report in an answer: whole where it fits, else its opening, its outline and the way to the rest. */
+
+import { z } from "zod";
+import { AppError } from "../../errors.ts";
+import {
+  type OutlineEntry,
+  outlineOf,
+  readOpening,
+  readSection,
+  type Section,
+  sectionsOf,
+} from "../../reports/sections.ts";
+import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
+import { withoutOwnList } from "../../reports/citations/own-source-list.ts";
+import type { Source } from "../../reports/report.ts";
+import type { RunResult } from "../../runs/run.ts";
+import { list } from "./answer-text.ts";
+import type { Call, OperationDeps } from "../operation.ts";
+import { sourcePage } from "./source-pages.ts";
+
+/** As JSON. A message has at most 8 MB and holds the report twice, as text and as data, beside a page of sources. */
+const MAX_REPORT_BYTES = 2_500_000;
+/** Of texts in which a character may take three bytes. */
+const MAX_EARLIER_CHARACTERS = 800_000;
+const MOST_NAMED = 40;
+
+interface ReportReading {
+  report?: string;
+  /** Absent when the report is whole. */
+  complete?: boolean;
+  section?: string;
+  next_section?: string | undefined;
+  outline?: OutlineEntry[];
+  note?: string;
+}
+
+export const readingFields = {
+  complete: z.boolean().describe("False when this is not the whole report."),
+  section: z.string().describe("The section that was asked for."),
+  next_section: z.string().describe("What to ask for as section to read on."),
+  outline: z
+    .array(z.looseObject({ section: z.string(), title: z.string(), characters: z.number() }))
+    .describe("The sections of a report that is not returned whole; subsections count as part of their section."),
+};
+
+interface SourcesReading extends ReportReading {
+  sources: Source[];
+}
+
+type NumberedReport = Pick<RunResult, "report" | "sources">;
+
+/** What an answer carries of a result when no section was asked for. */
+export function fittingReport(result: RunResult, maxCharacters: number): SourcesReading {
+  return fitting(withAddressesOnce(result), maxCharacters);
+}
+
+function fitting({ report, sources }: NumberedReport, maxCharacters: number): SourcesReading {
+  const reading = report.length > maxCharacters ? opening(report, READ_ON) : wholeReport(report, maxCharacters);
+  return withSources(reading, sources, maxCharacters);
+}
+
+/** U3: the agent's own list of sources repeats ours, and so does a link in the text; citations by bytes need the text as it is. */
+function withAddressesOnce({ report, sources, citations = [] }: RunResult): NumberedReport {
+  if (citations.length === 0) return citeByNumber(report, sources);
+  return { report: withoutOwnList(report, sources), sources };
+}
+
+function withSources(reading: ReportReading, all: Source[], maxCharacters: number): SourcesReading {
+  const page = maxCharacters === Infinity ? undefined : sourcePage(all, 1);
+  if (page?.next === undefined) return { ...reading, sources: all };
+  const notes = [reading.note, page.note].filter((note) => note !== undefined);
+  return { ...reading, next_section: reading.next_section ?? page.next, note: notes.join(" "), sources: page.sources };
+}
+
+/** K1: how much of a report this caller is sent at once. */
+export const reportLimit = ({ settings }: OperationDeps, { wholeReports }: Call): number =>
+  wholeReports === true ? Infinity : settings.inlineCharacters;
+
+const READ_ON =
+  "This is the beginning of a long report. Read on with get_research_results and next_section as section, choose one from the outline, or ask for section all.";
+const TOO_LONG =
+  "The whole report is too long for one answer: save_research_to_markdown writes it to a file. This is its beginning; read on with next_section as section.";
+
+function wholeReport(report: string, maxCharacters: number): ReportReading {
+  if (maxCharacters === Infinity || Buffer.byteLength(JSON.stringify(report)) <= MAX_REPORT_BYTES) return { report };
+  return opening(report, TOO_LONG);
+}
+
+function opening(report: string, note: string): ReportReading {
+  const sections = sectionsOf(report);
+  const { end, next } = readOpening(report, sections);
+  return { report: report.slice(0, end), complete: false, next_section: next, outline: outlineOf(sections), note };
+}
+
+interface ReadingRequest {
+  section: string | undefined;
+  maxCharacters: number;
+  withSources?: "returned" | "left out";
+}
+
+/** K3: the report by outline and section. With a section come the sources that it cites, where that is known. */
+export function readReport(
+  result: RunResult,
+  { section, maxCharacters, withSources: sourcesAre = "returned" }: ReadingRequest,
+): SourcesReading {
+  if (section === "earlier") return { ...earlierOutputs(result, maxCharacters), section, sources: [] };
+  // A number without the list would lead nowhere.
+  const numbered = sourcesAre === "returned" ? withAddressesOnce(result) : result;
+  if (section === undefined) return fitting(numbered, maxCharacters);
+  const { report, sources } = numbered;
+  const { citations = [] } = result;
+  if (section === "all") {
+    return withSources(wholeReport(report, maxCharacters), sources, maxCharacters);
+  }
+  const sections = sectionsOf(report);
+  const page = sourcePageNumber(section);
+  if (page !== undefined) return { section, ...sourcesOnly(sources, page, sections) };
+  if (section === "outline") return { complete: false, outline: outlineOf(sections), sources: [] };
+  const found = readSection(report, sections, section);
+  if (found === undefined) throw unknownSection(sections);
+  const { start, end, next } = found;
+  const text = report.slice(start, end);
+  const from = Buffer.byteLength(report.slice(0, start));
+  const to = from + Buffer.byteLength(text);
+  const cited = new Set(
+    citations.filter(({ start_byte, end_byte }) => start_byte < to && end_byte > from).map(({ n }) => n),
+  );
+  const reading = { report: text, complete: text.length === report.length, section, next_section: next };
+  const shown = citations.length === 0 ? sources : sources.filter(({ n }) => cited.has(n));
+  const first = maxCharacters === Infinity ? undefined : sourcePage(shown, 1);
+  if (first?.next === undefined) return { ...reading, sources: shown };
+  return { ...reading, note: "Section sources lists all sources.", sources: first.sources };
+}
+
+/** `sources` is its first page. */
+function sourcePageNumber(section: string): number | undefined {
+  const match = /^sources(?:~([1-9]\d{0,5}))?$/.exec(section);
+  return match === null ? undefined : Number(match[1] ?? 1);
+}
+
+function sourcesOnly(sources: Source[], number: number, sections: Section[]): SourcesReading {
+  const page = sourcePage(sources, number);
+  if (page === undefined) throw unknownSection(sections);
+  const { next, note } = page;
+  return { complete: false, next_section: next, ...(note === undefined ? {} : { note }), sources: page.sources };
+}
+
+/** What Google wrote before the report itself: paid for like the rest, and not part of it. */
+function earlierOutputs(result: RunResult, maxCharacters: number): ReportReading {
+  const outputs = z.array(z.string()).safeParse(result.metadata["earlier_outputs"]);
+  if (!outputs.success) throw unknownSection(sectionsOf(withAddressesOnce(result).report));
+  const whole = outputs.data.join("\n\n---\n\n");
+  const note = "Written before the report, and not part of it.";
+  if (maxCharacters === Infinity || whole.length <= MAX_EARLIER_CHARACTERS) {
+    return { report: whole, complete: false, note };
+  }
+  const report = whole.slice(0, MAX_EARLIER_CHARACTERS).toWellFormed();
+  const cut = `These are the first ${report.length} of ${whole.length} characters; the command line prints all: gemini-search-mcp get-research-results <task_id> --section earlier`;
+  return { report, complete: false, note: `${note} ${cut}` };
+}
+
+function unknownSection(sections: Section[]): AppError {
+  const names = outlineOf(sections).map(({ section }) => section);
+  return new AppError({
+    code: "INVALID_INPUT",
+    message: "This report has no such section.",
+    suggestion: "Ask for section outline to see them with their titles, or for section all.",
+    details: {
+      status: 400,
+      field: "section",
+      sections: [...names.slice(0, MOST_NAMED), ...(names.length > MOST_NAMED ? ["…"] : [])].join(", "),
+    },
+  });
+}
+
+export const outlineLines = (outline: OutlineEntry[] = []): string[] =>
+  list(
+    "Outline",
+    outline.map(({ section, title, characters }) => `${section} ${title} (${characters} characters)`),
+  );

@@ -1,0 +1,42 @@
+/** The sources of a report in pages: a list of a hundred thousand is more than a client accepts in one message. */
+
+import type { Source } from "../../reports/report.ts";
+
+const MAX_SOURCES = 500;
+const MAX_CHARACTERS = 400_000;
+
+export interface SourcePage {
+  sources: Source[];
+  /** What to ask for as section to read on. */
+  next: string | undefined;
+  note: string | undefined;
+}
+
+/** Pages are numbered from 1. Undefined: there is no such page. */
+export function sourcePage(sources: readonly Source[], number: number): SourcePage | undefined {
+  let start = 0;
+  for (let page = 1; page < number; page += 1) {
+    start = pageEnd(sources, start);
+    if (start >= sources.length) return undefined;
+  }
+  const end = pageEnd(sources, start);
+  const next = end < sources.length ? `sources~${number + 1}` : undefined;
+  const note =
+    next === undefined
+      ? undefined
+      : `Sources ${start + 1} to ${end} of ${sources.length}: read on with get_research_results and section ${next}.`;
+  return { sources: sources.slice(start, end), next, note };
+}
+
+/** At least one, however long it is. */
+function pageEnd(sources: readonly Source[], start: number): number {
+  let characters = 0;
+  let end = start;
+  while (end < sources.length && end - start < MAX_SOURCES) {
+    const { title, url, resolved_url: resolved = "" } = sources[end] ?? { title: "", url: "" };
+    characters += title.length + url.length + resolved.length;
+    if (characters > MAX_CHARACTERS && end > start) return end;
+    end += 1;
+  }
+  return end;
+}

@@ -1,0 +1,57 @@
+/** Bounds how many event streams are open at a time, per user and in all, so that no user takes them all. */
+
+import { AppError } from "../../errors.ts";
+
+export interface StreamLimits {
+  perUser: number;
+  inAll: number;
+}
+
+export interface StreamPermits {
+  /** Returns what gives the permit back, to be called once; an error says why there is none. */
+  acquire(owner: string): (() => void) | AppError;
+}
+
+export function createStreamPermits({ perUser, inAll }: StreamLimits): StreamPermits {
+  // Whatever is set, half of all stays for others.
+  const maxPerUser = Math.max(1, Math.min(perUser, Math.floor(inAll / 2)));
+  const open = new Map<string, number>();
+  let total = 0;
+  const change = (owner: string, by: number): void => {
+    total += by;
+    const count = (open.get(owner) ?? 0) + by;
+    if (count === 0) open.delete(owner);
+    else open.set(owner, count);
+  };
+  return {
+    acquire: (owner) => {
+      if ((open.get(owner) ?? 0) >= maxPerUser) return tooManyOfUser(maxPerUser);
+      if (total >= inAll) return tooManyInAll(inAll);
+      change(owner, 1);
+      let isReleased = false;
+      return () => {
+        if (!isReleased) change(owner, -1);
+        isReleased = true;
+      };
+    },
+  };
+}
+
+const streams = (count: number): string => `${count} open ${count === 1 ? "stream" : "streams"}`;
+
+const tooManyOfUser = (max: number): AppError =>
+  new AppError({
+    code: "RATE_LIMITED",
+    message: `You have ${streams(max)} already, as many as one user may have.`,
+    suggestion: "Close some pages or clients. The server's operator can raise MCP_MAX_STREAMS_PER_USER.",
+    retryable: true,
+  });
+
+const tooManyInAll = (max: number): AppError =>
+  new AppError({
+    code: "BUSY",
+    message: `This server has ${streams(max)}, as many as it serves at a time.`,
+    suggestion: "Try again later. The server's operator can raise MCP_MAX_STREAMS.",
+    details: { status: 503 },
+    retryable: true,
+  });

@@ -1,0 +1,61 @@
+import markdownIt, { type Token } from "markdown-it";
+import { describe, expect, test } from "vitest";
+import { distribute, type PieceMap } from "./blocks.ts";
+
+const md = markdownIt();
+
+/** The pieces of a text that have citations, and where in each they stand. */
+function placed(tokens: readonly Token[], text: string, at: readonly number[]): [string, number[]][] {
+  const pieces: PieceMap = new Map();
+  distribute(tokens, { text, places: at.map((place) => ({ at: place, n: 1 })), pieces });
+  return tokens.flatMap(({ content, children }): [string, number[]][] => {
+    const piece = children === null ? undefined : pieces.get(children);
+    return piece === undefined ? [] : [[content, piece.places.map((place) => place.at)]];
+  });
+}
+
+const parsed = (text: string): Token[] => {
+  const tokens = md.parse(text, {});
+  for (const token of tokens) if (token.children !== null) token.children = [];
+  return tokens;
+};
+
+describe("the piece that a citation lies in", () => {
+  test("cells behind those with escaped bars", () => {
+    const text = `|a|b|c|\n|-|-|-|\n|${String.raw`x\|y`.repeat(500)}|  ${String.raw`z\|`}|end|\n`;
+    const at = text.indexOf("end") + 3;
+    expect(placed(parsed(text), text, [at])).toEqual([["end", [3]]]);
+  });
+
+  test.for([
+    ["the middle of a word", "A heat pump.", 4, 6],
+    ["the blanks after one", "A heat   pump.", 8, 6],
+    ["a word without an end", "a".repeat(500), 100, 150],
+    ["blanks without an end", `a${" ".repeat(500)}b`, 400, 350],
+  ] as const)("%s", ([, text, at, expected]) => {
+    expect(placed(parsed(text), text, [at])).toEqual([[text, [expected]]]);
+  });
+});
+
+/** What took the whole line for each of them would take an hour. */
+describe("T15: a line of a megabyte is walked through once", () => {
+  test("a row of cells that are not found", { timeout: 120_000 }, () => {
+    const [, row, , cell] = parsed("|a|\n|-|\n").slice(1);
+    if (row?.type !== "tr_open" || cell?.type !== "inline") throw new Error("This is no row.");
+    const count = 300_000;
+    const cells = Array.from({ length: count }, () =>
+      Object.assign(Object.create(cell), { content: "a|b", children: [] }),
+    );
+    const text = `|${String.raw`a\|b|`.repeat(count)}`;
+    expect(placed([row, ...cells], text, [text.length])).toEqual([["a|b", [Infinity]]]);
+  });
+
+  test.for([
+    ["word", "a"],
+    ["gap", " "],
+  ])("a %s with many citations", { timeout: 120_000 }, ([, unit = ""]) => {
+    const text = `x${unit.repeat(1_000_000)}y`;
+    const at = Array.from({ length: 20_000 }, (_unused, index) => 1 + index * 50);
+    expect(placed(parsed(text), text, at)).toMatchObject([[text, { length: at.length }]]);
+  });
+});

@@ -1,0 +1,62 @@
+/** The numbered list of sources with which a report ends: what it says about numbers, and the report without it. */
+
+import { MARK, numbersIn } from "./positions.ts";
+import { pageKey } from "../page-key.ts";
+import type { Source } from "../report.ts";
+
+/** `3. [domain](address)`: the agent's own numbers, which its `[cite: 3]` marks use. */
+const LISTED_SOURCE = /^[ \t]*(\d{1,4})\.[ \t]+\[([^\]\n]*)\]\((https?:\/\/[^)\s]+)\)[ \t\r]*$/;
+const LIST_TITLE = /^[#*_ \t]*(?:sources|references|works cited|quellen|bibliography|citations)[:*_ \t\r]*$/i;
+
+const MAX_TITLE_CHARACTERS = 100;
+
+const isTitle = (line: string): boolean => line.length <= MAX_TITLE_CHARACTERS && LIST_TITLE.test(line);
+
+export interface ListedSource {
+  n: number;
+  title: string;
+  url: string;
+}
+
+function entryOf(line: string): ListedSource | undefined {
+  // Most lines are told from it without a pattern.
+  if (!line.includes("](http")) return undefined;
+  const [, n, title = "", url = ""] = LISTED_SOURCE.exec(line) ?? [];
+  return n === undefined ? undefined : { n: Number(n), title, url };
+}
+
+/** Other numbered links are an answer, not a list of sources, where exactly one list has a title that says so. */
+export function listedSources(report: string): ListedSource[] {
+  const lines = report.split("\n");
+  const titles = lines.flatMap((line, index) => (isTitle(line) ? [index] : []));
+  const first = titles.length === 1 ? (titles[0] ?? 0) : 0;
+  return lines.slice(first).flatMap((line) => entryOf(line) ?? []);
+}
+
+/** A number that is given to two pages means neither. */
+export function withoutContradictions(listed: readonly ListedSource[]): ListedSource[] {
+  const pages = new Map<number, Set<string>>();
+  for (const { n, url } of listed) pages.set(n, (pages.get(n) ?? new Set()).add(pageKey(url)));
+  return listed.filter(({ n }) => pages.get(n)?.size === 1);
+}
+
+/** Without its closing list where ours repeats it; numbered links that no title and no mark calls sources stay. */
+export function withoutOwnList(report: string, sources: readonly Source[]): string {
+  const known = new Set(sources.map(({ url }) => pageKey(url)));
+  const lines = report.trimEnd().split("\n");
+  const numbers = new Set<number>();
+  let end = lines.length;
+  for (; end > 0; end -= 1) {
+    const line = lines[end - 1] ?? "";
+    const entry = entryOf(line);
+    if (entry !== undefined && known.has(pageKey(entry.url))) numbers.add(entry.n);
+    else if (line.trim() !== "" || end === lines.length) break;
+  }
+  if (numbers.size === 0) return report;
+  const hasTitle = isTitle(lines[end - 1] ?? "");
+  const body = lines.slice(0, hasTitle ? end - 1 : end).join("\n");
+  return hasTitle || citesAny(body, numbers) ? body : report;
+}
+
+const citesAny = (body: string, numbers: ReadonlySet<number>): boolean =>
+  [...body.matchAll(new RegExp(MARK, "gi"))].some(([, , list = ""]) => numbersIn(list).some((n) => numbers.has(n)));

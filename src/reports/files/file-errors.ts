@@ -1,0 +1,66 @@
+/** What the file system refuses, as errors of ours that say what to do. */
+
+import { statfs } from "node:fs/promises";
+import path from "node:path";
+import { AppError } from "../../errors.ts";
+
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+const FULL = ["ENOSPC", "EDQUOT"];
+const FORBIDDEN = ["EACCES", "EPERM", "EROFS", "ELOOP"];
+const NOT_A_DIRECTORY = ["ENOTDIR", "EEXIST", "ENOENT", "ENAMETOOLONG", "EINVAL"];
+
+/** Anything else is a bug and stays what it is. */
+export async function fileError(error: unknown, about: { path: string; neededBytes: number }): Promise<unknown> {
+  if (error instanceof AppError) return error;
+  const code = codeOf(error);
+  if (FULL.includes(code)) {
+    const available = await availableBytes(about.path);
+    return new AppError({
+      code: "DISK_FULL",
+      message: `The disk is full: ${about.path} needs ${bytes(about.neededBytes)}${
+        available === undefined ? "" : ` and has ${bytes(available)}`
+      }. Nothing was saved.`,
+      suggestion: "Free some space or choose another output_dir. The report stays stored: save it again then.",
+      details: {
+        path: about.path,
+        needed_bytes: about.neededBytes,
+        ...(available === undefined ? {} : { available_bytes: available }),
+      },
+      cause: error,
+    });
+  }
+  if (FORBIDDEN.includes(code)) {
+    return new AppError({
+      code: "PERMISSION_DENIED",
+      message: "The report may not be written to this directory.",
+      suggestion: "Choose another output_dir (an absolute one is safest), or set RESEARCH_REPORTS_DIR.",
+      details: { path: about.path },
+      cause: error,
+    });
+  }
+  if (NOT_A_DIRECTORY.includes(code)) {
+    return new AppError({
+      code: "INVALID_INPUT",
+      message: "output_dir is not, and cannot become, a directory.",
+      suggestion: "Choose another output_dir.",
+      details: { path: about.path },
+      cause: error,
+    });
+  }
+  return error;
+}
+
+const bytes = (count: number): string => `${count.toLocaleString("en-US")} bytes`;
+
+/** Of the nearest directory that exists. */
+async function availableBytes(directory: string): Promise<number | undefined> {
+  try {
+    const { bavail, bsize } = await statfs(directory);
+    return bavail * bsize;
+  } catch {
+    const parent = path.dirname(directory);
+    return parent === directory ? undefined : availableBytes(parent);
+  }
+}

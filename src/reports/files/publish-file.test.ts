@@ -1,0 +1,160 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { patiently } from "../../platform/clock.ts";
+import { isTemporary, publishFile, takeByLink, takeByRename } from "./publish-file.ts";
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "gemini-search-publish-"));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+describe("a new file", () => {
+  test.each([
+    ["link", takeByLink],
+    ["rename, where a file system has no second names", takeByRename],
+  ])("N2: by %s, twenty at once get a name each and overwrite nothing", async (_how, takeName) => {
+    const name = (number: number): string => `r_${number}.md`;
+    const many = Array.from({ length: 20 }, (_, index) =>
+      publishFile({ directory, content: Buffer.from(String(index)), name, takeName }),
+    );
+    const names = await Promise.all(many);
+    expect(new Set(names).size).toBe(20);
+    for (const [index, taken] of names.entries())
+      expect(readFileSync(join(directory, taken), "utf8")).toBe(String(index));
+    expect(readdirSync(directory).filter(isTemporary)).toEqual([]);
+  });
+
+  test.each([
+    ["link", takeByLink],
+    ["rename", takeByRename],
+  ])("N2: by %s, an existing file, directory or dangling link is taken", async (_how, take) => {
+    const temporary = join(directory, "temporary");
+    writeFileSync(temporary, "new");
+    writeFileSync(join(directory, "file"), "old");
+    mkdirSync(join(directory, "folder"));
+    symlinkSync(join(directory, "missing"), join(directory, "dangling"));
+    for (const name of ["file", "folder", "dangling"]) expect(await take(temporary, join(directory, name))).toBe(false);
+    expect(readFileSync(join(directory, "file"), "utf8")).toBe("old");
+    expect(existsSync(join(directory, "missing"))).toBe(false);
+  });
+
+  test.each([
+    ["link", takeByLink],
+    ["rename", takeByRename],
+  ])(
+    "N2: by %s, a file that is gone or a directory that is missing is a fault, not a taken name",
+    async (_how, take) => {
+      await expect(take(join(directory, "gone"), join(directory, "a"))).rejects.toMatchObject({ code: "ENOENT" });
+      const temporary = join(directory, "temporary");
+      writeFileSync(temporary, "new");
+      await expect(take(temporary, join(directory, "none/a"))).rejects.toMatchObject({ code: "ENOENT" });
+      expect(readdirSync(directory)).toEqual(["temporary"]);
+    },
+  );
+
+  test.runIf(process.platform === "linux")("N2: what may have no second name is renamed", async () => {
+    // As a file on FAT: nobody may link a directory.
+    const temporary = join(directory, "temporary");
+    mkdirSync(temporary);
+    expect(await takeByLink(temporary, join(directory, "named"))).toBe(true);
+    expect(readdirSync(directory)).toEqual(["named"]);
+  });
+
+  test("N2: a claim of another process on the name is a taken name", async () => {
+    const temporary = join(directory, "temporary");
+    writeFileSync(temporary, "new");
+    writeFileSync(join(directory, ".gemini-search-mcp-a.md.tmp"), "");
+    expect(await takeByRename(temporary, join(directory, "a.md"))).toBe(false);
+    expect(readdirSync(directory)).toEqual([".gemini-search-mcp-a.md.tmp", "temporary"]);
+  });
+
+  test("N2: a symbolic link in its place is refused, and nothing stays behind", async () => {
+    symlinkSync(join(directory, "missing"), join(directory, "r.md"));
+    const publish = publishFile({ directory, content: Buffer.from("new"), name: () => "r.md" });
+    await expect(publish).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+      message: "A symbolic link stands where the report would go; nothing was saved.",
+      suggestion: "Remove the link or choose another output_dir.",
+      details: { path: join(directory, "r.md") },
+    });
+    expect(readdirSync(directory)).toEqual(["r.md"]);
+  });
+
+  test("N2: the names are counted from 1, and ten thousand are enough", async () => {
+    const tried: number[] = [];
+    const name = (number: number): string => `r_${tried.push(number)}.md`;
+    const publish = publishFile({ directory, content: Buffer.from("new"), name, takeName: async () => false });
+    await expect(publish).rejects.toMatchObject({
+      code: "EXECUTION_ERROR",
+      message: "There are too many reports of this run from this very second.",
+      suggestion: "Try again in a second.",
+    });
+    expect([tried.length, tried[0], tried.at(-1)]).toEqual([10_000, 1, 10_000]);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test.runIf(existsSync("/proc/self/fd"))("N2: no file stays open", async () => {
+    await publishFile({ directory, content: Buffer.from("new"), name: () => "r.md" });
+    expect(openFiles().filter((file) => file.startsWith(directory))).toEqual([]);
+  });
+});
+
+const openFiles = (): string[] =>
+  readdirSync("/proc/self/fd").flatMap((descriptor) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${descriptor}`)];
+    } catch {
+      // The one that read the list.
+      return [];
+    }
+  });
+
+test.each([
+  [".gemini-search-mcp-1.tmp", true],
+  [".gemini-search-mcp-.tmp", false],
+  ["my.gemini-search-mcp-1.tmp", false],
+  [".gemini-search-mcp-1.tmp.md", false],
+  ["report.md", false],
+])("T12: `%s` is a leftover of ours: %s", (name, ours) => {
+  expect(isTemporary(name)).toBe(ours);
+});
+
+describe("Windows", () => {
+  const busy = (times: number, code = "EBUSY") => {
+    let calls = 0;
+    return {
+      action: async () => {
+        calls += 1;
+        if (calls <= times) throw Object.assign(new Error("busy"), { code });
+        return calls;
+      },
+      calls: () => calls,
+    };
+  };
+
+  test("3.11: a busy file is tried ten times there, elsewhere once", async () => {
+    const there = { platform: "win32", waitMs: 0 } as const;
+    for (const code of ["EPERM", "EBUSY", "EACCES"]) expect(await patiently(busy(9, code).action, there)).toBe(10);
+    const never = busy(99);
+    await expect(patiently(never.action, there)).rejects.toThrow("busy");
+    expect(never.calls()).toBe(10);
+    const other = busy(1, "ENOSPC");
+    await expect(patiently(other.action, there)).rejects.toThrow("busy");
+    const posix = busy(1);
+    await expect(patiently(posix.action, { platform: "linux" })).rejects.toThrow("busy");
+    expect([other.calls(), posix.calls()]).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,155 @@
+/** A report as one HTML file: nothing in it runs, nothing is loaded, and it can be read and printed from anywhere. */
+
+import { createHash } from "node:crypto";
+import { type CitedSource, type HtmlRequest, type ReportHtml, renderReportHtml } from "./html.ts";
+import type { PictureSource } from "../pictures/html.ts";
+import type { Picture } from "../pictures/picture.ts";
+import { DOCUMENT_STYLE } from "./document-style.ts";
+import { onOneLine, type ReportMetadata, reportFacts } from "../report-facts.ts";
+import { readSuggestions } from "../suggestions/chips.ts";
+import { FRAME_SANDBOX, frameHeight, suggestionFrame } from "../suggestions/frame.ts";
+
+export interface HtmlDocumentRequest extends Omit<HtmlRequest, "pictureSource"> {
+  pictures?: readonly Picture[] | undefined;
+  /** Google's Search Suggestions as received. */
+  searchSuggestions?: readonly string[] | undefined;
+  /** How the run ended, where it ended before the report was complete. */
+  partial: string | undefined;
+  /** Undefined leaves every line of it out. */
+  metadata: ReportMetadata | undefined;
+}
+
+const STYLE_HASH = `'sha256-${createHash("sha256").update(DOCUMENT_STYLE).digest("base64")}'`;
+
+/** Exactly what this document shows: pictures and foreign styles are allowed where it has any. */
+const policyOf = ({ nonce, hasPictures }: { nonce: string | undefined; hasPictures: boolean }): string =>
+  [
+    "default-src 'none'",
+    `style-src ${STYLE_HASH}${nonce === undefined ? "" : ` 'nonce-${nonce}'`}`,
+    ...(hasPictures ? ["img-src data:"] : []),
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+
+export function renderHtmlDocument(request: HtmlDocumentRequest): string {
+  const { query, sources, partial, metadata, pictures = [], searchSuggestions = [] } = request;
+  const report = renderReportHtml({ ...request, pictureSource: embedded(pictures) });
+  const suggestions = readSuggestions(searchSuggestions);
+  // The frame has the policy of this document and its own: its styles need a mark that both name.
+  const nonce = suggestions.chips.length === 0 ? undefined : crypto.randomUUID();
+  const policy = policyOf({ nonce, hasPictures: pictures.length > 0 });
+  const title = escaped(report.title);
+  const facts = metadata === undefined ? [] : reportFacts(metadata, { query, sources: sources.length });
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${escaped(policy)}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${DOCUMENT_STYLE}</style>
+</head>
+<body>
+<main>
+${[
+  partialMark(partial),
+  `<h1>${title}</h1>`,
+  factList(facts),
+  contentsList(report),
+  report.html,
+  nonce === undefined ? "" : suggestionsFrame(suggestionFrame(suggestions.html, nonce), searchSuggestions.length),
+  sourceList(report),
+]
+  .filter((part) => part !== "")
+  .join("\n")}
+</main>
+</body>
+</html>
+`;
+}
+
+/** Larger ones stay in the store: a browser reads the whole file before it shows any of it. */
+const MAX_EMBEDDED_BYTES = 8 * 1_024 * 1_024;
+
+function embedded(pictures: readonly Picture[]): PictureSource {
+  const byNumber = new Map<number, Picture>();
+  let left = MAX_EMBEDDED_BYTES;
+  for (const picture of pictures) {
+    if (picture.byteLength > left) continue;
+    left -= picture.byteLength;
+    byNumber.set(picture.n, picture);
+  }
+  return (n) => {
+    const picture = byNumber.get(n);
+    if (picture === undefined) return undefined;
+    return `data:${picture.mimeType};base64,${Buffer.from(picture.content).toString("base64")}`;
+  };
+}
+
+const suggestionsFrame = (document: string, blocks: number): string =>
+  `<section class="suggestions" aria-labelledby="suggestions-title">
+<h2 id="suggestions-title">Search Suggestions</h2>
+<iframe title="Google Search Suggestions" sandbox="${FRAME_SANDBOX}" height="${frameHeight(blocks)}" srcdoc="${attribute(document)}"></iframe>
+</section>`;
+
+const partialMark = (ended: string | undefined): string =>
+  ended === undefined
+    ? ""
+    : `<p class="partial"><strong>PARTIAL</strong>: this run ended as ${escaped(ended)} before its report was complete.</p>`;
+
+function factList(facts: readonly [string, string][]): string {
+  if (facts.length === 0) return "";
+  const lines = facts.map(([name, value]) => `<div><dt>${escaped(name)}</dt><dd>${escaped(value)}</dd></div>`);
+  return `<dl class="facts">\n${lines.join("\n")}\n</dl>`;
+}
+
+function contentsList({ contents }: ReportHtml): string {
+  if (contents.length < 2) return "";
+  const lines = contents.map(
+    ({ id, title, level }) => `<li class="level-${level}"><a href="#${id}">${escaped(title)}</a></li>`,
+  );
+  return `<nav aria-labelledby="contents-title">\n<h2 id="contents-title">Contents</h2>\n<ul>\n${lines.join("\n")}\n</ul>\n</nav>`;
+}
+
+function sourceList({ sources }: ReportHtml): string {
+  if (sources.length === 0) return "";
+  return `<section class="sources" aria-labelledby="sources-title">\n<h2 id="sources-title">Sources</h2>\n<ul>\n${sources.map(sourceLine).join("\n")}\n</ul>\n</section>`;
+}
+
+function sourceLine({ n, title, domain, url, cited_at: places }: CitedSource): string {
+  const name = escaped(title);
+  const link =
+    url === undefined
+      ? name
+      : `<a href="${escaped(url)}" rel="noopener noreferrer nofollow" target="_blank" referrerpolicy="no-referrer">${name}</a>`;
+  const site = domain === "" || domain === title ? "" : ` (${escaped(domain)})`;
+  const address = url === undefined ? "" : ` <span class="address">${escaped(url)}</span>`;
+  return `<li id="source-${n}"><span class="number">[${n}]</span> ${link}${site}${address}${backLinks(n, places)}</li>`;
+}
+
+/** More of them would hide the next source. */
+const MOST_BACK_LINKS = 50;
+
+function backLinks(n: number, places: readonly string[]): string {
+  const links = places
+    .slice(0, MOST_BACK_LINKS)
+    .map(
+      (id, index) =>
+        `<a href="#${id}" aria-label="Back to place ${index + 1} that cites source ${n}">↩${index + 1}</a>`,
+    );
+  return links.length === 0 ? "" : ` <span class="back">${links.join(" ")}</span>`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+const attribute = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+
+const escaped = (text: string): string => attribute(onOneLine(text));

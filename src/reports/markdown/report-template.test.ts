@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createLog } from "../../platform/log.ts";
+import { renderTemplate, type TemplateValues } from "./report-template.ts";
+
+const VALUES: TemplateValues = {
+  title: "Heat",
+  partial: undefined,
+  metadata: undefined,
+  body: "Warm {{ title }} {% include 'x' %}.",
+  sources: [{ n: 1, title: "A", link: "[A](https://a.example/)", url: "https://a.example/", site: "a.example" }],
+};
+
+const OURS =
+  "# Heat\n\nWarm {{ title }} {% include 'x' %}.\n\n## Sources\n\n- \\[1\\] [A](https://a.example/) (a.example)";
+
+function renderWith(template: string | undefined): { text: string; lines: string[] } {
+  const own = mkdtempSync(join(tmpdir(), "gemini-search-templates-"));
+  onTestFinished(() => rmSync(own, { recursive: true }));
+  if (template !== undefined) writeFileSync(join(own, "report.md.liquid"), template);
+  const lines: string[] = [];
+  const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+  return { text: renderTemplate(VALUES, { own, log }).trimEnd(), lines };
+}
+
+test("a report is written by the user's own template; what a report says is never read as one (N4)", () => {
+  const template =
+    "{{ title | upcase }}\n{{ body }}\n{% for source in sources %}{{ source.n }} {{ source.url }}{% endfor %}";
+  expect(renderWith(template)).toEqual({
+    text: "HEAT\nWarm {{ title }} {% include 'x' %}.\n1 https://a.example/",
+    lines: [],
+  });
+});
+
+test("without a directory of one's own ours is used; one without a template is warned about (N4)", () => {
+  expect(renderTemplate(VALUES, undefined).trimEnd()).toBe(OURS);
+  expect(renderWith(undefined)).toEqual({
+    text: OURS,
+    lines: ["[WARN] GEMINI_SEARCH_TEMPLATES_DIR has no report.md.liquid; the built-in one is used.\n"],
+  });
+});
+
+test("a template that takes its time is given up after a tenth of a second (N4)", () => {
+  const from = performance.now();
+  const loops =
+    "{% assign r = (1..400) %}{% for a in r %}{% for b in r %}{% for c in r %}x{% endfor %}{% endfor %}{% endfor %}";
+  const { text, lines } = renderWith(loops);
+  expect(performance.now() - from).toBeLessThan(800);
+  expect([text, lines.length]).toEqual([OURS, 1]);
+});
+
+test.each([
+  "{% if",
+  "{{ title | no_such_filter }}",
+  "{% include 'report.md.liquid' %}",
+  "{% render '../../../etc/passwd' %}",
+  "{% layout '/etc/passwd' %}",
+  "{% for n in (1..100000000) %}{{ body }}{% endfor %}",
+  "x".repeat(100_001),
+])("a template that is broken, reads files or is without end falls back to ours, with a warning (N4)", (template) => {
+  const { text, lines } = renderWith(template);
+  expect(text).toBe(OURS);
+  expect(lines).toEqual([
+    expect.stringMatching(/^\[WARN\] report\.md\.liquid in GEMINI_SEARCH_TEMPLATES_DIR failed \(.+\)/),
+  ]);
+});

@@ -1,0 +1,71 @@
+/** The SQL of cancelling: a flag that whoever works on the run sees, and what came of it. */
+
+import type { Database } from "../../store/database.ts";
+import { dropResult } from "../result-store.ts";
+
+export async function requestCancel(
+  db: Database,
+  { taskId, keepPartial, now }: { taskId: string; keepPartial: boolean; now: number },
+): Promise<void> {
+  await db
+    .updateTable("research_tasks")
+    .set({ cancel_requested_at: now, keep_partial: keepPartial ? 1 : 0, updated_at: now })
+    .where("task_id", "=", taskId)
+    .where("cancel_requested_at", "is", null)
+    .where("status", "in", ["pending", "running", "running_async", "start_unknown"])
+    .execute();
+}
+
+/** Whether somebody, in whatever process, wants this run stopped. */
+export async function isCancelRequested(db: Database, taskId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select("cancel_requested_at")
+    .where("task_id", "=", taskId)
+    .executeTakeFirst();
+  return (row?.cancel_requested_at ?? null) !== null;
+}
+
+/** Ends a run that nobody can stop any more: an unknown start, or work whose process is gone. */
+export function cancelHere(
+  db: Database,
+  { taskId, confirmed, keepPartial, now }: { taskId: string; confirmed: boolean; keepPartial: boolean; now: number },
+): Promise<void> {
+  // One transaction: a report that comes right after was paid for, and must not be dropped with what there was before.
+  return db.transaction().execute(async (transaction) => {
+    const moved = await transaction
+      .updateTable("research_tasks")
+      .set({
+        status: "cancelled",
+        cancel_confirmed: confirmed ? 1 : 0,
+        completed_at: now,
+        updated_at: now,
+        lease_until: null,
+        current_action: null,
+        // Without Google's word the run is looked at until there is one: its report may still come, and is paid for.
+        ...(confirmed ? { next_poll_at: null } : {}),
+      })
+      .where("task_id", "=", taskId)
+      .where("status", "in", ["pending", "running", "running_async", "start_unknown"])
+      .executeTakeFirst();
+    if (moved.numUpdatedRows > 0n && !keepPartial) await dropResult(transaction, taskId);
+  });
+}
+
+export async function leaseOf(db: Database, taskId: string): Promise<{ holder: string; until: number }> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select(["lease_owner", "lease_until"])
+    .where("task_id", "=", taskId)
+    .executeTakeFirst();
+  return { holder: row?.lease_owner ?? "", until: row?.lease_until ?? 0 };
+}
+
+export async function keepsPartial(db: Database, taskId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select("keep_partial")
+    .where("task_id", "=", taskId)
+    .executeTakeFirst();
+  return row?.keep_partial !== 0;
+}

@@ -1,0 +1,116 @@
+import { expect, test } from "vitest";
+import { clock, FINISHED, openStage, request, WORKING } from "../../../test/support/research-deps.ts";
+import { insertRun, openDatabase, rowOf } from "../../../test/support/store-rows.ts";
+import { thisProcess } from "../../platform/process-identity.ts";
+import { registerProcess } from "../../store/processes.ts";
+import { SEARCH_LEASE_MS } from "../lease.ts";
+import { cancelRun } from "./cancel.ts";
+import { claimDueRuns } from "../scheduling/claim-store.ts";
+import { type AgentFinish, finishAgentRun } from "../poll/poll-result-store.ts";
+import { resultOf } from "../poll/agent-result.ts";
+import type { FollowedRun } from "../poll/followed-run.ts";
+import { findResult } from "../result-store.ts";
+import { startResearch } from "../start/start.ts";
+import type { Store } from "../../store/store.ts";
+
+async function claim({ db, processId }: Store): Promise<FollowedRun> {
+  const now = clock.now();
+  const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 60_000 });
+  if (run === undefined) throw new Error("The run was not due.");
+  return run;
+}
+
+/** Google's report of this run, as whoever looked at it stores it. */
+const reportOf = (run: FollowedRun): AgentFinish => ({
+  run,
+  to: "completed",
+  result: resultOf(FINISHED, { partial: false }),
+  raw: {},
+  error: undefined,
+  tokens: undefined,
+  cost: undefined,
+  usageFinal: true,
+  nextPollAt: undefined,
+  now: clock.now(),
+});
+
+test("L2: a report that is finished in the last moment of a cancel is kept, also when nothing partial was wanted", async (t) => {
+  const { store, deps } = await openStage(t);
+  const { db } = store;
+  const research = deps({ look: async () => ({ kind: "found", interaction: WORKING }) });
+  const started = await startResearch(research, request);
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  const finish = async (): Promise<void> => {
+    await finishAgentRun(db, reportOf(await claim(store)));
+  };
+  // Between the last look at the run and the write that would end it, the cancel asks who holds the lease.
+  let finished = false;
+  const racing = db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      const asksForHolder = Object.keys(result.rows[0] ?? {}).join() === "lease_owner,lease_until";
+      if (asksForHolder && !finished) {
+        finished = true;
+        await finish();
+      }
+      return result;
+    },
+  });
+  const run = await cancelRun(
+    { db: racing, clock, agent: undefined, pollNow: async () => {} },
+    { owner: "local", taskId, keepPartial: false },
+  );
+  expect(run.status).toBe("completed");
+  expect((await findResult(db, taskId))?.report).toBe(FINISHED.report);
+});
+
+test("L1: a report that is stored right after a cancel without Google's word is not dropped with what there was before", async (t) => {
+  const { store, deps } = await openStage(t);
+  const { db } = store;
+  const started = await startResearch(deps(), request);
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  // The report comes when the cancel has written its flag and its end, and nothing else.
+  const claimed = await claim(store);
+  let updates = 0;
+  let stored: Promise<unknown> = Promise.resolve();
+  const racing = db.withPlugin({
+    transformQuery: ({ node }) => {
+      if (node.kind === "UpdateQueryNode") updates += 1;
+      return node;
+    },
+    transformResult: async ({ result }) => {
+      if (updates === 2) stored = finishAgentRun(db, { ...reportOf(claimed), from: ["cancelled"] });
+      if (updates === 2) updates += 1;
+      return result;
+    },
+  });
+  const cancel = { owner: "local", taskId, keepPartial: false };
+  await cancelRun({ db: racing, clock, agent: undefined, pollNow: async () => {} }, cancel);
+  expect(await stored).toBe(true);
+  expect((await findResult(db, taskId))?.report).toBe(FINISHED.report);
+});
+
+test.each([
+  ["alive, for all that is known", SEARCH_LEASE_MS, "running"],
+  ["gone, by its lease", -1, "cancelled"],
+])("L2: a search of another machine whose process is %s is left to it, or ended here", async (_, lease, status) => {
+  const db = await openDatabase();
+  let now = 1_000_000;
+  const waited = { now: () => now, monotonic: () => now, sleep: async (ms: number) => void (now += ms) };
+  await registerProcess(db, { ...thisProcess(), processId: "elsewhere", host: "another machine" }, now);
+  await insertRun(db, {
+    task_id: "a",
+    kind: "deep_search",
+    status: "running",
+    lease_owner: "elsewhere",
+    lease_until: now + lease,
+  });
+  const run = await cancelRun(
+    { db, clock: waited, agent: undefined, pollNow: async () => {} },
+    { owner: "local", taskId: "a", keepPartial: true },
+  );
+  expect(run.status).toBe(status);
+  expect((await rowOf(db, "a")).cancel_requested_at).not.toBeNull();
+});

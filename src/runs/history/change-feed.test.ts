@@ -1,0 +1,176 @@
+/** The change feed on a real database, under a clock that only the test moves. */
+
+import { sql } from "kysely";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { NO_COST } from "../../costs/actual.ts";
+import { sharedFor } from "../../../test/support/databases.ts";
+import { insertRun } from "../../../test/support/store-rows.ts";
+import { createLog } from "../../platform/log.ts";
+import { openStore } from "../../store/store.ts";
+import { finishRun, insertRunning, recordBeat } from "../run-store.ts";
+import { type RunChanges, watchRuns } from "./change-feed.ts";
+
+const clock = { now: () => Date.now(), monotonic: () => Date.now(), sleep: () => Promise.resolve() };
+const NOTHING_SPENT = { tokens: { input: 0, output: 0 }, cost: NO_COST };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function openFeed() {
+  const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
+  const { db, processId, close } = await openStore({
+    file: undefined,
+    shared: await sharedFor(undefined, 1),
+    clock,
+    log,
+  });
+  onTestFinished(() => close());
+  let looks = 0;
+  const heard: RunChanges[] = [];
+  const database = async () => {
+    looks += 1;
+    return db;
+  };
+  /** Queries of its own come after the look's, which may take a turn or two until it asks. */
+  const asked = async (): Promise<void> => {
+    for (const _ of [1, 2, 3]) await sql`select 1`.execute(db);
+  };
+  const lookedAt = async (enough: number): Promise<void> => {
+    if (looks >= enough) return;
+    await vi.advanceTimersByTimeAsync(1_000);
+    // Else the clock runs on while the look waits for its answer.
+    await asked();
+    await lookedAt(enough);
+  };
+  return {
+    db,
+    looks: () => looks,
+    /** What was told since the last question, once as many looks are over. */
+    heardAfter: async (wanted: number) => {
+      await lookedAt(looks + wanted);
+      await asked();
+      return heard.splice(0);
+    },
+    watch: (owner = "local") =>
+      watchRuns({ database, notifications: async () => undefined, clock, owner }, (changes) => heard.push(changes)),
+    start: (taskId: string, owner = "local", now = Date.now()) =>
+      insertRunning(db, { taskId, owner, kind: "search", query: "q", options: {}, client: undefined, processId, now }),
+    beat: (taskId: string, progress: number) =>
+      recordBeat(db, { taskId, processId, progress, currentAction: "Searching", ...NOTHING_SPENT, now: Date.now() }),
+    finish: (taskId: string) =>
+      finishRun(db, {
+        ...NOTHING_SPENT,
+        taskId,
+        processId,
+        to: "completed",
+        result: { report: "# R", sources: [], metadata: {}, partial: false },
+        error: undefined,
+        backend: "api",
+        model: "m",
+        usageFinal: true,
+        now: Date.now(),
+      }),
+  };
+}
+
+const changed = (taskId: string, finished: boolean, listChanged: boolean): RunChanges[] => [
+  { runs: [{ taskId, finished }], written: [taskId], listChanged },
+];
+
+const onlyWritten = (taskId: string): RunChanges[] => [{ runs: [], written: [taskId], listChanged: false }];
+
+test("a run has changed when it starts, advances and ends, and was only written when it sends a heartbeat (J3)", async () => {
+  const feed = await openFeed();
+  const stop = feed.watch();
+  onTestFinished(stop);
+  expect(await feed.heardAfter(2)).toEqual([]);
+  await feed.start("one");
+  expect(await feed.heardAfter(1)).toEqual(changed("one", false, true));
+  await feed.beat("one", 10);
+  expect(await feed.heardAfter(1)).toEqual(changed("one", false, false));
+  await feed.beat("one", 10);
+  expect(await feed.heardAfter(2)).toEqual(onlyWritten("one"));
+  // Long silent, so that no look returns it any more, and still known.
+  await feed.heardAfter(20);
+  await feed.beat("one", 10);
+  expect(await feed.heardAfter(2)).toEqual(onlyWritten("one"));
+  await feed.finish("one");
+  expect(await feed.heardAfter(1)).toEqual(changed("one", true, true));
+  expect(await feed.heardAfter(20)).toEqual([]);
+});
+
+test("what was written before anybody listened is no news, what another owner does is none either", async () => {
+  const feed = await openFeed();
+  await feed.start("old");
+  await feed.start("foreign", "somebody");
+  await vi.advanceTimersByTimeAsync(1);
+  const stop = feed.watch();
+  onTestFinished(stop);
+  expect(await feed.heardAfter(2)).toEqual([]);
+  await feed.beat("foreign", 50);
+  await feed.finish("foreign");
+  await feed.start("foreign too", "somebody");
+  expect(await feed.heardAfter(2)).toEqual([]);
+  await feed.beat("old", 50);
+  expect(await feed.heardAfter(1)).toEqual(changed("old", false, false));
+});
+
+test("a write that was dated before the last look and came after it is heard of", async () => {
+  const feed = await openFeed();
+  const stop = feed.watch();
+  onTestFinished(stop);
+  const dated = Date.now();
+  await feed.heardAfter(3);
+  await feed.start("late", "local", dated);
+  expect(await feed.heardAfter(1)).toEqual(changed("late", false, true));
+  expect(await feed.heardAfter(3)).toEqual([]);
+});
+
+test("the progress that time makes moves without any write, at a calm pace (J3)", async () => {
+  const feed = await openFeed();
+  const now = Date.now();
+  await insertRun(feed.db, { task_id: "quiet", model: "deep-research-preview", created_at: now, updated_at: now });
+  // Before anything is read, and long before by its date.
+  await vi.advanceTimersByTimeAsync(60_000);
+  onTestFinished(feed.watch());
+  expect(await feed.heardAfter(2)).toEqual([]);
+  // The second minute of ten: about seven per cent, and at most one change every 15 seconds where nothing is written.
+  const changes = await feed.heardAfter(60);
+  expect(changes.length).toBeGreaterThanOrEqual(3);
+  expect(changes[0]).toEqual({ runs: [{ taskId: "quiet", finished: false }], written: [], listChanged: false });
+});
+
+test("nothing is looked at before somebody listens, nor after, and no timer is left", async () => {
+  const feed = await openFeed();
+  const others = vi.getTimerCount();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(feed.looks()).toBe(0);
+  const stop = feed.watch();
+  await feed.heardAfter(2);
+  stop();
+  const looks = feed.looks();
+  await feed.start("unheard");
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(feed.looks()).toBe(looks);
+  expect(vi.getTimerCount()).toBe(others);
+});
+
+test("a store that cannot be read is quiet, and is looked at again", async () => {
+  let looks = 0;
+  const heard: RunChanges[] = [];
+  const database = async () => {
+    looks += 1;
+    throw new Error("no store");
+  };
+  const stop = watchRuns({ database, notifications: async () => undefined, clock, owner: "local" }, (changes) =>
+    heard.push(changes),
+  );
+  onTestFinished(stop);
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(looks).toBeGreaterThan(1);
+  expect(heard).toEqual([]);
+});

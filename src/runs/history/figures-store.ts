@@ -1,0 +1,83 @@
+/** The SQL of figures over an owner's runs: how many are in which state, and what the finished ones took. */
+
+import { sql } from "kysely";
+import { z } from "zod";
+import type { Cost } from "../../costs/actual.ts";
+import type { Database } from "../../store/database.ts";
+import { costOfRow } from "../cost-columns.ts";
+import { isFinished, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus } from "../run.ts";
+import { storedJson } from "../unreadable.ts";
+import { estimateOf, type RunEstimate } from "../run-estimate.ts";
+
+/** Read from an index alone, however many runs there are. */
+export async function countRuns(db: Database, owner: string): Promise<Partial<Record<RunStatus, number>>> {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select(["status", (select) => select.fn.countAll<number>().as("count")])
+    .where("owner", "=", owner)
+    .groupBy("status")
+    .execute();
+  const known = rows.filter(({ status }) => RUN_STATUSES.some((one) => one === status));
+  return Object.fromEntries(known.map(({ status, count }) => [status, count]));
+}
+
+export interface FinishedFigures {
+  taskId: string;
+  kind: RunKind;
+  query: string;
+  status: RunStatus;
+  startedAt: number;
+  completedAt: number;
+  cost: Cost;
+  estimate: RunEstimate;
+}
+
+const FINISHED = RUN_STATUSES.filter(isFinished);
+
+/** The newest ones, oldest first. */
+export async function finishedFigures(
+  db: Database,
+  owner: string,
+  { since, limit }: { since: number; limit: number },
+): Promise<FinishedFigures[]> {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select(["task_id", "kind", "query", "status", "started_at", "created_at", "completed_at", "cost_usd"])
+    .select(["estimate_json", "cost_incomplete", "cost_estimated"])
+    .where("owner", "=", owner)
+    .where("created_at", ">=", since)
+    .where("completed_at", "is not", null)
+    .where("status", "in", FINISHED)
+    .orderBy("created_at", "desc")
+    .limit(limit)
+    .execute();
+  return rows
+    .filter((row) => [row.created_at, row.started_at ?? 0, row.completed_at ?? 0].every(Number.isFinite))
+    .map((row) => ({
+      taskId: row.task_id,
+      kind: RUN_KINDS.find((kind) => kind === row.kind) ?? "search",
+      query: row.query,
+      status: RUN_STATUSES.find((status) => status === row.status) ?? "failed",
+      startedAt: row.started_at ?? row.created_at,
+      completedAt: row.completed_at ?? row.created_at,
+      cost: costOfRow(row),
+      estimate: estimateOf(storedJson(row.estimate_json ?? "{}", z.unknown(), {})),
+    }))
+    .toSorted((one, other) => one.completedAt - other.completedAt);
+}
+
+/** A finished report whose cost is not known makes the sum a lower bound, like a part without a price. */
+export async function totalCost(db: Database, owner: string): Promise<Cost> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select([
+      sql<number>`coalesce(sum(cost_usd), 0)`.as("usd"),
+      sql<number>`coalesce(max(case when cost_incomplete = 1 or (status = 'completed' and cost_usd is null) then 1 else 0 end), 0)`.as(
+        "incomplete",
+      ),
+      sql<number>`coalesce(max(cost_estimated), 0)`.as("estimated"),
+    ])
+    .where("owner", "=", owner)
+    .executeTakeFirst();
+  return { usd: row?.usd ?? 0, incomplete: row?.incomplete === 1, estimated: row?.estimated === 1 };
+}

@@ -1,0 +1,50 @@
+/** What is measured about all runs, counted on a real database. */
+
+import { expect, test } from "vitest";
+import { insertRun, openDatabase } from "../../../test/support/store-rows.ts";
+import { createRunGauges } from "./gauge-store.ts";
+
+const NOW = 1_000_000;
+
+test("runs are counted by state and kind, and the looks that are due with the age of the first", async () => {
+  const db = await openDatabase();
+  const gauges = createRunGauges(db, () => NOW);
+  expect(await gauges()).toMatchObject({ runs: [], due: 0, late: 0, oldestDueAgeMs: 0 });
+  await insertRun(db, { task_id: "a", next_poll_at: NOW - 7_000 });
+  // Somebody waits for it: it comes first, but has not been due since 1970.
+  await insertRun(db, { task_id: "b", next_poll_at: 0 });
+  await insertRun(db, { task_id: "c", next_poll_at: NOW + 1 });
+  await insertRun(db, { task_id: "d", kind: "search", status: "completed", next_poll_at: null });
+  const { runs, ...due } = await createRunGauges(db, () => NOW)();
+  expect(runs).toHaveLength(2);
+  expect(runs).toContainEqual({ status: "running_async", kind: "agent", count: 3 });
+  expect(runs).toContainEqual({ status: "completed", kind: "search", count: 1 });
+  expect(due).toEqual({ due: 2, late: 0, oldestDueAgeMs: 7_000, workers: { responding: 0, silent: 0 } });
+});
+
+test("runs are counted in portions, and each once", async () => {
+  const db = await openDatabase();
+  for (let index = 0; index < 7; index += 1)
+    await insertRun(db, { task_id: `run-${index}`, status: index % 2 === 0 ? "completed" : "failed" });
+  for (const portion of [1, 2, 3, 7, 8]) {
+    const { runs } = await createRunGauges(db, () => NOW, { portion })();
+    expect(runs.toSorted((a, b) => a.count - b.count)).toEqual([
+      { status: "failed", kind: "agent", count: 3 },
+      { status: "completed", kind: "agent", count: 4 },
+    ]);
+  }
+});
+
+test("a count is used for two hundred times as long as it took", async () => {
+  const db = await openDatabase();
+  let time = 0;
+  let pace = 10;
+  const gauges = createRunGauges(db, () => NOW, { timer: () => (time += pace) });
+  await gauges();
+  pace = 0;
+  await insertRun(db, { task_id: "a", next_poll_at: NOW });
+  time += 1_990;
+  expect(await gauges()).toMatchObject({ runs: [], due: 1 });
+  time += 10;
+  expect(await gauges()).toMatchObject({ runs: [{ count: 1 }] });
+});

@@ -1,0 +1,59 @@
+/** A run with what can be read of it: its result, or the finished rounds of one that has none. */
+
+import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
+import { numberSources } from "../../reports/report.ts";
+import { keepSuggestions } from "../../reports/suggestions/keep.ts";
+import type { Database } from "../../store/database.ts";
+import { lastEvent } from "../event-store.ts";
+import { isFinished, LOCAL_KINDS, type Run, type RunResult, type SavedRound, type StoredResult } from "../run.ts";
+import { findResult, findRounds } from "../result-store.ts";
+import { findRun } from "../run-store.ts";
+
+export interface StoredRun {
+  run: Run;
+  result: StoredResult | undefined;
+  /** What its caller was told to do about the failure. */
+  advice?: string | undefined;
+}
+
+export async function readStored(db: Database, owner: string, taskId: string): Promise<StoredRun> {
+  const run = await findRun(db, owner, taskId);
+  const stored = await findResult(db, taskId);
+  // One without text is there only for what Google sent with it.
+  const result = stored === undefined || stored.report.trim() === "" ? undefined : stored;
+  if (!isFinished(run.status)) return { run, result };
+  const advice = await adviceAbout(db, run);
+  if (result !== undefined) return { run, result, advice };
+  // A process that died could not write a result; the rounds it had finished are there all the same.
+  const rounds = await findRounds(db, taskId);
+  const model = run.model ?? modelOf(rounds.at(-1)?.metadata ?? {});
+  return { run: { ...run, model }, result: resultOfRounds(rounds), advice };
+}
+
+async function adviceAbout(db: Database, { taskId, kind, status }: Run): Promise<string | undefined> {
+  if (status === "completed" || !LOCAL_KINDS.includes(kind)) return undefined;
+  return (await lastEvent(db, taskId, "advice"))?.text;
+}
+
+/** The last finished round is the best there is; its sources are those of all rounds before it too. */
+export function resultOfRounds(rounds: SavedRound[]): RunResult | undefined {
+  const last = rounds.at(-1);
+  if (last === undefined) return undefined;
+  return {
+    report: last.report,
+    sources: citeByNumber(last.report, numberSources(rounds.flatMap((round) => round.sources))).sources,
+    metadata: { verified: last.verified, ...(last.verified ? { verified_in_round: last.roundNumber } : {}) },
+    partial: true,
+    searchSuggestions: keepSuggestions(rounds.flatMap(suggestionsOf)),
+  };
+}
+
+function suggestionsOf({ metadata }: SavedRound): string[] {
+  const { search_suggestions: kept } = metadata;
+  return Array.isArray(kept) ? kept.filter((html) => typeof html === "string") : [];
+}
+
+function modelOf(metadata: Record<string, unknown>): string | undefined {
+  const { model } = metadata;
+  return typeof model === "string" ? model : undefined;
+}

@@ -1,0 +1,59 @@
+/** The SQL that puts a finished run's figures into the metadata of its stored result. */
+
+import { z } from "zod";
+import { type Cost, costFields } from "../../costs/actual.ts";
+import type { Database, Tables } from "../../store/database.ts";
+import { costOfRow } from "../cost-columns.ts";
+import { storedJson } from "../unreadable.ts";
+
+const anyRecord = z.record(z.string(), z.unknown());
+
+type FinishedRow = Pick<
+  Tables["research_tasks"],
+  | "created_at"
+  | "started_at"
+  | "completed_at"
+  | "tokens_input"
+  | "tokens_output"
+  | "cost_usd"
+  | "cost_incomplete"
+  | "cost_estimated"
+>;
+
+/** The columns of a run that `recordFigures` needs. */
+export const FIGURE_COLUMNS = [
+  "created_at",
+  "started_at",
+  "completed_at",
+  "tokens_input",
+  "tokens_output",
+  "cost_usd",
+  "cost_incomplete",
+  "cost_estimated",
+] as const satisfies (keyof Tables["research_tasks"])[];
+
+/** P6: tokens, cost and duration stand with the report too, so that a copy of it says what it took. */
+export async function recordFigures(db: Database, taskId: string, row: FinishedRow): Promise<void> {
+  const stored = await db
+    .selectFrom("research_results")
+    .select("metadata_json")
+    .where("task_id", "=", taskId)
+    .executeTakeFirst();
+  if (stored === undefined) return;
+  const metadata = { ...storedJson(stored.metadata_json, anyRecord, {}), ...figuresOf(row) };
+  await db
+    .updateTable("research_results")
+    .set({ metadata_json: JSON.stringify(metadata) })
+    .where("task_id", "=", taskId)
+    .execute();
+}
+
+function figuresOf(row: FinishedRow): Record<string, unknown> {
+  const ended = row.completed_at ?? row.created_at;
+  const cost: Cost = costOfRow(row);
+  return {
+    duration_ms: ended - (row.started_at ?? row.created_at),
+    tokens_used: { input: row.tokens_input, output: row.tokens_output },
+    ...costFields(cost),
+  };
+}

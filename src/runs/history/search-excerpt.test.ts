@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { excerptOf, soughtIn } from "./search-excerpt.ts";
+import { searchWords } from "./search-terms.ts";
+
+const ALL = 10_000_000;
+
+function excerpt(typed: string, report: string, question = "What?"): string {
+  return excerptOf({ question, report }, soughtIn(searchWords(typed)), { characters: ALL })
+    .map(({ text, marked }) => (marked === true ? `<${text}>` : text))
+    .join("");
+}
+
+const filler = (count: number): string => "filler ".repeat(count);
+
+describe("where the words of a search were found", () => {
+  test.for([
+    ["heat", "The heat pump.", "The <heat> pump."],
+    ["pump", "Heat\n\n pumps, wheat, pump-house.", "Heat <pumps>, wheat, <pump>-house."],
+    ["eat", "Heat and wheat eat.", "Heat and wheat <eat>."],
+    [
+      '"heat pump" cost',
+      "A pump of heat. Heat pump costs: Heat\npump!",
+      "A pump of heat. <Heat pump> <costs>: <Heat pump>!",
+    ],
+    ["cafe", "Où? Le Café\u0301.", "Où? Le <Café\u0301>."],
+    ["日本", "今日は 日本語 です", "今日は <日本語> です"],
+    ["NEAR(a b)", "Near a b.", "<Near a> <b>."],
+    ["nowhere", "A report.", "A report."],
+    ["nowhere", "", ""],
+  ])("Q2 %s in %j", ([typed = "", report = "", expected]) => {
+    expect(excerpt(typed, report)).toBe(expected);
+  });
+
+  test("Q2 the question before the report", () => {
+    expect(excerpt("heat", "All about heat.", "Is heat dear?")).toBe("Is <heat> dear?");
+    expect(excerpt("heat nowhere", "All about heat.", "Is heat dear?")).toBe("Is <heat> dear?");
+  });
+
+  test("Q2 the report for the words that are not in the question", () => {
+    expect(excerpt("heat zebra", "A zebra in the heat.", "Is heat dear?")).toBe("A <zebra> in the <heat>.");
+  });
+
+  test("Q2 some words before, and two dozen in all", () => {
+    expect(excerpt("heat", `${filler(5_000)}heat ${filler(5_000)}`)).toBe(`…${filler(6)}<heat> ${filler(17).trim()}…`);
+  });
+
+  test("Q2 no matter where a slice of a long report ends, the word is found and no other", () => {
+    for (let before = 3_780; before <= 4_020; before += 1) {
+      const report = `wheat heater ${"x ".repeat(before / 2)}${before % 2 === 0 ? "" : "y"} wheat heater, heat pump ${filler(900)}`;
+      expect(excerpt('"heat pump"', report)).toContain("heater, <heat pump> filler");
+    }
+  });
+
+  test("Q2 what is too far in the report is not looked for", () => {
+    const pieces = excerptOf({ question: "", report: `${filler(2_000)}heat` }, soughtIn(searchWords("heat")), {
+      characters: 8_000,
+    });
+    expect(pieces).toEqual([{ text: `${filler(24).trim()}…` }]);
+  });
+
+  test.for([
+    ["one word", "energy "],
+    ["letters without an end", "energy"],
+    ["parts of the word", "energ energies "],
+    ["characters of two halves", "😀"],
+    ["accents", "e\u0301"],
+  ])("Q2 megabytes of %s are read to the end, and little is shown", ([, unit = ""]) => {
+    expect(excerpt("energy zero", unit.repeat(1_000_000)).length).toBeLessThan(1_000);
+  });
+});

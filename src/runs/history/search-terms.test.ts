@@ -1,0 +1,51 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { matchOf } from "../../store/full-text.ts";
+import { holdingWords, searchWords } from "./search-terms.ts";
+
+const matched = (text: string): string => matchOf(searchWords(text));
+
+describe("what a user types to find a run", () => {
+  test.for([
+    ["heat pumps", '"heat" AND "pumps"*'],
+    ['"heat pump" cost', '"heat pump" AND "cost"*'],
+    ['cost "heat pump"', '"cost" AND "heat pump"'],
+    ["the", '"the"'],
+    ["日本", '"日本"*'],
+    ["NEAR(a b) OR -c", '"NEAR(a" AND "b)" AND "OR" AND "-c"'],
+    ["query:secret* ^x", '"query:secret*" AND "^x"'],
+    ['un"closed', '"un" AND "closed"*'],
+    ["🙂 -- *", ""],
+  ])("Q2 %s is words and no syntax", ([typed = "", expected]) => {
+    expect(matched(typed)).toBe(expected);
+  });
+
+  test("Q2 whatever is typed, nothing stands outside of quotation marks but what is ours", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 200 }), (typed) => {
+        expect(matched(typed).replaceAll(/"[^"]*"\*?/g, "w")).toMatch(/^(?:w(?: AND w)*)?$/);
+      }),
+    );
+  });
+
+  test("Q2 a text of ten thousand words is a few", () => {
+    expect(searchWords("word ".repeat(10_000))).toHaveLength(32);
+  });
+
+  test("Q2 a question that is in no index is found by the same words, whatever their accents", () => {
+    const items = [{ query: "Où est le Café?" }];
+    const all = { skip: 0, limit: 10 };
+    expect(holdingWords(items, { words: searchWords("cafe ou"), ...all })).toEqual(items);
+    expect(holdingWords(items, { words: searchWords("cafe the"), ...all })).toEqual([]);
+  });
+
+  test("Q2 no more questions are read than are asked for", () => {
+    let read = 0;
+    const endless = function* () {
+      for (;;) yield { query: `Where is café ${(read += 1)}?` };
+    };
+    const page = holdingWords(endless(), { words: searchWords("cafe"), skip: 2, limit: 2 });
+    expect(page.map(({ query }) => query)).toEqual(["Where is café 3?", "Where is café 4?"]);
+    expect(read).toBe(4);
+  });
+});

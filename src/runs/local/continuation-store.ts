@@ -1,0 +1,39 @@
+/** The SQL of going on with an interrupted search: one continuation, however many ask for it at once. */
+
+import type { Database } from "../../store/database.ts";
+import { holdRun } from "../hold-store.ts";
+import { insertRunning, type NewRun } from "../run-store.ts";
+
+export type Continuation = { kind: "begun" } | { kind: "known"; taskId: string; status: string };
+
+/** One transaction: whoever comes second, from whatever process, finds the run of the first. */
+export function beginContinuation(db: Database, run: NewRun & { parentTaskId: string }): Promise<Continuation> {
+  return db.transaction().execute(async (transaction) => {
+    const { parentTaskId: taskId, owner } = run;
+    await holdRun(transaction, taskId);
+    const newest = await newestContinuation(transaction, { taskId, owner });
+    if (newest !== undefined) return { kind: "known", taskId: newest.task_id, status: newest.status };
+    await insertRunning(transaction, run);
+    return { kind: "begun" };
+  });
+}
+
+/** The end of the chain of those that went on with this run; undefined when nobody has. */
+export async function newestContinuation(
+  db: Database,
+  { taskId, owner }: { taskId: string; owner: string },
+): Promise<{ task_id: string; status: string } | undefined> {
+  let newest: { task_id: string; status: string } | undefined;
+  for (let parent = taskId; ; parent = newest.task_id) {
+    const child = await db
+      .selectFrom("research_tasks")
+      .select(["task_id", "status"])
+      .where("parent_task_id", "=", parent)
+      .where("owner", "=", owner)
+      .orderBy("created_at", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    if (child === undefined) return newest;
+    newest = child;
+  }
+}

@@ -1,0 +1,95 @@
+import { pricedBy } from "../../costs/actual.ts";
+import { LIST_PRICES } from "../../costs/prices.ts";
+/** A tracked run on a real database: what is told and stored of it, and what a store that refuses may cost. */
+
+import { expect, onTestFinished, test } from "vitest";
+import { sharedFor } from "../../../test/support/databases.ts";
+import { AppError } from "../../errors.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { createLog } from "../../platform/log.ts";
+import { openStore } from "../../store/store.ts";
+import { findRun } from "../run-store.ts";
+import { type Finished, type TrackedRun, trackRun } from "./local-run.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+
+const START = { kind: "search", query: "a question", options: {}, owner: "local", client: undefined } as const;
+const DONE: Finished<string> = {
+  output: "the answer",
+  result: { report: "the answer", sources: [], metadata: {}, partial: false },
+  model: "m",
+};
+
+async function openRecorder() {
+  const lines: string[] = [];
+  const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+  const { db, processId, close } = await openStore({
+    file: undefined,
+    shared: await sharedFor(undefined, 1),
+    clock: systemClock,
+    log,
+  });
+  onTestFinished(() => close());
+  const messages: string[] = [];
+  const tasks: string[] = [];
+  const track = (work: (run: TrackedRun) => Promise<Finished<string>>) =>
+    trackRun({ db, processId, clock: systemClock, log, leaving: () => false, costOf: pricedBy(LIST_PRICES) }, START, {
+      progress: (message) => messages.push(message),
+      onStored: (taskId) => tasks.push(taskId),
+      work,
+    });
+  return { db, lines, messages, tasks, track };
+}
+
+test("words: what the model chose to search for is cleaned before it is told or stored", async () => {
+  const { db, messages, track } = await openRecorder();
+  let stored: string | undefined;
+  await track(async (run) => {
+    run.activity("Searching: \u001B]52;c;cm0gLXJm\u0007heat \u202Epumps");
+    stored = await waitFor(
+      async () => {
+        const { currentAction } = await findRun(db, "local", run.taskId);
+        expect(currentAction).toContain("Searching");
+        return currentAction;
+      },
+      { timeout: 10_000, interval: 10 },
+    );
+    return DONE;
+  });
+  expect(stored).toBe("Searching: heat pumps");
+  expect(messages.at(-1)).toBe("Searching: heat pumps");
+});
+
+test("G8 a store that refuses costs a warning, never the answer", async () => {
+  const { db, lines, track } = await openRecorder();
+  const answer = await track(async () => {
+    await db.destroy();
+    return DONE;
+  });
+  expect(answer).toBe("the answer");
+  expect(lines).toEqual([expect.stringMatching(/^\[WARN\] The result could not be stored: /)]);
+});
+
+test("A6 an error names the run it belongs to, and the run the error", async () => {
+  const { db, track } = await openRecorder();
+  const failing = track(() => Promise.reject(new AppError({ code: "SEARCH_FAILED", message: "Nothing." })));
+  const error: unknown = await failing.catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "SEARCH_FAILED", run: { status: "failed" } });
+  const taskId = error instanceof AppError ? (error.run?.task_id ?? "") : "";
+  expect(await findRun(db, "local", taskId)).toMatchObject({
+    status: "failed",
+    error: { code: "SEARCH_FAILED", message: "Nothing." },
+  });
+});
+
+test("a task is one as soon as its run is stored, and none where it could not be", async () => {
+  const { db, tasks, track } = await openRecorder();
+  let stored: string | undefined;
+  await track(async (run) => {
+    stored = run.taskId;
+    expect(tasks).toEqual([run.taskId]);
+    return DONE;
+  });
+  await db.destroy();
+  expect(await track(async () => DONE)).toBe("the answer");
+  expect(tasks).toEqual([stored]);
+});

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { FINISHED } from "../../../test/support/research-deps.ts";
+import { resultOf } from "./agent-result.ts";
+
+const REPORT = `Warm [cite: 1]. Cold [cite: 12, 3]. Wet [cite: 2].
+
+**Sources:**
+1. [a](https://a.example/page)
+2. [b](https://b.example/)
+3. [a](https://a.example/page?utm_source=x)
+12. [a](https://a.example/page#part)
+`;
+
+test("a page that the report lists under several numbers keeps the lowest, in marks and citations (U3)", () => {
+  const urls = ["https://a.example/page#part", "https://b.example/"];
+  const bytes = (text: string): [number, number] => {
+    const start = Buffer.byteLength(REPORT.slice(0, REPORT.indexOf(text)));
+    return [start, start + Buffer.byteLength(text)];
+  };
+  const [startByte, endByte] = bytes("[cite: 12, 3]");
+  const { report, sources, citations } = resultOf(
+    {
+      ...FINISHED,
+      report: REPORT,
+      sources: urls.map((url) => ({ url, title: "" })),
+      citations: [{ sourceIndex: 0, startByte, endByte }],
+    },
+    { partial: false },
+  );
+  expect(sources.map(({ n, url }) => [n, url])).toEqual([
+    [1, "https://a.example/page"],
+    [2, "https://b.example/"],
+  ]);
+  expect(citations).toEqual([{ n: 1, start_byte: startByte, end_byte: endByte }]);
+  expect(report.split("\n")[0]).toBe("Warm [cite: 1]. Cold [cite:  1, 1]. Wet [cite: 2].");
+  expect(Buffer.byteLength(report)).toBe(Buffer.byteLength(REPORT));
+});

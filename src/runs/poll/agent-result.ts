@@ -1,0 +1,116 @@
+/** A finished interaction as a result: its report, and its sources numbered as the report cites them. */
+
+import type { Interaction } from "../../gemini/research-agent.ts";
+import { MARK, numbersIn } from "../../reports/citations/positions.ts";
+import { definedAddresses, inferredNumbers } from "../../reports/citations/meant-numbers.ts";
+import { outsideCode } from "../../reports/markdown/outside-code.ts";
+import { type ListedSource, listedSources, withoutContradictions } from "../../reports/citations/own-source-list.ts";
+import { pageKey } from "../../reports/page-key.ts";
+import { keepPictures } from "../../reports/pictures/keep.ts";
+import { linkedSources } from "./linked-sources.ts";
+import { numberSources, type Source } from "../../reports/report.ts";
+import { keepSuggestions } from "../../reports/suggestions/keep.ts";
+import type { NewResult } from "../run.ts";
+
+export function resultOf(
+  interaction: Interaction,
+  { partial, note }: { partial: boolean; note?: string | undefined },
+): NewResult {
+  const { sources, aliases } = citedSources(interaction);
+  const byPage = new Map(sources.map((source) => [pageKey(source.url), source.n]));
+  const citations = interaction.citations.flatMap(({ sourceIndex, startByte, endByte }) => {
+    const n = byPage.get(pageKey(interaction.sources[sourceIndex]?.url ?? ""));
+    return n === undefined ? [] : [{ n, start_byte: startByte, end_byte: endByte }];
+  });
+  const { earlierOutputs, rawStatus } = interaction;
+  const { pictures, note: lacking } = keepPictures(interaction.pictures);
+  const notes = [note, lacking].filter((each) => each !== undefined);
+  return {
+    report: withOneNumberPerPage(interaction.report, aliases),
+    sources,
+    citations,
+    metadata: {
+      upstream_status: rawStatus,
+      searches: interaction.searches.length,
+      ...(earlierOutputs.length > 0 ? { earlier_outputs: earlierOutputs } : {}),
+      ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
+    },
+    partial,
+    pictures,
+    searchSuggestions: keepSuggestions(interaction.searchSuggestions),
+  };
+}
+
+interface CitedSources {
+  sources: Source[];
+  /** Numbers under which the report cites a page that has another, lower number too. */
+  aliases: ReadonlyMap<number, number>;
+}
+
+/** A page has the number that the report gives it, in its list or by its marks, so that the text stays as it came. */
+function citedSources(interaction: Interaction): CitedSources {
+  const { report, sources } = interaction;
+  const titles = new Map(sources.map(({ url, title }) => [pageKey(url), title]));
+  const listed = listedSources(report);
+  const byPage = new Map<string, ListedSource>();
+  const aliases = new Map<number, number>();
+  const meant = withoutContradictions(listed);
+  for (const entry of [...meant, ...markedSources(interaction, meant)].toSorted((a, b) => a.n - b.n)) {
+    const known = byPage.get(pageKey(entry.url));
+    if (known === undefined) byPage.set(pageKey(entry.url), entry);
+    else if (known.n !== entry.n) aliases.set(entry.n, known.n);
+  }
+  // No number that stands in the report may come to mean a page that it does not mean there.
+  let highest = highestMarked(report);
+  for (const { n } of listed) highest = Math.max(highest, n);
+  for (const { url, title } of [...listed, ...(sources.length > 0 ? sources : linkedSources(report))]) {
+    if (!byPage.has(pageKey(url))) byPage.set(pageKey(url), { n: (highest += 1), url, title });
+  }
+  const inOrder = [...byPage.values()].toSorted((a, b) => a.n - b.n);
+  const titled = inOrder.map(({ url, title }) => ({ url, title: titles.get(pageKey(url)) || title }));
+  return {
+    sources: numberSources(titled).map((source, index) => ({ ...source, n: inOrder[index]?.n ?? source.n })),
+    aliases,
+  };
+}
+
+/** What Google's citations tell about numbers that the report does not list. */
+function markedSources({ report, sources, citations }: Interaction, listed: readonly ListedSource[]): ListedSource[] {
+  const isListed = new Set(listed.map(({ n }) => n));
+  const first = new Map<string, number>();
+  for (const [index, { url }] of sources.entries()) if (!first.has(pageKey(url))) first.set(pageKey(url), index);
+  const byBytes = citations.flatMap(({ sourceIndex, startByte, endByte }) => {
+    const n = first.get(pageKey(sources[sourceIndex]?.url ?? ""));
+    return n === undefined ? [] : [{ n, start_byte: startByte, end_byte: endByte }];
+  });
+  return [...inferredNumbers(report, byBytes)].flatMap(([n, index]) => {
+    const source = sources[index];
+    return source === undefined || isListed.has(n) ? [] : [{ n, url: source.url, title: source.title }];
+  });
+}
+
+function highestMarked(report: string): number {
+  let highest = 0;
+  for (const [, googles, list = ""] of report.matchAll(new RegExp(MARK, "gi"))) {
+    if (googles !== undefined) for (const n of numbersIn(list)) highest = Math.max(highest, n);
+  }
+  return highest;
+}
+
+/** The marks keep their length, so that Google's byte offsets still point at them. */
+function withOneNumberPerPage(report: string, aliases: ReadonlyMap<number, number>): string {
+  if (aliases.size === 0) return report;
+  const defined = definedAddresses(report);
+  const lowest = (n: string, pad: string): string => String(aliases.get(Number(n)) ?? n).padStart(n.length, pad);
+  return outsideCode(report, (prose) =>
+    prose
+      .replaceAll(new RegExp(MARK, "gi"), (mark: string, googles?: string) =>
+        googles === undefined ? mark : mark.replaceAll(/\d+/g, (n) => lowest(n, " ")),
+      )
+      .replaceAll(PLAIN_MARK, (mark: string) =>
+        mark.replaceAll(/\d+/g, (n) => (defined.has(Number(n)) ? n : lowest(n, "0"))),
+      ),
+  );
+}
+
+const PLAIN_MARK = /(?<![\w\]!\\])\[\d[\d, \t]*\](?![([:])/g;

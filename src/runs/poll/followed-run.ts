@@ -1,0 +1,78 @@
+/** A followed run as a poll needs it, and the columns that it is read from. */
+
+import { sql } from "kysely";
+import type { Tables } from "../../store/database.ts";
+import { isPollable } from "../run-row.ts";
+import { RUN_STATUSES, type RunStatus } from "../run.ts";
+
+/*
+ * A run is followed while `next_poll_at` is set. Finished ones, too: for usage that comes late, for a cancel that
+ * Google has not confirmed, and for a failed run that a user asked to poll again.
+ */
+
+export interface FollowedRun {
+  taskId: string;
+  owner: string;
+  query: string;
+  interactionId: string;
+  status: RunStatus;
+  agent: string;
+  epoch: number;
+  createdAt: number;
+  deadlineAt: number;
+  cancelRequestedAt: number | undefined;
+  keepPartial: boolean;
+  progress: number;
+  currentAction: string | undefined;
+  completedAt: number;
+  oddAnswer: string | undefined;
+  /** `input/output`. As text: a stored count that no driver can read must not stop the polls of other runs. */
+  tokens: string;
+}
+
+export const tokensOf = ({ input, output }: { input: number; output: number }): string => `${input}/${output}`;
+
+export const FOLLOWED_COLUMNS = [
+  "task_id",
+  "owner",
+  "query",
+  "interaction_id",
+  "status",
+  "model",
+  "lease_epoch",
+  "created_at",
+  "deadline_at",
+  "cancel_requested_at",
+  "keep_partial",
+  "progress",
+  "current_action",
+  "completed_at",
+  "odd_answer",
+] as const;
+
+export const TOKENS_COLUMN = sql<string>`cast(tokens_input as text) || '/' || cast(tokens_output as text)`.as("tokens");
+
+type FollowedRow = Pick<Tables["research_tasks"], (typeof FOLLOWED_COLUMNS)[number]> & { tokens: string };
+
+/** Undefined when the row is damaged, or has no interaction. */
+export function followedRunOf(row: FollowedRow): FollowedRun | undefined {
+  if (row.interaction_id === null || !isPollable(row)) return undefined;
+  return {
+    taskId: row.task_id,
+    owner: row.owner,
+    query: row.query,
+    interactionId: row.interaction_id,
+    status: RUN_STATUSES.find((status) => status === row.status) ?? "failed",
+    agent: row.model ?? "",
+    epoch: row.lease_epoch,
+    createdAt: row.created_at,
+    deadlineAt: row.deadline_at ?? Number.MAX_SAFE_INTEGER,
+    cancelRequestedAt: row.cancel_requested_at ?? undefined,
+    keepPartial: row.keep_partial === 1,
+    progress: row.progress,
+    currentAction: row.current_action ?? undefined,
+    completedAt: row.completed_at ?? row.created_at,
+    oddAnswer: row.odd_answer ?? undefined,
+    tokens: row.tokens,
+  };
+}

@@ -1,0 +1,288 @@
+/** What polls make of answers that are odd, bare or worse than the one before. */
+
+import { describe, expect, test } from "vitest";
+import type { Interaction, Look } from "../../gemini/research-agent.ts";
+import { clock, FINISHED, openStage, request, type Stage, WORKING } from "../../../test/support/research-deps.ts";
+import { AppError } from "../../errors.ts";
+import { cancelHere, requestCancel } from "../cancel/cancel-store.ts";
+import { claimDueRuns, settlePoll } from "../scheduling/claim-store.ts";
+import { appendEvents } from "../event-store.ts";
+import { pollRun } from "./poll.ts";
+import { findResult, savePartial } from "../result-store.ts";
+import type { RunResult } from "../run.ts";
+import { findRun } from "../run-store.ts";
+import { startResearch } from "../start/start.ts";
+import { setAsideUnreadable } from "../history/unreadable-store.ts";
+import { settlingOf } from "../scheduling/local-poller.ts";
+
+const MINUTE = 60_000;
+
+interface Followed {
+  taskId: string;
+  /** One poll that gets this answer, whenever the next was due. */
+  poll(answer: Interaction | Look): Promise<void>;
+  run(): ReturnType<typeof findRun>;
+  result(): Promise<RunResult | undefined>;
+  /** As if the same answer had come for so long. */
+  age(ms: number): Promise<void>;
+}
+
+async function followed(stage: Stage): Promise<Followed> {
+  const { taskId, ...started } = await startResearch(stage.deps(), { ...request, forceNew: true });
+  if (started.kind === "started") await started.sending;
+  const { db } = stage.store;
+  return {
+    taskId,
+    poll: async (answer) => {
+      await db.updateTable("research_tasks").set({ next_poll_at: 0 }).where("next_poll_at", "is not", null).execute();
+      const now = clock.now();
+      const claim = { processId: stage.store.processId, limit: 9, now, nextPollAt: now + 1 };
+      const runs = await claimDueRuns(db, claim);
+      const look: Look = "kind" in answer ? answer : { kind: "found", interaction: answer };
+      for (const run of runs) {
+        const outcome = await pollRun(stage.deps({ look: async () => look }), run);
+        if (outcome.recorded !== true) await settlePoll(db, run, settlingOf(run, outcome, now));
+      }
+    },
+    run: () => findRun(db, request.owner, taskId),
+    result: () => findResult(db, taskId),
+    age: async (ms) => {
+      await db
+        .updateTable("research_tasks")
+        .set((set) => ({ odd_answer_since: set("odd_answer_since", "-", ms) }))
+        .execute();
+    },
+  };
+}
+
+const working = (more: Partial<Interaction> = {}): Interaction => ({ ...WORKING, usage: undefined, ...more });
+const ended = (rawStatus: Interaction["rawStatus"], more: Partial<Interaction> = {}): Interaction => ({
+  ...FINISHED,
+  status: rawStatus === "incomplete" ? "ended_early" : rawStatus === "failed" ? "failed" : "unknown",
+  rawStatus,
+  report: "",
+  ...more,
+});
+
+describe("the current action", () => {
+  test("stays the last thing known while polls show nothing (J2)", async (context) => {
+    const stage = await openStage(context);
+    const { poll, run, taskId } = await followed(stage);
+    await poll(working());
+    expect((await run()).currentAction).toBe("Researching");
+    await poll(working({ thoughts: ["**Reading**\n\nTwo pages differ."] }));
+    const known = (await run()).currentAction;
+    expect(known).toContain("Reading");
+    await poll(working());
+    expect((await run()).currentAction).toBe(known);
+    await appendEvents(stage.store.db, taskId, [{ kind: "thought", text: "From the stream", at: clock.now() }]);
+    await poll({ kind: "forbidden" });
+    expect((await run()).currentAction).toBe("Google does not allow a look at the moment; trying again");
+    await poll(working());
+    expect((await run()).currentAction).toBe("From the stream");
+  });
+});
+
+describe("a status of an unknown name", () => {
+  test("is followed as long as anything changes, and ends the run when nothing does (S4)", async (context) => {
+    const { poll, run, age } = await followed(await openStage(context));
+    await poll(ended("hibernating", { usage: undefined }));
+    await age(29 * MINUTE);
+    await poll(ended("hibernating", { usage: undefined }));
+    await poll(ended("hibernating", { usage: undefined, thoughts: ["More"] }));
+    await age(29 * MINUTE);
+    await poll(ended("hibernating", { usage: undefined, thoughts: ["More"] }));
+    expect((await run()).status).toBe("running_async");
+    await age(2 * MINUTE);
+    await poll(ended("hibernating", { usage: undefined, thoughts: ["More"] }));
+    expect(await run()).toMatchObject({ status: "failed", error: { code: "RESEARCH_FAILED" } });
+    expect((await run()).error?.message).toContain("does not know");
+  });
+
+  test("with a text ends soon, keeps the text, and a report that comes after all is recorded (S4)", async (context) => {
+    const { poll, run, age, result } = await followed(await openStage(context));
+    await poll(ended("succeeded", { report: "# Text" }));
+    await age(3 * MINUTE);
+    await poll(ended("succeeded", { report: "# Text" }));
+    expect((await run()).status).toBe("failed");
+    expect(await result()).toMatchObject({ report: "# Text", partial: true });
+    await poll({ ...FINISHED, report: "# The whole report" });
+    expect((await run()).status).toBe("completed");
+    expect(await result()).toMatchObject({ report: "# The whole report", partial: false });
+  });
+
+  test("that was passing is forgotten (S4)", async (context) => {
+    const { poll, run, age } = await followed(await openStage(context));
+    await poll(ended("hibernating"));
+    await age(60 * MINUTE);
+    await poll(working());
+    await poll(ended("hibernating"));
+    expect((await run()).status).toBe("running_async");
+  });
+});
+
+test("a run whose polls are rejected for good ends, one that is forbidden does not (S4)", async (context) => {
+  const { poll, run, age } = await followed(await openStage(context));
+  await poll({ kind: "forbidden" });
+  await poll({ kind: "rejected" });
+  expect(await run()).toMatchObject({
+    status: "running_async",
+    currentAction: "Google rejects requests for this research at the moment; trying again",
+  });
+  await age(11 * MINUTE);
+  await poll({ kind: "rejected" });
+  expect(await run()).toMatchObject({ status: "failed", error: { code: "RESEARCH_FAILED" } });
+  expect((await run()).error?.message).toContain("rejects every request");
+});
+
+test("a run that ended because its polls were rejected is polled on, and gets its report (S4)", async (context) => {
+  const { poll, run, age, result } = await followed(await openStage(context));
+  for (const _ of [1, 2, 3]) {
+    await poll({ kind: "rejected" });
+    await age(11 * MINUTE);
+  }
+  expect((await run()).status).toBe("failed");
+  await poll(FINISHED);
+  expect((await run()).status).toBe("completed");
+  expect(await result()).toMatchObject({ partial: false });
+});
+
+test.each<Look>([
+  { kind: "forbidden" },
+  { kind: "unreachable", error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "No answer." }) },
+  { kind: "rate_limited", retryAfterMs: undefined },
+  { kind: "too_long" },
+])("rejections with another answer between them do not end a run ($kind, S4)", async (between) => {
+  await using stack = new AsyncDisposableStack();
+  const { poll, run, age } = await followed(await openStage({ onTestFinished: (close) => stack.defer(close) }));
+  await poll({ kind: "rejected" });
+  await age(11 * MINUTE);
+  await poll(between);
+  await poll({ kind: "rejected" });
+  expect((await run()).status).toBe("running_async");
+});
+
+test("a run of another key or address waits when its polls are rejected (P3)", async (context) => {
+  const stage = await openStage(context);
+  const { poll, run, age } = await followed(stage);
+  await stage.store.db.updateTable("research_attempts").set({ base_url: "https://other.test" }).execute();
+  for (const _ of [1, 2]) {
+    await poll({ kind: "rejected" });
+    await age(11 * MINUTE);
+  }
+  expect(await run()).toMatchObject({ status: "running_async", currentAction: expect.stringMatching(/^Waiting: /) });
+});
+
+describe("paid text", () => {
+  const LONG = "# A long draft that was paid for";
+
+  test.each<[string, Interaction]>([
+    ["fails", ended("failed")],
+    ["fails with less", ended("failed", { report: "# Less" })],
+    ["ends early", ended("incomplete")],
+    ["completes without text", { ...FINISHED, report: "" }],
+    ["is cancelled", { ...FINISHED, status: "cancelled", rawStatus: "cancelled", report: "" }],
+  ])("is kept when the run then %s (S1)", async (_, end) => {
+    await using stack = new AsyncDisposableStack();
+    const stage = await openStage({ onTestFinished: (close) => stack.defer(close) });
+    const { poll, run, result } = await followed(stage);
+    await poll(working({ report: LONG }));
+    await poll(end);
+    expect((await run()).status).toBe(end.status === "cancelled" ? "cancelled" : "failed");
+    expect(await result()).toMatchObject({ report: LONG, partial: true });
+  });
+
+  test("is not replaced by a shorter one while the run works (S1)", async (context) => {
+    const { poll, result } = await followed(await openStage(context));
+    await poll(working({ report: LONG }));
+    await poll(working({ report: "# Less" }));
+    expect((await result())?.report).toBe(LONG);
+    await poll(working({ report: `${LONG}, and more` }));
+    expect((await result())?.report).toBe(`${LONG}, and more`);
+  });
+
+  const stopped = (stage: Stage, status: "failed" | "cancelled", keep_partial: 0 | 1 = 1) =>
+    stage.store.db
+      .updateTable("research_tasks")
+      .set({ status, keep_partial, completed_at: 1 })
+      .set(status === "cancelled" ? { cancel_requested_at: 1, cancel_confirmed: 0 } : {})
+      .execute();
+
+  test.each(["failed", "cancelled"] as const)("of a %s run that works on at Google is kept (S1)", async (status) => {
+    await using stack = new AsyncDisposableStack();
+    const stage = await openStage({ onTestFinished: (close) => stack.defer(close) });
+    const { poll, run, result } = await followed(stage);
+    await poll(working({ report: "# Less" }));
+    await stopped(stage, status);
+    await poll(working({ report: LONG }));
+    expect(await result()).toMatchObject({ report: LONG, partial: true });
+    await poll(working({ report: "# Less" }));
+    expect((await result())?.report).toBe(LONG);
+    expect((await run()).status).toBe(status);
+    const found = await stage.store.db.selectFrom("research_search").select("report").execute();
+    expect(found).toEqual([{ report: LONG }]);
+  });
+
+  test("is not written by a poll that began before a cancel that keeps nothing (L1)", async (context) => {
+    const stage = await openStage(context);
+    const { poll, result, taskId } = await followed(stage);
+    await poll(working({ report: "# Less" }));
+    const { db, processId } = stage.store;
+    await db.updateTable("research_tasks").set({ next_poll_at: 0 }).execute();
+    const now = clock.now();
+    const [claimed] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 1 });
+    if (claimed === undefined) throw new Error("Nothing was due.");
+    const look = async (): Promise<Look> => {
+      await requestCancel(db, { taskId, keepPartial: false, now });
+      await cancelHere(db, { taskId, confirmed: false, keepPartial: false, now });
+      return { kind: "found", interaction: working({ report: LONG }) };
+    };
+    await pollRun(stage.deps({ look }), claimed);
+    expect(await result()).toBeUndefined();
+    await db.updateTable("research_tasks").set({ lease_until: null }).execute();
+    await poll(working({ report: LONG }));
+    expect(await result()).toBeUndefined();
+  });
+
+  test("is not written by a poll that another has overtaken (S1)", async (context) => {
+    const stage = await openStage(context);
+    const { taskId, result } = await followed(stage);
+    const late = { report: LONG, sources: [], metadata: {}, partial: true };
+    await savePartial(stage.store.db, { taskId, epoch: 0 }, late, 1);
+    expect(await result()).toBeUndefined();
+  });
+
+  test("that is longer than the finished report stays readable beside it (S1)", async (context) => {
+    const { poll, result } = await followed(await openStage(context));
+    await poll(working({ report: LONG }));
+    await poll({ ...FINISHED, report: "# Done", earlierOutputs: ["A plan."] });
+    expect(await result()).toMatchObject({
+      report: "# Done",
+      partial: false,
+      metadata: { earlier_outputs: ["A plan.", LONG] },
+    });
+  });
+});
+
+test("figures that no program can read are set aside and stop no other run (P5)", async (context) => {
+  const stage = await openStage(context);
+  const [poisoned, other] = [await followed(stage), await followed(stage)];
+  await stage.store.db
+    .updateTable("research_tasks")
+    .set({ tokens_input: 2 ** 60, cost_usd: -75 })
+    .where("task_id", "=", poisoned.taskId)
+    .execute();
+  await other.poll(FINISHED);
+  expect((await other.run()).status).toBe("completed");
+  await stage.store.db
+    .updateTable("research_tasks")
+    .set({ tokens_input: 2 ** 60, cost_usd: -75 })
+    .execute();
+  expect((await setAsideUnreadable(stage.store.db)).toSorted()).toEqual([poisoned.taskId, other.taskId].toSorted());
+  expect(await poisoned.run()).toMatchObject({
+    tokens: { input: 0, output: 0 },
+    cost: { usd: undefined },
+    usageFinal: false,
+  });
+  expect(await setAsideUnreadable(stage.store.db)).toEqual([]);
+});

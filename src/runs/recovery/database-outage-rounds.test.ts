@@ -1,0 +1,70 @@
+/** Rounds in which the table of runs is the queue and cannot be written: on SQLite only, an engine has no rounds. */
+
+import { randomUUID } from "node:crypto";
+import { expect, test, type TestContext } from "vitest";
+import { FINISHED, openStage } from "../../../test/support/research-deps.ts";
+import { insertAttempt, insertRun } from "../../../test/support/store-rows.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+import { createRunner } from "../scheduling/runner.ts";
+
+/** Two runs that are not due; `round` runs the loop of the runner once. */
+async function openRounds(t: TestContext) {
+  const stage = await openStage(t);
+  let now = Date.UTC(2026, 0, 1);
+  let goOn: (() => void) | undefined;
+  const due = { next_poll_at: now + 60_000 };
+  for (const task_id of ["first", "second"]) await insertRun(stage.store.db, { task_id, ...due });
+  const looked: string[] = [];
+  const look = async (id: string) => {
+    looked.push(id);
+    return { kind: "found" as const, interaction: FINISHED };
+  };
+  const clock = {
+    now: () => now,
+    monotonic: () => now,
+    sleep: () => new Promise<void>((resolve) => void (goOn = resolve)),
+  };
+  const runner = createRunner({
+    deps: { ...stage.deps({ look }), clock },
+    pollIntervalMs: 1_000,
+    maxRps: 5,
+    deliver: async () => 0,
+  });
+  const round = async (): Promise<void> => {
+    now += 5_000;
+    const next = goOn ?? runner.start;
+    goOn = undefined;
+    next();
+    await waitFor(() => expect(goOn).toBeDefined());
+  };
+  /** There is something to write in the next round: the end of a start whose process is gone. */
+  const refuse = async (): Promise<void> => {
+    const task_id = randomUUID();
+    await insertRun(stage.store.db, { task_id, status: "pending", interaction_id: null, lease_owner: "gone" });
+    await insertAttempt(stage.store.db, { attempt_id: randomUUID(), task_id });
+    await stage.refuseWrites();
+  };
+  return { ...stage, looked, round, refuse };
+}
+
+test("P5: one round that the database refuses is no reason to ask Google out of turn, however often that happens", async (t) => {
+  const { refuse, allowWrites, round, looked, saved, told } = await openRounds(t);
+  for (const _ of [1, 2]) {
+    await refuse();
+    await round();
+    await allowWrites();
+    await round();
+  }
+  expect({ looked, saved, told }).toEqual({ looked: [], saved: [], told: [] });
+});
+
+test("P5: a database that refuses for good: reports are saved", async (t) => {
+  const { refuse, allowWrites, round, looked, saved } = await openRounds(t);
+  await refuse();
+  await round();
+  expect(looked).toEqual([]);
+  await round();
+  expect(looked.toSorted()).toEqual(["v1_first", "v1_second"]);
+  expect(saved).toHaveLength(2);
+  await allowWrites();
+});

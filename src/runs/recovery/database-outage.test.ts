@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { FINISHED, follow, openStage, request, WORKING } from "../../../test/support/research-deps.ts";
+import { findResult } from "../result-store.ts";
+import { findRun } from "../run-store.ts";
+import { startResearch } from "../start/start.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+
+test("P5: an id that the database refuses is kept aside, its report saved and told, and the run ends as it should", async (t) => {
+  const { directory, store, saved, told, refuseWrites, allowWrites, deps } = await openStage(t);
+  const research = deps({
+    begin: async () => {
+      await refuseWrites();
+      return { kind: "accepted", interactionId: FINISHED.id };
+    },
+  });
+  const started = await startResearch(research, request);
+  if (started.kind === "started") await started.sending;
+  expect(readFileSync(join(directory, "orphans.jsonl"), "utf8")).toContain(FINISHED.id);
+  follow(research);
+  await waitFor(() => expect(saved).toEqual(["# The whole report"]));
+  expect(told).toEqual([`${started.taskId.slice(0, 8)}: saved to /somewhere/${started.taskId}.md`]);
+  expect((await findRun(store.db, "local", started.taskId)).status).toBe("pending");
+  await allowWrites();
+  await waitFor(async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"));
+  expect((await findResult(store.db, started.taskId))?.report).toBe("# The whole report");
+  expect(existsSync(join(directory, "orphans.jsonl"))).toBe(false);
+  expect(saved).toHaveLength(1);
+});
+
+test("P5: an id that no file would take either is written as soon as the database can be", async (t) => {
+  const { directory, store, refuseWrites, allowWrites, deps } = await openStage(t);
+  const research = {
+    ...deps({
+      begin: async () => {
+        await refuseWrites();
+        return { kind: "accepted", interactionId: FINISHED.id };
+      },
+    }),
+    stateDir: "/proc/nowhere",
+  };
+  const started = await startResearch(research, request);
+  if (started.kind === "started") await started.sending;
+  await allowWrites();
+  follow({ ...research, stateDir: directory });
+  await waitFor(async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"));
+});
+
+test("P5: a run that was followed when the disk filled up is saved once and recorded later", async (t) => {
+  const { store, saved, refuseWrites, allowWrites, deps } = await openStage(t);
+  let ready = false;
+  const research = deps({ look: async () => ({ kind: "found", interaction: ready ? FINISHED : WORKING }) });
+  const started = await startResearch(research, request);
+  if (started.kind === "started") await started.sending;
+  follow(research);
+  await refuseWrites();
+  ready = true;
+  await waitFor(() => expect(saved).toEqual(["# The whole report"]));
+  await allowWrites();
+  await waitFor(async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"));
+  expect(saved).toHaveLength(1);
+});
+
+test("P5: an id whose attempt the database does not know is kept in memory: it is another database", async (t) => {
+  const { deps } = await openStage(t);
+  const looked: string[] = [];
+  const research = deps({
+    look: async (id) => {
+      looked.push(id);
+      return { kind: "found", interaction: WORKING };
+    },
+  });
+  const unsaved = { taskId: "elsewhere", attemptId: "unknown", query: "q", interactionId: "v1_paid" };
+  research.unsaved.set("elsewhere", { ...unsaved, enableNotifications: false });
+  follow(research);
+  await waitFor(() => expect(looked).toContain("v1_paid"));
+  expect(research.unsaved.has("elsewhere")).toBe(true);
+});

@@ -1,0 +1,30 @@
+/** Runs that a dead process left behind get the one end that is true: interrupted, with their finished rounds. */
+
+import type { Log } from "../../platform/log.ts";
+import type { Database } from "../../store/database.ts";
+import { nowOf } from "../../store/dialect.ts";
+import { processLiveness } from "../../store/processes.ts";
+import { isAbandoned } from "../lease.ts";
+import { markInterrupted, unfinishedLocalRuns } from "../run-store.ts";
+
+export async function recoverInterruptedRuns(db: Database, log: Log, now: number): Promise<number> {
+  const runs = await unfinishedLocalRuns(db);
+  if (runs.length === 0) return 0;
+  const owners = await processLiveness(
+    db,
+    runs.map((run) => run.leaseOwner),
+  );
+  // The lease was written by another machine.
+  const asked = await nowOf(db, now);
+  let interrupted = 0;
+  for (const { taskId, leaseOwner, leaseUntil } of runs) {
+    if (!isAbandoned(owners.get(leaseOwner), leaseUntil, asked)) continue;
+    if (await markInterrupted(db, { taskId, leaseOwner, now })) interrupted += 1;
+  }
+  if (interrupted > 0) {
+    log.info(
+      `${interrupted} ${interrupted === 1 ? "search was" : "searches were"} interrupted when an earlier process ended; finished rounds can still be read with get_research_results.`,
+    );
+  }
+  return interrupted;
+}

@@ -1,0 +1,162 @@
+/** Interaction ids in files: written whole or not at all, and imported whoever wrote them. */
+
+import fs, { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { attemptRow, openDatabase } from "../../../test/support/store-rows.ts";
+import { intended, NOW } from "../../../test/support/stored-start.ts";
+import { createLog } from "../../platform/log.ts";
+import type { Database } from "../../store/database.ts";
+import { importOrphans, keepOrphan } from "./orphaned-ids.ts";
+
+const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
+let directory: string;
+
+beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), "gemini-search-orphans-"))));
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** The disk takes so many bytes more in this directory, and then none. */
+function leaveRoomFor(bytes: number): void {
+  const { openSync, writeSync } = fs;
+  const limited = new Set<number>();
+  let left = bytes;
+  Object.assign(fs, {
+    openSync: (...args: Parameters<typeof openSync>) => {
+      const handle = openSync(...args);
+      if (String(args[0]).startsWith(directory)) limited.add(handle);
+      else limited.delete(handle);
+      return handle;
+    },
+    writeSync: (handle: number, data: Buffer | string, offset = 0) => {
+      const rest = Buffer.from(data).subarray(offset);
+      if (!limited.has(handle)) return writeSync(handle, rest);
+      if (left === 0) throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+      const part = rest.subarray(0, left);
+      left -= part.length;
+      return writeSync(handle, part);
+    },
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(fs, { openSync, writeSync });
+    syncBuiltinESMExports();
+  });
+}
+
+const imported = async (db: Database, attemptId: string): Promise<string | null | undefined> => {
+  await importOrphans(db, { directory, log, now: NOW });
+  return (await attemptRow(db, attemptId))?.interaction_id;
+};
+
+test("an id of which the disk took only a part is written whole to another directory, and imported (P5 I8)", async () => {
+  const db = await openDatabase();
+  const { attemptId } = await intended(db);
+  leaveRoomFor(20);
+  const path = keepOrphan(directory, { attemptId, interactionId: "v1_torn" });
+  onTestFinished(() => rmSync(dirname(path), { recursive: true, force: true }));
+  expect(path.startsWith(directory)).toBe(false);
+  expect(readFileSync(path, "utf8")).toContain(`"interaction_id":"v1_torn"}\n`);
+  expect(await imported(db, attemptId)).toBe("v1_torn");
+  expect(readdirSync(dirname(path))).toEqual([]);
+});
+
+test("an id that the disk takes in several parts is whole (P5)", async () => {
+  const db = await openDatabase();
+  const { attemptId } = await intended(db);
+  const { writeSync } = fs;
+  Object.assign(fs, {
+    writeSync: (handle: number, data: Buffer, offset = 0) => writeSync(handle, data.subarray(offset, offset + 7)),
+  });
+  syncBuiltinESMExports();
+  try {
+    expect(keepOrphan(directory, { attemptId, interactionId: "v1_parts" })).toBe(join(directory, "orphans.jsonl"));
+  } finally {
+    Object.assign(fs, { writeSync });
+    syncBuiltinESMExports();
+  }
+  expect(await imported(db, attemptId)).toBe("v1_parts");
+});
+
+for (const [what, name] of [
+  ["another start mark", `orphans.jsonl.${process.ppid}.0a1b_42.5d3e`],
+  [
+    "no start mark, as an earlier version wrote it",
+    `orphans.jsonl.${process.ppid}.5d3e8a1c-0000-4000-8000-000000000000`,
+  ],
+  ["this process's pid and another start mark", `orphans.jsonl.${process.pid}.0a1b_42.5d3e`],
+] as const) {
+  test(`a file of a dead process whose pid is alive again is imported: ${what} (I8 P2)`, async () => {
+    const db = await openDatabase();
+    const { attemptId } = await intended(db);
+    const line = JSON.stringify({ attempt_id: attemptId, interaction_id: "v1_kept" });
+    writeFileSync(join(directory, name), `\n${line}\n`);
+    expect(await imported(db, attemptId)).toBe("v1_kept");
+    expect(readdirSync(directory)).toEqual([]);
+  });
+}
+
+test("a file that a live process holds is left to it (P2)", async () => {
+  const db = await openDatabase();
+  const { attemptId } = await intended(db);
+  const { startMarkOf } = await import("../../platform/process-identity.ts");
+  const mark = String(startMarkOf(process.ppid)).replaceAll(/[^\w-]/g, "_");
+  const name = `orphans.jsonl.${process.ppid}.${mark}.5d3e`;
+  writeFileSync(join(directory, name), JSON.stringify({ attempt_id: attemptId, interaction_id: "v1_held" }));
+  expect(await imported(db, attemptId)).toBeNull();
+  expect(readdirSync(directory)).toEqual([name]);
+});
+
+/** A log whose lines can be read. */
+function readableLog() {
+  const lines: string[] = [];
+  const write = (line: string): void => void lines.push(line);
+  return { lines, log: createLog({ from: "WARN", format: "text", redact: (text) => text, write }) };
+}
+
+test("an id of another database stays, and is logged once with its file (I8 P5)", async () => {
+  const db = await openDatabase();
+  keepOrphan(directory, { attemptId: "elsewhere", interactionId: "v1_elsewhere" });
+  const { lines, log: readable } = readableLog();
+  for (const now of [NOW, NOW + 1]) await importOrphans(db, { directory, log: readable, now });
+  const [name = ""] = readdirSync(directory);
+  expect(readFileSync(join(directory, name), "utf8")).toContain("v1_elsewhere");
+  expect(lines).toEqual([expect.stringContaining(`${join(directory, name)}: the paid research v1_elsewhere`)]);
+});
+
+test("a state directory or file that cannot be read stops nothing, and is logged once (P5)", async () => {
+  const db = await openDatabase();
+  const { attemptId } = await intended(db);
+  const { lines, log: readable } = readableLog();
+  const noDirectory = join(directory, "a-file");
+  writeFileSync(noDirectory, "");
+  for (const now of [NOW, NOW + 1]) await importOrphans(db, { directory: noDirectory, log: readable, now });
+  expect(lines).toEqual([expect.stringContaining(`${noDirectory} cannot be read or removed (ENOTDIR)`)]);
+  mkdirSync(join(directory, "orphans.jsonl.1.gone"));
+  keepOrphan(directory, { attemptId, interactionId: "v1_beside" });
+  await importOrphans(db, { directory, log: readable, now: NOW });
+  expect((await attemptRow(db, attemptId))?.interaction_id).toBe("v1_beside");
+  expect(lines.at(-1)).toContain("(EISDIR)");
+  expect(readdirSync(directory)).toHaveLength(2);
+});
+
+test("an id whose file is removed while it is written is written again (I8 P5)", () => {
+  const { fsyncSync } = fs;
+  let removed = 0;
+  Object.assign(fs, {
+    fsyncSync: (handle: number) => {
+      fsyncSync(handle);
+      removed += 1;
+      if (removed <= 2) rmSync(join(directory, "orphans.jsonl"));
+    },
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(fs, { fsyncSync });
+    syncBuiltinESMExports();
+  });
+  const path = keepOrphan(directory, { attemptId: "a", interactionId: "v1_again" });
+  expect(readFileSync(path, "utf8")).toContain("v1_again");
+  expect(path).toBe(join(directory, "orphans.jsonl"));
+});

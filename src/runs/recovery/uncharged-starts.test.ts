@@ -1,0 +1,73 @@
+/** Starts that surely cost nothing, while the database is away: they end as such, and are never taken for unknown. */
+
+import { expect, test } from "vitest";
+import { clock, follow } from "../../../test/support/research-deps.ts";
+import { breakStore, error, NOT_SENT, openSender, TAKEN } from "../../../test/support/sender.ts";
+import { rowOf } from "../../../test/support/store-rows.ts";
+import { AppError } from "../../errors.ts";
+import type { Database } from "../../store/database.ts";
+import { START_LEASE_MS } from "../lease.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+
+/** The next transaction is committed, and nobody hears of it. */
+function answerLost(db: Database): Database {
+  const transaction: Database["transaction"] = () => {
+    const builder = db.transaction();
+    const execute: typeof builder.execute = builder.execute.bind(builder);
+    builder.execute = async (work) => {
+      await execute(work);
+      throw new AppError({ code: "SQLITE_ERROR", message: "The database cannot be reached." });
+    };
+    return builder;
+  };
+  return new Proxy(db, {
+    get: (target, name) => (name === "transaction" ? transaction : Reflect.get(target, name, target)),
+  });
+}
+
+test("P5 the end of a failed start is stored as soon as it can be, and is not taken for an unknown one", async (context) => {
+  const sender = await openSender(context, [{ kind: "refused", error }]);
+  breakStore(sender);
+  const taskId = await sender.start();
+  await sender.allowWrites();
+  // Longer than a start may take: what is not known to be free would now be unknown.
+  await sender.research.clock.sleep(2 * START_LEASE_MS);
+  follow({ ...sender.research, clock });
+  await waitFor(async () => expect((await rowOf(sender.db, taskId)).status).not.toBe("pending"));
+  expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "failed", error_code: error.code });
+  expect(sender.research.freeStarts.size).toBe(0);
+});
+
+test("P5 whether a free try is still wanted ends it as free, when the database answers again", async (context) => {
+  const sender = await openSender(context, [NOT_SENT, TAKEN]);
+  let asked = false;
+  const { db } = sender.research;
+  sender.research.db = db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      if (!asked) return result;
+      asked = false;
+      throw new AppError({ code: "SQLITE_ERROR", message: "The database cannot be reached." });
+    },
+  });
+  sender.asleep.push(() => void (asked = true));
+  expect(await rowOf(db, await sender.start())).toMatchObject({ status: "failed", error_code: "SQLITE_ERROR" });
+  expect(sender.sent).toHaveLength(1);
+});
+
+test("I8 an intent whose commit succeeded without a word is not sent, and ends as free", async (context) => {
+  const sender = await openSender(context, [TAKEN]);
+  const { db } = sender.research;
+  sender.research.db = answerLost(db);
+  await expect(sender.start()).rejects.toMatchObject({ code: "SQLITE_ERROR" });
+  sender.research.db = db;
+  const [lost] = await db.selectFrom("research_tasks").select(["task_id", "status"]).execute();
+  expect(lost?.status).toBe("pending");
+  const again = await sender.start();
+  expect(again).not.toBe(lost?.task_id);
+  expect(await rowOf(db, lost?.task_id ?? "")).toMatchObject({
+    status: "failed",
+    error_message: "The database cannot be reached. The research was not sent and nothing was charged.",
+  });
+  expect(sender.sent.map(({ labels }) => labels["run"])).toEqual([again]);
+});

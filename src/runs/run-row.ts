@@ -1,0 +1,95 @@
+/** A stored row as a run. What no version of this program writes makes the row unreadable, and that row alone. */
+
+import type { Selectable } from "kysely";
+import { z } from "zod";
+import type { Tables } from "../store/database.ts";
+import { costOfRow } from "./cost-columns.ts";
+import { progressByTime } from "./progress.ts";
+import { RUN_KINDS, RUN_STATUSES, type Run } from "./run.ts";
+import { noteUnreadable, unreadableRun } from "./unreadable.ts";
+
+type Row = Selectable<Tables["research_tasks"]>;
+
+const anyRecord = z.record(z.string(), z.unknown());
+
+/** SQLite stores a text in a column of numbers; a date that is none would stop a whole list. */
+const NUMBERS = ["progress", "created_at", "updated_at", "tokens_input", "tokens_output"] as const;
+const OPTIONAL_NUMBERS = [
+  "started_at",
+  "completed_at",
+  "deadline_at",
+  "last_event_at",
+  "cancel_requested_at",
+  "cost_usd",
+] as const;
+
+const numbers = z.object({
+  ...Object.fromEntries(NUMBERS.map((name) => [name, z.number()])),
+  ...Object.fromEntries(OPTIONAL_NUMBERS.map((name) => [name, z.number().nullable()])),
+});
+
+export function runOf(row: Row): Run {
+  try {
+    return readRow(row);
+  } catch (error) {
+    throw unreadableRun(row.task_id, error);
+  }
+}
+
+/** Those that can be read. */
+export const readableRuns = (rows: Row[]): Run[] =>
+  rows.flatMap((row) => {
+    try {
+      return [readRow(row)];
+    } catch {
+      noteUnreadable(row.task_id);
+      return [];
+    }
+  });
+
+/** The status and times of a run that is to be polled. */
+export const isPollable = (row: Pick<Row, "status" | "created_at" | "progress" | "deadline_at">): boolean =>
+  RUN_STATUSES.some((status) => status === row.status) &&
+  [row.created_at, row.progress, row.deadline_at ?? 0].every(Number.isFinite);
+
+/** What Google has shown, or what is to be expected after so long, where that is more. */
+export function progressOf(
+  row: Pick<Row, "kind" | "status" | "progress" | "interaction_id" | "model" | "created_at" | "completed_at">,
+): number {
+  if (row.kind !== "agent" || row.status === "completed" || row.interaction_id === null) return row.progress;
+  return Math.max(row.progress, progressByTime(row.model ?? "", (row.completed_at ?? Date.now()) - row.created_at));
+}
+
+function readRow(row: Row): Run {
+  numbers.parse(row);
+  return {
+    taskId: row.task_id,
+    owner: row.owner,
+    kind: z.enum(RUN_KINDS).parse(row.kind),
+    query: row.query,
+    status: z.enum(RUN_STATUSES).parse(row.status),
+    progress: progressOf(row),
+    currentAction: row.current_action ?? undefined,
+    mode: row.mode ?? undefined,
+    backend: row.backend ?? undefined,
+    model: row.model ?? undefined,
+    client: row.client ?? undefined,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    startedAt: row.started_at ?? undefined,
+    completedAt: row.completed_at ?? undefined,
+    deadlineAt: row.deadline_at ?? undefined,
+    lastEventAt: row.last_event_at ?? undefined,
+    interactionId: row.interaction_id ?? undefined,
+    parentTaskId: row.parent_task_id ?? undefined,
+    cancelRequestedAt: row.cancel_requested_at ?? undefined,
+    cancelConfirmed: row.cancel_confirmed === null ? undefined : row.cancel_confirmed === 1,
+    enableNotifications: row.enable_notifications === 1,
+    estimate: anyRecord.parse(JSON.parse(row.estimate_json ?? "{}")),
+    options: anyRecord.parse(JSON.parse(row.options_json)),
+    tokens: { input: row.tokens_input, output: row.tokens_output },
+    cost: costOfRow(row),
+    usageFinal: row.usage_final === 1,
+    error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" },
+  };
+}

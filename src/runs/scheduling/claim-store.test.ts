@@ -1,0 +1,255 @@
+/** Who may look at a followed run, and when: decided by SQL, so tried on a real database. */
+
+import { describe, expect, test } from "vitest";
+import { setClock } from "../../../test/support/databases.ts";
+import { insertRun, openDatabase, rowOf } from "../../../test/support/store-rows.ts";
+import { localQueue } from "../../queue/local.ts";
+import type { Database } from "../../store/database.ts";
+import {
+  bringForward,
+  claimDueRuns,
+  claimInTurn,
+  countFollowed,
+  leaseHolders,
+  nextLookAt,
+  pauseAllPolls,
+  pollNow,
+  releaseFrom,
+  settlePoll,
+  unfinishedInteractions,
+} from "./claim-store.ts";
+import { LOOK_LEASE_MS } from "../lease.ts";
+
+const NOW = 1_000_000;
+const LATER = NOW + 10_000;
+
+const claim = (db: Database, { limit = 10, now = NOW }: { limit?: number; now?: number } = {}) =>
+  claimDueRuns(db, { processId: "me", limit, now, nextPollAt: LATER });
+const idsOf = (runs: { taskId: string }[]): string[] => runs.map(({ taskId }) => taskId).toSorted();
+
+describe("a claim", () => {
+  test("P2 takes the first of every user before the second of any, and of each the longest due", async () => {
+    const db = await openDatabase();
+    for (let n = 0; n < 30; n += 1) await insertRun(db, { task_id: `many ${n}`, owner: "many", next_poll_at: n });
+    for (const n of [1, 2]) await insertRun(db, { task_id: `few ${n}`, owner: "few", next_poll_at: NOW - 10 + n });
+    await insertRun(db, { task_id: "one", owner: "one", next_poll_at: NOW });
+    expect(idsOf(await claim(db, { limit: 3 }))).toEqual(["few 1", "many 0", "one"]);
+    expect(idsOf(await claim(db, { limit: 4 }))).toEqual(["few 2", "many 1", "many 2", "many 3"]);
+  });
+
+  test("P2 of a run that is due takes the lease, a new epoch and the next time", async () => {
+    const db = await openDatabase();
+    await insertRun(db, {
+      task_id: "a",
+      model: "an-agent",
+      next_poll_at: NOW,
+      lease_epoch: 7,
+      created_at: 5,
+      completed_at: 9,
+      deadline_at: 77,
+      cancel_requested_at: 66,
+      progress: 40,
+      current_action: "Reading",
+    });
+    expect(await claim(db)).toEqual([
+      {
+        taskId: "a",
+        owner: "local",
+        query: "How deep is the lake?",
+        interactionId: "v1_a",
+        status: "running_async",
+        agent: "an-agent",
+        epoch: 8,
+        createdAt: 5,
+        deadlineAt: 77,
+        cancelRequestedAt: 66,
+        keepPartial: true,
+        progress: 40,
+        currentAction: "Reading",
+        completedAt: 9,
+        oddAnswer: undefined,
+        tokens: "0/0",
+      },
+    ]);
+    expect(await rowOf(db, "a")).toMatchObject({
+      lease_owner: "me",
+      lease_epoch: 8,
+      lease_until: NOW + LOOK_LEASE_MS,
+      next_poll_at: LATER,
+    });
+    expect(await claim(db)).toEqual([]);
+  });
+
+  test("P2 of a run with little known of it has no deadline, and finished when it began", async () => {
+    const db = await openDatabase();
+    await insertRun(db, { task_id: "a", next_poll_at: 0, created_at: 5, keep_partial: 0, status: "failed" });
+    expect(await claim(db)).toMatchObject([
+      {
+        status: "failed",
+        agent: "",
+        deadlineAt: Number.MAX_SAFE_INTEGER,
+        cancelRequestedAt: undefined,
+        keepPartial: false,
+        currentAction: undefined,
+        completedAt: 5,
+      },
+    ]);
+  });
+
+  test("of a run in a state that is not known puts it off, and takes the others (P5)", async () => {
+    const db = await openDatabase();
+    await insertRun(db, { task_id: "odd", next_poll_at: 0, status: "a state to come" });
+    await insertRun(db, { task_id: "good", next_poll_at: 0 });
+    expect(await claim(db)).toMatchObject([{ taskId: "good" }]);
+    const { next_poll_at, lease_until, status } = await db
+      .selectFrom("research_tasks")
+      .selectAll()
+      .where("task_id", "=", "odd")
+      .executeTakeFirstOrThrow();
+    expect({ later: next_poll_at, lease_until, status }).toEqual({
+      later: NOW + 600_000,
+      lease_until: null,
+      status: "a state to come",
+    });
+  });
+
+  test("P2 takes none that is not due, has no id at Google, or is looked at", async () => {
+    const db = await openDatabase();
+    await insertRun(db, { task_id: "not followed", next_poll_at: null });
+    await insertRun(db, { task_id: "not due", next_poll_at: NOW + 1 });
+    await insertRun(db, { task_id: "no id", next_poll_at: 0, interaction_id: null });
+    await insertRun(db, { task_id: "looked at", next_poll_at: 0, lease_until: NOW + 1 });
+    await insertRun(db, { task_id: "looked at for long", next_poll_at: 0, lease_until: NOW + 2 * LOOK_LEASE_MS });
+    await insertRun(db, { task_id: "look over", next_poll_at: 0, lease_until: NOW });
+    await insertRun(db, { task_id: "clock set back", next_poll_at: 0, lease_until: NOW + 2 * LOOK_LEASE_MS + 1 });
+    expect(idsOf(await claim(db))).toEqual(["clock set back", "look over"]);
+    expect((await rowOf(db, "looked at")).lease_epoch).toBe(1);
+  });
+
+  test("P2 takes those first that wait longest, and no more than it may", async () => {
+    const db = await openDatabase();
+    for (const [index, id] of ["c", "a", "b"].entries()) await insertRun(db, { task_id: id, next_poll_at: index });
+    expect(idsOf(await claim(db, { limit: 2 }))).toEqual(["a", "c"]);
+    expect(idsOf(await claim(db, { limit: 2 }))).toEqual(["b"]);
+  });
+});
+
+describe("turns", () => {
+  const inTurn = async (db: Database, { now, limit = 10 }: { now: number; limit?: number }) => {
+    await setClock(db, now);
+    return claimInTurn(db, { processId: "me", limit, maxRps: 2, now, nextPollAt: LATER });
+  };
+
+  test("P2 of all processes together are no more than are allowed", async () => {
+    const db = await openDatabase({ stoppedAt: NOW });
+    for (const id of ["a", "b", "c"]) await insertRun(db, { task_id: id, next_poll_at: 0 });
+    expect(await inTurn(db, { now: NOW, limit: 0 })).toEqual([]);
+    expect(await inTurn(db, { now: NOW })).toHaveLength(1);
+    expect(await inTurn(db, { now: NOW })).toEqual([]);
+    expect(await nextLookAt(db, NOW)).toBeGreaterThan(NOW);
+    expect(await inTurn(db, { now: NOW + 500 })).toHaveLength(1);
+    expect(await inTurn(db, { now: NOW + 5_000, limit: 1 })).toHaveLength(1);
+  });
+
+  test("P2 that nobody could use are not used up", async () => {
+    const db = await openDatabase({ stoppedAt: NOW });
+    expect(await inTurn(db, { now: NOW })).toEqual([]);
+    await insertRun(db, { task_id: "a", next_poll_at: 0 });
+    expect(await inTurn(db, { now: NOW })).toHaveLength(1);
+  });
+
+  test("P4 wait for a pause that Google asked for", async () => {
+    const db = await openDatabase({ stoppedAt: NOW });
+    await insertRun(db, { task_id: "a", next_poll_at: NOW });
+    await pauseAllPolls(db, { ms: 3_000, now: NOW });
+    expect(await inTurn(db, { now: NOW + 2_999 })).toEqual([]);
+    await setClock(db, NOW);
+    expect(await nextLookAt(db, NOW)).toBe(NOW + 3_000);
+    expect(await inTurn(db, { now: NOW + 3_000 })).toHaveLength(1);
+  });
+});
+
+test("P2 the next look is at the first run that is due and that nobody looks at", async () => {
+  const db = await openDatabase();
+  expect(await nextLookAt(db, NOW)).toBeUndefined();
+  await insertRun(db, { task_id: "not followed", next_poll_at: null });
+  expect(await nextLookAt(db, NOW)).toBeUndefined();
+  expect(await countFollowed(db)).toBe(0);
+  await insertRun(db, { task_id: "later", next_poll_at: NOW + 900 });
+  await insertRun(db, { task_id: "soon", next_poll_at: NOW + 500 });
+  await insertRun(db, { task_id: "looked at", next_poll_at: NOW, lease_until: NOW + 1_000 });
+  expect(await nextLookAt(db, NOW)).toBe(NOW + 500);
+  expect(await countFollowed(db)).toBe(3);
+});
+
+describe("the end of a look", () => {
+  test("P2 counts only for whoever has the newest epoch, and for this run", async () => {
+    const db = await openDatabase();
+    const held = { next_poll_at: NOW, lease_epoch: 4, lease_until: LATER };
+    for (const id of ["a", "b"]) await insertRun(db, { task_id: id, ...held });
+    await settlePoll(db, { taskId: "a", epoch: 3 }, { nextPollAt: LATER });
+    await settlePoll(db, { taskId: "a", epoch: 3 });
+    expect(await rowOf(db, "a")).toMatchObject(held);
+    await settlePoll(db, { taskId: "a", epoch: 4 });
+    expect(await rowOf(db, "a")).toMatchObject({ next_poll_at: NOW, lease_until: null });
+    await settlePoll(db, { taskId: "a", epoch: 4 }, { nextPollAt: LATER });
+    expect(await rowOf(db, "a")).toMatchObject({ next_poll_at: LATER, lease_until: null });
+    expect(await rowOf(db, "b")).toMatchObject(held);
+    await settlePoll(db, { taskId: "b", epoch: 4 }, { nextPollAt: null });
+    expect(await rowOf(db, "b")).toMatchObject({ next_poll_at: null, lease_until: null });
+  });
+
+  test("P2 of a dead process comes at once, for the runs it was looking at", async () => {
+    const db = await openDatabase();
+    const held = { next_poll_at: LATER, lease_until: LATER };
+    await insertRun(db, { task_id: "its", lease_owner: "dead", ...held });
+    await insertRun(db, { task_id: "another's", lease_owner: "alive", ...held });
+    await insertRun(db, { task_id: "released", lease_owner: "dead", next_poll_at: LATER });
+    await insertRun(db, { task_id: "a start", lease_owner: "dead", lease_until: LATER });
+    await insertRun(db, { task_id: "nobody's", lease_owner: null, ...held });
+    await insertRun(db, { task_id: "its too", lease_owner: "dead", ...held });
+    expect((await leaseHolders(db)).toSorted()).toEqual(["alive", "dead"]);
+    expect(await releaseFrom(db, [], NOW)).toBe(0);
+    expect(await releaseFrom(db, ["dead"], NOW)).toBe(2);
+    expect(await rowOf(db, "its")).toMatchObject({ next_poll_at: NOW, lease_until: null });
+    expect(await rowOf(db, "another's")).toMatchObject(held);
+    expect(await rowOf(db, "released")).toMatchObject({ next_poll_at: LATER });
+    expect(await rowOf(db, "a start")).toMatchObject({ next_poll_at: null, lease_until: LATER });
+    expect(await leaseHolders(db)).toEqual(["alive"]);
+  });
+});
+
+test("P2 a look that was put off before the clock was set back is due now; others stay", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "far", next_poll_at: LATER + 1 });
+  await insertRun(db, { task_id: "near", next_poll_at: LATER });
+  await bringForward(db, { now: NOW, furthest: LATER + 1 });
+  expect(await rowOf(db, "far")).toMatchObject({ next_poll_at: LATER + 1 });
+  await bringForward(db, { now: NOW, furthest: LATER });
+  expect(await rowOf(db, "far")).toMatchObject({ next_poll_at: NOW });
+  expect(await rowOf(db, "near")).toMatchObject({ next_poll_at: LATER });
+});
+
+test("P2 a run that somebody waits for comes first, while Google works on it", async () => {
+  const db = await openDatabase();
+  for (const id of ["a", "b"]) await insertRun(db, { task_id: id, next_poll_at: LATER });
+  await insertRun(db, { task_id: "ended", status: "failed", next_poll_at: null });
+  for (const id of ["a", "ended"]) await pollNow({ db, queue: localQueue }, id);
+  expect(await rowOf(db, "a")).toMatchObject({ next_poll_at: 0 });
+  expect(await rowOf(db, "b")).toMatchObject({ next_poll_at: LATER });
+  expect(await rowOf(db, "ended")).toMatchObject({ next_poll_at: null });
+});
+
+test("P5 what Google works on can be read while nothing can be written, what is due first", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "b", next_poll_at: 2, enable_notifications: 0 });
+  await insertRun(db, { task_id: "a", next_poll_at: 1 });
+  await insertRun(db, { task_id: "third", next_poll_at: 3 });
+  await insertRun(db, { task_id: "ended", next_poll_at: 0, status: "completed" });
+  await insertRun(db, { task_id: "no id", next_poll_at: 0, interaction_id: null });
+  const query = "How deep is the lake?";
+  expect(await unfinishedInteractions(db, 2)).toEqual([
+    { taskId: "a", query, interactionId: "v1_a", enableNotifications: true },
+    { taskId: "b", query, interactionId: "v1_b", enableNotifications: false },
+  ]);
+});

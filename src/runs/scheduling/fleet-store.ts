@@ -1,0 +1,85 @@
+/** The SQL of polls in batches, where an engine schedules them: rows are read and written by their keys, many at once. */
+
+import { sql } from "kysely";
+import type { Database } from "../../store/database.ts";
+import { noteUnreadable } from "../unreadable.ts";
+import { FOLLOWED_COLUMNS, type FollowedRun, followedRunOf, TOKENS_COLUMN } from "../poll/followed-run.ts";
+
+const readRuns = (db: Database) =>
+  db
+    .selectFrom("research_tasks")
+    .select(FOLLOWED_COLUMNS)
+    .select(TOKENS_COLUMN)
+    .where("next_poll_at", "is not", null)
+    .where("interaction_id", "is not", null);
+
+/** Those that are still followed. A damaged row stays in the queue, so that it is polled again once it is repaired. */
+export async function readFollowed(db: Database, taskIds: string[]): Promise<Map<string, FollowedRun | "damaged">> {
+  const rows = await readRuns(db).where("task_id", "in", taskIds).execute();
+  return new Map(
+    rows.map((row) => {
+      const run = followedRunOf(row);
+      if (run === undefined) noteUnreadable(row.task_id);
+      return [row.task_id, run ?? "damaged"];
+    }),
+  );
+}
+
+/** Those of these that are followed, with what they are polled with. */
+export const keysOfFollowed = (db: Database, taskIds: string[]) =>
+  db
+    .selectFrom("research_tasks")
+    .select(["task_id as taskId", "poll_key as key"])
+    .where("task_id", "in", taskIds)
+    .where("next_poll_at", "is not", null)
+    .where("interaction_id", "is not", null)
+    .execute();
+
+/** Every run that needs a poll. */
+export const allFollowed = (db: Database) =>
+  db
+    .selectFrom("research_tasks")
+    .select(["task_id as taskId", "poll_key as key", "owner"])
+    .where("next_poll_at", "is not", null)
+    .where("interaction_id", "is not", null)
+    .execute();
+
+export async function countByOwner(db: Database, key: string): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select(["owner", (select) => select.fn.countAll<number>().as("runs")])
+    .where("next_poll_at", "is not", null)
+    .where((run) => run.or([run("poll_key", "=", key), run("poll_key", "is", null)]))
+    .groupBy("owner")
+    .execute();
+  return new Map(rows.map(({ owner, runs }) => [owner, runs]));
+}
+
+/** Unless it was reopened or given another interaction meanwhile. */
+export async function unfollow(db: Database, runs: Pick<FollowedRun, "taskId" | "epoch">[]): Promise<void> {
+  for (const { taskId, epoch } of runs) {
+    await db
+      .updateTable("research_tasks")
+      .set({ next_poll_at: null })
+      .where("task_id", "=", taskId)
+      .where("lease_epoch", "=", epoch)
+      .execute();
+  }
+}
+
+/** Runs whose key no process has, as far as their deadline has passed or they do not say yet what they wait for. */
+export async function withoutKey(
+  db: Database,
+  { keys, now, limit }: { keys: string[]; now: number; limit: number },
+): Promise<FollowedRun[]> {
+  const rows = await readRuns(db)
+    .where("status", "=", "running_async")
+    .where("poll_key", "not in", ["", ...keys])
+    .where((run) =>
+      run.or([run("deadline_at", "<=", now), sql<boolean>`coalesce(current_action, '') not like 'Waiting: %'`]),
+    )
+    .orderBy("deadline_at")
+    .limit(limit)
+    .execute();
+  return rows.flatMap((row) => followedRunOf(row) ?? []);
+}

@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import type { FollowRequest } from "../../gemini/research-agent.ts";
+import { openStage as openAgent, started } from "../../../test/support/agent-stage.ts";
+import { onPostgres } from "../../../test/support/databases.ts";
+import { clock as fastClock, openStage } from "../../../test/support/research-deps.ts";
+import { insertRun } from "../../../test/support/store-rows.ts";
+import { createRunner } from "./runner.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+
+const SWEEP_MS = 5_000;
+
+test("P2: one that is woken between two sweeps does not sleep past the next", async (t) => {
+  const stage = await openStage(t);
+  let now = Date.UTC(2026, 0, 1);
+  const slept: number[] = [];
+  const clock = {
+    now: () => now,
+    monotonic: () => now,
+    sleep: (ms: number, signal?: AbortSignal) => {
+      slept.push(ms);
+      return new Promise<void>((_, reject) => {
+        signal?.addEventListener("abort", () => reject(new Error("woken")), { once: true });
+      });
+    },
+  };
+  const deps = { ...stage.deps(), clock };
+  const runner = createRunner({ deps, pollIntervalMs: 1_000, maxRps: 5, deliver: async () => 0 });
+  runner.start();
+  await waitFor(() => expect(slept).toEqual([SWEEP_MS]));
+  now += 4_000;
+  runner.wake();
+  await waitFor(() => expect(slept).toEqual([SWEEP_MS, 1_000]));
+});
+
+test("a stream that is no longer watched makes room for one that is (J3)", async (t) => {
+  const stage = await openStage(t);
+  const open = new Map<string, AbortSignal>();
+  const follow = ({ interactionId, signal }: FollowRequest): Promise<void> => {
+    open.set(interactionId, signal);
+    return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  };
+  const runner = createRunner({
+    deps: stage.deps({ follow }),
+    pollIntervalMs: 1_000,
+    maxRps: 5,
+    deliver: async () => 0,
+  });
+  const watch = (n: number) =>
+    runner.watch({ taskId: `task-${n}`, interactionId: `v1_${n}`, agent: "an-agent", createdAt: 0 });
+  const leaves = Array.from({ length: 32 }, (_, n) => watch(n));
+  // Each opening takes a permit of the rate, which PostgreSQL counts in real time.
+  await waitFor(() => expect(open.size).toBe(32));
+  expect(watch(32)).toBeUndefined();
+  const second = watch(0);
+  leaves[0]?.();
+  expect(open.get("v1_0")?.aborted).toBe(false);
+  second?.();
+  expect(open.get("v1_0")?.aborted).toBe(false);
+  expect(watch(32)).toBeTypeOf("function");
+  expect(open.get("v1_0")?.aborted).toBe(true);
+  expect(watch(33)).toBeUndefined();
+});
+
+test("P4: a pause of parts of a second, as Google asks for in the body of its answer, holds for all", async (t) => {
+  const { store, deps } = await openStage(t);
+  const google = await openAgent({ error_form: "google", get: [{ fault: "http-429", retry_after: "34.074824224" }] });
+  const interaction_id = await started(google);
+  await insertRun(store.db, { task_id: "a", interaction_id, next_poll_at: 0, deadline_at: Number.MAX_SAFE_INTEGER });
+  const began = onPostgres ? Date.now() : fastClock.now();
+  createRunner({ deps: deps(google.agent), pollIntervalMs: 1_000, maxRps: 5, deliver: async () => 0 }).start();
+  await waitFor(async () => {
+    const { next_at } = await store.db.selectFrom("pace").select("next_at").executeTakeFirstOrThrow();
+    expect(next_at - began).toBeGreaterThan(34_000);
+  });
+});

@@ -1,0 +1,38 @@
+/** What goes with an unfinished run from a database file that was replaced to the one in its place. */
+
+import { expect, test } from "vitest";
+import { insertRun, openDatabase } from "../../../test/support/store-rows.ts";
+import { carryUnfinished } from "./carry-over-store.ts";
+
+test("an unfinished run takes its pictures and its notifications along (P5)", async () => {
+  const [from, to] = [await openDatabase(), await openDatabase()];
+  await insertRun(to, { task_id: "there", status: "completed" });
+  const notification = { channel: "desktop", kind: "completed", payload_json: "{}", created_at: 1 };
+  await to
+    .insertInto("notification_outbox")
+    .values({ ...notification, task_id: "there" })
+    .execute();
+  await insertRun(from, { task_id: "open", status: "running_async" });
+  const picture = { content_hash: "h", mime_type: "image/png", width: 1, height: 1, byte_length: 1, offset_byte: 0 };
+  const content = new Uint8Array([7]);
+  await from
+    .insertInto("research_pictures")
+    .values({ ...picture, task_id: "open", n: 1, content })
+    .execute();
+  await from
+    .insertInto("notification_outbox")
+    .values({ ...notification, task_id: "open" })
+    .execute();
+  const carry = await carryUnfinished(from);
+  await carry(to);
+  // Called again where the first time failed half-way.
+  await carry(to);
+  expect(await to.selectFrom("research_pictures").selectAll().execute()).toMatchObject([
+    { ...picture, task_id: "open" },
+  ]);
+  const outbox = await to.selectFrom("notification_outbox").select(["task_id", "kind"]).orderBy("outbox_id").execute();
+  expect(outbox).toEqual([
+    { task_id: "there", kind: "completed" },
+    { task_id: "open", kind: "completed" },
+  ]);
+});

@@ -1,0 +1,101 @@
+/** How much may be under way: refused in the transaction of the start, on every database, before anything is stored. */
+
+import { expect, onTestFinished, test } from "vitest";
+import { setClock } from "../../../test/support/databases.ts";
+import { openStage, request } from "../../../test/support/research-deps.ts";
+import { insertRun, openDatabase } from "../../../test/support/store-rows.ts";
+import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
+import { resumeAgentRun } from "./resume.ts";
+import { startResearch } from "./start.ts";
+
+const NOW = 1_800_000_000_000;
+
+const refused = (limits: Partial<StartLimits>, owner = "ada", now = NOW, keyFingerprint = "k") => ({
+  limits: { ...NO_LIMITS, ...limits },
+  starter: { owner, keyFingerprint, now },
+});
+
+test("no limit refuses nothing", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "a", owner: "ada" });
+  const { limits, starter } = refused({});
+  await refuseAboveLimits(db, limits, starter);
+});
+
+test("I3 above all that may be unfinished a start is refused; what has ended, or is no research, does not count", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "a", status: "completed" });
+  await insertRun(db, { task_id: "b", status: "running", kind: "deep_search" });
+  await insertRun(db, { task_id: "c", status: "start_unknown" });
+  await insertRun(db, { task_id: "d", status: "pending" });
+  const { limits, starter } = refused({ unfinished: 2 });
+  await refuseAboveLimits(db, limits, starter);
+  await insertRun(db, { task_id: "e", owner: "another" });
+  await expect(refuseAboveLimits(db, limits, starter)).rejects.toMatchObject({
+    code: "BUSY",
+    message: "2 researches are under way, which is as many as this server takes. Nothing was started or charged.",
+    suggestion: "Try again in 60 seconds.",
+    details: { retry_after: 60 },
+  });
+});
+
+test("I3 a user has a limit of their own, who runs the server has not", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "a", owner: "ada" });
+  await insertRun(db, { task_id: "b", owner: "local" });
+  const { limits, starter } = refused({ perUser: 1 });
+  await expect(refuseAboveLimits(db, limits, starter)).rejects.toMatchObject({
+    code: "BUSY",
+    message: expect.stringContaining("1 of your researches"),
+  });
+  await refuseAboveLimits(db, limits, { ...starter, owner: "grace" });
+  await refuseAboveLimits(db, limits, { ...starter, owner: "local" });
+});
+
+test("I3 starts have a rate per key, and the answer says when the next may be", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  const { limits, starter } = refused({ startsPerMinute: 2 });
+  await refuseAboveLimits(db, limits, starter);
+  await refuseAboveLimits(db, limits, { ...starter, owner: "grace" });
+  const tooOften = { code: "BUSY", details: { retry_after: 30 }, suggestion: "Try again in 30 seconds." };
+  await expect(refuseAboveLimits(db, limits, starter)).rejects.toMatchObject(tooOften);
+  await refuseAboveLimits(db, limits, { ...starter, keyFingerprint: "another" });
+  await setClock(db, NOW + 30_000);
+  await refuseAboveLimits(db, limits, { ...starter, now: NOW + 30_000 });
+});
+
+test("I3 what is refused is not stored and not sent; what joins is not refused; of many at once one gets the last place", async () => {
+  const stage = await openStage({ onTestFinished });
+  let sent = 0;
+  const agent = {
+    begin: async () => {
+      sent += 1;
+      return { kind: "accepted", interactionId: `v1_${sent}` } as const;
+    },
+  };
+  const deps = { ...stage.deps(agent), limits: { ...NO_LIMITS, unfinished: 2 } };
+  const starts = Array.from({ length: 6 }, (_, n) => startResearch(deps, { ...request, query: `Question ${n}` }));
+  const outcomes = await Promise.allSettled(starts);
+  const started = outcomes.filter((outcome) => outcome.status === "fulfilled").map(({ value }) => value);
+  for (const start of started) if (start.kind === "started") await start.sending;
+  expect([started.length, sent]).toEqual([2, 2]);
+  const query = `Question ${outcomes.findIndex(({ status }) => status === "fulfilled")}`;
+  expect(await startResearch(deps, { ...request, query })).toMatchObject({ kind: "joined" });
+  expect(await stage.store.db.selectFrom("research_tasks").select("task_id").execute()).toHaveLength(2);
+});
+
+test("I3 a knowing restart keeps to the same limits", async () => {
+  const stage = await openStage({ onTestFinished });
+  const { db } = stage.store;
+  await insertRun(db, { task_id: "unknown", status: "start_unknown", interaction_id: null, model: "an-agent" });
+  await insertRun(db, { task_id: "other" });
+  const deps = stage.deps();
+  const restart = { owner: "local", taskId: "unknown", interactionId: undefined, acceptDoubleCharge: true };
+  const busy = { ...deps, limits: { ...NO_LIMITS, unfinished: 1 } };
+  await expect(resumeAgentRun(busy, restart)).rejects.toMatchObject({ code: "BUSY" });
+  const row = db.selectFrom("research_tasks").select("status").where("task_id", "=", "unknown");
+  expect(await row.executeTakeFirst()).toEqual({ status: "start_unknown" });
+  const resumed = await resumeAgentRun({ ...deps, limits: { ...NO_LIMITS, unfinished: 2 } }, restart);
+  expect(resumed.kind).toBe("restarted");
+  if (resumed.kind === "restarted") await resumed.sending;
+});

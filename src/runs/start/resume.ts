@@ -1,0 +1,126 @@
+/** Taking up a run again on the user's word: adopting an id, looking again, or a knowing restart. */
+
+import { AppError } from "../../errors.ts";
+import type { Look } from "../../gemini/research-agent.ts";
+import { reopen } from "../poll/poll-result-store.ts";
+import { adoptInteractionId, hasUnknownAttempt, isHeldByAnother } from "../interaction-store.ts";
+import { maxWaitOf } from "./max-wait.ts";
+import type { ResearchDeps } from "../deps.ts";
+import type { Run } from "../run.ts";
+import { findRun } from "../run-store.ts";
+import { restartUnknown } from "./start.ts";
+
+export interface ResumeRequest {
+  owner: string;
+  taskId: string;
+  interactionId: string | undefined;
+  acceptDoubleCharge: boolean;
+  /** Called before it is started again, and may refuse by throwing. */
+  beforeStart?: (() => void) | undefined;
+  /** Of the call: cancelled before a restart is sent, it is not sent. */
+  signal?: AbortSignal | undefined;
+}
+
+export type Resumed =
+  | { kind: "adopted" | "looking"; run: Run }
+  | { kind: "restarted"; run: Run; sending: Promise<void> };
+
+export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest): Promise<Resumed> {
+  const { db, clock } = deps;
+  const { owner, taskId, interactionId } = request;
+  const run = await findRun(db, owner, taskId);
+  if (interactionId !== undefined) return adopt(deps, run, interactionId);
+  if (run.status === "start_unknown") return resumeUnknown(deps, run, request);
+  if (run.status === "running_async" || run.status === "pending") return { kind: "looking", run };
+  if (run.status !== "failed" || run.interactionId === undefined) throw nothingToResume(run);
+  const now = clock.now();
+  await reopen(db, taskId, { now, deadlineAt: now + maxWaitOf(run.options), queue: deps.queue });
+  return { kind: "looking", run: await findRun(db, owner, taskId) };
+}
+
+/** Also while, or after, the run is started again: that start has an interaction of its own, and both are paid for. */
+async function adopt(deps: ResearchDeps, run: Run, interactionId: string): Promise<Resumed> {
+  const { db, clock } = deps;
+  const { taskId, owner } = run;
+  if (run.kind !== "agent" || !(await hasUnknownAttempt(db, taskId))) throw nothingToAdopt(run);
+  await refuseForeignId(deps, run, interactionId);
+  const now = clock.now();
+  const adoption = { taskId, interactionId, deadlineAt: now + maxWaitOf(run.options), now };
+  const follower = await adoptInteractionId(db, adoption, deps.queue);
+  if (follower === undefined) throw notAdoptable(run);
+  return { kind: "adopted", run: await findRun(db, owner, follower) };
+}
+
+async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeRequest): Promise<Resumed> {
+  const { db, clock } = deps;
+  const { owner, taskId } = request;
+  if (!request.acceptDoubleCharge) {
+    throw new AppError({
+      code: "START_UNKNOWN",
+      message: "It is not known whether this research was started; starting it again may be charged twice.",
+      suggestion:
+        "If AI Studio shows its interaction id, pass it as interaction_id: that is free. To send it again all the same, set accept_possible_double_charge to true. cancel_research gives it up.",
+      run: { task_id: taskId, status: run.status, progress: run.progress },
+    });
+  }
+  const deadlineAt = clock.now() + maxWaitOf(run.options);
+  const { query, model: agent = "", enableNotifications } = run;
+  const restarted = await restartUnknown(deps, {
+    taskId,
+    query,
+    agent,
+    enableNotifications,
+    deadlineAt,
+    beforeStart: request.beforeStart,
+    signal: request.signal,
+  });
+  const current = await findRun(db, owner, taskId);
+  return restarted === undefined
+    ? { kind: "looking", run: current }
+    : { kind: "restarted", run: current, ...restarted };
+}
+
+/** A mistyped id would end the run as expired, and with it the way to the right one. */
+async function refuseForeignId(deps: ResearchDeps, run: Run, interactionId: string): Promise<void> {
+  // In the same words as an unknown one: nobody learns what belongs to somebody else.
+  const taken = await isHeldByAnother(deps.db, interactionId, run.taskId);
+  const look = await deps.agent.look(interactionId, AbortSignal.any([deps.leaving, AbortSignal.timeout(LOOK_MS)]));
+  if (!taken && !UNKNOWN_TO_GOOGLE.has(look.kind)) return;
+  throw notAdoptable(run);
+}
+
+const notAdoptable = (run: Run): AppError =>
+  new AppError({
+    code: "INVALID_INPUT",
+    message:
+      "This interaction_id cannot be adopted: Google does not know it under the API key that is set, or it is in use.",
+    suggestion: "Copy it from AI Studio again; the run stays as it was.",
+    details: { field: "interaction_id" },
+    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+  });
+
+const LOOK_MS = 20_000;
+/** 404, 403, and what Google does not accept as an id at all. */
+const UNKNOWN_TO_GOOGLE: ReadonlySet<Look["kind"]> = new Set(["missing", "forbidden", "rejected"]);
+
+function nothingToAdopt(run: Run): AppError {
+  return new AppError({
+    code: "INVALID_INPUT",
+    message: "An interaction_id can be adopted only by a run whose start is unknown.",
+    suggestion: "Leave interaction_id out.",
+    details: { field: "interaction_id" },
+    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+  });
+}
+
+function nothingToResume(run: Run): AppError {
+  const completed = run.status === "completed";
+  return new AppError({
+    code: completed ? "RESEARCH_ALREADY_COMPLETED" : "RESEARCH_FAILED",
+    message: completed
+      ? "This run is completed; there is nothing to resume."
+      : "This run cannot be resumed: it never got an id at Google, or it was cancelled.",
+    suggestion: completed ? "get_research_results returns its report." : "start_deep_research starts a new one.",
+    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+  });
+}

@@ -1,0 +1,237 @@
+/** Several servers on one database, each with connections of its own, at the same moment: what must happen once does. */
+
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished, expect, test } from "vitest";
+import { sharedFor, stopClock } from "../../../test/support/databases.ts";
+import { insertRun, rowOf } from "../../../test/support/store-rows.ts";
+import { ERROR, INTENT, intended, NOW, restart } from "../../../test/support/stored-start.ts";
+import { claimNext, enqueue } from "../../notifications/outbox.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { createLog } from "../../platform/log.ts";
+import type { Database } from "../../store/database.ts";
+import { createSlotPool } from "../../store/slots.ts";
+import { openStore, type Store } from "../../store/store.ts";
+import { cancelHere } from "../cancel/cancel-store.ts";
+import { claimInTurn } from "../scheduling/claim-store.ts";
+import { beginContinuation } from "../local/continuation-store.ts";
+import { appendEvents } from "../event-store.ts";
+import { finishAgentRun } from "../poll/poll-result-store.ts";
+import { adoptInteractionId, saveInteractionId } from "../interaction-store.ts";
+import { commitIntent, commitRestart, recordStartFailure } from "./start-store.ts";
+
+const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
+
+async function openServers(count: number, { stoppedAt }: { stoppedAt?: number } = {}): Promise<Store[]> {
+  const directory = mkdtempSync(join(tmpdir(), "gemini-search-writers-"));
+  const file = join(directory, "deep_research.db");
+  const shared = await sharedFor(file);
+  if (shared !== undefined && stoppedAt !== undefined) await stopClock(shared.url, stoppedAt);
+  const stores = await Promise.all(range(count).map(() => openStore({ file, shared, clock: systemClock, log })));
+  onTestFinished(async () => {
+    for (const store of stores) await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return stores;
+}
+
+/** On each server as often, all at once. */
+const everywhere = <T>(servers: Store[], times: number, act: (db: Database, n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(servers.flatMap(({ db }, server) => range(times).map((n) => act(db, server * times + n))));
+
+const range = (length: number): number[] => Array.from({ length }, (_, n) => n);
+
+const databaseOf = ([first]: Store[]): Database => {
+  if (first === undefined) throw new Error("There is no server.");
+  return first.db;
+};
+
+test("I8 I9 of identical starts everywhere exactly one is sent, and the others join it", async () => {
+  const servers = await openServers(3);
+  for (const round of range(5)) {
+    const intent = { ...INTENT, joinKey: `round ${round}` };
+    const outcomes = await everywhere(servers, 6, (db) => commitIntent(db, intent, { join: true }));
+    expect(outcomes.filter(({ kind }) => kind === "intended")).toHaveLength(1);
+    expect(new Set(outcomes.map(({ taskId }) => taskId)).size).toBe(1);
+  }
+});
+
+test("I8 I10 of restarts everywhere exactly one is sent", async () => {
+  const servers = await openServers(3);
+  const db = databaseOf(servers);
+  const { taskId, attemptId } = await intended(db);
+  await recordStartFailure(db, { taskId, attemptId, to: "start_unknown", error: ERROR, now: NOW });
+  const attempts = await everywhere(servers, 6, (here) => restart(here, taskId));
+  expect(attempts.filter((attempt) => attempt !== undefined)).toHaveLength(1);
+});
+
+test("of runs of several owners that adopt one id at the same moment exactly one gets it (Q1)", async () => {
+  const servers = await openServers(3);
+  const db = databaseOf(servers);
+  for (const round of range(5)) {
+    const runs = await Promise.all(range(6).map((n) => intended(db, { joinKey: `${round} ${n}`, owner: `user ${n}` })));
+    for (const run of runs) await recordStartFailure(db, { ...run, to: "start_unknown", error: ERROR, now: NOW });
+    const adopted = await everywhere(servers, 2, (here, n) => {
+      const adoption = { taskId: runs[n]?.taskId ?? "", interactionId: `v1_${round}`, deadlineAt: NOW, now: NOW };
+      return adoptInteractionId(here, adoption);
+    });
+    expect(adopted.filter((taskId) => taskId !== undefined)).toHaveLength(1);
+    const held = await Promise.all(runs.map(({ taskId }) => rowOf(db, taskId)));
+    expect(held.filter(({ interaction_id }) => interaction_id !== null)).toHaveLength(1);
+  }
+});
+
+test("I8 a sender that slept through a knowing restart never ends the new attempt, however close they come", async () => {
+  const servers = await openServers(2);
+  const [one, other] = servers.map(({ db }) => db);
+  if (one === undefined || other === undefined) throw new Error("There are two.");
+  for (const round of range(30)) {
+    const { taskId, attemptId } = await intended(one, { joinKey: `round ${round}` });
+    const unknown = { taskId, attemptId, to: "start_unknown", error: ERROR, now: NOW } as const;
+    // The run is looked at as pending, becomes unknown, is restarted, and only then the late word is written.
+    const [, again] = await Promise.all([
+      recordStartFailure(one, unknown),
+      recordStartFailure(other, unknown).then(() =>
+        commitRestart(other, { taskId, deadlineAt: 1, keyFingerprint: "k", baseUrl: "b", processId: "p", now: NOW }),
+      ),
+      recordStartFailure(one, { ...unknown, to: "failed" }),
+    ]);
+    const { status } = await rowOf(one, taskId);
+    // Refused before anybody knew it as unknown, there was nothing to restart.
+    expect([again === undefined ? "failed" : "pending", round]).toEqual([status, round]);
+  }
+});
+
+test("I8 L1 an id that comes while its run is cancelled is kept, and Google is told", async () => {
+  const servers = await openServers(2);
+  const [one, other] = servers.map(({ db }) => db);
+  if (one === undefined || other === undefined) throw new Error("There are two.");
+  for (const round of range(20)) {
+    const { taskId, attemptId } = await intended(one, { joinKey: `round ${round}` });
+    await Promise.all([
+      saveInteractionId(one, { attemptId, interactionId: `v1_${round}`, now: NOW }),
+      cancelHere(other, { taskId, confirmed: false, keepPartial: true, now: NOW }),
+    ]);
+    expect(await rowOf(one, taskId)).toMatchObject({
+      status: "cancelled",
+      interaction_id: `v1_${round}`,
+      next_poll_at: NOW,
+    });
+  }
+});
+
+test("I7 P2 a run that is due is looked at by one, and together they keep the pace", async () => {
+  const servers = await openServers(3, { stoppedAt: NOW });
+  const db = databaseOf(servers);
+  for (const n of range(40)) await insertRun(db, { task_id: `run ${n}`, next_poll_at: 1 });
+  const claims = await everywhere(servers, 5, (here, n) =>
+    claimInTurn(here, { processId: `p${n}`, limit: 8, maxRps: 50, now: NOW, nextPollAt: NOW + 10_000 }),
+  );
+  const claimed = claims.flat().map(({ taskId }) => taskId);
+  expect(new Set(claimed).size).toBe(claimed.length);
+  // At 50 a second: the one of now, and those of the last 100 ms that nobody took.
+  expect(claimed).toHaveLength(6);
+});
+
+test("P2 two that see the end of a run write it once, with one notification", async () => {
+  const servers = await openServers(2);
+  const db = databaseOf(servers);
+  await insertRun(db, { task_id: "done" });
+  const report = { report: "# Report", sources: [], metadata: {}, partial: false };
+  const ended = await everywhere(servers, 4, (here) =>
+    finishAgentRun(here, {
+      run: { taskId: "done", epoch: 1, createdAt: 1, keepPartial: true },
+      to: "completed",
+      result: report,
+      raw: {},
+      error: undefined,
+      tokens: undefined,
+      cost: { usd: 0.1 + 0.2, incomplete: false, estimated: false },
+      usageFinal: true,
+      nextPollAt: undefined,
+      now: NOW,
+    }),
+  );
+  expect(ended.filter(Boolean)).toHaveLength(1);
+  // All eight bytes of it.
+  expect((await rowOf(db, "done")).cost_usd).toBe(0.1 + 0.2);
+  const claims = await everywhere(servers, 4, (here, n) => claimNext(here, { processId: `p${n}`, now: NOW }));
+  expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
+});
+
+test("O2 each notification is claimed by one", async () => {
+  const servers = await openServers(3);
+  const db = databaseOf(servers);
+  for (const n of range(12)) {
+    await insertRun(db, { task_id: `run ${n}` });
+    const payload = { title: "t", body: "b" };
+    await db
+      .transaction()
+      .execute((transaction) =>
+        enqueue(transaction, { taskId: `run ${n}`, channel: "desktop", kind: "completed", payload, now: NOW }),
+      );
+  }
+  const claims = await everywhere(servers, 6, (here, n) => claimNext(here, { processId: `p${n}`, now: NOW }));
+  const runs = claims.flatMap((claim) => (claim === undefined ? [] : [claim.taskId]));
+  expect(runs).toHaveLength(12);
+  expect(new Set(runs).size).toBe(12);
+});
+
+test("events of one run that come from everywhere are all kept, each at a place of its own", async () => {
+  const servers = await openServers(3);
+  const db = databaseOf(servers);
+  await insertRun(db, { task_id: "told" });
+  await everywhere(servers, 5, (here, n) =>
+    appendEvents(here, "told", [
+      { kind: "thought", text: `${n} a`, at: NOW },
+      { kind: "thought", text: `${n} b`, at: NOW },
+    ]),
+  );
+  const events = await db.selectFrom("research_events").select("seq").orderBy("seq").execute();
+  expect(events.map(({ seq }) => seq)).toEqual(range(30).map((n) => n + 1));
+});
+
+test("M2 of those who go on with an interrupted search one begins, and the others find its run", async () => {
+  const servers = await openServers(3);
+  const db = databaseOf(servers);
+  await insertRun(db, { task_id: "interrupted", kind: "deep_search", status: "failed", interaction_id: null });
+  const continued = await everywhere(servers, 4, (here) =>
+    beginContinuation(here, {
+      taskId: randomUUID(),
+      parentTaskId: "interrupted",
+      owner: "local",
+      kind: "deep_search",
+      query: "q",
+      options: {},
+      client: undefined,
+      processId: "p",
+      now: NOW,
+    }),
+  );
+  expect(continued.filter(({ kind }) => kind === "begun")).toHaveLength(1);
+});
+
+test("R2 no more slots are taken than there are, by however many at once", async () => {
+  const servers = await openServers(3);
+  const gone = new AbortController();
+  const takers = servers.flatMap(({ db, processId }) =>
+    range(4).map(() => createSlotPool({ db, processId, clock: systemClock, log, pool: "test", size: 2 })),
+  );
+  let waiting = 0;
+  // Twelve want one and two get it; who has looked in vain for the others to be gone is counted, and sent home.
+  const results = await Promise.allSettled(
+    takers.map((pool) =>
+      pool.take({
+        signal: gone.signal,
+        onWait: () => {
+          waiting += 1;
+          if (waiting === 10) gone.abort();
+        },
+      }),
+    ),
+  );
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+  for (const result of results) if (result.status === "fulfilled") await result.value();
+});

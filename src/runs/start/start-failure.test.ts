@@ -1,0 +1,123 @@
+/** What the database keeps of a start that failed or is knowingly repeated. */
+
+import { describe, expect, test } from "vitest";
+import { ERROR, intended, NOW, restart } from "../../../test/support/stored-start.ts";
+import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/support/store-rows.ts";
+import type { Database } from "../../store/database.ts";
+import { START_LEASE_MS } from "../lease.ts";
+import { currentAttempt } from "../attempt-store.ts";
+import { recordStartFailure } from "./start-store.ts";
+
+describe("a knowing restart", () => {
+  test("Q1 is a new attempt of the same run, with all its time", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId } = await intended(db);
+    const other = await intended(db, { joinKey: "another" });
+    for (const { taskId: id, attemptId: attempt } of [{ taskId, attemptId }, other]) {
+      await recordStartFailure(db, { taskId: id, attemptId: attempt, to: "start_unknown", error: ERROR, now: NOW });
+    }
+    const second = (await restart(db, taskId)) ?? "";
+    expect(await rowOf(db, taskId)).toMatchObject({
+      status: "pending",
+      lease_owner: "you",
+      lease_until: NOW + 100 + START_LEASE_MS,
+      updated_at: NOW + 100,
+      deadline_at: NOW + 9_000,
+      error_code: null,
+      error_message: null,
+    });
+    expect(await currentAttempt(db, taskId)).toMatchObject({
+      attempt_id: second,
+      state: "sending",
+      sent_at: NOW + 100,
+      key_fingerprint: "k2",
+      base_url: "b2",
+    });
+    expect(await attemptRow(db, attemptId)).toMatchObject({ state: "unknown" });
+    expect((await rowOf(db, other.taskId)).status).toBe("start_unknown");
+  });
+
+  test.each(["pending", "running_async", "completed", "failed", "cancelled"])(
+    "Q1 is none of a run that is %s",
+    async (status) => {
+      const db = await openDatabase();
+      await insertRun(db, { task_id: "a", status });
+      expect(await restart(db, "a")).toBeUndefined();
+      expect(await rowOf(db, "a")).toMatchObject({ status, updated_at: 1 });
+      expect(await currentAttempt(db, "a")).toBeUndefined();
+    },
+  );
+});
+
+describe("a start that failed", () => {
+  const fail = (db: Database, start: { taskId: string; attemptId: string }, to: "failed" | "start_unknown") =>
+    recordStartFailure(db, { ...start, to, error: ERROR, now: NOW + 7 });
+
+  test.each([
+    ["failed", "refused", NOW + 7],
+    ["start_unknown", "unknown", null],
+  ] as const)("I8 as %s leaves its attempt %s", async (to, state, completed) => {
+    const db = await openDatabase();
+    const start = await intended(db);
+    const other = await intended(db, { joinKey: "another" });
+    await fail(db, start, to);
+    expect(await rowOf(db, start.taskId)).toMatchObject({
+      status: to,
+      error_code: ERROR.code,
+      error_message: ERROR.message,
+      updated_at: NOW + 7,
+      completed_at: completed,
+      lease_until: null,
+    });
+    expect(await attemptRow(db, start.attemptId)).toMatchObject({ state, answered_at: NOW + 7 });
+    expect(await rowOf(db, other.taskId)).toMatchObject({ status: "pending" });
+    expect(await attemptRow(db, other.attemptId)).toMatchObject({ state: "sending" });
+  });
+
+  test("L1 changes nothing of a run that was cancelled, or whose id is known, meanwhile", async () => {
+    const db = await openDatabase();
+    await insertRun(db, { task_id: "a", status: "cancelled" });
+    await insertAttempt(db, { attempt_id: "of a", task_id: "a", interaction_id: "v1_a", state: "accepted" });
+    await fail(db, { taskId: "a", attemptId: "of a" }, "failed");
+    expect(await rowOf(db, "a")).toMatchObject({ status: "cancelled", error_code: null });
+    expect(await attemptRow(db, "of a")).toMatchObject({ state: "accepted", answered_at: null });
+  });
+
+  test("Q1 for nothing the second time leaves the first as unknown as it was", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId: first } = await intended(db);
+    await fail(db, { taskId, attemptId: first }, "start_unknown");
+    const second = (await restart(db, taskId)) ?? "";
+    await fail(db, { taskId, attemptId: second }, "failed");
+    expect(await rowOf(db, taskId)).toMatchObject({
+      status: "start_unknown",
+      error_code: "START_UNKNOWN",
+      error_message: `${ERROR.message} Whether the earlier start was taken is still unknown.`,
+      completed_at: null,
+    });
+    expect(await attemptRow(db, second)).toMatchObject({ state: "refused" });
+    const third = (await restart(db, taskId)) ?? "";
+    await fail(db, { taskId, attemptId: third }, "start_unknown");
+    expect(await rowOf(db, taskId)).toMatchObject({ status: "start_unknown", error_message: ERROR.message });
+  });
+
+  test("Q1 is unknown on account of an unknown attempt of its own run only", async () => {
+    const db = await openDatabase();
+    const other = await intended(db, { joinKey: "another" });
+    await fail(db, other, "start_unknown");
+    const { taskId, attemptId } = await intended(db);
+    await insertAttempt(db, { attempt_id: "refused", task_id: taskId, state: "refused" });
+    await fail(db, { taskId, attemptId }, "failed");
+    expect(await rowOf(db, taskId)).toMatchObject({ status: "failed", error_code: ERROR.code });
+  });
+
+  test("Q1 in a sender that slept through a restart has no say in the new attempt", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId: asleep } = await intended(db);
+    await fail(db, { taskId, attemptId: asleep }, "start_unknown");
+    const second = (await restart(db, taskId)) ?? "";
+    await fail(db, { taskId, attemptId: asleep }, "failed");
+    expect(await rowOf(db, taskId)).toMatchObject({ status: "pending", error_code: null });
+    expect(await attemptRow(db, second)).toMatchObject({ state: "sending" });
+  });
+});

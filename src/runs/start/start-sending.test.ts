@@ -1,0 +1,241 @@
+/** How often and when a paid start is sent, and what is kept of its outcome, on a clock that moves when it is told to. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { request } from "../../../test/support/research-deps.ts";
+import { breakStore, busy, error, LOST, NOT_SENT, openSender, TAKEN } from "../../../test/support/sender.ts";
+import { rowOf } from "../../../test/support/store-rows.ts";
+import { joinKeyOf } from "./duplicate-start-store.ts";
+import { restartUnknown, startResearch } from "./start.ts";
+import { currentAttempt } from "../attempt-store.ts";
+
+describe("a start", () => {
+  test("I8 is sent once, with the ids of run and attempt, and followed under Google's id", async (context) => {
+    const { db, sent, start, duties } = await openSender(context, [TAKEN]);
+    const taskId = await start();
+    const attempt = await currentAttempt(db, taskId);
+    expect(sent).toMatchObject([
+      { query: request.query, agent: request.agent, labels: { run: taskId, attempt: attempt?.attempt_id } },
+    ]);
+    expect(attempt).toMatchObject({ key_fingerprint: "a-key", base_url: "https://google.test" });
+    expect(await rowOf(db, taskId)).toMatchObject({ status: "running_async", interaction_id: "v1_taken" });
+    expect(duties).toHaveLength(1);
+  });
+
+  test("I9 is stored with what makes another the same, its time, and what its user was told", async (context) => {
+    const { db, start, began, sent } = await openSender(context, [TAKEN]);
+    const [plain, told] = [await start({ maxWaitMs: 5_000 }), await start({ forceNew: true, notice: "It costs." })];
+    expect(await rowOf(db, plain)).toMatchObject({
+      options_json: '{"max_wait_ms":5000}',
+      join_key: joinKeyOf({ owner: "local", query: request.query, agent: request.agent, maxWaitMs: 5_000 }),
+      deadline_at: began + 5_000,
+    });
+    expect(await rowOf(db, told)).toMatchObject({
+      options_json: `{"max_wait_ms":${request.maxWaitMs},"notice":"It costs."}`,
+    });
+    expect(await start({ maxWaitMs: 5_000 })).toBe(plain);
+    expect(await start({ maxWaitMs: 5_000, forceNew: true })).not.toBe(plain);
+    expect(sent).toHaveLength(3);
+  });
+
+  test("I8 that was never sent is tried three times, a little later each time", async (context) => {
+    const { db, sentAt, start } = await openSender(context, [NOT_SENT]);
+    const taskId = await start();
+    expect(sentAt).toEqual([0, 1_000, 3_000]);
+    expect(await rowOf(db, taskId)).toMatchObject({
+      status: "failed",
+      error_code: error.code,
+      error_message: error.message,
+    });
+  });
+
+  test("I8 that came too often waits as long as Google says, or a little, and is taken at last", async (context) => {
+    const { db, sentAt, start } = await openSender(context, [busy(7_000), busy(undefined), TAKEN]);
+    const taskId = await start();
+    expect(sentAt).toEqual([0, 7_000, 9_000]);
+    expect(await rowOf(db, taskId)).toMatchObject({ status: "running_async" });
+  });
+
+  for (const [how, retryAfterMs, times] of [
+    ["until the last moment", 20_000, [0, 20_000]],
+    ["not beyond it", 20_001, [0]],
+  ] as const) {
+    test(`I8 is tried again within 20 s, ${how}`, async (context) => {
+      const { db, sentAt, start } = await openSender(context, [busy(retryAfterMs)]);
+      expect(await rowOf(db, await start())).toMatchObject({ status: "failed", error_code: error.code });
+      expect(sentAt).toEqual(times);
+    });
+  }
+
+  test("I8 whose outcome is not known is not sent again, and says so", async (context) => {
+    const { db, sent, start } = await openSender(context, [LOST]);
+    expect(await rowOf(db, await start())).toMatchObject({
+      status: "start_unknown",
+      error_code: "START_UNKNOWN",
+      error_message: "The connection broke. It is not known whether the research was started.",
+    });
+    expect(sent).toHaveLength(1);
+  });
+
+  test("I8 that Google refused is not sent again", async (context) => {
+    const { db, sent, start } = await openSender(context, [{ kind: "refused", error }]);
+    expect(await rowOf(db, await start())).toMatchObject({ status: "failed", error_code: error.code });
+    expect(sent).toHaveLength(1);
+  });
+
+  test("I8 is not sent again by a process that leaves, nor is its answer given up", async (context) => {
+    const sender = await openSender(context, [NOT_SENT]);
+    sender.asleep.push(() => sender.leaving.abort());
+    expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "failed" });
+    expect(sender.sent).toHaveLength(1);
+    expect(sender.sent[0]?.signal.aborted).toBe(false);
+    // Already on its way out: nothing is sent at all.
+    await expect(sender.start({ forceNew: true })).rejects.toMatchObject({ code: "INTERRUPTED" });
+    expect(sender.sentAt).toEqual([0]);
+  });
+
+  test("I8 is over when the process's leave breaks its wait", async (context) => {
+    const sender = await openSender(context, [NOT_SENT]);
+    sender.asleep.push(() => {
+      sender.leaving.abort();
+      throw new Error("The wait was broken off.");
+    });
+    expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "failed" });
+  });
+
+  test("L1 is not sent again once it is cancelled", async (context) => {
+    const sender = await openSender(context, [NOT_SENT, TAKEN]);
+    sender.asleep.push(async () => {
+      await sender.db.updateTable("research_tasks").set({ status: "cancelled" }).execute();
+    });
+    expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "cancelled" });
+    expect(sender.sent).toHaveLength(1);
+  });
+
+  test("is over when its call is cancelled during a pause, and is not joined any more (L1)", async (context) => {
+    const sender = await openSender(context, [busy(5_000), TAKEN]);
+    const call = new AbortController();
+    sender.asleep.push(() => call.abort());
+    const taskId = await sender.start({ signal: call.signal });
+    expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "cancelled", error_code: "CANCELLED" });
+    expect(sender.sent).toHaveLength(1);
+    expect(await sender.start()).not.toBe(taskId);
+  });
+
+  test("that a second call has joined is sent although the first is cancelled, no earlier than it may be (L1)", async (context) => {
+    const sender = await openSender(context, [busy(5_000), TAKEN]);
+    const call = new AbortController();
+    let joined: unknown;
+    sender.asleep.push(async () => {
+      joined = await startResearch(sender.research, request);
+      call.abort();
+    });
+    const taskId = await sender.start({ signal: call.signal });
+    expect(joined).toEqual({ kind: "joined", taskId });
+    expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "running_async", interaction_id: "v1_taken" });
+    expect(sender.sentAt).toEqual([0, 5_000]);
+  });
+
+  test("is claimed again when the machine slept during the claim, which only the wall clock shows (I8)", async (context) => {
+    const sender = await openSender(context, [TAKEN]);
+    const { agent, clock } = sender.research;
+    const { begin } = agent;
+    let claims = 0;
+    const sleepingMachine = (): number => {
+      claims += 1;
+      if (claims === 1) vi.spyOn(Date, "now").mockReturnValue(Date.now() + 3_600_000);
+      return sender.began;
+    };
+    agent.begin = async (wish) => {
+      const { now } = clock;
+      clock.now = sleepingMachine;
+      const begun = await begin(wish);
+      clock.now = now;
+      return begun;
+    };
+    context.onTestFinished(() => void vi.restoreAllMocks());
+    expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "running_async" });
+    expect(claims).toBe(2);
+  });
+});
+
+describe("a database that refuses", () => {
+  test("P5 the id of a paid run leaves it in a file, in memory and in the log", async (context) => {
+    const sender = await openSender(context, [TAKEN]);
+    breakStore(sender);
+    const taskId = await sender.start();
+    const attemptId = sender.sent[0]?.labels["attempt"];
+    expect(sender.research.unsaved.get(taskId)).toEqual({
+      taskId,
+      attemptId,
+      query: request.query,
+      interactionId: "v1_taken",
+      enableNotifications: true,
+    });
+    const kept = readFileSync(join(sender.directory, "orphans.jsonl"), "utf8");
+    expect(kept).toContain("v1_taken");
+    expect(kept).toContain(attemptId);
+    expect(sender.lines).toEqual([
+      expect.stringContaining(
+        `Run ${taskId} was started at Google as v1_taken, but the database refused the id. It is kept in ${join(sender.directory, "orphans.jsonl")} and taken up as soon as the database can be written.`,
+      ),
+    ]);
+    await sender.allowWrites();
+  });
+
+  test("P5 the id of a paid run, and a disk that refuses too: the log says that it has the only record", async (context) => {
+    const sender = await openSender(context, [TAKEN]);
+    breakStore(sender);
+    Object.assign(sender.research, { stateDir: join(sender.directory, "missing", "folder") });
+    const noDirectory = join(sender.directory, "a-file");
+    writeFileSync(noDirectory, "");
+    vi.stubEnv("TMPDIR", noDirectory);
+    context.onTestFinished(() => void vi.unstubAllEnvs());
+    const taskId = await sender.start();
+    expect(sender.research.unsaved.has(taskId)).toBe(true);
+    expect(sender.lines).toEqual([
+      expect.stringContaining(
+        "v1_taken, but the database refused the id. It could not be written to orphans.jsonl either: this line is its only record besides this process's memory.",
+      ),
+    ]);
+    await sender.allowWrites();
+  });
+
+  test("P5 the end of a failed start leaves it in the log", async (context) => {
+    const sender = await openSender(context, [{ kind: "refused", error }]);
+    breakStore(sender);
+    const taskId = await sender.start();
+    expect(sender.lines).toEqual([
+      expect.stringContaining(`Run ${taskId}: ${error.message} This could not be stored.`),
+    ]);
+    await sender.allowWrites();
+    expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "pending" });
+    // The next start does not join what nobody will send.
+    expect(await sender.start()).not.toBe(taskId);
+    expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "failed", error_code: error.code });
+  });
+});
+
+test("Q1 a knowing restart is one new request under the same run, and none where nothing is unknown", async (context) => {
+  const sender = await openSender(context, [LOST, TAKEN]);
+  const taskId = await sender.start();
+  const run = { ...request, taskId, deadlineAt: 77_000_000 };
+  const restarted = await restartUnknown(sender.research, run);
+  await restarted?.sending;
+  expect(sender.sent.map(({ labels }) => labels["run"])).toEqual([taskId, taskId]);
+  expect(sender.sent[0]?.labels["attempt"]).not.toBe(sender.sent[1]?.labels["attempt"]);
+  expect(await rowOf(sender.db, taskId)).toMatchObject({
+    status: "running_async",
+    interaction_id: "v1_taken",
+    deadline_at: 77_000_000,
+    lease_owner: sender.store.processId,
+  });
+  expect(await currentAttempt(sender.db, taskId)).toMatchObject({
+    key_fingerprint: "a-key",
+    base_url: "https://google.test",
+  });
+  expect(sender.duties).toHaveLength(2);
+  expect(await restartUnknown(sender.research, run)).toBeUndefined();
+  expect(sender.sent).toHaveLength(2);
+});

@@ -1,0 +1,261 @@
+/** What the database keeps of a paid start, whoever asks, answers, sleeps or comes back in whatever order. */
+
+import { describe, expect, test } from "vitest";
+import { ERROR, INTENT, intended, NOW, restart } from "../../../test/support/stored-start.ts";
+import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/support/store-rows.ts";
+import { START_LEASE_MS } from "../lease.ts";
+import { claimSending, currentAttempt, hasAttempt } from "../attempt-store.ts";
+import { cancelHere } from "../cancel/cancel-store.ts";
+import { hasUnknownAttempt, saveInteractionId } from "../interaction-store.ts";
+import { commitIntent, pendingStarts, recordReturnedEnd, recordStartFailure } from "./start-store.ts";
+
+describe("an intent", () => {
+  test("I8 is stored with all that a later process needs, before anything is sent", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId } = await intended(db);
+    expect(await rowOf(db, taskId)).toMatchObject({
+      owner: "local",
+      kind: "agent",
+      query: "How deep is the lake?",
+      status: "pending",
+      progress: 0,
+      mode: "async",
+      backend: "api",
+      model: "an-agent",
+      options_json: '{"max_wait_ms":1000}',
+      join_key: "the-same",
+      estimate_json: '{"usd":2}',
+      client: "a-client",
+      enable_notifications: 1,
+      created_at: NOW,
+      started_at: NOW,
+      updated_at: NOW,
+      deadline_at: NOW + 1_000,
+      interaction_id: null,
+      lease_owner: "me",
+      lease_until: NOW + START_LEASE_MS,
+      next_poll_at: null,
+      keep_partial: 1,
+      usage_final: 0,
+    });
+    expect(await attemptRow(db, attemptId)).toEqual({
+      attempt_id: attemptId,
+      task_id: taskId,
+      interaction_id: null,
+      state: "sending",
+      created_at: NOW,
+      sent_at: NOW,
+      answered_at: null,
+      key_fingerprint: "a-key",
+      base_url: "https://google.test",
+    });
+    expect([await hasAttempt(db, attemptId), await hasAttempt(db, taskId)]).toEqual([true, false]);
+  });
+
+  test("I8 needs no client, no key and no notification", async () => {
+    const db = await openDatabase();
+    const bare = { client: undefined, keyFingerprint: undefined, enableNotifications: false };
+    const { taskId, attemptId } = await intended(db, bare);
+    expect(await rowOf(db, taskId)).toMatchObject({ client: null, enable_notifications: 0 });
+    expect(await attemptRow(db, attemptId)).toMatchObject({ key_fingerprint: null });
+  });
+
+  test("I9 that was there a moment ago is joined, unless a new one is asked for", async () => {
+    const db = await openDatabase();
+    const { taskId } = await intended(db);
+    expect(await commitIntent(db, INTENT, { join: true })).toEqual({ kind: "joined", taskId });
+    expect((await intended(db, { joinKey: "another" })).taskId).not.toBe(taskId);
+    expect((await intended(db, {}, false)).taskId).not.toBe(taskId);
+  });
+});
+
+describe("an id from Google", () => {
+  test("I8 makes the run one that is followed", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId } = await intended(db);
+    expect(await saveInteractionId(db, { attemptId, interactionId: "v1_a", now: NOW + 5 })).toBe(true);
+    expect(await rowOf(db, taskId)).toMatchObject({
+      status: "running_async",
+      interaction_id: "v1_a",
+      next_poll_at: NOW + 5,
+      last_event_at: NOW + 5,
+      updated_at: NOW + 5,
+      lease_until: null,
+    });
+    expect(await attemptRow(db, attemptId)).toMatchObject({
+      interaction_id: "v1_a",
+      state: "accepted",
+      answered_at: NOW + 5,
+    });
+  });
+
+  test("I8 is never replaced by another, which is kept beside it, once", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId } = await intended(db);
+    await saveInteractionId(db, { attemptId, interactionId: "v1_a", now: NOW });
+    for (const interactionId of ["v1_a", "v1_b", "v1_b"])
+      expect(await saveInteractionId(db, { attemptId, interactionId, now: NOW + 9 })).toBe(false);
+    const kept = await db
+      .selectFrom("research_attempts")
+      .select(["task_id", "interaction_id", "state"])
+      .orderBy("interaction_id")
+      .execute();
+    const { task_id: second } = await db
+      .selectFrom("research_tasks")
+      .select("task_id")
+      .where("parent_task_id", "=", taskId)
+      .executeTakeFirstOrThrow();
+    expect(kept).toEqual([
+      { task_id: taskId, interaction_id: "v1_a", state: "accepted" },
+      { task_id: second, interaction_id: "v1_b", state: "accepted" },
+    ]);
+    expect(await rowOf(db, taskId)).toMatchObject({ interaction_id: "v1_a", updated_at: NOW });
+    expect(await attemptRow(db, attemptId)).toMatchObject({ interaction_id: "v1_a" });
+    expect(await saveInteractionId(db, { attemptId: "nobody's", interactionId: "v1_c", now: NOW })).toBe(false);
+  });
+
+  test("I8 that comes late is kept, and the run is no longer unknown", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId } = await intended(db);
+    const other = await intended(db, { joinKey: "another" });
+    await recordStartFailure(db, { taskId, attemptId, to: "start_unknown", error: ERROR, now: NOW });
+    await saveInteractionId(db, { attemptId, interactionId: "v1_a", now: NOW + 5 });
+    expect(await rowOf(db, taskId)).toMatchObject({
+      status: "running_async",
+      interaction_id: "v1_a",
+      error_code: null,
+      error_message: null,
+    });
+    expect(await rowOf(db, other.taskId)).toMatchObject({ status: "pending", interaction_id: null });
+  });
+
+  test("I8 of an earlier attempt is kept with it; the run has its own already", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId: first } = await intended(db);
+    await recordStartFailure(db, { taskId, attemptId: first, to: "start_unknown", error: ERROR, now: NOW });
+    const second = (await restart(db, taskId)) ?? "";
+    await saveInteractionId(db, { attemptId: second, interactionId: "v1_second", now: NOW });
+    expect(await saveInteractionId(db, { attemptId: first, interactionId: "v1_first", now: NOW })).toBe(true);
+    expect(await attemptRow(db, first)).toMatchObject({ interaction_id: "v1_first" });
+    expect(await rowOf(db, taskId)).toMatchObject({ interaction_id: "v1_second" });
+  });
+
+  test("L1 of a run that was cancelled meanwhile is looked at only if Google has to be told", async () => {
+    const db = await openDatabase();
+    const ended = { status: "cancelled", interaction_id: null, next_poll_at: null } as const;
+    await insertRun(db, { task_id: "told", ...ended, cancel_confirmed: 1 });
+    await insertRun(db, { task_id: "not told", ...ended, cancel_confirmed: 0 });
+    await insertRun(db, { task_id: "bystander", ...ended, cancel_confirmed: 0 });
+    await insertRun(db, { task_id: "failed", ...ended, status: "failed", cancel_confirmed: 0 });
+    for (const id of ["told", "not told", "failed"]) {
+      await insertAttempt(db, { attempt_id: `of ${id}`, task_id: id });
+      await saveInteractionId(db, { attemptId: `of ${id}`, interactionId: `v1 ${id}`, now: NOW });
+    }
+    expect(await rowOf(db, "told")).toMatchObject({ status: "cancelled", interaction_id: "v1 told" });
+    expect(await rowOf(db, "told")).toMatchObject({ next_poll_at: null, updated_at: NOW });
+    expect(await rowOf(db, "not told")).toMatchObject({ status: "cancelled", next_poll_at: NOW });
+    expect(await rowOf(db, "failed")).toMatchObject({ status: "failed", next_poll_at: null });
+    expect(await rowOf(db, "bystander")).toMatchObject({ interaction_id: null, next_poll_at: null });
+  });
+});
+
+test("a start may be sent only by its own process while it is pending, sending and not cancelled (I8)", async () => {
+  const db = await openDatabase();
+  const own = { status: "pending", lease_owner: "me", lease_until: NOW } as const;
+  const cases = {
+    own: [own, {}],
+    "being cancelled": [{ ...own, cancel_requested_at: NOW }, {}],
+    cancelled: [{ ...own, status: "cancelled" }, {}],
+    "another's": [{ ...own, lease_owner: "you" }, {}],
+    "given up": [{ ...own, status: "start_unknown" }, { state: "unknown" }],
+    restarted: [own, { state: "unknown" }],
+    adopted: [
+      { ...own, status: "running_async" },
+      { interaction_id: "v1_a", state: "accepted" },
+    ],
+  } as const;
+  const permissions: Record<string, string> = {};
+  for (const [id, [run, attempt]] of Object.entries(cases)) {
+    await insertRun(db, { task_id: id, ...run });
+    await insertAttempt(db, { attempt_id: `of ${id}`, task_id: id, ...attempt });
+    const claim = { taskId: id, attemptId: `of ${id}`, processId: "me", isCallCancelled: false, now: NOW + 7 };
+    permissions[id] = await claimSending(db, claim);
+  }
+  expect(permissions).toEqual({
+    own: "granted",
+    "being cancelled": "cancelled",
+    cancelled: "cancelled",
+    "another's": "taken_over",
+    "given up": "taken_over",
+    restarted: "taken_over",
+    adopted: "taken_over",
+  });
+  const unknown = { taskId: "own", attemptId: "of nobody", processId: "me", isCallCancelled: false, now: NOW };
+  expect(await claimSending(db, unknown)).toBe("taken_over");
+  expect(await rowOf(db, "own")).toMatchObject({ lease_until: NOW + 7 + START_LEASE_MS });
+  expect(await rowOf(db, "another's")).toMatchObject({ lease_until: NOW });
+});
+
+test("I8 the starts under way are those of the agent that wait for an answer", async () => {
+  const db = await openDatabase();
+  const waiting = { status: "pending", lease_owner: "me", lease_until: NOW } as const;
+  await insertRun(db, { task_id: "sent", ...waiting });
+  await insertRun(db, { task_id: "ended", ...waiting, status: "failed" });
+  await insertRun(db, { task_id: "answered", ...waiting });
+  await insertRun(db, { task_id: "a search", ...waiting, kind: "search" });
+  for (const id of ["sent", "ended", "a search"]) await insertAttempt(db, { attempt_id: `of ${id}`, task_id: id });
+  await insertAttempt(db, { attempt_id: "of answered", task_id: "answered", state: "unknown" });
+  expect(await pendingStarts(db)).toEqual([
+    { taskId: "sent", attemptId: "of sent", leaseOwner: "me", leaseUntil: NOW },
+  ]);
+});
+
+test("a start that was cancelled while it was sent becomes unknown when its sender is gone (I8)", async () => {
+  const db = await openDatabase();
+  const { taskId, attemptId } = await intended(db);
+  await cancelHere(db, { taskId, confirmed: false, keepPartial: true, now: NOW });
+  expect(await pendingStarts(db)).toEqual([{ taskId, attemptId, leaseOwner: "me", leaseUntil: NOW + START_LEASE_MS }]);
+  await recordStartFailure(db, { taskId, attemptId, to: "start_unknown", error: ERROR, now: NOW });
+  expect(await pendingStarts(db)).toEqual([]);
+  expect(await rowOf(db, taskId)).toMatchObject({ status: "cancelled" });
+  expect(await hasUnknownAttempt(db, taskId)).toBe(true);
+});
+
+test("Q1 the current attempt is the newest of this run", async () => {
+  const db = await openDatabase();
+  for (const id of ["a", "b"]) await insertRun(db, { task_id: id });
+  for (const [at, id] of [
+    [2, "newer"],
+    [1, "older"],
+  ] as const) {
+    await insertAttempt(db, { attempt_id: id, task_id: "a", created_at: at });
+  }
+  await insertAttempt(db, { attempt_id: "another's", task_id: "b", created_at: 3 });
+  expect(await currentAttempt(db, "a")).toMatchObject({ attempt_id: "newer" });
+});
+
+test("I4 a run is synchronous once it is completed while its caller waited", async () => {
+  const db = await openDatabase();
+  const before = { mode: "async" };
+  for (const id of ["a", "b"]) await insertRun(db, { task_id: id, ...before, status: "completed" });
+  await insertRun(db, { task_id: "goes on", ...before });
+  for (const id of ["a", "goes on"]) await recordReturnedEnd(db, id);
+  expect(await rowOf(db, "a")).toMatchObject({ mode: "sync" });
+  expect(await rowOf(db, "b")).toMatchObject(before);
+  expect(await rowOf(db, "goes on")).toMatchObject(before);
+});
+
+test("a start whose call waits says until when, and one that returns at once does not (O1)", async () => {
+  const db = await openDatabase();
+  for (const [query, callerWaitsMs] of [
+    ["waits", 28_000],
+    ["returns at once", 0],
+  ] as const) {
+    await commitIntent(db, { ...INTENT, query, joinKey: query, callerWaitsMs }, { join: true });
+  }
+  const rows = await db.selectFrom("research_tasks").select(["query", "caller_waits_until"]).orderBy("query").execute();
+  expect(rows).toEqual([
+    { query: "returns at once", caller_waits_until: null },
+    { query: "waits", caller_waits_until: INTENT.now + 28_000 },
+  ]);
+});

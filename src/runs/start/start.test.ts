@@ -1,0 +1,147 @@
+import { readdirSync } from "node:fs";
+import { expect, test } from "vitest";
+import { AppError } from "../../errors.ts";
+import type { Begun } from "../../gemini/research-agent.ts";
+import { clock, FINISHED, openStage, request, WORKING } from "../../../test/support/research-deps.ts";
+import { cancelRun } from "../cancel/cancel.ts";
+import { importOrphans, keepOrphan } from "../recovery/orphaned-ids.ts";
+import { resumeAgentRun } from "./resume.ts";
+import { findRun } from "../run-store.ts";
+import { startResearch } from "./start.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+
+const busy = (retryAfterMs: number): Begun => ({
+  kind: "rate_limited",
+  retryAfterMs,
+  error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "The quota is used up for now." }),
+});
+const lost: Begun = { kind: "unknown", why: "The connection broke." };
+
+test("I8 L1: a start that is cancelled while it waits to be tried again is not sent again", async (t) => {
+  const stage = await openStage(t);
+  let posts = 0;
+  const research = stage.deps({
+    begin: async ({ checkBeforeSending }) => {
+      const refusal = await checkBeforeSending();
+      if (refusal !== undefined) return { kind: "withheld", error: refusal };
+      posts += 1;
+      return busy(8_000);
+    },
+  });
+  const started = await startResearch(research, request);
+  await waitFor(() => expect(posts).toBe(1));
+  const { taskId } = started;
+  const run = await cancelRun(
+    { db: stage.store.db, clock, agent: undefined, pollNow: async () => {} },
+    { owner: "local", taskId, keepPartial: true },
+  );
+  expect(run.status).toBe("cancelled");
+  if (started.kind === "started") await started.sending;
+  expect(posts).toBe(1);
+});
+
+test("I8 I9: a start that must be agreed to joins what is there, and else is refused before anything is stored or sent", async (t) => {
+  const stage = await openStage(t);
+  let posts = 0;
+  const research = stage.deps({
+    begin: async () => {
+      posts += 1;
+      return { kind: "accepted", interactionId: FINISHED.id };
+    },
+  });
+  const beforeStart = (): never => {
+    throw new AppError({ code: "CONFIRMATION_NEEDED", message: "The user must agree." });
+  };
+  await expect(startResearch(research, { ...request, beforeStart })).rejects.toMatchObject({
+    code: "CONFIRMATION_NEEDED",
+  });
+  expect(await stage.store.db.selectFrom("research_tasks").select("task_id").execute()).toEqual([]);
+  const first = await startResearch(research, request);
+  if (first.kind === "started") await first.sending;
+  expect(await startResearch(research, { ...request, beforeStart })).toEqual({ kind: "joined", taskId: first.taskId });
+  const again = startResearch(research, { ...request, forceNew: true, beforeStart });
+  await expect(again).rejects.toMatchObject({ code: "CONFIRMATION_NEEDED" });
+  expect(posts).toBe(1);
+});
+
+test("I8 A8: a process on its way out sends nothing that it could not wait for", async (t) => {
+  const stage = await openStage(t);
+  let posts = 0;
+  const leaving = new AbortController();
+  const begin = async (): Promise<Begun> => {
+    posts += 1;
+    return { kind: "accepted", interactionId: FINISHED.id };
+  };
+  const research = { ...stage.deps({ begin }), leaving: leaving.signal };
+  // It begins to leave in the very moment in which the intent is stored.
+  const racing = stage.store.db.withPlugin({
+    transformQuery: ({ node }) => {
+      if (node.kind === "InsertQueryNode") leaving.abort();
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  const started = await startResearch({ ...research, db: racing }, request);
+  if (started.kind === "started") await started.sending;
+  expect(await findRun(stage.store.db, "local", started.taskId)).toMatchObject({
+    status: "failed",
+    error: { code: "INTERRUPTED" },
+  });
+  await expect(startResearch(research, { ...request, forceNew: true })).rejects.toMatchObject({ code: "INTERRUPTED" });
+  expect(posts).toBe(0);
+});
+
+test("Q1: an id that Google does not know is not adopted, and the run stays as it was", async (t) => {
+  const stage = await openStage(t);
+  const research = stage.deps({
+    begin: async () => lost,
+    look: async (id) => {
+      if (id === FINISHED.id) return { kind: "found", interaction: WORKING };
+      return { kind: id === "v1_not_an_id" ? "rejected" : "missing" };
+    },
+  });
+  const started = await startResearch(research, request);
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  const adopt = (interactionId: string) =>
+    resumeAgentRun(research, { owner: "local", taskId, interactionId, acceptDoubleCharge: false });
+  for (const wrong of ["v1_mistyped", "v1_not_an_id"]) {
+    await expect(adopt(wrong)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  }
+  expect((await findRun(stage.store.db, "local", taskId)).status).toBe("start_unknown");
+  expect((await adopt(FINISHED.id)).run.status).toBe("running_async");
+});
+
+test("I11: a knowing restart gets its whole time", async (t) => {
+  const stage = await openStage(t);
+  let posts = 0;
+  const research = stage.deps({
+    begin: async () => {
+      posts += 1;
+      return posts === 1 ? lost : { kind: "accepted", interactionId: FINISHED.id };
+    },
+  });
+  const started = await startResearch(research, { ...request, maxWaitMs: 3_600_000 });
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  await stage.store.db.updateTable("research_tasks").set({ deadline_at: 1 }).where("task_id", "=", taskId).execute();
+  const resumed = await resumeAgentRun(research, {
+    owner: "local",
+    taskId,
+    interactionId: undefined,
+    acceptDoubleCharge: true,
+  });
+  if (resumed.kind === "restarted") await resumed.sending;
+  const run = await findRun(stage.store.db, "local", taskId);
+  expect(run.status).toBe("running_async");
+  expect((run.deadlineAt ?? 0) - clock.now()).toBeGreaterThan(3_000_000);
+});
+
+test("P5: an id of another database is left where it is", async (t) => {
+  const { directory, store, deps } = await openStage(t);
+  keepOrphan(directory, { attemptId: "an-attempt-of-another-database", interactionId: "v1_paid" });
+  const { log } = deps();
+  await importOrphans(store.db, { directory, log, now: clock.now() });
+  await importOrphans(store.db, { directory, log, now: clock.now() });
+  expect(readdirSync(directory).filter((name) => name.startsWith("orphans.jsonl"))).toHaveLength(1);
+});

@@ -1,0 +1,198 @@
+import { describe, expect, test } from "vitest";
+import type { Agent, AgentEvent, FollowRequest } from "../../gemini/research-agent.ts";
+import { clock, openStage, request, type Stage } from "../../../test/support/research-deps.ts";
+import { startResearch } from "../start/start.ts";
+import { followStream, type WatchedRun } from "./stream.ts";
+
+const thought = (n: number): AgentEvent => ({ kind: "thought", text: `Thought ${n}`, eventId: `ev_${n}` });
+const STORY: AgentEvent[] = [
+  thought(1),
+  // One event of Google's, two searches.
+  { kind: "search", query: "first", eventId: "ev_2" },
+  { kind: "search", query: "second", eventId: "ev_2" },
+  thought(3),
+  thought(4),
+];
+
+/** Plays the story from where it is asked for to `until`, and says what it was asked. */
+function google(until: { events: number }) {
+  const asked: (string | undefined)[] = [];
+  const follow = async ({ lastEventId, onEvent }: FollowRequest): Promise<void> => {
+    asked.push(lastEventId);
+    const from = STORY.findLastIndex(({ eventId }) => eventId === lastEventId) + 1;
+    for (const event of STORY.slice(from, until.events)) onEvent(event);
+  };
+  return { asked, follow };
+}
+
+async function startedRun(stage: Stage, interactionId: string) {
+  const begin = async () => ({ kind: "accepted" as const, interactionId });
+  const { taskId, ...started } = await startResearch(stage.deps({ begin }), { ...request, forceNew: true });
+  if (started.kind === "started") await started.sending;
+  return { taskId, interactionId, agent: request.agent, createdAt: clock.now() };
+}
+
+const stored = async ({ store }: Stage, taskId: string): Promise<string[]> => {
+  const rows = store.db.selectFrom("research_events").select("data_json").where("task_id", "=", taskId).orderBy("seq");
+  return (await rows.execute()).map(({ data_json }) => JSON.parse(data_json).text);
+};
+
+const WHOLE = ["Thought 1", "Searching: first", "Searching: second", "Thought 3", "Thought 4"];
+
+/** Follows until so many streams have been opened. */
+async function followFor(
+  stage: Stage,
+  run: WatchedRun,
+  { opens, follow, maxRps = 1_000 }: { opens: number; follow: Agent["follow"]; maxRps?: number },
+): Promise<void> {
+  const leaving = new AbortController();
+  let opened = 0;
+  const counted = async (request: FollowRequest): Promise<void> => {
+    opened += 1;
+    await follow(request);
+    // The next is refused: what this one brought is stored before.
+    if (opened >= opens) setTimeout(() => leaving.abort(), 60);
+  };
+  await followStream(stage.deps({ follow: counted }), run, { signal: leaving.signal, maxRps });
+}
+
+test("a stream that another process takes over resumes where the first had stored it (G8, J3)", async (context) => {
+  const stage = await openStage(context);
+  const until = { events: 3 };
+  const { asked, follow } = google(until);
+  const run = await startedRun(stage, "v1_story");
+  await followFor(stage, run, { opens: 1, follow });
+  const before = asked.length;
+  until.events = STORY.length;
+  await followFor(stage, run, { opens: 1, follow });
+  expect(await stored(stage, run.taskId)).toEqual(WHOLE);
+  expect(asked[before]).toBe("ev_2");
+});
+
+test("however many processes receive a stream, each of its events is stored once (J3)", async (context) => {
+  const stage = await openStage(context);
+  const { follow } = google({ events: STORY.length });
+  const run = await startedRun(stage, "v1_story");
+  await Promise.all([1, 2, 3].map(() => followFor(stage, run, { opens: 1, follow })));
+  expect(await stored(stage, run.taskId)).toEqual(WHOLE);
+});
+
+test("what Google sends again, at once or when it is asked again, is stored once (J3)", async (context) => {
+  const stage = await openStage(context);
+  const asked: (string | undefined)[] = [];
+  // From the event that it is asked for on, where it should be after it; and one of them twice.
+  const follow = async ({ lastEventId, onEvent }: FollowRequest): Promise<void> => {
+    asked.push(lastEventId);
+    const from = Math.max(
+      0,
+      STORY.findIndex(({ eventId }) => eventId === lastEventId),
+    );
+    const events = asked.length === 1 ? STORY.slice(0, 4) : STORY.slice(from);
+    for (const event of [...events, ...events.slice(-1)]) onEvent(event);
+    if (asked.length > 1) onEvent({ kind: "done", eventId: "ev_9" });
+  };
+  const run = await startedRun(stage, "v1_story");
+  await followStream(stage.deps({ follow }), run, { signal: new AbortController().signal, maxRps: 1_000 });
+  expect(asked).toEqual([undefined, "ev_3"]);
+  expect(await stored(stage, run.taskId)).toEqual(WHOLE);
+});
+
+test("what another interaction of the run sent before is no position in this one's stream (J3)", async (context) => {
+  const stage = await openStage(context);
+  const { asked, follow } = google({ events: STORY.length });
+  const run = await startedRun(stage, "v1_story");
+  await followFor(stage, run, { opens: 1, follow });
+  const before = asked.length;
+  await followFor(stage, { ...run, interactionId: "v1_restarted" }, { opens: 1, follow });
+  expect(asked[before]).toBeUndefined();
+  expect(await stored(stage, run.taskId)).toEqual([...WHOLE, ...WHOLE]);
+});
+
+describe("a stream without ids", () => {
+  const said = (text: string): AgentEvent => ({ kind: "thought", text, eventId: undefined });
+  // One thought comes twice, as Google's own summaries do.
+  const THOUGHTS = ["One", "Two", "One", "Three", "Four"];
+
+  test("is reopened when it is cut, and nothing is stored twice or lost (S3)", async (context) => {
+    const stage = await openStage(context);
+    let opened = 0;
+    const follow = async ({ lastEventId, onEvent }: FollowRequest): Promise<void> => {
+      expect(lastEventId).toBeUndefined();
+      opened += 1;
+      // Each opening tells all from the beginning, and gets one further.
+      for (const text of THOUGHTS.slice(0, opened)) onEvent(said(text));
+      if (opened > THOUGHTS.length) onEvent({ kind: "done", eventId: undefined });
+    };
+    const run = await startedRun(stage, "v1_story");
+    await followStream(stage.deps({ follow }), run, { signal: new AbortController().signal, maxRps: 1_000 });
+    expect(await stored(stage, run.taskId)).toEqual(THOUGHTS);
+    expect(opened).toBe(THOUGHTS.length + 1);
+  });
+
+  test("goes on in another process without repeating what the first has stored (S3)", async (context) => {
+    const stage = await openStage(context);
+    const run = await startedRun(stage, "v1_story");
+    for (const count of [3, 5]) {
+      const follow = async ({ onEvent }: FollowRequest): Promise<void> => {
+        for (const text of THOUGHTS.slice(0, count)) onEvent(said(text));
+      };
+      await followFor(stage, run, { opens: 1, follow });
+    }
+    expect(await stored(stage, run.taskId)).toEqual(THOUGHTS);
+  });
+
+  test("with an id here and there resumes from it, and from the beginning when that brings nothing (S3)", async (context) => {
+    const stage = await openStage(context);
+    const asked: (string | undefined)[] = [];
+    const follow = async ({ lastEventId, onEvent }: FollowRequest): Promise<void> => {
+      asked.push(lastEventId);
+      if (asked.length === 2) return;
+      onEvent(said("One"));
+      onEvent({ kind: "text", text: "…", eventId: "v1_only" });
+      onEvent(said("One"));
+      if (asked.length === 3) onEvent(said("Two"));
+      if (asked.length === 3) onEvent({ kind: "done", eventId: undefined });
+    };
+    const run = await startedRun(stage, "v1_story");
+    await followStream(stage.deps({ follow }), run, { signal: new AbortController().signal, maxRps: 1_000 });
+    expect(asked).toEqual([undefined, "v1_only", undefined]);
+    expect(await stored(stage, run.taskId)).toEqual(["One", "One", "Two"]);
+  });
+});
+
+describe("a stream that is cut at once", () => {
+  /** How often it is opened in so many seconds of the stage's clock. */
+  async function openingsIn(stage: Stage, seconds: number, { maxRps, news }: { maxRps: number; news: boolean }) {
+    const run = await startedRun(stage, "v1_story");
+    const leaving = new AbortController();
+    let opened = 0;
+    const follow = async ({ onEvent }: FollowRequest): Promise<void> => {
+      opened += 1;
+      if (news) onEvent({ kind: "thought", text: `Thought ${opened}`, eventId: `ev_${opened}` });
+    };
+    const following = followStream(stage.deps({ follow }), run, { signal: leaving.signal, maxRps });
+    await clock.sleep(seconds * 1_000);
+    leaving.abort();
+    await following;
+    return opened;
+  }
+
+  test("is reopened after a pause that grows while nothing new comes (S3)", async (context) => {
+    const opened = await openingsIn(await openStage(context), 30, { maxRps: 5, news: false });
+    // After 2, 4, 8 and 16 seconds.
+    expect(opened).toBeGreaterThan(1);
+    expect(opened).toBeLessThanOrEqual(5);
+  });
+
+  test("is reopened at most once a second even if each opening brings something (S3)", async (context) => {
+    const opened = await openingsIn(await openStage(context), 20, { maxRps: 5, news: true });
+    expect(opened).toBeGreaterThan(2);
+    expect(opened).toBeLessThanOrEqual(21);
+  });
+
+  test("is reopened within the rate that polls share (S3)", async (context) => {
+    const opened = await openingsIn(await openStage(context), 50, { maxRps: 0.1, news: true });
+    expect(opened).toBeGreaterThan(1);
+    expect(opened).toBeLessThanOrEqual(6);
+  });
+});

@@ -1,0 +1,115 @@
+/** What a move leaves in both databases, so that neither is taken for the other, and half of one is taken for nothing. */
+
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { AppError } from "../../errors.ts";
+import { isoTime } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { Database } from "../database.ts";
+import { isShared } from "../dialect.ts";
+
+/** Where a move stands: the next step, and in it the key of the last row that was written. */
+export interface MovePlace {
+  step: number;
+  after: readonly unknown[] | undefined;
+}
+
+export interface MoveState extends MovePlace {
+  sourceId: string;
+  finished: boolean;
+}
+
+export async function tableExists(db: Database, name: string): Promise<boolean> {
+  const { rows } = isShared(db)
+    ? await sql`select 1 where to_regclass(${name}) is not null`.execute(db)
+    : await sql`select 1 from sqlite_master where type = 'table' and name = ${name}`.execute(db);
+  return rows.length > 0;
+}
+
+/** The source's name for itself: a copy of the file has the same, whatever it is called. */
+export async function nameSource(source: Database): Promise<string> {
+  return source.transaction().execute(async (transaction) => {
+    await sql`create table if not exists moved_to (source_id text primary key, moved_at bigint, place text)`.execute(
+      transaction,
+    );
+    const known = await sourceName(transaction);
+    if (known !== undefined) return known;
+    const name = randomUUID();
+    await sql`insert into moved_to (source_id) values (${name})`.execute(transaction);
+    return name;
+  });
+}
+
+/** Undefined before the first try to move it. */
+export async function sourceName(source: Database): Promise<string | undefined> {
+  if (!(await tableExists(source, "moved_to"))) return undefined;
+  const { rows } = await sql<{ source_id: string }>`select source_id from moved_to`.execute(source);
+  return rows[0]?.source_id;
+}
+
+export async function markMoved(source: Database, { place, now }: { place: string; now: number }): Promise<void> {
+  await sql`update moved_to set moved_at = ${now}, place = ${place}`.execute(source);
+}
+
+/** Two stores that follow the same runs would tell of each end twice, and each would miss what the other starts. */
+export async function warnIfMoved(db: Database, log: Pick<Log, "warn">): Promise<void> {
+  if (!(await tableExists(db, "moved_to"))) return;
+  const { rows } = await sql<{ moved_at: number; place: string }>`
+    select moved_at, place from moved_to where moved_at is not null`.execute(db);
+  const [moved] = rows;
+  if (moved === undefined) return;
+  log.warn(
+    `The database was moved to PostgreSQL at ${moved.place} on ${isoTime(moved.moved_at)}, and this process still uses the file: runs are followed at both places. Set GEMINI_SEARCH_DATABASE_URL.`,
+  );
+}
+
+/** Undefined where nothing was ever moved to. */
+export async function moveInto(target: Database): Promise<MoveState | undefined> {
+  if (!(await tableExists(target, "moved_from"))) return undefined;
+  const { rows } = await sql<{
+    source_id: string;
+    step: number;
+    after_json: string | null;
+    finished_at: number | null;
+  }>`
+    select source_id, step, after_json, finished_at from moved_from`.execute(target);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return {
+    sourceId: row.source_id,
+    step: row.step,
+    after: row.after_json === null ? undefined : keyOf(JSON.parse(row.after_json)),
+    finished: row.finished_at !== null,
+  };
+}
+
+const keyOf = (value: unknown): unknown[] | undefined => (Array.isArray(value) ? value : undefined);
+
+export async function beginMove(target: Database, { sourceId, now }: { sourceId: string; now: number }): Promise<void> {
+  await sql`
+    create table if not exists moved_from (
+      source_id text primary key, started_at bigint not null, finished_at bigint, step integer not null, after_json text
+    )`.execute(target);
+  await sql`insert into moved_from (source_id, started_at, step) values (${sourceId}, ${now}, 0)`.execute(target);
+}
+
+/** In the transaction of the rows it speaks of. */
+export async function keepPlace(transaction: Database, { step, after }: MovePlace): Promise<void> {
+  const afterJson = after === undefined ? null : JSON.stringify(after);
+  await sql`update moved_from set step = ${step}, after_json = ${afterJson}`.execute(transaction);
+}
+
+export async function finishMove(target: Database, now: number): Promise<void> {
+  await sql`update moved_from set finished_at = ${now}`.execute(target);
+}
+
+/** Half of the runs, or a run without its attempts, would be followed and changed, and the rest come too late. */
+export async function refuseHalfMoved(db: Database): Promise<void> {
+  const state = await moveInto(db);
+  if (state === undefined || state.finished) return;
+  throw new AppError({
+    code: "SQLITE_ERROR",
+    message: "A move into this PostgreSQL database was begun and is not finished.",
+    suggestion: "Run `gemini-search-mcp migrate` again, with the same file: it goes on where it was.",
+  });
+}

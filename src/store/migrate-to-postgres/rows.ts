@@ -1,0 +1,114 @@
+/** Rows on their way from one database to another: read page by page, written as they were, compared by their sum. */
+
+import { hash } from "node:crypto";
+import { type RawBuilder, sql } from "kysely";
+import { type Database, storable } from "../database.ts";
+import { FRACTIONS, type MovedTable, type Row } from "./tables.ts";
+
+export interface Paging {
+  rows: RawBuilder<Row>;
+  key: readonly string[];
+  batch: number;
+  /** The key of the row after which it begins. */
+  after?: readonly unknown[] | undefined;
+}
+
+/** By primary key, each page a query of its own: no cursor, no table in memory. */
+export async function* pages(db: Database, { rows, key, batch, after }: Paging): AsyncGenerator<Row[]> {
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  let last = after;
+  for (;;) {
+    const beyond = last === undefined ? sql`` : sql`where (${columns}) > (${sql.join(last)})`;
+    const page = await sql<Row>`
+      select * from (${rows}) as moved ${beyond} order by ${columns} limit ${sql.lit(batch)}`.execute(db);
+    if (page.rows.length > 0) yield page.rows.map(inWholeNumbers);
+    if (page.rows.length < batch) return;
+    last = keyOf(page.rows.at(-1), key);
+  }
+}
+
+const inWholeNumbers = (row: Row): Row =>
+  Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [
+      column,
+      typeof value === "number" && !FRACTIONS.includes(column) ? Math.round(value) : value,
+    ]),
+  );
+
+export const keyOf = (row: Row | undefined, key: readonly string[]): unknown[] =>
+  key.map((column) => row?.[column] ?? null);
+
+export async function countRows(db: Database, rows: RawBuilder<Row>): Promise<number> {
+  const counted = await sql<{ count: number }>`select count(*) as count from (${rows}) as counted`.execute(db);
+  return counted.rows[0]?.count ?? 0;
+}
+
+export const lacking = (row: Row, columns: readonly string[]): Row =>
+  Object.fromEntries(Object.entries(row).filter(([column]) => !columns.includes(column)));
+
+/** What is there already stays: a move is alone in its target, so it is the same row. */
+export async function insertRows(db: Database, table: string, rows: readonly Row[]): Promise<void> {
+  await insertInto(db, table, rows, sql`on conflict do nothing`);
+}
+
+/** Rows that are there get this column as well. */
+export async function completeRows(
+  db: Database,
+  table: string,
+  { rows, key, column }: { rows: readonly Row[]; key: string; column: string },
+): Promise<void> {
+  const name = sql.ref(column);
+  await insertInto(db, table, rows, sql`on conflict (${sql.ref(key)}) do update set ${name} = excluded.${name}`);
+}
+
+async function insertInto(
+  db: Database,
+  table: string,
+  rows: readonly Row[],
+  onConflict: RawBuilder<unknown>,
+): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {});
+  const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);
+  await sql`
+    insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
+    values ${sql.join(values)} ${onConflict}`.execute(db);
+}
+
+export interface Sum {
+  count: number;
+  /** Of the hashes of all rows: the same in whatever order they come, another one if any differs. */
+  sum: string;
+}
+
+const MODULUS = 1n << 256n;
+
+export async function sumOf(
+  db: Database,
+  { key, batch, without }: MovedTable,
+  rows: RawBuilder<Row>,
+  onPage: () => void = () => {},
+): Promise<Sum> {
+  let [count, sum] = [0, 0n];
+  for await (const page of pages(db, { rows, key, batch })) {
+    for (const row of page) sum = (sum + hashOf(row, without)) % MODULUS;
+    count += page.length;
+    onPage();
+  }
+  return { count, sum: sum.toString(16) };
+}
+
+/** Both drivers give the same for the same value, but for the order of columns and the class of bytes. */
+function hashOf(row: Row, without: readonly string[]): bigint {
+  const fields = Object.entries(row)
+    .filter(([column]) => !without.includes(column))
+    .map(([column, value]) => [column, canonical(value)] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  return BigInt(`0x${hash("sha256", JSON.stringify(fields), "hex")}`);
+}
+
+function canonical(value: unknown): unknown {
+  if (typeof value === "string") return storable(value);
+  if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString("base64") };
+  if (typeof value === "bigint") return Number(value);
+  return value ?? null;
+}

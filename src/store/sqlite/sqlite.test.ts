@@ -1,0 +1,104 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../platform/clock.ts";
+import { createLog } from "../../platform/log.ts";
+import { findRun, insertRunning } from "../../runs/run-store.ts";
+import { openStore, type Store } from "../store.ts";
+
+let directory: string;
+let store: Store;
+let lines: string[];
+const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+const open = (): Promise<Store> => openStore({ file: join(directory, "deep_research.db"), clock: systemClock, log });
+
+beforeEach(async () => {
+  lines = [];
+  directory = mkdtempSync(join(tmpdir(), "gemini-search-store-"));
+  store = await open();
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const newRun = () => ({
+  taskId: crypto.randomUUID(),
+  owner: "local",
+  kind: "deep_search" as const,
+  query: "a question",
+  options: {},
+  client: "test",
+  processId: store.processId,
+  now: Date.now(),
+});
+
+describe("the file", () => {
+  test("P1: has the documents' tables and columns, is readable by its owner only, and is whole", async () => {
+    const columns = async (table: string): Promise<string[]> => {
+      const result = await sql<{ name: string }>`select name from pragma_table_info(${table})`.execute(store.db);
+      return result.rows.map(({ name }) => name);
+    };
+    expect(await columns("research_tasks")).toEqual(
+      expect.arrayContaining([
+        "task_id",
+        "interaction_id",
+        "query",
+        "status",
+        "progress",
+        "enable_notifications",
+        "created_at",
+        "updated_at",
+        "completed_at",
+      ]),
+    );
+    expect(await columns("research_results")).toEqual(
+      expect.arrayContaining(["task_id", "report_markdown", "sources_json", "metadata_json"]),
+    );
+    for (const name of readdirSync(directory)) expect(statSync(join(directory, name)).mode & 0o077).toBe(0);
+    const check = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(store.db);
+    expect(check.rows[0]?.integrity_check).toBe("ok");
+  });
+
+  test("a database written by a newer program is read, not written, and says so", async () => {
+    const run = newRun();
+    await insertRunning(store.db, run);
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '')`.execute(store.db);
+    await store.close();
+    store = await open();
+    expect(store.durable).toBe(false);
+    expect((await findRun(store.db, "local", run.taskId)).status).toBe("running");
+    await expect(insertRunning(store.db, newRun())).rejects.toMatchObject({ code: "SQLITE_ERROR" });
+    expect(lines.join("")).toContain("newer gemini-search-mcp");
+  });
+
+  test("eight processes that start at once make one schema", async () => {
+    await store.close();
+    rmSync(directory, { recursive: true });
+    directory = mkdtempSync(join(tmpdir(), "gemini-search-store-"));
+    const program = `
+      const { openStore } = await import(${JSON.stringify(new URL("../store.ts", import.meta.url).href)});
+      const log = { debug() {}, info() {}, warn(line) { console.log(line) }, error(line) { console.log(line) } };
+      const clock = { now: Date.now };
+      const store = await openStore({ file: ${JSON.stringify(join(directory, "deep_research.db"))}, clock, log });
+      console.log(store.durable);
+      await store.close();`;
+    const start = () => promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
+    const outputs = await Promise.all(Array.from({ length: 8 }, start));
+    expect(outputs.map(({ stdout }) => stdout.trim())).toEqual(Array.from({ length: 8 }, () => "true"));
+    store = await open();
+  });
+
+  test("B5: where no file can be made, the store is in memory and works", async () => {
+    await store.close();
+    store = await openStore({ file: join(directory, "missing", "x.db"), clock: systemClock, log });
+    expect(store.durable).toBe(false);
+    await insertRunning(store.db, newRun());
+    expect(lines.join("")).toContain("nothing is kept");
+  });
+});

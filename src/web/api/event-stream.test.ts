@@ -1,0 +1,62 @@
+import { expect, test, vi } from "vitest";
+import { eventStream, type Outlet } from "./event-stream.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+
+const LARGE = "x".repeat(10_000);
+
+function open() {
+  const leaving = new AbortController();
+  const [stop, ended, caughtUp] = [vi.fn(), vi.fn(), vi.fn()];
+  let outlet: Outlet | undefined;
+  const begin = (opened: Outlet): (() => void) => {
+    outlet = opened;
+    return stop;
+  };
+  const stream = eventStream({ begin, caughtUp, ended, until: leaving.signal });
+  const send = (data: unknown, id?: number): boolean => outlet?.send("run", data, id) ?? false;
+  return { stream, send, leaving, stop, ended, caughtUp };
+}
+
+async function read(reader: ReadableStreamDefaultReader<Uint8Array>, pieces: number): Promise<string> {
+  let text = "";
+  for (let count = 0; count < pieces; count += 1) text += new TextDecoder().decode((await reader.read()).value);
+  return text;
+}
+
+test("A9 whoever does not read is told no more than is kept, and afterwards that it lagged", async () => {
+  const { stream, send, caughtUp } = open();
+  let said = 0;
+  while (send(LARGE)) said += 1;
+  expect(said).toBeLessThanOrEqual(27);
+  for (let more = 0; more < 1_000; more += 1) expect(send(LARGE)).toBe(false);
+  const reader = stream.getReader();
+  await read(reader, said + 1);
+  await waitFor(() => expect(caughtUp).toHaveBeenCalledTimes(1));
+  expect(send(LARGE)).toBe(true);
+  await reader.cancel();
+});
+
+test("A9 an event is one block, whatever its text holds", async () => {
+  const { stream, send } = open();
+  send({ text: "a\n\nevent: hello\ndata: {}" }, 7);
+  const reader = stream.getReader();
+  expect(await read(reader, 2)).toBe(
+    'retry: 1000\n\nevent: run\ndata: {"text":"a\\n\\nevent: hello\\ndata: {}"}\nid: 7\n\n',
+  );
+  await reader.cancel();
+});
+
+test("A8 it ends once, by the reader or by the process, and then says nothing", async () => {
+  const byReader = open();
+  await byReader.stream.cancel();
+  byReader.leaving.abort();
+  expect(byReader.stop).toHaveBeenCalledTimes(1);
+  expect(byReader.ended).toHaveBeenCalledTimes(1);
+  expect(byReader.send("late")).toBe(false);
+  const byProcess = open();
+  byProcess.leaving.abort();
+  const reader = byProcess.stream.getReader();
+  await read(reader, 1);
+  expect((await reader.read()).done).toBe(true);
+  expect(byProcess.ended).toHaveBeenCalledTimes(1);
+});

@@ -1,0 +1,34 @@
+/** What the page sends: JSON and nothing else, because no form of a foreign page can send that. */
+
+import { AppError } from "../../errors.ts";
+import { isRecord } from "../../platform/is-record.ts";
+
+const MOST_BYTES = 64 * 1024;
+
+export async function readJsonBody(request: Request): Promise<Record<string, unknown>> {
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json") throw unusable("The body must be JSON (Content-Type: application/json).", 415);
+  const bytes = await readBytes(request);
+  try {
+    const body: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    if (isRecord(body) && !Array.isArray(body)) return body;
+  } catch {
+    // Said below.
+  }
+  throw unusable("The body is not a JSON object.", 400);
+}
+
+/** Counted as it comes: a length that was announced may be another. */
+async function readBytes({ body }: Request): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body ?? []) {
+    bytes += piece.length;
+    if (bytes > MOST_BYTES) throw unusable("The body is larger than 64 KB.", 413);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+const unusable = (message: string, status: number): AppError =>
+  new AppError({ code: "INVALID_INPUT", message, details: { status } });

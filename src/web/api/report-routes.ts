@@ -1,0 +1,88 @@
+/** Reports for the page: shown safely, and as files to keep. */
+
+import type { Hono } from "hono";
+import type { App } from "../../app.ts";
+import { readReportDocument } from "../../operations/parts/read-report.ts";
+import { perform } from "../../operations/perform.ts";
+import { reportHtmlDocument, reportPage } from "../../operations/parts/report-html.ts";
+import { reportFileName } from "../../reports/files/file-name.ts";
+import type { Picture } from "../../reports/pictures/picture.ts";
+import { suggestionFrame } from "../../reports/suggestions/frame.ts";
+import { findPicture } from "../../runs/picture-store.ts";
+import type { Run } from "../../runs/run.ts";
+import { answerOf, asJson } from "./refused.ts";
+import { ownRun } from "./runs-routes.ts";
+import type { WebCaller, WebEnv } from "../caller.ts";
+import { NONCE_MARK, type ReportView } from "../wire.ts";
+
+export function serveReports(web: Hono<WebEnv>, { deps }: App): void {
+  const documentOf = ({ owner, from }: WebCaller, id: string) =>
+    perform(
+      readReportDocument,
+      deps,
+      { task_id: id, reader: "file" },
+      { owner, from, client: "page", signal: deps.leaving, progress: () => {} },
+    );
+  web.get("/api/runs/:id/report", async (context) => {
+    const { owner } = context.get("caller");
+    const { taskId } = await ownRun(deps, owner, context.req.param("id"));
+    const { suggestions, ...report } = await reportPage(await deps.database(), { owner, task_id: taskId });
+    const view: ReportView = {
+      ...report,
+      ...(suggestions === undefined
+        ? {}
+        : { suggestions: { frame: suggestionFrame(suggestions.html, NONCE_MARK), height: suggestions.height } }),
+    };
+    return asJson(view);
+  });
+  web.get("/api/runs/:id/pictures/:n", async (context) => {
+    const { taskId } = await ownRun(deps, context.get("caller").owner, context.req.param("id"));
+    const n = Number(/^[1-9]\d{0,3}$/.exec(context.req.param("n"))?.[0]);
+    const picture = Number.isNaN(n) ? undefined : await findPicture(await deps.database(), taskId, n);
+    return picture === undefined ? context.notFound() : pictureResponse(picture);
+  });
+  web.get("/api/runs/:id/report.md", async (context) => {
+    const outcome = await documentOf(context.get("caller"), context.req.param("id"));
+    if (outcome.failed) return answerOf(outcome);
+    const run = await ownRun(deps, context.get("caller").owner, context.req.param("id"));
+    return download(String(outcome.structured["document"]), { run, type: "text/markdown", ending: "md" });
+  });
+  web.get("/api/runs/:id/report.html", async (context) => {
+    const { owner } = context.get("caller");
+    const { taskId } = await ownRun(deps, owner, context.req.param("id"));
+    const wanted = { owner, task_id: taskId, now: deps.clock.now() };
+    const { run, html } = await reportHtmlDocument(await deps.database(), wanted);
+    return download(html, { run, type: "text/html", ending: "html" });
+  });
+}
+
+/** Opened by itself it is a picture in a sandbox, whatever its bytes would be taken for. */
+const pictureResponse = ({ content, mimeType }: Picture): Response =>
+  new Response(new Uint8Array(content), {
+    headers: {
+      "content-type": mimeType,
+      "content-disposition": "inline",
+      "content-security-policy": "default-src 'none'; sandbox",
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+    },
+  });
+
+interface Download {
+  run: Run;
+  type: string;
+  ending: string;
+}
+
+function download(text: string, { run, type, ending }: Download): Response {
+  const name = reportFileName({ prefix: "research", taskId: run.taskId, now: run.completedAt ?? run.createdAt }, 1);
+  return new Response(text, {
+    headers: {
+      "content-type": `${type}; charset=utf-8`,
+      // Letters, digits and hyphens of an id: the name needs no quoting.
+      "content-disposition": `attachment; filename="${name.replace(/md$/, ending)}"`,
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+    },
+  });
+}

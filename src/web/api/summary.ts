@@ -1,0 +1,91 @@
+/** A run as the page shows it: a line of the list, and all about the one that is looked at. */
+
+import { costFields } from "../../costs/actual.ts";
+import { actionOf, lastThought, remainingMinutes, stalledSince } from "../../operations/check-research-status.ts";
+import type { OperationDeps } from "../../operations/operation.ts";
+import { isoTime } from "../../platform/clock.ts";
+import { lastEvent } from "../../runs/event-store.ts";
+import { textOf } from "../../runs/result-store.ts";
+import { isFinished, LOCAL_KINDS, type Run } from "../../runs/run.ts";
+import { estimateOf } from "../../runs/run-estimate.ts";
+import type { RunAction, RunDetail, RunSummary } from "../wire.ts";
+
+export function summaryOf(run: Run, now: number): RunSummary {
+  return known({
+    task_id: run.taskId,
+    kind: run.kind,
+    query: run.query,
+    status: run.status,
+    progress: run.progress,
+    progress_is_estimate: run.kind === "agent" && !isFinished(run.status) ? true : undefined,
+    current_action: actionOf(run),
+    created_at: isoTime(run.createdAt),
+    started_at: time(run.startedAt),
+    completed_at: time(run.completedAt),
+    ...costFields(run.cost),
+    estimated_usd: estimateOf(run.estimate).usd?.likely,
+    stalled_since: stalledSince(run, now),
+  });
+}
+
+export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail> {
+  const now = deps.clock.now();
+  const finished = isFinished(run.status);
+  const text = finished ? await textOf(await deps.database(), run.taskId) : undefined;
+  const { usd, minutes } = estimateOf(run.estimate);
+  const elapsed = now - (run.startedAt ?? run.createdAt);
+  return known({
+    ...summaryOf(run, now),
+    actions: actionsFor(run, { hasText: text !== undefined }),
+    has_report: text !== undefined,
+    partial: text?.partial === true ? true : undefined,
+    mode: run.mode,
+    model: run.model,
+    backend: run.backend,
+    client: run.client,
+    interaction_id: run.interactionId,
+    parent_task_id: run.parentTaskId,
+    deadline_at: time(run.deadlineAt),
+    cancel_requested_at: time(run.cancelRequestedAt),
+    tokens: run.tokens,
+    usage_final: run.usageFinal,
+    estimate:
+      usd === undefined && minutes === undefined
+        ? undefined
+        : known({ min_usd: usd?.min, likely_usd: usd?.likely, max_usd: usd?.max, likely_minutes: minutes?.likely }),
+    likely_minutes_left: finished || run.status === "start_unknown" ? undefined : remainingMinutes(run, elapsed),
+    last_thought: await lastThought(deps, run),
+    backup_file: deps.backupOf(run.taskId),
+    error: run.error && known({ ...run.error, suggestion: await adviceAbout(deps, run) }),
+  });
+}
+
+async function adviceAbout(deps: OperationDeps, { kind, taskId }: Run): Promise<string | undefined> {
+  if (!LOCAL_KINDS.includes(kind)) return undefined;
+  return (await lastEvent(await deps.database(), taskId, "advice"))?.text;
+}
+
+/** What the operations would not refuse; they decide all the same. */
+export function actionsFor(
+  { kind, status, interactionId }: Pick<Run, "kind" | "status" | "interactionId">,
+  { hasText }: { hasText: boolean },
+): RunAction[] {
+  if (status === "start_unknown") return ["adopt", "restart", "cancel"];
+  if (!isFinished(status)) return ["cancel"];
+  if (kind === "agent" && status === "failed" && interactionId !== undefined) return ["look_again", "delete"];
+  // Its text is that of its finished rounds: without one there is nothing to go on from.
+  if (kind === "deep_search" && status !== "completed" && hasText) return ["continue", "delete"];
+  return ["delete"];
+}
+
+const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : isoTime(ms));
+
+type Known<Given> = { [Key in keyof Given as undefined extends Given[Key] ? never : Key]: Given[Key] } & {
+  [Key in keyof Given as undefined extends Given[Key] ? Key : never]?: Exclude<Given[Key], undefined>;
+};
+
+/** What is not known is absent. */
+export function known<Given extends object>(given: Given): Known<Given>;
+export function known(given: object): object {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}

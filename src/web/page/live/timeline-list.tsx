@@ -1,0 +1,98 @@
+/** What happened, newest first; long texts are folded, and old entries are shown when asked for. */
+
+import type { RefObject } from "preact";
+import { useState } from "preact/hooks";
+import type { RunDetail, TimelineEntry } from "../../wire.ts";
+import { exactly } from "../ui/ages.ts";
+import { countEntries, entryName, entryText, shownEntries, TIMELINE_FILTERS, type TimelineFilter } from "./timeline.ts";
+
+const AT_ONCE = 100;
+
+interface TimelineProps {
+  entries: TimelineEntry[];
+  run: RunDetail;
+  section: RefObject<HTMLElement | null>;
+}
+
+export function TimelineList({ entries, run, section }: TimelineProps) {
+  const [filter, setFilter] = useState<TimelineFilter>("all");
+  const [limit, setLimit] = useState(AT_ONCE);
+  const counts = countEntries(entries);
+  const shown = shownEntries(entries, filter);
+  const newest = shown.find(({ kind }) => kind === "thought");
+  const isGoing = run.completed_at === undefined;
+  return (
+    <section class="timeline stack" aria-labelledby="timeline-title" ref={section}>
+      <div class="row apart">
+        <h2 id="timeline-title">What happened</h2>
+        <fieldset class="timeline-filters">
+          <legend class="unseen">Show of the timeline</legend>
+          {TIMELINE_FILTERS.map(({ filter: one, name }) => (
+            <label key={one} class="chip">
+              <input type="radio" name="timeline" checked={filter === one} onChange={() => setFilter(one)} />
+              <span>
+                {name} <span class="count">{counts[one]}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+      </div>
+      {shown.length === 0 ? (
+        <p class="quiet">{isGoing ? "Nothing yet. What happens appears here by itself." : "Nothing of this kind."}</p>
+      ) : (
+        <ol reversed>
+          {shown.slice(0, limit).map((entry) => (
+            <Entry key={entry.id} entry={entry} isOpen={isGoing && entry === newest} />
+          ))}
+        </ol>
+      )}
+      {shown.length > limit ? (
+        <button type="button" class="button" onClick={() => setLimit(limit + AT_ONCE)}>
+          Show earlier entries ({shown.length - limit} more)
+        </button>
+      ) : null}
+    </section>
+  );
+}
+
+const SHAPES: Record<TimelineEntry["kind"], string> = {
+  state: "M8 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8",
+  thought: "M3 4.5h10v6H8l-3 2.5v-2.5H3z",
+  search: "M7 3a4 4 0 1 0 0 8 4 4 0 0 0 0-8m3 7 3.5 3.5",
+  source: "M4 2.5h5.5L12 5v8.5H4zM6 8h4M6 10.5h4",
+  round: "M12.5 8A4.5 4.5 0 1 1 8 3.5h3M9 1.5l2 2-2 2",
+  advice: "M8 2.5v7M8 12.5v.5",
+};
+
+function Entry({ entry, isOpen }: { entry: TimelineEntry; isOpen: boolean }) {
+  // What it is stands beside it.
+  const { head, rest } = entryText(entry.text.replace(/^Searching: /, ""));
+  // What came as the newest stays open when newer comes: it may be being read.
+  const [open, setOpen] = useState(isOpen);
+  return (
+    <li class="entry" data-kind={entry.kind} id={`entry-${entry.id}`}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <path d={SHAPES[entry.kind]} />
+      </svg>
+      <div class="entry-text">
+        {rest === undefined ? (
+          <span>{head}</span>
+        ) : (
+          <details open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+            <summary>{head}</summary>
+            <p>{rest}</p>
+          </details>
+        )}
+      </div>
+      <span class="entry-when">
+        {entryName(entry)}{" "}
+        <time dateTime={entry.at} title={exactly(entry.at)}>
+          {clockTime(entry.at)}
+        </time>
+      </span>
+    </li>
+  );
+}
+
+const clockTime = (at: string): string =>
+  new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });

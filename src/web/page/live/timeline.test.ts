@@ -1,0 +1,78 @@
+/** One timeline out of looks and live events. */
+
+import { expect, test } from "vitest";
+import type { TimelineEntry } from "../../wire.ts";
+import { announcementOf, countEntries, entryText, mergeEntries, shownEntries } from "./timeline.ts";
+
+const entry = (id: string, second: number, rest: Partial<TimelineEntry> = {}): TimelineEntry => ({
+  id,
+  at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString(),
+  kind: "thought",
+  text: id,
+  ...rest,
+});
+const ids = (entries: TimelineEntry[]): string => entries.map(({ id }) => id).join(" ");
+
+test("an entry that comes live and by a look is there once, and none is lost", () => {
+  const looked = [entry("created", 0), entry("e1", 1), entry("e2", 2)];
+  const live = [entry("e2", 2), entry("e3", 3)];
+  expect(ids(mergeEntries(looked, live))).toBe("created e1 e2 e3");
+  expect(ids(mergeEntries(mergeEntries([], live), looked))).toBe("created e1 e2 e3");
+});
+
+test("entries of one moment keep the order they were told in", () => {
+  expect(ids(mergeEntries([entry("b", 5), entry("a", 5)], [entry("c", 5), entry("first", 1)]))).toBe("first b a c");
+});
+
+test("an entry that is told again with another text shows the later one", () => {
+  const merged = mergeEntries([entry("e1", 1)], [entry("e1", 1, { text: "whole" })]);
+  expect(merged.map(({ text }) => text)).toEqual(["whole"]);
+});
+
+test("what is shown is newest first and only what was asked for, and is counted alike", () => {
+  const entries = [
+    entry("created", 0, { kind: "state" }),
+    entry("e1", 1),
+    entry("e2", 2, { kind: "search" }),
+    entry("e3", 3, { kind: "source" }),
+    entry("round-1", 4, { kind: "round" }),
+  ];
+  expect(ids(shownEntries(entries, "all"))).toBe("round-1 e3 e2 e1 created");
+  expect(ids(shownEntries(entries, "searches"))).toBe("e3 e2");
+  expect(ids(shownEntries(entries, "states"))).toBe("round-1 created");
+  expect(countEntries(entries)).toEqual({ all: 5, thoughts: 1, searches: 2, states: 2 });
+});
+
+test("a thought is folded under its title, a long text under its first words, a short one stays", () => {
+  expect(entryText("**Comparing prices**\n\nI look at **three** shops.")).toEqual({
+    head: "Comparing prices",
+    rest: "I look at three shops.",
+  });
+  expect(entryText("## Plan")).toEqual({ head: "Plan" });
+  expect(entryText("heat pump prices 2026")).toEqual({ head: "heat pump prices 2026" });
+  const long = "word ".repeat(100);
+  const { head, rest } = entryText(long);
+  expect(head).toMatch(/^(?:word )+word…$/);
+  expect(head.length).toBeLessThan(125);
+  expect(rest).toBe(long.trim());
+  expect(entryText("x".repeat(500)).head).toHaveLength(121);
+});
+
+test("however many entries came, one sentence is said", () => {
+  expect(announcementOf([])).toBeUndefined();
+  expect(announcementOf([entry("e1", 1, { kind: "search", text: "tides" })])).toBe("Search: tides");
+  expect(announcementOf([entry("e1", 1), entry("e2", 2, { text: "**Moon**\nlong" })])).toBe(
+    "2 new entries. Thought: Moon",
+  );
+});
+
+test("a run that says more than anybody reads keeps its newest entries on the page, and the page alive (J3)", () => {
+  let entries: TimelineEntry[] = [entry("created", 0, { kind: "state" })];
+  const began = performance.now();
+  for (let number = 1; number <= 20_000; number += 1) entries = mergeEntries(entries, [entry(`e${number}`, number)]);
+  // Before, each of them parsed the times of all others: minutes.
+  expect(performance.now() - began).toBeLessThan(20_000);
+  expect(entries.length).toBeLessThanOrEqual(2_000);
+  expect(entries[0]?.id).toBe("created");
+  expect(entries.at(-1)?.id).toBe("e20000");
+}, 60_000);

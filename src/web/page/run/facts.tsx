@@ -1,0 +1,75 @@
+/** The small print of a run: times, amounts, models, and the ids that other programs ask for. */
+
+import type { ComponentChildren } from "preact";
+import type { RunDetail } from "../../wire.ts";
+import { CopyButton } from "./copy.tsx";
+import { exactly } from "../ui/ages.ts";
+import { runPath } from "../app/router.ts";
+
+/** Where it stands beside the timeline instead of above it. */
+const WIDE = "(min-width: 64rem)";
+
+export function RunFacts({ run }: { run: RunDetail }) {
+  const isOver = run.completed_at !== undefined;
+  return (
+    <details class="facts" open={!isOver && matchMedia(WIDE).matches}>
+      <summary>Details</summary>
+      <dl>
+        <When name="Asked" at={run.created_at} />
+        <When name="Started" at={run.started_at} />
+        <When name="Ended" at={run.completed_at} />
+        {isOver ? null : <When name="Given up at" at={run.deadline_at} />}
+        <Fact name="Tokens">{tokensOf(run)}</Fact>
+        <Fact name="Model">{run.model}</Fact>
+        <Fact name="Mode">{run.mode}</Fact>
+        <Fact name="Through">{run.backend}</Fact>
+        <Fact name="Asked by">{run.client}</Fact>
+        <Id name="Task id" id={run.task_id} />
+        <Id name="Google's interaction id" id={run.interaction_id} />
+        {run.parent_task_id === undefined ? null : (
+          <Fact name="Part of">
+            <a href={runPath(run.parent_task_id)}>another run</a>
+          </Fact>
+        )}
+      </dl>
+    </details>
+  );
+}
+
+function tokensOf({ tokens: { input, output }, usage_final }: RunDetail): string | undefined {
+  if (input + output === 0) return usage_final ? "none" : undefined;
+  const counts = `${input.toLocaleString("en-US")} in, ${output.toLocaleString("en-US")} out`;
+  return usage_final ? counts : `${counts} so far`;
+}
+
+function Fact({ name, children }: { name: string; children?: ComponentChildren }) {
+  if (children === undefined) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function When({ name, at }: { name: string; at: string | undefined }) {
+  if (at === undefined) return null;
+  return (
+    <Fact name={name}>
+      <time dateTime={at}>{exactly(at)}</time>
+    </Fact>
+  );
+}
+
+function Id({ name, id }: { name: string; id: string | undefined }) {
+  if (id === undefined) return null;
+  return (
+    <div class="wide">
+      <dt>{name}</dt>
+      <dd class="row">
+        <code>{id}</code>
+        <CopyButton name={name} text={() => Promise.resolve(id)} />
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,124 @@
+/** The question, and where its run stands in one look. */
+
+import type { RunDetail } from "../../wire.ts";
+import { KIND_NAMES } from "../ui/kinds.ts";
+import { costRemark, markedMoney } from "../ui/amounts.ts";
+import { Age, minutes, money, Progress, Status } from "../ui/parts.tsx";
+import { entryText } from "../live/timeline.ts";
+
+const LONG_QUESTION = 240;
+
+export function RunHead({ run }: { run: RunDetail }) {
+  return (
+    <header class="run-head stack tight">
+      <Question text={run.query} />
+      <div class="row run-line">
+        <Status status={run.status} />
+        <span>{KIND_NAMES[run.kind]}</span>
+        <span>
+          asked <Age at={run.created_at} />
+        </span>
+        <Duration run={run} />
+        <Cost run={run} />
+        {run.partial === true ? <span class="badge partial">Partial report</span> : null}
+      </div>
+      <Progress run={{ ...run, current_action: shortAction(run) }} />
+      <Left run={run} />
+      <Warnings run={run} />
+    </header>
+  );
+}
+
+/** A thought that is being had stands below in full; here its first line says enough. */
+function shortAction({ current_action: action, last_thought: thought }: RunDetail): string {
+  const head = thought === undefined ? "" : entryText(thought).head;
+  return head !== "" && action.startsWith(head) ? head : action;
+}
+
+function Question({ text }: { text: string }) {
+  if (text.length <= LONG_QUESTION) return <h1 tabIndex={-1}>{text}</h1>;
+  return (
+    <>
+      <h1 tabIndex={-1}>{text.slice(0, LONG_QUESTION).trimEnd()}…</h1>
+      <details>
+        <summary>The whole question</summary>
+        <p class="question">{text}</p>
+      </details>
+    </>
+  );
+}
+
+function Duration({ run: { started_at, created_at, completed_at } }: { run: RunDetail }) {
+  if (completed_at === undefined) return null;
+  return <span>took {minutes(Date.parse(completed_at) - Date.parse(started_at ?? created_at))}</span>;
+}
+
+function Cost({ run }: { run: RunDetail }) {
+  const { cost_usd: cost, estimate = {}, usage_final } = run;
+  const { min_usd: min, max_usd: max } = estimate;
+  const likely = estimate.likely_usd ?? run.estimated_usd;
+  const range = min === undefined || max === undefined ? undefined : `${money(min)}–${money(max)}`;
+  const estimated = likely === undefined ? undefined : `estimated ${money(likely)}${range ? ` (${range})` : ""}`;
+  const spent = cost === undefined ? undefined : `${markedMoney(cost, run)}${usage_final ? "" : " so far"}`;
+  if (spent === undefined && estimated === undefined) return null;
+  return (
+    <span>
+      {spent === undefined ? null : <strong title={costRemark(run)}>{spent}</strong>}
+      {spent === undefined || estimated === undefined ? "" : ", "}
+      {estimated}
+    </span>
+  );
+}
+
+const isGoing = ({ status }: RunDetail): boolean =>
+  status === "pending" || status === "running" || status === "running_async";
+
+function Left({ run }: { run: RunDetail }) {
+  const { likely_minutes_left: left, last_thought: thought } = run;
+  if (!isGoing(run)) return null;
+  return (
+    <>
+      {left === undefined ? null : <p class="quiet small">Probably {minutes(left * 60_000)} left, an estimate.</p>}
+      {thought === undefined || run.current_action.startsWith(entryText(thought).head) ? null : (
+        <p class="last-thought">{entryText(thought).head}</p>
+      )}
+    </>
+  );
+}
+
+function Warnings({ run }: { run: RunDetail }) {
+  const { error, backup_file, cancel_requested_at, stalled_since } = run;
+  return (
+    <>
+      {stalled_since === undefined || !isGoing(run) ? null : (
+        <div class="notice warn">
+          <p>
+            Nothing has been heard of this run since <Age at={stalled_since} />.
+          </p>
+          <p class="suggestion">It is still being followed. You can wait, or cancel it and keep what there is.</p>
+        </div>
+      )}
+      {cancel_requested_at === undefined || !isGoing(run) ? null : (
+        <div class="notice warn">
+          <p>
+            Asked to stop <Age at={cancel_requested_at} />; it stops as soon as it can.
+          </p>
+        </div>
+      )}
+      {error === undefined ? null : (
+        <div class={run.status === "failed" ? "notice bad" : "notice warn"}>
+          <p>{error.message}</p>
+          {error.suggestion === undefined ? null : <p class="suggestion">{error.suggestion}</p>}
+          <p class="quiet small">{error.code}</p>
+        </div>
+      )}
+      {backup_file === undefined ? null : (
+        <div class="notice warn">
+          <p>
+            The report could not be written to the database; it was saved as <code>{backup_file}</code>.
+          </p>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import type { ListedRun, RunSummary } from "../../wire.ts";
+import { apiPath, inserted, listPath, newcomers, readFilter, updated } from "./list.ts";
+
+const run = (id: string, minute: number, more: Partial<RunSummary> = {}): ListedRun => ({
+  task_id: id,
+  kind: "agent",
+  query: `question ${id}`,
+  status: "completed",
+  progress: 100,
+  current_action: "Done",
+  created_at: `2026-03-01T10:${String(minute).padStart(2, "0")}:00.000Z`,
+  ...more,
+});
+const filterOf = (address: string) => readFilter(new URLSearchParams(address));
+const ids = (runs: RunSummary[]): string[] => runs.map((listed) => listed.task_id);
+
+test("the filter goes into the address and comes back", () => {
+  const filter = filterOf("text=+heat+pumps+&status=failed&kind=agent&cursor=abc&from=100");
+  expect(filter).toEqual({ text: "heat pumps", status: "failed", kind: "agent", cursor: "abc", from: 100 });
+  expect(filterOf(listPath(filter, { cursor: "abc", from: 100 }).slice(2))).toEqual(filter);
+  expect(apiPath(filter)).toBe("/api/runs?text=heat+pumps&status=failed&kind=agent&cursor=abc&limit=100");
+});
+
+test("another filter begins at its first page, and no filter is the plain address", () => {
+  expect(listPath(filterOf("cursor=abc&from=200"), { status: "failed" })).toBe("/?status=failed");
+  expect(listPath(filterOf("text=a&cursor=b&from=100"), { text: "" })).toBe("/");
+});
+
+test("a page without a cursor is the first, whatever its number says", () => {
+  expect(filterOf("from=300").from).toBe(0);
+  expect(filterOf("cursor=a&from=-5").from).toBe(0);
+  expect(filterOf("cursor=a&from=many").from).toBe(0);
+});
+
+test("words that look like an address stay words", () => {
+  const path = listPath(filterOf(""), { text: "a&status=failed#x?" });
+  expect(filterOf(path.slice(2)).text).toBe("a&status=failed#x?");
+  expect(filterOf(path.slice(2)).status).toBe("");
+});
+
+test("a changed run changes in its place and keeps what was found in it", () => {
+  const found = [{ text: "heat", marked: true }];
+  const listed = [run("c", 3), { ...run("b", 2, { status: "running" }), found }, run("a", 1)];
+  const next = updated(listed, [run("b", 2, { status: "failed" }), run("z", 9)]);
+  expect(ids(next)).toEqual(["c", "b", "a"]);
+  expect(next[1]).toMatchObject({ status: "failed", found });
+  expect(next[0]).toBe(listed[0]);
+});
+
+test("only runs that belong on this page come to it", () => {
+  const listed = [run("c", 30), run("b", 20)];
+  const shown = { filter: filterOf(""), listed, hasMore: true };
+  expect(ids(newcomers(shown, [run("d", 40), run("b", 20), run("old", 10)]))).toEqual(["d"]);
+  expect(ids(newcomers({ ...shown, hasMore: false }, [run("old", 10)]))).toEqual(["old"]);
+  expect(newcomers({ ...shown, filter: filterOf("text=heat") }, [run("d", 40)])).toEqual([]);
+  expect(newcomers({ ...shown, filter: filterOf("cursor=x&from=100") }, [run("d", 40)])).toEqual([]);
+});
+
+test("a run comes to a filtered list when it has come into that state or is of that kind", () => {
+  const shown = { filter: filterOf("status=failed&kind=search"), listed: [], hasMore: false };
+  const fits = run("d", 40, { status: "failed", kind: "search" });
+  expect(ids(newcomers(shown, [fits, run("e", 41, { kind: "search" }), run("f", 42, { status: "failed" })]))).toEqual([
+    "d",
+  ]);
+});
+
+test("new runs stand by their time, each once, and the one that is there counts", () => {
+  const listed = [run("c", 30, { progress: 5 }), run("a", 10)];
+  const next = inserted(listed, [run("d", 40), run("b", 20), run("c", 30)]);
+  expect(ids(next)).toEqual(["d", "c", "b", "a"]);
+  expect(next[1]?.progress).toBe(5);
+});

@@ -1,0 +1,61 @@
+/** From one page of the list to the next. A cursor leads only forward, so the way back is remembered. */
+
+import { useEffect, useRef } from "preact/hooks";
+import type { RunPage } from "../../wire.ts";
+import { announce } from "../ui/parts.tsx";
+import { remember, remembered } from "../app/remembered.ts";
+import { listPath, PAGE_SIZE, type RunsFilter } from "./list.ts";
+
+const cursorKey = (filter: RunsFilter, from: number): string => `cursor ${from} ${listPath(filter, {})}`;
+
+export function RunsPaging({ page, filter }: { page: RunPage; filter: RunsFilter }) {
+  const { from, cursor } = filter;
+  useEffect(() => {
+    if (cursor !== "") remember("sessionStorage", cursorKey(filter, from), cursor);
+  }, [cursor, from]);
+  useFocusOnTurning(filter);
+  if (from === 0 && page.next_cursor === undefined) return null;
+  return (
+    <nav class="row apart paging" aria-label="Pages">
+      <span class="row">
+        {from === 0 ? null : (
+          <a class="button" href={newerPath(filter)} rel="prev">
+            Newer
+          </a>
+        )}
+        {page.next_cursor === undefined ? null : (
+          <a class="button" href={listPath(filter, { cursor: page.next_cursor, from: from + PAGE_SIZE })} rel="next">
+            {filter.text === "" ? "Older" : "More"}
+          </a>
+        )}
+      </span>
+      <span class="quiet">{range(page, filter)}</span>
+    </nav>
+  );
+}
+
+/** The links to turn the page stand below it; whoever turned it reads on at its top. */
+function useFocusOnTurning(filter: RunsFilter): void {
+  const before = useRef(filter);
+  useEffect(() => {
+    const turned = before.current.cursor !== filter.cursor && listPath(before.current, {}) === listPath(filter, {});
+    before.current = filter;
+    if (!turned) return;
+    const heading = document.querySelector<HTMLElement>("h1");
+    heading?.setAttribute("tabindex", "-1");
+    heading?.focus({ preventScroll: true });
+    announce(filter.from === 0 ? "First page" : `From run ${filter.from + 1} on`);
+  }, [filter.cursor]);
+}
+
+/** The newest where the way back is not known, for example after a link to the middle. */
+function newerPath(filter: RunsFilter): string {
+  const from = filter.from - PAGE_SIZE;
+  const cursor = remembered("sessionStorage", cursorKey(filter, from));
+  return from <= 0 || cursor === undefined ? listPath(filter, {}) : listPath(filter, { cursor, from });
+}
+
+function range({ runs, total }: RunPage, { from, text, status, kind }: RunsFilter): string {
+  const shown = `${(from + 1).toLocaleString("en-US")}–${(from + runs.length).toLocaleString("en-US")}`;
+  return text + status + kind === "" ? `${shown} of ${total.toLocaleString("en-US")}` : shown;
+}

@@ -1,0 +1,76 @@
+/** One run in the list. The roles are said because the row is a card on a narrow screen. */
+
+import type { ListedRun, RunSummary } from "../../wire.ts";
+import { KIND_NAMES } from "../ui/kinds.ts";
+import { costRemark, markedMoney } from "../ui/amounts.ts";
+import { Age, minutes, money, Progress, Status } from "../ui/parts.tsx";
+import { runPath } from "../app/router.ts";
+import { RUN_LINK } from "../app/shortcuts.ts";
+import { isUnfinished } from "../figures/tally.ts";
+
+/** Two lines show less than this. */
+const SHOWN_CHARACTERS = 300;
+
+export function RunRow({ run }: { run: ListedRun }) {
+  return (
+    <tr role="row" data-status={run.status}>
+      <td role="cell" class="state">
+        <Status status={run.status} />
+      </td>
+      <td role="cell" class="what">
+        <a class={RUN_LINK} href={runPath(run.task_id)}>
+          {run.query.slice(0, SHOWN_CHARACTERS)}
+        </a>
+        {run.found === undefined ? null : <Found pieces={run.found} />}
+        <Progress run={run} />
+        {run.status === "start_unknown" ? (
+          <p class="small stalled">Its answer was lost. Open it to take it over or to start again.</p>
+        ) : null}
+      </td>
+      <td role="cell" class="kind quiet">
+        {KIND_NAMES[run.kind]}
+      </td>
+      <td role="cell" class="age">
+        <Age at={run.created_at} />
+        <Took run={run} />
+      </td>
+      <td role="cell" class="cost">
+        <Cost run={run} />
+      </td>
+    </tr>
+  );
+}
+
+const Found = ({ pieces }: { pieces: NonNullable<ListedRun["found"]> }) => (
+  <p class="found quiet small">
+    {pieces.map(({ text, marked }, index) => (marked === true ? <mark key={index}>{text}</mark> : plain(text)))}
+  </p>
+);
+
+/** The marks of a heading say nothing in an excerpt. */
+const plain = (text: string): string => text.replaceAll(/(^|[\s…])#{1,6} /g, "$1");
+
+function Took({ run }: { run: RunSummary }) {
+  if (run.completed_at === undefined) return null;
+  const took = Date.parse(run.completed_at) - Date.parse(run.started_at ?? run.created_at);
+  return <span class="took quiet small">took {minutes(took)}</span>;
+}
+
+function Cost({ run }: { run: RunSummary }) {
+  if (isUnfinished(run.status) && run.estimated_usd !== undefined) {
+    return (
+      <span class="quiet" title="Estimated at the start">
+        <span aria-hidden="true">≈ </span>
+        <span class="unseen">about </span>
+        {money(run.estimated_usd)}
+      </span>
+    );
+  }
+  if (run.cost_usd !== undefined) return <span title={costRemark(run)}>{markedMoney(run.cost_usd, run)}</span>;
+  return (
+    <span class="quiet">
+      <span aria-hidden="true">–</span>
+      <span class="unseen">cost not known</span>
+    </span>
+  );
+}

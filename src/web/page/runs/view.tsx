@@ -1,0 +1,100 @@
+/** The list of runs: to find one, and to see how those on their way are doing. */
+
+import { useEffect } from "preact/hooks";
+import type { RunPage } from "../../wire.ts";
+import { announce, Problem } from "../ui/parts.tsx";
+import { NoRuns } from "./empty.tsx";
+import { RunsFilters } from "./filters.tsx";
+import { listPath, readFilter, type RunsFilter } from "./list.ts";
+import { useRunsPage } from "./page.ts";
+import { RunsPaging } from "./paging.tsx";
+import { RunRow } from "./row.tsx";
+import { useTally } from "../figures/tally.ts";
+
+export function RunsView({ filter: address }: { filter: URLSearchParams }) {
+  const filter = readFilter(address);
+  const tally = useTally();
+  const { page, error, loading, waiting, showWaiting } = useRunsPage(filter);
+  const foundNow = filter.text === "" || loading || page === undefined ? undefined : foundText(page);
+  useEffect(() => {
+    if (foundNow !== undefined) announce(foundNow);
+  }, [foundNow, filter.text]);
+  useEffect(() => {
+    if (waiting.length > 0) announce(newRuns(waiting.length));
+  }, [waiting.length]);
+  return (
+    <div class="stack runs-view">
+      <div class="row apart">
+        <h1>Runs</h1>
+        <a class="button primary" href="/start">
+          Start research
+        </a>
+      </div>
+      {page?.total === 0 ? null : <RunsFilters filter={filter} tally={tally ?? page} />}
+      {error === undefined ? null : <Problem error={error} />}
+      {waiting.length === 0 ? null : (
+        <div class="newcomers">
+          <button
+            type="button"
+            class="button primary"
+            onClick={() => {
+              showWaiting();
+              scrollTo(0, 0);
+            }}
+          >
+            {newRuns(waiting.length)}
+          </button>
+        </div>
+      )}
+      {page === undefined ? <Waiting over={error !== undefined} /> : <Listing {...{ page, filter, loading }} />}
+    </div>
+  );
+}
+
+const newRuns = (count: number): string => (count === 1 ? "1 new run" : `${count} new runs`);
+
+const Waiting = ({ over }: { over: boolean }) => (over ? null : <p class="quiet soon">Loading…</p>);
+
+function Listing({ page, filter, loading }: { page: RunPage; filter: RunsFilter; loading: boolean }) {
+  if (page.total === 0 && page.runs.length === 0) return <NoRuns />;
+  if (page.runs.length === 0) {
+    return (
+      <div class="card stack tight" aria-busy={loading}>
+        <p>{filter.text === "" ? "No runs of this sort." : `Nothing was found for “${filter.text}”.`}</p>
+        <p>
+          <a href={listPath(filter, { text: "", status: "", kind: "" })}>Show all runs</a>
+        </p>
+      </div>
+    );
+  }
+  return (
+    <>
+      <table role="table" class="runs" aria-label={tableName(filter)} aria-busy={loading}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {["State", "Question", "Kind", "Started", "Cost"].map((name) => (
+              <th key={name} role="columnheader" scope="col" class={name.toLowerCase()}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {page.runs.map((run) => (
+            <RunRow key={run.task_id} run={run} />
+          ))}
+        </tbody>
+      </table>
+      <RunsPaging page={page} filter={filter} />
+    </>
+  );
+}
+
+const tableName = ({ text }: RunsFilter): string =>
+  text === "" ? "Runs, newest first" : `Runs with ${text}, best matches first`;
+
+function foundText({ runs, next_cursor: more }: RunPage): string {
+  if (runs.length === 0) return "Nothing was found.";
+  if (more !== undefined) return `More than ${runs.length} runs found.`;
+  return runs.length === 1 ? "1 run found." : `${runs.length} runs found.`;
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { AGENTS, EMPTY, estimateKey, objection, readDraft } from "./draft.ts";
+
+const draft = { ...EMPTY, query: "How do heat pumps work?" };
+
+test("a draft survives a reload as it was", () => {
+  const written = { query: "  half a sent", model: AGENTS[1].model, hours: 3, notify: false };
+  expect(readDraft(JSON.stringify(written))).toEqual(written);
+});
+
+test.each([undefined, "", "{", "null", "[]", '"text"', '{"query":5,"model":"other","hours":"8","notify":1}'])(
+  "what was kept as %s is the empty draft",
+  (kept) => {
+    expect(readDraft(kept)).toEqual(EMPTY);
+  },
+);
+
+test("a question has 1 to 10,000 characters with a letter or digit, blanks around it not counted (F1)", () => {
+  expect(objection({ ...draft, query: "   " })).toBe("Write your question first.");
+  expect(objection({ ...draft, query: "?!" })).toMatch("letter or digit");
+  for (const query of ["Go", " C# ", "地震", "7"]) expect(objection({ ...draft, query })).toBeUndefined();
+  expect(objection({ ...draft, query: ` ${"a".repeat(10_000)} ` })).toBeUndefined();
+  expect(objection({ ...draft, query: "a".repeat(10_001) })).toMatch("10,000 characters");
+});
+
+test.each([0, 73, 1.5, Number.NaN])("%d hours are refused before the server is asked", (hours) => {
+  expect(objection({ ...draft, hours })).toMatch("from 1 to 72");
+});
+
+test("an estimate is of what would be started: question, agent and hours, by which the same start is known", () => {
+  expect(estimateKey({ ...draft, query: `${draft.query}\n`, notify: false })).toBe(estimateKey(draft));
+  expect(estimateKey({ ...draft, model: AGENTS[1].model })).not.toBe(estimateKey(draft));
+  expect(estimateKey({ ...draft, hours: 2 })).not.toBe(estimateKey(draft));
+});

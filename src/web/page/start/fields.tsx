@@ -1,0 +1,87 @@
+/** The fields of a start: the question, how deep, and what happens around it. */
+
+import { AGENTS, type KeptDraft, MOST_CHARACTERS, MOST_HOURS } from "./draft.ts";
+
+type Fields = Pick<KeptDraft, "draft" | "change">;
+
+export function QuestionField({ draft, change }: Fields) {
+  const { length } = draft.query.trim();
+  const tooLong = length > MOST_CHARACTERS;
+  return (
+    <div class="stack tight">
+      <label for="question">Question</label>
+      <textarea
+        id="question"
+        rows={7}
+        required
+        aria-invalid={tooLong}
+        aria-describedby="question-hint question-count"
+        value={draft.query}
+        onInput={({ currentTarget }) => change({ query: currentTarget.value })}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          event.currentTarget.form?.requestSubmit();
+        }}
+      />
+      <div class="row apart small quiet">
+        <span id="question-hint">Say what you want to know, for what, and in which period or place.</span>
+        <span id="question-count" class={tooLong ? "too-long" : undefined}>
+          {length.toLocaleString("en-US")} / {MOST_CHARACTERS.toLocaleString("en-US")}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+export const DepthField = ({ draft, change }: Fields) => (
+  <fieldset class="stack tight">
+    <legend>Depth</legend>
+    <div class="agents">
+      {AGENTS.map(({ model, name, about }) => (
+        <label key={model} class="card depth">
+          <input
+            type="radio"
+            name="model"
+            value={model}
+            checked={draft.model === model}
+            onChange={() => change({ model })}
+          />
+          <span>
+            <strong>{name}</strong>
+            <span class="small">{about}</span>
+            <span class="small quiet agent">{model}</span>
+          </span>
+        </label>
+      ))}
+    </div>
+  </fieldset>
+);
+
+export const AroundFields = ({ draft, change }: Fields) => (
+  <div class="stack tight">
+    <div class="row">
+      <label for="hours">Give up after</label>
+      <input
+        id="hours"
+        type="number"
+        inputMode="numeric"
+        min={1}
+        max={MOST_HOURS}
+        step={1}
+        required
+        value={Number.isNaN(draft.hours) ? "" : draft.hours}
+        onInput={({ currentTarget }) => change({ hours: currentTarget.valueAsNumber })}
+      />
+      <span>hours</span>
+    </div>
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={draft.notify}
+        onChange={({ currentTarget }) => change({ notify: currentTarget.checked })}
+      />
+      <span>Show a notification on the server’s desktop when it is done</span>
+    </label>
+  </div>
+);

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { ago } from "./ages.ts";
+import { costRemark, markedMoney, minutes, money } from "./amounts.ts";
+import { titleOf } from "../app/title.ts";
+
+test.each([
+  [0, "$0.00"],
+  [0.004, "<$0.01"],
+  [0.01, "$0.01"],
+  [2.4, "$2.40"],
+  [1234.5, "$1,234.50"],
+])("%d dollars are %s", (usd, text) => {
+  expect(money(usd)).toBe(text);
+});
+
+test.each([
+  [-5, "0 s"],
+  [9_400, "9 s"],
+  [59_600, "1 min"],
+  [840_000, "14 min"],
+  [3_599_000, "1 h"],
+  [5_400_000, "1 h 30 min"],
+])("%d ms are %s", (ms, text) => {
+  expect(minutes(ms)).toBe(text);
+});
+
+test.each([
+  [-2_000, "just now"],
+  [59_000, "just now"],
+  [60_000, "1 min ago"],
+  [3_600_000, "1 h ago"],
+  [86_400_000, "1 d ago"],
+  [6 * 86_400_000, "6 d ago"],
+])("%d ms ago is %s", (past, text) => {
+  const now = Date.parse("2026-03-20T12:00:00Z");
+  expect(ago(now - past, now)).toBe(text);
+});
+
+test("what is older than a week has its date", () => {
+  expect(ago(Date.parse("2026-01-05T12:00:00Z"), Date.parse("2026-03-20T12:00:00Z"))).toBe("5 Jan 2026");
+});
+
+test("the title counts what is not finished and stays short", () => {
+  expect(titleOf("Runs", 0)).toBe("Runs · gemini-search-mcp");
+  expect(titleOf("Runs", 3)).toBe("(3) Runs · gemini-search-mcp");
+  expect(titleOf("x".repeat(500), 0)).toHaveLength(80 + " · gemini-search-mcp".length);
+});
+
+test("an amount carries the marks of its cost (S6)", () => {
+  expect(markedMoney(1.5, {})).toBe("$1.50");
+  expect(markedMoney(1.5, { cost_incomplete: true })).toBe("≥ $1.50");
+  expect(markedMoney(1.5, { cost_estimated: true })).toBe("≈ $1.50");
+  expect(costRemark({})).toBeUndefined();
+  expect(costRemark({ cost_incomplete: true, cost_estimated: true })).toMatch(/^At least: .* Estimated: /);
+});

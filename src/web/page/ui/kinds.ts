@@ -1,0 +1,10 @@
+/** What people call the kinds of runs, the same in every view. */
+
+import type { RunSummary } from "../../wire.ts";
+
+export const KIND_NAMES: Record<RunSummary["kind"], string> = {
+  search: "Search",
+  deep_search: "Deep search",
+  deep_research: "Quick report",
+  agent: "Deep Research",
+};
