@@ -1,10 +1,10 @@
 /** The table of legal moves: every state a run may enter, and from where. */
 
 import { expect, test } from "vitest";
-import { isFinished, LOCAL_KINDS, RUN_KINDS, RUN_STATUSES, sourcesOf } from "./run.ts";
+import { isFinished, LOCAL_KINDS, RUN_KINDS, RUN_STATUSES, statesBefore } from "./run.ts";
 
 test("P1 a state is entered only from these", () => {
-  expect(Object.fromEntries(RUN_STATUSES.map((to) => [to, sourcesOf(to)]))).toEqual({
+  expect(Object.fromEntries(RUN_STATUSES.map((to) => [to, statesBefore(to)]))).toEqual({
     pending: ["start_unknown"],
     running: ["pending"],
     running_async: ["pending", "running", "start_unknown"],
@@ -16,7 +16,7 @@ test("P1 a state is entered only from these", () => {
 });
 
 test("P1 what is completed stays; what failed or was cancelled may be completed after all, a lost start be found", () => {
-  const next = (from: string) => RUN_STATUSES.filter((to) => sourcesOf(to).some((source) => source === from));
+  const next = (from: string) => RUN_STATUSES.filter((to) => statesBefore(to).some((source) => source === from));
   expect(RUN_STATUSES.filter(isFinished)).toEqual(["completed", "failed", "cancelled"]);
   expect(next("completed")).toEqual([]);
   expect(next("failed")).toEqual(["completed"]);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sharedFor } from "../../test/support/databases.ts";
 import { systemClock } from "../platform/clock.ts";
 import { createLog } from "../platform/log.ts";
-import { recoverInterruptedRuns } from "../runs/recovery/interrupted-searches.ts";
+import { markInterruptedSearches } from "../runs/recovery/interrupted-searches.ts";
 import { findRun, finishRun, insertRunning } from "../runs/run-store.ts";
 import { findResult, findRounds, saveRound } from "../runs/result-store.ts";
 import { cleanupOrphanedTempFiles, createInvalidOutputs } from "./invalid-outputs.ts";
@@ -95,7 +95,7 @@ describe("runs", () => {
       metadata: {},
     };
     await saveRound(store.db, dead.taskId, round, Date.now());
-    expect(await recoverInterruptedRuns(store.db, log, Date.now())).toBe(1);
+    expect(await markInterruptedSearches(store.db, log, Date.now())).toBe(1);
     expect(await findRun(store.db, "local", dead.taskId)).toMatchObject({
       status: "failed",
       error: { code: "INTERRUPTED" },
@@ -107,7 +107,7 @@ describe("runs", () => {
   test("a process taken for dead can still record the answer it was paid for", async () => {
     const run = newRun("slept-too-long");
     await insertRunning(store.db, run);
-    await recoverInterruptedRuns(store.db, log, Date.now());
+    await markInterruptedSearches(store.db, log, Date.now());
     expect(await finishRun(store.db, finish(run.taskId, "slept-too-long"))).toBe(true);
     expect((await findRun(store.db, "local", run.taskId)).status).toBe("completed");
   });

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { thisProcess } from "../../src/platform/process-identity.ts";
-import { forgetGoneProcesses } from "../../src/runs/recovery/stale-processes.ts";
+import { forgetStaleProcesses } from "../../src/runs/recovery/stale-processes.ts";
 import { createRunner } from "../../src/runs/scheduling/runner.ts";
 import type { Database } from "../../src/store/database.ts";
 import { recordHeartbeat, registerProcess } from "../../src/store/processes.ts";
@@ -43,7 +43,7 @@ test("P2 a process of which nobody heard for a week is forgotten, unless somethi
   await db.insertInto("slots").values(slot).execute();
   await db.insertInto("held_files").values({ file_name: "f", process_id: "has file", created_at: 1 }).execute();
   const left = async (): Promise<string[]> => {
-    await forgetGoneProcesses(db, NOW);
+    await forgetStaleProcesses(db, NOW);
     const rows = await db.selectFrom("processes").select("process_id").where("host", "=", "elsewhere").execute();
     return rows.map(({ process_id }) => process_id).toSorted();
   };

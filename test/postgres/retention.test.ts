@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { deleteExpiredRuns } from "../../src/runs/deletion/retention.ts";
-import { aloneOrNot } from "../../src/store/dialect.ts";
+import { tryLockExclusive } from "../../src/store/dialect.ts";
 import { insertRun, openDatabase } from "../support/store-rows.ts";
 
 const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
@@ -21,7 +21,7 @@ test("of several processes one deletes expired runs at a time (T-2, P7)", async 
   for (const n of [1, 2, 3]) await insertRun(db, { ...EXPIRED, task_id: `old-${n}` });
   const sweep = () => deleteExpiredRuns({ db, clock, log, keepDays: 30, leaving });
   await db.transaction().execute(async (transaction) => {
-    expect(await aloneOrNot(transaction, "retention")).toBe(true);
+    expect(await tryLockExclusive(transaction, "retention")).toBe(true);
     expect(await sweep()).toBe(0);
   });
   // A run that another transaction is changing is left for the next time, not waited for.

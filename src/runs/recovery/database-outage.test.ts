@@ -72,8 +72,8 @@ test("P5: an id whose attempt the database does not know is kept in memory: it i
     },
   });
   const unsaved = { taskId: "elsewhere", attemptId: "unknown", query: "q", interactionId: "v1_paid" };
-  research.unsaved.set("elsewhere", { ...unsaved, enableNotifications: false });
+  research.unsavedIds.set("elsewhere", { ...unsaved, enableNotifications: false });
   follow(research);
   await waitFor(() => expect(looked).toContain("v1_paid"));
-  expect(research.unsaved.has("elsewhere")).toBe(true);
+  expect(research.unsavedIds.has("elsewhere")).toBe(true);
 });

@@ -35,7 +35,7 @@ test("P5 the end of a failed start is stored as soon as it can be, and is not ta
   follow({ ...sender.research, clock });
   await waitFor(async () => expect((await rowOf(sender.db, taskId)).status).not.toBe("pending"));
   expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "failed", error_code: error.code });
-  expect(sender.research.freeStarts.size).toBe(0);
+  expect(sender.research.unchargedFailures.size).toBe(0);
 });
 
 test("P5 whether a free try is still wanted ends it as free, when the database answers again", async (context) => {

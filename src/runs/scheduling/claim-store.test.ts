@@ -8,17 +8,17 @@ import type { Database } from "../../store/database.ts";
 import {
   bringForward,
   claimDueRuns,
-  claimInTurn,
+  claimWithinRateLimit,
   countFollowed,
   leaseHolders,
-  nextLookAt,
+  nextClaimAt,
   pauseAllPolls,
   pollNow,
   releaseFrom,
   settlePoll,
   unfinishedInteractions,
 } from "./claim-store.ts";
-import { LOOK_LEASE_MS } from "../lease.ts";
+import { POLL_LEASE_MS } from "../lease.ts";
 
 const NOW = 1_000_000;
 const LATER = NOW + 10_000;
@@ -74,7 +74,7 @@ describe("a claim", () => {
     expect(await rowOf(db, "a")).toMatchObject({
       lease_owner: "me",
       lease_epoch: 8,
-      lease_until: NOW + LOOK_LEASE_MS,
+      lease_until: NOW + POLL_LEASE_MS,
       next_poll_at: LATER,
     });
     expect(await claim(db)).toEqual([]);
@@ -119,9 +119,9 @@ describe("a claim", () => {
     await insertRun(db, { task_id: "not due", next_poll_at: NOW + 1 });
     await insertRun(db, { task_id: "no id", next_poll_at: 0, interaction_id: null });
     await insertRun(db, { task_id: "looked at", next_poll_at: 0, lease_until: NOW + 1 });
-    await insertRun(db, { task_id: "looked at for long", next_poll_at: 0, lease_until: NOW + 2 * LOOK_LEASE_MS });
+    await insertRun(db, { task_id: "looked at for long", next_poll_at: 0, lease_until: NOW + 2 * POLL_LEASE_MS });
     await insertRun(db, { task_id: "look over", next_poll_at: 0, lease_until: NOW });
-    await insertRun(db, { task_id: "clock set back", next_poll_at: 0, lease_until: NOW + 2 * LOOK_LEASE_MS + 1 });
+    await insertRun(db, { task_id: "clock set back", next_poll_at: 0, lease_until: NOW + 2 * POLL_LEASE_MS + 1 });
     expect(idsOf(await claim(db))).toEqual(["clock set back", "look over"]);
     expect((await rowOf(db, "looked at")).lease_epoch).toBe(1);
   });
@@ -137,7 +137,7 @@ describe("a claim", () => {
 describe("turns", () => {
   const inTurn = async (db: Database, { now, limit = 10 }: { now: number; limit?: number }) => {
     await setClock(db, now);
-    return claimInTurn(db, { processId: "me", limit, maxRps: 2, now, nextPollAt: LATER });
+    return claimWithinRateLimit(db, { processId: "me", limit, maxRps: 2, now, nextPollAt: LATER });
   };
 
   test("P2 of all processes together are no more than are allowed", async () => {
@@ -146,7 +146,7 @@ describe("turns", () => {
     expect(await inTurn(db, { now: NOW, limit: 0 })).toEqual([]);
     expect(await inTurn(db, { now: NOW })).toHaveLength(1);
     expect(await inTurn(db, { now: NOW })).toEqual([]);
-    expect(await nextLookAt(db, NOW)).toBeGreaterThan(NOW);
+    expect(await nextClaimAt(db, NOW)).toBeGreaterThan(NOW);
     expect(await inTurn(db, { now: NOW + 500 })).toHaveLength(1);
     expect(await inTurn(db, { now: NOW + 5_000, limit: 1 })).toHaveLength(1);
   });
@@ -164,21 +164,21 @@ describe("turns", () => {
     await pauseAllPolls(db, { ms: 3_000, now: NOW });
     expect(await inTurn(db, { now: NOW + 2_999 })).toEqual([]);
     await setClock(db, NOW);
-    expect(await nextLookAt(db, NOW)).toBe(NOW + 3_000);
+    expect(await nextClaimAt(db, NOW)).toBe(NOW + 3_000);
     expect(await inTurn(db, { now: NOW + 3_000 })).toHaveLength(1);
   });
 });
 
 test("P2 the next look is at the first run that is due and that nobody looks at", async () => {
   const db = await openDatabase();
-  expect(await nextLookAt(db, NOW)).toBeUndefined();
+  expect(await nextClaimAt(db, NOW)).toBeUndefined();
   await insertRun(db, { task_id: "not followed", next_poll_at: null });
-  expect(await nextLookAt(db, NOW)).toBeUndefined();
+  expect(await nextClaimAt(db, NOW)).toBeUndefined();
   expect(await countFollowed(db)).toBe(0);
   await insertRun(db, { task_id: "later", next_poll_at: NOW + 900 });
   await insertRun(db, { task_id: "soon", next_poll_at: NOW + 500 });
   await insertRun(db, { task_id: "looked at", next_poll_at: NOW, lease_until: NOW + 1_000 });
-  expect(await nextLookAt(db, NOW)).toBe(NOW + 500);
+  expect(await nextClaimAt(db, NOW)).toBe(NOW + 500);
   expect(await countFollowed(db)).toBe(3);
 });
 

@@ -15,7 +15,7 @@ import type { Database } from "../../store/database.ts";
 import { createSlotPool } from "../../store/slots.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { cancelHere } from "../cancel/cancel-store.ts";
-import { claimInTurn } from "../scheduling/claim-store.ts";
+import { claimWithinRateLimit } from "../scheduling/claim-store.ts";
 import { beginContinuation } from "../local/continuation-store.ts";
 import { appendEvents } from "../event-store.ts";
 import { finishAgentRun } from "../poll/poll-result-store.ts";
@@ -127,7 +127,7 @@ test("I7 P2 a run that is due is looked at by one, and together they keep the pa
   const db = databaseOf(servers);
   for (const n of range(40)) await insertRun(db, { task_id: `run ${n}`, next_poll_at: 1 });
   const claims = await everywhere(servers, 5, (here, n) =>
-    claimInTurn(here, { processId: `p${n}`, limit: 8, maxRps: 50, now: NOW, nextPollAt: NOW + 10_000 }),
+    claimWithinRateLimit(here, { processId: `p${n}`, limit: 8, maxRps: 50, now: NOW, nextPollAt: NOW + 10_000 }),
   );
   const claimed = claims.flat().map(({ taskId }) => taskId);
   expect(new Set(claimed).size).toBe(claimed.length);

@@ -166,7 +166,7 @@ describe("a database that refuses", () => {
     breakStore(sender);
     const taskId = await sender.start();
     const attemptId = sender.sent[0]?.labels["attempt"];
-    expect(sender.research.unsaved.get(taskId)).toEqual({
+    expect(sender.research.unsavedIds.get(taskId)).toEqual({
       taskId,
       attemptId,
       query: request.query,
@@ -193,7 +193,7 @@ describe("a database that refuses", () => {
     vi.stubEnv("TMPDIR", noDirectory);
     context.onTestFinished(() => void vi.unstubAllEnvs());
     const taskId = await sender.start();
-    expect(sender.research.unsaved.has(taskId)).toBe(true);
+    expect(sender.research.unsavedIds.has(taskId)).toBe(true);
     expect(sender.lines).toEqual([
       expect.stringContaining(
         "v1_taken, but the database refused the id. It could not be written to orphans.jsonl either: this line is its only record besides this process's memory.",

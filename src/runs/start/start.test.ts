@@ -4,7 +4,7 @@ import { AppError } from "../../errors.ts";
 import type { Begun } from "../../gemini/research-agent.ts";
 import { clock, FINISHED, openStage, request, WORKING } from "../../../test/support/research-deps.ts";
 import { cancelRun } from "../cancel/cancel.ts";
-import { importOrphans, keepOrphan } from "../recovery/orphaned-ids.ts";
+import { importOrphanedIds, keepOrphanedId } from "../recovery/orphaned-ids.ts";
 import { resumeAgentRun } from "./resume.ts";
 import { findRun } from "../run-store.ts";
 import { startResearch } from "./start.ts";
@@ -139,9 +139,9 @@ test("I11: a knowing restart gets its whole time", async (t) => {
 
 test("P5: an id of another database is left where it is", async (t) => {
   const { directory, store, deps } = await openStage(t);
-  keepOrphan(directory, { attemptId: "an-attempt-of-another-database", interactionId: "v1_paid" });
+  keepOrphanedId(directory, { attemptId: "an-attempt-of-another-database", interactionId: "v1_paid" });
   const { log } = deps();
-  await importOrphans(store.db, { directory, log, now: clock.now() });
-  await importOrphans(store.db, { directory, log, now: clock.now() });
+  await importOrphanedIds(store.db, { directory, log, now: clock.now() });
+  await importOrphanedIds(store.db, { directory, log, now: clock.now() });
   expect(readdirSync(directory).filter((name) => name.startsWith("orphans.jsonl"))).toHaveLength(1);
 });
