@@ -17,7 +17,7 @@ beforeEach(() => {
 const load = (source: Partial<ConfigSource> = {}) =>
   loadConfig({ environment: {}, platform: "linux", home, ...source });
 
-describe("B5 the config directory", () => {
+describe("the config directory (B5)", () => {
   test("stands where each system keeps such things, and is private", () => {
     const linux = join(home, ".config", "gemini-search-mcp");
     expect(load().configDir).toBe(linux);
@@ -61,14 +61,14 @@ describe("B5 the config directory", () => {
   });
 });
 
-test("B6 the database stands in the config directory, also under another name", () => {
+test("the database stands in the config directory, also under another name (B6)", () => {
   const { configDir, databaseFile } = load();
   expect(databaseFile).toBe(join(configDir, "deep_research.db"));
   expect(load({ environment: { DEEP_RESEARCH_DB: "other.db" } }).databaseFile).toBe(join(configDir, "other.db"));
   expect(load({ environment: { DEEP_RESEARCH_DB: "/data/x.db" } }).databaseFile).toBe("/data/x.db");
 });
 
-describe("B1 B3 B4 B7 a value", () => {
+describe("a value (B1, B3, B4, B7)", () => {
   test.each([
     ["DEEP_SEARCH_MAX_ITERATIONS", "", 5],
     ["DEEP_SEARCH_MAX_ITERATIONS", "20", 20],
@@ -137,7 +137,7 @@ test.each([
   expect(Object.values(secrets)).toEqual(expect.arrayContaining([url, password]));
 });
 
-test("B1 a value of nothing but spaces is unset: as a number it would be 0, which turns limits off", () => {
+test("a value of nothing but spaces is unset: as a number it would be 0, which turns limits off (B1)", () => {
   const { settings, warnings } = load({ environment: { MCP_RATE_LIMIT_PER_MINUTE: " ", MCP_SERVER_PORT: "\t" } });
   expect(settings).toMatchObject({ MCP_RATE_LIMIT_PER_MINUTE: 600, MCP_SERVER_PORT: 3_000 });
   expect(warnings).toEqual([]);
@@ -174,7 +174,7 @@ test.each([
   expect(set.warnings).toEqual([expect.stringMatching(/asked above \$2/)]);
 });
 
-test("B1 config.json may have comments and a comma after its last entry", () => {
+test("config.json may have comments and a comma after its last entry (B1)", () => {
   const content = `{
     // Asked above this: "5" by default
     "RESEARCH_CONFIRM_ABOVE_USD": "2", /* one , } comment */
@@ -196,7 +196,7 @@ function withFile(content: string | Buffer | undefined): { environment: Record<s
   return { environment: { GEMINI_SEARCH_CONFIG_DIR } };
 }
 
-test("B1 names that are no settings are told in a few whole lines, whatever they are", () => {
+test("names that are no settings are told in a few whole lines, whatever they are (B1)", () => {
   const GEMINI_SEARCH_CONFIG_DIR = join(home, "mine");
   mkdirSync(GEMINI_SEARCH_CONFIG_DIR);
   const names = ["TYPO", "two\nlines \u202E", ...Array.from({ length: 500 }, (_unused, n) => `NAME_${n}`)];

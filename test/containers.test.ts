@@ -5,7 +5,7 @@ import { checkContainers, type Containers, readContainers } from "../scripts/che
 
 const asTheyAre = readContainers();
 
-test("P7 Dockerfile and compose.yaml keep every rule", () => {
+test("Dockerfile and compose.yaml keep every rule (P7)", () => {
   expect(checkContainers(asTheyAre)).toEqual([]);
 });
 
@@ -52,7 +52,7 @@ const CHANGES: Change[] = [
   ["another version of the program", { composition: ["mcp:0.1.0", "mcp:0.0.9"] }, /is not version/],
 ];
 
-test.each(CHANGES)("P7 %s is seen", (_what, changes, sentence) => {
+test.each(CHANGES)("%s is seen (P7)", (_what, changes, sentence) => {
   const changed = { ...asTheyAre };
   for (const [file, [from, to]] of Object.entries(changes) as [keyof Containers, [RegExp | string, string]][]) {
     changed[file] = changed[file].replace(from, to);

@@ -36,7 +36,7 @@ test("see also names commands", () => {
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("A6 every command that answers can answer in JSON", () => {
+test("every command that answers can answer in JSON (A6)", () => {
   const without = commands.filter(({ command }) => !command.options.some(({ long }) => long === "--json"));
   expect(without.map(({ path }) => path).filter((path) => !WITHOUT_JSON.has(path))).toEqual([]);
 });

@@ -40,7 +40,7 @@ test("code and tables stay as they are, addresses whole", () => {
   );
 });
 
-test("D4 a hostile line costs no more than its length", () => {
+test("a hostile line costs no more than its length (D4)", () => {
   for (const piece of ["[", "**", "`", "[a](", "[1,", "https://"]) {
     expect(markdownView(piece.repeat(200_000), { width: 80, paint: unpainted }).length).toBeGreaterThan(0);
   }

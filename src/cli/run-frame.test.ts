@@ -19,7 +19,7 @@ const RUN: RunState = {
   ],
 };
 
-test("J2 J3 shows question, state, times, cost, action and story", () => {
+test("shows question, state, times, cost, action and story (J2, J3)", () => {
   expect(runFrame(RUN, { columns: 61, rows: 24 })).toMatchInlineSnapshot(`
     [
       "How do heat pumps perform in cold climates?",
@@ -57,7 +57,7 @@ test.each([
   }
 });
 
-test("J3 warns of a run that has been silent", () => {
+test("warns of a run that has been silent (J3)", () => {
   const lines = runFrame({ ...RUN, silentMs: 660_000 }, { columns: 80, rows: 24 });
   expect(lines.join(" ")).toContain("Nothing heard for 11 min 0 s: it may be stuck.");
 });

@@ -15,7 +15,7 @@ test("an answer within the limits comes through as it is", async () => {
   expect(await response.text()).toBe("x".repeat(60) + "y".repeat(40));
 });
 
-test("T16 a larger one breaks off with a sentence of ours, whatever it is", async () => {
+test("a larger one breaks off with a sentence of ours, whatever it is (T16)", async () => {
   for (const headers of [{}, STREAM]) {
     const response = bounded(
       answer(
@@ -28,7 +28,7 @@ test("T16 a larger one breaks off with a sentence of ours, whatever it is", asyn
   }
 });
 
-test("T16 so does a stream with an event that does not end; one of many events does not", async () => {
+test("so does a stream with an event that does not end; one of many events does not (T16)", async () => {
   const long = answer(["data: x\n\n", "data: ", "y".repeat(10), "y".repeat(10)], STREAM);
   await expect(bounded(long, LIMITS).text()).rejects.toMatchObject({ code: "EXECUTION_ERROR" });
   for (const end of ["\n\n", "\r\n\r\n"]) {

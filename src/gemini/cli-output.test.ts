@@ -64,7 +64,7 @@ test("warnings between the lines are not part of the answer", () => {
   expect(read([noisy]).output).toEqual(EXPECTED);
 });
 
-test("C7: what was said before the stream broke off is kept, and known to be unfinished", () => {
+test("what was said before the stream broke off is kept, and known to be unfinished (C7)", () => {
   const { output } = read([STREAM.slice(0, STREAM.indexOf('{"type":"result"') + 30)]);
   expect(output).toMatchObject({ text: EXPECTED.text, finished: false, succeeded: undefined });
 });
@@ -80,7 +80,7 @@ test("an error of the model's API is kept to sort by", () => {
   });
 });
 
-test("E8: the one object of --output-format json names the model by its role", () => {
+test("the one object of --output-format json names the model by its role (E8)", () => {
   const tokens = (candidates: number) => ({
     input: 95,
     prompt: 100,
@@ -111,7 +111,7 @@ test("E8: the one object of --output-format json names the model by its role", (
   });
 });
 
-test("C7: plain text is an answer too, also when it is JSON", () => {
+test("plain text is an answer too, also when it is JSON (C7)", () => {
   const answer = '{"success":true,\n"report":"x"}';
   expect(read([`Loaded cached credentials.\n${answer}\n`]).output).toMatchObject({
     format: "plain",
@@ -122,7 +122,7 @@ test("C7: plain text is an answer too, also when it is JSON", () => {
   expect(read([]).output.text).toBe("");
 });
 
-test("T16: figures that are none count as none, and strange lines are no event", () => {
+test("figures that are none count as none, and strange lines are no event (T16)", () => {
   const lines = [
     '{"type":"message","role":"assistant","content":{"evil":1}}',
     '{"type":"tool_use","parameters":null}',
@@ -131,7 +131,7 @@ test("T16: figures that are none count as none, and strange lines are no event",
   expect(read([lines.join("\n")]).output).toMatchObject({ text: "", stats: { input: 0, output: 0, total: 0 } });
 });
 
-test("T16: a line of 30 MB in 64 KB pieces is one text", () => {
+test("a line of 30 MB in 64 KB pieces is one text (T16)", () => {
   const piece = "x".repeat(64 * 1024);
   expect(read(Array.from({ length: 480 }, () => piece)).output.text).toHaveLength(480 * 64 * 1024);
 });

@@ -70,7 +70,7 @@ test("pages that were fetched count, pages that were refused do not", async () =
   expect((await readSession(home)).sources).toEqual([]);
 });
 
-test("B8: Firecrawl's search brings pages and a query, its scrape one page", async () => {
+test("Firecrawl's search brings pages and a query, its scrape one page (B8)", async () => {
   const found = JSON.stringify({
     web: [{ url: "https://page.example/a", title: "Page A" }, { url: "https://page.example/b" }],
   });
@@ -122,7 +122,7 @@ test.each([
   expect(await readSession(home)).toMatchObject({ text: "", model: undefined, sources: [], queries: [] });
 });
 
-test("T16: a record of any size is read up to a limit", async () => {
+test("a record of any size is read up to a limit (T16)", async () => {
   await record(`${RECORD}\n${"x".repeat(40 * 1024 * 1024)}`);
   expect(await readSession(home)).toMatchObject({ queries: ["kyoto history"] });
 });

@@ -3,7 +3,7 @@ import { mergeSettings, parseSettings, settingsForCall, type Settings } from "./
 
 const NO_FIRECRAWL = { signInType: "gemini-api-key", firecrawl: {} };
 
-test("C4: the settings of a fresh home offer two web tools and nothing else", () => {
+test("the settings of a fresh home offer two web tools and nothing else (C4)", () => {
   expect(mergeSettings({}, NO_FIRECRAWL)).toMatchInlineSnapshot(`
     {
       "advanced": {
@@ -61,7 +61,7 @@ test("C4: the settings of a fresh home offer two web tools and nothing else", ()
   `);
 });
 
-test("B8: a key puts Firecrawl in, by reference and never by value", () => {
+test("a key puts Firecrawl in, by reference and never by value (B8)", () => {
   const settings = mergeSettings({}, { ...NO_FIRECRAWL, firecrawl: { apiKey: "fc-secret" } });
   expect(settings).toMatchObject({
     mcpServers: { firecrawl: { command: "npx", env: { FIRECRAWL_API_KEY: "$FIRECRAWL_API_KEY" }, trust: true } },
@@ -70,12 +70,12 @@ test("B8: a key puts Firecrawl in, by reference and never by value", () => {
   expect(JSON.stringify(settings)).not.toContain("fc-secret");
 });
 
-test("B8: a Firecrawl of one's own needs no key, and no reference to one that is not set", () => {
+test("a Firecrawl of one's own needs no key, and no reference to one that is not set (B8)", () => {
   const settings = mergeSettings({}, { ...NO_FIRECRAWL, firecrawl: { apiUrl: "http://127.0.0.1:3002" } });
   expect(settings).toHaveProperty("mcpServers.firecrawl.env", { FIRECRAWL_API_URL: "$FIRECRAWL_API_URL" });
 });
 
-test("B8: our entries are updated, the user's edits stay", () => {
+test("our entries are updated, the user's edits stay (B8)", () => {
   const edited: Settings = {
     general: { maxAttempts: 7, vimMode: true },
     tools: { core: ["google_web_search", "my_tool", "mcp_firecrawl_*"] },
@@ -95,7 +95,7 @@ test("B8: our entries are updated, the user's edits stay", () => {
   expect(edited).toEqual(before);
 });
 
-test("B8: merging twice changes nothing", () => {
+test("merging twice changes nothing (B8)", () => {
   const managed = { signInType: undefined, firecrawl: { apiKey: "x", apiUrl: "y" } };
   const once = mergeSettings({}, managed);
   expect(mergeSettings(once, managed)).toEqual(once);

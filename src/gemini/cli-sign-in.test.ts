@@ -18,13 +18,13 @@ const write = (name: string, content: string): void => writeFileSync(join(userHo
 const choose = (options: Partial<SignInOptions> = {}) =>
   chooseSignIn({ apiKey: undefined, vertex: false, environment: {}, userHome, ...options });
 
-test("C4: our key comes first, and then nothing of the user's is used", () => {
+test("our key comes first, and then nothing of the user's is used (C4)", () => {
   write("settings.json", '{"security":{"auth":{"selectedType":"oauth-personal"}}}');
   write("oauth_creds.json", "{}");
   expect(choose({ apiKey: "key" })).toEqual({ by: "key", type: "gemini-api-key", credentialFiles: [], variables: {} });
 });
 
-test("C4: Vertex AI, also with a key that can only be Vertex AI's", () => {
+test("Vertex AI, also with a key that can only be Vertex AI's (C4)", () => {
   expect(choose({ vertex: true })).toMatchObject({ by: "vertex", type: "vertex-ai" });
   expect(choose({ vertex: true, apiKey: "key", environment: { GOOGLE_API_KEY: "key" } })).toMatchObject({
     by: "vertex",
@@ -32,7 +32,7 @@ test("C4: Vertex AI, also with a key that can only be Vertex AI's", () => {
   expect(choose({ vertex: true, apiKey: "key", environment: { GEMINI_API_KEY: "key" } })).toMatchObject({ by: "key" });
 });
 
-test("C4: otherwise the user's own choice and the files that hold it, nothing else", () => {
+test("otherwise the user's own choice and the files that hold it, nothing else (C4)", () => {
   write("settings.json", '{\n// mine\n"security":{"auth":{"selectedType":"oauth-personal"}},"mcpServers":{"mine":{}}}');
   for (const name of [
     "oauth_creds.json",
@@ -52,7 +52,7 @@ test("C4: otherwise the user's own choice and the files that hold it, nothing el
   });
 });
 
-test("C4: a key that the user keeps in ~/.gemini/.env counts as their choice; the rest of the file does not", () => {
+test("a key that the user keeps in ~/.gemini/.env counts as their choice; the rest of the file does not (C4)", () => {
   write(".env", 'GEMINI_API_KEY="from file"\nGEMINI_MODEL=other\nDEBUG=1\nGOOGLE_CLOUD_PROJECT=\n');
   expect(choose()).toEqual({
     by: "own",

@@ -26,12 +26,12 @@ describe("the rest", () => {
     ["", "unknown"],
     ["constructor", "unknown"],
     ["__proto__", "unknown"],
-  ])("P1 the status `%s` is %s", (raw, status) => {
+  ])("the status `%s` is %s (P1)", (raw, status) => {
     expect(statusOf(raw)).toBe(status);
     expect(read({ status: raw })).toMatchObject({ status, rawStatus: raw });
   });
 
-  test("P6 usage counts what tools fetched and what was thought; none and all zeros are not yet reported", () => {
+  test("usage counts what tools fetched and what was thought; none and all zeros are not yet reported (P6)", () => {
     const usage = {
       total_input_tokens: 100,
       total_tool_use_tokens: 20,
@@ -66,7 +66,7 @@ describe("the rest", () => {
     expect(readUsage(usage)).toEqual({ input: 5, output: 8, cached: 5, searches: 0 });
   });
 
-  test("J3 thought summaries as a list or a text, searches by call", () => {
+  test("thought summaries as a list or a text, searches by call (J3)", () => {
     const steps = [
       { type: "thought", summary: [{ type: "text", text: "One" }, { type: "text" }, { type: "text", text: "Two" }] },
       { type: "thought", summary: "Three" },
@@ -77,14 +77,14 @@ describe("the rest", () => {
     expect(read({ steps })).toMatchObject({ thoughts: ["One", "Two", "Three"], searches: ["a", "b", ""] });
   });
 
-  test("P6 what was received is kept, without the SDK's own view of the transport", () => {
+  test("what was received is kept, without the SDK's own view of the transport (P6)", () => {
     const { raw } = read({ steps: [], sdkHttpResponse: { headers: { "x-secret": "1" } }, later_field: { kept: true } });
     expect(raw).toEqual({ id: "v1_abc", status: "completed", steps: [], later_field: { kept: true } });
   });
 });
 
 describe("garbage", () => {
-  test("P1 what has no id is no interaction", () => {
+  test("what has no id is no interaction (P1)", () => {
     for (const raw of [undefined, null, 42, "text", [], {}, { id: "" }, { id: 7 }, [{ id: "x" }]]) {
       expect(readInteraction(raw)).toBeUndefined();
     }
@@ -114,7 +114,7 @@ describe("garbage", () => {
     ),
   }));
 
-  test("K1 P1 never throws, and never makes a citation that is not in the report", () => {
+  test("never throws, and never makes a citation that is not in the report (K1, P1)", () => {
     fc.assert(
       fc.property(fc.dictionary(key, tree), fc.array(fc.dictionary(key, tree)), (raw, content) => {
         const steps = [

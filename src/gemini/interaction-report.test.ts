@@ -100,7 +100,7 @@ describe("the report", () => {
     expect(read({ steps }).searchSuggestions).toEqual(["<div>one</div>", "<div>two</div>"]);
   });
 
-  test("K1 is read from the older `outputs`, where a citation names its `source`", () => {
+  test("is read from the older `outputs`, where a citation names its `source` (K1)", () => {
     const outputs = [
       { type: "thought", summary: "Hm." },
       { type: "google_search_call", arguments: { queries: ["q1"] } },
@@ -122,7 +122,7 @@ describe("the report", () => {
     expect(quoted(old)).toEqual(["[cite: 1]"]);
   });
 
-  test("P3 there is none without text, whatever else came", () => {
+  test("there is none without text, whatever else came (P3)", () => {
     for (const raw of [
       {},
       { steps: [] },
@@ -136,7 +136,7 @@ describe("the report", () => {
 });
 
 describe("citations", () => {
-  test("K1 are bytes of UTF-8, also behind umlauts, Chinese and emoji, and in a second part", () => {
+  test("are bytes of UTF-8, also behind umlauts, Chinese and emoji, and in a second part (K1)", () => {
     const first = "Überdies 日本 📈 [cite: 1] ";
     const second = "Naïve: [cite: 2]";
     const place = (whole: string, mark: string): [number, number] => {
@@ -156,7 +156,7 @@ describe("citations", () => {
     expect(interaction.citations.map(({ sourceIndex }) => sourceIndex)).toEqual([0, 1, 0]);
   });
 
-  test("K1 a range that does not fit is dropped and its source kept", () => {
+  test("a range that does not fit is dropped and its source kept (K1)", () => {
     const wrong = [
       cited("https://a.example", 5, 5),
       cited("https://b.example", -1, 3),
@@ -169,12 +169,12 @@ describe("citations", () => {
     expect(citations).toEqual([]);
   });
 
-  test("K1 a character that two parts share moves no citation behind it", () => {
+  test("a character that two parts share moves no citation behind it (K1)", () => {
     const steps = [output(textPart("\uD83D"), textPart("\uDE00"), textPart("Here", cited("https://a.example", 0, 4)))];
     expect(quoted(read({ steps }))).toEqual(["Here"]);
   });
 
-  test("K1 a citation without a start begins with the text; a title is kept when there is one", () => {
+  test("a citation without a start begins with the text; a title is kept when there is one (K1)", () => {
     const steps = [output(textPart("Word", { url: "https://a.example", end_index: 4, title: "A page" }))];
     const interaction = read({ steps });
     expect(quoted(interaction)).toEqual(["Word"]);

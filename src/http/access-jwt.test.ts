@@ -23,7 +23,7 @@ const reader = (): ((token: string) => Promise<JwtVerdict>) =>
 const seconds = (fromNow: number): number => Math.floor(Date.now() / 1_000) + fromNow;
 const NOT_SIGNED = { invalid: "It was not signed by the issuer, or its claims do not hold." };
 
-describe("A9 a JWT of the issuer", () => {
+describe("a JWT of the issuer (A9)", () => {
   test("is its subject's; metadata and keys are asked for once", async () => {
     const read = reader();
     expect(await read(await issuer.token())).toEqual({ owner: `oauth:${issuer.mark}:ann` });
@@ -89,7 +89,7 @@ describe("A9 a JWT of the issuer", () => {
   });
 });
 
-describe("A9 an issuer", () => {
+describe("an issuer (A9)", () => {
   test("that is away is not asked again at once, and is believed when it is back", async () => {
     const read = reader();
     const token = await issuer.token();
@@ -172,7 +172,7 @@ describe("A9 an issuer", () => {
   });
 });
 
-describe("A9 the owner of a subject", () => {
+describe("the owner of a subject (A9)", () => {
   test("is the subject where that can be shown, else its hash", () => {
     const iss = "https://issuer.example";
     expect(ownerOf({ iss, sub: "auth0|5f7c8ec7c33c" })).toMatch(/^oauth:[0-9a-f]{12}:auth0\|5f7c8ec7c33c$/);

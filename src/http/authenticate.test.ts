@@ -63,7 +63,7 @@ const refused = async (answer: Authenticated | Response): Promise<Refused> => {
   return { status, challenge: headers.get("www-authenticate"), retryAfter: headers.get("retry-after"), body };
 };
 
-describe("A9 who comes in", () => {
+describe("who comes in (A9)", () => {
   test("with the server's own token is the local user, from the network", async () => {
     expect(await (await door())(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
   });
@@ -161,7 +161,7 @@ describe("A9 who comes in", () => {
   });
 });
 
-describe("A9 with an issuer", () => {
+describe("with an issuer (A9)", () => {
   const METADATA = 'resource_metadata="https://research.example.com/.well-known/oauth-protected-resource/mcp"';
 
   test("its tokens, named ones and the server's own come in, each as somebody else", async (context) => {

@@ -9,7 +9,7 @@ const settings = (MCP_OAUTH_ISSUER: string | undefined, MCP_PUBLIC_URL: string |
 const ISSUER = "https://login.example/tenant";
 const PUBLIC = "https://research.example.com";
 
-describe("A9 the address that tokens must be meant for", () => {
+describe("the address that tokens must be meant for (A9)", () => {
   test.each([
     [PUBLIC, `${PUBLIC}/mcp`, `${PUBLIC}/.well-known/oauth-protected-resource/mcp`],
     [`${PUBLIC}/`, `${PUBLIC}/mcp`, `${PUBLIC}/.well-known/oauth-protected-resource/mcp`],
@@ -45,7 +45,7 @@ describe("A9 the address that tokens must be meant for", () => {
   });
 });
 
-describe("A9 the well-known document", () => {
+describe("the well-known document (A9)", () => {
   const wellKnown = createWellKnown({ config: { settings: settings(ISSUER, PUBLIC) } });
   const document = {
     resource: `${PUBLIC}/mcp`,

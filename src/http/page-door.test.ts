@@ -77,7 +77,7 @@ const come = ({ door }: Scene, session: BrowserHeaders, path = "/", headers: Rec
 const statusOf = (answer: Awaited<ReturnType<PageDoor["admit"]>>): number | string =>
   answer instanceof Response ? answer.status : answer.caller.owner;
 
-describe("A9 a browser that is signed in", () => {
+describe("a browser that is signed in (A9)", () => {
   test("is whoever's token it came by, and no other's", async () => {
     const scene = await open();
     const ann = await addToken(store.db, { name: "ann", now: time });
@@ -145,7 +145,7 @@ async function linkFor({ credentials }: Scene, owner: string): Promise<{ path: s
   return { path: `/enter/${await makeLink(store.db, { owner, tokenHash }, { address: HOST, now: time })}` };
 }
 
-describe("A9 the cookie", () => {
+describe("the cookie (A9)", () => {
   test("is for one port, out of reach of scripts and foreign pages, and Secure where TLS is known", async () => {
     const scene = await open({ publicUrl: "https://research.example" });
     const plain = await signIn(scene, OWN);
@@ -190,7 +190,7 @@ describe("the cookie without the page's secret", () => {
   });
 });
 
-describe("A9 a link", () => {
+describe("a link (A9)", () => {
   const RUN = "/runs/6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
   const SENT = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
 

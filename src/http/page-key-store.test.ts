@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const rows = () => store.db.selectFrom("page_keys").selectAll().execute();
 
-describe("A9 a link", () => {
+describe("a link (A9)", () => {
   test("is good once, for two minutes", async () => {
     const code = await makeLink(store.db, ANN, { address: HERE, now: NOW });
     expect(code).toMatch(/^[\w-]{43}$/);
@@ -66,7 +66,7 @@ describe("A9 a link", () => {
   });
 });
 
-describe("A9 a session", () => {
+describe("a session (A9)", () => {
   test("lasts 30 days from its last use, and is lengthened once a day at most", async () => {
     const { key, expiresAt } = await openSession(store.db, ANN, NOW);
     expect(expiresAt).toBe(NOW + 30 * DAY);
@@ -120,7 +120,7 @@ describe("A9 a session", () => {
   });
 });
 
-test("A9 what has expired is swept when a key is made, and keys are kept as hashes only", async () => {
+test("what has expired is swept when a key is made, and keys are kept as hashes only (A9)", async () => {
   const code = await makeLink(store.db, ANN, { address: HERE, now: NOW });
   const { key, secret: pageSecret } = await openSession(store.db, ANN, NOW + MINUTE);
   expect(await rows()).toHaveLength(2);

@@ -19,7 +19,7 @@ function request({ method = "GET", host = "127.0.0.1:3000", origin, site, mode, 
 
 const { mayUsePage, isOwn } = createPageOrigin("https://research.example/base");
 
-describe("A9 whose page it is that asks", () => {
+describe("whose page it is that asks (A9)", () => {
   test.each<[string, Asked, boolean]>([
     ["a program that is no browser", {}, true],
     ["our page reads", { site: "same-origin", mode: "cors", dest: "empty" }, true],
@@ -62,7 +62,7 @@ describe("A9 whose page it is that asks", () => {
   });
 });
 
-describe("A9 the page's addresses", () => {
+describe("the page's addresses (A9)", () => {
   test.each([
     "/",
     "/start",

@@ -5,7 +5,7 @@ import { createBuckets, createRateLimit } from "./rate-limit.ts";
 
 const times = <T>(count: number, act: () => T): T[] => Array.from({ length: count }, act);
 
-describe("A9 the rate limit", () => {
+describe("the rate limit (A9)", () => {
   test("lets a minute's worth through at once, then one at a time as the bucket refills", async () => {
     let time = 0;
     const limit = createRateLimit({ perMinute: 60, now: () => time });
@@ -47,7 +47,7 @@ describe("A9 the rate limit", () => {
   });
 });
 
-describe("A9 wrong tokens", () => {
+describe("wrong tokens (A9)", () => {
   test("are told apart from a flood of them, which is mentioned once a minute", () => {
     const lines: string[] = [];
     const log = createLog({ from: "INFO", format: "text", redact: (text) => text, write: (line) => lines.push(line) });

@@ -32,7 +32,7 @@ const start = (options: { given?: string; configDirWritable?: boolean } = {}): P
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-describe("A9 the server's own token", () => {
+describe("the server's own token (A9)", () => {
   test("is made at the first start, kept privately and shown that once", async () => {
     const token = await start();
     expect(token).toMatch(/^[\w-]{43}$/);
@@ -124,7 +124,7 @@ describe("A9 the server's own token", () => {
   });
 });
 
-describe("A9 the token of a request", () => {
+describe("the token of a request (A9)", () => {
   const of = (authorization: string): string | undefined => bearerToken(new Headers({ authorization }));
 
   test("is the one word after Bearer", () => {

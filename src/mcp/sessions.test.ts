@@ -84,7 +84,7 @@ function stage(limits: { most?: number; mostPerOwner?: number } = {}): Stage {
   };
 }
 
-test("A9 a session that ends tells its server, so that nothing of it goes on listening", async () => {
+test("a session that ends tells its server, so that nothing of it goes on listening (A9)", async () => {
   const { sessions, open, closed } = stage();
   const { id } = await open();
   const request = new Request("http://localhost/mcp", { method: "DELETE", headers: { "mcp-session-id": id } });
@@ -92,7 +92,7 @@ test("A9 a session that ends tells its server, so that nothing of it goes on lis
   expect(closed()).toBe(1);
 });
 
-test("A9 one owner's sessions end for new ones of their own, never for somebody else's", async () => {
+test("one owner's sessions end for new ones of their own, never for somebody else's (A9)", async () => {
   const { open, ping, pass } = stage({ most: 4, mostPerOwner: 2 });
   const first = await open();
   await pass(1);
@@ -106,7 +106,7 @@ test("A9 one owner's sessions end for new ones of their own, never for somebody 
   expect(await ping(berts.id, BERT)).toBe(200);
 });
 
-describe("A9 a session", () => {
+describe("a session (A9)", () => {
   test("of somebody else is as unknown as one that never was", async () => {
     const { open, send, ping } = stage();
     const { id } = await open();
@@ -187,7 +187,7 @@ describe("A9 a session", () => {
   });
 });
 
-test("A9 an initialize that cannot be answered leaves no session", async () => {
+test("an initialize that cannot be answered leaves no session (A9)", async () => {
   const { sessions, open } = stage({ most: 1 });
   const request = new Request("http://localhost/mcp", {
     method: "POST",

@@ -47,7 +47,7 @@ const notifier = (platform: NodeJS.Platform, environment: Record<string, string>
     run: runChild,
   });
 
-describe("O1: the words", () => {
+describe("the words (O1)", () => {
   test.each([
     [0, "0 s"],
     [-5_000, "0 s"],
@@ -74,7 +74,7 @@ describe("O1: the words", () => {
     expect(notificationFor(failed).body).toBe("1b4e28ba: failed after 12 min");
   });
 
-  test("T22: whatever comes in, one line of at most 200 characters without control characters goes out", () => {
+  test("whatever comes in, one line of at most 200 characters without control characters goes out (T22)", () => {
     for (const text of HOSTILE_TEXTS) {
       const { title, body } = presentable({ title: text, body: text });
       for (const line of [title, body]) {
@@ -90,7 +90,7 @@ describe("O1: the words", () => {
   });
 });
 
-describe("O2, T22: text is data", () => {
+describe("text is data (O2, T22)", () => {
   test("there are 40 hostile texts, all different", () => expect(new Set(HOSTILE_TEXTS).size).toBe(40));
 
   test("Linux: after `--`, the body as literal markup", async () => {
@@ -165,7 +165,7 @@ describe("the notifier's surroundings", () => {
     expect(recorded("cwd").trim()).toBe(folder);
   });
 
-  test("O1: the bus is looked for where systemd puts it when no variable names it", () => {
+  test("the bus is looked for where systemd puts it when no variable names it (O1)", () => {
     const runtime = join(folder, "run user");
     mkdirSync(runtime);
     expect(sessionBus({}, runtime)).toBeUndefined();
@@ -195,7 +195,7 @@ describe("the notifier's surroundings", () => {
   });
 });
 
-describe("O1: where it cannot be shown, one log line and no error", () => {
+describe("where it cannot be shown, one log line and no error (O1)", () => {
   const line = (why: string): string[] => [
     `[INFO] Deep Research Complete (1b4e28ba: finished in 12 min). No desktop notification: ${why}.\n`,
   ];
@@ -223,7 +223,7 @@ describe("O1: where it cannot be shown, one log line and no error", () => {
     expect(lines).toEqual(line("notify-send ended with exit code 1"));
   });
 
-  test("R6: a notifier that hangs and does not listen is gone after 2 s", async () => {
+  test("a notifier that hangs and does not listen is gone after 2 s (R6)", async () => {
     stub("notify-send", "trap '' TERM; echo $$ > pid; while :; do /bin/sleep 1; done");
     const begun = performance.now();
     expect(await notifier("linux").notify(COMPLETE)).toBe("unavailable");

@@ -82,7 +82,7 @@ function sender(signal?: AbortSignal) {
 }
 
 describe("the outbox", () => {
-  test("O2: a notification said twice is kept once, and not without the transaction that says it", async () => {
+  test("a notification said twice is kept once, and not without the transaction that says it (O2)", async () => {
     const taskId = await newRun();
     await put(taskId);
     await put(taskId);
@@ -152,7 +152,7 @@ describe("the sender", () => {
     expect(lines).toEqual([`[WARN] The notification for run ${broken} cannot be read and is not shown.\n`]);
   });
 
-  test("A8: a process that leaves claims nothing more", async () => {
+  test("a process that leaves claims nothing more (A8)", async () => {
     await putMany(2);
     const leaving = sender(AbortSignal.abort());
     expect(await leaving.deliverPending()).toBe(0);
@@ -210,7 +210,7 @@ async function kill(child: ChildProcessWithoutNullStreams): Promise<void> {
 const SAY_AND_HANG = 'process.stdout.write("here\\n"); await delay(60_000);';
 
 describe("several processes", () => {
-  test("O2, R2: three that race for 200 notifications send each exactly once", async (t) => {
+  test("three that race for 200 notifications send each exactly once (O2, R2)", async (t) => {
     const ids = await putMany(200);
     const children = [1, 2, 3].map(() => startSender(t, { after: "await delay(2);" }));
     await Promise.all(children.map(said));
@@ -227,7 +227,7 @@ describe("several processes", () => {
   test.for([
     { where: "between claim and send", place: { before: SAY_AND_HANG }, sentBefore: 0 },
     { where: "between send and its record", place: { after: SAY_AND_HANG }, sentBefore: 1 },
-  ])("O2: kill -9 $where: it is not sent again, the others are", async ({ place, sentBefore }, t) => {
+  ])("kill -9 $where: it is not sent again, the others are (O2)", async ({ place, sentBefore }, t) => {
     const ids = await putMany(5);
     const child = startSender(t, place);
     await said(child);
@@ -241,7 +241,7 @@ describe("several processes", () => {
     expect((await rows())[0]).toMatchObject({ claimed_at: expect.any(Number), sent_at: null });
   });
 
-  test("O2, R2: kill -9 at any moment, 10 times: none is sent twice, and no kill costs more than one", async (t) => {
+  test("kill -9 at any moment, 10 times: none is sent twice, and no kill costs more than one (O2, R2)", async (t) => {
     const ids = await putMany(200);
     for (let killed = 0; killed < 10; killed += 1) {
       const child = startSender(t);

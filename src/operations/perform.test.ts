@@ -36,7 +36,7 @@ const operation = (run: (input: { query?: string | undefined }, call: Call) => u
   });
 
 describe("an answer", () => {
-  test("A6 T17 is clean in its structure and in its text", async () => {
+  test("is clean in its structure and in its text (A6, T17)", async () => {
     const { deps } = openApp();
     const echo = operation(({ query }) => ({ query, web: ["\u001B[31mred\u202E", { none: undefined }] }));
     expect(await perform(echo, deps, { query: "  a question " }, CALL)).toEqual({
@@ -46,7 +46,7 @@ describe("an answer", () => {
     });
   });
 
-  test("A6 that is no record has an empty structure and its text", async () => {
+  test("that is no record has an empty structure and its text (A6)", async () => {
     const { deps } = openApp();
     const echo = operation(() => "only \u0007words");
     expect(await perform(echo, deps, undefined, CALL)).toEqual({
@@ -73,11 +73,11 @@ describe("an input", () => {
     [{ topic: 1 }, "INVALID_QUERY", "topic is not valid: invalid input: expected string, received number.", "topic"],
     [{ task_id: "x" }, "INVALID_TASK_ID", "task_id must be the UUID that a tool returned.", "task_id"],
     [{ count: 4 }, "INVALID_INPUT", "count is not valid: too big: expected number to be <=3.", "count"],
-  ])("A6 %j is refused as %s", async (input, code, message, field) => {
+  ])("%j is refused as %s (A6)", async (input, code, message, field) => {
     expect(await refusal(input)).toEqual({ code, message, details: { status: 400, field } });
   });
 
-  test("A6 that is none, or has parameters that are not there, is refused by name and in bounds", async () => {
+  test("that is none, or has parameters that are not there, is refused by name and in bounds (A6)", async () => {
     expect(await refusal("text")).toEqual({
       code: "INVALID_INPUT",
       message: "The input is not valid: invalid input: expected object, received string.",
@@ -92,7 +92,7 @@ describe("an input", () => {
 });
 
 describe("an error", () => {
-  test("A6 of ours has its code, sentence, suggestion, details and run, in structure and text", () => {
+  test("of ours has its code, sentence, suggestion, details and run, in structure and text (A6)", () => {
     const { deps, lines } = openApp();
     const error = new AppError({
       code: "RESEARCH_FAILED",
@@ -120,14 +120,14 @@ describe("an error", () => {
     expect(lines).toEqual([]);
   });
 
-  test("A6 with nothing to add is one line", () => {
+  test("with nothing to add is one line (A6)", () => {
     const { deps } = openApp();
     const { structured, text } = refused(new AppError({ code: "CANCELLED", message: "It was cancelled." }), deps);
     expect(structured).toEqual({ success: false, error: { code: "CANCELLED", message: "It was cancelled." } });
     expect(text).toBe("CANCELLED: It was cancelled.");
   });
 
-  test("A6 T18 that is a bug goes to the log; the caller gets only its id", async () => {
+  test("that is a bug goes to the log; the caller gets only its id (A6, T18)", async () => {
     const { deps, lines } = openApp();
     const { structured } = await perform(
       operation(() => {
@@ -146,7 +146,7 @@ describe("an error", () => {
     });
   });
 
-  test("A6 T18 of any kind can be logged", () => {
+  test("of any kind can be logged (A6, T18)", () => {
     const { deps, lines } = openApp();
     const bare = new Error("without a stack");
     delete bare.stack;

@@ -35,7 +35,7 @@ test("takes out what looks like a Google key even when nobody told it", () => {
   expect(createRedactor({})(`key ${key}, AIza too short`)).toBe("key [API key], AIza too short");
 });
 
-test("T9: knows a secret with half a character in it, which no address can spell", () => {
+test("knows a secret with half a character in it, which no address can spell (T9)", () => {
   const redact = createRedactor({ KEY: "half\uD800secret" });
   expect(redact("the half\uD800secret is out")).toBe("the [KEY] is out");
 });

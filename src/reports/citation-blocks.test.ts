@@ -38,7 +38,7 @@ describe("the piece that a citation lies in", () => {
 });
 
 /** What took the whole line for each of them would take an hour. */
-describe("T15: a line of a megabyte is walked through once", () => {
+describe("a line of a megabyte is walked through once (T15)", () => {
   test("a row of cells that are not found", { timeout: 120_000 }, () => {
     const [, row, , cell] = parsed("|a|\n|-|\n").slice(1);
     if (row?.type !== "tr_open" || cell?.type !== "inline") throw new Error("This is no row.");

@@ -13,7 +13,7 @@ const render = (report: string) =>
 const ROW = "| 1 | 2 |\n";
 const TABLE = `| a | b |\n|-|-|\n${ROW}`;
 
-describe("T15: a report that is too long", () => {
+describe("a report that is too long (T15)", () => {
   test("is whole where it is not", () => {
     for (const text of ["", "a", "a\n", "a ".repeat(100_000)]) expect(boundedText(text)).toEqual({ text, rest: "" });
   });

@@ -168,13 +168,13 @@ describe("links and names", () => {
   });
 });
 
-test("T20: the first wall stands alone: HTML in a report is text", () => {
+test("the first wall stands alone: HTML in a report is text (T20)", () => {
   expect(render("a <b onclick=x>c</b> <!-- d -->\n\n<script>e</script>").html).toBe(
     "<p>a &lt;b onclick=x&gt;c&lt;/b&gt; &lt;!-- d --&gt;</p>\n<p>&lt;script&gt;e&lt;/script&gt;</p>\n",
   );
 });
 
-test("T20: the second wall stands alone", () => {
+test("the second wall stands alone (T20)", () => {
   const html = `<p id="page" class="x" style="a" onclick="x">a<img src=x onerror=x><script>x</script><a id="location" href="javascript:x" target="_top">b</a><svg onload=x></svg></p><h2 id="s-ok">c</h2>`;
   expect(allowedHtml(html)).toBe('<p>a<a>b</a></p><h2 id="s-ok">c</h2>');
 });
@@ -196,7 +196,7 @@ const byteCitations = fc.array(
   { maxLength: 4 },
 );
 
-test("T20: of any text comes nothing but what is allowed, and every id is there once", () => {
+test("of any text comes nothing but what is allowed, and every id is there once (T20)", () => {
   fc.assert(
     fc.property(reportText, byteCitations, (report, citations) => {
       const { html, contents, sources } = render(report, { citations });

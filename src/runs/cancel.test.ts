@@ -34,7 +34,7 @@ const reportOf = (run: FollowedRun): AgentFinish => ({
   now: clock.now(),
 });
 
-test("L2: a report that is finished in the last moment of a cancel is kept, also when nothing partial was wanted", async (t) => {
+test("a report that is finished in the last moment of a cancel is kept, also when nothing partial was wanted (L2)", async (t) => {
   const { store, deps } = await openStage(t);
   const { db } = store;
   const research = deps({ look: async () => ({ kind: "found", interaction: WORKING }) });
@@ -65,7 +65,7 @@ test("L2: a report that is finished in the last moment of a cancel is kept, also
   expect((await findResult(db, taskId))?.report).toBe(FINISHED.report);
 });
 
-test("L1: a report that is stored right after a cancel without Google's word is not dropped with what there was before", async (t) => {
+test("a report that is stored right after a cancel without Google's word is not dropped with what there was before (L1)", async (t) => {
   const { store, deps } = await openStage(t);
   const { db } = store;
   const started = await startResearch(deps(), request);
@@ -95,7 +95,7 @@ test("L1: a report that is stored right after a cancel without Google's word is 
 test.each([
   ["alive, for all that is known", SEARCH_LEASE_MS, "running"],
   ["gone, by its lease", -1, "cancelled"],
-])("L2: a search of another machine whose process is %s is left to it, or ended here", async (_, lease, status) => {
+])("a search of another machine whose process is %s is left to it, or ended here (L2)", async (_, lease, status) => {
   const db = await openDatabase();
   let now = 1_000_000;
   const waited = { now: () => now, monotonic: () => now, sleep: async (ms: number) => void (now += ms) };

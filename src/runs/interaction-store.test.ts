@@ -49,7 +49,7 @@ describe("a run that was started twice", () => {
     ]);
   });
 
-  test("and whose first id is adopted while the second start is being sent follows both (I8 Q1)", async () => {
+  test("and whose first id is adopted while the second start is being sent follows both (I8, Q1)", async () => {
     const db = await openDatabase();
     const { taskId } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
@@ -61,7 +61,7 @@ describe("a run that was started twice", () => {
     ]);
   });
 
-  test("and whose first id is adopted when the second is known follows both (I8 Q1)", async () => {
+  test("and whose first id is adopted when the second is known follows both (I8, Q1)", async () => {
     const db = await openDatabase();
     const { taskId } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
@@ -90,7 +90,7 @@ describe("a run that was started twice", () => {
 });
 
 describe("the second interaction of a run", () => {
-  test("belongs to its own run: deleting the first at Google leaves it working (I8 T-2)", async () => {
+  test("belongs to its own run: deleting the first at Google leaves it working (I8, T-2)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId: first } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
@@ -134,7 +134,7 @@ describe("an id adopted for a cancelled start", () => {
       .execute();
   const WANTED = { status: "running_async", cancel_requested_at: null, cancel_confirmed: null, completed_at: null };
 
-  test("takes the cancel back, so that no poll cancels the paid research (L1 Q1)", async () => {
+  test("takes the cancel back, so that no poll cancels the paid research (L1, Q1)", async () => {
     const db = await openDatabase();
     const { taskId } = await unknownStart(db);
     await cancel(db, taskId, 0);
@@ -142,7 +142,7 @@ describe("an id adopted for a cancelled start", () => {
     expect(await rowOf(db, taskId)).toMatchObject({ ...WANTED, next_poll_at: NOW, keep_partial: 1 });
   });
 
-  test("is followed also where the run has another interaction, which stays cancelled (L1 Q1)", async () => {
+  test("is followed also where the run has another interaction, which stays cancelled (L1, Q1)", async () => {
     const db = await openDatabase();
     const { taskId } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";

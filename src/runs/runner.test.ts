@@ -9,7 +9,7 @@ import { waitFor } from "../../test/support/wait-for.ts";
 
 const SWEEP_MS = 5_000;
 
-test("P2: one that is woken between two sweeps does not sleep past the next", async (t) => {
+test("one that is woken between two sweeps does not sleep past the next (P2)", async (t) => {
   const stage = await openStage(t);
   let now = Date.UTC(2026, 0, 1);
   const slept: number[] = [];
@@ -61,7 +61,7 @@ test("a stream that is no longer watched makes room for one that is (J3)", async
   expect(watch(33)).toBeUndefined();
 });
 
-test("P4: a pause of parts of a second, as Google asks for in the body of its answer, holds for all", async (t) => {
+test("a pause of parts of a second, as Google asks for in the body of its answer, holds for all (P4)", async (t) => {
   const { store, deps } = await openStage(t);
   const google = await openAgent({ error_form: "google", get: [{ fault: "http-429", retry_after: "34.074824224" }] });
   const interaction_id = await started(google);

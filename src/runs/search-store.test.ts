@@ -22,7 +22,7 @@ async function insertReport(db: Database, task_id: string, report: string, query
 }
 
 describe("reports by their words", () => {
-  test("Q2 the best first, with the piece that holds the words", async () => {
+  test("the best first, with the piece that holds the words (Q2)", async () => {
     const db = await openDatabase();
     await insertReport(db, "in-report", `${"filler ".repeat(500)}The lake is deep.`);
     await insertReport(db, "in-question", "It is deep.", "How deep is the lake?");
@@ -43,7 +43,7 @@ describe("reports by their words", () => {
   });
 
   test(
-    "Q2 reports that say one word a hundred thousand times are found and excerpted",
+    "reports that say one word a hundred thousand times are found and excerpted (Q2)",
     { timeout: 120_000 },
     async () => {
       const db = await openDatabase();
@@ -56,7 +56,7 @@ describe("reports by their words", () => {
 });
 
 describe("questions of runs without a report", () => {
-  test("Q2 newest first, a page at a time, by what stands at their beginning", async () => {
+  test("newest first, a page at a time, by what stands at their beginning (Q2)", async () => {
     const db = await openDatabase();
     for (let index = 0; index < 6; index += 1) {
       const query = index === 4 ? `${"x".repeat(2_000)} lake` : `Which lake is number ${index}?`;

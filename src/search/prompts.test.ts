@@ -22,7 +22,7 @@ function ownDirectory(): string {
   return directory;
 }
 
-describe("G9 a value", () => {
+describe("a value (G9)", () => {
   test("is put in as it stands, once, however it looks", () => {
     expect(fillIn("<{{query}}|{{query}}|{{model}}>", { query: LITERAL, model: "m" })).toBe(`<${LITERAL}|${LITERAL}|m>`);
   });
@@ -55,14 +55,14 @@ const VALUES = {
 };
 
 describe.each(PROMPT_NAMES)("%s", (name) => {
-  test("D6 G9 asks for one fenced json block and has no gap left", () => {
+  test("asks for one fenced json block and has no gap left (D6, G9)", () => {
     const prompt = promptsWith(undefined).render(name, { ...VALUES, query: "a question" });
     expect(prompt).not.toMatch(/\{\{\w+\}\}/);
     expect(prompt).toContain("exactly one fenced json block");
     expect(prompt).toContain('```json\n{ "success": true }\n```');
   });
 
-  test("G9 fences what it was given with marks that nobody can foresee", () => {
+  test("fences what it was given with marks that nobody can foresee (G9)", () => {
     const { render } = promptsWith(undefined);
     const marks = (prompt: string) =>
       [...prompt.matchAll(/^-----(?:BEGIN|END) [A-Z ]+ (\w+)-----$/gm)].map((m) => m[1]);
@@ -74,7 +74,7 @@ describe.each(PROMPT_NAMES)("%s", (name) => {
   });
 });
 
-describe("B9 a directory of the user's own", () => {
+describe("a directory of the user's own (B9)", () => {
   test("gives its versions; what it does not hold is ours, without a word", () => {
     const own = ownDirectory();
     writeFileSync(join(own, "search-prompt.md"), "Mine on {{date}}: {{query}}");

@@ -77,7 +77,7 @@ test("every table is moved or left behind on purpose", async () => {
   expect(known.toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
 });
 
-test("P7 numbers are moved whole, but for those that the schema has as fractions", async () => {
+test("numbers are moved whole, but for those that the schema has as fractions (P7)", async () => {
   const db = await openDatabase();
   const { rows } = await sql<{ name: string }>`
     select c.name from sqlite_master as t join pragma_table_info(t.name) as c

@@ -57,7 +57,7 @@ test("a pause holds, a shorter one does not end it, and one from before the cloc
   expect(await at(START - 3_600_000, (now) => waitForTurn(db, "test", now))).toBe(0);
 });
 
-test("P4 a pause of parts of a millisecond holds to the end of it", async () => {
+test("a pause of parts of a millisecond holds to the end of it (P4)", async () => {
   const pace = { name: "test", perSecond: 5 };
   await at(START, (now) => holdFor(db, "test", { ms: 34_074.824224, now }));
   expect(await at(START + 34_074, (now) => turnsNow(db, pace, now))).toMatchObject({ turns: 0 });

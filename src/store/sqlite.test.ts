@@ -39,7 +39,7 @@ const newRun = () => ({
 });
 
 describe("the file", () => {
-  test("P1: has the documents' tables and columns, is readable by its owner only, and is whole", async () => {
+  test("has the documents' tables and columns, is readable by its owner only, and is whole (P1)", async () => {
     const columns = async (table: string): Promise<string[]> => {
       const result = await sql<{ name: string }>`select name from pragma_table_info(${table})`.execute(store.db);
       return result.rows.map(({ name }) => name);
@@ -94,7 +94,7 @@ describe("the file", () => {
     store = await open();
   });
 
-  test("B5: where no file can be made, the store is in memory and works", async () => {
+  test("where no file can be made, the store is in memory and works (B5)", async () => {
     await store.close();
     store = await openStore({ file: join(directory, "missing", "x.db"), clock: systemClock, log });
     expect(store.durable).toBe(false);

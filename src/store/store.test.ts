@@ -80,7 +80,7 @@ describe("runs", () => {
     await expect(findRun(store.db, "somebody", run.taskId)).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
   });
 
-  test("P2: runs of a dead process become failed (INTERRUPTED) with their rounds; those of a live one go on", async () => {
+  test("runs of a dead process become failed (INTERRUPTED) with their rounds; those of a live one go on (P2)", async () => {
     const dead = newRun("a-process-that-left");
     const alive = newRun();
     await insertRunning(store.db, dead);
@@ -113,7 +113,7 @@ describe("runs", () => {
   });
 });
 
-describe("C9: slots", () => {
+describe("slots (C9)", () => {
   const pool = (processId: string) =>
     createSlotPool({ db: store.db, clock: systemClock, log, processId, pool: "test", size: 2 });
   const { signal } = new AbortController();
@@ -158,7 +158,7 @@ describe("C9: slots", () => {
 describe("files for corrections", () => {
   const options = () => ({ directory, db: store.db, processId: store.processId, clock: systemClock, log });
 
-  test("E2 E3: exclusive, private, bumped on collision, gone afterwards", async () => {
+  test("exclusive, private, bumped on collision, gone afterwards (E2, E3)", async () => {
     const clock = { ...systemClock, now: () => 1_700_000_000_000 };
     const outputs = createInvalidOutputs({ ...options(), clock });
     const [first, second] = [await outputs.keep("one"), await outputs.keep("two")];

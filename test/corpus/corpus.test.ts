@@ -59,19 +59,19 @@ function shortfall(judged: readonly Judged[]): string[] {
 describe("the written corpus", () => {
   const judged = judgeAll(MALFORMED_ANSWERS);
 
-  it("D1 D2: at least 98 % of the recoverable answers come out exactly right", () => {
+  it("at least 98 % of the recoverable answers come out exactly right (D1, D2)", () => {
     expect(shortfall(judged)).toEqual([]);
   });
 
-  it("D1 D2: no answer comes out wrong", () => {
+  it("no answer comes out wrong (D1, D2)", () => {
     expect(listed(judged, "wrong")).toEqual([]);
   });
 
-  it("D3 D5: nothing is accepted that is no answer", () => {
+  it("nothing is accepted that is no answer (D3, D5)", () => {
     expect(listed(judged, "false accept")).toEqual([]);
   });
 
-  it("D1: sound JSON is never repaired, and what was repaired says so", () => {
+  it("sound JSON is never repaired, and what was repaired says so (D1)", () => {
     const clean = judged.filter(({ item }) => item.family === "clean");
     expect(clean.filter(({ repaired }) => repaired).map(({ item }) => item.id)).toEqual([]);
     const broken = judged.filter(({ item, verdict }) => item.family === "trailing-commas" && verdict === "recovered");
@@ -83,21 +83,21 @@ describe("2,000 generated documents", () => {
   // Another range than the bench shows, so that tuning on its table is not tuning on the test.
   const judged = judgeAll(Array.from({ length: 2000 }, (_, index) => generateCase(1_000_000 + index)));
 
-  it("D1 D2: at least 98 % of the recoverable ones come out exactly right", () => {
+  it("at least 98 % of the recoverable ones come out exactly right (D1, D2)", () => {
     expect(shortfall(judged)).toEqual([]);
   });
 
-  it("D1 D2: less than 1 % come out wrong", () => {
+  it("less than 1 % come out wrong (D1, D2)", () => {
     const wrong = judged.filter(({ verdict }) => verdict === "wrong");
     expect(wrong.length < judged.length / 100 ? [] : listed(judged, "wrong")).toEqual([]);
   });
 
-  it("D5: none that was cut inside its report is accepted", () => {
+  it("none that was cut inside its report is accepted (D5)", () => {
     expect(listed(judged, "false accept")).toEqual([]);
   });
 });
 
-describe("D4: hostile text", () => {
+describe("hostile text (D4)", () => {
   /** A hang, not a measure: linear code needs a thirtieth of this on a busy machine. The bench prints the figures. */
   const HANGS_MS = 15_000;
 

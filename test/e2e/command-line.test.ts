@@ -13,7 +13,7 @@ const SOON = { timeout: 10_000, interval: 10 };
 const { name: NAME, version: VERSION } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
 describe("search", () => {
-  test("F1 prints the answer on stdout and progress on stderr only, exit 0", async (context) => {
+  test("prints the answer on stdout and progress on stderr only, exit 0 (F1)", async (context) => {
     const scene = await openScene(context);
     const { code, stdout, stderr } = await scene.command(["search", QUERY]);
     expect(code).toBe(0);
@@ -25,14 +25,14 @@ describe("search", () => {
     expect(stderr).not.toContain("# How do heat pumps");
   });
 
-  test("F1 reads the question from stdin for `-`", async (context) => {
+  test("reads the question from stdin for `-` (F1)", async (context) => {
     const scene = await openScene(context);
     const { code } = await scene.command(["search", "-"], { stdin: `${QUERY}\nAnd in deserts?\n` });
     expect(code).toBe(0);
     expect(scene.gemini.ledger.entries()).toMatchObject([{ question: `${QUERY}\nAnd in deserts?` }]);
   });
 
-  test("F2 prints the same answer as the tool, as JSON", async (context) => {
+  test("prints the same answer as the tool, as JSON (F2)", async (context) => {
     const scene = await openScene(context);
     const { code, stdout } = await scene.command(["search", QUERY, "--json"]);
     expect(code).toBe(0);
@@ -147,7 +147,7 @@ describe("exit codes", () => {
 });
 
 describe("the other commands", () => {
-  test("Q2 K1 list-research and get-research-results find a run again, as text and as JSON", async (context) => {
+  test("list-research and get-research-results find a run again, as text and as JSON (Q2, K1)", async (context) => {
     const scene = await openScene(context);
     await scene.command(["search", QUERY]);
     const listed = JSON.parse((await scene.command(["list-research", "--json", "--limit", "5"])).stdout);
@@ -163,7 +163,7 @@ describe("the other commands", () => {
     expect(scene.gemini.ledger.count()).toBe(1);
   });
 
-  test("G1 G7 deep-search takes max-iterations, and logs warnings but no rounds", async (context) => {
+  test("deep-search takes max-iterations, and logs warnings but no rounds (G1, G7)", async (context) => {
     const scene = await openScene(context, "never-verified");
     const { code, stdout, stderr } = await scene.command(["deep-search", QUERY, "--max-iterations", "2"]);
     expect(code).toBe(0);
@@ -173,7 +173,7 @@ describe("the other commands", () => {
     expect(stderr).not.toContain("[INFO]");
   });
 
-  test("A4 --version prints package.json's", async (context) => {
+  test("--version prints package.json's (A4)", async (context) => {
     const scene = await openScene(context);
     expect(await scene.command(["--version"])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: "" });
   });

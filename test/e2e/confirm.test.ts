@@ -71,7 +71,7 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     expect(scene.posts()).toBe(1);
   });
 
-  test("I9 does not ask again for a start that joins the run, but asks for a forced one", async (context) => {
+  test("does not ask again for a start that joins the run, but asks for a forced one (I9)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const client = await askingClient(context, scene, { era, answer: YES });
     const first = await client.call(DEAR);
@@ -109,7 +109,7 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     expect([plain.dialogs.length, scene.posts()]).toEqual([1, 1]);
   });
 
-  test("Q1 asks before a knowing restart above the limit, and says that it may be paid twice", async (context) => {
+  test("asks before a knowing restart above the limit, and says that it may be paid twice (Q1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
     const { structured } = await (await scene.server()).call("start_deep_research", { query: QUERY });
     const { task_id } = structured;
@@ -127,7 +127,7 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
 });
 
 describe.each(ERAS)("a %s client that cannot ask", (era) => {
-  test("A6 is told the figures and what the user can do; nothing is started", async (context) => {
+  test("is told the figures and what the user can do; nothing is started (A6)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ era });
     const { isError, structured, text } = await server.call("start_deep_research", DEAR);
@@ -153,7 +153,7 @@ describe.each(ERAS)("a %s client that cannot ask", (era) => {
     expect(scene.posts()).toBe(1);
   });
 
-  test("I1 hears first of what would fail anyway", async (context) => {
+  test("hears first of what would fail anyway (I1)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ era, env: { GEMINI_API_KEY: "" } });
     const { structured } = await server.call("start_deep_research", DEAR);

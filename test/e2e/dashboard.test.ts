@@ -37,7 +37,7 @@ function fakeBrowser(directory: string): { program: string; asked(): Promise<str
   return { program, asked: () => waitFor(() => readFileSync(seen, "utf8")) };
 }
 
-describe("A9 dashboard", () => {
+describe("dashboard (A9)", () => {
   test("prints a link to the server that runs, which leads to the run that was asked for", async (context) => {
     const scene = await openHttpScene(context);
     const server = await scene.http();
@@ -196,7 +196,7 @@ describe("A9 dashboard", () => {
   });
 });
 
-test("A9 serve --open prints a link that works, goes on where no browser opens, and shows no token", async (context) => {
+test("serve --open prints a link that works, goes on where no browser opens, and shows no token (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const server = await scene.http({ args: ["--open"], env: { BROWSER: "none" } });
   await waitFor(() => expect(server.stderr()).toContain("Open the link yourself."));
@@ -206,7 +206,7 @@ test("A9 serve --open prints a link that works, goes on where no browser opens, 
   expect(server.stdout()).toBe("");
 });
 
-test("A9 serve without a terminal prints no link", async (context) => {
+test("serve without a terminal prints no link (A9)", async (context) => {
   const server = await (await openHttpScene(context)).http();
   await server.request("/health");
   expect(server.stderr()).not.toContain("/enter/");

@@ -53,7 +53,7 @@ const round1 = (status: string) => ({
 });
 
 describe.concurrent("in round 2", () => {
-  test("G8 P2 a server that is killed leaves round 1 to be read, marked interrupted by the next", async (context) => {
+  test("a server that is killed leaves round 1 to be read, marked interrupted by the next (G8, P2)", async (context) => {
     const scene = await openScene(context, STUCK_IN_ROUND_2);
     const { server, taskId, call } = await reachRound2(scene);
     process.kill(server.pid, "SIGKILL");
@@ -73,7 +73,7 @@ describe.concurrent("in round 2", () => {
     expect(scene.gemini.ledger.count()).toBe(2);
   });
 
-  test("G8 a cancel by the client stops the call to Google and keeps round 1", async (context) => {
+  test("a cancel by the client stops the call to Google and keeps round 1 (G8)", async (context) => {
     const scene = await openScene(context, STUCK_IN_ROUND_2);
     const controller = new AbortController();
     const { server, taskId, call } = await reachRound2(scene, { signal: controller.signal });
@@ -85,7 +85,7 @@ describe.concurrent("in round 2", () => {
     expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "cancelled", error_code: "CANCELLED" });
   });
 
-  test("G8 A8 the end of stdin ends the server in time, and round 1 can be read", async (context) => {
+  test("the end of stdin ends the server in time, and round 1 can be read (G8, A8)", async (context) => {
     const scene = await openScene(context, STUCK_IN_ROUND_2);
     const { server, taskId, call } = await reachRound2(scene);
     const closed = performance.now();
@@ -97,7 +97,7 @@ describe.concurrent("in round 2", () => {
     expect(await readLater(await scene.server(), taskId)).toMatchObject(round1("failed"));
   });
 
-  test("P2 K2 another server that starts meanwhile leaves the run alone and says how far it is", async (context) => {
+  test("another server that starts meanwhile leaves the run alone and says how far it is (P2, K2)", async (context) => {
     const scene = await openScene(context, STUCK_IN_ROUND_2);
     const { taskId } = await reachRound2(scene);
     const other = await scene.server();

@@ -27,7 +27,7 @@ async function hold(server: RunningHttpServer, text: string): Promise<void> {
   await new Promise<void>((resolve) => void socket.write(text, () => resolve()));
 }
 
-test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("A8 %s with open streams and connections", async (signal) => {
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s with open streams and connections (A8)", async (signal) => {
   const scene = await openHttpScene({ onTestFinished });
   const server = await scene.http();
   const modern = await server.connect("modern");
@@ -46,7 +46,7 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("A8 %s with open streams and
   expect(server.stdout()).toBe("");
 });
 
-test.each(["modern", "legacy"] as const)("A8 G8 a %s client hears that its call was interrupted", async (era) => {
+test.each(["modern", "legacy"] as const)("a %s client hears that its call was interrupted (A8, G8)", async (era) => {
   const scene = await openHttpScene({ onTestFinished }, { name: "stuck", tasks: { verify: [{ fault: "hang" }] } });
   const server = await scene.http();
   const http = await server.connect(era);

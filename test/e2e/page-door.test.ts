@@ -33,7 +33,7 @@ const signIn = (server: RunningHttpServer, token: string, headers: Record<string
     body: new URLSearchParams({ token, to: "/figures" }).toString(),
   });
 
-describe("A9 a link to the page", () => {
+describe("a link to the page (A9)", () => {
   test("lets one browser in, once; the cookie opens the page and not the protocol", async (context) => {
     const server = await (await openHttpScene(context)).http();
     expect((await ask(server, { path: "/", headers: HTML })).status).toBe(OUT);
@@ -74,7 +74,7 @@ describe("A9 a link to the page", () => {
   });
 });
 
-describe("A9 the page is asked by itself only", () => {
+describe("the page is asked by itself only (A9)", () => {
   test("not by other ports, other sites or frames, whatever cookie comes along; the Host counts first", async (context) => {
     const server = await (await openHttpScene(context)).http();
     const session = await enter(server);
@@ -152,7 +152,7 @@ describe("A9 the page is asked by itself only", () => {
   });
 });
 
-describe("A9 signing in and out", () => {
+describe("signing in and out (A9)", () => {
   test("the form takes the server's token and named ones, and says what is wrong with others", async (context) => {
     const scene = await openHttpScene(context);
     const server = await scene.http();
@@ -221,7 +221,7 @@ describe("A9 signing in and out", () => {
   });
 });
 
-test("A9 every answer to the page carries these headers", async (context) => {
+test("every answer to the page carries these headers (A9)", async (context) => {
   const server = await (await openHttpScene(context)).http();
   const session = await enter(server);
   const CONTENT = new Set(["date", "connection", "keep-alive", "content-length", "content-type", "transfer-encoding"]);

@@ -26,7 +26,7 @@ async function dashboard(context: TestContext) {
   return { server, command, address, file: fileURLToPath(address) };
 }
 
-describe("A9 the private file of the terminal", () => {
+describe("the private file of the terminal (A9)", () => {
   test("leads a browser into the page at once, and is gone then", async (context) => {
     const browser = await openBrowser(context);
     if (browser === undefined) return context.skip();

@@ -68,7 +68,7 @@ describe.skipIf(installed === "missing")("the page's list and start in a browser
   });
   afterAll(() => browser.close());
 
-  test("I1 M1 the estimate is shown before the start can be pressed, and one double click is one paid start (I8)", async (context) => {
+  test("the estimate is shown before the start can be pressed, and one double click is one paid start (I1, M1, I8)", async (context) => {
     const { page, mistakes, posts } = await openScene(context);
     await page.goto("/");
     await page.getByText("No runs yet").waitFor();
@@ -89,7 +89,7 @@ describe.skipIf(installed === "missing")("the page's list and start in a browser
     expect(mistakes).toEqual([]);
   });
 
-  test("I9 the same again is not started twice unless it is wished, and that wish says that it is paid", async (context) => {
+  test("the same again is not started twice unless it is wished, and that wish says that it is paid (I9)", async (context) => {
     const { page, posts, start } = await openScene(context);
     await start(QUERY);
     await page.goto("/start");
@@ -123,7 +123,7 @@ describe.skipIf(installed === "missing")("the page's list and start in a browser
     expect(posts()).toBe(1);
   });
 
-  test("I10 a start whose answer was lost says so, leads to its run, and loses nothing that was typed", async (context) => {
+  test("a start whose answer was lost says so, leads to its run, and loses nothing that was typed (I10)", async (context) => {
     const { page } = await openScene(context, { interactions: { create: [{ fault: "accept-then-reset" }] } });
     await page.goto("/start");
     await page.fill("#question", QUERY);

@@ -42,7 +42,7 @@ const ARGUMENTS: Record<string, string[]> = {
 };
 
 describe.each<Era>(["legacy", "modern"])("%s client", (era) => {
-  test("A1 each prompt is described and names only tools that there are", async (context) => {
+  test("each prompt is described and names only tools that there are (A1)", async (context) => {
     const server = await (await openScene(context)).server({ era });
     const { prompts } = await server.client.listPrompts();
     expect(prompts.map(({ name }) => name)).toEqual(Object.keys(ARGUMENTS));

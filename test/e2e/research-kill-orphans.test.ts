@@ -28,7 +28,7 @@ async function startRefusedByDatabase(here: KillWorld, query: string): Promise<v
   database.close();
 }
 
-test("I8 P2 an id that the database refused survives every kill on its way back", { timeout: 90_000 }, async () => {
+test("an id that the database refused survives every kill on its way back (I8, P2)", { timeout: 90_000 }, async () => {
   const interactions = { speed: 1_000, duration_ms: 0, create: [{ latency_ms: 500 }] };
   const here = await openKillWorld({ scenario: { name: "orphans", interactions } });
   onTestFinished(here.close);

@@ -34,7 +34,7 @@ async function listen({ client }: RunningServer, era: Era, uris: string[]): Prom
 const finishAll = (scene: ResearchScene): void => scene.gemini.skip(8 * 60_000);
 
 describe.each(["legacy", "modern"] as const)("%s client", (era) => {
-  test("P2 hears of a run that another server starts, moves and finishes", async (context) => {
+  test("hears of a run that another server starts, moves and finishes (P2)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const [listener, worker] = [await scene.server({ era }), await scene.server()];
     const ear = earOf(listener);
@@ -115,7 +115,7 @@ test("an older client can only subscribe to what there is", async (context) => {
   expect(await refused(`research://runs/${task_id}`)).toBe(-32_602);
 });
 
-test("A2 a server that somebody listens to still leaves when its client does", async (context) => {
+test("a server that somebody listens to still leaves when its client does (A2)", async (context) => {
   const scene = await openResearch(context, SLOW);
   for (const era of ["legacy", "modern"] as const) {
     const server = await scene.server({ era });

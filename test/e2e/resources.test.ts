@@ -21,7 +21,7 @@ async function searchFor(server: RunningServer, query: string): Promise<string> 
 }
 
 describe.each(["legacy", "modern"] as const)("%s client", (era) => {
-  test("Q2 J2 N4 the list, a run and its report say what the tools say", async (context) => {
+  test("the list, a run and its report say what the tools say (Q2, J2, N4)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server({ era });
     const task_id = await searchFor(server, QUERY);
@@ -77,7 +77,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     ]);
   });
 
-  test("Q2 task ids are completed by what was typed, newest first, at most a hundred", async (context) => {
+  test("task ids are completed by what was typed, newest first, at most a hundred (Q2)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ era });
     const task_id = await startRun(server);
@@ -102,7 +102,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     }
   });
 
-  test("K2 N3 what is not there, not there yet or not ours is not found, and says why", async (context) => {
+  test("what is not there, not there yet or not ours is not found, and says why (K2, N3)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ era });
     const going = await startRun(server);

@@ -25,7 +25,7 @@ describe("the beginning of a task_id", () => {
     expect(JSON.parse(upper.stdout)).toMatchObject({ success: true, task_id: taskId });
   });
 
-  test("A6 that is too short, unknown, ambiguous or another owner's is refused", async (context) => {
+  test("that is too short, unknown, ambiguous or another owner's is refused (A6)", async (context) => {
     const scene = await openResearch(context, AT_ONCE);
     const taskId = await start(scene);
     const twin = `${taskId.slice(0, 35)}${taskId.endsWith("0") ? "1" : "0"}`;
@@ -84,7 +84,7 @@ describe("--json", () => {
   );
 
   test.for(answering.map(({ path }) => path))(
-    "A6 %s: a wrong flag is told in JSON too, exit code 2",
+    "%s: a wrong flag is told in JSON too, exit code 2 (A6)",
     async (path, context) => {
       const { command } = await openScene(context);
       const { code, stdout, stderr } = await command([...path.split(" "), "--no-such-flag", "--json"]);
@@ -101,7 +101,7 @@ describe("--json", () => {
     },
   );
 
-  test("A6 a fault of the database is told in JSON, exit code 1", async (context) => {
+  test("a fault of the database is told in JSON, exit code 1 (A6)", async (context) => {
     const scene = await openScene(context);
     const env = { DEEP_RESEARCH_DB: "/dev/null/nowhere.db" };
     const { code, stdout } = await scene.command(["token", "list", "--json"], { env });

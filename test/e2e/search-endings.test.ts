@@ -45,7 +45,7 @@ describe.concurrent("an answer of the API", () => {
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: requests });
   });
 
-  test("that is stopped late keeps its text, and what it cost is counted (E6 P6)", async (context) => {
+  test("that is stopped late keeps its text, and what it cost is counted (E6, P6)", async (context) => {
     const scene = await openScene(context, "stopped-safety-late");
     const server = await scene.server();
     const { structured } = await server.call("search", { query: QUERY });

@@ -44,7 +44,7 @@ describe("through the official tasks client", () => {
     },
   );
 
-  test("I4 a research ends with its report, also when its server has left meanwhile", async (context) => {
+  test("a research ends with its report, also when its server has left meanwhile (I4)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const first = await start(scene);
     const taskId = await taskOf(first.tasks, "start_deep_research", { query: QUERY });
@@ -109,7 +109,7 @@ describe("by hand", () => {
     expect(await Promise.race([given, Promise.resolve("never answered")])).toBe("never answered");
   });
 
-  test("L1 tasks/cancel ends it; its result is the cancelled call's, and there is no second cancel", async (context) => {
+  test("tasks/cancel ends it; its result is the cancelled call's, and there is no second cancel (L1)", async (context) => {
     const scene = await openScene(context, HANGING);
     const [first, second] = [await start(scene), await start(scene)];
     const taskId = await taskOf(first.tasks, "search", { query: QUERY });
@@ -121,7 +121,7 @@ describe("by hand", () => {
     expect(await first.tasks.raw("tasks/cancel", { taskId })).toMatchObject({ error: { code: -32602 } });
   });
 
-  test("Q2 tasks/list pages through all of the asker's runs, newest first", async (context) => {
+  test("tasks/list pages through all of the asker's runs, newest first (Q2)", async (context) => {
     const scene = await openResearch(context);
     const { server, tasks } = await start(scene);
     await server.call("search", { query: QUERY });
@@ -144,7 +144,7 @@ describe("by hand", () => {
     expect(await tasks.raw("tasks/list", { cursor: "nonsense" })).toMatchObject({ error: { code: -32602 } });
   });
 
-  test("A6 a call that ends before it is a task is refused with our sentence", async (context) => {
+  test("a call that ends before it is a task is refused with our sentence (A6)", async (context) => {
     const { server, tasks } = await start(await openScene(context));
     expect(await call(tasks, "search", { query: "?" })).toMatchObject({
       error: {

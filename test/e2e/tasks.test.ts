@@ -122,7 +122,7 @@ describe("a search as a task", () => {
     expect(seen).not.toHaveProperty("result");
   });
 
-  test("A6 a tool's error is a completed task, with code, sentence and advice of the blocking call", async (context) => {
+  test("a tool's error is a completed task, with code, sentence and advice of the blocking call (A6)", async (context) => {
     const scene = await openScene(context, "always-bad");
     const { server, tasks } = await start(scene);
     const { isError, structured, text } = await settled(await tasks.session.callTool("search", { query: QUERY }));
@@ -133,7 +133,7 @@ describe("a search as a task", () => {
     expect(text).toContain(blocking.message);
   });
 
-  test("A6 input that fails its schema is answered at once, and nothing is stored", async (context) => {
+  test("input that fails its schema is answered at once, and nothing is stored (A6)", async (context) => {
     const { server, tasks } = await start(await openScene(context));
     const execution = await tasks.session.callTool("search", { query: "?" });
     expect(execution.kind).toBe("immediate");
@@ -141,7 +141,7 @@ describe("a search as a task", () => {
     expect((await server.call("list_research", {})).structured["runs"]).toEqual([]);
   });
 
-  test("G8 P2 ends as interrupted when its server is killed, its finished rounds readable", async (context) => {
+  test("ends as interrupted when its server is killed, its finished rounds readable (G8, P2)", async (context) => {
     const stuck = { name: "stuck", tasks: { verify: [{ round: 2, fault: "hang" as const }] } };
     const scene = await openScene(context, stuck);
     const first = await start(scene);
@@ -160,7 +160,7 @@ describe("a search as a task", () => {
     expect(rounds).toMatchObject({ isError: false, structured: { partial: true } });
   });
 
-  test("P2 a server that was there before learns that another was killed", async (context) => {
+  test("a server that was there before learns that another was killed (P2)", async (context) => {
     const scene = await openResearch(context);
     scene.gemini.setScenario({ name: "hang", tasks: { search: [{ fault: "hang" }] } });
     const [first, second] = [await start(scene), await start(scene)];
@@ -172,7 +172,7 @@ describe("a search as a task", () => {
     expect(resultOf(result).structured).toMatchObject({ error: { code: "INTERRUPTED" } });
   });
 
-  test("L1 is cancelled from another server; a second cancel and one of a finished task are acknowledged", async (context) => {
+  test("is cancelled from another server; a second cancel and one of a finished task are acknowledged (L1)", async (context) => {
     const scene = await openScene(context, { name: "hang", tasks: { search: [{ fault: "hang" }] } });
     const [first, second] = [await start(scene), await start(scene)];
     const taskId = await taskOf(first.tasks, "search", { query: QUERY });
@@ -192,7 +192,7 @@ describe("a search as a task", () => {
 });
 
 describe("a research as a task", () => {
-  test("I2 I4 outlives its server and ends with the report, mode async, in the next", async (context) => {
+  test("outlives its server and ends with the report, mode async, in the next (I2, I4)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const { tasks: first } = await start(scene);
     const execution = await first.session.callTool("start_deep_research", { query: QUERY, model: OLD_AGENT });
@@ -240,7 +240,7 @@ describe("a research as a task", () => {
     expect(structured).toMatchObject({ status: "completed", mode: "async", results: { metadata: { mode: "async" } } });
   });
 
-  test("I9 asking again joins the task that runs", async (context) => {
+  test("asking again joins the task that runs (I9)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const { tasks } = await start(scene);
     const taskId = await taskOf(tasks, "start_deep_research", { query: QUERY });
@@ -249,7 +249,7 @@ describe("a research as a task", () => {
     expect(scene.sql("select count(*) as runs from research_tasks")).toEqual([{ runs: 1 }]);
   });
 
-  test("I10 a start that nobody knows about is a completed task with START_UNKNOWN", async (context) => {
+  test("a start that nobody knows about is a completed task with START_UNKNOWN (I10)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, create: [{ fault: "accept-then-reset" }] });
     const { tasks } = await start(scene);
     const taskId = await taskOf(tasks, "start_deep_research", { query: QUERY });
@@ -260,7 +260,7 @@ describe("a research as a task", () => {
     });
   });
 
-  test("L1 a cancelled one stays cancelled, also when its paid report comes all the same", async (context) => {
+  test("a cancelled one stays cancelled, also when its paid report comes all the same (L1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, cancel_ignored: true });
     const { server, tasks } = await start(scene);
     const taskId = await taskOf(tasks, "start_deep_research", { query: QUERY });

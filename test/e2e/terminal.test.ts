@@ -58,7 +58,7 @@ describe.skipIf(!READY)("the live view", () => {
   test.for([
     { columns: 80, rows: 24 },
     { columns: 40, rows: 12 },
-  ])("J2 J3 fits $columns × $rows and shows what is known of the run", async (size, context) => {
+  ])("fits $columns × $rows and shows what is known of the run (J2, J3)", async (size, context) => {
     const scene = await openResearch(context, ENDLESS);
     const terminal = await openUserTerminal(context, scene.env, size);
     await terminal.type(`gemini-search-mcp start-deep-research "${QUERY}" --wait`);
@@ -89,7 +89,7 @@ describe.skipIf(!READY)("the live view", () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: "running_async" });
   });
 
-  test.for(["SIGTERM", "SIGHUP"] as const)("A8 %s gives back screen and cursor", async (signal, context) => {
+  test.for(["SIGTERM", "SIGHUP"] as const)("%s gives back screen and cursor (A8)", async (signal, context) => {
     const { terminal } = await openWatch(context);
     await terminal.until(/^[›·] /m);
     process.kill(await running(terminal), signal);
@@ -163,7 +163,7 @@ describe.skipIf(!READY)("text from the web and from models", () => {
 });
 
 describe.skipIf(!READY)("answers at a terminal", () => {
-  test("Q2 the list fits the window and its short ids are taken", async (context) => {
+  test("the list fits the window and its short ids are taken (Q2)", async (context) => {
     const scene = await openResearch(context, { duration_ms: 0 });
     const taskId = await start(scene, "ヒートポンプは寒冷地でどのように機能しますか。詳しく教えてください。".repeat(2));
     const terminal = await openUserTerminal(context, scene.env, { columns: 60, rows: 24 });
@@ -174,7 +174,7 @@ describe.skipIf(!READY)("answers at a terminal", () => {
     expect(screen.trimEnd().split("\n")).toHaveLength(4);
   });
 
-  test("K1 a report is laid out: headings strong, lines wrapped, Markdown's marks gone", async (context) => {
+  test("a report is laid out: headings strong, lines wrapped, Markdown's marks gone (K1)", async (context) => {
     const report = `# Heat pumps\n\n${"They **work** in the cold. ".repeat(20)}\n\n- One\n- Two [cite: 1]`;
     const scene = await openResearch(context, { duration_ms: 0, report });
     const taskId = await start(scene);

@@ -20,7 +20,7 @@ const keptBytes = ({ configDir }: Scene): string =>
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"))
     .join("\n");
 
-describe("A9 token add", () => {
+describe("token add (A9)", () => {
   test("prints the token alone on stdout, once, and keeps only its hash", async (context) => {
     const scene = await openScene(context);
     const { code, stdout, stderr } = await scene.command(["token", "add", "ann"]);
@@ -79,7 +79,7 @@ describe("A9 token add", () => {
   });
 });
 
-describe("A9 token list and revoke", () => {
+describe("token list and revoke (A9)", () => {
   test("show who has a token since when, never the token", async (context) => {
     const scene = await openScene(context);
     expect(await scene.command(["token", "list"])).toEqual({ code: 0, stdout: "There are no tokens.\n", stderr: "" });

@@ -22,7 +22,7 @@ const inputFor = ({ seeds, words }: FuzzTarget): fc.Arbitrary<string> =>
     { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 60 }) },
   );
 
-describe.each(TARGETS.map((target) => [target.name, target] as const))("H, I: %s", (_name, target) => {
+describe.each(TARGETS.map((target) => [target.name, target] as const))("%s", (_name, target) => {
   test("keeps every promise on its seeds, damaged seeds and random text", async () => {
     const { check, close } = await target.open();
     const ways = new Set<string>();

@@ -46,7 +46,7 @@ test.each([-120_000, -61_000, 61_000, 120_000])(
 );
 
 test.each([-120_000, 120_000])(
-  "P2 a search of a machine whose clock is off by %i ms is interrupted when it was silent, not before",
+  "a search of a machine whose clock is off by %i ms is interrupted when it was silent, not before (P2)",
   async (off) => {
     const db = await openDatabase({ stoppedAt: NOW });
     const [processId, taskId] = [randomUUID(), randomUUID()];

@@ -48,7 +48,7 @@ const newRun = ({ processId }: Store) => ({
 });
 
 describe("the schema", () => {
-  test("P1 eight processes that start at once on an empty database make one", async () => {
+  test("eight processes that start at once on an empty database make one (P1)", async () => {
     const url = await emptyDatabase();
     const program = `
       const { openStore } = await import(${JSON.stringify(new URL("../../src/store/store.ts", import.meta.url).href)});
@@ -117,7 +117,7 @@ describe("refusals", () => {
     ["mysql://user:hunter2-secret@localhost/x", "is not the address of a PostgreSQL database"],
     ["postgres://user:hunter2-secret@127.0.0.1:1/x", "cannot be reached"],
     [`postgres://user:hunter2-secret@${UNRESOLVABLE_HOST}/x`, "cannot be reached"],
-  ])("P5 %s: in our words, without the password, and never in memory instead", async (url, words) => {
+  ])("%s: in our words, without the password, and never in memory instead (P5)", async (url, words) => {
     const refused = await open(url).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "SQLITE_ERROR", message: expect.stringContaining(words) });
     expect(JSON.stringify(refused) + String(refused) + lines.join("")).not.toContain("hunter2-secret");
@@ -185,7 +185,7 @@ describe("while others work", () => {
     expect(level.rows).toEqual([{ level: "read committed" }]);
   });
 
-  test("I8 a late word about a start that waits for a knowing restart sees the new attempt, and leaves it alone", async () => {
+  test("a late word about a start that waits for a knowing restart sees the new attempt, and leaves it alone (I8)", async () => {
     const url = await urlOf();
     const { db } = await open(url);
     const { taskId, attemptId } = await intended(db);
@@ -214,7 +214,7 @@ describe("while others work", () => {
   });
 });
 
-test("P2 a process is judged by its number only on its own machine, in its own container", async () => {
+test("a process is judged by its number only on its own machine, in its own container (P2)", async () => {
   const { db, processId } = await open(await urlOf());
   const gone = { ...thisProcess(), pid: 2 ** 22 + 1 };
   const [host, boot, container] = machineMark().split(" ");

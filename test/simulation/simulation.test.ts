@@ -29,7 +29,7 @@ const tellingOf = (seed: number, { broken, trace }: History): string =>
 
 const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, n) => from + n);
 
-test("I8 P2 P5 L1 O2 no history of processes, clocks, disks and Google's moods breaks a promise", async ({
+test("no history of processes, clocks, disks and Google's moods breaks a promise (I8, P2, P5, L1, O2)", async ({
   onTestFinished,
 }) => {
   const { paid, completed } = await play(range(1, SEEDS), onTestFinished);

@@ -152,7 +152,7 @@ test.each<Look>([
   { kind: "unreachable", error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "No answer." }) },
   { kind: "rate_limited", retryAfterMs: undefined },
   { kind: "too_long" },
-])("rejections with another answer between them do not end a run ($kind, S4)", async (between) => {
+])("rejections with another answer between them do not end a run: $kind (S4)", async (between) => {
   await using stack = new AsyncDisposableStack();
   const { poll, run, age } = await followed(await openStage({ onTestFinished: (close) => stack.defer(close) }));
   await poll({ kind: "rejected" });

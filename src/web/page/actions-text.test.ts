@@ -11,7 +11,7 @@ test("cancelling says what Google may still charge, by what is known of the run"
   expect(actionText("cancel", { kind: "deep_search" }).says).toMatch(/stops here/);
 });
 
-test("Q1 starting again says that it may be charged twice, and how much, and asks first", () => {
+test("starting again says that it may be charged twice, and how much, and asks first (Q1)", () => {
   const { says, asks, tone } = actionText("restart", { kind: "agent", estimate: { likely_usd: 2.4 } });
   expect(says).toContain("may be charged twice");
   expect(says).toContain("$2.40");
@@ -31,7 +31,7 @@ test("an interaction id is judged as the server will", () => {
   expect(interactionIdProblem("a".repeat(513))).toMatch(/at most 512/);
 });
 
-test("Q1 money is only agreed to by the action that asked for it", () => {
+test("money is only agreed to by the action that asked for it (Q1)", () => {
   expect(requestFor("t", { action: "cancel", savePartial: false })).toEqual({
     path: "/api/runs/t/cancel",
     body: { save_partial: false },
