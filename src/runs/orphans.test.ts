@@ -50,7 +50,7 @@ const imported = async (db: Database, attemptId: string): Promise<string | null 
   return (await attemptRow(db, attemptId))?.interaction_id;
 };
 
-test("an id of which the disk took only a part is written whole to another directory, and imported (P5, I8)", async () => {
+test("an id that the disk took only in part is written whole to another directory, and imported (P5, I8)", async () => {
   const db = await openDatabase();
   const { attemptId } = await intended(db);
   leaveRoomFor(20);
@@ -62,7 +62,7 @@ test("an id of which the disk took only a part is written whole to another direc
   expect(readdirSync(dirname(path))).toEqual([]);
 });
 
-test("an id that the disk takes in several parts is whole (P5)", async () => {
+test("an id that the disk takes in several parts is written whole (P5)", async () => {
   const db = await openDatabase();
   const { attemptId } = await intended(db);
   const { writeSync } = fs;

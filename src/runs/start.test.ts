@@ -17,7 +17,7 @@ const busy = (retryAfterMs: number): Begun => ({
 });
 const lost: Begun = { kind: "unknown", why: "The connection broke." };
 
-test("a start that is cancelled while it waits to be tried again is not sent again (I8, L1)", async (t) => {
+test("a start that is cancelled during the pause before a retry is not sent again (I8, L1)", async (t) => {
   const stage = await openStage(t);
   let posts = 0;
   const research = stage.deps({
@@ -40,7 +40,7 @@ test("a start that is cancelled while it waits to be tried again is not sent aga
   expect(posts).toBe(1);
 });
 
-test("a start that must be agreed to joins what is there, and else is refused before anything is stored or sent (I8, I9)", async (t) => {
+test("a start that needs confirmation joins an existing run, or is refused before anything is stored or sent (I8, I9)", async (t) => {
   const stage = await openStage(t);
   let posts = 0;
   const research = stage.deps({
@@ -64,7 +64,7 @@ test("a start that must be agreed to joins what is there, and else is refused be
   expect(posts).toBe(1);
 });
 
-test("a process on its way out sends nothing that it could not wait for (I8, A8)", async (t) => {
+test("a process that shuts down sends no request whose answer it could not await (I8, A8)", async (t) => {
   const stage = await openStage(t);
   let posts = 0;
   const leaving = new AbortController();
@@ -91,7 +91,7 @@ test("a process on its way out sends nothing that it could not wait for (I8, A8)
   expect(posts).toBe(0);
 });
 
-test("an id that Google does not know is not adopted, and the run stays as it was (Q1)", async (t) => {
+test("an id that Google does not know is not adopted, and the run stays unchanged (Q1)", async (t) => {
   const stage = await openStage(t);
   const research = stage.deps({
     begin: async () => lost,
@@ -112,7 +112,7 @@ test("an id that Google does not know is not adopted, and the run stays as it wa
   expect((await adopt(FINISHED.id)).run.status).toBe("running_async");
 });
 
-test("a knowing restart gets its whole time (I11)", async (t) => {
+test("a restart of an unknown start gets the full time limit (I11)", async (t) => {
   const stage = await openStage(t);
   let posts = 0;
   const research = stage.deps({
@@ -137,7 +137,7 @@ test("a knowing restart gets its whole time (I11)", async (t) => {
   expect((run.deadlineAt ?? 0) - clock.now()).toBeGreaterThan(3_000_000);
 });
 
-test("an id of another database is left where it is (P5)", async (t) => {
+test("an id of another database stays in its file (P5)", async (t) => {
   const { directory, store, deps } = await openStage(t);
   keepOrphan(directory, { attemptId: "an-attempt-of-another-database", interactionId: "v1_paid" });
   const { log } = deps();
