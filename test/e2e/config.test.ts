@@ -26,7 +26,7 @@ function ownDirectory({ onTestFinished }: TestContext): string {
 }
 
 describe("layers", () => {
-  test("flags win over the environment, that over config.json, that over defaults (B1)", async (context) => {
+  test("flags override the environment, which overrides config.json, which overrides defaults (B1)", async (context) => {
     const scene = await openScene(context);
     const asked = async (args: string[], env: Record<string, string>): Promise<string | undefined> => {
       scene.gemini.ledger.clear();
@@ -42,7 +42,7 @@ describe("layers", () => {
     expect(await asked([], { GEMINI_MODEL: "" })).toBe("from-file");
   });
 
-  test("an alias in the environment wins over the name itself in config.json (B1, B2)", async (context) => {
+  test("an alias in the environment overrides the name itself in config.json (B1, B2)", async (context) => {
     const scene = await openScene(context, "bad-json");
     writeConfig(scene, { GEMINI_CORRECTION_MODEL: "from-file" });
     await scene.command(["search", QUERY], { env: { SECONDARY_GEMINI_MODEL: "from-alias" } });
@@ -76,7 +76,7 @@ describe("layers", () => {
     expect(server.stderr()).toMatch(/^\[WARN\] .*config\.json: NO_SUCH_SETTING is not a setting/m);
   });
 
-  test("a config.json that is none is named in a warning and ignored (B1)", async (context) => {
+  test("a config.json that cannot be parsed is named in a warning and ignored (B1)", async (context) => {
     const scene = await openScene(context);
     writeConfig(scene, '{ "GEMINI_MODEL": "from-file", ');
     const { code, stderr } = await scene.command(["search", QUERY]);
@@ -108,7 +108,7 @@ describe.concurrent("models and keys", () => {
       { GEMINI_MODEL: "main", GEMINI_CORRECTION_MODEL: "second" },
       { search: "main", correct_json: "second" },
     ],
-  ] as const)("neither model stands in for the other: %j (B2, E8)", async ([env, models], context) => {
+  ] as const)("neither model is used in place of the other: %j (B2, E8)", async ([env, models], context) => {
     const scene = await openScene(context, "bad-json");
     const { structured } = await (await scene.server({ env })).call("search", { query: QUERY });
     expect(modelsAsked(scene)).toEqual(models);
@@ -144,7 +144,7 @@ describe.concurrent("models and keys", () => {
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
   });
 
-  test("prompts of the user's own replace ours one by one, filled in literally (B9, G9)", async (context) => {
+  test("the user's prompts replace ours one by one, and are filled in literally (B9, G9)", async (context) => {
     const scene = await openScene(context, "bad-json");
     const prompts = ownDirectory(context);
     const own = "# Task: search\n\n-----BEGIN QUESTION-----\nIn verse, please: {{query}}\n-----END QUESTION-----\n";
@@ -158,7 +158,7 @@ describe.concurrent("models and keys", () => {
     ]);
   });
 
-  test("a call that lasts is mentioned in the log at the interval that was set (B4)", async (context) => {
+  test("a long call is logged at the configured interval (B4)", async (context) => {
     const scene = await openScene(context, { name: "slow", latency_ms: 450 });
     const server = await scene.server({ env: { PROGRESS_LOG_INTERVAL: "100" } });
     await server.call("search", { query: QUERY });
@@ -166,8 +166,8 @@ describe.concurrent("models and keys", () => {
   });
 });
 
-describe.concurrent("places", () => {
-  test("the config directory is made private, and the database stands in it (B5, B6)", async (context) => {
+describe.concurrent("directories", () => {
+  test("the config directory is created private, and the database is in it (B5, B6)", async (context) => {
     const scene = await openScene(context);
     const [parent, cwd] = [ownDirectory(context), ownDirectory(context)];
     const configDir = join(parent, "not", "yet");
@@ -181,7 +181,7 @@ describe.concurrent("places", () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  test("without a writable config directory searches work, with a warning, and nothing is left (B5)", async (context) => {
+  test("without a writable config directory searches work with a warning, and leave no file (B5)", async (context) => {
     const scene = await openScene(context, "bad-json");
     const temporary = ownDirectory(context);
     // Nobody, root included, can make a directory below a file.
@@ -208,8 +208,8 @@ describe.concurrent("places", () => {
 const correctionFiles = (scene: Scene): string[] =>
   readdirSync(scene.configDir).filter((name) => name.startsWith("temp-invalid-output-"));
 
-describe.concurrent("what an earlier process left", () => {
-  test("orphans are deleted and counted, also when there are none (E4)", async (context) => {
+describe.concurrent("temporary files of an earlier process", () => {
+  test("without a live owner are deleted and counted, also when there are none (E4)", async (context) => {
     const scene = await openScene(context);
     for (const name of ["temp-invalid-output-1.txt", `temp-invalid-output-${Date.now()}.txt`]) {
       writeFileSync(join(scene.configDir, name), "left behind");
@@ -224,7 +224,7 @@ describe.concurrent("what an earlier process left", () => {
     expect(existsSync(join(scene.configDir, "reports"))).toBe(true);
   });
 
-  test("a file that a live process holds stays; once that one is dead it is an orphan (E4)", async (context) => {
+  test("of a live process stay, and are deleted once that process is dead (E4)", async (context) => {
     const hang = [{ fault: "hang" as const }];
     const scene = await openScene(context, {
       name: "stuck-in-correction",

@@ -34,7 +34,7 @@ test("answers with a report in exactly this shape (H1)", async (context) => {
   expect(scene.gemini.ledger.entries()).toMatchObject([{ kind: "research_report", question: TOPIC }]);
 });
 
-test("the depth reaches the prompt, and only two are known (H1, B9)", async (context) => {
+test("the depth reaches the prompt, and only two values are valid (H1, B9)", async (context) => {
   const scene = await openScene(context);
   const prompt = "# Task: research report\n\n-----BEGIN TOPIC-----\n{{query}}, {{depth}}\n-----END TOPIC-----\n";
   writeFileSync(join(scene.configDir, "research-prompt.md"), prompt);

@@ -19,7 +19,7 @@ async function examine(scene: Pick<Scene, "command">, env: Record<string, string
   return { code, healthy, of: (name: string) => checks.filter((check) => check.name === name) };
 }
 
-test("a sound installation is ok line by line, as text and as JSON", async (context) => {
+test("a sound installation passes every check, as text and as JSON", async (context) => {
   const scene = await openScene(context);
   await scene.command(["search", "What is a heat pump?"]);
   const { code, stdout, stderr } = await scene.command(["doctor"]);
@@ -34,7 +34,7 @@ test("a sound installation is ok line by line, as text and as JSON", async (cont
   expect((await examine(scene)).healthy).toBe(true);
 });
 
-test("without CLI, key and network it says what is missing and what to do, and fails (A3)", async (context) => {
+test("without CLI, key and network doctor names what is missing and what to do, and fails (A3)", async (context) => {
   const scene = await openScene(context);
   const nowhere = {
     PATH: "/nowhere",
@@ -54,7 +54,7 @@ test("without CLI, key and network it says what is missing and what to do, and f
   expect(offline.of("reachability")).toEqual([]);
 });
 
-test("a key that Google refuses fails, and the key is nowhere in the answer", async (context) => {
+test("a key that Google refuses fails, and is nowhere in the output", async (context) => {
   const scene = await openScene(context, { name: "refused", reject_key: true });
   const { code, stdout } = await scene.command(["doctor"]);
   expect(code).toBe(1);
@@ -62,7 +62,7 @@ test("a key that Google refuses fails, and the key is nowhere in the answer", as
   expect(stdout).not.toContain(scene.env["GEMINI_API_KEY"]);
 });
 
-test("a network that wants a login first is not taken for Google, and the key does not follow it (T9)", async (context) => {
+test("a captive portal is not taken for Google, and the key is not sent to it (T9)", async (context) => {
   const scene = await openScene(context);
   const asked: (string | undefined)[] = [];
   const portal = createServer((request, response) => {
@@ -109,7 +109,7 @@ test("a config directory that cannot be written fails (B5)", async (context) => 
   ]);
 });
 
-test("other processes and starts of unknown outcome are counted, and nothing is changed", async (context) => {
+test("other processes and unknown starts are counted, and nothing is changed", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server();
   const taskId = await startRun(server);

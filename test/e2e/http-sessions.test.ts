@@ -54,13 +54,13 @@ test("a session works until it is deleted, and is then unknown (A9)", async (con
   expect((await post(server, LIST, other)).status).toBe(200);
 });
 
-test("a session id without its token is worth nothing (A9)", async (context) => {
+test("a session id without its token is refused (A9)", async (context) => {
   const server = await (await openHttpScene(context)).http();
   const session = await openSession(server);
   expect((await post(server, LIST, { ...session, authorization: "Bearer wrong" })).status).toBe(401);
 });
 
-test("after a restart an old session is unknown, and the client may connect again (A9)", async (context) => {
+test("after a restart an old session is unknown, and the client can connect again (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const before = await scene.http();
   const session = await openSession(before);
@@ -72,7 +72,7 @@ test("after a restart an old session is unknown, and the client may connect agai
   expect((await post(after, LIST, await openSession(after))).status).toBe(200);
 });
 
-test("a single request by hand is answered without a session (A9)", async (context) => {
+test("a single request without a session is answered (A9)", async (context) => {
   const server = await (await openHttpScene(context)).http();
   const response = await post(server, LIST);
   expect(response.status).toBe(200);
@@ -80,7 +80,7 @@ test("a single request by hand is answered without a session (A9)", async (conte
   expect(await response.text()).toContain('"start_deep_research"');
 });
 
-describe("what /mcp does not take (A9)", () => {
+describe("a request that /mcp does not accept (A9)", () => {
   const MANY_BYTES = "x".repeat(4 * 1_024 * 1_024);
   const sent = (body: string, headers: Record<string, string> = JSON_RPC): RequestInit => ({
     method: "POST",
@@ -128,7 +128,7 @@ describe("what /mcp does not take (A9)", () => {
     ],
   ];
 
-  test("gets its own status and a JSON answer without a stack, and the server lives on", async (context) => {
+  test("gets its own status and a JSON answer without a stack trace, and the server keeps running", async (context) => {
     const server = await (await openHttpScene(context)).http();
     for (const [what, status, init] of CASES) {
       const response = await server.request("/mcp", init());

@@ -74,7 +74,7 @@ test("a run is followed through a reload and a restart, and its report appears b
   expect(complaints).toEqual([]);
 });
 
-test("cancelling asks first, Escape takes it back, and what was chosen is done (L1)", async (context) => {
+test("cancelling asks first, Escape closes the question, and the chosen option is applied (L1)", async (context) => {
   const { page, server, complaints, startRun } = await open(context, GOING);
   const taskId = await startRun();
   await page.goto(`${server.url}/runs/${taskId}`);
@@ -91,7 +91,7 @@ test("cancelling asks first, Escape takes it back, and what was chosen is done (
   expect(complaints).toEqual([]);
 });
 
-test("an unknown start is started again only with the word that it may be charged twice (Q1)", async (context) => {
+test("an unknown start is restarted only after a warning that it may be charged twice (Q1)", async (context) => {
   const { page, server, scene, startRun } = await open(context, {
     ...GOING,
     create: [{ fault: "accept-then-reset" }, {}],
@@ -110,7 +110,7 @@ test("an unknown start is started again only with the word that it may be charge
   expect(accepted()).toBe(2);
 });
 
-test("whoever missed what was told looks again at the next greeting (J3)", async (context) => {
+test("a page that missed events reads the run again when it reconnects (J3)", async (context) => {
   const { scene, server, page, startRun } = await open(context, GOING);
   const taskId = await startRun();
   // A stream that only greets, and is cut at once.
@@ -138,7 +138,7 @@ const REPORT = {
   partial: false,
 };
 
-test("a citation leads to its source and back, by the link, the back button, and the address (K1)", async (context) => {
+test("a citation links to its source and back, by link, back button and address (K1)", async (context) => {
   const { scene, server, page, complaints, startRun } = await open(context, GOING);
   const taskId = await startRun();
   scene.gemini.skip(WHOLE_LIFE_MS);

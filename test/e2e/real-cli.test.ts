@@ -77,7 +77,7 @@ describe.each(ERAS)("for a %s client", (era) => {
 
 const CLAIMED = "https://claimed.example/never-opened";
 
-test("sources and queries are what the Gemini CLI visited, not what its model claims (F2, C4)", async (context) => {
+test("sources and queries are those the Gemini CLI visited, not those its model claims (F2, C4)", async (context) => {
   const { gemini, proxy, server } = await openRealCli(context);
   const answer = {
     success: true,
@@ -121,7 +121,7 @@ test("a search sends at most 0.12 of what a Gemini CLI with its own settings sen
   expect(gemini.ledger.totalBytes(), `of ${byDefault} bytes`).toBeLessThanOrEqual(0.12 * byDefault);
 });
 
-test("a server that finds itself under its own Gemini CLI does not run (C4, T5)", async (context) => {
+test("a server that is started below its own Gemini CLI does not run (C4, T5)", async (context) => {
   const scene = openCliScene(context);
   await (await scene.server()).call("search", { query: QUERY });
   // What the child would hand on to a server in its settings.

@@ -49,7 +49,7 @@ test("input that fails its schema gets the one error shape, and nothing is store
 });
 
 describe.each(ERAS)("a %s client", (era) => {
-  test("hears that the research goes on in the background, in exactly this shape (I5, A10)", async (context) => {
+  test("is informed that the research goes on in the background, in exactly this shape (I5, A10)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ era });
     const progress: string[] = [];
@@ -73,7 +73,7 @@ describe.each(ERAS)("a %s client", (era) => {
   });
 });
 
-test("a research that ends in the window is answered with its report, in exactly this shape (I4)", async (context) => {
+test("a research that ends in the sync window is answered with its report, in exactly this shape (I4)", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server({ env: { RESEARCH_SYNC_WINDOW_MS: "20000" } });
   const { isError, structured, text } = await server.call(START, { query: QUERY });
@@ -108,7 +108,7 @@ test("a research that ends in the window is answered with its report, in exactly
   expect(stored.structured["report"]).toBe(structured["results"].report);
 });
 
-test("a window that is too short ends in the background, and the run says so (I3, I5, R1)", async (context) => {
+test("a research that outlasts the sync window is answered as asynchronous, and so is its run (I3, I5, R1)", async (context) => {
   const scene = await openResearch(context, { speed: 400 });
   const server = await scene.server({ env: { RESEARCH_SYNC_WINDOW_MS: "500" } });
   const began = Date.now();
@@ -119,7 +119,7 @@ test("a window that is too short ends in the background, and the run says so (I3
   expect(structured["metadata"]).toMatchObject({ mode: "async" });
 });
 
-test("a research that fails in the window is an error with its run (I4, A6)", async (context) => {
+test("a research that fails in the sync window is an error with its run (I4, A6)", async (context) => {
   const scene = await openResearch(context, { status: "failed", duration_ms: 0 });
   const server = await scene.server({ env: { RESEARCH_SYNC_WINDOW_MS: "20000" } });
   const { isError, structured } = await server.call(START, { query: QUERY });
@@ -137,7 +137,7 @@ test("a research that fails in the window is an error with its run (I4, A6)", as
   });
 });
 
-test("the retired model is forwarded to its successor, and the answer says so; an unknown one fails (I2)", async (context) => {
+test("a retired model is forwarded to its successor, and the answer says so; an unknown one fails (I2)", async (context) => {
   const scene = await openResearch(context, SLOW);
   const server = await scene.server();
   const asked = "deep-research-pro-preview-12-2025";

@@ -43,7 +43,7 @@ describe.each(ERAS)("a %s client", (era) => {
     ]);
   });
 
-  test("input that fails its schema gets the one error shape, and nothing is sent (A6, F1)", async (context) => {
+  test("gets the one error shape for input that fails its schema, and nothing is sent (A6, F1)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server({ era });
     const wrong: [Record<string, unknown>, string, RegExp][] = [
@@ -78,7 +78,7 @@ describe.each(ERAS)("a %s client", (era) => {
   });
 });
 
-test("short questions of any script and 10,000 characters after the trim are answered (F1)", async (context) => {
+test("short questions of any script, and 10,000 characters after trimming, are answered (F1)", async (context) => {
   const scene = await openScene(context);
   const server = await scene.server();
   for (const query of ["Go", "C#", "地震", "7", `   ${"heat ".repeat(2_000).trim()}s   `]) {
@@ -89,7 +89,7 @@ test("short questions of any script and 10,000 characters after the trim are ans
 
 const CLAIMED = "https://claimed.example/never-opened";
 
-test("sources and queries are what Google says was used, not what the model claims (B11)", async (context) => {
+test("sources and queries are those Google reports, not those the model claims (B11)", async (context) => {
   const answer = {
     success: true,
     report: `The answer is 42 ([source](${CLAIMED})).`,
@@ -120,7 +120,7 @@ test("a correction is counted in tokens and cost, and its sources are those of t
   expect(after.sources_visited).toEqual(before.sources_visited);
 });
 
-test("a model that found nothing is a SEARCH_FAILED, without a correction (A6, D2)", async (context) => {
+test("a search in which the model finds nothing is SEARCH_FAILED, without a correction (A6, D2)", async (context) => {
   const scene = await openScene(context, "refusal");
   const { isError, structured, text } = await (await scene.server()).call("search", { query: QUERY });
   expect(isError).toBe(true);
@@ -139,7 +139,7 @@ test("a model that found nothing is a SEARCH_FAILED, without a correction (A6, D
   expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
 });
 
-test("LOG_FORMAT=json writes one object a line, with the run's id (A2)", async (context) => {
+test("LOG_FORMAT=json writes one object per line, with the run's id (A2)", async (context) => {
   const scene = await openScene(context, "bad-json");
   const server = await scene.server({ env: { LOG_FORMAT: "json" } });
   const { structured } = await server.call("search", { query: QUERY });

@@ -81,7 +81,7 @@ describe.each(ERAS)("a %s client", (era) => {
     expect((await listTools(context, era)).map((tool) => tool.name)).toEqual(NAMES);
   });
 
-  test("gets name and version from package.json (A4)", async ({ onTestFinished }) => {
+  test("gets name and version of package.json (A4)", async ({ onTestFinished }) => {
     const server = await startServer({ era });
     onTestFinished(() => server.close());
     const { name, version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
@@ -93,7 +93,7 @@ describe.each(ERAS)("a %s client", (era) => {
   });
 });
 
-test("texts and hints that a model chooses by (A5)", async (context) => {
+test("titles, descriptions and hints that a model chooses by are exactly these (A5)", async (context) => {
   const tools = await listTools(context, "modern");
   const shown = tools.map(({ name, title, description, annotations }) => ({ name, title, description, annotations }));
   expect(shown).toMatchInlineSnapshot(`
@@ -223,13 +223,13 @@ test("texts and hints that a model chooses by (A5)", async (context) => {
   `);
 });
 
-test.for(ERAS)("the list is small enough to carry in every session: %s (A5)", async (era, context) => {
+test.for(ERAS)("the list is smaller than 16 KB: %s (A5)", async (era, context) => {
   const bytes = Buffer.byteLength(JSON.stringify(await listTools(context, era)));
   process.stdout.write(`tools/list: ${bytes} bytes for ${NAMES.length} tools\n`);
   expect(bytes).toBeLessThan(MOST_BYTES);
 });
 
-test("every field of an answer is announced but a few that are everywhere, and which tools return reports (A5)", async (context) => {
+test("every field of an answer is in the output schema but a few common ones, and report tools are marked (A5)", async (context) => {
   const tools = await listTools(context, "modern");
   const fields = tools.map(({ outputSchema }) => Object.keys(outputSchema?.["properties"] ?? {}));
   const isAnnounced = (field: string): boolean => !MARKS.includes(field);
@@ -251,7 +251,7 @@ async function inspect(scene: Scene, era: Era, method: string[]): Promise<{ answ
 }
 
 describe.each(ERAS)("the MCP Inspector, %s", (era) => {
-  test("has nothing to say about the portability of the schemas (A5)", async (context) => {
+  test("finds no fault in the portability of the schemas (A5)", async (context) => {
     const { answer, stderr } = await inspect(await openScene(context), era, ["tools/list", "--strict"]);
     expect(answer).toMatchObject({ result: { tools: NAMES.map((name) => ({ name })) } });
     expect(answer).not.toHaveProperty("schemaFindings");

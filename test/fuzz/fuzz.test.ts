@@ -23,7 +23,7 @@ const inputFor = ({ seeds, words }: FuzzTarget): fc.Arbitrary<string> =>
   );
 
 describe.each(TARGETS.map((target) => [target.name, target] as const))("%s", (_name, target) => {
-  test("keeps every promise on its seeds, damaged seeds and random text", async () => {
+  test("keeps its promises on seeds, damaged seeds and random text", async () => {
     const { check, close } = await target.open();
     const ways = new Set<string>();
     try {

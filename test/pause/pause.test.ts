@@ -5,7 +5,7 @@ import { playPauses } from "./pauses.ts";
 const timeout = 240_000;
 
 test.concurrent(
-  "pauses longer than the lease: no double start, no lost id (I8, P2)",
+  "pauses longer than the lease cause no double start and lose no id (I8, P2)",
   { timeout },
   async ({ expect }) => {
     const { broken, counts } = await playPauses({ pauses: 10, seed: 20_261_115, lanes: 2 });
@@ -17,7 +17,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  "clocks that jump by an hour and a day, both ways: those who live end every run (I8, I11, P2)",
+  "when clocks jump by an hour or a day, both ways, the remaining processes end every run (I8, I11, P2)",
   { timeout },
   async ({ expect }) => {
     const { broken, counts } = await playJumps(JUMPS);

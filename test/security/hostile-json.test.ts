@@ -9,7 +9,7 @@ test("no JSON of a caller, a model, Google or the settings changes the prototype
   expect(tried).toBeGreaterThan(120);
 });
 
-test("nor does an interaction (T24)", () => {
+test("no JSON in an interaction changes the prototype (T24)", () => {
   const own = Object.getOwnPropertyNames(Object.prototype);
   const places = ["steps", "outputs", "usage", "status", "errors", "__proto__", "constructor"];
   for (const value of HOSTILE_JSON) {

@@ -9,7 +9,7 @@ import { growthInSecondHalf, slopeOf } from "./trend.ts";
 
 const saw = (climb: number): number[] => Array.from({ length: 200 }, (_, n) => 100 + (n % 10) + n * climb);
 
-test("a saw that climbs is growth, one that does not is noise", () => {
+test("a rising sawtooth is growth, a level one is noise", () => {
   const steady = growthInSecondHalf(saw(0));
   expect(steady.by).toBeLessThanOrEqual(steady.noise);
   const climbing = growthInSecondHalf(saw(0.5));
