@@ -92,7 +92,7 @@ const importsOf = ({ file, text }: { file: string; text: string }): string[] =>
     relative(SRC, resolve(SRC, dirname(file), match[1] ?? "")),
   );
 
-test("imports go down only", () => {
+test("imports follow the declared order", () => {
   const wrong = product.flatMap((source) =>
     importsOf(source)
       .filter((target) => room(target) !== room(source.file) && !MAY_IMPORT[room(source.file)]?.includes(room(target)))
@@ -101,7 +101,7 @@ test("imports go down only", () => {
   expect(wrong).toEqual([]);
 });
 
-test("the page in the browser knows of the server only what they say to each other", () => {
+test("code of the page imports from the server only the wire format", () => {
   const wrong = product
     .filter(({ file }) => file.startsWith("web/page/"))
     .flatMap((source) =>
@@ -127,7 +127,7 @@ test("there are no import cycles", () => {
   expect(cycles).toEqual([]);
 });
 
-test("no file is longer than 300 lines, none is a drawer, each opens with its part in the story", () => {
+test("no file is longer than 300 lines or has a drawer name, and each opens with a sentence about its part", () => {
   const wrong = sources.flatMap(({ file, text, isTest }) => [
     ...(text.split("\n").length > 301 ? [`${file}: over 300 lines`] : []),
     ...(file.split(/[\\/]/).some((part) => DRAWERS.test(part)) ? [`${file}: a drawer`] : []),
@@ -145,7 +145,7 @@ const only = (pattern: RegExp, allowed: string[]): string[] =>
 
 const list = (files: { file: string }[]): string => files.map(({ file }) => file).join(", ");
 
-test("the environment, stdout, the shell and each table have one place", () => {
+test("the environment, stdout, the shell and each table are used in one place", () => {
   expect(only(/process\.env\b/, ["config.ts"])).toEqual([]);
   expect(only(/process\.stdout\.write|console\.(?:log|info)/, ["cli/output.ts"])).toEqual([]);
   expect(only(/shell:\s*true|\bexecSync\b|\beval\(/, [])).toEqual([]);

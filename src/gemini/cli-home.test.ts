@@ -44,7 +44,7 @@ const request = (more: Partial<RoomRequest> = {}): RoomRequest => ({
 const settingsFile = (): string => join(home, ".gemini", "settings.json");
 const settings = (): Record<string, unknown> => JSON.parse(readFileSync(settingsFile(), "utf8"));
 
-test("a room is private, empty where the CLI works, and gone when it is closed (C4)", async () => {
+test("a working directory is private, empty, and deleted when it is closed (C4)", async () => {
   const room = await open().openRoom(request());
   expect(readdirSync(room.workingDirectory)).toEqual([]);
   for (const path of [room.cliHome, room.workingDirectory, room.temporary])
@@ -70,7 +70,7 @@ test("the settings file is written once, mode 0600, and again only when somethin
   expect(readdirSync(join(home, ".gemini"))).toEqual(["settings.json"]);
 });
 
-test("the user's edits stay and reach the call, comments do no harm (B8)", async () => {
+test("the user's edits are kept and apply to the call, comments included (B8)", async () => {
   mkdirSync(join(home, ".gemini"), { recursive: true });
   writeFileSync(settingsFile(), '{\n  // slower line\n  "general": { "maxAttempts": 9 }\n}\n');
   const room = await open().openRoom(request());
@@ -80,7 +80,7 @@ test("the user's edits stay and reach the call, comments do no harm (B8)", async
   });
 });
 
-test("a settings file that cannot be read is kept aside and said so (B8)", async () => {
+test("a settings file that cannot be read is set aside, and the log says so (B8)", async () => {
   mkdirSync(join(home, ".gemini"), { recursive: true });
   writeFileSync(settingsFile(), "{ my edits, ");
   await open().openRoom(request());
@@ -90,7 +90,7 @@ test("a settings file that cannot be read is kept aside and said so (B8)", async
   expect(logged.join("")).toMatch(/^\[WARN\] .*settings\.json is not valid JSON/);
 });
 
-test("processes that open rooms at the same time leave one whole file (B8)", async () => {
+test("processes that create working directories at the same time leave one whole settings file (B8)", async () => {
   const rooms = await Promise.all(Array.from({ length: 20 }, () => open().openRoom(request())));
   expect(settings()).toHaveProperty("tools.core");
   expect(readdirSync(join(home, ".gemini"))).toEqual(["settings.json"]);
@@ -115,7 +115,7 @@ test("credential files are linked, so that a renewed token reaches the user's ow
   expect(readFileSync(file, "utf8")).toBe("new");
 });
 
-test("the compile cache of an earlier program is removed", async () => {
+test("the compile cache of an earlier version is removed", async () => {
   const program = join(folder, "gemini");
   writeFileSync(program, "1");
   const first = await open().compileCache(program);

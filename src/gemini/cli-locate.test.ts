@@ -22,7 +22,7 @@ function put(path: string, content = ""): string {
 const find = (path: string, platform: NodeJS.Platform = "linux") =>
   createCliLocator({ environment: { Path: path }, platform })();
 
-test("the first directory of PATH that has it (C1)", () => {
+test("the CLI is taken from the first directory of PATH that has it (C1)", () => {
   put("b/gemini");
   put("c/gemini");
   expect(find(["a", "b", "c"].map((name) => join(folder, name)).join(":"))).toEqual({
@@ -59,7 +59,7 @@ test("on Windows the package's JavaScript is run with our own Node, never the .c
   expect(find(`"${join(folder, "local/node_modules/.bin")}"`, "win32")?.leadingArgs).toEqual([local]);
 });
 
-test("on Windows a .cmd without its package is not usable (C1)", () => {
+test("on Windows a .cmd without its package is not used (C1)", () => {
   put("lonely/gemini.cmd");
   expect(find(join(folder, "lonely"), "win32")).toBeUndefined();
 });

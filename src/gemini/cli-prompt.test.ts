@@ -23,7 +23,7 @@ test.each([
   expect(escapePrompt(prompt)).toBe(escaped);
 });
 
-test("in no text at all does the CLI find a file to read or a command to run (T3)", () => {
+test("the CLI finds no file to read and no command to run in any escaped text (T3)", () => {
   const piece = fc.oneof(
     fc.constantFrom("@", "\\", "/", '"', " ", "\n", "a.txt", ".", "\u2028"),
     fc.string({ unit: "binary" }),
@@ -38,7 +38,7 @@ test("in no text at all does the CLI find a file to read or a command to run (T3
   );
 });
 
-test("nothing but the sign is changed (G9)", () => {
+test("only the @ sign is changed (G9)", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       fc.pre(!text.includes("@") && !text.trimStart().startsWith("/"));
@@ -48,14 +48,14 @@ test("nothing but the sign is changed (G9)", () => {
 });
 
 test.each(["gemini-3.8-flash", "flash", "models/gemini-3.8-flash", "publishers/google/models/x:1"])(
-  "%s may be a model (T2)",
+  "%s is a valid model name (T2)",
   (model) => {
     expect(() => refuseUnusable(request("question", model), 0)).not.toThrow();
   },
 );
 
 test.each(["--yolo", "-m", "", "a b", "../x", "a//b", "a\nb", "a;b", "x".repeat(200), "gemini\0"])(
-  "%j is no model (T2)",
+  "%j is no valid model name (T2)",
   (model) => {
     expect(() => refuseUnusable(request("question", model), 0)).toThrow(
       expect.objectContaining({ code: "EXECUTION_ERROR", reason: "config", retryable: false }),
@@ -63,7 +63,7 @@ test.each(["--yolo", "-m", "", "a b", "../x", "a//b", "a\nb", "a;b", "x".repeat(
   },
 );
 
-test("what the CLI would cut is refused, and what just fits is not (T8)", () => {
+test("a prompt that the CLI would cut is refused, and one that just fits is not (T8)", () => {
   const limit = 8 * 1024 * 1024;
   expect(() => refuseUnusable(request("x".repeat(limit)), 0)).not.toThrow();
   expect(() => refuseUnusable(request("x".repeat(limit + 1)), 0)).toThrow(expect.objectContaining({ reason: "input" }));
@@ -73,6 +73,6 @@ test("what the CLI would cut is refused, and what just fits is not (T8)", () => 
   );
 });
 
-test("a server below one of ours starts no CLI (T5)", () => {
+test("a server that runs below another one starts no CLI (T5)", () => {
   expect(() => refuseUnusable(request("question"), 1)).toThrow(expect.objectContaining({ reason: "config" }));
 });

@@ -68,7 +68,7 @@ const question = (more: Partial<AskRequest> = {}): AskRequest => ({
 
 const requests = () => simulator.ledger.entries().map(({ kind, model, tools }) => ({ kind, model, tools }));
 
-test("a search is three lean requests, and the real sources come back (C4)", async () => {
+test("a search is three lean requests, and returns the real sources (C4)", async () => {
   const activities: string[] = [];
   const answer = await backend().ask(question({ onActivity: (activity) => activities.push(activity) }));
   const tools = ["web_fetch", "google_web_search"];
@@ -118,7 +118,7 @@ async function listenIn(): Promise<{ url: string; sent: string[] }> {
   return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`, sent };
 }
 
-test("no file, no .env, no memory and no tool server from around our home gets in (T3, T4)", async () => {
+test("no file, .env, memory or tool server from outside our home is used (T3, T4)", async () => {
   const config = join(folder, "config");
   for (const place of [folder, config, join(config, "gemini-cli"), join(config, "gemini-cli", "calls")]) {
     mkdirSync(join(place, ".gemini"), { recursive: true });
@@ -155,13 +155,13 @@ function pathWithNpx(script: string | undefined): string {
   return [...path, "/usr/bin", "/bin"].join(":");
 }
 
-test("a Firecrawl that leaves at once never fails a search (B8)", async () => {
+test("a Firecrawl that exits at once never fails a search (B8)", async () => {
   const environment = { PATH: pathWithNpx("#!/bin/sh\nexit 1\n") };
   const answer = await backend({ firecrawl: { apiKey: "x" }, environment }).ask(question());
   expect(answer.text).toContain('"success": true');
 });
 
-test("a key that Google refuses is a sign-in fault, said in our words (B11)", async () => {
+test("a key that Google refuses is a sign-in error, in our words (B11)", async () => {
   simulator.setScenario({ name: "refused", reject_key: true });
   const error = await backend()
     .ask(question())
@@ -169,19 +169,19 @@ test("a key that Google refuses is a sign-in fault, said in our words (B11)", as
   expect(error).toMatchObject({ code: "EXECUTION_ERROR", reason: "auth", retryable: false });
 });
 
-test("no sign-in at all is one too, and nothing is sent (B11)", async () => {
+test("no sign-in at all is a sign-in error too, and nothing is sent (B11)", async () => {
   await expect(
     backend({ apiKey: undefined, environment: { GOOGLE_GEMINI_BASE_URL: undefined } }).ask(question()),
   ).rejects.toMatchObject({ reason: "auth" });
   expect(simulator.ledger.count()).toBe(0);
 });
 
-test("a model that does not exist is a fault of the configuration (C8)", async () => {
+test("a model that does not exist is a configuration error (C8)", async () => {
   simulator.setScenario({ name: "no such model", tasks: { search: [{ fault: "http-404" }] } });
   await expect(backend().ask(question())).rejects.toMatchObject({ reason: "config", retryable: false });
 });
 
-test("a request that hangs is stopped when asked, and nothing is left (C5)", async () => {
+test("a request that hangs is stopped on abort, and nothing is left (C5)", async () => {
   simulator.setScenario({ name: "hangs", tasks: { search: [{ fault: "hang" }] } });
   const controller = new AbortController();
   const call = backend()

@@ -22,7 +22,7 @@ function collect(): void {
   runInNewContext("gc")();
 }
 
-test("no request goes on to another address with the key, whatever it asks for (T9)", async () => {
+test("no request follows a redirect with the key, whatever it requests (T9)", async () => {
   const strangers: unknown[] = [];
   const stranger = await serve((request, response) => {
     strangers.push(request.headers["x-goog-api-key"]);
@@ -39,7 +39,7 @@ test("no request goes on to another address with the key, whatever it asks for (
   expect(strangers).toEqual([]);
 });
 
-test("a body that drips is ended by the limit, also when the SDK's copy of the request is long collected (T16)", async () => {
+test("a slow body is ended by the time limit, also when the SDK's copy of the request was collected (T16)", async () => {
   const closed = Promise.withResolvers<void>();
   const url = await serve((_request, response) => {
     response.writeHead(200);

@@ -71,7 +71,7 @@ async function listen(handlers: ModernHandlers, owner: string): Promise<Listener
   return { heard: () => heard, fence };
 }
 
-test("what one owner's streams are told, no other's hear (A9)", async () => {
+test("notifications for one owner reach no stream of another (A9, T14)", async () => {
   const handlers = stage();
   const listeners = [await listen(handlers, "anna"), await listen(handlers, "anna"), await listen(handlers, "bert")];
   handlers.tell("anna", "tools_list_changed");
@@ -80,7 +80,7 @@ test("what one owner's streams are told, no other's hear (A9)", async () => {
   expect(listeners.map(({ heard }) => heard())).toEqual([1, 1, 0]);
 });
 
-test("beyond the limit a new owner who listens is not forgotten either (A9)", async () => {
+test("a new owner with a stream is kept above the limit too (A9)", async () => {
   const handlers = stage(1);
   await listen(handlers, "anna");
   const bert = await listen(handlers, "bert");
@@ -88,7 +88,7 @@ test("beyond the limit a new owner who listens is not forgotten either (A9)", as
   await bert.fence;
 });
 
-test("many owners leave no more than the limit, and none who listens is forgotten (A9)", async () => {
+test("no more owners than the limit are kept, and none with a stream is dropped (A9)", async () => {
   const handlers = stage(2);
   const anna = await listen(handlers, "anna");
   for (const owner of ["bert", "carl", "dora"]) await connect(handlers, owner);

@@ -26,7 +26,7 @@ function countingDeps(): { deps: OperationDeps; computed: () => number } {
   };
 }
 
-test("a start computes its estimate once, for the question, the check and the record (M1)", async () => {
+test("a start computes its estimate once, for confirmation, limit and record (M1)", async () => {
   const { deps, computed } = countingDeps();
   const call: Pick<Call, "owner" | "estimates"> = { owner: "local", estimates: new Map() };
   expect(await costQuestion(deps, call, START)).toBeDefined();

@@ -61,7 +61,7 @@ async function openWorld(context: TestContext): Promise<World> {
 
 const denied = { failed: true, structured: { success: false, error: { code: "PERMISSION_DENIED" } } };
 
-test("over the network a report lands in the directory of the server's owner, by default and by a name below it (N2)", async (context) => {
+test("over the network a report is saved in the configured directory, by default and in a named folder below it (N2)", async (context) => {
   const { root, save } = await openWorld(context);
   for (const [output_dir, place] of [
     [undefined, root],
@@ -77,7 +77,7 @@ test("over the network a report lands in the directory of the server's owner, by
   }
 });
 
-test("over the network no path, link or home leads out of it, and nothing is created there (N2)", async (context) => {
+test("over the network no path, link or home directory leads out of it, and nothing is created outside (N2)", async (context) => {
   const { root, outside, save } = await openWorld(context);
   symlinkSync(outside, join(root, "link"));
   symlinkSync(join(outside, "nowhere"), join(root, "dangling"));
@@ -102,7 +102,7 @@ test("over the network no path, link or home leads out of it, and nothing is cre
   expect(readdirSync(outside)).toEqual([]);
 });
 
-test("over the network nothing is saved where the owner chose no directory; from here anywhere (N2)", async (context) => {
+test("over the network nothing is saved without a configured directory; locally anywhere (N2)", async (context) => {
   const { outside, save } = await openWorld(context);
   const refused = await save({ output_dir: outside }, { reportsDir: undefined });
   expect(refused).toMatchObject(denied);

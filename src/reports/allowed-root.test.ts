@@ -38,7 +38,7 @@ test("the root and what is below it are allowed, existing or not (N2, T10)", asy
   }
 });
 
-test("a root that does not exist yet, or is a link to a directory, is as good as any (N2, T10)", async () => {
+test("a root that does not exist yet, or is a link to a directory, is valid (N2, T10)", async () => {
   await expect(within(join(place, "new"))(join(place, "new/2026-11"))).resolves.toBeUndefined();
   symlinkSync(root, join(place, "alias"));
   await expect(within(join(place, "alias"))(join(root, "x"))).resolves.toBeUndefined();
@@ -68,13 +68,13 @@ test("what is not below the root is refused, by name or by link, existing or not
   }
 });
 
-test("a root that leads nowhere allows nothing (N2, T10)", async () => {
+test("a root that is a dangling link allows nothing (N2, T10)", async () => {
   symlinkSync(join(place, "nowhere"), join(place, "dangling"));
   await expect(within(join(place, "dangling"))(join(root, "x"))).rejects.toMatchObject(REFUSAL);
 });
 
 test.runIf(process.platform === "linux")(
-  "a folder that is held stays the one that was checked, also when its name leads elsewhere (N2, T10, T11)",
+  "an open folder stays the one that was checked, also when its name is replaced by a link (N2, T10, T11)",
   async () => {
     const [month, elsewhere] = [join(root, "2026-11"), join(place, "elsewhere")];
     mkdirSync(month);
@@ -88,7 +88,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("a folder that is not below the root cannot be held, on any system (N2, T10)", async () => {
+test("a folder that is not below the root cannot be opened, on any system (N2, T10)", async () => {
   symlinkSync(join(place, "elsewhere"), join(root, "out-of-here"));
   for (const platform of ["linux", "darwin"] as const)
     await expect(holdFolder(join(root, "out-of-here"), within(root), platform)).rejects.toMatchObject(REFUSAL);

@@ -40,7 +40,7 @@ const render = (over: Partial<ReportDocument> = {}): string =>
     ...over,
   });
 
-test("the whole document (N1, N4)", () => {
+test("the whole document is exactly this (N1, N4)", () => {
   expect(render()).toMatchInlineSnapshot(`
     "# How do heat pumps do?
 
@@ -74,7 +74,7 @@ test("include_metadata:false drops every metadata line, include_sources:false th
   );
 });
 
-test("a partial report says so in its first line, with and without metadata (N3)", () => {
+test("a partial report is marked in its first line, with and without metadata (N3)", () => {
   for (const about of [metadata, undefined]) {
     const [first] = render({ partial: "cancelled", metadata: about }).split("\n");
     expect(first).toBe("> **PARTIAL**: this run ended as cancelled before its report was complete.");
@@ -92,7 +92,7 @@ describe("the title", () => {
     ["## Summary\n\nText", "# How do heat pumps do?"],
     ["#hashtag\n\nText", "# How do heat pumps do?"],
     ["# C#\n\nText", "# C#"],
-  ])("of %j is there once (N1)", (report, title) => {
+  ])("of %j appears once (N1)", (report, title) => {
     const document = render({ report });
     expect(titles(document)).toEqual([title]);
     expect(document).toContain("Text");
@@ -113,7 +113,7 @@ describe("sources", () => {
       .split("\n")
       .find((text) => text.startsWith("- \\[1\\]")) ?? "";
 
-  test("a redirect that was resolved shows both addresses (N1)", () => {
+  test("with a resolved redirect show both addresses (N1)", () => {
     expect(line({ url: REDIRECT, resolved_url: "https://a.example/x" })).toBe(
       `- \\[1\\] [Page 1](https://a.example/x) (example.org, [redirect link](${REDIRECT}))`,
     );
@@ -128,7 +128,7 @@ describe("sources", () => {
     ["a\\", "[a\\\\]"],
     ["a\u202Eb\u001b[31mc\u200B", "[abc]"],
     ["&lt;b&gt; &#60;", "[&amp;lt;b&amp;gt; &\\#60;]"],
-  ])("a hostile title %j breaks nothing (T17, N1)", (title, expected) => {
+  ])("with the hostile title %j break nothing (T17, N1)", (title, expected) => {
     expect(line({ title })).toContain(expected);
     expect(line({ title })).toMatch(/\]\(https:\/\/example\.org\/1\) \(example\.org\)$/);
   });
@@ -139,19 +139,19 @@ describe("sources", () => {
     ["https://e.org/) [x](javascript:y", "(https://e.org/%29%20[x]%28javascript:y)"],
     ["https://e.org/<b>`'\"\\", "(https://e.org/%3Cb%3E%60%27%22%5C)"],
     ["https://e.org/\n# x", "(https://e.org/%0A#%20x)"],
-  ])("a hostile address %j stays one address (N1)", (url, expected) => {
+  ])("with the hostile address %j have one address (N1)", (url, expected) => {
     expect(line({ url })).toBe(`- \\[1\\] [Page 1]${expected} (example.org)`);
   });
 
   test.each(["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "", "not a url", "https://"])(
-    "%j is not made a link (T20, N1)",
+    "with the address %j are not linked (T20, N1)",
     (url) => {
       expect(line({ url })).toMatch(/^- \\\[1\\\] Page 1: /);
       expect(line({ url })).not.toContain("](");
     },
   );
 
-  test("the agent's own list is not repeated, other lists stay (N1)", () => {
+  test("of the agent's own list are not repeated, other lists stay (N1)", () => {
     const own = "Text.\n\n**Sources:**\n1. [example.org](https://example.org/1)\n\n3. [b](https://example.org/3)\n";
     const document = render({ report: own, sources: [source(1), source(3)] });
     expect(document.match(/https:\/\/example\.org\/3/g)).toHaveLength(1);
@@ -161,7 +161,7 @@ describe("sources", () => {
   });
 });
 
-describe("what a report may not do", () => {
+describe("Markdown in a report", () => {
   test.each([
     ["![alt](https://evil/b.png)", "[alt](https://evil/b.png)"],
     ['![](https://evil/b.png "t")', '[image](https://evil/b.png "t")'],
@@ -196,7 +196,7 @@ describe("what a report may not do", () => {
     "~~~\n```\n<b>\n~~~",
     "| a | b |\n|---|---|\n| 1<br>2 | `x` |",
     "Price: $5 & more, 5 * 3, a_b, [1], wow!",
-  ])("%j is left as it is (N1)", (report) => {
+  ])("%j is left unchanged (N1)", (report) => {
     expect(neutralMarkdown(report)).toBe(report);
   });
 
@@ -218,7 +218,7 @@ describe("what a report may not do", () => {
     expect(fences.length === 0 || fences.at(-1) === fences.at(0)?.replace(/[^`~]+$/, "")).toBe(true);
   });
 
-  test("no invisible or terminal characters pass (T17)", () => {
+  test("has no invisible or terminal characters left (T17)", () => {
     const hostile = "a\u001b]52;c;eA==\u0007b\u202Ec\u200Bd\u{E0041}e\0f\rg";
     expect(render({ query: hostile, report: hostile, sources: [source(1, { title: hostile })] })).not.toMatch(
       /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u200B\u202A-\u202E\u{E0000}-\u{E007F}]/u,

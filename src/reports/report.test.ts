@@ -5,7 +5,7 @@ import { numberSources, unique } from "./report.ts";
 
 const REDIRECT = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/AUZIYQ";
 
-test("numbers every address once, in the order it was first found (K1, G4)", () => {
+test("sources are numbered once each, in the order they were first found (K1, G4)", () => {
   const visited = ["https://b.test/1", "https://a.test/2", "https://b.test/1"].map((url) => ({ url, title: "T" }));
   expect(numberSources(visited)).toEqual([
     { n: 1, title: "T", url: "https://b.test/1", domain: "b.test" },
@@ -13,7 +13,7 @@ test("numbers every address once, in the order it was first found (K1, G4)", () 
   ]);
 });
 
-test("takes a title from wherever the address came with one, and keeps its place (K1)", () => {
+test("a source takes its title from wherever its address has one, and keeps its number (K1)", () => {
   const [first, second] = numberSources([
     { url: "https://a.test/", title: "" },
     { url: "https://b.test/", title: "B" },
@@ -24,13 +24,13 @@ test("takes a title from wherever the address came with one, and keeps its place
   expect(second).toMatchObject({ n: 2, title: "B" });
 });
 
-test("names a source without a title after its site (K1)", () => {
+test("a source without a title is named after its site (K1)", () => {
   expect(numberSources([{ url: "https://www.example.org/page", title: "" }])).toEqual([
     { n: 1, title: "example.org", url: "https://www.example.org/page", domain: "example.org" },
   ]);
 });
 
-test("sees through Google's redirect links where the title is the site (K1)", () => {
+test("a redirect link of Google has the domain that its title names (K1)", () => {
   const [site, page] = numberSources([
     { url: `${REDIRECT}1`, title: "gazette.example.org" },
     { url: `${REDIRECT}2`, title: "A page. With a title" },
@@ -40,7 +40,7 @@ test("sees through Google's redirect links where the title is the site (K1)", ()
   expect(numberSources([{ url: "https://a.test/", title: "b.test" }])[0]?.domain).toBe("a.test");
 });
 
-test("does not stumble over an address that is none (K1)", () => {
+test("an invalid address does no harm (K1)", () => {
   expect(numberSources([{ url: "a book", title: "The book" }])).toEqual([
     { n: 1, title: "The book", url: "a book", domain: "" },
   ]);

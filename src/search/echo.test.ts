@@ -21,10 +21,10 @@ test.each([
 });
 
 test.each(["The answer is Paris.", "The result was 3 to 1", "The final report of the commission names three causes."])(
-  "a short answer is one: %s (D3)",
+  "a short answer is a result: %s (D3)",
   (report) => expect(isEcho(answer(report), PROMPT)).toBe(false),
 );
 
-test("a report about such marks is one (D3)", () => {
+test("a report about placeholders is a result (D3)", () => {
   expect(isEcho(answer("PEM files end with -----END QUESTION----- in this joke."), PROMPT)).toBe(false);
 });

@@ -59,11 +59,11 @@ function shortfall(judged: readonly Judged[]): string[] {
 describe("the written corpus", () => {
   const judged = judgeAll(MALFORMED_ANSWERS);
 
-  it("at least 98 % of the recoverable answers come out exactly right (D1, D2)", () => {
+  it("at least 98 % of the recoverable answers are read exactly (D1, D2)", () => {
     expect(shortfall(judged)).toEqual([]);
   });
 
-  it("no answer comes out wrong (D1, D2)", () => {
+  it("no answer is read wrongly (D1, D2)", () => {
     expect(listed(judged, "wrong")).toEqual([]);
   });
 
@@ -71,7 +71,7 @@ describe("the written corpus", () => {
     expect(listed(judged, "false accept")).toEqual([]);
   });
 
-  it("sound JSON is never repaired, and what was repaired says so (D1)", () => {
+  it("valid JSON is never repaired, and repaired JSON is marked (D1)", () => {
     const clean = judged.filter(({ item }) => item.family === "clean");
     expect(clean.filter(({ repaired }) => repaired).map(({ item }) => item.id)).toEqual([]);
     const broken = judged.filter(({ item, verdict }) => item.family === "trailing-commas" && verdict === "recovered");
@@ -83,11 +83,11 @@ describe("2,000 generated documents", () => {
   // Another range than the bench shows, so that tuning on its table is not tuning on the test.
   const judged = judgeAll(Array.from({ length: 2000 }, (_, index) => generateCase(1_000_000 + index)));
 
-  it("at least 98 % of the recoverable ones come out exactly right (D1, D2)", () => {
+  it("at least 98 % of the recoverable ones are read exactly (D1, D2)", () => {
     expect(shortfall(judged)).toEqual([]);
   });
 
-  it("less than 1 % come out wrong (D1, D2)", () => {
+  it("less than 1 % are read wrongly (D1, D2)", () => {
     const wrong = judged.filter(({ verdict }) => verdict === "wrong");
     expect(wrong.length < judged.length / 100 ? [] : listed(judged, "wrong")).toEqual([]);
   });
@@ -102,7 +102,7 @@ describe("hostile text (D4)", () => {
   const HANGS_MS = 15_000;
 
   // Climbing from small sizes lets quadratic code fail in seconds instead of hanging for hours.
-  it.each(Object.entries(HOSTILE))("%s, up to 10 MB, do not make it hang", { timeout: 180_000 }, (_, make) => {
+  it.each(Object.entries(HOSTILE))("%s, up to 10 MB, does not block the reader", { timeout: 180_000 }, (_, make) => {
     for (const part of [32, 8, 1]) {
       const started = performance.now();
       expect(extractJsonFromOutput(make((10 * MEGABYTE) / part), SEARCH_SCHEMA).kind).toBe("invalid");
@@ -110,7 +110,7 @@ describe("hostile text (D4)", () => {
     }
   });
 
-  it("finds a sound answer behind 10 MB of noise", { timeout: 60_000 }, () => {
+  it("a valid answer behind 10 MB of noise is found", { timeout: 60_000 }, () => {
     const answer = '{"success": true, "report": "Found.", "metadata": {}}';
     const missed = ["so {we} say ", '{"a":1} ', "word ", "\n"].filter((noise) => {
       const output = `${noise.repeat((10 * MEGABYTE) / noise.length)}\n\`\`\`json\n${answer}\n\`\`\`\n`;
@@ -120,7 +120,7 @@ describe("hostile text (D4)", () => {
     expect(missed).toEqual([]);
   });
 
-  it("leaves Object.prototype as it was", () => {
+  it("Object.prototype is unchanged (T24)", () => {
     const before = Object.getOwnPropertyNames(Object.prototype);
     judgeAll(MALFORMED_ANSWERS.filter(({ output }) => /__proto__|constructor/.test(output)));
     expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);

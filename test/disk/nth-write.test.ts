@@ -7,7 +7,7 @@ test.for([
   { name: "alone", count: 1, rolledBack: false },
   { name: "and all that follow until there is room", count: Number.MAX_SAFE_INTEGER, rolledBack: true },
 ])(
-  "the n-th write fails, $name, for every n: one start at most, nothing lost (P5, N3)",
+  "if the n-th write fails, for every n, there is at most one start and nothing is lost: $name (P5, N3)",
   { timeout },
   async (faults) => {
     const { broken, writes, refusedStarts } = await playEveryWrite(faults);

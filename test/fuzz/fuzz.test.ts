@@ -1,4 +1,4 @@
-/** A short cut of the fuzz experiment: every reader of foreign text against damaged, hostile and random input (H, I). */
+/** A short cut of the fuzz experiment: every reader of foreign text against damaged, hostile and random input. */
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

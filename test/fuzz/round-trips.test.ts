@@ -1,4 +1,4 @@
-/** What is written the way our readers expect comes back whole: parse(serialise(x)) = x (I). */
+/** What is written the way our readers expect comes back whole: parse(serialise(x)) = x. */
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
