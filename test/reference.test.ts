@@ -11,11 +11,11 @@ import { SETTINGS } from "../src/settings.ts";
 const ROOT = join(import.meta.dirname, "..");
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 
-test("docs/reference.md is what the definitions say (npm run reference renews it)", () => {
+test("docs/reference.md is up to date with the definitions (npm run reference renews it)", () => {
   expect(readFileSync(join(import.meta.dirname, "../docs/reference.md"), "utf8")).toBe(reference());
 });
 
-test("the list of tools is what the definitions say (npm run reference renews it) (A5)", () => {
+test("the announced list of tools is up to date with the definitions (npm run reference renews it) (A5)", () => {
   const listed: unknown = JSON.parse(
     readFileSync(join(import.meta.dirname, "../src/mcp/announced-tools.json"), "utf8"),
   );

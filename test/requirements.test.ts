@@ -72,6 +72,16 @@ test("each requirement is cited by a test title, or listed as not covered in doc
   expect(uncovered.filter((id) => cited.has(id))).toEqual([]);
 });
 
+test("each id that an experiment of the lab covers is defined in docs/requirements.md or SECURITY.md", () => {
+  const defined = new Set([...required, ...threats]);
+  const experiments = readdirSync(join(ROOT, "lab/experiments")).filter((file) => file.endsWith(".ts"));
+  const covered = experiments.flatMap((file) =>
+    idsIn(read(join("lab/experiments", file)), /^ {2}covers: "(.*)",$/gm).map((id) => ({ id, file })),
+  );
+  expect(covered.length).toBeGreaterThan(experiments.length);
+  expect(covered.filter(({ id }) => !defined.has(id)).map(({ id, file }) => `${id} in ${file}`)).toEqual([]);
+});
+
 test("each id in a test title is defined in docs/requirements.md or SECURITY.md", () => {
   const defined = new Set([...required, ...threats]);
   expect(CITED.filter(({ id }) => !defined.has(id)).map(({ id, file, text }) => `${id} in ${file}: ${text}`)).toEqual(
