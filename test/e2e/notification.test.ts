@@ -15,7 +15,7 @@ import {
   type NotificationDaemon,
   startNotificationDaemon,
 } from "../support/notification-daemon.ts";
-import { openResearch, startRun, untilStatus } from "../support/research.ts";
+import { openResearch, SLOW, startRun, untilStatus } from "../support/research.ts";
 import { temporaryDirectory } from "../support/server.ts";
 
 const desktop = await notificationDesktop();
@@ -137,7 +137,7 @@ test.skipIf(desktop === "missing")(
 );
 
 test.skipIf(desktop === "missing")(
-  "a research that ends after the sync window is announced, also if its caller disconnected (O1, O3)",
+  "a research that ends after the sync window is announced, also if its caller was killed (O1)",
   async (t) => {
     const daemon = await startNotificationDaemon(t);
     const scene = await openResearch(t, { speed: 400 });
@@ -161,6 +161,24 @@ test.skipIf(desktop === "missing")(
     );
     expect(run?.mode).toBe("async");
     expect(second?.body).toContain(run?.task_id.slice(0, 8));
+  },
+);
+
+test.skipIf(desktop === "missing")(
+  "a research that ends while no process is open is announced when the next one collects it (O3)",
+  async (t) => {
+    const daemon = await startNotificationDaemon(t);
+    const scene = await openResearch(t, SLOW);
+    const first = await scene.server({ env: daemon.environment });
+    const taskId = await startRun(first);
+    await first.close();
+    scene.gemini.skip(8 * 60_000);
+    expect(daemon.received()).toEqual([]);
+    const next = await scene.server({ env: daemon.environment });
+    await untilStatus(next, taskId, "completed");
+    const [notification] = await arrived(daemon, 1);
+    expect(notification).toMatchObject({ title: "Deep Research Complete" });
+    expect(notification?.body).toContain(taskId.slice(0, 8));
   },
 );
 
