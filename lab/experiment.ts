@@ -17,7 +17,7 @@ export interface Experiment {
   about: string;
   /** About how long on two cores, for whoever starts it. */
   minutes: number;
-  /** The letters and threats of the test plan that it covers, for the document. */
+  /** The ids of docs/requirements.md and SECURITY.md that it measures, for the document. */
   covers: string;
   run(setting: LabSetting): Promise<Finding[]>;
 }

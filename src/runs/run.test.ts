@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { isFinished, LOCAL_KINDS, RUN_KINDS, RUN_STATUSES, statesBefore } from "./run.ts";
 
-test("P1 a state is entered only from these", () => {
+test("each state is entered from the states of the transition table only (P1)", () => {
   expect(Object.fromEntries(RUN_STATUSES.map((to) => [to, statesBefore(to)]))).toEqual({
     pending: ["start_unknown"],
     running: ["pending"],
@@ -15,7 +15,7 @@ test("P1 a state is entered only from these", () => {
   });
 });
 
-test("P1 what is completed stays; what failed or was cancelled may be completed after all, a lost start be found", () => {
+test("a completed run stays completed; a failed or cancelled one may still complete, and a cancelled start become unknown (P1)", () => {
   const next = (from: string) => RUN_STATUSES.filter((to) => statesBefore(to).some((source) => source === from));
   expect(RUN_STATUSES.filter(isFinished)).toEqual(["completed", "failed", "cancelled"]);
   expect(next("completed")).toEqual([]);
@@ -23,7 +23,7 @@ test("P1 what is completed stays; what failed or was cancelled may be completed 
   expect(next("cancelled")).toEqual(["start_unknown", "completed"]);
 });
 
-test("P1 what Google works on outlives our process; what we work on does not", () => {
+test("only agent runs outlive the process that started them (P1)", () => {
   expect(RUN_KINDS.filter((kind) => !LOCAL_KINDS.includes(kind))).toEqual(["agent"]);
   expect(LOCAL_KINDS).toEqual(["search", "deep_search", "deep_research"]);
 });

@@ -40,14 +40,17 @@ test.each([
   { perSecond: 10_000, every: 50 },
   { perSecond: 10_000, every: 10 },
   { perSecond: 0.1, every: 1_000 },
-])("$perSecond a second are never more, however often somebody comes (every $every ms)", async (coming) => {
-  const taken = await takenIn(SECONDS * 1_000, coming);
-  // The first turn is at once; the last may be some late ones.
-  expect(taken).toBeLessThanOrEqual(coming.perSecond * SECONDS + 1 + coming.perSecond / 10);
-  expect(taken).toBeGreaterThan(coming.perSecond * SECONDS * 0.9 - 1);
-});
+])(
+  "a rate of $perSecond per second is never exceeded, however often permits are requested (every $every ms)",
+  async (coming) => {
+    const taken = await takenIn(SECONDS * 1_000, coming);
+    // The first turn is at once; the last may be some late ones.
+    expect(taken).toBeLessThanOrEqual(coming.perSecond * SECONDS + 1 + coming.perSecond / 10);
+    expect(taken).toBeGreaterThan(coming.perSecond * SECONDS * 0.9 - 1);
+  },
+);
 
-test("a pause holds, a shorter one does not end it, and one from before the clock was set back is none", async () => {
+test("a pause lasts, a shorter one does not end it, and one from before the clock was set back is ignored", async () => {
   const pace = { name: "test", perSecond: 5 };
   await at(START, (now) => pauseFor(db, "test", { ms: 30_000, now }));
   await at(START, (now) => pauseFor(db, "test", { ms: 10_000, now }));
@@ -57,21 +60,21 @@ test("a pause holds, a shorter one does not end it, and one from before the cloc
   expect(await at(START - 3_600_000, (now) => msUntilPermit(db, "test", now))).toBe(0);
 });
 
-test("P4 a pause of parts of a millisecond holds to the end of it", async () => {
+test("a pause of fractions of a millisecond lasts to its end (P4)", async () => {
   const pace = { name: "test", perSecond: 5 };
   await at(START, (now) => pauseFor(db, "test", { ms: 34_074.824224, now }));
   expect(await at(START + 34_074, (now) => availablePermits(db, pace, now))).toMatchObject({ permits: 0 });
   expect(await at(START + 34_075, (now) => availablePermits(db, pace, now))).toMatchObject({ permits: 1 });
 });
 
-test("permits that nobody took are not saved up", async () => {
+test("unused permits do not accumulate", async () => {
   const pace = { name: "test", perSecond: 5 };
   const first = await at(START, (now) => availablePermits(db, pace, now));
   await takePermits(db, pace, first);
   expect(await at(START + 3_600_000, (now) => availablePermits(db, pace, now))).toMatchObject({ permits: 1 });
 });
 
-test("of a minute's permits all may be taken at once, then each comes when its time has", async () => {
+test("the permits of a minute may be used at once, then each returns after its share of the minute", async () => {
   const pace = { name: "test", perMinute: 3 };
   for (let turn = 0; turn < 3; turn += 1) expect(await at(START, (now) => takePermitOfMinute(db, pace, now))).toBe(0);
   expect(await at(START, (now) => takePermitOfMinute(db, pace, now))).toBe(20_000);

@@ -15,7 +15,7 @@ import { openDatabase, rowOf } from "../support/store-rows.ts";
 const NOW = 1_800_000_000_000;
 const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 
-test("permits go by the database's clock, and are as many as allowed (P2)", async () => {
+test("permits follow the database's clock, and are as many as allowed (P2)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
   const rate = { name: "polls", perSecond: 15 };
   const at: number[] = [];
@@ -30,7 +30,7 @@ test("permits go by the database's clock, and are as many as allowed (P2)", asyn
 });
 
 test.each([-120_000, -61_000, 61_000, 120_000])(
-  "a worker whose clock is off by %i ms polls with its key as long as its heartbeats come, and no longer (P2)",
+  "a worker whose clock is off by %i ms polls with its key as long as its heartbeats arrive, and no longer (P2)",
   async (off) => {
     const db = await openDatabase({ stoppedAt: NOW });
     const processId = randomUUID();
@@ -46,7 +46,7 @@ test.each([-120_000, -61_000, 61_000, 120_000])(
 );
 
 test.each([-120_000, 120_000])(
-  "P2 a search of a machine whose clock is off by %i ms is interrupted when it was silent, not before",
+  "a search of a machine whose clock is off by %i ms is interrupted when its heartbeats stop, not before (P2)",
   async (off) => {
     const db = await openDatabase({ stoppedAt: NOW });
     const [processId, taskId] = [randomUUID(), randomUUID()];

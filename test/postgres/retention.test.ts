@@ -15,7 +15,7 @@ const EXPIRED = { status: "completed", completed_at: OLD, updated_at: OLD };
 const clock = { ...systemClock, now: () => NOW, sleep: async () => {} };
 const leaving = new AbortController().signal;
 
-test("of several processes one deletes expired runs at a time (T-2, P7)", async () => {
+test("one of several processes at a time deletes expired runs (T-2, P7)", async () => {
   const db = await openDatabase();
   await insertRun(db, { task_id: "newest", updated_at: NOW });
   for (const n of [1, 2, 3]) await insertRun(db, { ...EXPIRED, task_id: `old-${n}` });

@@ -50,7 +50,7 @@ const imported = async (db: Database, attemptId: string): Promise<string | null 
   return (await attemptRow(db, attemptId))?.interaction_id;
 };
 
-test("an id of which the disk took only a part is written whole to another directory, and imported (P5 I8)", async () => {
+test("an id that the disk took only in part is written whole to another directory, and imported (P5, I8)", async () => {
   const db = await openDatabase();
   const { attemptId } = await intended(db);
   leaveRoomFor(20);
@@ -62,7 +62,7 @@ test("an id of which the disk took only a part is written whole to another direc
   expect(readdirSync(dirname(path))).toEqual([]);
 });
 
-test("an id that the disk takes in several parts is whole (P5)", async () => {
+test("an id that the disk takes in several parts is written whole (P5)", async () => {
   const db = await openDatabase();
   const { attemptId } = await intended(db);
   const { writeSync } = fs;
@@ -87,7 +87,7 @@ for (const [what, name] of [
   ],
   ["this process's pid and another start mark", `orphans.jsonl.${process.pid}.0a1b_42.5d3e`],
 ] as const) {
-  test(`a file of a dead process whose pid is alive again is imported: ${what} (I8 P2)`, async () => {
+  test(`a file of a dead process whose pid is alive again is imported: ${what} (I8, P2)`, async () => {
     const db = await openDatabase();
     const { attemptId } = await intended(db);
     const line = JSON.stringify({ attempt_id: attemptId, interaction_id: "v1_kept" });
@@ -115,7 +115,7 @@ function readableLog() {
   return { lines, log: createLog({ from: "WARN", format: "text", redact: (text) => text, write }) };
 }
 
-test("an id of another database stays, and is logged once with its file (I8 P5)", async () => {
+test("an id of another database stays, and is logged once with its file (I8, P5)", async () => {
   const db = await openDatabase();
   keepOrphanedId(directory, { attemptId: "elsewhere", interactionId: "v1_elsewhere" });
   const { lines, log: readable } = readableLog();
@@ -141,7 +141,7 @@ test("a state directory or file that cannot be read stops nothing, and is logged
   expect(readdirSync(directory)).toHaveLength(2);
 });
 
-test("an id whose file is removed while it is written is written again (I8 P5)", () => {
+test("an id whose file is removed while it is written is written again (I8, P5)", () => {
   const { fsyncSync } = fs;
   let removed = 0;
   Object.assign(fs, {

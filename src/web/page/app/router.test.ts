@@ -19,7 +19,7 @@ test.each([
   expect(place(address).view).toBe(view);
 });
 
-test("filters and places within a view are the same view, another run is another", () => {
+test("filters and positions within a view are the same view, another run is another", () => {
   expect(viewKey(place("/?text=a"))).toBe(viewKey(place("/?status=failed")));
   expect(viewKey(place(runPath(ID)))).not.toBe(viewKey(place(runPath(ID.replace("0", "1")))));
 });

@@ -5,13 +5,13 @@ import { actionText, interactionIdProblem, requestFor } from "./actions-text.ts"
 
 const AGENT = { kind: "agent", interaction_id: "v1_abc" } as const;
 
-test("cancelling says what Google may still charge, by what is known of the run", () => {
+test("the cancel dialog names what Google may still charge, by what is known of the run", () => {
   expect(actionText("cancel", AGENT).says).toMatch(/charged in full and kept/);
   expect(actionText("cancel", { kind: "agent" }).says).toMatch(/cannot be stopped from here/);
   expect(actionText("cancel", { kind: "deep_search" }).says).toMatch(/stops here/);
 });
 
-test("Q1 starting again says that it may be charged twice, and how much, and asks first", () => {
+test("a restart warns that it may be charged twice, names the amount, and asks first (Q1)", () => {
   const { says, asks, tone } = actionText("restart", { kind: "agent", estimate: { likely_usd: 2.4 } });
   expect(says).toContain("may be charged twice");
   expect(says).toContain("$2.40");
@@ -19,11 +19,11 @@ test("Q1 starting again says that it may be charged twice, and how much, and ask
   expect(actionText("restart", { kind: "agent" }).says).not.toContain("$");
 });
 
-test("what is free is done at once", () => {
+test("free actions need no confirmation", () => {
   expect(actionText("look_again", AGENT)).toMatchObject({ asks: false, says: expect.stringContaining("nothing") });
 });
 
-test("an interaction id is judged as the server will", () => {
+test("an interaction id is validated like on the server", () => {
   expect(interactionIdProblem(" v1_ChdQ-x.=9 ")).toBeUndefined();
   expect(interactionIdProblem("  ")).toMatch(/Give the id/);
   expect(interactionIdProblem("abc")).toMatch(/too short/);
@@ -31,7 +31,7 @@ test("an interaction id is judged as the server will", () => {
   expect(interactionIdProblem("a".repeat(513))).toMatch(/at most 512/);
 });
 
-test("Q1 money is only agreed to by the action that asked for it", () => {
+test("consent to a cost is valid only for the action that asked for it (Q1)", () => {
   expect(requestFor("t", { action: "cancel", savePartial: false })).toEqual({
     path: "/api/runs/t/cancel",
     body: { save_partial: false },
