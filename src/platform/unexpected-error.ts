@@ -1,7 +1,7 @@
 /** What is logged about an error that is a bug: an id, the version of the build, and the stack with source lines. */
 
 import { readFileSync } from "node:fs";
-import { SourceMap } from "node:module";
+import type { SourceMap } from "node:module";
 
 /** Set by the build; undefined when the sources run unbundled. */
 declare const BUILD_VERSION: string | undefined;
@@ -57,7 +57,9 @@ function createMapReader(bundle: string): (file: string) => SourceMap | undefine
 
 function readSourceMap(location: URL): SourceMap | undefined {
   try {
-    return new SourceMap(JSON.parse(readFileSync(location, "utf8")));
+    // Loaded here only: every start imports this file.
+    const { SourceMap: Decoder } = process.getBuiltinModule("node:module");
+    return new Decoder(JSON.parse(readFileSync(location, "utf8")));
   } catch {
     // Missing or damaged: the error that is being logged matters more.
     return undefined;
