@@ -18,12 +18,13 @@ interface RoundSummary {
   search_queries: string[];
 }
 
-/** The lines of G7 only. */
+/** The lines of G7 only, without the time and the run id that end each. */
 const roundLines = (server: RunningServer): string[] =>
   server
     .stderr()
     .split("\n")
-    .filter((line) => /round/i.test(line));
+    .filter((line) => /round/i.test(line))
+    .map((line) => line.replace(/ \(\d{4}-\d\d-\d\dT[\d:.]{12}Z, run [\w-]{36}\)$/, ""));
 
 const asked = (scene: Scene) => scene.gemini.ledger.entries().map(({ kind, round }) => `${kind} ${round}`);
 

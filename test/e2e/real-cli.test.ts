@@ -131,7 +131,7 @@ test("a server that is started below its own Gemini CLI does not run (C4, T5)", 
   expect(await startCommand([], { env }).ended).toEqual({
     code: 1,
     stdout: "",
-    stderr: expect.stringMatching(/^\[ERROR\] .* does not run inside itself\.\n$/),
+    stderr: expect.stringMatching(/^\[ERROR\] .* does not run inside itself\. \([\d:.TZ-]{24}\)\n$/),
   });
   const { code, stdout } = await startCommand(["search", QUERY, "--json"], { env }).ended;
   expect(code).toBe(1);

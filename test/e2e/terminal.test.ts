@@ -189,4 +189,18 @@ describe.skipIf(!READY)("answers at a terminal", () => {
     const piped = await scene.command(["get-research-results", taskId]);
     expect(piped.stdout).toContain("# Heat pumps\n\nThey **work** in the cold.");
   });
+
+  test("warnings of a command have a time in a file, and none at a terminal (A2)", async (context) => {
+    const scene = await openResearch(context);
+    const terminal = await openUserTerminal(
+      context,
+      { ...scene.env, JSON_MAX_RETRIES: "many" },
+      { columns: 120, rows: 24 },
+    );
+    const command = "gemini-search-mcp list-research";
+    await terminal.type(`clear; ${command}; ${command} 2>&1 | cat; echo done`);
+    const screen = await terminal.until(/^done/m);
+    const warnings = screen.match(/(?<=^\[WARN\] JSON_MAX_RETRIES .* is used instead\.).*/gm) ?? [];
+    expect(warnings).toEqual(["", expect.stringMatching(/^ \([\d:.TZ-]{24}\)$/)]);
+  });
 });
