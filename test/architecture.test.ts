@@ -147,6 +147,15 @@ test("the environment and stdout are used in one file each, and a shell nowhere"
   expect(filesWith(/shell:\s*true|\bexecSync\b|\beval\(/, [])).toEqual([]);
 });
 
+/** An update of runs whose columns name the status. */
+const STATUS_WRITE =
+  /updateTable\("research_tasks"\)(?:(?!execute|updateTable|selectFrom|insertInto)[\s\S])*?\bstatus\b\s*[:,}]/;
+
+test("only the transition function writes the status of a run", () => {
+  expect(filesWith(STATUS_WRITE, ["runs/transition-store.ts"])).toEqual([]);
+  expect(filesWith(STATUS_WRITE, [])).toEqual(["runs/transition-store.ts"]);
+});
+
 test("each table belongs to one folder, and there only its stores name it", () => {
   const migrations = product.filter(({ file }) => file.includes("migrations"));
   const tables = migrations.flatMap(({ text }) => [...text.matchAll(/createTable\("(\w+)"/g)]);

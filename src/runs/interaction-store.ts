@@ -8,7 +8,7 @@ import { pollKeyOf } from "../store/poll-key.ts";
 import { detachInteraction } from "./start/detach-store.ts";
 import { lockRun } from "./lock-store.ts";
 import { maxWaitOf } from "./start/max-wait.ts";
-import { statesBefore } from "./run.ts";
+import { transition } from "./transition-store.ts";
 
 const anyRecord = z.record(z.string(), z.unknown());
 const NO_ERROR = { error_code: null, error_message: null };
@@ -101,17 +101,8 @@ export function adoptInteractionId(db: Database, adoption: Adoption, queue?: Pol
  * Google.
  */
 async function withdrawCancel(transaction: Database, taskId: string): Promise<void> {
-  await transaction
-    .updateTable("research_tasks")
-    .set({
-      status: "start_unknown",
-      cancel_requested_at: null,
-      cancel_confirmed: null,
-      completed_at: null,
-      keep_partial: 1,
-    })
-    .where("task_id", "=", taskId)
-    .where("status", "=", "cancelled")
+  const set = { cancel_requested_at: null, cancel_confirmed: null, completed_at: null, keep_partial: 1 as const };
+  await transition(transaction, { taskId, to: "start_unknown", from: ["cancelled"], holder: "any", set })
     .where("interaction_id", "is", null)
     .execute();
 }
@@ -207,19 +198,8 @@ async function follow(transaction: Database, followed: Followed): Promise<void> 
     .returning("task_id")
     .executeTakeFirst();
   if (first === undefined) return followSeparately(transaction, followed, key);
-  await transaction
-    .updateTable("research_tasks")
-    .set({
-      status: "running_async",
-      next_poll_at: now,
-      last_event_at: now,
-      updated_at: now,
-      lease_until: null,
-      ...NO_ERROR,
-    })
-    .where("task_id", "=", taskId)
-    .where("status", "in", statesBefore("running_async"))
-    .execute();
+  const set = { next_poll_at: now, last_event_at: now, updated_at: now, lease_until: null, ...NO_ERROR };
+  await transition(transaction, { taskId, to: "running_async", holder: "any", set }).execute();
   // Cancelled before there was anything to cancel: Google still has to be told.
   await transaction
     .updateTable("research_tasks")

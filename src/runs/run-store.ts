@@ -1,15 +1,16 @@
-/** All SQL about runs. Every write names the state, and the holder, it expects; a late one changes nothing. */
+/** The SQL of searches that run in this process, and of reading and listing runs of every kind. */
 
 import type { Cost } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
 import { type Database, storable } from "../store/database.ts";
 import { databaseNowPlus, databaseNow, progressAtLeast } from "../store/dialect.ts";
 import { SEARCH_LEASE_MS } from "./lease.ts";
-import { LOCAL_KINDS, type Run, type RunKind, type RunResult, type RunStatus, statesBefore } from "./run.ts";
+import { LOCAL_KINDS, type Run, type RunKind, type RunResult, type RunStatus } from "./run.ts";
 import { readableRuns, runOf } from "./run-row.ts";
 import { saveResult } from "./result-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./history/result-figures-store.ts";
 import { costColumns, isExact } from "./cost-columns.ts";
+import { endColumns, transition } from "./transition-store.ts";
 
 export interface NewRun {
   taskId: string;
@@ -95,34 +96,15 @@ export interface Finish {
   now: number;
 }
 
-/** State, figures, report and search index in one transaction. False: somebody else had decided already. */
+/** Status, usage, report and search index in one transaction. False when the run has ended already. */
 export function finishRun(db: Database, finish: Finish): Promise<boolean> {
   return db.transaction().execute(async (transaction) => {
-    const moved = await transaction
-      .updateTable("research_tasks")
-      .set({
-        status: finish.to,
-        ...(finish.to === "completed" ? { progress: 100 } : {}),
-        current_action: null,
-        backend: finish.backend ?? null,
-        model: finish.model ?? null,
-        tokens_input: finish.tokens.input,
-        tokens_output: finish.tokens.output,
-        ...costColumns(finish.cost),
-        usage_final: finish.usageFinal ? 1 : 0,
-        error_code: finish.error?.code ?? null,
-        error_message: finish.error?.message ?? null,
-        updated_at: finish.now,
-        completed_at: finish.now,
-        lease_until: null,
-      })
-      .where("task_id", "=", finish.taskId)
-      .where("status", "in", statesBefore(finish.to))
-      .where("lease_owner", "=", finish.processId)
+    const { taskId, to, processId, result, now } = finish;
+    const set = { ...endColumns(finish), backend: finish.backend ?? null, model: finish.model ?? null };
+    const moved = await transition(transaction, { taskId, to, holder: { processId }, set })
       .returning(["query", ...FIGURE_COLUMNS])
       .executeTakeFirst();
     if (moved === undefined) return false;
-    const { taskId, result, now } = finish;
     if (result !== undefined) await saveResult(transaction, { taskId, query: moved.query, result, now });
     await recordFigures(transaction, taskId, moved);
     return true;
@@ -150,21 +132,20 @@ export async function markInterrupted(
   db: Database,
   run: { taskId: string; leaseOwner: string; now: number },
 ): Promise<boolean> {
-  const moved = await db
-    .updateTable("research_tasks")
-    .set({
-      status: "failed",
+  const moved = await transition(db, {
+    taskId: run.taskId,
+    to: "failed",
+    from: ["pending", "running"],
+    holder: { processId: run.leaseOwner },
+    set: {
       current_action: null,
       error_code: "INTERRUPTED",
       error_message: "The process that worked on this run ended before the run did.",
       updated_at: run.now,
       completed_at: run.now,
       lease_until: null,
-    })
-    .where("task_id", "=", run.taskId)
-    .where("status", "in", ["pending", "running"])
-    .where("lease_owner", "=", run.leaseOwner)
-    .executeTakeFirst();
+    },
+  }).executeTakeFirst();
   return moved.numUpdatedRows > 0n;
 }
 

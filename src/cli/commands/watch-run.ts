@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { OperationDeps } from "../../operations/operation.ts";
 import { cleanText, oneLine } from "../../platform/clean-text.ts";
 import { newestEvents } from "../../runs/event-store.ts";
-import { estimateOf } from "../../runs/run-estimate.ts";
+import { estimateOf } from "../../runs/history/run-estimate.ts";
 import type { Run } from "../../runs/run.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
 import { paintFor } from "../render/paint.ts";

@@ -1,7 +1,8 @@
-/** The SQL of cancelling: a flag that whoever works on the run sees, and what came of it. */
+/** The SQL of cancelling: a flag that the process working on the run reads, and the outcome. */
 
 import type { Database } from "../../store/database.ts";
 import { dropResult } from "../result-store.ts";
+import { transition } from "../transition-store.ts";
 
 export async function requestCancel(
   db: Database,
@@ -16,7 +17,7 @@ export async function requestCancel(
     .execute();
 }
 
-/** Whether somebody, in whatever process, wants this run stopped. */
+/** Whether any process has requested that this run be stopped. */
 export async function isCancelRequested(db: Database, taskId: string): Promise<boolean> {
   const row = await db
     .selectFrom("research_tasks")
@@ -26,28 +27,27 @@ export async function isCancelRequested(db: Database, taskId: string): Promise<b
   return (row?.cancel_requested_at ?? null) !== null;
 }
 
-/** Ends a run that nobody can stop any more: an unknown start, or work whose process is gone. */
+/** Ends a run that no process can stop any more: an unknown start, or a search whose process has died. */
 export function cancelHere(
   db: Database,
   { taskId, confirmed, keepPartial, now }: { taskId: string; confirmed: boolean; keepPartial: boolean; now: number },
 ): Promise<void> {
-  // One transaction: a report that comes right after was paid for, and must not be dropped with what there was before.
+  // One transaction: a report that arrives right afterwards is paid for and must not be dropped with the partial one.
   return db.transaction().execute(async (transaction) => {
-    const moved = await transaction
-      .updateTable("research_tasks")
-      .set({
-        status: "cancelled",
+    const moved = await transition(transaction, {
+      taskId,
+      to: "cancelled",
+      holder: "any",
+      set: {
         cancel_confirmed: confirmed ? 1 : 0,
         completed_at: now,
         updated_at: now,
         lease_until: null,
         current_action: null,
-        // Without Google's word the run is looked at until there is one: its report may still come, and is paid for.
+        // Until Google confirms the cancel the run is polled: its report may still arrive, and is paid for.
         ...(confirmed ? { next_poll_at: null } : {}),
-      })
-      .where("task_id", "=", taskId)
-      .where("status", "in", ["pending", "running", "running_async", "start_unknown"])
-      .executeTakeFirst();
+      },
+    }).executeTakeFirst();
     if (moved.numUpdatedRows > 0n && !keepPartial) await dropResult(transaction, taskId);
   });
 }

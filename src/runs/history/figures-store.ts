@@ -7,7 +7,7 @@ import type { Database } from "../../store/database.ts";
 import { costOfRow } from "../cost-columns.ts";
 import { isFinished, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus } from "../run.ts";
 import { storedJson } from "../unreadable.ts";
-import { estimateOf, type RunEstimate } from "../run-estimate.ts";
+import { estimateOf, type RunEstimate } from "./run-estimate.ts";
 
 /** Read from an index alone, however many runs there are. */
 export async function countRuns(db: Database, owner: string): Promise<Partial<Record<RunStatus, number>>> {

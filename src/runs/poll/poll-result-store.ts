@@ -1,4 +1,4 @@
-/** The SQL of how a background run ends, and of following it again afterwards. */
+/** The SQL of how a background run ends, and of polling it again afterwards. */
 
 import { enqueue } from "../../notifications/outbox.ts";
 import { notificationFor } from "../../notifications/desktop.ts";
@@ -12,12 +12,13 @@ import { withLongestText } from "./longest-text.ts";
 import { packRaw } from "./raw-json.ts";
 import { FIGURE_COLUMNS, recordFigures } from "../history/result-figures-store.ts";
 import { dropResult, findDraft, mayKeepText, saveResult } from "../result-store.ts";
-import { type NewResult, type RunStatus, statesBefore } from "../run.ts";
+import type { NewResult, RunStatus } from "../run.ts";
+import { endColumns, type Transition, transition } from "../transition-store.ts";
 
 export interface AgentFinish {
   run: Pick<FollowedRun, "taskId" | "epoch" | "createdAt" | "keepPartial">;
   to: "completed" | "failed" | "cancelled";
-  /** The states it may come from; by default those of the table of legal moves. */
+  /** By default the states that the table of legal transitions allows. */
   from?: RunStatus[];
   result: NewResult | undefined;
   raw: unknown;
@@ -26,39 +27,25 @@ export interface AgentFinish {
   cost: Cost | undefined;
   usageFinal: boolean;
   cancelConfirmed?: boolean;
-  /** When to look once more, for usage that comes late or a cancel without Google's word. */
+  /** When to poll once more, for usage that arrives late or a cancel that Google has not confirmed. */
   nextPollAt: number | undefined;
   now: number;
 }
 
-/** Result, usage, cost, state and the notification are one transaction. False: somebody else decided already. */
+/** Result, usage, cost, status and the notification are one transaction. False when another process has ended the run. */
 export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boolean> {
   const { run, now } = finish;
   const raw = packRaw(finish.raw);
   return db.transaction().execute(async (transaction) => {
-    const moved = await transaction
-      .updateTable("research_tasks")
-      .set({
-        status: finish.to,
-        ...(finish.to === "completed" ? { progress: 100 } : {}),
-        current_action: null,
-        // Google's word about a run that has ended here changes nothing about when.
-        ...(finish.from === undefined ? { completed_at: now } : {}),
-        updated_at: now,
-        lease_until: null,
-        next_poll_at: finish.nextPollAt ?? null,
-        error_code: finish.error?.code ?? null,
-        error_message: finish.error?.message ?? null,
-        usage_final: finish.usageFinal ? 1 : 0,
-        ...(finish.tokens === undefined
-          ? {}
-          : { tokens_input: finish.tokens.input, tokens_output: finish.tokens.output }),
-        ...(finish.cost === undefined ? {} : costColumns(finish.cost)),
-        ...(finish.cancelConfirmed === undefined ? {} : { cancel_confirmed: finish.cancelConfirmed ? 1 : 0 }),
-      })
-      .where("task_id", "=", run.taskId)
-      .where("lease_epoch", "=", run.epoch)
-      .where("status", "in", finish.from ?? statesBefore(finish.to))
+    const { completed_at, ...columns } = endColumns(finish);
+    const set: Transition["set"] = {
+      ...columns,
+      // When Google confirms a cancel, the run has ended here before.
+      ...(finish.from === undefined ? { completed_at } : {}),
+      next_poll_at: finish.nextPollAt ?? null,
+      ...(finish.cancelConfirmed === undefined ? {} : { cancel_confirmed: finish.cancelConfirmed ? 1 : 0 }),
+    };
+    const moved = await transition(transaction, { ...finish, taskId: run.taskId, holder: { epoch: run.epoch }, set })
       .returning(["query", "enable_notifications", "keep_partial", "caller_waits_until", ...FIGURE_COLUMNS])
       .executeTakeFirst();
     if (moved === undefined) return false;

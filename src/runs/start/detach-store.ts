@@ -1,9 +1,11 @@
-/** The SQL that takes an interaction from the run that adopted it by mistake: another start was answered with it. */
+/** The SQL that detaches an interaction from a run that adopted it by mistake: another start was answered with its id. */
 
 import { NO_COST } from "../../costs/actual.ts";
 import type { Database } from "../../store/database.ts";
 import { costColumns } from "../cost-columns.ts";
 import { dropResult } from "../result-store.ts";
+import { RUN_STATUSES } from "../run.ts";
+import { transition } from "../transition-store.ts";
 
 const NOT_ITS_OWN = {
   error_code: "START_UNKNOWN",
@@ -11,10 +13,7 @@ const NOT_ITS_OWN = {
     "The interaction that this run had adopted belongs to another run. Whether its own start was taken is unknown again.",
 };
 
-/**
- * An explicit move, outside the table of legal ones: whatever the run had become, it had become by reading what is not
- * its own. Its text, timeline and figures go; its own start is as unknown as it was. A cancelled run stays cancelled.
- */
+/** Deletes the run's text, timeline and usage; its own start is unknown again. A cancelled run stays cancelled. */
 export async function detachInteraction(
   transaction: Database,
   { interactionId, attemptId, now }: { interactionId: string; attemptId: string; now: number },
@@ -30,7 +29,7 @@ export async function detachInteraction(
       interaction_id: null,
       next_poll_at: null,
       lease_until: null,
-      // A poll in flight brings what is not this run's: its write has to fail.
+      // Fences a poll in flight, which returns the other run's text.
       lease_epoch: set("lease_epoch", "+", 1),
       progress: 0,
       current_action: null,
@@ -44,12 +43,14 @@ export async function detachInteraction(
     .returning("task_id")
     .execute();
   for (const { task_id: taskId } of detached) {
-    await transaction
-      .updateTable("research_tasks")
-      .set({ status: "start_unknown", completed_at: null, ...NOT_ITS_OWN })
-      .where("task_id", "=", taskId)
-      .where("status", "!=", "cancelled")
-      .execute();
+    await transition(transaction, {
+      taskId,
+      to: "start_unknown",
+      from: RUN_STATUSES.filter((status) => status !== "cancelled"),
+      exception: "The run reached its state by reading an interaction that is not its own.",
+      holder: "any",
+      set: { completed_at: null, ...NOT_ITS_OWN },
+    }).execute();
     await transaction
       .updateTable("research_tasks")
       .set({ cancel_confirmed: 0 })

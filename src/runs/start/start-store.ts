@@ -1,4 +1,4 @@
-/** The SQL of the start protocol: the intent before anything is sent, and what became of it. */
+/** The SQL of the start protocol: the intent is committed before anything is sent, then the outcome. */
 
 import { withdraw } from "../../notifications/outbox.ts";
 import type { PollQueue } from "../../queue/queue.ts";
@@ -8,6 +8,7 @@ import { insertAttempt, type NewAttempt, newStartIds } from "../attempt-store.ts
 import { lockRun } from "../lock-store.ts";
 import { joinSameStart } from "./duplicate-start-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
+import { transition } from "../transition-store.ts";
 import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
 
 export interface Intent {
@@ -32,13 +33,11 @@ export type IntentOutcome =
   | { kind: "joined"; taskId: string }
   | { kind: "intended"; taskId: string; attemptId: string };
 
-const NO_ERROR = { error_code: null, error_message: null };
-
 /** What a start has to pass, and the queue that checks it later. */
 export interface Admission {
   limits?: StartLimits | undefined;
   queue?: PollQueue | undefined;
-  /** Chosen by who has to know them also when the database's answer is lost. */
+  /** Chosen by a caller that must know them even when the acknowledgement of the commit is lost. */
   ids?: ReturnType<typeof newStartIds> | undefined;
 }
 
@@ -98,7 +97,7 @@ export function commitIntent(
   });
 }
 
-/** A knowing restart of an unknown start: a new attempt, because the old one may be running and paid for. */
+/** A confirmed restart of an unknown start: a new attempt, because the old one may be running and charged. */
 export function commitRestart(
   db: Database,
   restart: Omit<NewAttempt, "attemptId"> & { processId: string; deadlineAt: number },
@@ -113,23 +112,22 @@ export function commitRestart(
       .executeTakeFirst();
     if (unknown === undefined) return undefined;
     await refuseAboveLimits(transaction, limits ?? NO_LIMITS, { ...restart, owner: unknown.owner });
-    const moved = await transaction
-      .updateTable("research_tasks")
-      .set({
-        status: "pending",
+    const moved = await transition(transaction, {
+      taskId: restart.taskId,
+      to: "pending",
+      holder: "any",
+      set: {
         lease_owner: restart.processId,
         lease_until: restart.now + START_LEASE_MS,
         updated_at: restart.now,
-        ...NO_ERROR,
+        error_code: null,
+        error_message: null,
         joined_at: null,
-        // What is paid for now gets its whole time.
+        // The new attempt has the full time limit.
         deadline_at: restart.deadlineAt,
-      })
-      .where("task_id", "=", restart.taskId)
-      .where("status", "=", "start_unknown")
-      .returning("task_id")
-      .executeTakeFirst();
-    if (moved === undefined) return undefined;
+      },
+    }).executeTakeFirst();
+    if (moved.numUpdatedRows === 0n) return undefined;
     await insertAttempt(transaction, { ...restart, attemptId });
     await queue?.checkStart(transaction, { taskId: restart.taskId, afterMs: START_LEASE_MS });
     return attemptId;
@@ -146,8 +144,8 @@ export interface StartFailure {
 }
 
 /**
- * A restart that cost nothing leaves an earlier start as unknown as it was. The sender itself knows best: a run that
- * another process marked as unknown while the sender was suspended ends as the sender says.
+ * A failed restart that was not charged leaves an earlier unknown start unknown. The outcome that the sender reports
+ * replaces `start_unknown`, which another process may have set while the sender was suspended.
  */
 export function recordStartFailure(db: Database, failure: StartFailure): Promise<void> {
   const { taskId, attemptId, now } = failure;
@@ -167,20 +165,21 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
       .where("attempt_id", "=", attemptId)
       .where("interaction_id", "is", null)
       .execute();
-    await transaction
-      .updateTable("research_tasks")
-      .set({
-        status: to,
+    await transition(transaction, {
+      taskId,
+      to,
+      from: to === "start_unknown" ? ["pending"] : ["pending", "start_unknown"],
+      holder: "any",
+      set: {
         error_code: error.code,
         error_message: error.message,
         updated_at: now,
         lease_until: null,
         ...(to === "start_unknown" ? {} : { completed_at: now }),
         ...(to === "cancelled" ? { cancel_confirmed: 1 } : {}),
-      })
-      .where("task_id", "=", taskId)
-      .where("status", "in", to === "start_unknown" ? ["pending"] : ["pending", "start_unknown"])
-      // A sender that slept through a knowing restart has no say in the new attempt.
+      },
+    })
+      // A sender that was suspended during a restart must not end the new attempt.
       .where(({ not, exists, selectFrom }) =>
         not(
           exists(
@@ -203,8 +202,8 @@ function stillUnknown({ to, error }: StartFailure): Pick<StartFailure, "to" | "e
 }
 
 /**
- * Starts whose process may be gone: who sent them, and until when it was allowed to take. Also one that was cancelled
- * while it was sent: its run has no lease any more, and Google may have taken it.
+ * Starts that were sent and not answered, with their process and lease. Includes starts that were cancelled while
+ * they were being sent: the run has no lease any more, but Google may have accepted it.
  */
 export async function pendingStarts(db: Database, taskId?: string) {
   const starts = db
@@ -228,7 +227,7 @@ export async function pendingStarts(db: Database, taskId?: string) {
   }));
 }
 
-/** The call that started the run returns its end: a report makes it synchronous, and there is nothing left to notify. */
+/** The call that started the run returned its result: the run counts as synchronous, and no notification is needed. */
 export function recordReturnedEnd(db: Database, taskId: string): Promise<void> {
   return db.transaction().execute(async (transaction) => {
     await transaction

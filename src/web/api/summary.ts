@@ -7,7 +7,7 @@ import { isoTime } from "../../platform/clock.ts";
 import { lastEvent } from "../../runs/event-store.ts";
 import { textOf } from "../../runs/result-store.ts";
 import { isFinished, LOCAL_KINDS, type Run } from "../../runs/run.ts";
-import { estimateOf } from "../../runs/run-estimate.ts";
+import { estimateOf } from "../../runs/history/run-estimate.ts";
 import type { RunAction, RunDetail, RunSummary } from "../wire.ts";
 
 export function summaryOf(run: Run, now: number): RunSummary {

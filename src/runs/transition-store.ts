@@ -1,0 +1,61 @@
+/** The only writer of a run's status: every transition names the states it may start from and the holder it expects. */
+
+import type { UpdateObject } from "kysely";
+import type { Cost } from "../costs/actual.ts";
+import type { Database, Tables } from "../store/database.ts";
+import { costColumns } from "./cost-columns.ts";
+import { type RunStatus, statesBefore } from "./run.ts";
+
+type Columns = Omit<UpdateObject<Tables, "research_tasks">, "status">;
+
+export interface Transition {
+  taskId: string;
+  to: RunStatus;
+  /** A subset of the states that the table of legal transitions allows, which is the default. */
+  from?: readonly RunStatus[] | undefined;
+  /** The process that works on the run, or the poll that was claimed last; `any` where the states decide alone. */
+  holder: { processId: string } | { epoch: number } | "any";
+  /** Why this transition is not in the table. */
+  exception?: string;
+  set: Columns;
+}
+
+/** The update, for the caller to execute in its transaction: no row is changed when the run is in another state. */
+export function transition(db: Database, { taskId, to, from, holder, exception, set }: Transition) {
+  const legal = statesBefore(to);
+  const illegal = from?.filter((state) => state !== to && !legal.includes(state)) ?? [];
+  if (illegal.length > 0 && exception === undefined)
+    throw new Error(`A run never goes from ${illegal.join()} to ${to}.`);
+  const update = db
+    .updateTable("research_tasks")
+    .set({ ...set, status: to })
+    .where("task_id", "=", taskId)
+    .where("status", "in", from ?? legal);
+  if (holder === "any") return update;
+  return "epoch" in holder
+    ? update.where("lease_epoch", "=", holder.epoch)
+    : update.where("lease_owner", "=", holder.processId);
+}
+
+interface Ending {
+  to: "completed" | "failed" | "cancelled";
+  error: { code: string; message: string } | undefined;
+  tokens: { input: number; output: number } | undefined;
+  cost: Cost | undefined;
+  usageFinal: boolean;
+  now: number;
+}
+
+/** What every end of a run sets. Tokens and cost that are not known keep their stored values. */
+export const endColumns = ({ to, error, tokens, cost, usageFinal, now }: Ending): Columns => ({
+  ...(to === "completed" ? { progress: 100 } : {}),
+  current_action: null,
+  error_code: error?.code ?? null,
+  error_message: error?.message ?? null,
+  ...(tokens === undefined ? {} : { tokens_input: tokens.input, tokens_output: tokens.output }),
+  ...(cost === undefined ? {} : costColumns(cost)),
+  usage_final: usageFinal ? 1 : 0,
+  updated_at: now,
+  completed_at: now,
+  lease_until: null,
+});
