@@ -93,7 +93,7 @@ async function composeResearch(
     pollCounts,
     unsavedIds: new Map<string, UnsavedRun>(),
     unchargedFailures: new Map<string, StartFailure>(),
-    tell: notify,
+    notify,
     backUp: (run: { taskId: string; query: string }, report: string) => backUp(parts, { ...run, report, backups }),
   };
   const { RESEARCH_POLL_INTERVAL_MS: pollIntervalMs, RESEARCH_MAX_RPS: maxRps } = config.settings;

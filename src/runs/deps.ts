@@ -41,5 +41,5 @@ export interface ResearchDeps {
   /** Starts that surely cost nothing and whose end the database did not take, by attempt. */
   unchargedFailures: Map<string, StartFailure>;
   /** Shows a notification without the outbox, for when the outbox cannot be written. */
-  tell: (notification: { title: string; body: string }) => Promise<unknown>;
+  notify: (notification: { title: string; body: string }) => Promise<unknown>;
 }

@@ -118,7 +118,7 @@ async function begin(here: Place): Promise<Process> {
     queue: localQueue,
     limits: NO_LIMITS,
     backUp: (run, report) => backUp(here, run.taskId, report),
-    tell: async () => {},
+    notify: async () => {},
     agent: agentOf(here),
   };
   const notify = async ({ title }: { title: string }): Promise<void> => void here.shown.push(title);

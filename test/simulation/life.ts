@@ -116,7 +116,7 @@ export function beginLife(world: World, machine: number): Life {
       world.backups.set(taskId, report);
       return `${taskId}.md`;
     },
-    tell: async () => {},
+    notify: async () => {},
   };
   const sender = createOutboxSender({
     db,

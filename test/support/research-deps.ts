@@ -102,7 +102,7 @@ export async function openStage({ onTestFinished }: Occasion): Promise<Stage> {
       saved.push(report);
       return `/somewhere/${taskId}.md`;
     },
-    tell: async ({ body }) => told.push(body),
+    notify: async ({ body }) => told.push(body),
     agent: {
       fingerprint: { key: "k", baseUrl: "" },
       begin: async ({ checkBeforeSending }) => {

@@ -12,7 +12,7 @@ import { findResult, savePartial } from "../result-store.ts";
 import type { RunResult } from "../run.ts";
 import { findRun } from "../run-store.ts";
 import { startResearch } from "../start/start.ts";
-import { setAsideUnreadable } from "../history/unreadable-store.ts";
+import { clearImpossibleFigures } from "../recovery/impossible-figures-store.ts";
 import { settlingOf } from "../scheduling/local-poller.ts";
 
 const MINUTE = 60_000;
@@ -278,11 +278,11 @@ test("token figures that cannot be read are set aside and stop no other run (P5)
     .updateTable("research_tasks")
     .set({ tokens_input: 2 ** 60, cost_usd: -75 })
     .execute();
-  expect((await setAsideUnreadable(stage.store.db)).toSorted()).toEqual([poisoned.taskId, other.taskId].toSorted());
+  expect((await clearImpossibleFigures(stage.store.db)).toSorted()).toEqual([poisoned.taskId, other.taskId].toSorted());
   expect(await poisoned.run()).toMatchObject({
     tokens: { input: 0, output: 0 },
     cost: { usd: undefined },
     usageFinal: false,
   });
-  expect(await setAsideUnreadable(stage.store.db)).toEqual([]);
+  expect(await clearImpossibleFigures(stage.store.db)).toEqual([]);
 });

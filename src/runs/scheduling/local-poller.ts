@@ -1,22 +1,19 @@
 /** Polls runs where their table is the queue: claims what is due, polls it, and settles each poll with one write. */
 
 import { failpoint } from "../../platform/failpoint.ts";
-import { processLiveness } from "../../store/processes.ts";
 import { apart } from "../../telemetry/telemetry.ts";
 import {
   bringForward,
   claimWithinRateLimit,
   countFollowed,
-  leaseHolders,
   nextClaimAt,
   pauseAllPolls,
-  releaseFrom,
   settlePoll,
   type Settling,
 } from "./claim-store.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { pollRun } from "../poll/poll.ts";
-import type { ResearchDeps } from "../deps.ts";
+import { releaseDeadHolders } from "../recovery/dead-holders.ts";
 import { markUnknownStarts } from "../recovery/unknown-starts.ts";
 import type { FollowedRun } from "../poll/followed-run.ts";
 import type { Outcome } from "../poll/outcome.ts";
@@ -83,7 +80,7 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
     nextDueAt: async () => (polling.size < maxPolls ? nextClaimAt(db, clock.now()) : undefined),
     sweep: async () => {
       await markUnknownStarts(deps);
-      await takeOver(deps);
+      await releaseDeadHolders(deps);
       running = await countFollowed(db);
       const now = clock.now();
       await bringForward(db, { now, furthest: now + 2 * interval() + MAX_PUT_OFF_MS });
@@ -101,15 +98,4 @@ export function settlingOf(run: Pick<FollowedRun, "status">, outcome: Outcome, n
   const seen = run.status === "running_async" ? outcome.seen : undefined;
   if (next === "never") return { nextPollAt: null, seen };
   return { nextPollAt: typeof next === "string" ? undefined : now + next.afterMs, seen };
-}
-
-async function takeOver(deps: ResearchDeps): Promise<void> {
-  const holders = await leaseHolders(deps.db);
-  const owners = await processLiveness(deps.db, holders);
-  const dead = holders.filter((holder) => owners.get(holder) === "dead");
-  const released = await releaseFrom(deps.db, dead, deps.clock.now());
-  if (released > 0)
-    deps.log.info(
-      `${released} research ${released === 1 ? "run" : "runs"} of a process that ended ${released === 1 ? "is" : "are"} taken up.`,
-    );
 }

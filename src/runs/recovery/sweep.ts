@@ -1,0 +1,42 @@
+/** Recovery at a glance: every repair that a process makes every few seconds, in order. Each is a file of this folder. */
+
+import { isShared } from "../../store/dialect.ts";
+import type { ResearchDeps } from "../deps.ts";
+import { saveReportsOfUnsavedRuns } from "./database-outage.ts";
+import { repairImpossibleFigures, reportUnreadableRuns } from "./impossible-figures.ts";
+import { markInterruptedSearches } from "./interrupted-searches.ts";
+import { importOrphanedIds } from "./orphaned-ids.ts";
+import { flushUnchargedFailures } from "./uncharged-starts.ts";
+import { saveUnsavedIds } from "./unsaved-ids.ts";
+
+export interface SweepOptions {
+  deps: ResearchDeps;
+  /** Repairs that depend on the queue: unknown starts, leases of dead processes, polls that were lost. */
+  repairPolls: () => Promise<void>;
+  /** Sends what the outbox holds. */
+  deliver: () => Promise<unknown>;
+  /** Runs whose report was saved to a file during an outage of the database. */
+  savedToFile: Set<string>;
+}
+
+/*
+ * Repairs elsewhere: stale rows of processes and temporary files at start (app.ts), polls whose job or key is missing
+ * once a minute in one process of the fleet (scheduling/fleet-poller.ts), runs in memory while the database cannot be
+ * written (database-outage.ts, called by the runner).
+ */
+export async function sweep(
+  { deps, repairPolls, deliver, savedToFile }: SweepOptions,
+  { checkFigures }: { checkFigures: boolean },
+): Promise<void> {
+  const { db, clock, log, queue, stateDir } = deps;
+  if (checkFigures) await repairImpossibleFigures(deps);
+  await importOrphanedIds(db, { directory: stateDir, log, now: clock.now(), queue });
+  await saveUnsavedIds(deps);
+  await saveReportsOfUnsavedRuns(deps, savedToFile);
+  await flushUnchargedFailures(deps);
+  await repairPolls();
+  // On SQLite the next start finds interrupted searches; on a shared database a lease of another machine may end any time.
+  if (isShared(db)) await markInterruptedSearches(db, log, clock.now());
+  await deliver();
+  reportUnreadableRuns(deps);
+}
