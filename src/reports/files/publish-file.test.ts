@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { patiently } from "../../platform/clock.ts";
-import { isTemporary, publishFile, takeByLink, takeByRename } from "./publish-file.ts";
+import { isTemporary, publishFile, claimByLink, claimByRename } from "./publish-file.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -23,12 +23,12 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe("a new file", () => {
   test.each([
-    ["link", takeByLink],
-    ["rename, where a file system has no second names", takeByRename],
-  ])("N2: by %s, twenty at once get a name each and overwrite nothing", async (_how, takeName) => {
+    ["link", claimByLink],
+    ["rename, where a file system has no second names", claimByRename],
+  ])("N2: by %s, twenty at once get a name each and overwrite nothing", async (_how, claimName) => {
     const name = (number: number): string => `r_${number}.md`;
     const many = Array.from({ length: 20 }, (_, index) =>
-      publishFile({ directory, content: Buffer.from(String(index)), name, takeName }),
+      publishFile({ directory, content: Buffer.from(String(index)), name, claimName }),
     );
     const names = await Promise.all(many);
     expect(new Set(names).size).toBe(20);
@@ -38,8 +38,8 @@ describe("a new file", () => {
   });
 
   test.each([
-    ["link", takeByLink],
-    ["rename", takeByRename],
+    ["link", claimByLink],
+    ["rename", claimByRename],
   ])("N2: by %s, an existing file, directory or dangling link is taken", async (_how, take) => {
     const temporary = join(directory, "temporary");
     writeFileSync(temporary, "new");
@@ -52,8 +52,8 @@ describe("a new file", () => {
   });
 
   test.each([
-    ["link", takeByLink],
-    ["rename", takeByRename],
+    ["link", claimByLink],
+    ["rename", claimByRename],
   ])(
     "N2: by %s, a file that is gone or a directory that is missing is a fault, not a taken name",
     async (_how, take) => {
@@ -69,7 +69,7 @@ describe("a new file", () => {
     // As a file on FAT: nobody may link a directory.
     const temporary = join(directory, "temporary");
     mkdirSync(temporary);
-    expect(await takeByLink(temporary, join(directory, "named"))).toBe(true);
+    expect(await claimByLink(temporary, join(directory, "named"))).toBe(true);
     expect(readdirSync(directory)).toEqual(["named"]);
   });
 
@@ -77,7 +77,7 @@ describe("a new file", () => {
     const temporary = join(directory, "temporary");
     writeFileSync(temporary, "new");
     writeFileSync(join(directory, ".gemini-search-mcp-a.md.tmp"), "");
-    expect(await takeByRename(temporary, join(directory, "a.md"))).toBe(false);
+    expect(await claimByRename(temporary, join(directory, "a.md"))).toBe(false);
     expect(readdirSync(directory)).toEqual([".gemini-search-mcp-a.md.tmp", "temporary"]);
   });
 
@@ -86,7 +86,7 @@ describe("a new file", () => {
     const publish = publishFile({ directory, content: Buffer.from("new"), name: () => "r.md" });
     await expect(publish).rejects.toMatchObject({
       code: "PERMISSION_DENIED",
-      message: "A symbolic link stands where the report would go; nothing was saved.",
+      message: "The path of the report is a symbolic link; nothing was saved.",
       suggestion: "Remove the link or choose another output_dir.",
       details: { path: join(directory, "r.md") },
     });
@@ -96,10 +96,10 @@ describe("a new file", () => {
   test("N2: the names are counted from 1, and ten thousand are enough", async () => {
     const tried: number[] = [];
     const name = (number: number): string => `r_${tried.push(number)}.md`;
-    const publish = publishFile({ directory, content: Buffer.from("new"), name, takeName: async () => false });
+    const publish = publishFile({ directory, content: Buffer.from("new"), name, claimName: async () => false });
     await expect(publish).rejects.toMatchObject({
       code: "EXECUTION_ERROR",
-      message: "There are too many reports of this run from this very second.",
+      message: "Too many reports of this run were saved within this second.",
       suggestion: "Try again in a second.",
     });
     expect([tried.length, tried[0], tried.at(-1)]).toEqual([10_000, 1, 10_000]);

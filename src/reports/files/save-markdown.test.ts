@@ -17,7 +17,7 @@ import { join, resolve } from "node:path";
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../errors.ts";
-import { within } from "./allowed-root.ts";
+import { insideRoot } from "./allowed-root.ts";
 import { fileError } from "./file-errors.ts";
 import { isTemporary } from "./publish-file.ts";
 import { outputDirectory, saveMarkdown, type SaveRequest, sweepTemporaryReports } from "./save-markdown.ts";
@@ -163,7 +163,8 @@ describe("disks that refuse (they need a mount namespace)", () => {
 
 describe("inside an allowed root", () => {
   let root: string;
-  const outside = (target: string): Promise<AppError> => failure(save({ directory: target, allowed: within(root) }));
+  const outside = (target: string): Promise<AppError> =>
+    failure(save({ directory: target, assertAllowed: insideRoot(root) }));
   beforeEach(() => {
     root = join(directory, "root");
     mkdirSync(root);
@@ -171,11 +172,11 @@ describe("inside an allowed root", () => {
 
   test("N2: the root and what is below it, existing or not", async () => {
     for (const target of [root, join(root, "new", "deep")]) {
-      const { path } = await save({ directory: target, allowed: within(root) });
+      const { path } = await save({ directory: target, assertAllowed: insideRoot(root) });
       expect(existsSync(path)).toBe(true);
     }
     rmSync(root, { recursive: true });
-    await save({ directory: root, allowed: within(root) });
+    await save({ directory: root, assertAllowed: insideRoot(root) });
   });
 
   test("N2, T10: nothing beside, above or elsewhere, and no directory is made there", async () => {
@@ -200,7 +201,7 @@ describe("inside an allowed root", () => {
 
   test("N2: a root that is itself a link is its target", async () => {
     symlinkSync(root, join(directory, "by-link"));
-    const { path } = await save({ directory: root, allowed: within(join(directory, "by-link")) });
+    const { path } = await save({ directory: root, assertAllowed: insideRoot(join(directory, "by-link")) });
     expect(existsSync(path)).toBe(true);
   });
 });
