@@ -161,7 +161,7 @@ export function readSection(report: string, sections: Section[], wanted: string)
     : readFrom(report, sections, found);
 }
 
-/** As many safeLength sections from the beginning as fit into one response. */
+/** As many whole sections from the beginning as fit into one response. */
 export function readOpening(report: string, sections: Section[]): Reading {
   const [first] = sections;
   return first === undefined ? { start: 0, end: report.length, next: undefined } : readFrom(report, sections, first);

@@ -1,6 +1,6 @@
 /** File names of reports: always a single safe name in one directory, on every platform. */
 
-/** Leaves room for task id, time, number and extension insideRoot the 255 bytes that file systems allow. */
+/** Leaves room for task id, time, number and extension within the 255 bytes that file systems allow. */
 const MAX_PREFIX_BYTES = 100;
 /** Bounds the work of the patterns; only the first 100 bytes can be used. */
 const MAX_PREFIX_CHARACTERS = 1_000;

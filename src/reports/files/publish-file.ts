@@ -25,7 +25,7 @@ export interface NewFile {
   claimName?: ClaimName;
 }
 
-/** More reports of one run insideRoot one second would be a loop. */
+/** More reports of one run within one second would be a loop. */
 const MAX_NAMES = 10_000;
 
 /** Returns the name that the file got. */
@@ -47,7 +47,7 @@ export async function publishFile({ directory, content, name, claimName = claimB
   }
   throw new AppError({
     code: "EXECUTION_ERROR",
-    message: "Too many reports of this run were saved insideRoot this second.",
+    message: "Too many reports of this run were saved within this second.",
     suggestion: "Try again in a second.",
   });
 }
