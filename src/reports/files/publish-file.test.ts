@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { patiently } from "../../platform/clock.ts";
+import { retryWhileFileBusy } from "../../platform/busy-file.ts";
 import { isTemporary, publishFile, claimByLink, claimByRename } from "./publish-file.ts";
 
 let directory: string;
@@ -146,15 +146,16 @@ describe("Windows", () => {
   };
 
   test("3.11: a busy file is tried ten times there, elsewhere once", async () => {
-    const there = { platform: "win32", waitMs: 0 } as const;
-    for (const code of ["EPERM", "EBUSY", "EACCES"]) expect(await patiently(busy(9, code).action, there)).toBe(10);
+    const there = { platform: "win32", delayMs: 0 } as const;
+    for (const code of ["EPERM", "EBUSY", "EACCES"])
+      expect(await retryWhileFileBusy(busy(9, code).action, there)).toBe(10);
     const never = busy(99);
-    await expect(patiently(never.action, there)).rejects.toThrow("busy");
+    await expect(retryWhileFileBusy(never.action, there)).rejects.toThrow("busy");
     expect(never.calls()).toBe(10);
     const other = busy(1, "ENOSPC");
-    await expect(patiently(other.action, there)).rejects.toThrow("busy");
+    await expect(retryWhileFileBusy(other.action, there)).rejects.toThrow("busy");
     const posix = busy(1);
-    await expect(patiently(posix.action, { platform: "linux" })).rejects.toThrow("busy");
+    await expect(retryWhileFileBusy(posix.action, { platform: "linux" })).rejects.toThrow("busy");
     expect([other.calls(), posix.calls()]).toEqual([1, 1]);
   });
 });

@@ -6,7 +6,7 @@
 import { link, lstat, open, realpath, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { AppError } from "../../errors.ts";
-import { patiently } from "../../platform/clock.ts";
+import { retryWhileFileBusy } from "../../platform/busy-file.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 
@@ -43,7 +43,7 @@ export async function publishFile({ directory, content, name, claimName = claimB
       await refuseLink(target);
     }
   } finally {
-    await patiently(() => rm(temporary)).catch(() => undefined);
+    await retryWhileFileBusy(() => rm(temporary)).catch(() => undefined);
   }
   throw new AppError({
     code: "EXECUTION_ERROR",
@@ -69,7 +69,7 @@ async function writeFlushed(target: string, content: Uint8Array): Promise<void> 
 /** Creating a hard link fails atomically if the name exists; rename would overwrite. */
 export const claimByLink: ClaimName = async (temporary, target) => {
   try {
-    await patiently(() => link(temporary, target));
+    await retryWhileFileBusy(() => link(temporary, target));
     return true;
   } catch (error) {
     if (errorCodeOf(error) === "EEXIST") return false;
@@ -92,10 +92,10 @@ export const claimByRename: ClaimName = async (temporary, target) => {
   }
   try {
     if (await exists(target)) return false;
-    await patiently(() => rename(temporary, target));
+    await retryWhileFileBusy(() => rename(temporary, target));
     return true;
   } finally {
-    await patiently(() => rm(claim)).catch(() => undefined);
+    await retryWhileFileBusy(() => rm(claim)).catch(() => undefined);
   }
 };
 

@@ -3,7 +3,7 @@
 import { lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { AppError } from "../../errors.ts";
-import { patiently } from "../../platform/clock.ts";
+import { retryWhileFileBusy } from "../../platform/busy-file.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 import { pinFolder } from "../files/allowed-root.ts";
 import { temporaryName } from "../files/publish-file.ts";
@@ -92,7 +92,7 @@ async function isAbsent(directory: string, name: string): Promise<boolean> {
 /** A non-empty folder is never replaced; returns false if another process was faster. */
 async function claimFolder(temporary: string, target: string): Promise<boolean> {
   try {
-    await patiently(() => rename(temporary, target));
+    await retryWhileFileBusy(() => rename(temporary, target));
     return true;
   } catch (error) {
     if (["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(errorCodeOf(error))) return false;

@@ -2,7 +2,7 @@
 
 import { failpoint } from "../../platform/failpoint.ts";
 import { processLiveness } from "../../store/processes.ts";
-import { apart } from "../../telemetry/telemetry.ts";
+import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import {
   bringForward,
   claimInTurn,
@@ -45,7 +45,7 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
   };
 
   const poll = async (run: FollowedRun): Promise<void> => {
-    const outcome = await apart(run.taskId, () => pollRun(deps, run)).catch((error: unknown): Outcome => {
+    const outcome = await inDetachedTrace(run.taskId, () => pollRun(deps, run)).catch((error: unknown): Outcome => {
       warnOfPoll(deps, run.taskId, error);
       return { next: "interval" };
     });

@@ -3,7 +3,7 @@
 import { AppError } from "../../errors.ts";
 import { isDistributed } from "../../queue/distributed.ts";
 import { isShared } from "../../store/dialect.ts";
-import { apart } from "../../telemetry/telemetry.ts";
+import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import { hasAttempt } from "../attempt-store.ts";
 import { countFollowed, pollNow } from "./claim-store.ts";
 import { recordFreeStarts } from "../recovery/uncharged-starts.ts";
@@ -150,7 +150,7 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 
   const watch = createWatchedStreams({
-    follow: (run, signal) => apart(run.taskId, () => followStream(deps, run, { signal, maxRps })),
+    follow: (run, signal) => inDetachedTrace(run.taskId, () => followStream(deps, run, { signal, maxRps })),
     onChange: () => wake(),
     leaving,
   });
@@ -159,8 +159,8 @@ export function createRunner(options: RunnerOptions): Runner {
     start: () => {
       if (started) return;
       started = true;
-      void apart(undefined, loop);
-      if (follows) void apart(undefined, startPoller);
+      void inDetachedTrace(undefined, loop);
+      if (follows) void inDetachedTrace(undefined, startPoller);
     },
     wake: () => wake(),
     pollNow: async (taskId) => {
