@@ -138,7 +138,7 @@ function cut(report: string, { start, end, maxCharacters }: Cut): { start: numbe
   while (end - from > maxCharacters) {
     const window = report.slice(from, from + maxCharacters);
     const after = ["\n\n", "\n", " "].map((mark) => window.lastIndexOf(mark) + mark.length);
-    const length = after.find((length) => length > maxCharacters / 2) ?? safeLength(window);
+    const length = after.find((cutAt) => cutAt > maxCharacters / 2) ?? safeLength(window);
     pieces.push({ start: from, end: from + length });
     from += length;
   }

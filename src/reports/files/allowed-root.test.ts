@@ -74,7 +74,7 @@ test("N2, T10: a root that leads nowhere allows nothing", async () => {
 });
 
 test.runIf(process.platform === "linux")(
-  "N2, T10, T11: a pinned folder stays the one that was checked, even if its path is replaced",
+  "N2, T10, T11: a folder that is held stays the one that was checked, also when its name leads elsewhere",
   async () => {
     const [month, elsewhere] = [join(root, "2026-11"), join(place, "elsewhere")];
     mkdirSync(month);

@@ -1,6 +1,6 @@
-/** What the browser keeps for this page. A browser that keeps nothing is no reason to fail. */
+/** Reads and writes the browser's storage; errors are ignored. */
 
-export function remembered(store: "localStorage" | "sessionStorage", key: string): string | undefined {
+export function readStored(store: "localStorage" | "sessionStorage", key: string): string | undefined {
   try {
     return globalThis[store].getItem(key) ?? undefined;
   } catch {
@@ -8,11 +8,11 @@ export function remembered(store: "localStorage" | "sessionStorage", key: string
   }
 }
 
-export function remember(store: "localStorage" | "sessionStorage", key: string, value: string | undefined): void {
+export function writeStored(store: "localStorage" | "sessionStorage", key: string, value: string | undefined): void {
   try {
     if (value === undefined) globalThis[store].removeItem(key);
     else globalThis[store].setItem(key, value);
   } catch {
-    // Full or forbidden.
+    // The storage is full or not allowed.
   }
 }
