@@ -123,14 +123,14 @@ async function startServer({ directory, port, fsync, user }: ServerOptions): Pro
     cwd: directory,
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let said = "";
+  let output = "";
   await new Promise<void>((resolve, reject) => {
     child.stderr.on("data", (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-10_000);
-      if (said.includes("ready to accept connections")) resolve();
+      output = (output + chunk.toString()).slice(-10_000);
+      if (output.includes("ready to accept connections")) resolve();
     });
     child.on("error", reject);
-    child.on("exit", () => reject(new Error(`PostgreSQL did not start: ${said}`)));
+    child.on("exit", () => reject(new Error(`PostgreSQL did not start: ${output}`)));
   });
   return child;
 }

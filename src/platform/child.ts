@@ -40,7 +40,7 @@ type Ending = Exclude<ChildOutcome["ended"], "not_started">;
 interface LiveChild {
   stop: (graceMs: number) => void;
   kill: () => void;
-  gone: Promise<unknown>;
+  exited: Promise<unknown>;
 }
 
 const live = new Set<LiveChild>();
@@ -49,7 +49,7 @@ const live = new Set<LiveChild>();
 export async function stopAllChildren(graceMs: number): Promise<void> {
   const children = [...live];
   for (const child of children) child.stop(graceMs);
-  await Promise.all(children.map((child) => child.gone));
+  await Promise.all(children.map((child) => child.exited));
 }
 
 const killAllAtExit = (): void => {
@@ -106,7 +106,7 @@ function watchChild(child: ChildProcess, request: ChildRequest): Promise<ChildOu
     clearTimeout(killTimer);
     killTimer = setTimeout(kill, killAt - performance.now());
   };
-  const entry: LiveChild = { stop: (graceMs) => stop("stopped", graceMs), kill, gone: promise };
+  const entry: LiveChild = { stop: (graceMs) => stop("stopped", graceMs), kill, exited: promise };
   const onAbort = (): void => stop("aborted", request.grace());
   const deadline = setTimeout(() => stop("timeout", request.grace()), request.timeoutMs);
   const stderr = collectTail(child);

@@ -11,7 +11,7 @@ import { overridableFolder, type Paths } from "./paths.ts";
 export type Scope = "user" | "project";
 
 /** A server that is already running. */
-interface Address {
+interface RunningServer {
   url: string;
   /** Only if the user asked to write its value; otherwise the client reads TOKEN_VARIABLE. */
   token?: string | undefined;
@@ -31,7 +31,7 @@ export interface Client {
   withoutShell?: boolean;
   stdio(launch: Launch): Entry;
   /** Missing if the client's file supports commands only. */
-  http?(address: Address): Entry;
+  http?(server: RunningServer): Entry;
   /** Passes the key on from its own environment. */
   passesKey: boolean;
   check: string;
@@ -43,7 +43,9 @@ export const TOKEN_VARIABLE = "MCP_AUTH_TOKEN";
 /** Long enough for a deep_search of many rounds; some clients cut a call off after a minute. */
 const TOOL_TIMEOUT_SECONDS = 1_800;
 
-const bearer = ({ token }: Address, reference: string): Entry => ({ Authorization: `Bearer ${token ?? reference}` });
+const bearer = ({ token }: RunningServer, reference: string): Entry => ({
+  Authorization: `Bearer ${token ?? reference}`,
+});
 
 /** https://code.claude.com/docs/en/mcp: its default limit on a tool call is longer than ours. */
 const claudeCode: Client = {
@@ -61,7 +63,7 @@ const claudeCode: Client = {
   ],
   // The empty default makes an unset variable empty; without it the server would receive the reference itself.
   stdio: ({ command, args }) => ({ type: "stdio", command, args, env: { [KEY_VARIABLE]: `\${${KEY_VARIABLE}:-}` } }),
-  http: (address) => ({ type: "http", url: address.url, headers: bearer(address, `\${${TOKEN_VARIABLE}}`) }),
+  http: (server) => ({ type: "http", url: server.url, headers: bearer(server, `\${${TOKEN_VARIABLE}}`) }),
   passesKey: true,
   check: "claude mcp list",
 };
@@ -92,7 +94,7 @@ const cursor: Client = {
   file: (paths, scope) => join(scope === "project" ? paths.project : paths.home, ".cursor", "mcp.json"),
   traces: (paths) => [join(paths.home, ".cursor")],
   stdio: ({ command, args }) => ({ command, args, env: { [KEY_VARIABLE]: `\${env:${KEY_VARIABLE}}` } }),
-  http: (address) => ({ url: address.url, headers: bearer(address, `\${env:${TOKEN_VARIABLE}}`) }),
+  http: (server) => ({ url: server.url, headers: bearer(server, `\${env:${TOKEN_VARIABLE}}`) }),
   passesKey: true,
   check: "Settings > Tools & MCP in Cursor",
 };
@@ -117,7 +119,7 @@ const vscode: Client = {
     args,
     env: { [KEY_VARIABLE]: `\${env:${KEY_VARIABLE}}` },
   }),
-  http: (address) => ({ type: "http", url: address.url, headers: bearer(address, `\${env:${TOKEN_VARIABLE}}`) }),
+  http: (server) => ({ type: "http", url: server.url, headers: bearer(server, `\${env:${TOKEN_VARIABLE}}`) }),
   passesKey: true,
   check: 'the command "MCP: List Servers" in VS Code',
 };
@@ -134,9 +136,9 @@ const codex: Client = {
       : join(overridableFolder(paths, "CODEX_HOME", join(paths.home, ".codex")), "config.toml"),
   traces: (paths) => [overridableFolder(paths, "CODEX_HOME", join(paths.home, ".codex"))],
   stdio: ({ command, args }) => ({ command, args, env_vars: [KEY_VARIABLE], tool_timeout_sec: TOOL_TIMEOUT_SECONDS }),
-  http: (address) => ({
-    url: address.url,
-    ...(address.token === undefined ? { bearer_token_env_var: TOKEN_VARIABLE } : { http_headers: bearer(address, "") }),
+  http: (server) => ({
+    url: server.url,
+    ...(server.token === undefined ? { bearer_token_env_var: TOKEN_VARIABLE } : { http_headers: bearer(server, "") }),
     tool_timeout_sec: TOOL_TIMEOUT_SECONDS,
   }),
   passesKey: true,
@@ -162,10 +164,10 @@ const geminiCli: Client = {
     env: { [KEY_VARIABLE]: `$${KEY_VARIABLE}` },
     timeout: TOOL_TIMEOUT_SECONDS * 1_000,
   }),
-  http: (address) => ({
+  http: (server) => ({
     type: "http",
-    url: address.url,
-    headers: bearer(address, `$${TOKEN_VARIABLE}`),
+    url: server.url,
+    headers: bearer(server, `$${TOKEN_VARIABLE}`),
     timeout: TOOL_TIMEOUT_SECONDS * 1_000,
   }),
   passesKey: true,

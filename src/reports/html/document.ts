@@ -125,8 +125,8 @@ function sourceLine({ n, title, domain, url, cited_at: citationIds }: CitedSourc
       ? name
       : `<a href="${escaped(url)}" rel="noopener noreferrer nofollow" target="_blank" referrerpolicy="no-referrer">${name}</a>`;
   const site = domain === "" || domain === title ? "" : ` (${escaped(domain)})`;
-  const address = url === undefined ? "" : ` <span class="address">${escaped(url)}</span>`;
-  return `<li id="source-${n}"><span class="number">[${n}]</span> ${link}${site}${address}${backLinks(n, citationIds)}</li>`;
+  const printedUrl = url === undefined ? "" : ` <span class="address">${escaped(url)}</span>`;
+  return `<li id="source-${n}"><span class="number">[${n}]</span> ${link}${site}${printedUrl}${backLinks(n, citationIds)}</li>`;
 }
 
 /** More back links would push the next source out of sight. */
