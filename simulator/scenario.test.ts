@@ -14,7 +14,7 @@ test("the n-th request meets the n-th step, and the last step repeats", () => {
   expect(answers(play, [2, 3, 4])).toEqual(["prose", "refusal", "refusal"]);
 });
 
-test("steps of a round are counted apart, so that parallel searches do not disturb each other", () => {
+test("steps of a round are counted separately, so that parallel searches do not affect each other", () => {
   const play = playing({
     verify: [
       { round: 2, answer: "unverified" },
@@ -45,7 +45,7 @@ test("every preset is a scenario that survives JSON", () => {
   }
 });
 
-test("a text without the answer `raw`, and `raw` without a text, are mistakes", () => {
+test("a text without the answer `raw`, and `raw` without a text, are errors", () => {
   const withStep = (step: object): boolean =>
     scenarioSchema.safeParse({ name: "x", tasks: { search: [step] } }).success;
   expect(withStep({ answer: "raw", text: "?" })).toBe(true);

@@ -84,7 +84,7 @@ describe("the SDK", () => {
     expect(last?.groundingMetadata).toEqual(whole.candidates?.[0]?.groundingMetadata);
   });
 
-  test("gets plain addresses where the scenario says so", async () => {
+  test("gets plain addresses if the scenario says so", async () => {
     simulator.setScenario({ name: "plain", plain_urls: true });
     const metadata = (await search()).candidates?.[0]?.groundingMetadata;
     const uris = metadata?.groundingChunks?.map((chunk) => chunk.web?.uri);
@@ -106,7 +106,7 @@ describe("scenarios", () => {
     expect(third["report"]).toMatch(/^# Before\n\n## Checked in round 3\n/);
   });
 
-  test("a correction brings prose into form, report and pages included", async () => {
+  test("a correction converts prose, report and pages included", async () => {
     simulator.setScenario("bad-json");
     const prose = (await search()).text ?? "";
     const fixed = jsonIn((await ask(fillPrompt("correction", { output: prose }))).text);
@@ -114,14 +114,14 @@ describe("scenarios", () => {
     expect(fixed).not.toHaveProperty("verified");
   });
 
-  test("`truncated` stops inside the report and says so", async () => {
+  test("`truncated` stops inside the report, with its finish reason", async () => {
     simulator.setScenario("truncated");
     const response = await search();
     expect(response.candidates?.[0]?.finishReason).toBe("MAX_TOKENS");
     expect(response.text).not.toContain("metadata");
   });
 
-  test("`overloaded` is over after two refusals", async () => {
+  test("`overloaded` ends after two refusals", async () => {
     simulator.setScenario("overloaded");
     await expect(search()).rejects.toMatchObject({ status: 503 });
     await expect(search()).rejects.toMatchObject({ status: 503 });
@@ -171,7 +171,7 @@ describe("faults", () => {
     expect(error).toMatchObject({ status });
   });
 
-  test("a limit with a date says when to come back, in header and body", async () => {
+  test("a rate limit with a date has it in header and body", async () => {
     simulator.setScenario(searching({ fault: "http-429-retry-after" }));
     const response = await post();
     expect(response.headers.get("retry-after")).toBe("1");
@@ -184,7 +184,7 @@ describe("faults", () => {
     expect(simulator.ledger.entries()[0]).toMatchObject({ served: "reset-before", outcome: "cut" });
   });
 
-  test("a reset in the middle comes after the head and half a body", async () => {
+  test("a reset in the middle follows the head and half a body", async () => {
     simulator.setScenario(searching({ fault: "reset-mid-body" }));
     const response = await post();
     expect(response.status).toBe(200);
@@ -192,7 +192,7 @@ describe("faults", () => {
     expect(simulator.ledger.entries()[0]).toMatchObject({ outcome: "cut", status: 200 });
   });
 
-  test("a hanging request ends when its client leaves, and the ledger knows who left", async () => {
+  test("a hanging request ends when its client disconnects, which the ledger records", async () => {
     simulator.setScenario(searching({ fault: "hang" }));
     await expect(post({ signal: AbortSignal.timeout(50) })).rejects.toThrow();
     await expect.poll(() => simulator.ledger.entries()[0]?.outcome).toBe("aborted");
@@ -229,8 +229,8 @@ describe("faults", () => {
   });
 });
 
-describe("the door", () => {
-  test("a request without a key is refused like Google does", async () => {
+describe("keys and routes", () => {
+  test("a request without a key is refused as by Google", async () => {
     const response = await post({ headers: {} });
     expect(response.status).toBe(403);
     expect(await response.json()).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
@@ -244,12 +244,12 @@ describe("the door", () => {
     expect(simulator.ledger.entries()[0]).toMatchObject({ kind: "search", served: "key-invalid" });
   });
 
-  test("another version and a path prefix lead to the same place", async () => {
+  test("another version and a path prefix are served in the same way", async () => {
     const response = await post({}, `/proxy/v1/models/${MODEL}:generateContent`);
     expect(response.status).toBe(200);
   });
 
-  test("unreadable bodies and unknown paths are refused and noted", async () => {
+  test("unreadable bodies and unknown paths are refused and recorded", async () => {
     expect((await post({ body: "{" })).status).toBe(400);
     expect((await post({}, "/v1beta/nothing")).status).toBe(404);
     const served = simulator.ledger.entries().map((entry) => entry.served);
@@ -258,7 +258,7 @@ describe("the door", () => {
 });
 
 describe("the ledger", () => {
-  test("holds what was asked, and of the key only a fingerprint", async () => {
+  test("holds each request, and of the key only a fingerprint", async () => {
     await search();
     await verify(2);
     const [first, second] = simulator.ledger.entries();

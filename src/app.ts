@@ -70,7 +70,10 @@ export function createApp(options: AppOptions): App {
   const redact = createRedactor(config.secrets);
   const { DEBUG: debug, LOG_FORMAT: format } = config.settings;
   const to = options.logTo === undefined ? {} : { write: options.logTo };
-  const log = createLog({ from: debug ? "DEBUG" : options.logFrom, format, redact, traceIds, ...to });
+  const from = debug ? "DEBUG" : options.logFrom;
+  // A command at a terminal prints warnings for the person in front of it, who knows the time.
+  const timestamps = from !== "WARN" || !process.stderr.isTTY;
+  const log = createLog({ from, format, timestamps, redact, traceIds, ...to });
   for (const warning of config.warnings) log.warn(warning);
   const shutdown = createShutdown();
   const stateDir = config.configDirWritable ? config.configDir : privateTempDir(shutdown);

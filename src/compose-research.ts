@@ -91,8 +91,8 @@ async function composeResearch(
     during: shutdown.during,
     leaving: shutdown.signal,
     pollCounts,
-    unsaved: new Map<string, UnsavedRun>(),
-    freeStarts: new Map<string, StartFailure>(),
+    unsavedIds: new Map<string, UnsavedRun>(),
+    unchargedFailures: new Map<string, StartFailure>(),
     tell: notify,
     backUp: (run: { taskId: string; query: string }, report: string) => backUp(parts, { ...run, report, backups }),
   };
@@ -150,12 +150,12 @@ export async function maintainStore(
 /** What dead processes left is given back before anybody reads the store. */
 async function tidyUp({ db }: Store, { log, stateDir }: Pick<ResearchComposition, "log" | "stateDir">): Promise<void> {
   try {
-    const { recoverInterruptedRuns } = await import("./runs/recovery/interrupted-searches.ts");
+    const { markInterruptedSearches } = await import("./runs/recovery/interrupted-searches.ts");
     const { cleanupOrphanedTempFiles } = await import("./store/invalid-outputs.ts");
-    const { forgetGoneProcesses } = await import("./runs/recovery/stale-processes.ts");
-    await recoverInterruptedRuns(db, log, systemClock.now());
+    const { forgetStaleProcesses } = await import("./runs/recovery/stale-processes.ts");
+    await markInterruptedSearches(db, log, systemClock.now());
     await cleanupOrphanedTempFiles({ directory: stateDir, db, clock: systemClock, log });
-    await forgetGoneProcesses(db, systemClock.now());
+    await forgetStaleProcesses(db, systemClock.now());
   } catch (error) {
     log.warn(`Tidying up after earlier processes failed: ${error instanceof Error ? error.message : "unknown"}`);
   }

@@ -69,6 +69,17 @@ export interface AppErrorOptions {
   cause?: unknown;
 }
 
+/** An unexpected error that ended a run: the run id for the log line of its cause. */
+export class UnexpectedRunError extends Error {
+  readonly taskId: string;
+
+  constructor(taskId: string, cause: unknown) {
+    super("An unexpected error ended the run.", { cause });
+    this.name = "UnexpectedRunError";
+    this.taskId = taskId;
+  }
+}
+
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly suggestion: string | undefined;

@@ -1,8 +1,30 @@
 /** Where the program starts: no arguments is the stdio server, anything else a command. */
 
-const REFUSED = `[ERROR] gemini-search-mcp was started by a Gemini CLI that gemini-search-mcp itself had started. It does not run inside itself.\n`;
+import { unexpectedError } from "./platform/unexpected-error.ts";
+
+const REFUSED =
+  "gemini-search-mcp was started by a Gemini CLI that gemini-search-mcp itself had started. It does not run inside itself.";
 
 export async function main(argv: string[]): Promise<void> {
+  process.on("uncaughtException", (error) => {
+    printUnexpected(error);
+    process.exit(1);
+  });
+  try {
+    await start(argv);
+  } catch (error) {
+    printUnexpected(error);
+    process.exitCode = 1;
+  }
+}
+
+/** Where no log is at hand. Node itself would print the whole line of the bundle, which can be all of a file. */
+function printUnexpected(error: unknown): void {
+  const [first = "", ...frames] = unexpectedError(error).message.split("\n");
+  process.stderr.write(`${[`[ERROR] ${first} (${new Date().toISOString()})`, ...frames].join("\n")}\n`);
+}
+
+async function start(argv: string[]): Promise<void> {
   if (argv[0] === "__task-ids") {
     // Somebody waits for it at every Tab: nothing else is loaded.
     const { printTaskIds } = await import("./cli/completion/print-task-ids.ts");
@@ -16,7 +38,7 @@ export async function main(argv: string[]): Promise<void> {
   const [{ createApp }, { runStdioServer }] = await Promise.all([import("./app.ts"), import("./mcp/stdio/stdio.ts")]);
   const app = createApp({ logFrom: "INFO" });
   if (app.config.depth > 0) {
-    process.stderr.write(REFUSED);
+    app.log.error(REFUSED);
     process.exitCode = 1;
     return;
   }

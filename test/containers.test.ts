@@ -5,7 +5,7 @@ import { checkContainers, type Containers, readContainers } from "../scripts/che
 
 const asTheyAre = readContainers();
 
-test("P7 Dockerfile and compose.yaml keep every rule", () => {
+test("Dockerfile and compose.yaml keep every rule (P7)", () => {
   expect(checkContainers(asTheyAre)).toEqual([]);
 });
 
@@ -52,7 +52,7 @@ const CHANGES: Change[] = [
   ["another version of the program", { composition: ["mcp:0.1.0", "mcp:0.0.9"] }, /is not version/],
 ];
 
-test.each(CHANGES)("P7 %s is seen", (_what, changes, sentence) => {
+test.each(CHANGES)("a violation is found: %s (P7)", (_what, changes, sentence) => {
   const changed = { ...asTheyAre };
   for (const [file, [from, to]] of Object.entries(changes) as [keyof Containers, [RegExp | string, string]][]) {
     changed[file] = changed[file].replace(from, to);
@@ -61,7 +61,7 @@ test.each(CHANGES)("P7 %s is seen", (_what, changes, sentence) => {
   expect(checkContainers(changed).join("\n")).toMatch(sentence);
 });
 
-test("a service without limits is not even read", () => {
+test("a service without limits is not even parsed", () => {
   const changed = { ...asTheyAre, composition: asTheyAre.composition.replace("memory: 512M", "pids: 5") };
   expect(() => checkContainers(changed)).toThrow();
 });

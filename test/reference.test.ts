@@ -11,11 +11,11 @@ import { SETTINGS } from "../src/config/settings.ts";
 const ROOT = join(import.meta.dirname, "..");
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 
-test("docs/reference.md is what the definitions say (npm run reference renews it)", () => {
+test("docs/reference.md is up to date with the definitions (npm run reference renews it)", () => {
   expect(readFileSync(join(import.meta.dirname, "../docs/reference.md"), "utf8")).toBe(reference());
 });
 
-test("A5 the list of tools is what the definitions say (npm run reference renews it)", () => {
+test("the announced list of tools is up to date with the definitions (npm run reference renews it) (A5)", () => {
   const listed: unknown = JSON.parse(
     readFileSync(join(import.meta.dirname, "../src/mcp/announced-tools.json"), "utf8"),
   );
@@ -34,4 +34,21 @@ test("every setting and code that README names exists, and so does every test th
   const cited = [...read("SECURITY.md").matchAll(/`([\w./-]+\.test\.ts)`/g)].map((match) => match[1] ?? "");
   expect(cited.length).toBeGreaterThan(80);
   expect(cited.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+});
+
+test("docs/google-terms.md explains the settings and commands that Google's terms concern, as they are called (T-4)", () => {
+  const terms = read("docs/google-terms.md");
+  const settings = [...terms.matchAll(/`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g)].map((match) => match[1] ?? "");
+  expect(new Set(settings)).toEqual(new Set(["RESEARCH_KEEP_DAYS", "RESOLVE_SOURCE_LINKS"]));
+  expect(settings.filter((name) => !(name in SETTINGS))).toEqual([]);
+  for (const named of ["Search Suggestions", "`delete`", "`--at-google`", "`delete: true`"])
+    expect(terms).toContain(named);
+  expect(terms).toContain(`${SETTINGS.RESEARCH_KEEP_DAYS.default} days`);
+});
+
+test("every error code that docs/requirements.md promises is defined, in the one list of codes (A7)", () => {
+  const promised = /^- \*\*A7\*\* Codes: (.*?);/m.exec(read("docs/requirements.md"))?.[1] ?? "";
+  const codes = [...promised.matchAll(/`([A-Z_]+)`/g)].map((match) => match[1] ?? "");
+  expect(codes.length).toBeGreaterThan(15);
+  expect(codes.filter((code) => !(code in ERROR_CODES))).toEqual([]);
 });

@@ -39,7 +39,7 @@ const ensure = ({ CI = "true", userId = 0 }: { CI?: string | undefined; userId?:
   return ensureSystemPackages(["some-package"], { commands: ["some-command"], machine });
 };
 
-test("where the commands are there, nothing is done and nothing said", async () => {
+test("if the commands are installed, nothing is done and nothing printed", async () => {
   program("some-command");
   aptGet("exit 1");
   expect(await ensure()).toBe("ready");
@@ -49,7 +49,7 @@ test("where the commands are there, nothing is done and nothing said", async () 
 test.each([
   ["outside CI", { CI: "" }],
   ["under CI, but not as root", { userId: 1000 }],
-])("%s nothing is installed; how to do it is said", async (_, who) => {
+])("%s nothing is installed, and the command to do it is printed", async (_, who) => {
   aptGet(commandAppears());
   expect(await ensure(who)).toBe("missing");
   expect(calls()).toEqual([]);
@@ -59,20 +59,20 @@ test.each([
   ]);
 });
 
-test("under CI root installs, and says so", async () => {
+test("under CI as root packages are installed, which is printed", async () => {
   aptGet(commandAppears());
   expect(await ensure()).toBe("ready");
   expect(calls()).toEqual([INSTALL]);
   expect(said).toEqual(["CI: installing some-package with apt-get, because some-command is not there."]);
 });
 
-test("package lists that do not serve are fetched, once", async () => {
+test("stale package lists are fetched, once", async () => {
   aptGet(`case "$1" in update) : > ${folder}/lists;; install) [ -e ${folder}/lists ] && ${commandAppears()};; esac`);
   expect(await ensure()).toBe("ready");
   expect(calls()).toEqual([INSTALL, UPDATE, INSTALL]);
 });
 
-test("a mirror out of reach is said, and does not pass for success", async () => {
+test("an unreachable mirror is reported, and is not taken for success", async () => {
   aptGet('echo "E: Unable to fetch some archives" >&2; exit 100');
   expect(await ensure()).toBe("missing");
   expect(calls()).toEqual([INSTALL, UPDATE]);

@@ -15,7 +15,7 @@ export const concurrency: Experiment = {
   about:
     "Eight stdio servers on one database: a hundred identical starts at once, again and again; then forty runs that all of them follow while all of them are asked about; then owners that die with a claimed run while another server is open; then another program that locks the database.",
   minutes: 10,
-  covers: "C",
+  covers: "I7, I9, P2, P5",
   run: async (setting) => {
     const { say, seed } = setting;
     const twins = await startTwins({ rounds: scaled(setting, 50), processes: PROCESSES, seed });

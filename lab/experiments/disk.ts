@@ -18,7 +18,7 @@ export const disk: Experiment = {
   about:
     "A disk of 8 MB that holds the database and the reports is filled at eight stages of a paid run and freed again; file sizes are limited with prlimit; directories are made read-only for a user who is not root; and a whole run from the start to the saved report is repeated with the n-th write refused, for every n. Each time a healthy process collects what is left, and the judge compares Google's ledger, the database and the files.",
   minutes: 20,
-  covers: "E, P5, N3, B5",
+  covers: "P5, N3, B5",
   run: async (setting) => [
     await fullDisks(setting),
     await limitedFiles(setting),

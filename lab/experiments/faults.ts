@@ -25,7 +25,7 @@ export const faults: Experiment = {
   about:
     "Each of 29 faults is met by each of the four requests (create, get, cancel, stream) of a run: HTTP statuses, resets, silence, torn and foreign answers, a gzip bomb, DNS, TLS, redirects. The end of the run, the sentence shown and the number of paid requests are compared with one written table, with Google's answers delayed by 0 to 200 ms.",
   minutes: 20,
-  covers: "D, T9, T16, T18",
+  covers: "A6, I8, P3, P4, L1, T9, T16, T18",
   run: async (setting) => {
     const random = createRandom(setting.seed);
     const verdicts: Verdict[] = [];

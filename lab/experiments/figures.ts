@@ -15,7 +15,7 @@ export const figures: Experiment = {
   about:
     "The shipped server and worker against the simulator: starts around the end of the window, notifications with five processes open, runs under faults and restarts, saves within the same seconds, calls that must be free, and the ceilings.",
   minutes: 14,
-  covers: "R1–R6",
+  covers: "R1, R2, R3, R4, R5, R6",
   run: async (setting) => {
     const findings: Finding[] = [];
     for (const part of [modes, notices, ends, saves, freeCalls, starts, rendering]) {

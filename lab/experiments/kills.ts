@@ -18,7 +18,7 @@ export const kills: Experiment = {
   about:
     "Processes that start, follow, cancel, save and resume runs on one database are killed with kill -9, at fifteen named points and at random times, one to eight at a time. Then processes are suspended (SIGSTOP) between storing a start and sending it, and during the paid request for longer than its time limit, while another process does nothing, gives the start up, cancels or restarts it. Then a worker collects what is left and the judge compares Google's ledger, the database, the files, the notifications and the processes.",
   minutes: 60,
-  covers: "A, T12",
+  covers: "I8, P2, P5, O2, T12",
   run: async (setting) => {
     const wanted = scaled(setting, KILLS);
     const points = Object.values(KILL_POINTS).flat().length;

@@ -52,7 +52,7 @@ export const longRun: Experiment = {
   about:
     "Runs of seven minutes over stdio and HTTP, in both protocol eras, through the official client with its limit of 60 s for a request: start_deep_research with check_research_status (wait_seconds 45) until it is over, the same as a task, a deep_search that blocks all the time, one whose client gives up at its limit and resumes it later, and one whose client goes away then.",
   minutes: 8,
-  covers: "G, T14",
+  covers: "I3, J1, G8, Q1, U1",
   run: async (setting) => {
     const runMs = Math.max(2 * LIMIT_MS, RUN_MS * setting.scale);
     const late = monitorEventLoopDelay();

@@ -15,7 +15,7 @@ export const mutation: Experiment = {
   about:
     "StrykerJS puts one small mistake at a time into the start protocol, the lease and the legal moves, the failure classifier, the path guard and the output boundary, and runs the in-process tests of that module. A mistake that no test notices is a survivor.",
   minutes: 25,
-  covers: "N",
+  covers: "I8, P1, P2, A6, N2, T10, T17",
   run: async (setting) => {
     await installStryker();
     const findings: Finding[] = [];

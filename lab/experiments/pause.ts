@@ -17,7 +17,7 @@ export const pause: Experiment = {
   about:
     "Servers are stopped (SIGSTOP) between any two writes, in the middle of paid requests and looks, for longer than every lease by the clocks of those who go on, and continued (SIGCONT). The clocks of all processes jump by an hour and a day, both ways, while runs are sent and followed. Owners of a look are killed, and the time is taken until another process looks.",
   minutes: 45,
-  covers: "B, C, T12",
+  covers: "I8, I11, P2",
   run: async (setting) => [...(await pauses(setting)), ...(await jumps(setting)), await takeOvers(setting)],
 };
 

@@ -9,7 +9,7 @@ export const shutdown: Experiment = {
   about:
     "Servers that start, cancel, save, list and search are told to leave at a random moment: by SIGTERM, SIGINT, SIGHUP, the end of stdin and a broken pipe, over stdio and as `serve`. Then clients hang up in the middle of calls. After each, a worker collects what is left and the judge of the kills looks at everything.",
   minutes: 15,
-  covers: "G, A8",
+  covers: "A8, G8",
   run: async (setting) => {
     const { seed } = setting;
     // One at a time: the time limits assume a machine that is not overloaded.

@@ -23,7 +23,7 @@ export const soak: Experiment = {
   about:
     "`serve`, a stdio server and a worker share one database under twenty calls a second: starts, status, results, lists, cancels, saves, estimates, searches through the stand-in for `gemini` and through the API. Runs live at 100 times their speed. Memory, open files, children and the WAL are read every five seconds; the heap is what a full collection leaves.",
   minutes: MINUTES + 1,
-  covers: "L, T6",
+  covers: "T6",
   run: async (setting) => {
     const place = await openHousehold({ seed: setting.seed });
     try {

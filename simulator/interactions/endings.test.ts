@@ -26,7 +26,7 @@ describe("an ending", () => {
     expect(events.at(-1)).toMatchObject({ event_type: lastEvent, interaction: { status } });
   });
 
-  test("by failure says why, on the interaction, on its last step and in the stream", async () => {
+  test("by failure has its reason in the interaction, in its last step and in the stream", async () => {
     const errors = [{ code: "quota", message: "Too much." }];
     const { start, look, follow } = await openResearch({ duration_ms: 0, status: "failed", errors });
     const { id } = await start();
@@ -38,7 +38,7 @@ describe("an ending", () => {
     );
   });
 
-  test.each(["in_progress", "queued"])("never comes to a run that is `%s` for ever", async (status) => {
+  test.each(["in_progress", "queued"])("never occurs for a run that stays `%s`", async (status) => {
     const { simulator, start, look } = await openResearch({ status, looks: "all" });
     const { id, status: first } = await start();
     simulator.skip(1000 * WHOLE_MS);
@@ -55,7 +55,7 @@ describe("an ending", () => {
     expect(empty.steps.at(-1)).toEqual({ type: "model_output", content: [] });
   });
 
-  test("can have the report that a test wants", async () => {
+  test("can have the report that a test sets", async () => {
     const report = "# Mine ünd yours [cite: 1] and [cite: 999]";
     const { start, look } = await openResearch({ duration_ms: 0, report });
     const { text, annotations } = textOf(await look((await start()).id));
@@ -63,7 +63,7 @@ describe("an ending", () => {
     expect(annotations).toMatchObject([{ start_index: 18, end_index: 27 }]);
   });
 
-  test("in the old schema is invisible to the SDK, but there", async () => {
+  test("in the old schema has text that the SDK does not see", async () => {
     const { start, look, follow } = await openResearch({ duration_ms: 0, schema: "outputs" });
     const { id } = await start();
     const old = await look(id);
@@ -94,7 +94,7 @@ describe("an ending", () => {
     }
   });
 
-  test("can come before its usage", async () => {
+  test("can precede its usage", async () => {
     const { simulator, start, look, follow } = await openResearch({ usage_after_ms: 5000 });
     const { id } = await start();
     simulator.skip(WHOLE_MS);
@@ -105,7 +105,7 @@ describe("an ending", () => {
     expect((await look(id)).usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  test("is forgotten after some time", async () => {
+  test("is deleted after some time", async () => {
     const { simulator, start, look } = await openResearch({ duration_ms: 0, expires_after_ms: 60_000 });
     const { id } = await start();
     expect((await look(id)).status).toBe("completed");
@@ -115,7 +115,7 @@ describe("an ending", () => {
 });
 
 describe("a cancel", () => {
-  test("ends the run, keeps what it thought, and says the same when repeated", async () => {
+  test("ends the run, keeps its thoughts, and answers the same when repeated", async () => {
     const { simulator, start, look, cancel } = await openResearch();
     const { id } = await start();
     simulator.skip(WHOLE_MS / 2);
@@ -138,7 +138,7 @@ describe("a cancel", () => {
     expect((await look(id)).status).toBe("cancelled");
   });
 
-  test("comes too late for a report that is finished while it lags, or is finished already", async () => {
+  test("comes too late for a report that finishes during its delay, or has finished", async () => {
     const { simulator, start, look, cancel } = await openResearch({ cancel_lag_ms: 10_000 });
     const { id } = await start();
     simulator.skip(WHOLE_MS - 5000);
@@ -157,7 +157,7 @@ describe("a cancel", () => {
   });
 });
 
-test("what is deleted is gone", async () => {
+test("a deleted interaction does not exist", async () => {
   const { simulator, start, look, remove } = await openResearch();
   const { id } = await start();
   await remove(id);
@@ -183,7 +183,7 @@ test.each([
   expect(simulator.ledger.acceptedStarts()).toEqual([]);
 });
 
-test("a start on top of one that still runs is refused", async () => {
+test("a start on top of an unfinished one is refused", async () => {
   const { simulator, start } = await openResearch();
   const { id } = await start();
   await expect(start({ previous_interaction_id: id })).rejects.toMatchObject({ status: 400 });
@@ -191,7 +191,7 @@ test("a start on top of one that still runs is refused", async () => {
   await expect(start({ previous_interaction_id: id })).resolves.toMatchObject({ status: "in_progress" });
 });
 
-test("a question may come in parts", async () => {
+test("a question may consist of parts", async () => {
   const { simulator, start } = await openResearch();
   await start({
     input: [
@@ -203,7 +203,7 @@ test("a question may come in parts", async () => {
   expect(simulator.ledger.acceptedStarts().map((one) => one.query)).toEqual(["One?\n\nTwo?", "Three?"]);
 });
 
-test.each([403, 404] as const)("another key gets %d, whatever it asks", async (foreign_key) => {
+test.each([403, 404] as const)("another key gets %d, whatever it requests", async (foreign_key) => {
   const { simulator, start } = await openResearch({ foreign_key });
   const { id } = await start();
   const other = clientOf(simulator, "another-key");

@@ -20,7 +20,7 @@ function rawStart({ url }: Simulator, init: RequestInit = {}): Promise<Response>
 const answersOf = ({ ledger }: Simulator): string[] => ledger.acceptedStarts().map(({ answered }) => answered);
 
 describe("a start", () => {
-  test("that is delivered stands in the ledger with all that matters", async () => {
+  test("that is delivered is recorded in the ledger with its details", async () => {
     const { simulator, start } = await openResearch();
     const { id } = await start();
     expect(simulator.ledger.acceptedStarts()).toEqual([
@@ -52,20 +52,20 @@ describe("a start", () => {
     expect(simulator.ledger.interactionRequests()).toEqual({ [`create ${fault}`]: 1 });
   });
 
-  test("with `accept-then-hang` is charged once, and ends when its client leaves", async () => {
+  test("with `accept-then-hang` is charged once, and ends when its client disconnects", async () => {
     const { simulator } = await openResearch({ create: [{ fault: "accept-then-hang" }] });
     await expect(rawStart(simulator, { signal: AbortSignal.timeout(50) })).rejects.toThrow();
     await expect.poll(() => simulator.ledger.entries()[0]?.outcome).toBe("aborted");
     expect(answersOf(simulator)).toEqual(["cut"]);
   });
 
-  test("whose client leaves before a slow answer is charged", async () => {
+  test("whose client disconnects before a slow answer is charged", async () => {
     const { simulator } = await openResearch({ create: [{ latency_ms: 5000 }] });
     await expect(rawStart(simulator, { signal: AbortSignal.timeout(50) })).rejects.toThrow();
     expect(answersOf(simulator)).toEqual(["cut"]);
   });
 
-  test("that drips in is delivered when it is whole", async () => {
+  test("that arrives slowly is delivered when it is complete", async () => {
     const { simulator } = await openResearch({ create: [{ fault: "slow-drip" }] });
     const response = await rawStart(simulator);
     expect(answersOf(simulator)).toEqual(["cut"]);
@@ -100,12 +100,12 @@ describe("a start", () => {
     expect(answersOf(simulator)).toEqual([]);
   });
 
-  test("the SDK does not notice an answer that is something else", async () => {
+  test("the SDK does not notice an answer of another shape", async () => {
     const { start } = await openResearch({ create: [{ fault: "wrong-json" }] });
     expect(await start()).toMatchObject({ greeting: "hello", steps: [] });
   });
 
-  test("the n-th start has the n-th life", async () => {
+  test("the n-th start follows the n-th scripted life", async () => {
     const create = [{ fault: "http-503" as const }, { life: { status: "failed" } }, {}];
     const { start, look } = await openResearch({ duration_ms: 0, create });
     await expect(start()).rejects.toMatchObject({ status: 503 });
@@ -145,26 +145,29 @@ describe("a request", () => {
     expect([looks.length, streams.length, cancels.length]).toEqual([5, 1, 2]);
   });
 
-  test.each([7, "Wed, 21 Oct 2026 07:28:00 GMT", "-1"])("can be told to come back after %s", async (retry_after) => {
-    const step = [{ fault: "http-429" as const, retry_after }];
-    const { simulator, start } = await openResearch({ get: step, cancel: step, delete: step, stream: step });
-    const { id } = await start();
-    const url = `${simulator.url}/v1beta/interactions/${id}`;
-    const headers = { "x-goog-api-key": KEY };
-    for (const [method, path] of [
-      ["GET", ""],
-      ["GET", "?stream=true"],
-      ["POST", "/cancel"],
-      ["DELETE", ""],
-    ] as const) {
-      const response = await fetch(url + path, { method, headers });
-      expect([response.status, response.headers.get("retry-after")]).toEqual([429, String(retry_after)]);
-    }
-  });
+  test.each([7, "Wed, 21 Oct 2026 07:28:00 GMT", "-1"])(
+    "can be answered with a retry after %s",
+    async (retry_after) => {
+      const step = [{ fault: "http-429" as const, retry_after }];
+      const { simulator, start } = await openResearch({ get: step, cancel: step, delete: step, stream: step });
+      const { id } = await start();
+      const url = `${simulator.url}/v1beta/interactions/${id}`;
+      const headers = { "x-goog-api-key": KEY };
+      for (const [method, path] of [
+        ["GET", ""],
+        ["GET", "?stream=true"],
+        ["POST", "/cancel"],
+        ["DELETE", ""],
+      ] as const) {
+        const response = await fetch(url + path, { method, headers });
+        expect([response.status, response.headers.get("retry-after")]).toEqual([429, String(retry_after)]);
+      }
+    },
+  );
 });
 
 describe("another process", () => {
-  test("can read the ledger, let time go by, and begin anew", async () => {
+  test("can read the ledger, advance the clock, and reset", async () => {
     const { simulator, start, look } = await openResearch();
     const control = (path: string, body?: string): Promise<Response> =>
       fetch(`${simulator.url}/__simulator/${path}`, body === undefined ? {} : { method: "POST", body });
@@ -192,7 +195,7 @@ describe("another process", () => {
 });
 
 describe("a state file", () => {
-  test("lets the next simulator go on, whatever became of the last one", async () => {
+  test("lets the next simulator go on, however the last one ended", async () => {
     const folder = await mkdtemp(join(tmpdir(), "simulator-state-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const stateFile = join(folder, "runs.jsonl");

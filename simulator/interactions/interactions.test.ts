@@ -18,8 +18,8 @@ const typesOf = ({ steps }: Resource): Set<string> => new Set(steps.map((step) =
 const queriesIn = ({ steps }: Resource): string[] =>
   steps.flatMap((step) => (step.type === "google_search_call" ? (step.arguments.queries ?? []) : []));
 
-describe("a look", () => {
-  test("finds a run that has just begun, then its thoughts and searches, then its report and usage", async () => {
+describe("a poll", () => {
+  test("returns a run that has just begun, then its thoughts and searches, then its report and usage", async () => {
     const { simulator, start, look } = await openResearch({ looks: "all" });
     const { id, status, agent, created } = await start();
     expect(id).toMatch(/^v1_[\w-]{40}$/);
@@ -47,7 +47,7 @@ describe("a look", () => {
     });
   });
 
-  test("shows only the head of a run that works, or the question with it (S7)", async () => {
+  test("returns only the head of an unfinished run, or the question with it (S7)", async () => {
     const { simulator, start, look } = await openResearch({ create: [{}, { life: { looks: "input" } }] });
     const [{ id }, { id: other }] = [await start(), await start()];
     simulator.skip(WHOLE_MS / 2);
@@ -59,7 +59,7 @@ describe("a look", () => {
     expect((await look(other)).steps.map(({ type }) => type)).toEqual(["user_input"]);
   });
 
-  test("finds a report in two outputs with a thought between them (S7)", async () => {
+  test("returns a report in two outputs with a thought between them (S7)", async () => {
     const { start, look } = await openResearch({ duration_ms: 0 });
     const done = await look((await start()).id);
     expect(done.steps.slice(-3).map(({ type }) => type)).toEqual(["model_output", "thought", "model_output"]);
@@ -67,7 +67,7 @@ describe("a look", () => {
     expect(textOf(done).text.startsWith("\n\n## ")).toBe(true);
   });
 
-  test("finds a usage that adds up and counts the searches", async () => {
+  test("returns a usage that adds up and counts the searches", async () => {
     const { start, look } = await openResearch({ duration_ms: 0, usage_after_ms: 0 });
     const done = await look((await start()).id);
     const usage = done.usage ?? {};
@@ -81,7 +81,7 @@ describe("a look", () => {
     expect(searches).toBeLessThanOrEqual(80);
   });
 
-  test("finds citations whose bytes cover their mark and whose address the source list gives", async () => {
+  test("returns citations whose bytes cover their mark and whose address is in the source list", async () => {
     const { start, look } = await openResearch({ duration_ms: 0, parts: 1 });
     const { text, annotations = [] } = textOf(await look((await start()).id));
     const bytes = Buffer.from(text);
@@ -104,7 +104,7 @@ describe("a look", () => {
     expect(bytes.length).toBeGreaterThan(text.length);
   });
 
-  test("finds the same report for the same question, another one for another", async () => {
+  test("returns the same report for the same question, another one for another", async () => {
     const { start, look } = await openResearch({ duration_ms: 0 });
     const reports = [START.input, START.input, "Tea"].map(async (input) =>
       textOf(await look((await start({ input })).id)),
@@ -114,13 +114,13 @@ describe("a look", () => {
     expect(third?.text).not.toBe(first?.text);
   });
 
-  test("shows only the report to those who did not ask for thoughts", async () => {
+  test("returns only the report if thoughts were not requested", async () => {
     const { start, look } = await openResearch({ duration_ms: 0 });
     const { id } = await start({ agent_config: { type: "deep-research" } });
     expect([...typesOf(await look(id))]).toEqual(["user_input", "model_output"]);
   });
 
-  test("finds a run that goes by faster than time", async () => {
+  test("returns a run that goes faster than time", async () => {
     const { start, look } = await openResearch({ speed: 1000 });
     const began = performance.now();
     const { id } = await start();
@@ -156,7 +156,7 @@ describe("a stream", () => {
     expect([...deltas]).toEqual(expect.arrayContaining(["thought_summary", "google_search_call", "thought_signature"]));
   });
 
-  test("holds no thoughts and searches unless they were asked for", async () => {
+  test("has no thoughts and searches unless they were requested", async () => {
     const { startStreaming } = await openResearch({ duration_ms: 0 });
     const events = await all(await startStreaming({ agent_config: { type: "deep-research" } }));
     const types = events.map((one) => (one.event_type === "step.start" ? one.step.type : ""));
@@ -170,7 +170,7 @@ describe("a stream", () => {
     expect(new Set(eventIds(await all(await follow((await start()).id))))).toEqual(new Set([undefined]));
   });
 
-  test("tells what happens when it happens, and can be taken up after any event", async () => {
+  test("sends events when they occur, and can be resumed after any event", async () => {
     const { simulator, start, follow } = await openResearch({ event_ids: "all" });
     const { id } = await start();
     const seen: StreamEvent[] = [];
@@ -213,7 +213,7 @@ describe("a stream", () => {
     },
   );
 
-  test("ends with a cancel, without taking back what it has told", async () => {
+  test("ends with a cancel, and keeps the events it has sent", async () => {
     const { simulator, start, follow, cancel } = await openResearch();
     const { id } = await start();
     simulator.skip(WHOLE_MS * 0.9);

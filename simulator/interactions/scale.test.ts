@@ -50,7 +50,7 @@ function startRequest(index: number): string {
 
 const lookRequest = (id: string): string => `GET /v1beta/interactions/${id} HTTP/1.1\r\n${HEAD}\r\n`;
 
-test("ten thousand runs fit into 25 MB and sleep", async () => {
+test("ten thousand idle runs fit into 25 MB", async () => {
   const simulator = await startSimulator();
   onTestFinished(() => simulator.close());
   const pipeline = createPipeline(simulator.url);

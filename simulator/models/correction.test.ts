@@ -21,7 +21,7 @@ const research = writeResearch(reading, findOnTheWeb(reading));
 const spoilt = (answer: AnswerName): string => wordAnswer({ answer }, reading, research).text;
 
 test.each<AnswerName>(["good", "trailing-comma", "unescaped-quotes"])(
-  "all research is found in an answer with the form %s",
+  "all research is found in an answer of the form %s",
   (answer) => {
     expect(recoverResearch(spoilt(answer))).toMatchObject({
       success: true,
@@ -51,7 +51,7 @@ test("prose is the report itself, and its links are the pages", () => {
   });
 });
 
-test("nothing is made of nothing", () => {
+test("nothing is made of an empty text", () => {
   expect(recoverResearch("")).toBeUndefined();
   expect(recoverResearch('{"success": true, "report": "<your whole report>"}')).toBeUndefined();
 });
@@ -61,7 +61,7 @@ test("a refusal stays a refusal", () => {
   expect(recovered).toMatchObject({ success: false, error: "No page answers this." });
 });
 
-test("whatever a report says, valid JSON gives it back unchanged", () => {
+test("valid JSON is returned with its report unchanged", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, unit: "grapheme" }), (words) => {
       const report = `Report: ${words}.`;

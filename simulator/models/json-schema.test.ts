@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fillSchema } from "./json-schema.ts";
 
-test("the router's and the next-speaker schema get the modest choice", () => {
+test("the router's and the next-speaker schema are answered with the cheaper choice", () => {
   const schema = {
     type: "OBJECT",
     properties: {

@@ -9,7 +9,7 @@ function read(contents: object[], rest: object = {}, unescapeAt = false): Prompt
   return readPrompt(generateContentRequest.parse({ contents, ...rest }), { unescapeAt });
 }
 
-test("all prompts of the product are understood", () => {
+test("all prompts of the product are recognised", () => {
   const kinds = (["search", "deep-search", "verify", "research", "correction"] as const).map((name) => {
     const prompt = fillPrompt(name, { query: "Why?", output: "bad", result: "so far" });
     const { kind, question, round, currentResult, invalidOutput, example } = read([fromUser(prompt)]);
@@ -46,7 +46,7 @@ test("only what came through the Gemini CLI has its @ unescaped", () => {
   expect(read(contents, {}, false).question).toBe("bob\\@example.org");
 });
 
-test("the task is found behind the CLI's context, and its tool results before a nudge", () => {
+test("the task is found after the CLI's context, and its tool results before a nudge", () => {
   const functionResponse = {
     id: "sim-1-x-0",
     name: "google_web_search",
@@ -68,7 +68,7 @@ test("the task is found behind the CLI's context, and its tool results before a 
   });
 });
 
-test("without a task, tools and schema say what is wanted", () => {
+test("without a task, tools and schema decide the answer", () => {
   const hello = [fromUser("hello")];
   const kindOf = (rest: object): string => read(hello, rest).kind;
   expect(kindOf({ tools: [{ googleSearch: {} }] })).toBe("web_search");

@@ -19,7 +19,7 @@ test("every command has a summary, a group and examples", () => {
 
 test.each(
   Object.entries(COMMAND_HELP).flatMap(([path, { examples }]) => examples.map((line) => [path, line] as const)),
-)("%s: `%s` is understood", async (path, line) => {
+)("%s: the example `%s` is parsed without an error", async (path, line) => {
   const program = createProgram();
   const found = commandsOf(program).find((one) => one.path === path);
   // One that is not part of this build has its examples ready.
@@ -30,13 +30,13 @@ test.each(
   expect(called[0]).toMatch(new RegExp(`^${path}`));
 });
 
-test("see also names commands", () => {
+test("every command named under see also exists", () => {
   const known = new Set([...commands.map(({ path }) => path), ...Object.keys(COMMAND_HELP)]);
   const named = Object.values(COMMAND_HELP).flatMap(({ seeAlso = [] }) => seeAlso);
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("A6 every command that answers can answer in JSON", () => {
+test("every command that returns an answer accepts --json (A6)", () => {
   const without = commands.filter(({ command }) => !command.options.some(({ long }) => long === "--json"));
   expect(without.map(({ path }) => path).filter((path) => !WITHOUT_JSON.has(path))).toEqual([]);
 });

@@ -17,8 +17,8 @@ beforeEach(() => {
 const load = (source: Partial<ConfigSource> = {}) =>
   loadConfig({ environment: {}, platform: "linux", home, ...source });
 
-describe("B5 the config directory", () => {
-  test("stands where each system keeps such things, and is private", () => {
+describe("the config directory (B5)", () => {
+  test("is where each platform keeps such directories, and is private", () => {
     const linux = join(home, ".config", "gemini-search-mcp");
     expect(load().configDir).toBe(linux);
     expect(statSync(linux).mode & 0o777).toBe(0o700);
@@ -45,14 +45,14 @@ describe("B5 the config directory", () => {
     }
   });
 
-  test("that cannot be made is a warning, not an end", () => {
+  test("that cannot be created is a warning, and the start goes on", () => {
     writeFileSync(join(home, "file"), "");
     const config = load({ environment: { GEMINI_SEARCH_CONFIG_DIR: join(home, "file", "below") } });
     expect(config.configDirWritable).toBe(false);
     expect(config.warnings).toHaveLength(1);
   });
 
-  test("keeps the mode its owner gave it", () => {
+  test("keeps the mode that its owner gave it", () => {
     const GEMINI_SEARCH_CONFIG_DIR = join(home, "mine");
     mkdirSync(GEMINI_SEARCH_CONFIG_DIR);
     chmodSync(GEMINI_SEARCH_CONFIG_DIR, 0o750);
@@ -61,14 +61,14 @@ describe("B5 the config directory", () => {
   });
 });
 
-test("B6 the database stands in the config directory, also under another name", () => {
+test("the database is in the config directory, also under another name (B6)", () => {
   const { configDir, databaseFile } = load();
   expect(databaseFile).toBe(join(configDir, "deep_research.db"));
   expect(load({ environment: { DEEP_RESEARCH_DB: "other.db" } }).databaseFile).toBe(join(configDir, "other.db"));
   expect(load({ environment: { DEEP_RESEARCH_DB: "/data/x.db" } }).databaseFile).toBe("/data/x.db");
 });
 
-describe("B1 B3 B4 B7 a value", () => {
+describe("a value (B1, B3, B4, B7)", () => {
   test.each([
     ["DEEP_SEARCH_MAX_ITERATIONS", "", 5],
     ["DEEP_SEARCH_MAX_ITERATIONS", "20", 20],
@@ -97,7 +97,7 @@ describe("B1 B3 B4 B7 a value", () => {
     ["GEMINI_SEARCH_TIMEOUT", "soon", 300_000],
     ["SEARCH_BACKEND", "browser", "auto"],
     ["GOOGLE_GEMINI_BASE_URL", "file:///etc/passwd", undefined],
-  ] as const)("%s=%s is refused by name, and the default holds", (name, value, expected) => {
+  ] as const)("%s=%s is rejected by name, and the default is used", (name, value, expected) => {
     const { settings, warnings } = load({ environment: { [name]: value } });
     expect(settings[name]).toBe(expected);
     expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} has a value that cannot be used`))]);
@@ -116,7 +116,7 @@ test.each([
   expect(warnings).toEqual([`DEEP_SEARCH_MAX_ITERATIONS is out of bounds; ${expected} is used instead.`]);
 });
 
-test("secrets: every secret in use is known to the redactor, wherever it was set", () => {
+test("every configured secret is known to the redactor, wherever it was set (T9)", () => {
   const { configDir } = load();
   writeFileSync(join(configDir, "config.json"), JSON.stringify({ FIRECRAWL_API_KEY: "from-the-file" }));
   const { secrets } = load({ environment: { GOOGLE_API_KEY: "by-its-other-name", MCP_AUTH_TOKEN: "of-the-server" } });
@@ -132,12 +132,12 @@ test.each([
   ["postgres://user:p%40ss-word@host/db", "p@ss-word"],
   ["postgres://user:p@ss-word@host/db", "p@ss-word"],
   ["postgres://host/db?user=me&password=in-the-query", "in-the-query"],
-])("secrets: the password in %s is known by itself", (url, password) => {
+])("the password in %s is a secret of its own (T9)", (url, password) => {
   const { secrets } = load({ environment: { GEMINI_SEARCH_DATABASE_URL: url } });
   expect(Object.values(secrets)).toEqual(expect.arrayContaining([url, password]));
 });
 
-test("B1 a value of nothing but spaces is unset: as a number it would be 0, which turns limits off", () => {
+test("a value of spaces only is unset: as a number it would be 0, which turns limits off (B1)", () => {
   const { settings, warnings } = load({ environment: { MCP_RATE_LIMIT_PER_MINUTE: " ", MCP_SERVER_PORT: "\t" } });
   expect(settings).toMatchObject({ MCP_RATE_LIMIT_PER_MINUTE: 600, MCP_SERVER_PORT: 3_000 });
   expect(warnings).toEqual([]);
@@ -152,7 +152,7 @@ test.each([
   expect(warnings).toEqual([]);
 });
 
-test("one entry of the config file that is no value costs no other one (B1)", () => {
+test("an invalid entry of the config file does not affect the others (B1)", () => {
   const { settings, warnings } = load(withFile('{ "GEMINI_MODEL": ["a"], "RESEARCH_CONFIRM_ABOVE_USD": 0.5 }'));
   expect(settings).toMatchObject({ GEMINI_MODEL: undefined, RESEARCH_CONFIRM_ABOVE_USD: 0.5 });
   expect(warnings).toEqual([expect.stringMatching(/: GEMINI_MODEL has a value that cannot be used/)]);
@@ -163,7 +163,7 @@ test.each([
   ["is no object", "[1]"],
   ["is nested without end", `{"a":${"[".repeat(100_000)}`],
   ["is a folder", undefined],
-])("a config file that %s drops no spending limit in silence (B1)", (_, content) => {
+])("a config file that %s never drops the spending limit silently (B1)", (_, content) => {
   const source = withFile(content);
   const { settings, warnings } = load(source);
   expect(settings.RESEARCH_CONFIRM_ABOVE_USD).toBe(5);
@@ -174,7 +174,7 @@ test.each([
   expect(set.warnings).toEqual([expect.stringMatching(/asked above \$2/)]);
 });
 
-test("B1 config.json may have comments and a comma after its last entry", () => {
+test("config.json may contain comments and a trailing comma (B1)", () => {
   const content = `{
     // Asked above this: "5" by default
     "RESEARCH_CONFIRM_ABOVE_USD": "2", /* one , } comment */
@@ -196,7 +196,7 @@ function withFile(content: string | Buffer | undefined): { environment: Record<s
   return { environment: { GEMINI_SEARCH_CONFIG_DIR } };
 }
 
-test("B1 names that are no settings are told in a few whole lines, whatever they are", () => {
+test("unknown settings are named in a few complete lines, however many there are (B1)", () => {
   const GEMINI_SEARCH_CONFIG_DIR = join(home, "mine");
   mkdirSync(GEMINI_SEARCH_CONFIG_DIR);
   const names = ["TYPO", "two\nlines \u202E", ...Array.from({ length: 500 }, (_unused, n) => `NAME_${n}`)];
@@ -209,7 +209,7 @@ test("B1 names that are no settings are told in a few whole lines, whatever they
   expect(warnings.at(-1)).toMatch(/: 492 more names are ignored\.$/);
 });
 
-test("secrets: the password in the database's address is one, as it is spelled and as it is meant", () => {
+test("the password in the database's address is a secret, encoded and decoded (T9)", () => {
   const spelled = "s3cret%2Fwith%40signs";
   const asked = load({ environment: { GEMINI_SEARCH_DATABASE_URL: "postgres://ann@db/x?password=in-the-query" } });
   const { secrets, sharedDatabase } = load({

@@ -13,7 +13,7 @@ const IN_2027 = Date.UTC(2027, 0, 1);
 const million = { ...NO_USAGE, input: 1_000_000, output: 1_000_000 };
 const small = { ...NO_USAGE, input: 100_000, output: 1_000_000 };
 
-describe("P6 tokens cost what the price table says on that day", () => {
+describe("tokens cost what the price table lists for that day (P6)", () => {
   test.each([
     ["gemini-3.8-flash", million, IN_2026, 4.5],
     ["models/gemini-3.8-flash", million, IN_2026, 4.5],
@@ -27,16 +27,16 @@ describe("P6 tokens cost what the price table says on that day", () => {
   });
 });
 
-test("P6 the default model has a price", () => {
+test("the default model has a price (P6)", () => {
   expect(costOf(million, DEFAULT_API_MODEL, IN_2026)).toBeGreaterThan(0);
 });
 
-test("P6 every search query is charged", () => {
+test("every search query is charged (P6)", () => {
   expect(costOf({ ...NO_USAGE, searches: 3 }, "gemini-3.8-flash", IN_2026)).toBeCloseTo(3 * 0.014, 10);
 });
 
 test.each(["gemini-9", "gemini-3-pro-image-preview", "gpt-9", "", undefined])(
-  "%j has no price, and none is made up (P6)",
+  "%j has no price, and none is invented (P6)",
   (model) => {
     expect(priced(million, model, IN_2026)).toEqual({ usd: undefined, incomplete: true, estimated: false });
   },
@@ -100,7 +100,7 @@ describe("prices have dates (S6)", () => {
   });
 });
 
-test("one part without a price makes a sum a lower bound, not absent and not 0 (S6)", () => {
+test("one part without a price makes a sum a lower bound, neither absent nor 0 (S6)", () => {
   const known: Cost = priced(million, "gemini-3.8-flash", IN_2026);
   const unknown: Cost = priced({ ...million, searches: 2 }, "gemini-9", IN_2026);
   expect(unknown).toEqual({ usd: 0.028, incomplete: true, estimated: false });
@@ -113,7 +113,7 @@ test("amounts are rounded to hundredths of a cent", () => {
 });
 
 describe("agents and caches", () => {
-  test("P6 a recorded deep research costs what Google's prices say", () => {
+  test("a recorded deep research costs what Google's prices yield (P6)", () => {
     // A task of 2026-08-18 as Google reported it: output and thoughts together, nothing cached.
     const usage = { input: 193_279, output: 8_664 + 16_891, cached: 0, searches: 17 };
     expect(costOf(usage, "deep-research-pro-preview-12-2025", IN_2026)).toBeCloseTo(0.931, 3);
@@ -121,7 +121,7 @@ describe("agents and caches", () => {
     expect(costOf({ ...usage, input: 193_279 + 53_036 }, DEFAULT_AGENT, IN_2026)).toBeCloseTo(1.037, 3);
   });
 
-  test("P6, M2: the typical task of each agent lies within Google's range for it", () => {
+  test("the typical task of each agent is within Google's range for it (P6, M2)", () => {
     for (const agent of [DEFAULT_AGENT, "deep-research-max-preview-04-2026"]) {
       const price = agentPrice(LIST_PRICES, agent, IN_2026);
       const cost = price?.typical && costOf(price.typical, agent, IN_2026);
@@ -130,7 +130,7 @@ describe("agents and caches", () => {
     }
   });
 
-  test("P6 cached input costs a tenth, and never more than there was input", () => {
+  test("cached input costs a tenth, and never more than all input (P6)", () => {
     const usage = { input: 100_000, output: 0, cached: 0, searches: 0 };
     expect(costOf(usage, DEFAULT_AGENT, IN_2026)).toBeCloseTo(0.2, 6);
     expect(costOf({ ...usage, cached: 50_000 }, DEFAULT_AGENT, IN_2026)).toBeCloseTo(0.11, 6);
@@ -138,7 +138,7 @@ describe("agents and caches", () => {
     expect(costOf({ ...usage, cached: 50_000 }, "gemini-3.8-flash", IN_2026)).toBeCloseTo(0.04125, 6);
   });
 
-  test("P6 a long prompt has its own price for a model, not for an agent's many prompts", () => {
+  test("a long prompt has its own price for a model, but not for the many prompts of an agent (P6)", () => {
     const usage = { input: 300_000, output: 10_000, cached: 100_000, searches: 0 };
     expect(costOf(usage, "gemini-3.1-pro-preview", IN_2026)).toBeCloseTo(0.8 + 0.04 + 0.18, 6);
     expect(costOf(usage, DEFAULT_AGENT, IN_2026)).toBeCloseTo(0.4 + 0.02 + 0.12, 6);

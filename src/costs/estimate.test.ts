@@ -62,11 +62,11 @@ describe("the class of a question", () => {
       "Analysiere den weltweiten Markt für Wärmepumpen von 2015 bis 2025: Vergleiche alle großen Hersteller in Europa, China und den USA, ihre Strategien, Marktanteile und die Auswirkungen der Regulierung.",
     ],
     ["complex", "For each of these, find the price, the maker and the risks:\n- a\n- b\n- c\n- d\n- e\n- f\n- g\n- h"],
-  ])("M1: %s: %s", (complexity, query) => {
+  ])("is %s: %s (M1)", (complexity, query) => {
     expect(complexityOf(query)).toBe(complexity);
   });
 
-  test("M2: a question with more in it never gets a cheaper class", () => {
+  test("never becomes cheaper when the question asks for more (M2)", () => {
     const joint = fc.constantFrom(" ", "\n", ". ", ", ", "\n- ");
     fc.assert(
       fc.property(phrase, joint, phrase, (first, between, second) => {
@@ -84,7 +84,7 @@ describe("the estimate", () => {
   const notAbove = (lower: Estimate["usd"], upper: Estimate["usd"]): boolean =>
     lower.min <= upper.min && lower.likely <= upper.likely && lower.max <= upper.max;
 
-  test("M1: without own runs the figures stay within Google's, and a complex query shows the higher range", () => {
+  test("without own runs stays within Google's figures, and shows the higher range for a complex query (M1)", () => {
     for (const [agent, least, most] of [
       [DEFAULT_AGENT, 1, 3],
       [MAX_AGENT, 3, 7],
@@ -102,7 +102,7 @@ describe("the estimate", () => {
     }
   });
 
-  test("M1: nothing is said of an agent without a price", () => {
+  test("has no figures for an agent without a price (M1)", () => {
     const request = {
       query: "q",
       agent: "deep-research-2031",
@@ -114,7 +114,7 @@ describe("the estimate", () => {
     expect(estimate(request)).toBeUndefined();
   });
 
-  test("M2: min ≤ likely ≤ max and simple ≤ medium ≤ complex in every number, whatever the history", () => {
+  test("is ordered, min ≤ likely ≤ max and simple ≤ medium ≤ complex, whatever the history (M2)", () => {
     fc.assert(
       fc.property(fc.array(run, { maxLength: 40 }), fc.constantFrom(DEFAULT_AGENT, MAX_AGENT), (history, agent) => {
         const [simple, medium, complex] = COMPLEXITIES.map((complexity) => of(QUERIES[complexity], { history, agent }));
@@ -147,7 +147,7 @@ describe("the estimate", () => {
       ...one,
     }));
 
-  test("M2: on ten own runs of a class the estimate is within 10 % of what they took", () => {
+  test("on ten own runs of a class is within 10 % of what they took (M2, SC-004)", () => {
     for (const complexity of COMPLEXITIES) {
       for (const costUsd of [0.3, 0.93, 2, 6]) {
         const { usd, minutes, basedOnRuns } = of(QUERIES[complexity], { history: runs(10, { complexity, costUsd }) });
@@ -158,7 +158,7 @@ describe("the estimate", () => {
     }
   });
 
-  test("M2: one run moves little, runs of another agent nothing, and the answer says on how many it stands", () => {
+  test("changes little by one run, not at all by runs of another agent, and states its number of runs (M2)", () => {
     const before = of(QUERIES.medium);
     const one = of(QUERIES.medium, { history: runs(1, { costUsd: 20 }) });
     expect(one.usd.likely).toBeLessThan(before.usd.likely * 3);
@@ -168,13 +168,13 @@ describe("the estimate", () => {
     expect(foreign.recommendation).toContain("none of your own runs is known yet");
   });
 
-  test("M2: a run that was collected hours later says nothing about duration, but all about cost", () => {
+  test("ignores the duration, but not the cost, of a run that was collected hours later (M2)", () => {
     const late = of(QUERIES.medium, { history: runs(10, { durationMs: 9 * 3_600_000 }) });
     expect(late.minutes).toEqual(of(QUERIES.medium).minutes);
     expect(late.usd.likely).toBeCloseTo(0.93, 0);
   });
 
-  test("M1: research that lasts seconds is told to be answered within the call", () => {
+  test("says that research of seconds is answered within the call (M1)", () => {
     const quick = of(QUERIES.simple, { history: runs(40, { complexity: "simple", durationMs: 5_000 }) });
     expect(quick.goAsync).toBe(false);
     expect(quick.recommendation).toContain("answered within the call");

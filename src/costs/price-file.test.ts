@@ -25,12 +25,12 @@ describe("prices.json", () => {
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  test("M2: without a file, the built-in table, and no word about it", () => {
+  test("is optional: without it the built-in table is used, without a log line (M2)", () => {
     expect(loadPrices(directory, log)).toBe(LIST_PRICES);
     expect(lines).toEqual([]);
   });
 
-  test("M2: the user's prices stand before ours, by name or by beginning", () => {
+  test("overrides built-in prices, by name or by prefix (M2)", () => {
     const prices = load({
       as_of: "2027-03-01",
       search_query_usd: 0.02,
@@ -53,7 +53,7 @@ describe("prices.json", () => {
     expect(lines).toEqual([]);
   });
 
-  test("M2: a byte order mark is no fault", () => {
+  test("may begin with a byte order mark (M2)", () => {
     expect(load("\uFEFF{}").asOf).toBe(LIST_PRICES.asOf);
     expect(lines).toEqual([]);
   });
@@ -67,7 +67,7 @@ describe("prices.json", () => {
     ["infinity", '{"search_query_usd": 1e999}'],
     ["a range upside down", { agents: { x: { usd_per_task: { min: 2, max: 1 } } } }],
     ["no date", { as_of: "yesterday" }],
-  ])("M2: %s is named in a warning and ignored", (_what, content) => {
+  ])("with %s is named in a warning and ignored (M2)", (_what, content) => {
     expect(load(content)).toBe(LIST_PRICES);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/^\[WARN\] .*prices\.json is not a usable price table/);

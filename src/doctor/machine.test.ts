@@ -10,7 +10,7 @@ test.each([
   ["24.15.0", true],
   ["25.9.0", false],
   ["26.0.0", true],
-])("A2 Node %s is supported: %s", (version, supported) => {
+])("Node %s is supported: %s", (version, supported) => {
   expect(isSupportedNode(version)).toBe(supported);
   expect(checkNode(version, isSupportedNode).status).toBe(supported ? "ok" : "fail");
 });
@@ -20,7 +20,7 @@ test("SQLite with the WAL-reset bug is a failure", () => {
 });
 
 test.runIf(process.platform === "linux")(
-  "T31 a config directory on a shared disk is a warning that names the kind",
+  "a config directory on a network disk is a warning that names the file system (T31)",
   () => {
     expect(checkDiskKind(tmpdir())).toEqual([]);
     expect(checkDiskKind("/share", 0x6969)).toMatchObject([

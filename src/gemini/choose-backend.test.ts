@@ -36,7 +36,7 @@ function autoBackend(cli: { isInstalled: boolean; ask: () => Promise<Answer> }) 
   });
 }
 
-test("an answer of the API because the CLI is missing says so (B11)", async () => {
+test("an answer of the API names the missing CLI as the reason (B11)", async () => {
   const missing = autoBackend({ isInstalled: false, ask: async () => answer("cli") });
   const vanished = autoBackend({ isInstalled: true, ask: () => Promise.reject(cliNotFound()) });
   for (const backend of [missing, vanished]) {
@@ -46,7 +46,7 @@ test("an answer of the API because the CLI is missing says so (B11)", async () =
   }
 });
 
-test("an answer of the CLI says nothing of the kind (B11)", async () => {
+test("an answer of the CLI has no such notice (B11)", async () => {
   const { notices } = await autoBackend({ isInstalled: true, ask: async () => answer("cli") }).ask(REQUEST);
   expect(notices).toEqual([]);
 });

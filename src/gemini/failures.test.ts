@@ -105,14 +105,14 @@ test.each<[string, unknown, object]>([
   ["a page in other words", new Error("<html> is not valid JSON"), SOMEBODY_ELSE],
   ["words that were thrown", "SyntaxError", NO_CONNECTION],
   ["nothing", undefined, NO_CONNECTION],
-])("A6 T18 %s is told in our own words", (_, error, told) => {
+])("%s is reported in our own words (A6, T18)", (_, error, told) => {
   const failure = failureOf(error);
   expect(failure.told).toEqual(told);
   expect(failure.details).toBeUndefined();
   expect(failure.cause).toBe(error);
 });
 
-test("A6 what is an error of ours already stays as it is", () => {
+test("an error of ours is passed on unchanged (A6)", () => {
   const error = new AppError({ code: "CANCELLED", message: "The call was cancelled." });
   const lines: string[] = [];
   const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
@@ -120,20 +120,20 @@ test("A6 what is an error of ours already stays as it is", () => {
   expect(lines).toEqual([]);
 });
 
-test("T18 Google's own words are in the log alone, and in bounds", () => {
+test("Google's own text is only in the log, and bounded (T18)", () => {
   expect(failureOf(answered(400)).lines).toEqual([expect.stringContaining(`Gemini API: ${FOREIGN}`)]);
   expect(failureOf("thrown words").lines).toEqual([expect.stringContaining("Gemini API: thrown words")]);
   expect(failureOf(new Error("x".repeat(9_000))).lines[0]?.match(/x/g)).toHaveLength(2_000);
 });
 
-test("E6 what was received before the fault is kept, unless it is nothing", () => {
+test("text received before the fault is kept, if there is any (E6)", () => {
   expect(failureOf(answered(503), " half a report").details).toEqual({ partial_text: " half a report" });
   expect(failureOf(answered(503), " \n").details).toBeUndefined();
   expect(timedOut(90_000, "half").details).toEqual({ partial_text: "half" });
   expect(timedOut(90_000, " \n").details).toBeUndefined();
 });
 
-test("A6 a call that was stopped, or took too long, or met somebody else", () => {
+test("an aborted call, a timeout and a foreign answer have errors of their own (A6)", () => {
   expect(cancelled()).toMatchObject({ code: "CANCELLED", message: "The call was cancelled.", reason: "stopped" });
   expect(timedOut(90_500, "")).toMatchObject({
     code: "EXECUTION_ERROR",
@@ -152,6 +152,6 @@ test.each([
   [null, undefined],
   [undefined, undefined],
   ["status", undefined],
-])("A6 the status of %j is %j", (error, status) => {
+])("the status of %j is %j (A6)", (error, status) => {
   expect(statusOf(error)).toBe(status);
 });

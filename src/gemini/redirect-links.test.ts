@@ -27,7 +27,7 @@ async function redirectHost(answer: (request: IncomingMessage, response: ServerR
 const leadingTo = (location: string) =>
   redirectHost((_request, response) => response.writeHead(302, { location }).end());
 
-test("a redirect is asked for once, by HEAD, and is not followed (T-3)", async () => {
+test("a redirect is requested once, by HEAD, and is not followed (T-3, T23)", async () => {
   const { resolve, asked } = await leadingTo("https://example.com/page?a=1#b");
   expect(await resolve(LINK, NEVER)).toBe("https://example.com/page?a=1#b");
   expect(asked).toEqual(["HEAD /grounding-api-redirect/AUZIYQ"]);
@@ -41,7 +41,7 @@ test.each([
   "https://a@vertexaisearch.cloud.google.com/grounding-api-redirect/x",
   "https://vertexaisearch.cloud.google.com.evil.example/grounding-api-redirect/x",
   "nonsense",
-])("%s is never asked for (T-3)", async (link) => {
+])("%s is never requested (T-3, T23)", async (link) => {
   const { resolve, asked } = await leadingTo("https://example.com/");
   expect(isGoogleRedirect(link)).toBe(false);
   expect(await resolve(link, NEVER)).toBeUndefined();
@@ -72,7 +72,7 @@ test.each([
   "file:///etc/passwd",
   "/relative",
   `https://example.com/${"x".repeat(5_000)}`,
-])("%s as a target is not kept (T-3)", async (target) => {
+])("%s as a target is not kept (T-3, T23)", async (target) => {
   expect(publicAddress(target)).toBeUndefined();
 });
 
@@ -83,7 +83,7 @@ test.each(["https://example.com/", "http://8.8.8.8/", "https://[2606:4700::1]/",
   },
 );
 
-test("an answer that is no redirect, and one that breaks, resolve to nothing (T-3)", async () => {
+test("an answer that is no redirect, and a failed request, resolve to nothing (T-3)", async () => {
   const page = await redirectHost((_request, response) => response.writeHead(200).end("a page"));
   expect(await page.resolve(LINK, NEVER)).toBeUndefined();
   const broken = await redirectHost((request) => request.socket.destroy());

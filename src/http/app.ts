@@ -6,6 +6,7 @@ import type { App } from "../app.ts";
 import type { McpEndpoint } from "../mcp/http/endpoint.ts";
 import type { Caller } from "../mcp/visit.ts";
 import { isoTime } from "../platform/clock.ts";
+import { unexpectedError } from "../platform/unexpected-error.ts";
 import type { Authenticate } from "./auth/authenticate.ts";
 import { isPreflight, letBrowserRead, preflightAnswer } from "./cors.ts";
 import type { Guard } from "./host-guard.ts";
@@ -97,8 +98,8 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   http.route("/", createWeb(app, parts.streams));
   http.notFound(() => refuse(UNKNOWN_ADDRESS));
   http.onError((error) => {
-    const id = crypto.randomUUID().slice(0, 8);
-    app.log.error(`Unexpected error ${id}: ${error.stack ?? error.message}`);
+    const { id, message } = unexpectedError(error);
+    app.log.error(message);
     return refuse(unexpected(id));
   });
   return http;

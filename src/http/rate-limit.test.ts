@@ -5,8 +5,8 @@ import { createBuckets, createRateLimit } from "./rate-limit.ts";
 
 const times = <T>(count: number, act: () => T): T[] => Array.from({ length: count }, act);
 
-describe("A9 the rate limit", () => {
-  test("lets a minute's worth through at once, then one at a time as the bucket refills", async () => {
+describe("the rate limit (A9)", () => {
+  test("allows a minute's requests at once, then one at a time as the bucket refills", async () => {
     let time = 0;
     const limit = createRateLimit({ perMinute: 60, now: () => time });
     expect(times(60, () => limit("ann"))).toEqual(times(60, () => undefined));
@@ -28,7 +28,7 @@ describe("A9 the rate limit", () => {
     expect(times(61, () => limit("ann")?.status).filter((status) => status === 429)).toHaveLength(1);
   });
 
-  test("counts everybody apart, and is off at 0", () => {
+  test("counts each caller separately, and is off at 0", () => {
     const limit = createRateLimit({ perMinute: 1, now: () => 0 });
     expect(limit("ann")).toBeUndefined();
     expect(limit("bob")).toBeUndefined();
@@ -37,7 +37,7 @@ describe("A9 the rate limit", () => {
     expect(times(10_000, () => off("ann")).every((answer) => answer === undefined)).toBe(true);
   });
 
-  test("remembers a bounded number, and forgets who was quiet for longest", () => {
+  test("keeps a bounded number of callers, and drops the least recent", () => {
     const take = createBuckets({ perMinute: 1, now: () => 0, mostKeys: 2 });
     expect([take("ann"), take("bob")]).toEqual([0, 0]);
     expect(take("ann")).toBeGreaterThan(0);
@@ -47,8 +47,8 @@ describe("A9 the rate limit", () => {
   });
 });
 
-describe("A9 wrong tokens", () => {
-  test("are told apart from a flood of them, which is mentioned once a minute", () => {
+describe("wrong tokens (A9)", () => {
+  test("are answered with 429 above a limit, which is logged once a minute", () => {
     const lines: string[] = [];
     const log = createLog({ from: "INFO", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
     let time = 0;
@@ -73,7 +73,7 @@ describe("A9 wrong tokens", () => {
     ["64:ff9b::192.0.2.7", "64:ff9b:0:0::/64"],
     ["", ""],
     ["a socket", "a socket"],
-  ])("of %s count for %s", (address, network) => {
+  ])("from %s are counted for %s", (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });

@@ -32,7 +32,7 @@ function stream(): Source {
 const ANN: Credential = { owner: "ann", tokenHash: "a" };
 const BOB: Credential = { owner: "bob", tokenHash: "b" };
 
-test("a stream passes as it is while its token is good, and nothing is checked once all have ended (A9)", async () => {
+test("a stream passes unchanged while its token is valid, and nothing is checked after the last stream ends (A9)", async () => {
   const { response, say, end } = stream();
   let checks = 0;
   const findRevoked = async (): Promise<Set<Credential>> => {
@@ -52,7 +52,7 @@ test("a stream passes as it is while its token is good, and nothing is checked o
   expect(checks).toBe(before);
 });
 
-test("one check serves all streams, ends those of the revoked token only, and a fault ends none (A9)", async () => {
+test("one check serves all streams and ends those of the revoked token only; a failed check ends none (A9)", async () => {
   const [anns, bobs] = [stream(), stream()];
   const asked: (readonly Credential[])[] = [];
   const findRevoked = async (credentials: readonly Credential[]): Promise<Set<Credential>> => {
@@ -75,7 +75,7 @@ test("one check serves all streams, ends those of the revoked token only, and a 
   expect(await bob.text()).toBe("data: two\n\n");
 });
 
-test("a reader that goes away cancels the source, and a response that is no stream is left alone (A9)", async () => {
+test("a reader that disconnects cancels the source, and a response without a stream is passed through (A9)", async () => {
   const { response, cancelled } = stream();
   const endWhenRevoked = createEndWhenRevoked({ findRevoked: async () => new Set() });
   await endWhenRevoked(response, ANN).body?.cancel();

@@ -10,7 +10,7 @@ test("a result that fits is sent as it is (K1)", () => {
   expect(boundedToolResult(result)).toBe(result);
 });
 
-test("a result above 8 MB becomes the way to its run (K3)", () => {
+test("a result above 8 MB is replaced by hints how to read its run (K3)", () => {
   const report = "漢\n".repeat(1_200_000);
   const metadata = { task_id: "t-1", sources_visited: ["https://a.example/"] };
   const result = boundedToolResult({
@@ -26,7 +26,7 @@ test("a result above 8 MB becomes the way to its run (K3)", () => {
   expect(result.content).toEqual([text(expect.stringContaining("t-1"))]);
 });
 
-test("an error above 8 MB keeps its code and sentence (A6)", () => {
+test("an error above 8 MB keeps its code and message (A6)", () => {
   const error = {
     code: "EXECUTION_ERROR",
     message: "No usable answer.",
@@ -44,14 +44,14 @@ test("an error above 8 MB keeps its code and sentence (A6)", () => {
   });
 });
 
-test("pictures are left out before any text is (S2)", () => {
+test("pictures are left out before any text (S2)", () => {
   const image = { type: "image" as const, data: "A".repeat(9_000_000), mimeType: "image/png" };
   const result = boundedToolResult({ content: [text("report"), image], structuredContent: { success: true } });
   expect(result.content).toEqual([text("report"), text(expect.stringContaining("pictures are left out"))]);
 });
 
 test.each(["Some words.\n", "漢字\n", "\u2028", '"\n'])(
-  "a document of megabytes of %j ends with the way to the rest (K3)",
+  "a document of megabytes of %j ends with a hint how to read the rest (K3)",
   (piece) => {
     const whole = piece.repeat(12_000_000 / piece.length);
     const document = boundedDocument(whole);

@@ -47,7 +47,7 @@ const notifier = (platform: NodeJS.Platform, environment: Record<string, string>
     run: runChild,
   });
 
-describe("O1: the words", () => {
+describe("the text of a notification (O1)", () => {
   test.each([
     [0, "0 s"],
     [-5_000, "0 s"],
@@ -58,14 +58,14 @@ describe("O1: the words", () => {
     [3_570_000, "1 h"],
     [3_900_000, "1 h 5 min"],
     [28_800_000, "8 h"],
-  ])("finished in %d ms", (durationMs, words) => {
+  ])("states the duration: %d ms", (durationMs, words) => {
     expect(notificationFor({ taskId: TASK_ID, outcome: "completed", durationMs })).toEqual({
       title: "Deep Research Complete",
       body: `1b4e28ba: finished in ${words}`,
     });
   });
 
-  test("a failure says why, or at least when", () => {
+  test("states the reason of a failure, or else the duration", () => {
     const failed = { taskId: TASK_ID, outcome: "failed" as const, durationMs: 720_000 };
     expect(notificationFor({ ...failed, reason: "The research took longer than max_wait_hours." })).toEqual({
       title: "Deep Research Failed",
@@ -74,7 +74,7 @@ describe("O1: the words", () => {
     expect(notificationFor(failed).body).toBe("1b4e28ba: failed after 12 min");
   });
 
-  test("T22: whatever comes in, one line of at most 200 characters without control characters goes out", () => {
+  test("is one line of at most 200 characters without control characters, whatever the input (T22)", () => {
     for (const text of HOSTILE_TEXTS) {
       const { title, body } = sanitizeNotification({ title: text, body: text });
       for (const line of [title, body]) {
@@ -90,7 +90,7 @@ describe("O1: the words", () => {
   });
 });
 
-describe("O2, T22: text is data", () => {
+describe("text is data (O2, T22)", () => {
   test("there are 40 hostile texts, all different", () => expect(new Set(HOSTILE_TEXTS).size).toBe(40));
 
   test("Linux: after `--`, the body as literal markup", async () => {
@@ -149,8 +149,8 @@ describe("O2, T22: text is data", () => {
   });
 });
 
-describe("the notifier's surroundings", () => {
-  test("it sees no secret and stands in its own directory", async () => {
+describe("the notifier process", () => {
+  test("gets no secret and has its own working directory", async () => {
     stub("notify-send");
     const secrets = { GEMINI_API_KEY: "a-secret", MCP_AUTH_TOKEN: "a-secret", HOME: "/home/somebody", DISPLAY: ":7" };
     expect(await notifier("linux", secrets).notify(COMPLETE)).toBe("shown");
@@ -165,7 +165,7 @@ describe("the notifier's surroundings", () => {
     expect(recorded("cwd").trim()).toBe(folder);
   });
 
-  test("O1: the bus is looked for where systemd puts it when no variable names it", () => {
+  test("finds the session bus where systemd puts it when no variable names it (O1)", () => {
     const runtime = join(folder, "run user");
     mkdirSync(runtime);
     expect(sessionBus({}, runtime)).toBeUndefined();
@@ -178,7 +178,7 @@ describe("the notifier's surroundings", () => {
     expect(sessionBus({ XDG_RUNTIME_DIR: "." }, "/nowhere")).toBeUndefined();
   });
 
-  test("it is looked up once, by absolute path only", async () => {
+  test("is located once, by absolute path only", async () => {
     stub("notify-send");
     const { notify } = notifier("linux", { PATH: `:.:relative:${folder}` });
     expect(await notify(COMPLETE)).toBe("shown");
@@ -195,7 +195,7 @@ describe("the notifier's surroundings", () => {
   });
 });
 
-describe("O1: where it cannot be shown, one log line and no error", () => {
+describe("a notification that cannot be shown is one log line and no error (O1)", () => {
   const line = (why: string): string[] => [
     `[INFO] Deep Research Complete (1b4e28ba: finished in 12 min). No desktop notification: ${why}.\n`,
   ];
@@ -204,26 +204,29 @@ describe("O1: where it cannot be shown, one log line and no error", () => {
     ["linux", "notify-send"],
     ["darwin", "osascript"],
     ["win32", "powershell.exe"],
-  ] as const)("no notifier on %s", async (platform, program) => {
+  ] as const)("without a notifier on %s", async (platform, program) => {
     expect(await notifier(platform).notify(COMPLETE)).toBe("unavailable");
     expect(lines).toEqual(line(`${program} is not on PATH`));
   });
 
   // A machine with a bus of its own cannot show what happens without one.
-  test.skipIf(sessionBus({}) !== undefined)("no session bus: the program is not even started", async () => {
-    stub("notify-send");
-    expect(await notifier("linux", { DBUS_SESSION_BUS_ADDRESS: "" }).notify(COMPLETE)).toBe("unavailable");
-    expect(lines).toEqual(line("there is no session bus"));
-    expect(existsSync(join(folder, "argv"))).toBe(false);
-  });
+  test.skipIf(sessionBus({}) !== undefined)(
+    "without a session bus, where the program is not even started",
+    async () => {
+      stub("notify-send");
+      expect(await notifier("linux", { DBUS_SESSION_BUS_ADDRESS: "" }).notify(COMPLETE)).toBe("unavailable");
+      expect(lines).toEqual(line("there is no session bus"));
+      expect(existsSync(join(folder, "argv"))).toBe(false);
+    },
+  );
 
-  test("a notifier that fails; what it says stays out of the log", async () => {
+  test("with a notifier that fails, whose output stays out of the log", async () => {
     stub("notify-send", "echo 'GDBus.Error: foreign text' >&2; exit 1");
     expect(await notifier("linux").notify(COMPLETE)).toBe("unavailable");
     expect(lines).toEqual(line("notify-send ended with exit code 1"));
   });
 
-  test("R6: a notifier that hangs and does not listen is gone after 2 s", async () => {
+  test("with a notifier that hangs and ignores signals, which is killed after 2 s (R6)", async () => {
     stub("notify-send", "trap '' TERM; echo $$ > pid; while :; do /bin/sleep 1; done");
     const begun = performance.now();
     expect(await notifier("linux").notify(COMPLETE)).toBe("unavailable");
@@ -232,7 +235,7 @@ describe("O1: where it cannot be shown, one log line and no error", () => {
     expect(existsSync(`/proc/${recorded("pid").trim()}`)).toBe(false);
   });
 
-  test("a file that cannot be run", async () => {
+  test("with a notifier file that cannot be executed", async () => {
     writeFileSync(join(folder, "notify-send"), "#!/nonexistent/interpreter\n", { mode: 0o755 });
     expect(await notifier("linux").notify(COMPLETE)).toBe("unavailable");
     expect(lines).toEqual(line("notify-send could not be started"));

@@ -43,7 +43,7 @@ function sender(db: Database) {
   return { shown, ...createOutboxSender({ db, processId: randomUUID(), clock: systemClock, log, notify }) };
 }
 
-test("a notification that is withdrawn is never shown, one that is claimed stays (O2)", async () => {
+test("a withdrawn notification is never shown, a claimed one cannot be withdrawn (O2)", async () => {
   const db = await openDatabase();
   const [returned, claimed] = [await newRun(db), await newRun(db)];
   await put(db, { taskId: claimed });
@@ -55,7 +55,7 @@ test("a notification that is withdrawn is never shown, one that is claimed stays
   expect(await claimNext(db, { processId: "b", now: Date.now() + DAY_MS })).toBeUndefined();
 });
 
-test("a notification that no call withdraws is shown once within 2 s, others at once (O1 O2)", async () => {
+test("a notification that no call withdraws is shown once within 2 s, others at once (O1, O2)", async () => {
   const db = await openDatabase();
   const [held, other] = [await newRun(db), await newRun(db)];
   const began = performance.now();

@@ -82,7 +82,7 @@ function sender(signal?: AbortSignal) {
 }
 
 describe("the outbox", () => {
-  test("O2: a notification said twice is kept once, and not without the transaction that says it", async () => {
+  test("stores a notification once, and only with the transaction that enqueues it (O2)", async () => {
     const taskId = await newRun();
     await put(taskId);
     await put(taskId);
@@ -99,7 +99,7 @@ describe("the outbox", () => {
     ]);
   });
 
-  test("a row is claimed once, oldest first, and is sent by nobody but its claimer", async () => {
+  test("gives each row to one process, oldest first, which alone marks it as sent", async () => {
     const [first, second] = await putMany(2);
     const claimed = await claim("a");
     expect([claimed?.taskId, (await claim("b"))?.taskId, await claim("c")]).toEqual([first, second, undefined]);
@@ -110,7 +110,7 @@ describe("the outbox", () => {
     expect((await rows())[0]?.sent_at).toBe(7);
   });
 
-  test("rows of a channel this program does not know are left alone", async () => {
+  test("leaves rows of an unknown channel alone", async () => {
     await put(await newRun());
     await sql`update notification_outbox set channel = 'webhook'`.execute(store.db);
     expect(await claim("a")).toBeUndefined();
@@ -118,7 +118,7 @@ describe("the outbox", () => {
 });
 
 describe("the sender", () => {
-  test("sends what is there, in order, once", async () => {
+  test("sends each pending notification once, in order", async () => {
     const ids = await putMany(3);
     const { shown, deliverPending } = sender();
     const delivered = await Promise.all([deliverPending(), deliverPending()]);
@@ -129,7 +129,7 @@ describe("the sender", () => {
       expect(row).toMatchObject({ claimed_by: store.processId, sent_at: expect.any(Number) });
   });
 
-  test("drops what is more than 7 days old, with one log line for each", async () => {
+  test("drops notifications older than 7 days, with one log line each", async () => {
     const [old, recent] = [await newRun(), await newRun()];
     await put(old, "completed", Date.now() - 7 * DAY_MS - 1_000);
     await put(recent, "failed", Date.now() - 7 * DAY_MS + 60_000);
@@ -141,7 +141,7 @@ describe("the sender", () => {
     expect((await rows())[0]?.sent_at).toBeNull();
   });
 
-  test("a payload nobody can read does not stop the others", async () => {
+  test("skips a payload that cannot be read, and sends the others", async () => {
     const [broken, sound] = await putMany(2);
     await sql`update notification_outbox set payload_json = '{"title":1' where task_id = ${broken}`.execute(store.db);
     const { shown, deliverPending } = sender();
@@ -150,7 +150,7 @@ describe("the sender", () => {
     expect(lines).toEqual([`[WARN] The notification for run ${broken} cannot be read and is not shown.\n`]);
   });
 
-  test("A8: a process that leaves claims nothing more", async () => {
+  test("claims nothing during a shutdown (A8)", async () => {
     await putMany(2);
     const leaving = sender(AbortSignal.abort());
     expect(await leaving.deliverPending()).toBe(0);
@@ -208,7 +208,7 @@ async function kill(child: ChildProcessWithoutNullStreams): Promise<void> {
 const SAY_AND_HANG = 'process.stdout.write("here\\n"); await delay(60_000);';
 
 describe("several processes", () => {
-  test("O2, R2: three that race for 200 notifications send each exactly once", async (t) => {
+  test("that race for 200 notifications, three of them, send each exactly once (O2, R2)", async (t) => {
     const ids = await putMany(200);
     const children = [1, 2, 3].map(() => startSender(t, { after: "await delay(2);" }));
     await Promise.all(children.map(said));
@@ -225,21 +225,24 @@ describe("several processes", () => {
   test.for([
     { where: "between claim and send", place: { before: SAY_AND_HANG }, sentBefore: 0 },
     { where: "between send and its record", place: { after: SAY_AND_HANG }, sentBefore: 1 },
-  ])("O2: kill -9 $where: it is not sent again, the others are", async ({ place, sentBefore }, t) => {
-    const ids = await putMany(5);
-    const child = startSender(t, place);
-    await said(child);
-    child.stdin.write("go\n");
-    expect(await said(child)).toBe("here");
-    await kill(child);
-    expect(sent()).toEqual(ids.slice(0, sentBefore));
-    const { shown, deliverPending } = sender();
-    expect(await deliverPending()).toBe(4);
-    expect(shown.map(({ body }) => body)).toEqual(ids.slice(1));
-    expect((await rows())[0]).toMatchObject({ claimed_at: expect.any(Number), sent_at: null });
-  });
+  ])(
+    "do not repeat a notification after a kill -9 $where, and send the others (O2)",
+    async ({ place, sentBefore }, t) => {
+      const ids = await putMany(5);
+      const child = startSender(t, place);
+      await said(child);
+      child.stdin.write("go\n");
+      expect(await said(child)).toBe("here");
+      await kill(child);
+      expect(sent()).toEqual(ids.slice(0, sentBefore));
+      const { shown, deliverPending } = sender();
+      expect(await deliverPending()).toBe(4);
+      expect(shown.map(({ body }) => body)).toEqual(ids.slice(1));
+      expect((await rows())[0]).toMatchObject({ claimed_at: expect.any(Number), sent_at: null });
+    },
+  );
 
-  test("O2, R2: kill -9 at any moment, 10 times: none is sent twice, and no kill costs more than one", async (t) => {
+  test("killed at any moment, 10 times, send none twice and lose at most one per kill (O2, R2)", async (t) => {
     const ids = await putMany(200);
     for (let killed = 0; killed < 10; killed += 1) {
       const child = startSender(t);

@@ -36,7 +36,7 @@ const operation = (run: (input: { query?: string | undefined }, call: Call) => u
   });
 
 describe("an answer", () => {
-  test("A6 T17 is clean in its structure and in its text", async () => {
+  test("is cleaned in its structure and in its text (A6, T17)", async () => {
     const { deps } = openApp();
     const echo = operation(({ query }) => ({ query, web: ["\u001B[31mred\u202E", { none: undefined }] }));
     expect(await perform(echo, deps, { query: "  a question " }, CALL)).toEqual({
@@ -46,7 +46,7 @@ describe("an answer", () => {
     });
   });
 
-  test("A6 that is no record has an empty structure and its text", async () => {
+  test("that is no object has an empty structure and its text (A6)", async () => {
     const { deps } = openApp();
     const echo = operation(() => "only \u0007words");
     expect(await perform(echo, deps, undefined, CALL)).toEqual({
@@ -73,11 +73,11 @@ describe("an input", () => {
     [{ topic: 1 }, "INVALID_QUERY", "topic is not valid: invalid input: expected string, received number.", "topic"],
     [{ task_id: "x" }, "INVALID_TASK_ID", "task_id must be the UUID that a tool returned.", "task_id"],
     [{ count: 4 }, "INVALID_INPUT", "count is not valid: too big: expected number to be <=3.", "count"],
-  ])("A6 %j is refused as %s", async (input, code, message, field) => {
+  ])("%j is refused as %s (A6)", async (input, code, message, field) => {
     expect(await refusal(input)).toEqual({ code, message, details: { status: 400, field } });
   });
 
-  test("A6 that is none, or has parameters that are not there, is refused by name and in bounds", async () => {
+  test("of the wrong type, or with unknown parameters, is refused by name, with bounded text (A6)", async () => {
     expect(await refusal("text")).toEqual({
       code: "INVALID_INPUT",
       message: "The input is not valid: invalid input: expected object, received string.",
@@ -92,7 +92,7 @@ describe("an input", () => {
 });
 
 describe("an error", () => {
-  test("A6 of ours has its code, sentence, suggestion, details and run, in structure and text", () => {
+  test("of ours has its code, message, suggestion, details and run, in structure and text (A6)", () => {
     const { deps, lines } = openApp();
     const error = new AppError({
       code: "RESEARCH_FAILED",
@@ -120,14 +120,14 @@ describe("an error", () => {
     expect(lines).toEqual([]);
   });
 
-  test("A6 with nothing to add is one line", () => {
+  test("without details is one line (A6)", () => {
     const { deps } = openApp();
     const { structured, text } = refused(new AppError({ code: "CANCELLED", message: "It was cancelled." }), deps);
     expect(structured).toEqual({ success: false, error: { code: "CANCELLED", message: "It was cancelled." } });
     expect(text).toBe("CANCELLED: It was cancelled.");
   });
 
-  test("A6 T18 that is a bug goes to the log; the caller gets only its id", async () => {
+  test("that is a bug is logged; the caller gets only its id (A6, T18)", async () => {
     const { deps, lines } = openApp();
     const { structured } = await perform(
       operation(() => {
@@ -146,7 +146,7 @@ describe("an error", () => {
     });
   });
 
-  test("A6 T18 of any kind can be logged", () => {
+  test("of any type can be logged (A6, T18)", () => {
     const { deps, lines } = openApp();
     const bare = new Error("without a stack");
     delete bare.stack;
@@ -164,7 +164,7 @@ describe("a call whose client accepts a task", () => {
   };
   const caller = { owner: "somebody", client: "a-client", from: "network" } as const;
 
-  test("becomes a task when the time for a direct answer is over, and goes on after its client is gone (U1)", async () => {
+  test("becomes a task when the time for a direct answer is over, and goes on after its client disconnects (U1)", async () => {
     const { deps, background } = openWaitingApp();
     let seen: Call | undefined;
     const { promise: held, resolve: release } = Promise.withResolvers<unknown>();
@@ -209,7 +209,7 @@ describe("a call whose client accepts a task", () => {
     });
   });
 
-  test("is a task where its answer leaves the run unfinished (U1)", async () => {
+  test("is a task if its answer leaves the run unfinished (U1)", async () => {
     const { deps } = openWaitingApp();
     const start: Operation = {
       ...operation((_input, call) => {
@@ -221,7 +221,7 @@ describe("a call whose client accepts a task", () => {
     expect(await performDetachable(start, deps, {}, { ...CALL, answerWithinMs: 20_000 })).toEqual({ taskId: "t-1" });
   });
 
-  test("that asked for nothing but a task gets one as soon as its run is stored, else its outcome (U1)", async () => {
+  test("that requested a task gets one as soon as its run is stored, else its outcome (U1)", async () => {
     const { deps } = openWaitingApp();
     const stored = operation(async (_input, call) => {
       expect(call.background?.detached.aborted).toBe(true);
@@ -237,7 +237,7 @@ describe("a call whose client accepts a task", () => {
 });
 
 describe("a task", () => {
-  test("is answered from the store as its call would have been", async () => {
+  test("is answered from the store like its call", async () => {
     const { deps, stored } = openApp();
     const asTask: Operation = {
       ...operation(() => 0),
@@ -267,7 +267,7 @@ describe("a task", () => {
   });
 });
 
-test("a question is asked about input that is valid, where there is one to ask", async () => {
+test("a confirmation is requested only for valid input, and only if the client can ask", async () => {
   const { deps } = openApp();
   const question = { ask: "Start it?", because: "It costs.", unasked: "set a limit", details: {} };
   const asking: Operation = {

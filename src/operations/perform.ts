@@ -1,13 +1,21 @@
 /** The one boundary around every operation: input checked, output cleaned, errors in their one shape. */
 
 import type { z } from "zod";
-import { AppError, type ErrorRun } from "../errors.ts";
+import { AppError, type ErrorRun, UnexpectedRunError } from "../errors.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { cleanValue } from "../platform/clean-text.ts";
+import { unexpectedError } from "../platform/unexpected-error.ts";
 import { inSpan, RUN_ID } from "../telemetry/telemetry.ts";
 import { factLines } from "./parts/answer-text.ts";
 import type { StoredRun } from "../runs/history/read.ts";
-import { type Call, CAUTION, type Operation, type OperationDeps, type Question } from "./operation.ts";
+import {
+  type Call,
+  CAUTION,
+  type Operation,
+  type OperationDeps,
+  type Question,
+  taskId as taskIdSchema,
+} from "./operation.ts";
 
 export interface Outcome {
   failed: boolean;
@@ -17,11 +25,11 @@ export interface Outcome {
 
 export async function perform(operation: Operation, deps: OperationDeps, input: unknown, call: Call): Promise<Outcome> {
   return inSpan({ name: operation.name }, async (span) => {
-    const outcome = await outcomeOf(operation, deps, () =>
+    const outcome = await outcomeOf(operation, { log: logFor(input, deps) }, () =>
       operation.run(deps, parseInput(operation.input, input), call),
     );
-    const { task_id: taskId, error } = outcome.structured;
-    if (typeof taskId === "string") span.set({ [RUN_ID]: taskId });
+    const { task_id: runId, error } = outcome.structured;
+    if (typeof runId === "string") span.set({ [RUN_ID]: runId });
     if (outcome.failed) span.fail(isRecord(error) ? String(error["code"]) : "UNEXPECTED_ERROR");
     return outcome;
   });
@@ -86,7 +94,13 @@ export const outcomeOfRun = (operation: Operation, deps: OperationDeps, stored: 
     return operation.task?.answer(stored, { now: deps.clock.now(), inlineCharacters });
   });
 
-async function outcomeOf(operation: Operation, deps: OperationDeps, answer: () => unknown): Promise<Outcome> {
+/** Names the run in the log when the call is about one. */
+function logFor(input: unknown, { log }: LogDeps): LogDeps["log"] {
+  const named = taskIdSchema.safeParse(isRecord(input) ? input["task_id"] : undefined);
+  return named.success ? log.forRun(named.data) : log;
+}
+
+async function outcomeOf(operation: Operation, deps: LogDeps, answer: () => unknown): Promise<Outcome> {
   try {
     return success(operation, await answer());
   } catch (error) {
@@ -105,7 +119,9 @@ export async function questionFor(
   return parsed.success ? operation.question?.(deps, parsed.data, call) : undefined;
 }
 
-export const refused = (error: unknown, deps: OperationDeps): Outcome =>
+type LogDeps = Pick<OperationDeps, "log">;
+
+export const refused = (error: unknown, deps: LogDeps): Outcome =>
   failure(error instanceof AppError ? error : unexpected(error, deps));
 
 /** Where answers carry what web pages say, or a model that has read them. */
@@ -158,9 +174,10 @@ function sentence(issue: z.core.$ZodIssue, field: string): string {
 }
 
 /** The stack goes to the log under an id; the caller gets the id. */
-function unexpected(error: unknown, deps: OperationDeps): AppError {
-  const id = crypto.randomUUID().slice(0, 8);
-  deps.log.error(`Unexpected error ${id}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+function unexpected(error: unknown, { log }: LogDeps): AppError {
+  const ofRun = error instanceof UnexpectedRunError;
+  const { id, message } = unexpectedError(ofRun ? error.cause : error);
+  (ofRun ? log.forRun(error.taskId) : log).error(message);
   return new AppError({
     code: "UNEXPECTED_ERROR",
     message: `Something went wrong that should not have (error ${id} in the log).`,

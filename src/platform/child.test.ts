@@ -38,13 +38,13 @@ const DEAF = "for (const s of ['SIGTERM','SIGINT','SIGHUP']) process.on(s, () =>
 /** Keeps stdout open after its parent has gone. */
 const FORK = `const kid = require('node:child_process').spawn(process.execPath, ['-e', '${DEAF.replaceAll("'", '"')} ${FOREVER}'], { stdio: ['ignore', 'inherit', 'ignore'] });`;
 
-test("a program that ends by itself: output, stderr and exit code", async () => {
+test("a program that exits by itself yields output, stderr and exit code", async () => {
   const { outcome, output } = await run("console.log('out'); console.error('err'); process.exitCode = 3");
   expect(outcome).toEqual({ ended: "exit", exitCode: 3, signal: undefined, stderr: "err\n" });
   expect(output).toBe("out\n");
 });
 
-test("C2: stdin arrives whole and ends, 5 MB of it", async () => {
+test("stdin is delivered whole and closed, 5 MB of it (C2)", async () => {
   const stdin = "größe 京都 ".repeat(350_000);
   const { output } = await run(
     "let n = 0; process.stdin.on('data', (d) => (n += d.length)).on('end', () => console.log(n))",
@@ -53,25 +53,25 @@ test("C2: stdin arrives whole and ends, 5 MB of it", async () => {
   expect(output).toBe(`${Buffer.byteLength(stdin)}\n`);
 });
 
-test("C2: a program that never reads stdin is no fault of ours", async () => {
+test("a program that never reads stdin is no error (C2)", async () => {
   const { outcome } = await run("process.stdin.destroy(); setTimeout(() => process.exit(7), 50)", {
     stdin: "x".repeat(5_000_000),
   });
   expect(outcome).toMatchObject({ ended: "exit", exitCode: 7 });
 });
 
-test("C6: characters that were cut in two are put together again", async () => {
+test("characters that were split are decoded whole (C6)", async () => {
   const script = `const bytes = Buffer.from('é京🙂'); let at = 0;
     const next = () => at < bytes.length && process.stdout.write(bytes.subarray(at, ++at), () => setTimeout(next, 5)); next();`;
   expect((await run(script)).output).toBe("é京🙂");
 });
 
-test("C6: of stderr the last 64 KB are kept", async () => {
+test("the last 64 KB of stderr are kept (C6)", async () => {
   const { outcome } = await run("process.stderr.write('a'.repeat(200000) + 'end')");
   expect(outcome).toMatchObject({ stderr: expect.stringMatching(/^a{65533}end$/) });
 });
 
-test("C6: output beyond the limit ends the program and is not kept", async () => {
+test("output above the limit ends the program and is discarded (C6)", async () => {
   const script =
     "const block = Buffer.alloc(65536, 'x'); const more = () => process.stdout.write(block, more); more();";
   const { outcome, output } = await run(script, { maxOutputBytes: 1_000_000 });
@@ -79,25 +79,25 @@ test("C6: output beyond the limit ends the program and is not kept", async () =>
   expect(output.length).toBeLessThanOrEqual(1_000_000);
 });
 
-test("C5: a timeout ends a program that would go on", async () => {
+test("a timeout ends a running program (C5)", async () => {
   const { outcome, output } = await run(`console.log(process.pid); ${FOREVER}`, { timeoutMs: 300 });
   expect(outcome).toMatchObject({ ended: "timeout", signal: "SIGTERM" });
   expect(isAlive(Number(output))).toBe(false);
 });
 
-test("C5: a program that is deaf to SIGTERM is killed after the grace", async () => {
+test("a program that ignores SIGTERM is killed after the grace period (C5)", async () => {
   const { outcome, output } = await run(`${DEAF} console.log(process.pid); ${FOREVER}`, { timeoutMs: 300 });
   expect(outcome).toMatchObject({ ended: "timeout", signal: "SIGKILL" });
   expect(isAlive(Number(output))).toBe(false);
 });
 
-test("C5: what it forked goes with it, when it is stopped", async () => {
+test("forked processes are stopped with the program (C5)", async () => {
   const { outcome, output } = await run(`${FORK} console.log(kid.pid); ${FOREVER}`, { timeoutMs: 500 });
   expect(outcome.ended).toBe("timeout");
   await expectGone(Number(output));
 });
 
-test("C5: what it forked goes with it, when it ends by itself, and does not hold the call up", async () => {
+test("forked processes are stopped when the program exits by itself, and do not delay the call (C5)", async () => {
   const { outcome, output } = await run(
     `${FORK} console.log(kid.pid); kid.unref(); setTimeout(() => process.exit(0), 100)`,
   );
@@ -105,7 +105,7 @@ test("C5: what it forked goes with it, when it ends by itself, and does not hold
   await expectGone(Number(output));
 });
 
-test("a process that left the group and holds the pipe does not hold the call up", async () => {
+test("a process outside the group that holds the pipe does not delay the call", async () => {
   const script = `const kid = require('node:child_process').spawn(process.execPath, ['-e', '${FOREVER}'], { stdio: ['ignore', 'inherit', 'ignore'], detached: true });
     kid.unref(); console.log(kid.pid); setTimeout(() => process.exit(0), 100)`;
   const { outcome, output } = await run(script);
@@ -113,7 +113,7 @@ test("a process that left the group and holds the pipe does not hold the call up
   expect(outcome).toMatchObject({ ended: "exit", exitCode: 0 });
 });
 
-test("C5: an abort stops it, before and after it has started", async () => {
+test("an abort stops the program, before and after its start (C5)", async () => {
   const controller = new AbortController();
   const started = run(`console.log(process.pid); ${FOREVER}`, {
     signal: controller.signal,
@@ -123,7 +123,7 @@ test("C5: an abort stops it, before and after it has started", async () => {
   expect((await run("console.log('never')", { signal: controller.signal })).outcome.ended).toBe("aborted");
 });
 
-test("A8: a shutdown stops all children, shortens the grace of those already stopping, and waits", async () => {
+test("a shutdown stops all children, shortens the grace period of those already stopping, and waits (A8)", async () => {
   const pids: number[] = [];
   const options = { grace: () => 30_000, onOutput: (text: string) => void pids.push(Number(text)) };
   const deaf = `${DEAF} console.log(process.pid); ${FOREVER}`;
@@ -145,11 +145,11 @@ test.each([
   ["ENOENT", { command: "/nowhere/gemini" }],
   ["EACCES", { command: "/etc/passwd" }],
   ["E2BIG", { args: ["-e", "0", "x".repeat(3_000_000)] }],
-])("a program that cannot start is an outcome: %s", async (errorCode, more) => {
+])("a program that cannot start is an outcome, not an exception: %s", async (errorCode, more) => {
   expect((await run("0", more)).outcome).toEqual({ ended: "not_started", errorCode });
 });
 
-test("A8: a process that leaves in a hurry takes its children along", async () => {
+test("a process that exits at once takes its children along (A8)", async () => {
   const module = JSON.stringify(new URL("./child.ts", import.meta.url).href);
   const script = `const { runChild } = await import(${module});
     const say = (text) => process.stdout.write(text, () => process.exit(0));

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { cleanText, cleanValue, oneLine } from "./clean-text.ts";
 
-describe("takes out", () => {
+describe("cleaning a text removes", () => {
   test.each([
     ["colours", "\u001B[1;31mred\u001B[0m", "red"],
     ["cursor moves with private parameters", "a\u001B[?25l\u001B[2Jb", "ab"],
@@ -33,7 +33,7 @@ describe("takes out", () => {
   });
 });
 
-describe("keeps", () => {
+describe("cleaning a text keeps", () => {
   test.each([
     ["tabs and line breaks", "a\tb\nc"],
     ["accents, scripts and emoji with joiners", "Café – naïve, 漢字, हिन्दी, 👩‍👩‍👧, 🏳️‍🌈, ❤️, می‌خواهم"],
@@ -42,16 +42,16 @@ describe("keeps", () => {
     expect(cleanText(text)).toBe(text);
   });
 
-  test("line ends of every system as line breaks: a lone return would overwrite the line", () => {
+  test("line ends of every system become line breaks: a lone carriage return would overwrite the line", () => {
     expect(cleanText("a\r\nb\rc\u2028d\u2029e")).toBe("a\nb\nc\nd\ne");
   });
 });
 
-test("a line that is cut keeps whole characters", () => {
+test("a shortened line keeps whole characters", () => {
   expect(oneLine(`${"x".repeat(299)}😀`)).toBe("x".repeat(299));
 });
 
-test("a value is cleaned in every string, and what is undefined is gone", () => {
+test("a value is cleaned in every string, and undefined members are dropped", () => {
   const value = { a: "x\u0007", list: ["\u001B[1mbold", 1, null, { deep: "\u202Ey" }], none: undefined, yes: true };
   const clean = cleanValue<unknown>(value);
   expect(clean).toStrictEqual({ a: "x", list: ["bold", 1, null, { deep: "y" }], yes: true });
@@ -63,7 +63,7 @@ test("a thought becomes one short line without emphasis", () => {
   expect(oneLine(`${" ".repeat(400)}late`)).toBe("late");
 });
 
-test("of all characters that Unicode says to ignore, only those pass that scripts and emoji need (T-5)", () => {
+test("of all default-ignorable Unicode characters only those that scripts and emoji need are kept (T17)", () => {
   const passing = Array.from({ length: 0x11_00_00 }, (_, code) => code)
     .filter((code) => code < 0xd8_00 || code > 0xdf_ff)
     .map((code) => String.fromCodePoint(code))

@@ -1,4 +1,4 @@
-/** Writes the log: stderr only, one line per message, known secrets replaced by their names. */
+/** Writes the log: stderr only, one entry per message, known secrets replaced by their names. */
 
 import { cleanText } from "./clean-text.ts";
 
@@ -10,7 +10,7 @@ export interface Log {
   info(message: string): void;
   warn(message: string): void;
   error(message: string): void;
-  /** The same log with the run's id on every JSON line. */
+  /** The same log with a run id on every line. */
   forRun(taskId: string): Log;
 }
 
@@ -18,6 +18,8 @@ export interface LogOptions {
   /** The lowest level that is written. */
   from: LogLevel;
   format: "text" | "json";
+  /** Text lines end with their time and run id; JSON lines always have both. */
+  timestamps?: boolean;
   /** Replaces secrets by their names. */
   redact: (text: string) => string;
   /** Trace and span ids for JSON lines. */
@@ -34,17 +36,26 @@ const writeToStderr = (line: string): void => {
   }
 };
 
+/**
+ * At the end of the line: messages are part of the documented behaviour ("[WARN] Main search failed: …"), and what
+ * matches level and message together, also from the start of the line, matches as before.
+ */
+const stampOf = (time: string, text: string, taskId: string | undefined): string =>
+  taskId === undefined || text.includes(taskId) ? time : `${time}, run ${taskId}`;
+
 export function createLog(options: LogOptions, taskId?: string): Log {
   const write = options.write ?? writeToStderr;
   const line = (level: LogLevel, message: string): void => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(options.from)) return;
     // Cleaned first: a secret that contains an invisible character would not be recognized.
     const text = options.redact(cleanText(message));
+    const time = new Date().toISOString();
     if (options.format === "json") {
-      const time = new Date().toISOString();
       write(`${JSON.stringify({ time, level, message: text, task_id: taskId, ...options.traceIds?.() })}\n`);
     } else {
-      write(`[${level}] ${text.replaceAll(/\r?\n/g, "\n  ")}\n`);
+      const [first = "", ...rest] = text.split(/\r?\n/);
+      const stamp = options.timestamps === true ? ` (${stampOf(time, text, taskId)})` : "";
+      write(`${[`[${level}] ${first}${stamp}`, ...rest].join("\n  ")}\n`);
     }
   };
   return {

@@ -5,7 +5,7 @@ import { numberSources, unique } from "./report.ts";
 
 const REDIRECT = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/AUZIYQ";
 
-test("K1 G4 numbers every address once, in the order it was first found", () => {
+test("sources are numbered once each, in the order they were first found (K1, G4)", () => {
   const visited = ["https://b.test/1", "https://a.test/2", "https://b.test/1"].map((url) => ({ url, title: "T" }));
   expect(numberSources(visited)).toEqual([
     { n: 1, title: "T", url: "https://b.test/1", domain: "b.test" },
@@ -13,7 +13,7 @@ test("K1 G4 numbers every address once, in the order it was first found", () => 
   ]);
 });
 
-test("K1 takes a title from wherever the address came with one, and keeps its place", () => {
+test("a source takes its title from wherever its address has one, and keeps its number (K1)", () => {
   const [first, second] = numberSources([
     { url: "https://a.test/", title: "" },
     { url: "https://b.test/", title: "B" },
@@ -24,13 +24,13 @@ test("K1 takes a title from wherever the address came with one, and keeps its pl
   expect(second).toMatchObject({ n: 2, title: "B" });
 });
 
-test("K1 names a source without a title after its site", () => {
+test("a source without a title is named after its site (K1)", () => {
   expect(numberSources([{ url: "https://www.example.org/page", title: "" }])).toEqual([
     { n: 1, title: "example.org", url: "https://www.example.org/page", domain: "example.org" },
   ]);
 });
 
-test("K1 sees through Google's redirect links where the title is the site", () => {
+test("a redirect link of Google has the domain that its title names (K1)", () => {
   const [site, page] = numberSources([
     { url: `${REDIRECT}1`, title: "gazette.example.org" },
     { url: `${REDIRECT}2`, title: "A page. With a title" },
@@ -40,12 +40,12 @@ test("K1 sees through Google's redirect links where the title is the site", () =
   expect(numberSources([{ url: "https://a.test/", title: "b.test" }])[0]?.domain).toBe("a.test");
 });
 
-test("K1 does not stumble over an address that is none", () => {
+test("an invalid address does no harm (K1)", () => {
   expect(numberSources([{ url: "a book", title: "The book" }])).toEqual([
     { n: 1, title: "The book", url: "a book", domain: "" },
   ]);
 });
 
-test("G4 unique keeps the first of equals", () => {
+test("unique keeps the first of equals (G4)", () => {
   expect(unique(["b", "a", "b", "c", "a"])).toEqual(["b", "a", "c"]);
 });

@@ -19,12 +19,12 @@ function readOn(report: string, sections: Section[], first: { start: number; end
 }
 
 describe("the outline", () => {
-  test("K3 numbers headings by their nesting, whatever the number of signs", () => {
+  test("numbers headings by their nesting, whatever their level marks (K3)", () => {
     const report = "Before.\n\n# One\ntext\n### Deep\n## Less deep\n# Two ##\n#### C#\n";
     expect(names(report)).toEqual(["0 Introduction", "1 One", "1.1 Deep", "1.2 Less deep", "2 Two", "2.1 C#"]);
   });
 
-  test("K3 the one heading above all others is the title of the report", () => {
+  test("takes a single top heading as the title of the report (K3)", () => {
     expect(names("# **Heat pumps**\n\nIn short.\n\n## Costs\n### Abroad\n## Noise\n")).toEqual([
       "0 Heat pumps",
       "1 Costs",
@@ -34,13 +34,13 @@ describe("the outline", () => {
     expect(names("\n\n# Only one\ntext")).toEqual(["1 Only one"]);
   });
 
-  test("K3 what looks like a heading in a code block is none", () => {
+  test("ignores headings inside code blocks (K3)", () => {
     const report =
       "# A\n```sh\n# no\n~~~\n````\n# B\n~~~~ text\n# no\n~~~\n~~~~~\n# C\n``` not `a fence\n# D\n#no\n    # no\n";
     expect(names(report)).toEqual(["1 A", "2 B", "3 C", "4 D"]);
   });
 
-  test("K3 a report without headings has parts of about 20,000 characters, cut after paragraphs", () => {
+  test("divides a report without headings into parts of about 20,000 characters, cut after paragraphs (K3)", () => {
     const report = paragraphs(70_000);
     const sections = sectionsOf(report);
     expect(sections.map(({ title }) => title)).toEqual([1, 2, 3, 4].map((n) => `Part ${n} of 4`));
@@ -48,22 +48,22 @@ describe("the outline", () => {
     for (const { start, end } of sections.slice(0, -1)) expect(end - start).toBeGreaterThan(19_000);
   });
 
-  test("K3 is as deep as fits, and never longer than 200 entries", () => {
+  test("is as deep as fits, and never longer than 200 entries (K3)", () => {
     const deep = Array.from({ length: 150 }, (_, n) => `# ${n}\n## a\n`).join("");
     expect(outlineOf(sectionsOf(deep))).toHaveLength(150);
     expect(outlineOf(sectionsOf("# a\n".repeat(5_000)))).toHaveLength(200);
   });
 });
 
-describe("reading", () => {
-  test("K3 the opening is the whole sections that fit, and names the next", () => {
+describe("reading by sections", () => {
+  test("opens with the whole sections that fit, and names the next (K3)", () => {
     const report = `# A\n${paragraphs(17_000)}# B\n${paragraphs(8_000)}# C\n${paragraphs(17_000)}`;
     const sections = sectionsOf(report);
     const opening = readOpening(report, sections);
     expect(opening).toEqual({ start: 0, end: report.indexOf("# C"), next: "3+" });
   });
 
-  test("K3 a section too long for one answer comes in numbered parts", () => {
+  test("divides a section too long for one answer into numbered parts (K3)", () => {
     const report = `# A\n${paragraphs(68_000)}# B\nend`;
     const sections = sectionsOf(report);
     const first = readOpening(report, sections);
@@ -76,12 +76,12 @@ describe("reading", () => {
     }
   });
 
-  test("K3 where the next section is far too long, the opening has its first subsections", () => {
+  test("opens with subsections if the next section is far too long (K3)", () => {
     const report = `Short.\n# A\n## B\n${paragraphs(17_000)}## C\n${paragraphs(50_000)}# D\n`;
     expect(readOpening(report, sectionsOf(report))).toEqual({ start: 0, end: report.indexOf("## C"), next: "1.2+" });
   });
 
-  test("K3 reading on takes as many sections at once as fit: a long report in few calls", () => {
+  test("returns as many sections at once as fit: a long report in few calls (K3)", () => {
     const report = Array.from({ length: 34 }, (_, n) => `## Part ${n}\n${paragraphs(3_500)}`).join("");
     const sections = sectionsOf(report);
     const pieces = readOn(report, sections, readOpening(report, sections));
@@ -98,7 +98,7 @@ describe("reading", () => {
   );
   const reports = fc.array(line, { maxLength: 40 }).map((lines) => lines.join("\n"));
 
-  test("K3 sections read one by one, or one after the other, are the report, and none is too long", () => {
+  test("yields the whole report, one by one or in sequence, without a part that is too long (K3)", () => {
     fc.assert(
       fc.property(reports, (report) => {
         const sections = sectionsOf(report);
@@ -132,7 +132,7 @@ describe("reading", () => {
     ["a heading of spaces", `# ${" ".repeat(10_000_000)}#`],
     ["fences", "```\n".repeat(2_500_000)],
     ["line ends", "\r\n".repeat(5_000_000)],
-  ])("K3 takes linear time on 10 MB of %s", (_name, report) => {
+  ])("takes linear time on 10 MB of %s (K3)", (_name, report) => {
     const sections = sectionsOf(report);
     const { end } = readOpening(report, sections);
     expect(end).toBeGreaterThan(0);

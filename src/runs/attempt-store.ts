@@ -1,7 +1,7 @@
 /** The SQL of attempts: the requests that were, or may have been, sent to Google for a run. */
 
 import type { Database } from "../store/database.ts";
-import { holdRun } from "./hold-store.ts";
+import { lockRun } from "./lock-store.ts";
 import { START_LEASE_MS } from "./lease.ts";
 
 export interface NewAttempt {
@@ -48,7 +48,7 @@ export function claimSending(
   { taskId, attemptId, processId, isCallCancelled, now }: SendClaim,
 ): Promise<SendPermission> {
   return db.transaction().execute(async (transaction) => {
-    await holdRun(transaction, taskId);
+    await lockRun(transaction, taskId);
     const run = await transaction
       .selectFrom("research_attempts")
       .innerJoin("research_tasks", "research_tasks.task_id", "research_attempts.task_id")

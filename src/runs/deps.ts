@@ -37,9 +37,9 @@ export interface ResearchDeps {
   /** A report that the database refused goes to a file; resolves with its path. */
   backUp: (run: { taskId: string; query: string }, report: string) => Promise<string | undefined>;
   /** Started runs whose id the database refused, by task_id. */
-  unsaved: Map<string, UnsavedRun>;
+  unsavedIds: Map<string, UnsavedRun>;
   /** Starts that surely cost nothing and whose end the database did not take, by attempt. */
-  freeStarts: Map<string, StartFailure>;
+  unchargedFailures: Map<string, StartFailure>;
   /** Shows a notification without the outbox, for when the outbox cannot be written. */
   tell: (notification: { title: string; body: string }) => Promise<unknown>;
 }

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { type Database, storable, type Tables } from "../store/database.ts";
-import { holdRun } from "./hold-store.ts";
+import { lockRun } from "./lock-store.ts";
 import { storedJson } from "./unreadable.ts";
 
 export interface RunEvent {
@@ -28,7 +28,7 @@ function* chunksOf<T>(items: readonly T[]): Generator<T[]> {
 /** Returns those of them that were new. */
 export function appendEvents(db: Database, taskId: string, events: RunEvent[]): Promise<RunEvent[]> {
   return db.transaction().execute(async (transaction) => {
-    await holdRun(transaction, taskId);
+    await lockRun(transaction, taskId);
     const last = await transaction
       .selectFrom("research_events")
       .select(["seq", "at"])
@@ -76,12 +76,12 @@ async function knownMarks(db: Database, taskId: string, events: RunEvent[]): Pro
 }
 
 /** Where the stream of a run was when something of it was last stored. */
-export interface StoredPlace {
+export interface StreamCursor {
   mark: string | undefined;
   searches: number;
 }
 
-export async function storedPlace(db: Database, taskId: string): Promise<StoredPlace> {
+export async function storedCursor(db: Database, taskId: string): Promise<StreamCursor> {
   const rows = db.selectFrom("research_events").where("task_id", "=", taskId);
   const last = await rows
     .select("mark")

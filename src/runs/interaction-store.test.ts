@@ -31,7 +31,7 @@ const followed = (db: Database) =>
     .execute();
 
 describe("a run that was started twice", () => {
-  test("has a second run for the second interaction, once, with its own end to come (I8)", async () => {
+  test("has a second run for the second interaction, created once and followed to its own end (I8)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId: first } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
@@ -49,7 +49,7 @@ describe("a run that was started twice", () => {
     ]);
   });
 
-  test("and whose first id is adopted while the second start is being sent follows both (I8 Q1)", async () => {
+  test("and whose first id is adopted while the second start is being sent follows both (I8, Q1)", async () => {
     const db = await openDatabase();
     const { taskId } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
@@ -61,7 +61,7 @@ describe("a run that was started twice", () => {
     ]);
   });
 
-  test("and whose first id is adopted when the second is known follows both (I8 Q1)", async () => {
+  test("and whose first id is adopted when the second is known follows both (I8, Q1)", async () => {
     const db = await openDatabase();
     const { taskId } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
@@ -72,7 +72,7 @@ describe("a run that was started twice", () => {
     expect(await followed(db)).toHaveLength(2);
   });
 
-  test("and was cancelled has its second interaction cancelled at Google, too (L1)", async () => {
+  test("and was cancelled has its second interaction cancelled at Google too (L1)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId: first } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
@@ -90,7 +90,7 @@ describe("a run that was started twice", () => {
 });
 
 describe("the second interaction of a run", () => {
-  test("belongs to its own run: deleting the first at Google leaves it working (I8 T-2)", async () => {
+  test("belongs to its own run: deleting the first run at Google leaves it untouched (I8, T-2)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId: first } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
@@ -114,7 +114,7 @@ describe("the second interaction of a run", () => {
     expect(await interactionIdsOf(db, "parent")).toEqual(["v1_own"]);
   });
 
-  test("has the time of its options, however late the first run was restarted (I11)", async () => {
+  test("has the full time of its options, however late the first run was restarted (I11)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId: first } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
@@ -134,7 +134,7 @@ describe("an id adopted for a cancelled start", () => {
       .execute();
   const WANTED = { status: "running_async", cancel_requested_at: null, cancel_confirmed: null, completed_at: null };
 
-  test("takes the cancel back, so that no poll cancels the paid research (L1 Q1)", async () => {
+  test("withdraws the cancel, so that no poll cancels the paid research (L1, Q1)", async () => {
     const db = await openDatabase();
     const { taskId } = await unknownStart(db);
     await cancel(db, taskId, 0);
@@ -142,7 +142,7 @@ describe("an id adopted for a cancelled start", () => {
     expect(await rowOf(db, taskId)).toMatchObject({ ...WANTED, next_poll_at: NOW, keep_partial: 1 });
   });
 
-  test("is followed also where the run has another interaction, which stays cancelled (L1 Q1)", async () => {
+  test("is followed also where the run has another interaction, which stays cancelled (L1, Q1)", async () => {
     const db = await openDatabase();
     const { taskId } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
@@ -155,7 +155,7 @@ describe("an id adopted for a cancelled start", () => {
 });
 
 describe("an interaction id", () => {
-  test("is adopted by one run, whoever owns the other (Q1)", async () => {
+  test("is adopted by one run only, whichever owner has the other (Q1)", async () => {
     const db = await openDatabase();
     const mine = await unknownStart(db, "mine", "alice");
     const theirs = await unknownStart(db, "theirs", "bob");
@@ -174,7 +174,7 @@ describe("an interaction id", () => {
   });
 
   test.each(["running_async", "completed", "cancelled"] as const)(
-    "is taken from the %s run that adopted it by mistake, with all that was read by it (Q1)",
+    "is taken from the %s run that adopted it by mistake, with everything read under it (Q1)",
     async (status) => {
       const db = await openDatabase();
       const alice = await unknownStart(db, "hers", "alice");

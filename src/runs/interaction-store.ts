@@ -3,12 +3,12 @@
 import { z } from "zod";
 import type { PollQueue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
-import { alone } from "../store/dialect.ts";
+import { lockExclusive } from "../store/dialect.ts";
 import { pollKeyOf } from "../store/poll-key.ts";
 import { detachInteraction } from "./start/detach-store.ts";
-import { holdRun } from "./hold-store.ts";
+import { lockRun } from "./lock-store.ts";
 import { maxWaitOf } from "./start/max-wait.ts";
-import { sourcesOf } from "./run.ts";
+import { statesBefore } from "./run.ts";
 
 const anyRecord = z.record(z.string(), z.unknown());
 const NO_ERROR = { error_code: null, error_message: null };
@@ -29,7 +29,7 @@ interface AnsweredAttempt {
 export function saveInteractionId(db: Database, answer: AnsweredAttempt, queue?: PollQueue): Promise<boolean> {
   const { attemptId, interactionId, now } = answer;
   return db.transaction().execute(async (transaction) => {
-    await alone(transaction, `interaction:${interactionId}`);
+    await lockExclusive(transaction, `interaction:${interactionId}`);
     // The run before its attempt, as everywhere: two that lock in different order would wait for each other.
     const attempts = transaction.selectFrom("research_attempts").selectAll();
     const known = await attempts.where("attempt_id", "=", attemptId).executeTakeFirst();
@@ -37,7 +37,7 @@ export function saveInteractionId(db: Database, answer: AnsweredAttempt, queue?:
     const { task_id: taskId } = known;
     const adopter = (await attemptWith(transaction, interactionId))?.task_id ?? taskId;
     // Always in the same order: two that lock in different order would wait for each other.
-    for (const id of [...new Set([taskId, adopter])].toSorted()) await holdRun(transaction, id);
+    for (const id of [...new Set([taskId, adopter])].toSorted()) await lockRun(transaction, id);
     const holder = await attemptWith(transaction, interactionId);
     if (holder !== undefined && (await isOfRun(transaction, holder, taskId))) return false;
     // Another run adopted it. That this start was answered with it proves whose it is.
@@ -66,8 +66,8 @@ export interface Adoption {
 export function adoptInteractionId(db: Database, adoption: Adoption, queue?: PollQueue): Promise<string | undefined> {
   const { taskId, interactionId, deadlineAt, now } = adoption;
   return db.transaction().execute(async (transaction) => {
-    await alone(transaction, `interaction:${interactionId}`);
-    await holdRun(transaction, taskId);
+    await lockExclusive(transaction, `interaction:${interactionId}`);
+    await lockRun(transaction, taskId);
     const holder = await attemptWith(transaction, interactionId);
     if (holder !== undefined) {
       return (await isOfRun(transaction, holder, taskId)) ? followerOf(transaction, interactionId) : undefined;
@@ -218,7 +218,7 @@ async function follow(transaction: Database, followed: Followed): Promise<void> 
       ...NO_ERROR,
     })
     .where("task_id", "=", taskId)
-    .where("status", "in", sourcesOf("running_async"))
+    .where("status", "in", statesBefore("running_async"))
     .execute();
   // Cancelled before there was anything to cancel: Google still has to be told.
   await transaction

@@ -5,7 +5,7 @@ import type { Liveness } from "../platform/process-identity.ts";
 /** A search says so again every 15 s. */
 export const SEARCH_LEASE_MS = 60_000;
 /** A look takes seconds; a process that dies in one is recognised sooner than this. */
-export const LOOK_LEASE_MS = 60_000;
+export const POLL_LEASE_MS = 60_000;
 /** Longer than a start can take: its request is given up after two minutes. */
 export const START_LEASE_MS = 150_000;
 

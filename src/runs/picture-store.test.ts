@@ -30,7 +30,7 @@ const save = (db: Database, result: NewResult): Promise<void> =>
 const hashes = async (db: Database): Promise<string[]> =>
   (await findPictures(db, TASK)).map(({ content }) => Buffer.from(content).toString("base64"));
 
-test("pictures and suggestions are read back as they were, bytes only where they are asked for (S2, T-1)", async () => {
+test("pictures and suggestions are read back unchanged, bytes only on request (S2, T-1)", async () => {
   const db = await openRun();
   const charts = [chart(), chart()];
   const searchSuggestions = ["<div>one ☂</div>", "<div>two</div>"];
@@ -49,7 +49,7 @@ test("pictures and suggestions are read back as they were, bytes only where they
   expect(await findPicture(db, TASK, 3)).toBeUndefined();
 });
 
-test("the pictures are always those of the text that is kept (S2)", async () => {
+test("the stored pictures always belong to the stored text (S2)", async () => {
   const db = await openRun();
   const [early, late] = [chart(), chart()];
   await savePartial(db, { taskId: TASK, epoch: 1 }, resultWith([early], { partial: true }), 1);

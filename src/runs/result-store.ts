@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { insertSearchable } from "../store/dialect.ts";
-import { holdRun } from "./hold-store.ts";
+import { lockRun } from "./lock-store.ts";
 import { dropPictures, findPictures, pictureFacts, savePictures } from "./picture-store.ts";
 import { storedJson, unreadableRun } from "./unreadable.ts";
 import type { NewResult, SavedRound, StoredResult } from "./run.ts";
@@ -214,7 +214,7 @@ export async function savePartial(db: Database, poll: Poll, result: NewResult, n
     saved_at: now,
   };
   await db.transaction().execute(async (transaction) => {
-    await holdRun(transaction, taskId);
+    await lockRun(transaction, taskId);
     if (!(await mayKeepText(transaction, poll))) return;
     const saved = await transaction
       .insertInto("research_results")

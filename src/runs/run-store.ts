@@ -3,9 +3,9 @@
 import type { Cost } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
 import { type Database, storable } from "../store/database.ts";
-import { afterNow, nowOf, progressAtLeast } from "../store/dialect.ts";
+import { databaseNowPlus, databaseNow, progressAtLeast } from "../store/dialect.ts";
 import { SEARCH_LEASE_MS } from "./lease.ts";
-import { LOCAL_KINDS, type Run, type RunKind, type RunResult, type RunStatus, sourcesOf } from "./run.ts";
+import { LOCAL_KINDS, type Run, type RunKind, type RunResult, type RunStatus, statesBefore } from "./run.ts";
 import { readableRuns, runOf } from "./run-row.ts";
 import { saveResult } from "./result-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./history/result-figures-store.ts";
@@ -43,7 +43,7 @@ export async function insertRunning(db: Database, run: NewRun): Promise<void> {
       updated_at: run.now,
       lease_owner: run.processId,
       lease_epoch: 1,
-      lease_until: (await nowOf(db, run.now)) + SEARCH_LEASE_MS,
+      lease_until: (await databaseNow(db, run.now)) + SEARCH_LEASE_MS,
       keep_partial: 1,
       tokens_input: 0,
       tokens_output: 0,
@@ -73,7 +73,7 @@ export async function recordBeat(db: Database, beat: Beat): Promise<void> {
       tokens_output: beat.tokens.output,
       ...costColumns(beat.cost),
       updated_at: beat.now,
-      lease_until: afterNow(db, run, { here: beat.now, ms: SEARCH_LEASE_MS }),
+      lease_until: databaseNowPlus(db, run, { here: beat.now, ms: SEARCH_LEASE_MS }),
     }))
     .where("task_id", "=", beat.taskId)
     .where("status", "=", "running")
@@ -117,7 +117,7 @@ export function finishRun(db: Database, finish: Finish): Promise<boolean> {
         lease_until: null,
       })
       .where("task_id", "=", finish.taskId)
-      .where("status", "in", sourcesOf(finish.to))
+      .where("status", "in", statesBefore(finish.to))
       .where("lease_owner", "=", finish.processId)
       .returning(["query", ...FIGURE_COLUMNS])
       .executeTakeFirst();

@@ -1,10 +1,10 @@
 /** The table of legal moves: every state a run may enter, and from where. */
 
 import { expect, test } from "vitest";
-import { isFinished, LOCAL_KINDS, RUN_KINDS, RUN_STATUSES, sourcesOf } from "./run.ts";
+import { isFinished, LOCAL_KINDS, RUN_KINDS, RUN_STATUSES, statesBefore } from "./run.ts";
 
-test("P1 a state is entered only from these", () => {
-  expect(Object.fromEntries(RUN_STATUSES.map((to) => [to, sourcesOf(to)]))).toEqual({
+test("each state is entered from the states of the transition table only (P1)", () => {
+  expect(Object.fromEntries(RUN_STATUSES.map((to) => [to, statesBefore(to)]))).toEqual({
     pending: ["start_unknown"],
     running: ["pending"],
     running_async: ["pending", "running", "start_unknown"],
@@ -15,15 +15,15 @@ test("P1 a state is entered only from these", () => {
   });
 });
 
-test("P1 what is completed stays; what failed or was cancelled may be completed after all, a lost start be found", () => {
-  const next = (from: string) => RUN_STATUSES.filter((to) => sourcesOf(to).some((source) => source === from));
+test("a completed run stays completed; a failed or cancelled one may still complete, and a cancelled start become unknown (P1)", () => {
+  const next = (from: string) => RUN_STATUSES.filter((to) => statesBefore(to).some((source) => source === from));
   expect(RUN_STATUSES.filter(isFinished)).toEqual(["completed", "failed", "cancelled"]);
   expect(next("completed")).toEqual([]);
   expect(next("failed")).toEqual(["completed"]);
   expect(next("cancelled")).toEqual(["start_unknown", "completed"]);
 });
 
-test("P1 what Google works on outlives our process; what we work on does not", () => {
+test("only agent runs outlive the process that started them (P1)", () => {
   expect(RUN_KINDS.filter((kind) => !LOCAL_KINDS.includes(kind))).toEqual(["agent"]);
   expect(LOCAL_KINDS).toEqual(["search", "deep_search", "deep_research"]);
 });

@@ -23,7 +23,7 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
  * paid report does, and a cancelled start whose user found its id and wants it after all. One move stands outside the
  * table: a run loses an interaction that was another's (detach-store.ts).
  */
-const LEGAL_MOVES: Record<RunStatus, readonly RunStatus[]> = {
+const LEGAL_TRANSITIONS: Record<RunStatus, readonly RunStatus[]> = {
   pending: ["running", "running_async", "start_unknown", "failed", "cancelled"],
   running: ["running_async", "completed", "failed", "cancelled"],
   running_async: ["completed", "failed", "cancelled"],
@@ -34,7 +34,8 @@ const LEGAL_MOVES: Record<RunStatus, readonly RunStatus[]> = {
 };
 
 /** The states from which `to` may be entered: every write names them as what it expects. */
-export const sourcesOf = (to: RunStatus): RunStatus[] => RUN_STATUSES.filter((from) => LEGAL_MOVES[from].includes(to));
+export const statesBefore = (to: RunStatus): RunStatus[] =>
+  RUN_STATUSES.filter((from) => LEGAL_TRANSITIONS[from].includes(to));
 
 export const isFinished = (status: RunStatus): boolean =>
   status === "completed" || status === "failed" || status === "cancelled";

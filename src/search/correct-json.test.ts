@@ -34,7 +34,7 @@ const broken = (partial: string, retryable: boolean) => async (): Promise<Answer
 };
 
 test.each([true, false])(
-  "E6 C7: an answer that was whole before its call failed is used (retryable: %s)",
+  "an answer that was complete before its call failed is used (retryable: %s) (E6, C7)",
   async (retryable) => {
     const { answer, sources } = await research(broken(WHOLE, retryable));
     expect(answer.report).toBe("The bridge opened in 1932.");
@@ -42,7 +42,7 @@ test.each([true, false])(
   },
 );
 
-test("D5 E6: half an answer is not; what it says so far is kept", async () => {
+test("half an answer is not used, but its text is kept (D5, E6)", async () => {
   const half = WHOLE.slice(0, WHOLE.indexOf(" in 1932"));
   await expect(research(broken(half, true))).rejects.toMatchObject({
     code: "GEMINI_UNAVAILABLE",
@@ -50,7 +50,7 @@ test("D5 E6: half an answer is not; what it says so far is kept", async () => {
   });
 });
 
-test("C8: what cannot be repeated is not", async () => {
+test("a failure that cannot be retried is not retried (C8)", async () => {
   let calls = 0;
   const refuse = async (): Promise<Answer> => {
     calls += 1;

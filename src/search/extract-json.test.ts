@@ -38,12 +38,12 @@ test("an answer written as a string inside an answer keeps LaTeX (D7)", () => {
   expect(reportOf(inner.replaceAll('"', '\\"'))).toBe(String.raw`$\frac{1}{2}$ of $\beta$`);
 });
 
-test("line breaks and tabs stay what they are (D7)", () => {
+test("line breaks and tabs are kept (D7)", () => {
   const report = "a\tb\ntable\nnew line\neg this\nu weet\ne poi\r\ntext\ttop secret\nnot";
   expect(reportOf(JSON.stringify({ success: true, report }))).toBe(report);
 });
 
-test("no path makes a control character of LaTeX (D7)", () => {
+test("no extraction path makes a control character of LaTeX (D7)", () => {
   const commands = ["frac", "beta", "forall", "bar", "binom", "flat", "text", "times", "rho", "right", "nabla", "neq"];
   const formula = commands.map((name) => `\\${name}`).join(" ");
   const whole = `{"success": true, "report": "$${formula}$", "metadata": {}}`;

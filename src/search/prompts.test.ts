@@ -22,16 +22,16 @@ function ownDirectory(): string {
   return directory;
 }
 
-describe("G9 a value", () => {
-  test("is put in as it stands, once, however it looks", () => {
+describe("a value in a prompt (G9)", () => {
+  test("is inserted unchanged, once, whatever it looks like", () => {
     expect(fillIn("<{{query}}|{{query}}|{{model}}>", { query: LITERAL, model: "m" })).toBe(`<${LITERAL}|${LITERAL}|m>`);
   });
 
-  test("is missing for names that only an object's prototype knows", () => {
+  test("does not exist for names of an object's prototype", () => {
     expect(fillIn("{{constructor}} {{toString}} {{unknown}}", {})).toBe("{{constructor}} {{toString}} {{unknown}}");
   });
 
-  test("is put into the older prompt in the same way", () => {
+  test("is inserted into the legacy prompt in the same way", () => {
     const filled = fillInLegacyPrompt(
       "{topic}|{depth}|{model}|{other}|$&",
       { topic: LITERAL, depth: "d", model: "m" },
@@ -54,15 +54,15 @@ const VALUES = {
   example: '{ "success": true }',
 };
 
-describe.each(PROMPT_NAMES)("%s", (name) => {
-  test("D6 G9 asks for one fenced json block and has no gap left", () => {
+describe.each(PROMPT_NAMES)("prompt %s", (name) => {
+  test("asks for one fenced json block and has no placeholder left (D6, G9)", () => {
     const prompt = promptsWith(undefined).render(name, { ...VALUES, query: "a question" });
     expect(prompt).not.toMatch(/\{\{\w+\}\}/);
     expect(prompt).toContain("exactly one fenced json block");
     expect(prompt).toContain('```json\n{ "success": true }\n```');
   });
 
-  test("G9 fences what it was given with marks that nobody can foresee", () => {
+  test("fences its values with unpredictable marks (G9, T17)", () => {
     const { render } = promptsWith(undefined);
     const marks = (prompt: string) =>
       [...prompt.matchAll(/^-----(?:BEGIN|END) [A-Z ]+ (\w+)-----$/gm)].map((m) => m[1]);
@@ -74,8 +74,8 @@ describe.each(PROMPT_NAMES)("%s", (name) => {
   });
 });
 
-describe("B9 a directory of the user's own", () => {
-  test("gives its versions; what it does not hold is ours, without a word", () => {
+describe("the user's prompt directory (B9)", () => {
+  test("overrides our prompts; those it does not hold are ours, without a log line", () => {
     const own = ownDirectory();
     writeFileSync(join(own, "search-prompt.md"), "Mine on {{date}}: {{query}}");
     const { render, lines } = promptsWith(own);
@@ -84,7 +84,7 @@ describe("B9 a directory of the user's own", () => {
     expect(lines).toEqual([]);
   });
 
-  test("that cannot be read is named once, and ours is used", () => {
+  test("that cannot be read is named once, and ours are used", () => {
     const own = ownDirectory();
     mkdirSync(join(own, "search-prompt.md"));
     const { render, lines } = promptsWith(own);

@@ -12,7 +12,7 @@ const byName = <T>(of: (client: (typeof CLIENTS)[number]) => T): Record<string, 
 const files = (platform: NodeJS.Platform, environment: Record<string, string> = {}) =>
   byName((client) => client.file({ platform, home: "/h", project: "/p", environment }, "user"));
 
-test("every client's file, on every platform", () => {
+test("every client's file is known, on every platform", () => {
   expect(files("linux")).toEqual({
     "claude-code": "/h/.claude.json",
     "claude-desktop": "/h/.config/Claude/claude_desktop_config.json",
@@ -41,7 +41,7 @@ test("every client's file, on every platform", () => {
   expect(files("linux", { XDG_CONFIG_HOME: "relative", CODEX_HOME: "" })).toEqual(files("linux"));
 });
 
-test("project files stand in the project; Claude Desktop has none", () => {
+test("project files are in the project; Claude Desktop has none", () => {
   const paths = { platform: "linux" as const, home: "/h", project: "/p", environment: {} };
   expect(byName((client) => client.file(paths, "project"))).toEqual({
     "claude-code": "/p/.mcp.json",
@@ -53,7 +53,7 @@ test("project files stand in the project; Claude Desktop has none", () => {
   });
 });
 
-test("each passes the key on by reference, in its own way, and waits long enough", () => {
+test("each client passes the key on by reference, in its own syntax, with a long enough timeout", () => {
   expect(byName((client) => client.stdio(launch))).toEqual({
     "claude-code": { type: "stdio", ...launch, env: { GEMINI_API_KEY: "${GEMINI_API_KEY:-}" } },
     "claude-desktop": launch,
@@ -64,7 +64,7 @@ test("each passes the key on by reference, in its own way, and waits long enough
   });
 });
 
-test("a running server is named with its token by reference, or with its value where that is asked for", () => {
+test("a running server is referenced with its token by reference, or by value on request", () => {
   const url = "http://127.0.0.1:3000/mcp";
   expect(byName((client) => client.http?.({ url }))).toEqual({
     "claude-code": { type: "http", url, headers: { Authorization: "Bearer ${MCP_AUTH_TOKEN}" } },
@@ -82,7 +82,7 @@ test("a running server is named with its token by reference, or with its value w
   });
 });
 
-test("a home that is not known is told, not guessed", () => {
+test("an unknown home directory is reported, not guessed", () => {
   checkHome(() => "/h");
   expect(() => checkHome(() => "")).toThrow("home directory of this user is not known");
   const unknown = (): string => {
@@ -91,7 +91,7 @@ test("a home that is not known is told, not guessed", () => {
   expect(() => checkHome(unknown)).toThrow("home directory of this user is not known");
 });
 
-test("what is on PATH is started by its name; a checkout by its paths; on Windows always by paths", () => {
+test("a program on PATH is started by its name, a checkout by its paths, on Windows always by paths", () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "gemini-search-launch-")));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
   const [script, node, bin] = [join(base, "package.js"), join(base, "node-24.1"), join(base, "bin")];

@@ -26,7 +26,7 @@ function folder(): string {
   return made;
 }
 
-test("a file is replaced in one step; its mode, its byte order mark and a copy of it are kept", async () => {
+test("a file is replaced atomically, with a backup, and keeps its mode and byte order mark", async () => {
   const file = join(folder(), "settings.json");
   writeFileSync(file, "\uFEFF{}");
   chmodSync(file, 0o640);
@@ -46,7 +46,7 @@ test("a file is replaced in one step; its mode, its byte order mark and a copy o
   ]);
 });
 
-test("a file that is not there is made, with its folders, and leaves no copy", async () => {
+test("a missing file is created, with its folders, and without a backup", async () => {
   const file = join(folder(), "a", "b", "mcp.json");
   const replaced = await replaceConfigFile(await readConfigFile(file, 0o600), "{}\n", { now: NOW });
   expect(replaced).toEqual({ backup: undefined, overwritten: false });
@@ -54,7 +54,7 @@ test("a file that is not there is made, with its folders, and leaves no copy", a
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("what another program writes between the look and the replacing is never overwritten (T-5)", async () => {
+test("a write of another program between comparison and replacement is never overwritten", async () => {
   const [home, name] = [folder(), "settings.json"];
   const file = join(home, name);
   /** The time of a copy is asked for after the file was compared, and before it is replaced. */
@@ -73,7 +73,7 @@ test("what another program writes between the look and the replacing is never ov
   expect(readdirSync(home)).toEqual([name]);
 });
 
-test("a link stays a link, and the copy stands beside it, not in the folder it leads to", async () => {
+test("a symbolic link is kept, and the backup is beside it, not in the folder of its target", async () => {
   const [home, dotfiles] = [folder(), folder()];
   writeFileSync(join(dotfiles, "config.toml"), "a = 1\n");
   const file = join(home, "config.toml");
@@ -85,7 +85,7 @@ test("a link stays a link, and the copy stands beside it, not in the folder it l
   expect(readdirSync(dotfiles)).toEqual(["config.toml"]);
 });
 
-test("what changed since it was read is not overwritten", async () => {
+test("a file that changed since it was read is not overwritten", async () => {
   const file = join(folder(), "settings.json");
   writeFileSync(file, "{}");
   const config = await readConfigFile(file, 0o600);
@@ -98,7 +98,7 @@ test("what changed since it was read is not overwritten", async () => {
   expect(readdirSync(join(file, "..")).toSorted()).toEqual(["new.json", "settings.json"]);
 });
 
-test("what another program writes right after is told, with the copy, and a second try makes no second one", async () => {
+test("a write of another program right after ours is reported, and a retry makes no second backup", async () => {
   const file = join(folder(), "settings.json");
   writeFileSync(file, "{}");
   const renameFile = async (from: PathLike, to: PathLike): Promise<void> => {
@@ -115,7 +115,7 @@ test("what another program writes right after is told, with the copy, and a seco
   expect(readdirSync(join(file, "..")).toSorted()).toEqual(["settings.json", "settings.json.backup-20261115-162030"]);
 });
 
-test("3.11 on Windows a file that is open elsewhere is waited for; where it stays so, no copy is left", async () => {
+test("on Windows an open file is waited for; if it stays open, no backup is left", async () => {
   const file = join(folder(), "settings.json");
   writeFileSync(file, "{}");
   let refusals = 1;
@@ -132,7 +132,7 @@ test("3.11 on Windows a file that is open elsewhere is waited for; where it stay
   expect(readFileSync(file, "utf8")).toBe("{ }");
 });
 
-test("of many at once each is written whole and none is lost unseen", async () => {
+test("of concurrent writes each is whole, and none is lost unreported", async () => {
   const file = join(folder(), "settings.json");
   writeFileSync(file, "0");
   const config = await readConfigFile(file, 0o600);
@@ -143,7 +143,7 @@ test("of many at once each is written whole and none is lost unseen", async () =
   expect(written).toEqual([readFileSync(file, "utf8")]);
 });
 
-test("a lock that was left behind is not waited for", async () => {
+test("a stale lock is not waited for", async () => {
   const file = join(folder(), "settings.json");
   const lock = join(file, "..", ".settings.json.gemini-search-mcp.lock");
   writeFileSync(lock, "");
@@ -152,7 +152,7 @@ test("a lock that was left behind is not waited for", async () => {
   expect(readdirSync(join(file, ".."))).toEqual(["settings.json"]);
 });
 
-test("what is read-only, no file, a loose link, not text, or too large is not touched", async () => {
+test("a file that is read-only, not a file, a dangling link, not text, or too large is not touched", async () => {
   const base = folder();
   const readOnly = join(base, "read-only.json");
   writeFileSync(readOnly, "{}", { mode: 0o444 });

@@ -16,7 +16,7 @@ function isInsertion(before: string, after: string): boolean {
   return at === before.length;
 }
 
-test("a file that is nested too deeply is refused with a sentence of ours, and not touched (T-5)", () => {
+test("a file that is nested too deeply is refused with a sentence of ours, and not touched", () => {
   const deep = `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
   const refusal = "/x/settings.json: It is nested too deeply. The file was not touched.";
   for (const act of [() => set(deep), () => remove(deep), () => jsonFormat.read(config(deep), place)]) {
@@ -40,14 +40,14 @@ describe("an entry in JSON with comments", () => {
     ["remarks everywhere", `/* 1 */ { // 2\n  "mcpServers": { // 3\n    ${OTHERS}, // 4\n  }, // 5\n} // 6\n`],
     ["four blanks", '{\n    "theme": "dark",\n    "mcpServers": {\n        "a": {}\n    }\n}'],
     ["a file of remarks", "// nothing yet\n"],
-  ])("stands in %s, and nothing that was there is lost", (_what, text) => {
+  ])("is added to %s, and nothing else is lost", (_what, text) => {
     const after = set(text);
     expect(jsonFormat.read(config(after), place)).toEqual(entry);
     expect(isInsertion(text, after)).toBe(true);
     expect(set(after)).toBe(after);
   });
 
-  test("a remark stays with what it is about, and the style of the file is taken up", () => {
+  test("keeps comments beside what they are about, and follows the style of the file", () => {
     expect(set('{\r\n\t"a": 1, // about a\r\n}\r\n').split("\r\n")).toEqual([
       "{",
       '\t"a": 1, // about a',
@@ -67,7 +67,7 @@ describe("an entry in JSON with comments", () => {
     expect(set('{"a":1}')).toBe(`{"a":1,"mcpServers":{"gemini-search":${JSON.stringify(entry)}}}`);
   });
 
-  test("the removal gives back the bytes where other servers stand beside it", () => {
+  test("is removed without a trace if there are other servers", () => {
     const beside = fc.record({
       indent: fc.constantFrom("  ", "    ", "\t"),
       lineEnd: fc.constantFrom("\n", "\r\n"),
@@ -88,7 +88,7 @@ describe("an entry in JSON with comments", () => {
     );
   });
 
-  test("keys with escapes are told apart, whatever they follow", () => {
+  test("is not confused with keys that contain escapes", () => {
     const key = fc.stringMatching(/^["\\a]{2}$/);
     fc.assert(
       fc.property(fc.uniqueArray(key, { minLength: 2, maxLength: 4 }), (keys) => {
@@ -99,7 +99,7 @@ describe("an entry in JSON with comments", () => {
     );
   });
 
-  test("it is taken out wherever it stands", () => {
+  test("is removed wherever it is", () => {
     const at = (before: string, after: string): string => `{"mcpServers": {${before}"gemini-search": {}${after}}}`;
     expect(remove(at("", ""))).toBe('{"mcpServers": {}}');
     expect(remove(at("", ', "b": {}'))).toBe('{"mcpServers": { "b": {}}}');
@@ -108,7 +108,7 @@ describe("an entry in JSON with comments", () => {
     expect(remove('{"a": 1}')).toBe('{"a": 1}');
   });
 
-  test("only the value of an entry that differs is replaced", () => {
+  test("has only its own value replaced if it differs", () => {
     const text =
       '{\n  "mcpServers": {\n    // mine\n    "gemini-search": {"command": "old"}, // yes\n    "b": {}\n  }\n}\n';
     const after = set(text);
@@ -122,12 +122,12 @@ describe("an entry in JSON with comments", () => {
     ["[]", 1],
     ["not json", 1],
     ['{"mcpServers": {}} }', 1],
-  ])("%j is refused with its line", (text, line) => {
+  ])("is not added to %j, which is refused with its line", (text, line) => {
     expect(() => set(text)).toThrow(AppError);
     expect(() => set(text)).toThrow(`/x/settings.json, line ${line}: `);
   });
 
-  test("a table of servers that is none, and a name that stands twice, are refused", () => {
+  test("is refused in a server table of the wrong type, and if its name occurs twice", () => {
     expect(() => set('{"mcpServers": []}')).toThrow("not an object of servers");
     expect(() => remove('{"mcpServers": {"gemini-search": {}, "gemini-search": {}}}')).toThrow("cannot edit safely");
   });

@@ -31,7 +31,7 @@ test.each(
   CLIENTS.flatMap(({ name, format, container }) =>
     (format === "json" ? JSON_FILES : TOML_FILES).map((text) => [name, text.replace("CONTAINER", container)] as const),
   ),
-)("%s: added and removed again, %j has its bytes back", async (name, content) => {
+)("%s: adding and removing an entry restores the bytes of %j", async (name, content) => {
   const request = requestFor(name, content);
   expect((await planChange(request)).state).toBe("not configured");
   await carryOut(request);
@@ -40,7 +40,7 @@ test.each(
   expect(readFileSync(request.file, "utf8")).toBe(content);
 });
 
-test("a removal after other changes takes out the entry alone", async () => {
+test("a removal after other changes removes the entry alone", async () => {
   const request = requestFor("cursor", "{}");
   await carryOut(request);
   writeFileSync(request.file, readFileSync(request.file, "utf8").replace("{", '{\n  "new": true,'));
@@ -50,7 +50,7 @@ test("a removal after other changes takes out the entry alone", async () => {
 
 const only = (entry: Entry): string => JSON.stringify({ mcpServers: { "gemini-search": entry } });
 
-test("what the user has set for the entry stays; how the server is started is ours", async () => {
+test("the user's settings of the entry are kept; the start command is ours", async () => {
   const theirs = { command: "node", args: ["/old/gemini-search-mcp.js"], env: { GEMINI_API_KEY: "own", A: "b" } };
   const request = requestFor("gemini-cli", only({ ...theirs, timeout: 5, trust: true }));
   const { state, text } = await planChange(request);
@@ -60,7 +60,7 @@ test("what the user has set for the entry stays; how the server is started is ou
   });
 });
 
-test("an entry of the same name that is not ours is told apart", async () => {
+test("an entry of the same name that is not ours is recognised", async () => {
   const state = async (entry: Entry, known?: string) =>
     (await planChange({ ...requestFor("cursor", only(entry)), url: known })).state;
   expect(await state({ command: "npx", args: ["-y", "another-server"] })).toBe("name taken");
@@ -70,7 +70,7 @@ test("an entry of the same name that is not ours is told apart", async () => {
   expect(await state({ command: "/usr/bin/gemini-search-mcp" })).toBe("differs");
 });
 
-test("from a command to an address and back, nothing of the other is left", async () => {
+test("changing from a command to an address and back leaves nothing of the other", async () => {
   const request = requestFor("codex", '[mcp_servers.gemini-search]\ncommand = "gemini-search-mcp"\nenv_vars = ["A"]\n');
   const address = { url: "http://127.0.0.1:3000/mcp" };
   const { text } = await planChange({ ...request, entry: request.client.http?.(address) });
@@ -104,7 +104,7 @@ args = ['--token', 'SECRET', "SECRET"] # SECRET
 };
 
 test.each(Object.entries(NEIGHBOUR))(
-  "of a neighbour in the file of %s no value is shown, of ours all",
+  "a diff for %s shows no value of another server, and all of ours",
   async (name, text) => {
     const request = requestFor(name, text);
     const { diff, text: after } = await planChange(request);
@@ -120,7 +120,7 @@ test.each(Object.entries(NEIGHBOUR))(
   },
 );
 
-test("also where all stands on one line, so that what is removed and added is a neighbour's too", async () => {
+test("a diff of a file in one line shows no value of another server either", async () => {
   const flat = JSON.stringify({ mcpServers: { other: { command: "b", args: ["--key", "SECRET"] } } });
   const { diff } = await planChange(requestFor("claude-code", flat));
   expect(diff).toMatch(/^-.*"other"/m);
@@ -128,7 +128,7 @@ test("also where all stands on one line, so that what is removed and added is a 
   expect(diff).not.toContain("SECRET");
 });
 
-test("of our own entry what the user added, a token that is written, and another's entry of our name stay covered", async () => {
+test("a diff hides what the user added to our entry, a written token, and a foreign entry of our name", async () => {
   const added = JSON.stringify({
     mcpServers: { "gemini-search": { command: "npx", args: ["-y", "gemini-search-mcp"], env: { A: "SECRET" } } },
   });

@@ -15,13 +15,13 @@ env_vars = [ "GEMINI_API_KEY" ]
 tool_timeout_sec = 1800`;
 
 describe("an entry in TOML", () => {
-  test("comes last, after a blank line, in the line ends of the file", () => {
+  test("is added at the end, after a blank line, with the line ends of the file", () => {
     expect(set('model = "x"\n')).toBe(`model = "x"\n\n${TABLE}\n`);
     expect(set('model = "x"\r\n')).toBe(`model = "x"\r\n\r\n${TABLE.replaceAll("\n", "\r\n")}\r\n`);
     expect(set("")).toBe(`${TABLE}\n`);
   });
 
-  test("everything else stays byte for byte, and the removal gives back the bytes", () => {
+  test("changes no other byte, and its removal restores the bytes", () => {
     const line = fc.constantFrom(
       "",
       "# a remark, [mcp_servers.gemini-search] in it",
@@ -57,7 +57,7 @@ describe("an entry in TOML", () => {
     );
   });
 
-  test("our tables are replaced where they stand, sub-tables too, and the next table keeps its remark", () => {
+  test("is replaced in place, with its sub-tables, and the next table keeps its comment", () => {
     const text = [
       "[mcp_servers.gemini-search] # old",
       'command = "old"',
@@ -79,11 +79,11 @@ describe("an entry in TOML", () => {
     ["dotted", 'mcp_servers.gemini-search.command = "x"\n'],
     ["closed to additions", 'mcp_servers = { other = { command = "x" } }\n'],
     ["in a text", 'a = """\n[mcp_servers.gemini-search]\n"""\nmcp_servers.gemini-search.command = "x"\n'],
-  ])("what is written %s is refused and not broken", (_how, text) => {
+  ])("is refused, and not broken, if it is written %s", (_how, text) => {
     expect(() => set(text)).toThrow("cannot edit safely");
   });
 
-  test("a file that does not parse is refused with its line", () => {
+  test("is refused with the line of the error if the file does not parse", () => {
     expect(() => set("a = 1\nb = \n")).toThrow(
       "/x/config.toml, line 2: This is not valid TOML. The file was not touched.",
     );

@@ -23,7 +23,7 @@ test("a change is shown with three lines around it", () => {
   expect(unifiedDiff({ file: "f", before: "a", after: "a", known: new Set() })).toBe("");
 });
 
-test("names and known values are shown, every other string and remark is covered, and lines stay lines", () => {
+test("names and known values are shown, other strings and comments are masked, and lines stay lines", () => {
   const line = '"API_KEY": "abc\\"def", "x": ["known", "C:\\\\known"], TOKEN = \'a\', b = "" // it\'s "c"';
   expect(diff("", line)).toEqual([
     "@@ -0,0 +1,1 @@",

@@ -48,7 +48,7 @@ function overwriting(
   };
 }
 
-test("what another program has done meanwhile is not called ours", async () => {
+test("a change that another program made meanwhile is not reported as ours", async () => {
   const { folder, file, plan, write } = open();
   const first = await plan();
   writeFileSync(file, first.text);
@@ -56,7 +56,7 @@ test("what another program has done meanwhile is not called ours", async () => {
   expect(readdirSync(folder)).toEqual(["settings.json"]);
 });
 
-test("an entry that became another's meanwhile is left alone, and that is a failure", async () => {
+test("an entry that another program replaced meanwhile is left alone, which is a failure", async () => {
   const { file, plan, write } = open();
   const first = await plan();
   writeFileSync(file, OTHER);
@@ -64,7 +64,7 @@ test("an entry that became another's meanwhile is left alone, and that is a fail
   expect(readFileSync(file, "utf8")).toBe(OTHER);
 });
 
-test("a client that saves right after us is written after again, with one copy of what was first", async () => {
+test("if a client saves right after us, the entry is written again, with one backup of the original", async () => {
   const { folder, file, plan, write } = open();
   const written = await write(await plan(), { renameFile: overwriting(file, 3) });
   expect(written).toMatchObject({ end: "written", backup: expect.stringContaining(".backup-") });
@@ -73,7 +73,7 @@ test("a client that saves right after us is written after again, with one copy o
   expect(readdirSync(folder)).toHaveLength(2);
 });
 
-test("a client that keeps our entry while it saves is no failure, also where the lines were agreed to", async () => {
+test("a client that keeps our entry while it saves is no failure, also if the diff was confirmed", async () => {
   const { file, plan, write } = open();
   const first = await plan();
   const theirs = JSON.stringify({ mine: 1, ...JSON.parse(first.text) });
@@ -81,7 +81,7 @@ test("a client that keeps our entry while it saves is no failure, also where the
   expect(written).toMatchObject({ end: "written", backup: expect.stringContaining(".backup-") });
 });
 
-test("a client that never stops is a failure, and the copy is named all the same", async () => {
+test("a client that never stops saving is a failure, and the backup is named", async () => {
   const { folder, file, plan, write } = open();
   const backup = expect.stringContaining(".backup-");
   for (const mayRetry of [false, true]) {

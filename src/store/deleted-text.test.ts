@@ -37,7 +37,7 @@ test("a deleted report is nowhere in the database file (T-2)", async (context) =
   await close();
 });
 
-test("copies from before an update go after 30 days, and nothing else does (T-2)", async (context) => {
+test("backups from before an update are deleted after 30 days, and nothing else (T-2)", async (context) => {
   const directory = mkdtempSync(join(tmpdir(), "backups-"));
   context.onTestFinished(() => rmSync(directory, { recursive: true }));
   const now = 1_800_000_000_000;

@@ -1,11 +1,11 @@
-/** Where SQLite and PostgreSQL differ, in one place: no query asks which of them it runs on. */
+/** The differences between SQLite and PostgreSQL that queries have to know about. */
 
 import { hostname } from "node:os";
 import type { ColumnDefinitionBuilder, Expression, ExpressionBuilder, InsertQueryBuilder, InsertResult } from "kysely";
 import { machineMark } from "../platform/process-identity.ts";
 import type { Database, Tables } from "./database.ts";
 
-// Types of Kysely alone: the doors import this before anybody needs a database.
+// Only types of Kysely: every process imports this file at start, most before they need a database.
 
 /** A database, or a transaction on one, whatever its tables. */
 export interface OnDialect {
@@ -14,41 +14,37 @@ export interface OnDialect {
   };
 }
 
-/** Many machines may write to it, several at the same moment. SQLite has one machine, and one writer at a time. */
+/** True for PostgreSQL: several machines write at the same time. SQLite has one machine and one writer at a time. */
 export function isShared(db: OnDialect): boolean {
   const { supportsMultipleConnections = false, isLocalFile = false } = db.getExecutor().adapter;
   return supportsMultipleConnections && !isLocalFile;
 }
 
-/**
- * Nobody else is past this line for the same name until the transaction ends: what is read from here on still holds
- * when it is written. `begin immediate` gives SQLite the same for every name.
- */
-export async function alone(transaction: Database, name: string): Promise<void> {
+/** Takes a transaction-scoped advisory lock on PostgreSQL. SQLite needs none: `begin immediate` serialises writers. */
+export async function lockExclusive(transaction: Database, name: string): Promise<void> {
   if (!isShared(transaction)) return;
   const key = `gemini-search-mcp:${name}`;
   await transaction
-    .selectNoFrom(({ fn, val }) => fn("pg_advisory_xact_lock", [fn("hashtextextended", [val(key), val(0)])]).as("held"))
+    .selectNoFrom(({ fn, val }) =>
+      fn("pg_advisory_xact_lock", [fn("hashtextextended", [val(key), val(0)])]).as("locked"),
+    )
     .execute();
 }
 
-/** The same for what one of all is enough for: false when somebody else is at it. */
-export async function aloneOrNot(transaction: Database, name: string): Promise<boolean> {
+/** The same without waiting: false when another transaction holds the lock. */
+export async function tryLockExclusive(transaction: Database, name: string): Promise<boolean> {
   if (!isShared(transaction)) return true;
   const key = `gemini-search-mcp:${name}`;
-  const { held: isHeld } = await transaction
+  const { locked } = await transaction
     .selectNoFrom(({ fn, val }) =>
-      fn<boolean>("pg_try_advisory_xact_lock", [fn("hashtextextended", [val(key), val(0)])]).as("held"),
+      fn<boolean>("pg_try_advisory_xact_lock", [fn("hashtextextended", [val(key), val(0)])]).as("locked"),
     )
     .executeTakeFirstOrThrow();
-  return isHeld;
+  return locked;
 }
 
-/**
- * The time that all who share this database go by: their machines' clocks differ, and a rate that each counted by its
- * own would be the fastest clock's alone.
- */
-export async function nowOf(db: Database, here: number): Promise<number> {
+/** The clock that all processes share: on PostgreSQL the server's, because the clocks of machines differ. */
+export async function databaseNow(db: Database, here: number): Promise<number> {
   if (!isShared(db)) return here;
   const { seconds } = await db
     .selectNoFrom(({ fn, val }) => fn<number>("date_part", [val("epoch"), fn("clock_timestamp", [])]).as("seconds"))
@@ -56,8 +52,8 @@ export async function nowOf(db: Database, here: number): Promise<number> {
   return Math.round(seconds * 1_000);
 }
 
-/** So long after the same time, said inside a statement: where nobody waits, a second one could come too late. */
-export function afterNow(
+/** SQL expression for database time + ms, so that renewing a lease needs no second round trip. */
+export function databaseNowPlus(
   db: OnDialect,
   run: ExpressionBuilder<Tables, "research_tasks">,
   { here, ms }: { here: number; ms: number },
@@ -67,27 +63,27 @@ export function afterNow(
   return run(run(seconds, "*", 1_000), "+", ms);
 }
 
-/** The rows that it finds stay as they are until the transaction ends. */
-export const held = <Query extends { forNoKeyUpdate(): Query }>(db: OnDialect, query: Query): Query =>
+/** Locks the rows of a query until the transaction ends (FOR NO KEY UPDATE). */
+export const lockRows = <Query extends { forNoKeyUpdate(): Query }>(db: OnDialect, query: Query): Query =>
   isShared(db) ? query.forNoKeyUpdate() : query;
 
-/** Rows that another transaction is about to change are passed over rather than waited for. */
-export const passingOver = <Query extends { forUpdate(): Query; skipLocked(): Query }>(
+/** Locks the rows of a query and skips those that another transaction has locked. */
+export const skipLocked = <Query extends { forUpdate(): Query; skipLocked(): Query }>(
   db: OnDialect,
   query: Query,
 ): Query => (isShared(db) ? query.forUpdate().skipLocked() : query);
 
-/** Whose processes can be told alive from dead by their number: those of one machine, not of its namesakes. */
+/** Identifies the machine whose process ids can be checked from here. Several machines may share a host name. */
 export const hostHere = (db: OnDialect): string => (isShared(db) ? machineMark() : hostname());
 
-/** How long after its date a write may be seen: it waited for a lock, or its machine's clock is slow. */
-export const lateByMs = (db: OnDialect): number => (isShared(db) ? 30_000 : 5_000);
+/** How long after its `updated_at` a write may become visible: it waited for a lock, or its machine's clock is slow. */
+export const maxWriteDelayMs = (db: OnDialect): number => (isShared(db) ? 30_000 : 5_000);
 
-/** What the run has, or this where it is more. SQLite calls it max, PostgreSQL greatest. */
+/** The greater of the stored progress and this value. SQLite calls the function max, PostgreSQL greatest. */
 export const progressAtLeast = (run: ExpressionBuilder<Tables, "research_tasks">, value: number): Expression<number> =>
   run.case().when("progress", "<", value).then(value).else(run.ref("progress")).end();
 
-/** The number of the new row. FTS5 tells it only beside the statement, PostgreSQL only in it. */
+/** Returns the new row's number. FTS5 has no RETURNING, and PostgreSQL reports no id without it. */
 export async function insertSearchable(
   db: OnDialect,
   insert: InsertQueryBuilder<Tables, "research_search", InsertResult>,
@@ -100,7 +96,7 @@ interface ColumnTypes {
   bytes: "blob" | "bytea";
   /** SQLite's `real` has eight bytes, PostgreSQL's four. */
   real: "real" | "double precision";
-  /** A number that the database gives to every new row. */
+  /** A key that the database generates. */
   numbered: "integer" | "bigserial";
   numberedKey: (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder;
 }

@@ -27,7 +27,7 @@ async function found(db: Database, ...sought: SoughtText[]): Promise<{ task_id: 
 const word = (text: string): SoughtText => ({ text, begins: false });
 const beginning = (text: string): SoughtText => ({ text, begins: true });
 
-test("Q2 finds words, phrases and beginnings, in questions before reports, without accents or capitals", async () => {
+test("words, phrases and prefixes are found, in questions before reports, without accents or capitals (Q2)", async () => {
   const db = await stored({
     asked: { query: "Heat pumps in Zürich", report: "Nothing about them." },
     told: { query: "Heating", report: `${"Much else. ".repeat(200)}A heat pump, and heat pumps again, near Zurich.` },
@@ -42,7 +42,7 @@ test("Q2 finds words, phrases and beginnings, in questions before reports, witho
 });
 
 test.each(["データ", "ガス", "हिन्दी", "भाषा", "Ελλάδα", "й"])(
-  "Q2 finds a word of any script, and its beginning: %s",
+  "a word of any script is found, and its prefix: %s (Q2)",
   async (text) => {
     const db = await stored({ one: { query: "A question", report: `before ${text} after` } });
     expect(await found(db, word(text))).toEqual([{ task_id: "one" }]);
@@ -51,7 +51,7 @@ test.each(["データ", "ガス", "हिन्दी", "भाषा", "Ελλ�
 );
 
 test.each(['"', "'", "\\", "a' | 'b", ":*", "!", "()", "heat:A", "NEAR(a b)", "-", "*", "'':*", "%", "a\\' b", "😀"])(
-  "what is looked for is data, never syntax: %s",
+  "search terms are data, never syntax: %s (T25)",
   async (text) => {
     const db = await stored({ one: { query: "A question", report: "An answer." } });
     // Beside a word: FTS5 alone refuses a phrase without any letter.
@@ -60,7 +60,7 @@ test.each(['"', "'", "\\", "a' | 'b", ":*", "!", "()", "heat:A", "NEAR(a b)", "-
   },
 );
 
-test("P5 no report is refused for its index: very long, of very many words, of very long words", async () => {
+test("no report is refused because of its index: very long, many words, very long words (P5)", async () => {
   const many = Array.from({ length: 120_000 }, (_, n) => n.toString(36).padStart(6, "q")).join(" ");
   const foreign = Array.from({ length: 60_000 }, (_, n) => String.fromCodePoint(0x2_0000 + (n % 40_000))).join(" ");
   const db = await stored({

@@ -51,7 +51,7 @@ export type SchemaState = "empty" | "older" | "current" | "newer";
 const OF_POLLS = "0016-polls";
 
 /** A migration to be made while no process of an earlier version is at work on the database. */
-export async function hasToBeAlone(db: Database): Promise<boolean> {
+export async function needsExclusiveMigration(db: Database): Promise<boolean> {
   const newest = await newestMigration(db);
   return newest !== "" && newest < OF_POLLS;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pollKeyOf } from "./poll-key.ts";
 
-test("a run is polled with its key, by whatever address a machine reaches Google; without a key by its address (P3)", () => {
+test("a run is polled with its key, whatever address a machine uses for Google, and without a key by its address (P3)", () => {
   const atGateway = pollKeyOf({ key: "k", baseUrl: "http://gateway.example" });
   expect(pollKeyOf({ key: "k", baseUrl: "" })).toBe(atGateway);
   expect(pollKeyOf({ key: "another", baseUrl: "" })).not.toBe(atGateway);

@@ -2,7 +2,7 @@
 
 import { type Liveness, livenessHere, type ProcessIdentity } from "../platform/process-identity.ts";
 import type { Database, Tables } from "./database.ts";
-import { hostHere, isShared, nowOf } from "./dialect.ts";
+import { hostHere, isShared, databaseNow } from "./dialect.ts";
 
 /** Said once, and now and then again: a row that was taken for a dead one's is there anew. */
 export async function registerProcess(
@@ -10,7 +10,7 @@ export async function registerProcess(
   self: ProcessIdentity & { version?: string | undefined },
   now: number,
 ): Promise<void> {
-  const seen_at = await nowOf(db, now);
+  const seen_at = await databaseNow(db, now);
   await db
     .insertInto("processes")
     .values({
@@ -38,7 +38,7 @@ export interface Heartbeat {
 
 /** Repeated by a process that polls runs. */
 export async function recordHeartbeat(db: Database, processId: string, { key, polls, now }: Heartbeat): Promise<void> {
-  const seen_at = await nowOf(db, now);
+  const seen_at = await databaseNow(db, now);
   await db
     .updateTable("processes")
     .set({ poll_key: key, polls_json: polls ?? null, seen_at })
@@ -55,7 +55,7 @@ export async function polledKeys(db: Database, here: number): Promise<string[]> 
     .selectFrom("processes")
     .selectAll()
     .where("poll_key", "is not", null)
-    .where("seen_at", ">", (await nowOf(db, here)) - SILENT_MS)
+    .where("seen_at", ">", (await databaseNow(db, here)) - SILENT_MS)
     .execute();
   return [...new Set(rows.filter((row) => livenessOf(db, row) !== "dead").flatMap(({ poll_key }) => poll_key ?? []))];
 }
@@ -76,7 +76,7 @@ const SHOWN_MS = 3_600_000;
 
 /** Processes that poll runs, and those that did until lately and have stopped sending heartbeats. */
 export async function pollingProcesses(db: Database, here: number): Promise<PollingProcess[]> {
-  const now = await nowOf(db, here);
+  const now = await databaseNow(db, here);
   const rows = await db.selectFrom("processes").selectAll().where("poll_key", "is not", null).execute();
   return rows
     .map((row) => {
@@ -133,7 +133,7 @@ const FORGOTTEN_MS = 7 * 24 * 3_600_000;
 
 /** Those of which nobody can tell whether they are gone, and nobody has heard for long. */
 export async function silentProcesses(db: Database, here: number): Promise<string[]> {
-  const before = (await nowOf(db, here)) - FORGOTTEN_MS;
+  const before = (await databaseNow(db, here)) - FORGOTTEN_MS;
   const rows = await db
     .selectFrom("processes")
     .select("process_id")

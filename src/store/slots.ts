@@ -5,7 +5,7 @@ import { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "./database.ts";
-import { alone } from "./dialect.ts";
+import { lockExclusive } from "./dialect.ts";
 import { processLiveness } from "./processes.ts";
 
 /** Long enough to outlive a busy moment; a dead holder on this machine is noticed at once anyway. */
@@ -70,7 +70,7 @@ async function tryTake({ db, clock, processId, pool, size }: SlotPoolOptions): P
   if (taken.length - free.length >= size) return undefined;
   const slotId = randomUUID();
   return db.transaction().execute(async (transaction) => {
-    await alone(transaction, `slots:${pool}`);
+    await lockExclusive(transaction, `slots:${pool}`);
     if (free.length > 0) {
       await transaction
         .deleteFrom("slots")

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sharedFor } from "../../test/support/databases.ts";
 import { systemClock } from "../platform/clock.ts";
 import { createLog } from "../platform/log.ts";
-import { recoverInterruptedRuns } from "../runs/recovery/interrupted-searches.ts";
+import { markInterruptedSearches } from "../runs/recovery/interrupted-searches.ts";
 import { findRun, finishRun, insertRunning } from "../runs/run-store.ts";
 import { findResult, findRounds, saveRound } from "../runs/result-store.ts";
 import { cleanupOrphanedTempFiles, createInvalidOutputs } from "./invalid-outputs.ts";
@@ -58,7 +58,7 @@ const finish = (taskId: string, processId = store.processId) => ({
 });
 
 describe("runs", () => {
-  test("a late or foreign finish changes nothing", async () => {
+  test("are not changed by a late or foreign finish", async () => {
     const run = newRun();
     await insertRunning(store.db, run);
     expect(await finishRun(store.db, finish(run.taskId, "somebody else"))).toBe(false);
@@ -68,19 +68,19 @@ describe("runs", () => {
     expect(await findRun(store.db, "local", run.taskId)).toMatchObject({ status: "completed", progress: 100 });
   });
 
-  test("a NUL in text does not cut what is stored", async () => {
+  test("are stored whole if their text contains NUL", async () => {
     const run = newRun();
     await insertRunning(store.db, run);
     expect((await findRun(store.db, "local", run.taskId)).query).toBe("a question with a NULin it");
   });
 
-  test("another owner's run does not exist", async () => {
+  test("of another owner do not exist (T14)", async () => {
     const run = newRun();
     await insertRunning(store.db, run);
     await expect(findRun(store.db, "somebody", run.taskId)).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
   });
 
-  test("P2: runs of a dead process become failed (INTERRUPTED) with their rounds; those of a live one go on", async () => {
+  test("of a dead process become failed (INTERRUPTED) with their rounds; those of a live one go on (P2)", async () => {
     const dead = newRun("a-process-that-left");
     const alive = newRun();
     await insertRunning(store.db, dead);
@@ -95,7 +95,7 @@ describe("runs", () => {
       metadata: {},
     };
     await saveRound(store.db, dead.taskId, round, Date.now());
-    expect(await recoverInterruptedRuns(store.db, log, Date.now())).toBe(1);
+    expect(await markInterruptedSearches(store.db, log, Date.now())).toBe(1);
     expect(await findRun(store.db, "local", dead.taskId)).toMatchObject({
       status: "failed",
       error: { code: "INTERRUPTED" },
@@ -104,21 +104,21 @@ describe("runs", () => {
     expect(await findRounds(store.db, dead.taskId)).toHaveLength(1);
   });
 
-  test("a process taken for dead can still record the answer it was paid for", async () => {
+  test("of a process wrongly taken for dead still get the answer that was paid for", async () => {
     const run = newRun("slept-too-long");
     await insertRunning(store.db, run);
-    await recoverInterruptedRuns(store.db, log, Date.now());
+    await markInterruptedSearches(store.db, log, Date.now());
     expect(await finishRun(store.db, finish(run.taskId, "slept-too-long"))).toBe(true);
     expect((await findRun(store.db, "local", run.taskId)).status).toBe("completed");
   });
 });
 
-describe("C9: slots", () => {
+describe("slots (C9)", () => {
   const pool = (processId: string) =>
     createSlotPool({ db: store.db, clock: systemClock, log, processId, pool: "test", size: 2 });
   const { signal } = new AbortController();
 
-  test("never more than the size are held, and a waiting one gets the next", async () => {
+  test("are never held beyond the size of the pool, and a released one goes to a waiting call", async () => {
     const slots = pool(store.processId);
     let held = 0;
     let most = 0;
@@ -136,7 +136,7 @@ describe("C9: slots", () => {
     expect(waits).toBeGreaterThan(0);
   });
 
-  test("the slots of a dead process are free at once", async () => {
+  test("of a dead process are released at once", async () => {
     const dead = pool("a-process-that-left");
     await dead.take({ signal, onWait: () => {} });
     await dead.take({ signal, onWait: () => {} });
@@ -145,7 +145,7 @@ describe("C9: slots", () => {
     expect(waited).toBe(false);
   });
 
-  test("who waits can leave", async () => {
+  test("can be waited for with a signal that ends the wait", async () => {
     const slots = pool(store.processId);
     await slots.take({ signal, onWait: () => {} });
     await slots.take({ signal, onWait: () => {} });
@@ -158,7 +158,7 @@ describe("C9: slots", () => {
 describe("files for corrections", () => {
   const options = () => ({ directory, db: store.db, processId: store.processId, clock: systemClock, log });
 
-  test("E2 E3: exclusive, private, bumped on collision, gone afterwards", async () => {
+  test("are exclusive, private, renumbered on collision, and deleted afterwards (E2, E3)", async () => {
     const clock = { ...systemClock, now: () => 1_700_000_000_000 };
     const outputs = createInvalidOutputs({ ...options(), clock });
     const [first, second] = [await outputs.keep("one"), await outputs.keep("two")];
@@ -170,7 +170,7 @@ describe("files for corrections", () => {
     expect(readdirSync(directory).filter((name) => name.startsWith("temp-"))).toEqual([]);
   });
 
-  test("every temporary file without a live process goes, whatever its name and age, and the count is logged (E4)", async () => {
+  test("without a live process are deleted, whatever their name and age, and the count is logged (E4)", async () => {
     const inUse = await createInvalidOutputs(options()).keep("in use");
     const abandoned = await createInvalidOutputs({ ...options(), processId: "a-process-that-left" }).keep("abandoned");
     writeFileSync(join(directory, "temp-invalid-output-5.txt"), "never recorded");

@@ -17,7 +17,7 @@ const UNSET: TelemetryVariables = {
 const read = (variables: Partial<TelemetryVariables>, scrapable = false) =>
   telemetrySettings({ ...UNSET, ...variables }, { scrapable });
 
-test("nothing is wanted until an address or /metrics is, and never where it is disabled", () => {
+test("telemetry is off until an endpoint or /metrics is configured, and always off if disabled", () => {
   expect(read({})).toBeUndefined();
   expect(read({ OTEL_SERVICE_NAME: "x", OTEL_EXPORTER_OTLP_HEADERS: "a=b" })).toBeUndefined();
   expect(read({ METRICS_ENABLED: true })).toBeUndefined();
@@ -25,7 +25,7 @@ test("nothing is wanted until an address or /metrics is, and never where it is d
   expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4318", OTEL_SDK_DISABLED: true })).toBeUndefined();
 });
 
-test("the common address gets the signal's path, a signal's own is used as it is", () => {
+test("the common endpoint gets the signal's path, a signal's own is used unchanged", () => {
   expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4318" })).toMatchObject({
     traces: "http://c:4318/v1/traces",
     metrics: "http://c:4318/v1/metrics",
@@ -39,7 +39,7 @@ test("the common address gets the signal's path, a signal's own is used as it is
   });
 });
 
-test("lists of names and values are read as the specification writes them", () => {
+test("lists of names and values are parsed as the specification defines them", () => {
   const settings = read({
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://c",
     OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20a=b, x-team = search,broken,=none,bad=%E0",

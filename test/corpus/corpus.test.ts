@@ -59,19 +59,19 @@ function shortfall(judged: readonly Judged[]): string[] {
 describe("the written corpus", () => {
   const judged = judgeAll(MALFORMED_ANSWERS);
 
-  it("D1 D2: at least 98 % of the recoverable answers come out exactly right", () => {
+  it("at least 98 % of the recoverable answers are read exactly (D1, D2)", () => {
     expect(shortfall(judged)).toEqual([]);
   });
 
-  it("D1 D2: no answer comes out wrong", () => {
+  it("no answer is read wrongly (D1, D2)", () => {
     expect(listed(judged, "wrong")).toEqual([]);
   });
 
-  it("D3 D5: nothing is accepted that is no answer", () => {
+  it("nothing is accepted that is no answer (D3, D5)", () => {
     expect(listed(judged, "false accept")).toEqual([]);
   });
 
-  it("D1: sound JSON is never repaired, and what was repaired says so", () => {
+  it("valid JSON is never repaired, and repaired JSON is marked (D1)", () => {
     const clean = judged.filter(({ item }) => item.family === "clean");
     expect(clean.filter(({ repaired }) => repaired).map(({ item }) => item.id)).toEqual([]);
     const broken = judged.filter(({ item, verdict }) => item.family === "trailing-commas" && verdict === "recovered");
@@ -83,26 +83,26 @@ describe("2,000 generated documents", () => {
   // Another range than the bench shows, so that tuning on its table is not tuning on the test.
   const judged = judgeAll(Array.from({ length: 2000 }, (_, index) => generateCase(1_000_000 + index)));
 
-  it("D1 D2: at least 98 % of the recoverable ones come out exactly right", () => {
+  it("at least 98 % of the recoverable ones are read exactly (D1, D2)", () => {
     expect(shortfall(judged)).toEqual([]);
   });
 
-  it("D1 D2: less than 1 % come out wrong", () => {
+  it("less than 1 % are read wrongly (D1, D2)", () => {
     const wrong = judged.filter(({ verdict }) => verdict === "wrong");
     expect(wrong.length < judged.length / 100 ? [] : listed(judged, "wrong")).toEqual([]);
   });
 
-  it("D5: none that was cut inside its report is accepted", () => {
+  it("none that was cut inside its report is accepted (D5)", () => {
     expect(listed(judged, "false accept")).toEqual([]);
   });
 });
 
-describe("D4: hostile text", () => {
+describe("hostile text (D4)", () => {
   /** A hang, not a measure: linear code needs a thirtieth of this on a busy machine. The bench prints the figures. */
   const HANGS_MS = 15_000;
 
   // Climbing from small sizes lets quadratic code fail in seconds instead of hanging for hours.
-  it.each(Object.entries(HOSTILE))("%s, up to 10 MB, do not make it hang", { timeout: 180_000 }, (_, make) => {
+  it.each(Object.entries(HOSTILE))("%s, up to 10 MB, does not block the reader", { timeout: 180_000 }, (_, make) => {
     for (const part of [32, 8, 1]) {
       const started = performance.now();
       expect(extractJsonFromOutput(make((10 * MEGABYTE) / part), SEARCH_SCHEMA).kind).toBe("invalid");
@@ -110,7 +110,7 @@ describe("D4: hostile text", () => {
     }
   });
 
-  it("finds a sound answer behind 10 MB of noise", { timeout: 60_000 }, () => {
+  it("a valid answer behind 10 MB of noise is found", { timeout: 60_000 }, () => {
     const answer = '{"success": true, "report": "Found.", "metadata": {}}';
     const missed = ["so {we} say ", '{"a":1} ', "word ", "\n"].filter((noise) => {
       const output = `${noise.repeat((10 * MEGABYTE) / noise.length)}\n\`\`\`json\n${answer}\n\`\`\`\n`;
@@ -120,7 +120,7 @@ describe("D4: hostile text", () => {
     expect(missed).toEqual([]);
   });
 
-  it("leaves Object.prototype as it was", () => {
+  it("Object.prototype is unchanged (T24)", () => {
     const before = Object.getOwnPropertyNames(Object.prototype);
     judgeAll(MALFORMED_ANSWERS.filter(({ output }) => /__proto__|constructor/.test(output)));
     expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);

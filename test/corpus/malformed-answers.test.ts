@@ -42,7 +42,7 @@ describe.each([
 });
 
 describe("the written corpus", () => {
-  it("is large enough to judge by", () => {
+  it("is large enough", () => {
     expect(MALFORMED_ANSWERS.length).toBeGreaterThanOrEqual(110);
     expect(MALFORMED_ANSWERS.filter(({ expected }) => expected).length).toBeGreaterThanOrEqual(90);
   });
@@ -57,7 +57,7 @@ describe("the written corpus", () => {
     expect(invented).toEqual([]);
   });
 
-  it("expects no word that the output does not hold", () => {
+  it("expects no word that the output does not contain", () => {
     // The others are spelled with escapes or entities, which no search for a word can see through.
     const literal = MALFORMED_ANSWERS.filter(({ output }) => !/\\u|\\n|&\w+;/.test(output));
     const invented = literal.flatMap(({ id, output, expected }) =>
@@ -94,7 +94,7 @@ describe("the judge", () => {
   const answer = (report: string, sources = ["s"]) =>
     SEARCH_SCHEMA.parse({ success: true, report, metadata: { sources_visited: sources } });
 
-  it("tells the verdicts apart", () => {
+  it("distinguishes the verdicts", () => {
     expect(judge(item, answer("a"))).toBe("recovered");
     expect(judge(item, answer("b"))).toBe("recovered");
     expect(judge(item, answer("c"))).toBe("wrong");

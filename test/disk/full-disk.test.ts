@@ -5,15 +5,23 @@ import { canLimit, canMount, openLimitedWorld } from "./small-disk.ts";
 /** Longer than all that is waited for together: what takes too long is told by name. */
 const timeout = 240_000;
 
-describe.skipIf(!canMount()).concurrent("P5 N3 a disk that fills up (needs root, to mount a small one)", () => {
-  test.for(STAGES)("$name: nothing unrecorded is sent, all is collected", { timeout }, async (stage, { expect }) => {
-    expect(await playStage(stage)).toEqual([]);
-  });
+describe.skipIf(!canMount()).concurrent("a disk that fills up (needs root, to mount a small one) (P5, N3)", () => {
+  test.for(STAGES)(
+    "$name: nothing unrecorded is sent, and every run is collected",
+    { timeout },
+    async (stage, { expect }) => {
+      expect(await playStage(stage)).toEqual([]);
+    },
+  );
 });
 
-describe.skipIf(!canLimit()).concurrent("P5 files that may not grow (ulimit -f)", () => {
+describe.skipIf(!canLimit()).concurrent("files that may not grow (ulimit -f) (P5)", () => {
   const stages = STAGES.filter(({ limited }) => limited);
-  test.for(stages)("$name: nothing unrecorded is sent, all is collected", { timeout }, async (stage, { expect }) => {
-    expect(await playStage(stage, openLimitedWorld)).toEqual([]);
-  });
+  test.for(stages)(
+    "$name: nothing unrecorded is sent, and every run is collected",
+    { timeout },
+    async (stage, { expect }) => {
+      expect(await playStage(stage, openLimitedWorld)).toEqual([]);
+    },
+  );
 });

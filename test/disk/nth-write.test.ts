@@ -6,10 +6,14 @@ const timeout = 240_000;
 test.for([
   { name: "alone", count: 1, rolledBack: false },
   { name: "and all that follow until there is room", count: Number.MAX_SAFE_INTEGER, rolledBack: true },
-])("P5 N3 the n-th write fails, $name, for every n: one start at most, nothing lost", { timeout }, async (faults) => {
-  const { broken, writes, refusedStarts } = await playEveryWrite(faults);
-  expect(broken).toEqual([]);
-  // A judge without a case has nothing to say.
-  expect(refusedStarts).toBeGreaterThan(0);
-  expect(writes).toBeGreaterThan(refusedStarts);
-});
+])(
+  "if the n-th write fails, for every n, there is at most one start and nothing is lost: $name (P5, N3)",
+  { timeout },
+  async (faults) => {
+    const { broken, writes, refusedStarts } = await playEveryWrite(faults);
+    expect(broken).toEqual([]);
+    // A judge without a case has nothing to say.
+    expect(refusedStarts).toBeGreaterThan(0);
+    expect(writes).toBeGreaterThan(refusedStarts);
+  },
+);

@@ -112,8 +112,8 @@ async function begin(here: Place): Promise<Process> {
       return work;
     },
     leaving: leaving.signal,
-    unsaved: new Map(),
-    freeStarts: new Map(),
+    unsavedIds: new Map(),
+    unchargedFailures: new Map(),
     pollCounts: createPollCounts(systemClock),
     queue: localQueue,
     limits: NO_LIMITS,

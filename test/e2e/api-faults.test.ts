@@ -44,7 +44,7 @@ function upstreamWords(fault: Fault): string[] {
 }
 
 describe.concurrent("a fault of the API", () => {
-  test.for(FAULTS)("A6 C8 E5 $fault is $code after $requests request(s)", async (expected, context) => {
+  test.for(FAULTS)("$fault is $code after $requests request(s) (A6, C8, E5)", async (expected, context) => {
     const { fault, code, message, requests } = expected;
     const scene = await openScene(context, searching(fault));
     const server = await scene.server({ env: fault === "hang" ? { GEMINI_SEARCH_TIMEOUT: "2000" } : {} });
@@ -63,7 +63,7 @@ describe.concurrent("a fault of the API", () => {
     expect(warnings).toHaveLength(requests);
   });
 
-  test("E1 that passes is waited out", async (context) => {
+  test("that is temporary is waited out (E1)", async (context) => {
     const scene = await openScene(context, "overloaded");
     const server = await scene.server();
     const { structured } = await server.call("search", { query: QUERY });
@@ -74,7 +74,7 @@ describe.concurrent("a fault of the API", () => {
     expect((entries[2]?.at ?? 0) - (entries[1]?.at ?? 0)).toBeGreaterThanOrEqual(1_990);
   });
 
-  test("E6 keeps the text that came before the connection broke, whatever the later tries meet", async (context) => {
+  test("keeps the text received before the connection broke, whatever later retries meet (E6)", async (context) => {
     // Half of the body of a good answer holds all of its text: what follows is evidence.
     const steps = [{ answer: "truncated" as const, fault: "reset-mid-body" as const }, { fault: "http-503" as const }];
     const scene = await openScene(context, { name: "broken twice", tasks: { search: steps } });
@@ -90,7 +90,7 @@ describe.concurrent("a fault of the API", () => {
     expect(stored.structured["report"]).toContain("**In short:**");
   });
 
-  test("A6 B7 a key that Google calls invalid is named as such, and never printed, DEBUG or not", async (context) => {
+  test("that is an invalid key is named as such, and the key is never printed, with DEBUG or without (A6, B7)", async (context) => {
     const scene = await openScene(context, { name: "bad-key", reject_key: true });
     const server = await scene.server({ env: { DEBUG: "true" } });
     const { structured, text } = await server.call("search", { query: QUERY });

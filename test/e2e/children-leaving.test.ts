@@ -86,7 +86,7 @@ const WAYS_TO_LEAVE: [string, (server: RunningServer) => void][] = [
 const KINDS = ["polite", "stubborn"] as const;
 
 describe.each(KINDS)("with a %s child", (kind) => {
-  test.for(WAYS_TO_LEAVE)("A8 P2 %s ends the server in order and in time", async ([, leave], context) => {
+  test.for(WAYS_TO_LEAVE)("%s ends the server with exit code 0 and in time (A8, P2)", async ([, leave], context) => {
     const state = await reachChild(context, CHILDREN[kind]);
     const { scene, server, taskId, call, exitCode } = state;
     expect(await millisecondsToLeave(server, leave)).toBeLessThan(LEAVES_WITHIN_MS[kind]);
@@ -100,26 +100,29 @@ describe.each(KINDS)("with a %s child", (kind) => {
   });
 });
 
-describe.concurrent("apart from that", () => {
-  test.for(KINDS)("C5 L1 a cancel by the client ends a %s child and keeps the server", async (kind, context) => {
-    const controller = new AbortController();
-    const { scene, server, taskId, call } = await reachChild(context, CHILDREN[kind], { signal: controller.signal });
-    controller.abort();
-    expect(await call).toBeUndefined();
-    // The stubborn one has its 5 s before it is killed.
-    await waitFor(() => expect(storedRun(scene.configDir, taskId)?.["status"]).not.toBe("running"), {
-      timeout: 8_000,
-      interval: 20,
-    });
-    await scene.expectNothingLeft();
-    scene.script({});
-    expect((await server.call("search", { query: QUERY })).structured).toMatchObject({ success: true });
-    const { structured } = await (await scene.server()).call("list_research", { status: "cancelled" });
-    expect(structured["runs"]).toMatchObject([{ task_id: taskId, status: "cancelled" }]);
-    expect(storedRun(scene.configDir, taskId)).toMatchObject({ error_code: "CANCELLED" });
-  });
+describe.concurrent("a server and its children", () => {
+  test.for(KINDS)(
+    "a cancel by the client ends a %s child and keeps the server running (C5, L1)",
+    async (kind, context) => {
+      const controller = new AbortController();
+      const { scene, server, taskId, call } = await reachChild(context, CHILDREN[kind], { signal: controller.signal });
+      controller.abort();
+      expect(await call).toBeUndefined();
+      // The stubborn one has its 5 s before it is killed.
+      await waitFor(() => expect(storedRun(scene.configDir, taskId)?.["status"]).not.toBe("running"), {
+        timeout: 8_000,
+        interval: 20,
+      });
+      await scene.expectNothingLeft();
+      scene.script({});
+      expect((await server.call("search", { query: QUERY })).structured).toMatchObject({ success: true });
+      const { structured } = await (await scene.server()).call("list_research", { status: "cancelled" });
+      expect(structured["runs"]).toMatchObject([{ task_id: taskId, status: "cancelled" }]);
+      expect(storedRun(scene.configDir, taskId)).toMatchObject({ error_code: "CANCELLED" });
+    },
+  );
 
-  test("A8 C5 a server that leaves while a cancelled child still has its 5 s shortens them", async (context) => {
+  test("a shutdown shortens the 5 s that a cancelled child still has (A8, C5)", async (context) => {
     const controller = new AbortController();
     const state = await reachChild(context, CHILDREN.stubborn, { signal: controller.signal });
     const { scene, server, taskId, call, exitCode } = state;
@@ -133,7 +136,7 @@ describe.concurrent("apart from that", () => {
     expect(["cancelled", "failed"]).toContain(storedRun(scene.configDir, taskId)?.["status"]);
   });
 
-  test("A8 a second signal does not cut the first one short", async (context) => {
+  test("a second signal does not shorten the shutdown that the first began (A8)", async (context) => {
     const { scene, server, exitCode } = await reachChild(context, CHILDREN.stubborn);
     process.kill(server.pid, "SIGINT");
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -142,7 +145,7 @@ describe.concurrent("apart from that", () => {
     await scene.expectNothingLeft();
   });
 
-  test("C5 T6 P2 what a killed server leaves behind, the next one clears away", async (context) => {
+  test("children that a killed server left behind are stopped by the next server (C5, T6, P2)", async (context) => {
     const state = await reachChild(context, CHILDREN.stubborn);
     const { scene, server, taskId, call, exitCode } = state;
     process.kill(server.pid, "SIGKILL");
@@ -164,7 +167,7 @@ describe.concurrent("apart from that", () => {
     }, SOON);
   });
 
-  test("T6 a child that speaks ends by itself when its server was killed", async (context) => {
+  test("a child that writes to a killed server ends by itself (T6)", async (context) => {
     const { scene, server, call } = await reachChild(context, { sleepMs: 300 });
     process.kill(server.pid, "SIGKILL");
     await call;
@@ -189,7 +192,7 @@ const searchRequest = (id: number, query: string): string =>
     },
   })}\n`;
 
-test("A8 a client that no longer reads ends the server with its next word, and the calls in flight", async (context) => {
+test("a client that no longer reads ends the server and its calls with the next message (A8)", async (context) => {
   const scene = openCliScene(context, {
     calls: [
       { prompt: "the quick one", sleepMs: 500 },

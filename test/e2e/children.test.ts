@@ -15,8 +15,8 @@ const search = async (scene: CliScene, env: Record<string, string> = {}): Promis
 
 const good = (answer: string): string => `\`\`\`json\n${JSON.stringify({ success: true, report: answer })}\n\`\`\``;
 
-describe.concurrent("with one call each", () => {
-  test("C8 C5 B4 a child that hangs ends with the timeout, and no second one is tried", async (context) => {
+describe.concurrent("one call with a child", () => {
+  test("that hangs ends with the timeout, without a second try (C8, C5, B4)", async (context) => {
     const scene = openCliScene(context, { hang: true });
     const { isError, structured } = await search(scene, { GEMINI_SEARCH_TIMEOUT: "1000" });
     expect(isError).toBe(true);
@@ -28,7 +28,7 @@ describe.concurrent("with one call each", () => {
     await scene.expectNothingLeft();
   });
 
-  test("C5 T6 a child that ignores every polite signal is killed 5 s after the timeout", async (context) => {
+  test("that ignores SIGTERM is ended by SIGKILL 5 s after the timeout (C5, T6)", async (context) => {
     const scene = openCliScene(context, { hang: true, ignoreSigterm: true });
     const started = performance.now();
     const { structured } = await search(scene, { GEMINI_SEARCH_TIMEOUT: "1000" });
@@ -39,7 +39,7 @@ describe.concurrent("with one call each", () => {
     await scene.expectNothingLeft();
   });
 
-  test("C5 C7 T6 a child that leaves a grandchild behind that holds its stdout is not waited for", async (context) => {
+  test("whose grandchild keeps stdout open does not wait for the grandchild (C5, C7, T6)", async (context) => {
     const scene = openCliScene(context, { forkMs: 600_000, ignoreSigterm: true });
     const { structured } = await search(scene);
     expect(structured).toMatchObject({ success: true, result: expect.stringContaining("Stand-in report") });
@@ -47,28 +47,28 @@ describe.concurrent("with one call each", () => {
     await scene.expectNothingLeft();
   });
 
-  test("C5 T6 a child that leaves a daemon of another group behind is not waited for, and the daemon ended", async (context) => {
+  test("that leaves a daemon in another process group does not wait for it, and ends it (C5, T6)", async (context) => {
     const scene = openCliScene(context, { forkMs: 600_000, forkDaemon: true });
     const { structured } = await search(scene);
     expect(structured).toMatchObject({ success: true, result: expect.stringContaining("Stand-in report") });
     await scene.expectNothingLeft();
   });
 
-  test("C5 T6 a child that hangs together with its grandchild is stopped together with it", async (context) => {
+  test("that hangs together with its grandchild stops both (C5, T6)", async (context) => {
     const scene = openCliScene(context, { hang: true, forkMs: 600_000 });
     const { structured } = await search(scene, { GEMINI_SEARCH_TIMEOUT: "1000" });
     expect(structured).toMatchObject({ error: { code: "EXECUTION_ERROR" } });
     await scene.expectNothingLeft();
   });
 
-  test("C6 a child that prints characters in halves is read right", async (context) => {
+  test("that writes characters in halves is decoded correctly (C6)", async (context) => {
     const report = "Kyōto 京都, café – “naïve” 👩‍👩‍👧 𝄞 ﷽";
     const scene = openCliScene(context, { text: good(report), splitCharacters: true });
     expect((await search(scene)).structured).toMatchObject({ success: true, result: report });
     await scene.expectNothingLeft();
   });
 
-  test("C8 E1 T7 a child that exits with 0 and says nothing is tried three times, then an error", async (context) => {
+  test("that exits with 0 and prints nothing is tried three times and then fails (C8, E1, T7)", async (context) => {
     const scene = openCliScene(context, { silent: true });
     const { isError, structured } = await search(scene);
     expect(isError).toBe(true);
@@ -83,7 +83,7 @@ describe.concurrent("with one call each", () => {
     await scene.expectNothingLeft();
   });
 
-  test("C8 E1 a child that says nothing once is only tried again", async (context) => {
+  test("that prints nothing once is retried (C8, E1)", async (context) => {
     const scene = openCliScene(context, { calls: [{ silent: true }, {}] });
     expect((await search(scene)).structured).toMatchObject({ success: true });
     expect(scene.children()).toHaveLength(2);
@@ -96,14 +96,14 @@ describe.concurrent("with one call each", () => {
     ["exits with 1 in plain text", { exitCode: 1, format: "text" }],
     ["never leaves", { hangAfterAnswer: true }],
   ];
-  test.for(afterTheAnswer)("C7 a child that %s after a whole answer has answered", async ([, scenario], context) => {
+  test.for(afterTheAnswer)("that %s after a whole answer succeeds (C7)", async ([, scenario], context) => {
     const scene = openCliScene(context, { ...scenario, text: good("Kept.") });
     expect((await search(scene)).structured).toMatchObject({ success: true, result: "Kept." });
     expect(scene.children()).toHaveLength(1);
     await scene.expectNothingLeft();
   });
 
-  test("E3 E6 C7 a child that only ever prints prose leaves no file of its corrections", async (context) => {
+  test("that only ever prints prose leaves no correction file behind (E3, E6, C7)", async (context) => {
     const scene = openCliScene(context, { text: "I would rather not write JSON." });
     const { structured } = await search(scene);
     expect(structured).toMatchObject({
@@ -116,7 +116,7 @@ describe.concurrent("with one call each", () => {
     await scene.expectNothingLeft();
   });
 
-  test("C8 B11 a child that cannot sign in fails at once, with what to do about it", async (context) => {
+  test("that cannot sign in fails at once, with what to do about it (C8, B11)", async (context) => {
     const scene = openCliScene(context, { silent: true, exitCode: 41 });
     const { structured } = await search(scene);
     expect(structured).toMatchObject({
@@ -131,7 +131,7 @@ describe.concurrent("with one call each", () => {
     await scene.expectNothingLeft();
   });
 
-  test("B11 a child that cannot sign in is replaced by the API where there is a key, and the answer says so", async (context) => {
+  test("that cannot sign in falls back to the API if there is a key, and the answer says so (B11)", async (context) => {
     const gemini = await startSimulator();
     context.onTestFinished(() => gemini.close());
     const scene = openCliScene(context, { silent: true, exitCode: 41 });
@@ -156,7 +156,7 @@ describe.concurrent("with one call each", () => {
 /** T16. A server weighs 85 MB in a search, and 32 MB of output add some 130: read, decoded, joined, searched. */
 const MOST_MEMORY_MB = 300;
 
-test("C6 T16 a child that prints 100 MB is stopped, and the server stays small and answers the next call", async (context) => {
+test("a child that prints 100 MB is stopped, and the server stays small and answers the next call (C6, T16)", async (context) => {
   const scene = openCliScene(context);
   const server = await scene.server();
   scene.script({ printBytes: 100 * MEGABYTE });
@@ -176,7 +176,7 @@ test("C6 T16 a child that prints 100 MB is stopped, and the server stays small a
   expect((await server.call("search", { query: QUERY })).structured).toMatchObject({ success: true });
 });
 
-test("C6 T16 a child that writes 100 MB on stderr has answered, and the server keeps only the end of it", async (context) => {
+test("a child that writes 100 MB to stderr still answers, and only the end of stderr is kept (C6, T16)", async (context) => {
   // It stays until it is sent away: who exits at once takes most of it along.
   const scene = openCliScene(context, { stderr: "x".repeat(100 * MEGABYTE), hangAfterAnswer: true });
   const server = await scene.server();

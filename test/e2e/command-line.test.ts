@@ -13,7 +13,7 @@ const SOON = { timeout: 10_000, interval: 10 };
 const { name: NAME, version: VERSION } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
 describe("search", () => {
-  test("F1 prints the answer on stdout and progress on stderr only, exit 0", async (context) => {
+  test("prints the answer on stdout and progress on stderr only, exit 0 (F1)", async (context) => {
     const scene = await openScene(context);
     const { code, stdout, stderr } = await scene.command(["search", QUERY]);
     expect(code).toBe(0);
@@ -25,14 +25,14 @@ describe("search", () => {
     expect(stderr).not.toContain("# How do heat pumps");
   });
 
-  test("F1 reads the question from stdin for `-`", async (context) => {
+  test("reads the question from stdin for `-` (F1)", async (context) => {
     const scene = await openScene(context);
     const { code } = await scene.command(["search", "-"], { stdin: `${QUERY}\nAnd in deserts?\n` });
     expect(code).toBe(0);
     expect(scene.gemini.ledger.entries()).toMatchObject([{ question: `${QUERY}\nAnd in deserts?` }]);
   });
 
-  test("F2 prints the same answer as the tool, as JSON", async (context) => {
+  test("prints the same answer as the tool, as JSON (F2)", async (context) => {
     const scene = await openScene(context);
     const { code, stdout } = await scene.command(["search", QUERY, "--json"]);
     expect(code).toBe(0);
@@ -52,7 +52,7 @@ describe("search", () => {
     expect(JSON.parse(stdout).result).toBe(report);
   });
 
-  test("takes a reader that closes early for no error", async (context) => {
+  test("treats a reader that closes early as no error", async (context) => {
     const scene = await openScene(context, { name: "slow", latency_ms: 200 });
     const { child, ended } = scene.startCommand(["search", QUERY]);
     child.stdout.destroy();
@@ -74,7 +74,7 @@ const ESCAPES = {
 const ACTS = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/;
 
 describe("text from the web", () => {
-  test("words: reaches neither stdout nor stderr with anything a terminal acts on", async (context) => {
+  test("reaches stdout and stderr without terminal control sequences (T26)", async (context) => {
     const report = `Before ${Object.values(ESCAPES).join(" ")} after.`;
     const text = `\`\`\`json\n${JSON.stringify({ success: true, report })}\n\`\`\``;
     const scene = await openScene(context, { name: "hostile", tasks: { search: [{ answer: "raw", text }] } });
@@ -86,7 +86,7 @@ describe("text from the web", () => {
     }
   });
 
-  test("words: nor does what is kept of an answer that failed, or the question in a list", async (context) => {
+  test("has no control sequences in the kept part of a failed answer or in a listed question either (T26)", async (context) => {
     const text = `Found ${Object.values(ESCAPES).join(" ")} it.`;
     const bad = [{ answer: "raw" as const, text }];
     const scene = await openScene(context, { name: "hostile", tasks: { search: bad, correct_json: bad } });
@@ -102,7 +102,7 @@ describe("text from the web", () => {
 });
 
 describe("exit codes", () => {
-  test("1: it failed; the reason is on stderr, with --json also on stdout", async (context) => {
+  test("1 is a failure; the reason is on stderr, with --json also on stdout", async (context) => {
     const scene = await openScene(context, { name: "x", tasks: { search: [{ fault: "http-403" }] } });
     const plain = await scene.command(["search", QUERY]);
     expect(plain).toMatchObject({ code: 1, stdout: "" });
@@ -124,7 +124,7 @@ describe("exit codes", () => {
     [["list-research", "--limit", "0"], /INVALID_INPUT: limit must be/],
     [["no-such-command"], /unknown command 'no-such-command'/],
     [["--no-such-flag"], /unknown option '--no-such-flag'/],
-  ] as const)("2: %j is wrong, and says how", async ([args, message], context) => {
+  ] as const)("2 is wrong usage, explained: %j", async ([args, message], context) => {
     const scene = await openScene(context);
     const { code, stdout, stderr } = await scene.command([...args]);
     expect(code).toBe(2);
@@ -133,7 +133,7 @@ describe("exit codes", () => {
     expect(scene.gemini.ledger.count()).toBe(0);
   });
 
-  test("130: interrupted, in time, with the run marked as such", async (context) => {
+  test("130 is an interruption, in time, with the run marked as such", async (context) => {
     const scene = await openScene(context, { name: "hangs", tasks: { search: [{ fault: "hang" }] } });
     const { child, stderr, ended } = scene.startCommand(["search", QUERY]);
     await waitFor(() => expect(scene.gemini.ledger.count()).toBe(1), SOON);
@@ -147,7 +147,7 @@ describe("exit codes", () => {
 });
 
 describe("the other commands", () => {
-  test("Q2 K1 list-research and get-research-results find a run again, as text and as JSON", async (context) => {
+  test("list-research and get-research-results return a stored run, as text and as JSON (Q2, K1)", async (context) => {
     const scene = await openScene(context);
     await scene.command(["search", QUERY]);
     const listed = JSON.parse((await scene.command(["list-research", "--json", "--limit", "5"])).stdout);
@@ -163,7 +163,7 @@ describe("the other commands", () => {
     expect(scene.gemini.ledger.count()).toBe(1);
   });
 
-  test("G1 G7 deep-search takes max-iterations, and logs warnings but no rounds", async (context) => {
+  test("deep-search accepts max-iterations, and logs warnings but no rounds (G1, G7)", async (context) => {
     const scene = await openScene(context, "never-verified");
     const { code, stdout, stderr } = await scene.command(["deep-search", QUERY, "--max-iterations", "2"]);
     expect(code).toBe(0);
@@ -173,7 +173,7 @@ describe("the other commands", () => {
     expect(stderr).not.toContain("[INFO]");
   });
 
-  test("A4 --version prints package.json's", async (context) => {
+  test("--version prints the version of package.json (A4)", async (context) => {
     const scene = await openScene(context);
     expect(await scene.command(["--version"])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: "" });
   });

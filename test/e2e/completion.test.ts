@@ -54,7 +54,7 @@ test.skipIf(!READY)("bash completes commands, options, values and ids", async (c
   expect(await complete("search", "watch", "")).not.toContain(taskId);
 });
 
-test.skipIf(!READY)("fish completes them with what they are", async (context) => {
+test.skipIf(!READY)("fish completes them with their descriptions", async (context) => {
   const { shell, taskId } = await openShells(context);
   const complete = async (line: string): Promise<string[]> => {
     const out = await shell(
@@ -104,7 +104,7 @@ test.skipIf(!READY)("zsh completes them at its prompt", async (context) => {
   expect((await run("ls", [folder])).stdout.trim()).toBe("gemini-search-mcp");
 });
 
-test("words: ids for a shell are ids alone, and faults are silent", async (context) => {
+test("ids for a shell are plain ids, and errors are silent (T26)", async (context) => {
   const { scene, taskId } = await openShells(context);
   const { stdout } = await scene.command(["__task-ids"]);
   expect(stdout).toMatch(new RegExp(`^${taskId}\tHow do heat pumps[^\n\t]*\n$`));

@@ -26,7 +26,7 @@ function ownDirectory({ onTestFinished }: TestContext): string {
 }
 
 describe("layers", () => {
-  test("B1 flags win over the environment, that over config.json, that over defaults", async (context) => {
+  test("flags override the environment, which overrides config.json, which overrides defaults (B1)", async (context) => {
     const scene = await openScene(context);
     const asked = async (args: string[], env: Record<string, string>): Promise<string | undefined> => {
       scene.gemini.ledger.clear();
@@ -42,14 +42,14 @@ describe("layers", () => {
     expect(await asked([], { GEMINI_MODEL: "" })).toBe("from-file");
   });
 
-  test("B1 B2 an alias in the environment wins over the name itself in config.json", async (context) => {
+  test("an alias in the environment overrides the name itself in config.json (B1, B2)", async (context) => {
     const scene = await openScene(context, "bad-json");
     writeConfig(scene, { GEMINI_CORRECTION_MODEL: "from-file" });
     await scene.command(["search", QUERY], { env: { SECONDARY_GEMINI_MODEL: "from-alias" } });
     expect(modelsAsked(scene)["correct_json"]).toBe("from-alias");
   });
 
-  test("B1 a bad value is named in a warning with the default that is used", async (context) => {
+  test("a bad value is named in a warning with the default that is used (B1)", async (context) => {
     const scene = await openScene(context, "never-verified");
     writeConfig(scene, { PROGRESS_LOG_INTERVAL: "often", NO_SUCH_SETTING: 1 });
     const server = await scene.server({
@@ -70,13 +70,13 @@ describe("layers", () => {
       DEBUG: false,
     })) {
       expect(server.stderr()).toContain(
-        `[WARN] ${name} has a value that cannot be used; the default (${value}) is used instead.\n`,
+        `[WARN] ${name} has a value that cannot be used; the default (${value}) is used instead. (`,
       );
     }
     expect(server.stderr()).toMatch(/^\[WARN\] .*config\.json: NO_SUCH_SETTING is not a setting/m);
   });
 
-  test("B1 a config.json that is none is named in a warning and ignored", async (context) => {
+  test("a config.json that cannot be parsed is named in a warning and ignored (B1)", async (context) => {
     const scene = await openScene(context);
     writeConfig(scene, '{ "GEMINI_MODEL": "from-file", ');
     const { code, stderr } = await scene.command(["search", QUERY]);
@@ -87,7 +87,7 @@ describe("layers", () => {
     expect(modelsAsked(scene)["search"]).toBe(DEFAULT_MODEL);
   });
 
-  test("B1 a bad flag is an error that names it", async (context) => {
+  test("a bad flag is an error that names it (B1)", async (context) => {
     const scene = await openScene(context);
     for (const args of [["--backend", "nope"], ["--model", ""], ["--no-such-flag"]]) {
       const { code, stdout, stderr } = await scene.command(["search", QUERY, ...args]);
@@ -108,14 +108,14 @@ describe.concurrent("models and keys", () => {
       { GEMINI_MODEL: "main", GEMINI_CORRECTION_MODEL: "second" },
       { search: "main", correct_json: "second" },
     ],
-  ] as const)("B2 E8 neither model stands in for the other: %j", async ([env, models], context) => {
+  ] as const)("neither model is used in place of the other: %j (B2, E8)", async ([env, models], context) => {
     const scene = await openScene(context, "bad-json");
     const { structured } = await (await scene.server({ env })).call("search", { query: QUERY });
     expect(modelsAsked(scene)).toEqual(models);
     expect(structured["metadata"].model).toBe(models.search);
   });
 
-  test.for(["YOUR_API_KEY_HERE", "", "  "])("B7 the key %j counts as missing", async (key, context) => {
+  test.for(["YOUR_API_KEY_HERE", "", "  "])("the key %j counts as missing (B7)", async (key, context) => {
     const scene = await openScene(context);
     const server = await scene.server({ env: { GEMINI_API_KEY: key } });
     const { structured } = await server.call("search", { query: QUERY });
@@ -131,20 +131,20 @@ describe.concurrent("models and keys", () => {
     [{ GEMINI_API_KEY: "", GOOGLE_API_KEY: "the-other-name" }, "the-other-name"],
     [{ GEMINI_API_KEY: "YOUR_API_KEY_HERE", GOOGLE_API_KEY: "the-other-name" }, "the-other-name"],
     [{ GOOGLE_API_KEY: "the-other-name" }, TEST_KEY],
-  ] as const)("B7 which of two names holds the key: %j", async ([env, key], context) => {
+  ] as const)("which of two names holds the key: %j (B7)", async ([env, key], context) => {
     const scene = await openScene(context);
     await (await scene.server({ env })).call("search", { query: QUERY });
     expect(scene.gemini.ledger.entries()).toMatchObject([{ key: keyFingerprint(key) }]);
   });
 
-  test("B11 auto uses the API where there is a key and no CLI", async (context) => {
+  test("auto uses the API where there is a key and no CLI (B11)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server({ env: { SEARCH_BACKEND: "auto", PATH: ownDirectory(context) } });
     expect((await server.call("search", { query: QUERY })).structured["success"]).toBe(true);
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
   });
 
-  test("B9 G9 prompts of the user's own replace ours one by one, filled in literally", async (context) => {
+  test("the user's prompts replace ours one by one, and are filled in literally (B9, G9)", async (context) => {
     const scene = await openScene(context, "bad-json");
     const prompts = ownDirectory(context);
     const own = "# Task: search\n\n-----BEGIN QUESTION-----\nIn verse, please: {{query}}\n-----END QUESTION-----\n";
@@ -158,16 +158,18 @@ describe.concurrent("models and keys", () => {
     ]);
   });
 
-  test("B4 a call that lasts is mentioned in the log at the interval that was set", async (context) => {
+  test("a long call is logged at the configured interval (B4)", async (context) => {
     const scene = await openScene(context, { name: "slow", latency_ms: 450 });
     const server = await scene.server({ env: { PROGRESS_LOG_INTERVAL: "100" } });
     await server.call("search", { query: QUERY });
-    expect(server.stderr().match(/^\[INFO\] Gemini API call has been running for \d+ s$/gm)?.length).toBeGreaterThan(2);
+    expect(server.stderr().match(/^\[INFO\] Gemini API call has been running for \d+ s \(/gm)?.length).toBeGreaterThan(
+      2,
+    );
   });
 });
 
-describe.concurrent("places", () => {
-  test("B5 B6 the config directory is made private, and the database stands in it", async (context) => {
+describe.concurrent("directories", () => {
+  test("the config directory is created private, and the database is in it (B5, B6)", async (context) => {
     const scene = await openScene(context);
     const [parent, cwd] = [ownDirectory(context), ownDirectory(context)];
     const configDir = join(parent, "not", "yet");
@@ -181,7 +183,7 @@ describe.concurrent("places", () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  test("B5 without a writable config directory searches work, with a warning, and nothing is left", async (context) => {
+  test("without a writable config directory searches work with a warning, and leave no file (B5)", async (context) => {
     const scene = await openScene(context, "bad-json");
     const temporary = ownDirectory(context);
     // Nobody, root included, can make a directory below a file.
@@ -208,8 +210,8 @@ describe.concurrent("places", () => {
 const correctionFiles = (scene: Scene): string[] =>
   readdirSync(scene.configDir).filter((name) => name.startsWith("temp-invalid-output-"));
 
-describe.concurrent("what an earlier process left", () => {
-  test("E4 orphans are deleted and counted, also when there are none", async (context) => {
+describe.concurrent("temporary files of an earlier process", () => {
+  test("without a live owner are deleted and counted, also when there are none (E4)", async (context) => {
     const scene = await openScene(context);
     for (const name of ["temp-invalid-output-1.txt", `temp-invalid-output-${Date.now()}.txt`]) {
       writeFileSync(join(scene.configDir, name), "left behind");
@@ -224,7 +226,7 @@ describe.concurrent("what an earlier process left", () => {
     expect(existsSync(join(scene.configDir, "reports"))).toBe(true);
   });
 
-  test("E4 a file that a live process holds stays; once that one is dead it is an orphan", async (context) => {
+  test("of a live process stay, and are deleted once that process is dead (E4)", async (context) => {
     const hang = [{ fault: "hang" as const }];
     const scene = await openScene(context, {
       name: "stuck-in-correction",

@@ -9,7 +9,7 @@ const READY = (await terminals()) === "ready";
 const env = { RESEARCH_CONFIRM_ABOVE_USD: "1.5" };
 const START = ["start-deep-research", QUERY, "--json"];
 
-test("a script is refused with exit code 1, whatever its stdin says; --yes starts", async (context) => {
+test("a script is refused with exit code 1, whatever is on its stdin; --yes starts (T28)", async (context) => {
   const scene = await openResearch(context, SLOW);
   const refused = await scene.command(START, { env, stdin: "y\n" });
   expect(refused.code).toBe(1);
@@ -25,7 +25,7 @@ test("a script is refused with exit code 1, whatever its stdin says; --yes start
   expect(scene.posts()).toBe(1);
 });
 
-test("a cheap start asks nothing, an invalid one is a usage error, and only paid commands know --yes", async (context) => {
+test("a cheap start asks nothing, an invalid one is a usage error, and only paid commands accept --yes", async (context) => {
   const scene = await openResearch(context, SLOW);
   expect((await scene.command(START)).code).toBe(0);
   expect(scene.posts()).toBe(1);
@@ -34,32 +34,29 @@ test("a cheap start asks nothing, an invalid one is a usage error, and only paid
   expect((await scene.command(["search", QUERY, "--yes"])).code).toBe(2);
 });
 
-test.skipIf(!READY)(
-  "delete asks at the terminal: only a yes deletes, and what was not typed is a no (T-2)",
-  async (context) => {
-    const scene = await openResearch(context);
-    const server = await scene.server();
-    const taskId = await startRun(server);
-    await untilStatus(server, taskId, "completed");
-    const stored = (): number => scene.sql("select 1 from research_tasks where task_id = ?", taskId).length;
-    const deletions = (): number => scene.gemini.ledger.entries().filter(({ method }) => method === "DELETE").length;
-    const terminal = await openUserTerminal(context, scene.env, { columns: 120, rows: 40 });
-    const command = `clear; gemini-search-mcp delete ${taskId.slice(0, 8)}`;
-    const asked = (where: string): RegExp =>
-      new RegExp(`Delete run ${taskId.slice(0, 8)} "[^"]+" for good,\\s+${where}\\? \\[y/N\\]\\s*$`);
-    for (const [index, key] of ["Enter", "n", "C-d"].entries()) {
-      await terminal.type(`${command}; echo "no ${index}: $?"`);
-      await terminal.until(asked("here"));
-      await terminal.key(key);
-      if (key === "n") await terminal.key("Enter");
-      expect(await terminal.until(new RegExp(`^no ${index}: 1$`, "m"))).toContain("Nothing was deleted.");
-      expect(stored()).toBe(1);
-    }
-    await terminal.type(`${command} --at-google; echo "yes: $?"`);
-    await terminal.until(asked("here and at Google"));
-    expect(deletions()).toBe(0);
-    await terminal.type("y");
-    expect(await terminal.until(/^yes: 0$/m)).toContain("The run is deleted, here and at Google.");
-    expect([stored(), deletions()]).toEqual([0, 1]);
-  },
-);
+test.skipIf(!READY)("delete asks at the terminal: only a typed yes deletes (T-2)", async (context) => {
+  const scene = await openResearch(context);
+  const server = await scene.server();
+  const taskId = await startRun(server);
+  await untilStatus(server, taskId, "completed");
+  const stored = (): number => scene.sql("select 1 from research_tasks where task_id = ?", taskId).length;
+  const deletions = (): number => scene.gemini.ledger.entries().filter(({ method }) => method === "DELETE").length;
+  const terminal = await openUserTerminal(context, scene.env, { columns: 120, rows: 40 });
+  const command = `clear; gemini-search-mcp delete ${taskId.slice(0, 8)}`;
+  const asked = (where: string): RegExp =>
+    new RegExp(`Delete run ${taskId.slice(0, 8)} "[^"]+" for good,\\s+${where}\\? \\[y/N\\]\\s*$`);
+  for (const [index, key] of ["Enter", "n", "C-d"].entries()) {
+    await terminal.type(`${command}; echo "no ${index}: $?"`);
+    await terminal.until(asked("here"));
+    await terminal.key(key);
+    if (key === "n") await terminal.key("Enter");
+    expect(await terminal.until(new RegExp(`^no ${index}: 1$`, "m"))).toContain("Nothing was deleted.");
+    expect(stored()).toBe(1);
+  }
+  await terminal.type(`${command} --at-google; echo "yes: $?"`);
+  await terminal.until(asked("here and at Google"));
+  expect(deletions()).toBe(0);
+  await terminal.type("y");
+  expect(await terminal.until(/^yes: 0$/m)).toContain("The run is deleted, here and at Google.");
+  expect([stored(), deletions()]).toEqual([0, 1]);
+});

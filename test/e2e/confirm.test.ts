@@ -21,8 +21,8 @@ const DECLINED = {
   },
 };
 
-describe.each(ERAS)("a %s client that can ask", (era) => {
-  test("asks before a start above the limit, with figures only, and starts it once on a yes", async (context) => {
+describe.each(ERAS)("a %s client with elicitation", (era) => {
+  test("is asked before a start above the limit, with figures only, and a yes starts it once (T28)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const client = await askingClient(context, scene, { era, answer: YES });
     const { isError, structured } = await client.call(DEAR);
@@ -41,7 +41,7 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     ["a decline", { action: "decline" }],
     ["a closed dialog, as headless clients answer", { action: "cancel" }],
     ["a decline with content", { action: "decline", content: { confirm: true } }],
-  ])("takes %s for a final no: asked once, nothing is started", async ([_name, answer], context) => {
+  ])("that answers %s is asked once, and nothing is started (T28)", async ([_name, answer], context) => {
     const scene = await openResearch(context, SLOW);
     const client = await askingClient(context, scene, { era, answer });
     const { isError, structured } = await client.call(DEAR);
@@ -51,14 +51,14 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     expect(scene.posts()).toBe(0);
   });
 
-  test("takes an accept without content for a yes: one key, no box to tick (U1)", async (context) => {
+  test("that accepts without content confirms the start: one key, no box to tick (T28)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const client = await askingClient(context, scene, { era, answer: { action: "accept" } });
     expect((await client.call(DEAR)).isError).toBe(false);
     expect([client.dialogs.length, scene.posts()]).toEqual([1, 1]);
   });
 
-  test("asks for nothing that is cheap, invalid or free", async (context) => {
+  test("is not asked about cheap, invalid or free calls", async (context) => {
     const scene = await openResearch(context, SLOW);
     const client = await askingClient(context, scene, { era, answer: { action: "decline" } });
     expect((await client.call({ query: QUERY })).isError).toBe(false);
@@ -71,7 +71,7 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     expect(scene.posts()).toBe(1);
   });
 
-  test("I9 does not ask again for a start that joins the run, but asks for a forced one", async (context) => {
+  test("is not asked again for a start that joins the run, but is for a forced one (I9)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const client = await askingClient(context, scene, { era, answer: YES });
     const first = await client.call(DEAR);
@@ -84,7 +84,7 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     expect(scene.posts()).toBe(2);
   });
 
-  test("RESEARCH_CONFIRM_ABOVE_USD: 0 asks always, a higher limit less often, an unknown price always", async (context) => {
+  test("is asked by RESEARCH_CONFIRM_ABOVE_USD: always at 0, less often above, always without a price (T28)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const always = await askingClient(context, scene, { era, answer: { action: "decline" }, env: ALWAYS });
     expect((await always.call({ query: QUERY })).structured).toEqual(DECLINED);
@@ -99,7 +99,7 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     expect(scene.posts()).toBe(1);
   });
 
-  test("counts a capability without a mode as a form, and one for pages only as none", async (context) => {
+  test("is asked if its capability names no mode, and not if it supports URLs only", async (context) => {
     const scene = await openResearch(context, SLOW);
     const pages = await askingClient(context, scene, { era, answer: YES, elicitation: { url: {} } });
     expect((await pages.call(DEAR)).structured["error"]).toMatchObject({ code: "CONFIRMATION_NEEDED" });
@@ -109,7 +109,7 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
     expect([plain.dialogs.length, scene.posts()]).toEqual([1, 1]);
   });
 
-  test("Q1 asks before a knowing restart above the limit, and says that it may be paid twice", async (context) => {
+  test("is asked before a restart above the limit, and told that it may be charged twice (Q1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
     const { structured } = await (await scene.server()).call("start_deep_research", { query: QUERY });
     const { task_id } = structured;
@@ -126,8 +126,8 @@ describe.each(ERAS)("a %s client that can ask", (era) => {
   });
 });
 
-describe.each(ERAS)("a %s client that cannot ask", (era) => {
-  test("A6 is told the figures and what the user can do; nothing is started", async (context) => {
+describe.each(ERAS)("a %s client without elicitation", (era) => {
+  test("gets an error with the figures and what the user can do; nothing is started (A6)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ era });
     const { isError, structured, text } = await server.call("start_deep_research", DEAR);
@@ -153,7 +153,7 @@ describe.each(ERAS)("a %s client that cannot ask", (era) => {
     expect(scene.posts()).toBe(1);
   });
 
-  test("I1 hears first of what would fail anyway", async (context) => {
+  test("gets the error of invalid input before any confirmation (I1)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ era, env: { GEMINI_API_KEY: "" } });
     const { structured } = await server.call("start_deep_research", DEAR);
@@ -162,8 +162,8 @@ describe.each(ERAS)("a %s client that cannot ask", (era) => {
   });
 });
 
-describe("a legacy client while its user thinks", () => {
-  test("hears progress, and its cancel takes the dialog away", async (context) => {
+describe("a legacy client whose user is being asked", () => {
+  test("receives progress, and its cancel closes the dialog", async (context) => {
     const scene = await openResearch(context, SLOW);
     const progress = vi.fn<() => void>();
     const gone = Promise.withResolvers<void>();
@@ -184,7 +184,7 @@ describe("a legacy client while its user thinks", () => {
     expect(scene.posts()).toBe(0);
   });
 
-  test("whose dialog fails is told that the user could not be asked", async (context) => {
+  test("gets an error when its dialog fails", async (context) => {
     const scene = await openResearch(context, SLOW);
     const answer = () => {
       throw new Error("no window");

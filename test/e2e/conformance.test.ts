@@ -42,7 +42,7 @@ async function required(context: TestContext, revision: string): Promise<SuiteRu
 
 describe("official conformance suite", () => {
   test(
-    "2026-07-28: everything required, and the whole tasks extension",
+    "passes for 2026-07-28: everything required, and the whole tasks extension",
     { timeout: SUITE_TIMEOUT_MS },
     async (context) => {
       const run = await required(context, "2026-07-28");
@@ -58,7 +58,7 @@ describe("official conformance suite", () => {
     },
   );
 
-  test("2025-11-25: everything required", { timeout: SUITE_TIMEOUT_MS }, async (context) => {
+  test("passes for 2025-11-25: everything required", { timeout: SUITE_TIMEOUT_MS }, async (context) => {
     const run = await required(context, "2025-11-25");
     const judgement = judge(run, expectedFailures("server"));
     report("2025-11-25", judgement);
@@ -67,7 +67,7 @@ describe("official conformance suite", () => {
     expect(judgement.passed).toBeGreaterThanOrEqual(LEAST_PASSED["2025-11-25"]);
   });
 
-  test("the product as it is shipped: all that needs no fixture", { timeout: SUITE_TIMEOUT_MS }, async (context) => {
+  test("passes for the shipped product: all that needs no fixture", { timeout: SUITE_TIMEOUT_MS }, async (context) => {
     const { url } = await serve(context, "product");
     const scenarios: SuiteRun["scenarios"] = new Map();
     for (const [revision, scenario] of WITHOUT_FIXTURES) {
@@ -106,7 +106,7 @@ const WITHOUT_FIXTURES: [revision: string, scenario: string][] = [
   ["2025-11-25", "ping"],
 ];
 
-test("the fixtures are in the test build only", async (context) => {
+test("fixtures are in the test build only", async (context) => {
   const named = async (build: "product" | "test build"): Promise<string[]> => {
     const { client } = await (await serve(context, build)).connect();
     const [{ tools }, { prompts }] = [await client.listTools(), await client.listPrompts()];

@@ -17,19 +17,19 @@ const linesOf = (stderr: string, start: string): string[] =>
   stderr.split("\n").filter((line) => line.startsWith(start));
 
 describe.concurrent("a cycle", () => {
-  test("E1 D1 is one question and, when its answer holds no JSON, one correction", async (context) => {
+  test("is one question and, if its answer holds no JSON, one correction (E1, D1)", async (context) => {
     const scene = await openScene(context, "bad-json");
     const server = await scene.server();
     const { structured } = await server.call("search", { query: QUERY });
     expect(structured).toMatchObject({ success: true, result: expect.stringContaining(`# ${QUERY}`) });
     expect(scene.gemini.ledger.entries().map((entry) => entry.kind)).toEqual(["search", "correct_json"]);
-    expect(server.stderr()).toContain("[WARN] Main search failed: the answer holds no JSON.\n");
+    expect(server.stderr()).toContain("[WARN] Main search failed: the answer holds no JSON. (");
     expect(server.stderr()).not.toContain("[ERROR]");
     expect(correctionFiles(scene)).toEqual([]);
   });
 
   test.for(["trailing-comma", "unescaped-quotes"] as const)(
-    "D1 needs no correction for JSON that can be repaired here: %s",
+    "needs no correction for JSON that local repair can read: %s (D1)",
     async (answer, context) => {
       const scene = await openScene(context, { name: answer, tasks: { search: [{ answer }] } });
       const { structured } = await (await scene.server()).call("search", { query: QUERY });
@@ -38,7 +38,7 @@ describe.concurrent("a cycle", () => {
     },
   );
 
-  test("E1 E5 whose correction fails is followed by another, after a second", async (context) => {
+  test("whose correction fails is followed by another cycle, after a second (E1, E5)", async (context) => {
     const scene = await openScene(context, "bad-json-twice");
     const server = await scene.server();
     const { structured } = await server.call("search", { query: QUERY });
@@ -51,7 +51,7 @@ describe.concurrent("a cycle", () => {
     expect(linesOf(server.stderr(), "[ERROR] JSON correction failed: ")).toHaveLength(1);
   });
 
-  test("E1 E5 E6 is repeated three times, 1 s and 2 s apart; then the best text is handed out", async (context) => {
+  test("is repeated three times, 1 s and 2 s apart; then the best text is returned with the error (E1, E5, E6)", async (context) => {
     const scene = await openScene(context, "always-bad");
     const server = await scene.server();
     const { isError, structured, text } = await server.call("search", { query: QUERY });
@@ -88,7 +88,7 @@ describe.concurrent("a cycle", () => {
     });
   });
 
-  test("B4 is done only once with JSON_MAX_RETRIES=1, and a correction that Google refuses is its end", async (context) => {
+  test("is done once with JSON_MAX_RETRIES=1, and ends when Google refuses its correction (B4)", async (context) => {
     const prose = [{ answer: "prose" as const }];
     const scene = await openScene(context, {
       name: "x",
@@ -102,7 +102,7 @@ describe.concurrent("a cycle", () => {
     expect(linesOf(server.stderr(), "[ERROR] JSON correction failed: Google does not allow")).toHaveLength(1);
   });
 
-  test("a cut answer is asked for once more, shorter, and its longest text is the result (E9)", async (context) => {
+  test("whose answer is cut asks once more for a shorter one, and returns the longest text (E9)", async (context) => {
     const scene = await openScene(context, "truncated");
     const server = await scene.server();
     const { isError, structured, text } = await server.call("search", { query: QUERY });
@@ -124,7 +124,7 @@ describe.concurrent("a cycle", () => {
     expect(linesOf(server.stderr(), "[WARN] Main search failed: the answer breaks off")).toHaveLength(2);
   });
 
-  test("a shorter answer that is whole is a whole answer (E9)", async (context) => {
+  test("whose shorter answer is whole returns a whole answer (E9)", async (context) => {
     const scene = await openScene(context, { name: "cut once", tasks: { search: [{ answer: "truncated" }, {}] } });
     const server = await scene.server();
     const { structured } = await server.call("search", { query: QUERY });
@@ -133,7 +133,7 @@ describe.concurrent("a cycle", () => {
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: 2 });
   });
 
-  test("with a single cycle a cut answer is returned at once (E9)", async (context) => {
+  test("that is the only one returns a cut answer at once (E9)", async (context) => {
     const scene = await openScene(context, "truncated");
     const server = await scene.server({ env: ONCE });
     const { structured } = await server.call("search", { query: QUERY });
@@ -141,7 +141,7 @@ describe.concurrent("a cycle", () => {
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
   });
 
-  test("a verification that breaks off is a failed round, and a first round that does is better than nothing (E9)", async (context) => {
+  test("that is cut fails a verification round, but not a first round without any better result (E9)", async (context) => {
     const cut = [{ answer: "truncated" as const }];
     const checks = await openScene(context, { name: "cut checks", tasks: { verify: cut } });
     const server = await checks.server();
@@ -156,7 +156,7 @@ describe.concurrent("a cycle", () => {
     expect(begun.structured["note"]).toMatch(/^This text breaks off/);
   });
 
-  test("D3 does not take an echo of the example for a result", async (context) => {
+  test("does not take an echo of the example for a result (D3)", async (context) => {
     const scene = await openScene(context, { name: "echo", tasks: { search: [{ answer: "echo" }, {}] } });
     const server = await scene.server();
     const { structured } = await server.call("search", { query: QUERY });
@@ -194,7 +194,7 @@ async function fileDuringCorrection(scene: Scene): Promise<string> {
 }
 
 describe.concurrent("the invalid output", () => {
-  test("E2 E3 stands in a private file that the correction names, and not afterwards", async (context) => {
+  test("is in a private file that the correction names, and is deleted afterwards (E2, E3)", async (context) => {
     const scene = await openScene(context, SLOW_CORRECTION);
     // What a prompt has where the question stands, the ledger shows.
     writeFileSync(join(scene.configDir, "correction-prompt.md"), PROMPT_THAT_SHOWS_THE_FILE);
@@ -209,7 +209,7 @@ describe.concurrent("the invalid output", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test("E2 is corrected in files of their own when two answers fail at once", async (context) => {
+  test("of two answers that fail at once is in two files (E2)", async (context) => {
     const scene = await openScene(context, SLOW_CORRECTION);
     const server = await scene.server();
     const calls = [1, 2, 3].map((n) => server.call("search", { query: `${QUERY} (${n})` }));
@@ -220,7 +220,7 @@ describe.concurrent("the invalid output", () => {
     expect(correctionFiles(scene)).toEqual([]);
   });
 
-  test("E3 is deleted when the call is cancelled in the middle of the correction", async (context) => {
+  test("is deleted when the call is cancelled during the correction (E3)", async (context) => {
     const scene = await openScene(context, SLOW_CORRECTION);
     const server = await scene.server();
     const controller = new AbortController();
@@ -232,7 +232,7 @@ describe.concurrent("the invalid output", () => {
     expect(linesOf(server.stderr(), "[ERROR]")).toEqual([]);
   });
 
-  test("E3 that cannot be deleted is an error in the log, and the answer arrives all the same", async (context) => {
+  test("that cannot be deleted is logged as an error, and the answer is returned all the same (E3)", async (context) => {
     const scene = await openScene(context, SLOW_CORRECTION);
     const server = await scene.server();
     const call = server.call("search", { query: QUERY });

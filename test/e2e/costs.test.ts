@@ -67,7 +67,7 @@ test("the user's prices may have dates (S6, M2)", async (context) => {
   );
 });
 
-test("a cancelled run states no cost while none is known, never 0 (L1)", async (context) => {
+test("a cancelled run states no cost, not 0, while none is known (L1)", async (context) => {
   const scene = await openResearch(context, { create: [{ fault: "http-500" }] });
   const server = await scene.server();
   const started = await server.call("start_deep_research", { query: QUERY });
@@ -77,7 +77,7 @@ test("a cancelled run states no cost while none is known, never 0 (L1)", async (
   expect(structured).not.toHaveProperty("cost_usd");
 });
 
-test("the stored result of a research has its tokens, cost and duration (P6)", async (context) => {
+test("the stored result of a research includes its tokens, cost and duration (P6)", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server();
   const task_id = await startRun(server);

@@ -34,7 +34,7 @@ const listedBy = async (server: RunningServer): Promise<string[]> => {
   return structured["runs"].map(({ task_id }: { task_id: string }) => task_id).toSorted();
 };
 
-test("damaged rows stop neither polls nor lists nor a restart, and are reported once each (P5)", async (context) => {
+test("damaged rows stop neither polls nor lists nor a restart, and are logged once each (P5)", async (context) => {
   const scene = await openPage(context, SLOW);
   let server = await scene.server();
   const damaged: string[] = [];
@@ -69,7 +69,7 @@ test("damaged rows stop neither polls nor lists nor a restart, and are reported 
   expect(await listedBy(server)).toEqual([...healthy, later].toSorted());
 }, 60_000);
 
-test("a damaged result is an error for its own run only, and its pages of a list stay whole (P5)", async (context) => {
+test("a damaged result is an error for its own run only, and every page of a list stays complete (P5)", async (context) => {
   const scene = await openPage(context);
   const server = await scene.server();
   const damaged: string[] = [];

@@ -37,8 +37,8 @@ function fakeBrowser(directory: string): { program: string; asked(): Promise<str
   return { program, asked: () => waitFor(() => readFileSync(seen, "utf8")) };
 }
 
-describe("A9 dashboard", () => {
-  test("prints a link to the server that runs, which leads to the run that was asked for", async (context) => {
+describe("dashboard (A9)", () => {
+  test("prints a link to the running server, which opens the requested run", async (context) => {
     const scene = await openHttpScene(context);
     const server = await scene.http();
     const env = { MCP_AUTH_TOKEN: server.token };
@@ -58,7 +58,7 @@ describe("A9 dashboard", () => {
     expect(stdout + json.stdout).not.toContain(server.token);
   });
 
-  test("opens the browser of the user by a private file, waits for it, and says so where there is none", async (context) => {
+  test("opens the user's browser through a private file, waits for it, and says so if there is no browser", async (context) => {
     const scene = await openHttpScene(context);
     const server = await scene.http();
     const browser = fakeBrowser(scene.configDir);
@@ -77,7 +77,7 @@ describe("A9 dashboard", () => {
     expect(none.stderr).toBe("No browser was opened: BROWSER is none. Open the link yourself.\n");
   });
 
-  test("takes the private file along when it is stopped before a browser came", async (context) => {
+  test("removes the private file when it is stopped before a browser opened it", async (context) => {
     const scene = await openHttpScene(context);
     const server = await scene.http();
     const browser = fakeBrowser(scene.configDir);
@@ -92,7 +92,7 @@ describe("A9 dashboard", () => {
     expect(existsSync(dirname(file))).toBe(false);
   });
 
-  test("serves the page itself where nobody does, until it is stopped", async (context) => {
+  test("serves the page itself if no server runs, until it is stopped", async (context) => {
     const scene = await openScene(context);
     const started = scene.startCommand(["dashboard", "--port", "0", "--no-open"]);
     const link = await new Promise<string>((resolve) => {
@@ -106,7 +106,7 @@ describe("A9 dashboard", () => {
     expect(await started.ended).toMatchObject({ code: 0, stdout: `${link}\n` });
   });
 
-  test("tells a foreign program on the port, and gives it no token", async (context) => {
+  test("reports a foreign program on the port, and sends it no token", async (context) => {
     const scene = await openScene(context);
     const asked: string[] = [];
     const note: RequestListener = (request) => asked.push(`${request.url} ${request.headers.authorization ?? ""}`);
@@ -127,7 +127,7 @@ describe("A9 dashboard", () => {
     expect(asked).toEqual(["/health ", "/health "]);
   });
 
-  test("tells a server it knows no token of, an older one, and works where none is asked for", async (context) => {
+  test("reports a server with an unknown token or an older version, and works without authentication", async (context) => {
     const scene = await openHttpScene(context);
     const server = await scene.http();
     const args = (port: number | string) => ["dashboard", "--port", String(port), "--no-open"];
@@ -156,7 +156,7 @@ describe("A9 dashboard", () => {
     expect(run.stdout).toBe(`${open.url}/runs/${RUN}\n`);
   });
 
-  test("gives no token to a program that only calls itself this server", async (context) => {
+  test("sends no token to a program that only claims to be this server", async (context) => {
     const scene = await openScene(context);
     const heard: string[] = [];
     const port = await occupy(context, (request, response) => {
@@ -172,7 +172,7 @@ describe("A9 dashboard", () => {
     expect(heard.join("")).not.toContain("authorization");
   });
 
-  test("makes a link that opens the server it was made for and no other of the installation (A9)", async (context) => {
+  test("prints a link that opens the server it was made for and no other of the installation (A9)", async (context) => {
     const scene = await openHttpScene(context);
     const [server, other] = [await scene.http(), await scene.http()];
     const env = { MCP_AUTH_TOKEN: server.token };
@@ -190,13 +190,13 @@ describe("A9 dashboard", () => {
     expect((await ask(server, { path: second, headers: HTML })).status).toBe(200);
   });
 
-  test("takes no run that is none", async (context) => {
+  test("rejects an invalid run id", async (context) => {
     const scene = await openScene(context);
     expect((await scene.command(["dashboard", "--run", "../x"])).code).toBe(2);
   });
 });
 
-test("A9 serve --open prints a link that works, goes on where no browser opens, and shows no token", async (context) => {
+test("serve --open prints a working link, goes on without a browser, and prints no token (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const server = await scene.http({ args: ["--open"], env: { BROWSER: "none" } });
   await waitFor(() => expect(server.stderr()).toContain("Open the link yourself."));
@@ -206,7 +206,7 @@ test("A9 serve --open prints a link that works, goes on where no browser opens, 
   expect(server.stdout()).toBe("");
 });
 
-test("A9 serve without a terminal prints no link", async (context) => {
+test("serve without a terminal prints no link (A9)", async (context) => {
   const server = await (await openHttpScene(context)).http();
   await server.request("/health");
   expect(server.stderr()).not.toContain("/enter/");

@@ -34,7 +34,7 @@ function addPages(file: string): void {
 const integrityOf = (scene: ResearchScene): unknown => scene.sql("pragma integrity_check")[0];
 
 describe.concurrent("the database file", () => {
-  test("removed: a start is refused unsent, reads answer, and a new file gets the unfinished run (I8)", async (context) => {
+  test("removed: a start is refused unsent, reads are answered, and a new file gets the unfinished run (I8)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server();
     const taskId = await startRun(server);
@@ -90,7 +90,7 @@ describe.concurrent("the database file", () => {
     expect(scene.posts()).toBe(1);
   });
 
-  test("without its write-ahead log: what only the log held is kept, and goes on in a new one (I8)", async (context) => {
+  test("without its write-ahead log: rows that only the log held are kept, and work goes on in a new log (I8)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server();
     const taskId = await startRun(server);

@@ -8,7 +8,7 @@ import { openScene } from "../support/scene.ts";
 
 const TOPIC = "Heat pumps in cold climates";
 
-test("H1 answers with a report in exactly this shape", async (context) => {
+test("answers with a report in exactly this shape (H1)", async (context) => {
   const scene = await openScene(context);
   const { isError, structured, text } = await (await scene.server()).call("deep_research", { topic: ` ${TOPIC} ` });
   expect(isError).toBe(false);
@@ -34,7 +34,7 @@ test("H1 answers with a report in exactly this shape", async (context) => {
   expect(scene.gemini.ledger.entries()).toMatchObject([{ kind: "research_report", question: TOPIC }]);
 });
 
-test("H1 B9 the depth reaches the prompt, and only two are known", async (context) => {
+test("the depth reaches the prompt, and only two values are valid (H1, B9)", async (context) => {
   const scene = await openScene(context);
   const prompt = "# Task: research report\n\n-----BEGIN TOPIC-----\n{{query}}, {{depth}}\n-----END TOPIC-----\n";
   writeFileSync(join(scene.configDir, "research-prompt.md"), prompt);
@@ -52,7 +52,7 @@ test("H1 B9 the depth reaches the prompt, and only two are known", async (contex
 test.for([
   [{}, "auto"],
   [{ GEMINI_MODEL: "gemini-3.1-pro" }, "gemini-3.1-pro"],
-] as const)("H1 B9 G9 D6 GEMINI_SYSTEM_PROMPT is filled in literally: %j", async ([env, model], context) => {
+] as const)("GEMINI_SYSTEM_PROMPT is filled in literally: %j (H1, B9, G9, D6)", async ([env, model], context) => {
   const answer = { success: true, report: "All about it.", metadata: {} };
   const text = `\`\`\`json\n${JSON.stringify(answer)}\n\`\`\``;
   // A prompt without a task of ours looks to the simulator like any search.

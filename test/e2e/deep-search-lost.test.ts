@@ -52,8 +52,8 @@ const round1 = (status: string) => ({
   metadata: { source_count: 17, model: "gemini-3.8-flash" },
 });
 
-describe.concurrent("in round 2", () => {
-  test("G8 P2 a server that is killed leaves round 1 to be read, marked interrupted by the next", async (context) => {
+describe.concurrent("a deep search in its second round", () => {
+  test("whose server is killed keeps round 1 readable, and is marked interrupted by the next server (G8, P2)", async (context) => {
     const scene = await openScene(context, STUCK_IN_ROUND_2);
     const { server, taskId, call } = await reachRound2(scene);
     process.kill(server.pid, "SIGKILL");
@@ -73,7 +73,7 @@ describe.concurrent("in round 2", () => {
     expect(scene.gemini.ledger.count()).toBe(2);
   });
 
-  test("G8 a cancel by the client stops the call to Google and keeps round 1", async (context) => {
+  test("that its client cancels stops the request to Google and keeps round 1 (G8)", async (context) => {
     const scene = await openScene(context, STUCK_IN_ROUND_2);
     const controller = new AbortController();
     const { server, taskId, call } = await reachRound2(scene, { signal: controller.signal });
@@ -85,7 +85,7 @@ describe.concurrent("in round 2", () => {
     expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "cancelled", error_code: "CANCELLED" });
   });
 
-  test("G8 A8 the end of stdin ends the server in time, and round 1 can be read", async (context) => {
+  test("ends with its server in time at the end of stdin, and keeps round 1 readable (G8, A8)", async (context) => {
     const scene = await openScene(context, STUCK_IN_ROUND_2);
     const { server, taskId, call } = await reachRound2(scene);
     const closed = performance.now();
@@ -97,7 +97,7 @@ describe.concurrent("in round 2", () => {
     expect(await readLater(await scene.server(), taskId)).toMatchObject(round1("failed"));
   });
 
-  test("P2 K2 another server that starts meanwhile leaves the run alone and says how far it is", async (context) => {
+  test("is left alone by another server that starts meanwhile, which reports its progress (P2, K2)", async (context) => {
     const scene = await openScene(context, STUCK_IN_ROUND_2);
     const { taskId } = await reachRound2(scene);
     const other = await scene.server();

@@ -18,19 +18,20 @@ interface RoundSummary {
   search_queries: string[];
 }
 
-/** The lines of G7 only. */
+/** The lines of G7 only, without the time and the run id that end each. */
 const roundLines = (server: RunningServer): string[] =>
   server
     .stderr()
     .split("\n")
-    .filter((line) => /round/i.test(line));
+    .filter((line) => /round/i.test(line))
+    .map((line) => line.replace(/ \(\d{4}-\d\d-\d\dT[\d:.]{12}Z, run [\w-]{36}\)$/, ""));
 
 const asked = (scene: Scene) => scene.gemini.ledger.entries().map(({ kind, round }) => `${kind} ${round}`);
 
 const roundNumbers = (rounds: RoundSummary[]): number[] => rounds.map((round) => round.round_number);
 
 describe.concurrent.each(ERAS)("a %s client", (era) => {
-  test("G1 G2 G3 G4 G7 gets a result that a verification round confirmed", async (context) => {
+  test("gets a result that a verification round confirmed (G1, G2, G3, G4, G7)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server({ era });
     const { isError, structured, text } = await server.call("deep_search", { query: QUERY });
@@ -76,7 +77,7 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
     ]);
   });
 
-  test("G8 is told the task id first, and then what is going on", async (context) => {
+  test("receives the task id first, and then what the search does (G8)", async (context) => {
     const server = await (await openScene(context)).server({ era });
     const messages: string[] = [];
     const onProgress = (message: string): void => void messages.push(message);
@@ -87,7 +88,7 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
 });
 
 describe.concurrent("the rounds", () => {
-  test("G4 sources and queries are the union of all rounds, in order, without repeats", async (context) => {
+  test("sources and queries are the union of all rounds, in order, without repeats (G4)", async (context) => {
     const verify = [{ answer: "unverified" as const }, { answer: "verified" as const }];
     const scene = await openScene(context, { name: "same-pages", tasks: { verify } });
     // A verification that does not name its round finds the same pages each time.
@@ -108,7 +109,7 @@ describe.concurrent("the rounds", () => {
     expect(urls).toEqual(sources_visited);
   });
 
-  test("G3 end as soon as one says verified", async (context) => {
+  test("end as soon as one is verified (G3)", async (context) => {
     const scene = await openScene(context, "verified-at-once");
     const server = await scene.server();
     const { structured } = await server.call("deep_search", { query: QUERY });
@@ -120,7 +121,7 @@ describe.concurrent("the rounds", () => {
     expect(roundLines(server).at(-1)).toBe("[INFO] Deep search completed: 2 rounds, verified: true");
   });
 
-  test("G3 end after the first when that one says verified", async (context) => {
+  test("end after the first if that one is verified (G3)", async (context) => {
     const scene = await openScene(context, { name: "sure", tasks: { deep_search: [{ answer: "verified" }] } });
     const { structured } = await (await scene.server()).call("deep_search", { query: QUERY });
     expect(structured).toMatchObject({
@@ -133,7 +134,7 @@ describe.concurrent("the rounds", () => {
     expect(asked(scene)).toEqual(["deep_search 1"]);
   });
 
-  test("G5 G1 end at max_iterations with the latest result and a note", async (context) => {
+  test("end at max_iterations with the latest result and a note (G5, G1)", async (context) => {
     const scene = await openScene(context, "never-verified");
     const server = await scene.server();
     const { structured, text } = await server.call("deep_search", { query: QUERY, max_iterations: 3 });
@@ -150,7 +151,7 @@ describe.concurrent("the rounds", () => {
     ["3", 3],
     ["1", 2],
     ["-4", 2],
-  ] as const)("B3 DEEP_SEARCH_MAX_ITERATIONS=%s means %s", async ([value, rounds], context) => {
+  ] as const)("DEEP_SEARCH_MAX_ITERATIONS=%s means %s (B3)", async ([value, rounds], context) => {
     const scene = await openScene(context, "never-verified");
     const server = await scene.server({ env: { DEEP_SEARCH_MAX_ITERATIONS: value } });
     const { structured } = await server.call("deep_search", { query: QUERY });
@@ -158,7 +159,7 @@ describe.concurrent("the rounds", () => {
     expect(scene.gemini.ledger.count()).toBe(rounds);
   });
 
-  test("G1 A6 max_iterations is a whole number of 2 or more", async (context) => {
+  test("max_iterations must be a whole number of 2 or more (G1, A6)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server();
     for (const max_iterations of [1, 2.5, "3", null]) {
@@ -176,7 +177,7 @@ describe.concurrent("the rounds", () => {
     expect(scene.gemini.ledger.count()).toBe(0);
   });
 
-  test("G2 E7 are corrected like a search, and the verdict stays what it was", async (context) => {
+  test("are corrected like a search, and keep their verdict (G2, E7)", async (context) => {
     const scene = await openScene(context, { name: "prose", tasks: { verify: [{ answer: "prose" }] } });
     const { structured } = await (await scene.server()).call("deep_search", { query: QUERY, max_iterations: 2 });
     expect(structured).toMatchObject({ verified: false, metadata: { iterations: 2 } });
@@ -185,7 +186,7 @@ describe.concurrent("the rounds", () => {
 });
 
 describe.concurrent("a round that fails", () => {
-  test("G6 G4 is skipped: counted in iterations, absent from rounds, and the next one goes on", async (context) => {
+  test("is skipped: counted in iterations, absent from rounds, followed by the next one (G6, G4)", async (context) => {
     const scene = await openScene(context, {
       name: "gap",
       tasks: {
@@ -210,7 +211,7 @@ describe.concurrent("a round that fails", () => {
     ]);
   });
 
-  test("G5 G6 C8 at the maximum leaves the best result before it; a timeout is such a failure", async (context) => {
+  test("at the maximum leaves the best earlier result; a timeout is such a failure (G5, G6, C8)", async (context) => {
     const scene = await openScene(context, { name: "hangs", tasks: { verify: [{ fault: "hang" }] } });
     const server = await scene.server({ env: { GEMINI_SEARCH_TIMEOUT: "2000" } });
     const { structured } = await server.call("deep_search", { query: QUERY, max_iterations: 2 });
@@ -223,7 +224,7 @@ describe.concurrent("a round that fails", () => {
   test.for([
     ["http-403", "GEMINI_UNAVAILABLE"],
     ["http-404", "EXECUTION_ERROR"],
-  ] as const)("G6 ends with its own code when it is the first: %s", async ([fault, code], context) => {
+  ] as const)("ends the search with its own code if it is the first: %s (G6)", async ([fault, code], context) => {
     const scene = await openScene(context, { name: fault, tasks: { deep_search: [{ fault }] } });
     const server = await scene.server();
     const { isError, structured } = await server.call("deep_search", { query: QUERY });
@@ -233,7 +234,7 @@ describe.concurrent("a round that fails", () => {
     expect(roundLines(server)).toEqual(["[INFO] Deep search round 1/5..."]);
   });
 
-  test("G6 D2 ends with SEARCH_FAILED when the first finds nothing", async (context) => {
+  test("ends the search with SEARCH_FAILED if the first finds nothing (G6, D2)", async (context) => {
     const scene = await openScene(context, "refusal");
     const { structured } = await (await scene.server()).call("deep_search", { query: QUERY });
     expect(structured["error"].code).toBe("SEARCH_FAILED");

@@ -33,7 +33,7 @@ async function finished(scene: ResearchScene, server: RunningServer): Promise<st
   return task_id;
 }
 
-test("a deleted run leaves nothing behind but saved files, and its question is not joined (T-2)", async (context) => {
+test("a deleted run leaves only saved files behind, and its question is no longer joined (T-2)", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server();
   const task_id = await finished(scene, server);
@@ -60,7 +60,7 @@ test("a deleted run leaves nothing behind but saved files, and its question is n
   expect(scene.accepted()).toBe(before + 1);
 });
 
-test("Google's copy is deleted first; where Google refuses, nothing is deleted (T-2)", async (context) => {
+test("Google's copy is deleted first; if Google refuses, nothing is deleted (T-2)", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server();
   const refused = await finished(scene, server);
@@ -104,7 +104,7 @@ test("a start that Google may charge is not deleted while its id can still be fo
   expect((await remove(server, task_id)).structured).toMatchObject({ status: "deleted" });
 });
 
-test("a cancel that Google has not confirmed keeps the run, however often its deletion is asked for (L1, T-2)", async (context) => {
+test("a run whose cancel Google has not confirmed is not deleted, however often that is requested (L1, T-2)", async (context) => {
   const scene = await openResearch(context, { ...SLOW, cancel: [{ fault: "http-500" }] });
   const server = await scene.server();
   const task_id = await startRun(server);
@@ -118,7 +118,7 @@ test("a cancel that Google has not confirmed keeps the run, however often its de
   expect(scene.gemini.ledger.entries().filter(({ method }) => method === "DELETE")).toEqual([]);
 });
 
-test("the page deletes its owner's runs only (T-2, T-5)", async (context) => {
+test("the page deletes runs of its own owner only (T-2, T-5)", async (context) => {
   const scene = await openPage(context);
   const ann = await scene.tokenOf("ann");
   const ben = await scene.tokenOf("ben");
@@ -135,7 +135,7 @@ test("the page deletes its owner's runs only (T-2, T-5)", async (context) => {
   expect((await server.get(`/api/runs/${body.task_id}`, ann)).status).toBe(404);
 });
 
-test("the command asks, or takes --yes (T-2)", async (context) => {
+test("the delete command asks first, or accepts --yes (T-2)", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server();
   const task_id = await finished(scene, server);

@@ -47,7 +47,7 @@ const ownTimers = (): void =>
 afterEach(() => void vi.useRealTimers());
 
 describe.each(PEERS)("over %s, a %s client", (door, era) => {
-  test("I3 J1 gets the report of a research by asking until it is over, and as a task", async (context) => {
+  test("gets the report of a research by polling its status, and as a task (I3, J1)", async (context) => {
     const scene = await openHttpScene(context, VERIFIED_LATE);
     const peer = await connect(scene, door, era);
     const [asked, task] = await Promise.all([byAsking(peer, runFor("asked")), byTask(peer, runFor("task"))]);
@@ -59,7 +59,7 @@ describe.each(PEERS)("over %s, a %s client", (door, era) => {
     expect(paid.toSorted()).toEqual([runFor("asked").query, runFor("task").query]);
   });
 
-  test("G8 waits on for a blocking search while it hears something, minutes beyond its limit", async (context) => {
+  test("keeps waiting for a blocking search while it receives progress, minutes beyond its own limit (G8)", async (context) => {
     const scene = await openHttpScene(context, VERIFIED_LATE);
     const peer = await connect(scene, door, era);
     ownTimers();
@@ -74,7 +74,7 @@ describe.each(PEERS)("over %s, a %s client", (door, era) => {
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: ROUNDS - 1 });
   });
 
-  test("G8 Q1 that gives its call up cancels it, finds what was finished in the list, and has the rest done", async (context) => {
+  test("that gives up its call cancels it, finds the finished part in the list, and resumes the rest (G8, Q1)", async (context) => {
     const scene = await openHttpScene(context, STUCK_IN_ROUND_2);
     const peer = await connect(scene, door, era);
     ownTimers();

@@ -66,7 +66,7 @@ function oldNode(): string | undefined {
 const node = oldNode();
 
 describe.skipIf(node === undefined).concurrent("the launcher on an old Node (skipped where there is none)", () => {
-  test("re-runs itself with the pinned one: arguments, stdin, stdout and exit code pass", async (context) => {
+  test("re-runs itself with the pinned Node: arguments, stdin, stdout and exit code are passed on", async (context) => {
     const scene = await openScene(context);
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect(await scene.command(["--version"], { node })).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
@@ -76,7 +76,7 @@ describe.skipIf(node === undefined).concurrent("the launcher on an old Node (ski
     expect((await scene.command(["search", "?!"], { node })).code).toBe(2);
   });
 
-  test("passes a signal on", async (context) => {
+  test("forwards signals", async (context) => {
     const scene = await openScene(context, { name: "hangs", tasks: { search: [{ fault: "hang" }] } });
     const { child, ended } = scene.startCommand(["search", QUERY], { node });
     await waitFor(() => expect(scene.gemini.ledger.count()).toBe(1), SOON);

@@ -19,7 +19,7 @@ async function examine(scene: Pick<Scene, "command">, env: Record<string, string
   return { code, healthy, of: (name: string) => checks.filter((check) => check.name === name) };
 }
 
-test("a sound installation is ok line by line, as text and as JSON", async (context) => {
+test("a sound installation passes every check, as text and as JSON", async (context) => {
   const scene = await openScene(context);
   await scene.command(["search", "What is a heat pump?"]);
   const { code, stdout, stderr } = await scene.command(["doctor"]);
@@ -34,7 +34,7 @@ test("a sound installation is ok line by line, as text and as JSON", async (cont
   expect((await examine(scene)).healthy).toBe(true);
 });
 
-test("A3 without CLI, key and network it says what is missing and what to do, and fails", async (context) => {
+test("without CLI, key and network doctor names what is missing and what to do, and fails (A3)", async (context) => {
   const scene = await openScene(context);
   const nowhere = {
     PATH: "/nowhere",
@@ -54,7 +54,7 @@ test("A3 without CLI, key and network it says what is missing and what to do, an
   expect(offline.of("reachability")).toEqual([]);
 });
 
-test("a key that Google refuses fails, and the key is nowhere in the answer", async (context) => {
+test("a key that Google refuses fails, and is nowhere in the output", async (context) => {
   const scene = await openScene(context, { name: "refused", reject_key: true });
   const { code, stdout } = await scene.command(["doctor"]);
   expect(code).toBe(1);
@@ -62,7 +62,7 @@ test("a key that Google refuses fails, and the key is nowhere in the answer", as
   expect(stdout).not.toContain(scene.env["GEMINI_API_KEY"]);
 });
 
-test("T9 a network that wants a login first is not taken for Google, and the key does not follow it", async (context) => {
+test("a captive portal is not taken for Google, and the key is not sent to it (T9)", async (context) => {
   const scene = await openScene(context);
   const asked: (string | undefined)[] = [];
   const portal = createServer((request, response) => {
@@ -82,7 +82,7 @@ test("T9 a network that wants a login first is not taken for Google, and the key
   expect(asked).toHaveLength(1);
 });
 
-test("B1 a setting with a bad value, open modes and a damaged database are named", async (context) => {
+test("a setting with a bad value, open modes and a damaged database are named (B1)", async (context) => {
   const scene = await openScene(context);
   await scene.command(["search", "What is a heat pump?"]);
   const file = join(scene.configDir, "deep_research.db");
@@ -99,7 +99,7 @@ test("B1 a setting with a bad value, open modes and a damaged database are named
   expect(damaged.code).toBe(1);
 });
 
-test("B5 a config directory that cannot be written fails", async (context) => {
+test("a config directory that cannot be written fails (B5)", async (context) => {
   const scene = await openScene(context);
   const blocked = join(scene.configDir, "file");
   writeFileSync(blocked, "");
@@ -109,7 +109,7 @@ test("B5 a config directory that cannot be written fails", async (context) => {
   ]);
 });
 
-test("other processes and starts of unknown outcome are counted, and nothing is changed", async (context) => {
+test("other processes and unknown starts are counted, and nothing is changed", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server();
   const taskId = await startRun(server);
@@ -120,7 +120,7 @@ test("other processes and starts of unknown outcome are counted, and nothing is 
   expect(scene.sql("select status from research_tasks")).toEqual([{ status: "start_unknown" }]);
 });
 
-test("C1 the CLI's version is read from its package, never by running it", async (context) => {
+test("the CLI's version is read from its package, never by running it (C1)", async (context) => {
   const scene = await openScene(context);
   const folder = join(scene.configDir, "cli");
   mkdirSync(folder);

@@ -10,7 +10,7 @@ const COMPLEX =
   "Compare the EV battery market in China, the US and Europe from 2015 to 2025: technology trends, market share of each manufacturer, and regulatory outlook.";
 
 describe("estimate_research_cost", () => {
-  test("M1 A3 answers in exactly this shape, without a key and without asking anybody", async (context) => {
+  test("answers in exactly this shape, without a key and without any request (M1, A3)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server({ env: { GEMINI_API_KEY: "" } });
     const { isError, structured, text } = await server.call("estimate_research_cost", { query: COMPLEX });
@@ -30,7 +30,7 @@ describe("estimate_research_cost", () => {
     expect(scene.gemini.ledger.count()).toBe(0);
   });
 
-  test("M1 I2 estimates for the agent that would be asked, and says when it is another", async (context) => {
+  test("estimates for the agent that would be used, and says so if it is another than requested (M1, I2)", async (context) => {
     const server = await (await openScene(context)).server();
     const max = { query: COMPLEX, model: "deep-research-max-preview-04-2026" };
     expect((await server.call("estimate_research_cost", max)).structured["estimated_cost"].max_usd).toBe(7);
@@ -46,7 +46,7 @@ describe("estimate_research_cost", () => {
     expect(empty.structured["error"]).toMatchObject({ code: "INVALID_QUERY", details: { status: 400 } });
   });
 
-  test("M2 uses the user's own prices, and names a file it cannot use", async (context) => {
+  test("uses the user's own prices, and names a price file it cannot use (M2)", async (context) => {
     const scene = await openScene(context);
     const file = join(scene.configDir, "prices.json");
     const own = { as_of: "2027-01-01", agents: { "deep-research-2031": { usd_per_task: { min: 10, max: 20 } } } };

@@ -25,7 +25,7 @@ async function longestCall(free: Promise<void>, call: () => Promise<unknown>): P
 }
 
 describe.concurrent("a foreign write lock", () => {
-  test("held for 10 s: reads answer within a second, and a start is sent once the lock is free (J1 P5)", async (context) => {
+  test("held for 10 s: reads are answered within a second, and a start is sent once the lock is released (J1, P5)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server();
     const taskId = await startRun(server);
@@ -39,7 +39,7 @@ describe.concurrent("a foreign write lock", () => {
     expect(scene.posts()).toBe(2);
   });
 
-  test("held while a server starts: its first call waits without freezing the server (J1 P5)", async (context) => {
+  test("held while a server starts: its first call waits without blocking the server (J1, P5)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const first = await scene.server();
     const taskId = await startRun(first);

@@ -44,7 +44,7 @@ const questions = (folder: string): string[] => [
 
 const AT_ONCE = 3;
 
-test("C2 C4 G9 T3 T4 the question and nothing else leaves, whatever it names and whatever lies around", async (context) => {
+test("only the question is sent, whatever files it names and whatever files are nearby (C2, C4, G9, T3, T4)", async (context) => {
   const gemini = await startSimulator();
   context.onTestFinished(() => gemini.close());
   const proxy = await listenIn(context, gemini.url);

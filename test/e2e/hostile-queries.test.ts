@@ -86,7 +86,7 @@ function expectTemplate(prompt: string, name: string): void {
 const timeout = 180_000;
 
 test(
-  "C2 G9 T1 T2 T3 T8 200 hostile questions are text: same arguments, same prompt around them",
+  "200 hostile questions are text: same arguments, same prompt around them (C2, G9, T1, T2, T3, T8)",
   { timeout },
   async (context) => {
     expect(new Set(hostileQueries("/canary").map((query) => query.trim()))).toHaveLength(200);
@@ -97,17 +97,17 @@ test(
 
 const everyTwelfth = (canary: string): string[] => hostileQueries(canary).filter((_, at) => at % 12 === 4);
 
-test("C2 G9 T1 hostile questions are text in deep_search too", async (context) => {
+test("hostile questions are text in deep_search too (C2, G9, T1)", async (context) => {
   const prompt = await expectOnlyText(context, { tool: "deep_search", name: "query", queries: everyTwelfth });
   expectTemplate(prompt, "deep-search-prompt");
 });
 
-test("C2 G9 T1 hostile topics are text in deep_research too", async (context) => {
+test("hostile topics are text in deep_research too (C2, G9, T1)", async (context) => {
   const prompt = await expectOnlyText(context, { tool: "deep_research", name: "topic", queries: everyTwelfth });
   expectTemplate(prompt, "research-prompt");
 });
 
-test("B9 G9 T1 hostile topics are text in the user's own prompt too", async (context) => {
+test("hostile topics are text in the user's own prompt too (B9, G9, T1)", async (context) => {
   const env = { GEMINI_SYSTEM_PROMPT: "Research {topic} for me, {depth}, with {model}." };
   const trial = { tool: "deep_research", name: "topic", queries: everyTwelfth, env };
   const prompt = await expectOnlyText(context, trial);

@@ -44,7 +44,7 @@ async function expectRound1(reader: HttpClient, taskId: string): Promise<void> {
   });
 }
 
-test("A9 G8 a modern client that closes its stream cancels the call; its text is kept", async (context) => {
+test("a modern client that closes its stream cancels the call, and its text is kept (A9, G8)", async (context) => {
   const scene = await openHttpScene(context, STUCK_IN_ROUND_2);
   const server = await scene.http();
   const http = await server.connect("modern");
@@ -57,7 +57,7 @@ test("A9 G8 a modern client that closes its stream cancels the call; its text is
   expect(server.stdout()).toBe("");
 });
 
-test("A9 G8 a modern client that dies cancels its call", async (context) => {
+test("a modern client that is killed cancels its call (A9, G8)", async (context) => {
   const scene = await openHttpScene(context, STUCK_IN_ROUND_2);
   const server = await scene.http();
   const http = await server.connect("modern");
@@ -66,7 +66,7 @@ test("A9 G8 a modern client that dies cancels its call", async (context) => {
   await expectCancelled(scene, taskId);
 });
 
-test("A9 G8 an older client cancels by its notification, in its session", async (context) => {
+test("a legacy client cancels by a notification in its session (A9, G8)", async (context) => {
   const scene = await openHttpScene(context, STUCK_IN_ROUND_2);
   const server = await scene.http();
   const http = await server.connect("legacy");
@@ -78,7 +78,7 @@ test("A9 G8 an older client cancels by its notification, in its session", async 
   await expectRound1(http, taskId);
 });
 
-test("A9 an older client whose connection drops does not cancel: the answer is stored", async (context) => {
+test("a legacy client whose connection drops does not cancel its call: the answer is stored (A9)", async (context) => {
   const scene = await openHttpScene(context, { name: "slow-round-2", tasks: { verify: [{ latency_ms: 1_500 }] } });
   const server = await scene.http();
   const http = await server.connect("legacy");
@@ -90,7 +90,7 @@ test("A9 an older client whose connection drops does not cancel: the answer is s
   });
 });
 
-test("A9 a cancel from another session changes nothing", async (context) => {
+test("a cancel from another session changes nothing (A9)", async (context) => {
   const scene = await openHttpScene(context, STUCK_IN_ROUND_2);
   const server = await scene.http();
   const [mine, other] = [await server.connect("legacy"), await server.connect("legacy")];

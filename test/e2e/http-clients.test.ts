@@ -25,7 +25,7 @@ async function tokensFor(configDir: string, count: number): Promise<string[]> {
   }
 }
 
-test("A9 clients of both eras with colliding request ids get their own answers, and no other's", async (context) => {
+test("clients of both eras with colliding request ids get their own answers only (A9)", async (context) => {
   const scene = await openHttpScene(context, { name: "delays", tasks: { search: DELAYS } });
   const server = await scene.http({ env: { MCP_RATE_LIMIT_PER_MINUTE: "0" } });
   const tokens = await tokensFor(scene.configDir, CLIENTS);
@@ -42,7 +42,7 @@ test("A9 clients of both eras with colliding request ids get their own answers, 
   expect(scene.gemini.ledger.exchanges("search")).toBe(CLIENTS * 2);
 });
 
-test("A9 several clients of one user, in sessions and without, keep their ids apart", async (context) => {
+test("several clients of one user, with and without sessions, keep their request ids apart (A9)", async (context) => {
   const scene = await openHttpScene(context, { name: "delays", tasks: { search: DELAYS } });
   const server = await scene.http();
   const wrong = await Promise.all(

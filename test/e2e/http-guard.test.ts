@@ -66,8 +66,8 @@ function expected({ host, origin, path }: Coming, status: number): number {
   return letIn ? status : 403;
 }
 
-describe("A9 Host and Origin", () => {
-  test(`${HOSTS.length * ORIGINS.length} pairs on ${ROUTES.length} routes, with and without a token`, async (context) => {
+describe("Host and Origin checks (A9)", () => {
+  test(`cover ${HOSTS.length * ORIGINS.length} pairs on ${ROUTES.length} routes, with and without a token`, async (context) => {
     const server = await (await openHttpScene(context)).http({ env: ENV });
     const wrong: string[] = [];
     for (const [host, hostKind] of HOSTS) {
@@ -89,7 +89,7 @@ describe("A9 Host and Origin", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("A9 a browser's preflight is answered for allowed origins only", async (context) => {
+  test("a browser's preflight is answered for allowed origins only (A9)", async (context) => {
     const server = await (await openHttpScene(context)).http({ env: ENV });
     const preflight = (origin: string) =>
       ask(server, {
@@ -127,7 +127,7 @@ describe("A9 Host and Origin", () => {
     expect(read.headers).not.toHaveProperty("access-control-allow-credentials");
   });
 
-  test("A9 a server for other machines answers under its addresses, says so, and not under foreign names", async (context) => {
+  test("a server for other machines answers under its own addresses, says so, and refuses foreign host names (A9)", async (context) => {
     const server = await (await openHttpScene(context)).http({ args: ["--host", "0.0.0.0"] });
     expect(server.stderr()).toMatch(/^\[WARN\] .*MCP_ALLOWED_HOSTS/m);
     const status = async (host: string): Promise<number> =>

@@ -29,7 +29,7 @@ const NO_SESSION = {
   id: null,
 };
 
-test("A9 a session works until it is deleted, and is then unknown", async (context) => {
+test("a session works until it is deleted, and is then unknown (A9)", async (context) => {
   const server = await (await openHttpScene(context)).http();
   const session = await openSession(server);
   const [other, listed] = [await openSession(server), await post(server, LIST, session)];
@@ -54,13 +54,13 @@ test("A9 a session works until it is deleted, and is then unknown", async (conte
   expect((await post(server, LIST, other)).status).toBe(200);
 });
 
-test("A9 a session id without its token is worth nothing", async (context) => {
+test("a session id without its token is refused (A9)", async (context) => {
   const server = await (await openHttpScene(context)).http();
   const session = await openSession(server);
   expect((await post(server, LIST, { ...session, authorization: "Bearer wrong" })).status).toBe(401);
 });
 
-test("A9 after a restart an old session is unknown, and the client may connect again", async (context) => {
+test("after a restart an old session is unknown, and the client can connect again (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const before = await scene.http();
   const session = await openSession(before);
@@ -72,7 +72,7 @@ test("A9 after a restart an old session is unknown, and the client may connect a
   expect((await post(after, LIST, await openSession(after))).status).toBe(200);
 });
 
-test("A9 a single request by hand is answered without a session", async (context) => {
+test("a single request without a session is answered (A9)", async (context) => {
   const server = await (await openHttpScene(context)).http();
   const response = await post(server, LIST);
   expect(response.status).toBe(200);
@@ -80,7 +80,7 @@ test("A9 a single request by hand is answered without a session", async (context
   expect(await response.text()).toContain('"start_deep_research"');
 });
 
-describe("A9 what /mcp does not take", () => {
+describe("a request that /mcp does not accept (A9)", () => {
   const MANY_BYTES = "x".repeat(4 * 1_024 * 1_024);
   const sent = (body: string, headers: Record<string, string> = JSON_RPC): RequestInit => ({
     method: "POST",
@@ -128,7 +128,7 @@ describe("A9 what /mcp does not take", () => {
     ],
   ];
 
-  test("gets its own status and a JSON answer without a stack, and the server lives on", async (context) => {
+  test("gets its own status and a JSON answer without a stack trace, and the server keeps running", async (context) => {
     const server = await (await openHttpScene(context)).http();
     for (const [what, status, init] of CASES) {
       const response = await server.request("/mcp", init());

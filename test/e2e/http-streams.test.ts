@@ -83,7 +83,7 @@ test("one user's streams are bounded over the page and the protocol, and others 
     .toBe(200);
 });
 
-test("streams of the page and of the protocol end within a second of their token's end, and no others (A9)", async (context) => {
+test("streams of the page and of the protocol end within a second of their token's revocation, and no others (A9)", async (context) => {
   const scene = await openPage(context);
   const server = await scene.serve();
   const ann = await scene.tokenOf("ann");

@@ -10,7 +10,7 @@ import { waitFor } from "../support/wait-for.ts";
 const ERAS: Era[] = ["legacy", "modern"];
 const QUERY = "How do heat pumps perform in cold climates?";
 
-test("A9 /health answers without a token, and stdout stays empty", async (context) => {
+test("/health answers without a token, and stdout stays empty (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const server = await scene.http();
   const response = await fetch(`${server.url}/health`);
@@ -26,7 +26,7 @@ test("A9 /health answers without a token, and stdout stays empty", async (contex
   expect(server.stderr()).not.toContain(server.token);
 });
 
-test("N2 T10 reports are saved for callers over the network inside the server's directory, and nowhere else", async (context) => {
+test("reports of callers over the network are saved inside the server's directory, and nowhere else (N2, T10)", async (context) => {
   const scene = await openHttpScene(context);
   const reports = join(scene.configDir, "reports");
   const outside = join(scene.configDir, "reports-of-others");
@@ -52,7 +52,7 @@ test("N2 T10 reports are saved for callers over the network inside the server's 
 });
 
 describe.each(ERAS)("a %s client", (era) => {
-  test("A9 lists and calls the tools as over stdio", async (context) => {
+  test("lists and calls the tools as over stdio (A9)", async (context) => {
     const scene = await openHttpScene(context);
     const [server, stdio] = await Promise.all([scene.http(), scene.server({ era })]);
     const http = await server.connect(era);
@@ -66,7 +66,7 @@ describe.each(ERAS)("a %s client", (era) => {
     await expect(http.call("no_such_tool", {})).rejects.toThrow("There is no tool");
   });
 
-  test("A9 gets its first progress while the answer is still being made", async (context) => {
+  test("gets its first progress before the answer is complete (A9)", async (context) => {
     const scene = await openHttpScene(context, { name: "stuck", tasks: { search: [{ fault: "hang" }] } });
     const http = await (await scene.http()).connect(era);
     const controller = new AbortController();
@@ -79,7 +79,7 @@ describe.each(ERAS)("a %s client", (era) => {
   });
 });
 
-test("A9 an answer that streams is not held back by a proxy, nor compressed", async (context) => {
+test("a streamed answer is neither buffered by a proxy nor compressed (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const server = await scene.http();
   const response = await server.request("/mcp", {
@@ -108,7 +108,7 @@ test("A9 an answer that streams is not held back by a proxy, nor compressed", as
   expect(text).toContain('"success":true');
 });
 
-test("A9 a modern call that wants no progress streams before its answer is there, so that nobody gives it up", async (context) => {
+test("a modern call without progress opens its stream before its answer, so that clients do not time out (A9)", async (context) => {
   const scene = await openHttpScene(context, { name: "stuck", tasks: { search: [{ fault: "hang" }] } });
   const server = await scene.http();
   const controller = new AbortController();
@@ -146,7 +146,7 @@ test("A9 a modern call that wants no progress streams before its answer is there
   await waitFor(() => expect(scene.gemini.ledger.entries()[0]?.outcome).toBe("aborted"));
 });
 
-test("A9 T5 ten clients of both eras at once each get their own answer", async (context) => {
+test("ten clients of both eras at once each get their own answer (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const server = await scene.http();
   const clients = await Promise.all(Array.from({ length: 10 }, (_, n) => server.connect(ERAS[n % 2])));
@@ -163,7 +163,7 @@ test("A9 T5 ten clients of both eras at once each get their own answer", async (
   expect(scene.gemini.ledger.exchanges("search")).toBe(20);
 });
 
-test("A9 two servers on one database see each other's runs", async (context) => {
+test("two servers on one database return each other's runs (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const [one, other] = await Promise.all([scene.http(), scene.http()]);
   const { structured } = await (await one.connect("modern")).call("search", { query: QUERY });
@@ -172,7 +172,7 @@ test("A9 two servers on one database see each other's runs", async (context) => 
   expect(read.structured).toMatchObject({ success: true, query: QUERY });
 });
 
-test("A9 a taken port and a wrong flag are told before anything runs", async (context) => {
+test("a port in use and a wrong flag are errors before anything runs (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const { port } = await scene.http();
   const taken = await scene.command(["serve", "--port", String(port)]);
@@ -186,7 +186,7 @@ test("A9 a taken port and a wrong flag are told before anything runs", async (co
   expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot listen on 192.0.2.1:3000") });
 });
 
-test("A9 --no-auth on loopback asks for no token", async (context) => {
+test("--no-auth on loopback requires no token (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const server = await scene.http({ args: ["--no-auth"] });
   const { client } = await server.connect("modern", "");

@@ -51,7 +51,7 @@ function openHome(): string {
   return home;
 }
 
-test.skipIf(!canAsk)("clients are chosen, a change is shown and written at a yes", async () => {
+test.skipIf(!canAsk)("clients are chosen, and a change is shown and written after a yes", async () => {
   const home = openHome();
   const { code, seen } = await answer(home, [
     ["Enter: confirm", ENTER],
@@ -67,7 +67,7 @@ test.skipIf(!canAsk)("clients are chosen, a change is shown and written at a yes
   expect(readFileSync(join(home, ".gemini/settings.json"), "utf8")).toContain("another");
 });
 
-test.skipIf(!canAsk)("a no leaves the file as it is; Ctrl-C leaves, with exit 130", async () => {
+test.skipIf(!canAsk)("a no leaves the file unchanged; Ctrl-C exits with 130", async () => {
   const home = openHome();
   const declined = await answer(home, [
     ["Enter: confirm", ENTER],
@@ -89,7 +89,7 @@ const WRITTEN = ["Codex: write this change?", ENTER] as [string, string];
 const ourConfig = (home: string): string => join(home, "ours/config.json");
 
 test.skipIf(!canAsk)(
-  "whether redirect links may be resolved is asked once; Enter is a no, and is remembered (T-3)",
+  "the question whether to resolve redirect links is asked once; Enter means no and is stored (T-3)",
   async () => {
     const home = openHome();
     const first = await answer(home, [["Enter: confirm", ENTER], WRITTEN, ["Ask me next time", ENTER]]);
@@ -104,7 +104,7 @@ test.skipIf(!canAsk)(
 );
 
 test.skipIf(!canAsk)(
-  "a yes keeps comments and other keys of config.json, and the next process obeys it (T-3)",
+  "a yes keeps comments and other keys of config.json, and applies to the next process (T-3)",
   async () => {
     const home = openHome();
     const before = '{\n  // mine\n  "GEMINI_MODEL": "mine", // and this\n  "NOT_OURS": { "a": [1] }\n}\n';
@@ -126,7 +126,7 @@ test.skipIf(!canAsk)(
 );
 
 test.skipIf(!canAsk)(
-  "the question about links can be put off, and scripts and decided cases are not asked (T-3)",
+  "the question about links can be postponed, and is not asked of scripts or once answered (T-3)",
   async () => {
     const home = openHome();
     const later = await answer(home, [["Enter: confirm", ENTER], WRITTEN, ["Ask me next time", DOWN + DOWN + ENTER]]);
@@ -150,7 +150,7 @@ test.skipIf(!canAsk)(
   },
 );
 
-test.skipIf(!canAsk)("a config.json that cannot be read is left as it is, and init says so (T-3, B1)", async () => {
+test.skipIf(!canAsk)("a config.json that cannot be read is left unchanged, and init says so (T-3, B1)", async () => {
   const home = openHome();
   writeFileSync(ourConfig(home), '{ "GEMINI_MODEL": ');
   const { code, seen } = await answer(home, [["Enter: confirm", ENTER], WRITTEN]);

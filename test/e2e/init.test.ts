@@ -77,7 +77,7 @@ function openHome(clients: readonly ClientName[] = NAMES): Home {
 const original = Object.fromEntries(Object.values(FILES));
 const isBackup = (path: string): boolean => path.includes(".backup-");
 
-test("init says in one line what is wrong with a deeply nested file, and sets the others up (T-5)", async () => {
+test("init describes a deeply nested file in one line, and sets up the other clients", async () => {
   const { run, text, file } = openHome(["cursor", "codex", "gemini-cli"]);
   const deep = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
   const deepToml = `a = ${"[".repeat(100_000)}${"]".repeat(100_000)}\n`;
@@ -93,7 +93,7 @@ test("init says in one line what is wrong with a deeply nested file, and sets th
 });
 
 describe("init with six clients", () => {
-  test("writes each in its own way, keeps a copy, then has nothing to do, and --remove gives the bytes back", async () => {
+  test("writes each in its own format, keeps a backup, then has nothing to do, and --remove restores the bytes", async () => {
     const { json, all, text, file } = openHome();
     const added = await json(["--yes"], { env: { GEMINI_API_KEY: TEST_KEY } });
     expect(added.success).toBe(true);
@@ -144,7 +144,7 @@ describe("init with six clients", () => {
     expect(all()).toEqual(original);
   });
 
-  test("what is wrong with one file keeps nobody from the others", async () => {
+  test("an error in one file does not stop the others", async () => {
     const { json, text, file } = openHome();
     writeFileSync(file("cursor"), '{\n  "mcpServers": {\n    "a": \n  }\n}');
     writeFileSync(file("codex"), "a = \n");
@@ -170,7 +170,7 @@ describe("init with six clients", () => {
 });
 
 describe("init", () => {
-  test("looks for clients only where they are, and says so where there are none", async () => {
+  test("finds clients only where they are installed, and says so if there are none", async () => {
     const one = openHome(["codex"]);
     expect((await one.json(["--yes"])).clients.map(({ client }) => client)).toEqual(["codex"]);
     const none = openHome([]);
@@ -214,7 +214,7 @@ describe("init", () => {
     expect([desktop.code, desktop.stdout]).toEqual([1, expect.stringContaining("takes commands only")]);
   });
 
-  test("--name is free within what clients take, and two at once both come in", async () => {
+  test("--name accepts what clients accept, and concurrent runs all write their entry", async () => {
     const { run, json, text } = openHome(["gemini-cli"]);
     const many = ["one", "two", "three", "four"];
     const answers = await Promise.all(many.map((name) => json(["--yes", "--name", name])));
@@ -226,7 +226,7 @@ describe("init", () => {
     for (const name of ["a b", "", "a.b", "x".repeat(65)]) expect((await run(["--yes", "--name", name])).code).toBe(2);
   });
 
-  test("two that do the same at once: one has done it, the others say so; none claims what it did not do", async () => {
+  test("of identical concurrent runs one reports the change, the others that the entry is there already", async () => {
     const { json, all } = openHome(["gemini-cli"]);
     const answers = await Promise.all(Array.from({ length: 4 }, () => json(["--yes"])));
     const actions = answers.flatMap(({ clients }) => clients.map(({ action }) => action)).toSorted();
@@ -235,7 +235,7 @@ describe("init", () => {
     expect(Object.keys(all()).filter(isBackup)).toHaveLength(1);
   });
 
-  test("shows of a neighbour's entry no value, neither as text nor as JSON", async () => {
+  test("shows no value of other entries, neither as text nor as JSON", async () => {
     const { run, file } = openHome(["codex", "cursor"]);
     writeFileSync(
       file("cursor"),
@@ -249,7 +249,7 @@ describe("init", () => {
     }
   });
 
-  test("says what is still missing: a key, and what Claude Desktop cannot pass on", async () => {
+  test("names what is still missing: a key, and what Claude Desktop cannot pass on", async () => {
     const { run, home } = openHome(["claude-desktop"]);
     const file = join(home, "ours", "config.json");
     const without = await run(["--dry-run"]);
@@ -262,7 +262,7 @@ describe("init", () => {
     expect((await run(["--dry-run"])).stdout).not.toContain("GEMINI_API_KEY");
   });
 
-  test("a home that is not known is told, and nothing is scattered where it runs", async () => {
+  test("reports an unknown home directory, and writes nothing into the working directory", async () => {
     const { run, home } = openHome([]);
     const { code, stderr } = await run(["--yes", "codex"], { env: { HOME: "" } });
     expect([code, stderr]).toEqual([2, expect.stringContaining("home directory of this user is not known")]);

@@ -74,35 +74,39 @@ function watchSizes({ client }: RunningServer): () => number {
   };
 }
 
-test("no answer about it is above 8 MB: results, start, task, resource, list (K3)", { timeout: LONG_MS }, async () => {
-  const { server, task_id, largestMessage, read } = await openHuge();
-  expect(Buffer.byteLength(REPORT)).toBeGreaterThan(REPORT_BYTES * 0.99);
-  const whole = await read();
-  expect(whole).toMatchObject({ success: true, complete: false, metadata: { source_count: SOURCES } });
-  expect(whole["note"]).toContain("read on with get_research_results and section sources~2");
-  expect(await read("all")).toMatchObject({ complete: false, next_section: expect.any(String) });
+test(
+  "no message about a huge run is above 8 MB: results, start, task, resource, list (K3)",
+  { timeout: LONG_MS },
+  async () => {
+    const { server, task_id, largestMessage, read } = await openHuge();
+    expect(Buffer.byteLength(REPORT)).toBeGreaterThan(REPORT_BYTES * 0.99);
+    const whole = await read();
+    expect(whole).toMatchObject({ success: true, complete: false, metadata: { source_count: SOURCES } });
+    expect(whole["note"]).toContain("read on with get_research_results and section sources~2");
+    expect(await read("all")).toMatchObject({ complete: false, next_section: expect.any(String) });
 
-  const joined = await server.call("start_deep_research", { query: QUERY }, { timeout: LONG_MS });
-  expect(joined.structured).toMatchObject({ joined: true, status: "completed", results: { complete: false } });
-  expect(joined.structured["results"].sources.length).toBeLessThan(SOURCES);
-  expect(largestMessage()).toBeLessThan(MAX_MESSAGE_BYTES);
+    const joined = await server.call("start_deep_research", { query: QUERY }, { timeout: LONG_MS });
+    expect(joined.structured).toMatchObject({ joined: true, status: "completed", results: { complete: false } });
+    expect(joined.structured["results"].sources.length).toBeLessThan(SOURCES);
+    expect(largestMessage()).toBeLessThan(MAX_MESSAGE_BYTES);
 
-  const task = await openTasks(server).raw("tasks/get", { taskId: task_id });
-  expect(resultOf(task.result?.["result"]).structured).toMatchObject({ task_id, results: { complete: false } });
-  expect(largestMessage()).toBeLessThan(MAX_MESSAGE_BYTES);
+    const task = await openTasks(server).raw("tasks/get", { taskId: task_id });
+    expect(resultOf(task.result?.["result"]).structured).toMatchObject({ task_id, results: { complete: false } });
+    expect(largestMessage()).toBeLessThan(MAX_MESSAGE_BYTES);
 
-  const { contents } = await server.client.readResource({ uri: `research://runs/${task_id}/report.md` });
-  const [document] = contents;
-  if (document === undefined || !("text" in document)) throw new Error("A text is expected.");
-  expect(document.text.slice(-600)).toContain("get_research_results reads it in parts");
-  const size = largestMessage();
-  expect(size).toBeGreaterThan(MAX_MESSAGE_BYTES / 2);
-  expect(size).toBeLessThan(MAX_MESSAGE_BYTES + 1_000);
+    const { contents } = await server.client.readResource({ uri: `research://runs/${task_id}/report.md` });
+    const [document] = contents;
+    if (document === undefined || !("text" in document)) throw new Error("A text is expected.");
+    expect(document.text.slice(-600)).toContain("get_research_results reads it in parts");
+    const size = largestMessage();
+    expect(size).toBeGreaterThan(MAX_MESSAGE_BYTES / 2);
+    expect(size).toBeLessThan(MAX_MESSAGE_BYTES + 1_000);
 
-  await server.call("list_research", {});
-  await server.client.listResources();
-  expect(largestMessage()).toBeLessThan(100_000);
-});
+    await server.call("list_research", {});
+    await server.client.listResources();
+    expect(largestMessage()).toBeLessThan(100_000);
+  },
+);
 
 /** What is read from a section on, as the hints lead. */
 async function follow(read: Huge["read"], section: string, maxParts = Infinity) {
@@ -115,7 +119,7 @@ async function follow(read: Huge["read"], section: string, maxParts = Infinity) 
   return parts;
 }
 
-test("the hints lead through all sources and the whole text (K3)", { timeout: LONG_MS }, async () => {
+test("the hints lead to all sources and the whole text (K3)", { timeout: LONG_MS }, async () => {
   const { read } = await openHuge();
   // Each of the 200 pages begins where the one before ends; the first and the last few are followed.
   const first = await follow(read, "sources", 3);

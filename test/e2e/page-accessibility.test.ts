@@ -103,7 +103,7 @@ const SIDEWAYS = "document.documentElement.scrollWidth - document.documentElemen
 
 const installed = await browserInstalled();
 
-describe.skipIf(installed === "missing")("the page for everybody", () => {
+describe.skipIf(installed === "missing")("accessibility of the page", () => {
   beforeAll(async () => {
     const context = { onTestFinished: (end: () => Promise<void> | void) => void endings.unshift(end) };
     const scene = await openHttpScene(context, { name: "page", interactions: { speed: 1, duration_ms: 3_600_000 } });
@@ -132,7 +132,7 @@ describe.skipIf(installed === "missing")("the page for everybody", () => {
     ["dark", 360],
   ] as const;
   for (const [colorScheme, width] of looks) {
-    test(`axe finds nothing in any view, ${colorScheme}, ${width} wide`, { timeout: PATIENT }, async () => {
+    test(`axe finds no fault in any view, ${colorScheme}, ${width} wide`, { timeout: PATIENT }, async () => {
       const look = {
         bypassCSP: true,
         colorScheme,
@@ -155,7 +155,7 @@ describe.skipIf(installed === "missing")("the page for everybody", () => {
   }
 
   test(
-    "nothing has to be scrolled sideways at 320 pixels, nor with text of twice the size",
+    "nothing needs horizontal scrolling at 320 pixels, nor with text of twice the size",
     { timeout: PATIENT },
     async () => {
       const { page } = await enterPage(browser, server, { bypassCSP: true });
@@ -181,7 +181,7 @@ describe.skipIf(installed === "missing")("the page for everybody", () => {
     ["a report", `/runs/${LONG_RUN}`, ".report-text table"],
     ["the figures", "/figures", ".plot canvas"],
   ])(
-    "every control of %s is reached by Tab, and one sees where one is",
+    "every control of %s is reached by Tab, with a visible focus",
     { timeout: PATIENT },
     async (_what, path, sight) => {
       const { page } = await enterPage(browser, server, { bypassCSP: true, reducedMotion: "reduce" });

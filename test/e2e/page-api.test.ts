@@ -16,7 +16,7 @@ async function started(server: PageServer, more: object = {}, token?: string): P
 }
 
 describe("the files of the page", () => {
-  test("A9 the shell stands at every address of the page, and the files are those that were built", async (context) => {
+  test("the shell is served at every address of the page, and the files are those of the build (A9)", async (context) => {
     const server = await (await openPage(context)).serve();
     for (const path of ["/", "/start", "/figures", `/runs/${NOBODYS}`]) {
       const { status, headers, body } = await server.browse(path);
@@ -37,7 +37,7 @@ describe("the files of the page", () => {
     expect((await server.browse("/assets/page.css")).headers.get("content-type")).toBe("text/css; charset=utf-8");
   });
 
-  test("A9 nothing else is served", async (context) => {
+  test("no other file is served (A9)", async (context) => {
     const server = await (await openPage(context)).serve();
     for (const name of ["..%2fmain.js", "%2e%2e/main.js", "page.js%00", "..%5cmain.js", "", "PAGE.JS", "constructor"])
       // Some are no addresses of the page at all by the time they are sent.
@@ -45,8 +45,8 @@ describe("the files of the page", () => {
   });
 });
 
-describe("acting", () => {
-  test("I1 I3 I9 the estimate comes first, a start is answered when Google has taken it, the same one joins", async (context) => {
+describe("the page's API", () => {
+  test("estimates first, answers a start once Google accepted it, and joins an identical one (I1, I3, I9)", async (context) => {
     const scene = await openPage(context, SLOW);
     const server = await scene.serve({ RESEARCH_SYNC_WINDOW_MS: "20000" });
     const estimate = await server.post("/api/estimate", { query: QUERY });
@@ -67,7 +67,7 @@ describe("acting", () => {
     expect(scene.posts()).toBe(1);
   });
 
-  test("I8 what is dear is started only when the user has agreed in the page", async (context) => {
+  test("starts an expensive research only with the user's consent (I8)", async (context) => {
     const scene = await openPage(context, SLOW);
     const server = await scene.serve({ RESEARCH_CONFIRM_ABOVE_USD: "0" });
     const { body } = await server.post("/api/estimate", { query: QUERY });
@@ -81,7 +81,7 @@ describe("acting", () => {
     expect(scene.accepted()).toBe(1);
   });
 
-  test("I9 what is asked before a start is asked of that very start: not of one that joins, but of another beside it", async (context) => {
+  test("asks for consent to that very start: not for one that joins, but for a second one beside it (I9)", async (context) => {
     const scene = await openPage(context, SLOW);
     const server = await scene.serve({ RESEARCH_CONFIRM_ABOVE_USD: "0" });
     await server.post("/api/research", { query: QUERY, agreed: true });
@@ -93,7 +93,7 @@ describe("acting", () => {
     expect(scene.accepted()).toBe(1);
   });
 
-  test("L1 a run is cancelled, and once only", async (context) => {
+  test("cancels a run, and only once (L1)", async (context) => {
     const scene = await openPage(context, SLOW);
     const server = await scene.serve();
     const taskId = await started(server);
@@ -106,7 +106,7 @@ describe("acting", () => {
     expect((await server.get(`/api/runs/${taskId}`)).body).toMatchObject({ status: "cancelled", actions: ["delete"] });
   });
 
-  test("I10 Q1 an unknown start is shown as one, adopted by its id", async (context) => {
+  test("shows an unknown start as such, and adopts its id (I10, Q1)", async (context) => {
     const scene = await openPage(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
     const server = await scene.serve();
     const lost = await server.post("/api/research", { query: QUERY, agreed: false });
@@ -124,7 +124,7 @@ describe("acting", () => {
     expect((await server.get(path)).body).toMatchObject({ interaction_id, actions: ["cancel"] });
   });
 
-  test("I10 Q1 it is started again only on the user's word", async (context) => {
+  test("restarts an unknown start only with the user's consent (I10, Q1)", async (context) => {
     const scene = await openPage(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
     const server = await scene.serve({ RESEARCH_CONFIRM_ABOVE_USD: "0" });
     const lost = await server.post("/api/research", { query: QUERY, agreed: true });
@@ -136,7 +136,7 @@ describe("acting", () => {
     expect(scene.posts()).toBe(2);
   });
 
-  test("Q1 a failed run is looked at again", async (context) => {
+  test("polls a failed run again (Q1)", async (context) => {
     const scene = await openPage(context, { status: "failed" });
     const server = await scene.serve();
     const taskId = await started(server);
@@ -148,7 +148,7 @@ describe("acting", () => {
     expect(await server.post(`/api/runs/${taskId}/resume`, {})).toMatchObject({ status: 200 });
   });
 
-  test("A6 what is not JSON, too large or not valid is refused in the one shape", async (context) => {
+  test("rejects bodies that are invalid, too large or not JSON in the one error shape (A6)", async (context) => {
     const server = await (await openPage(context)).serve();
     const { token } = server;
     const form = await server.request("/api/research", {

@@ -53,7 +53,7 @@ async function untilListed(page: Page, queries: string[]): Promise<void> {
   await expect.poll(() => rows(page), SOON).toEqual(queries);
 }
 
-test("the delete dialog can be left in two ways, and nothing is deleted then (T-2)", async (context) => {
+test("the delete dialog can be closed in two ways without deleting anything (T-2)", async (context) => {
   const { scene, server, page, taskId, complaints } = await open(context);
   await askToDelete(page);
   expect(await page.getByRole("dialog").innerText()).toContain("Files that were saved or downloaded stay");
@@ -70,7 +70,7 @@ test("the delete dialog can be left in two ways, and nothing is deleted then (T-
   expect([deletions(scene), complaints]).toEqual([0, []]);
 });
 
-test("a run deleted on the page disappears from the list, and Google is not asked (T-2)", async (context) => {
+test("a run deleted on the page disappears from the list, and no request goes to Google (T-2)", async (context) => {
   const { scene, server, page, taskId, complaints } = await open(context);
   await askToDelete(page);
   await page.getByRole("button", { name: "Delete for good" }).click();
@@ -82,7 +82,7 @@ test("a run deleted on the page disappears from the list, and Google is not aske
   expect([deletions(scene), complaints]).toEqual([0, []]);
 });
 
-test("Google's copy is deleted too when asked; where Google refuses, the dialog says so and the run stays (T-2)", async (context) => {
+test("Google's copy is deleted too on request; if Google refuses, the dialog says so and the run stays (T-2)", async (context) => {
   const { scene, server, page, taskId, complaints } = await open(context);
   scene.play({ delete: [{ fault: "http-500" }] });
   await askToDelete(page);

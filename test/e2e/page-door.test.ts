@@ -33,8 +33,8 @@ const signIn = (server: RunningHttpServer, token: string, headers: Record<string
     body: new URLSearchParams({ token, to: "/figures" }).toString(),
   });
 
-describe("A9 a link to the page", () => {
-  test("lets one browser in, once; the cookie opens the page and not the protocol", async (context) => {
+describe("a link to the page (A9)", () => {
+  test("signs in one browser, once; its cookie opens the page and not the protocol", async (context) => {
     const server = await (await openHttpScene(context)).http();
     expect((await ask(server, { path: "/", headers: HTML })).status).toBe(OUT);
     const path = await linkOf(server);
@@ -65,7 +65,7 @@ describe("A9 a link to the page", () => {
     expect(server.stderr() + server.stdout()).not.toContain(path);
   });
 
-  test("is made for a token only, not for a cookie", async (context) => {
+  test("is issued for a token only, not for a cookie", async (context) => {
     const server = await (await openHttpScene(context)).http();
     const session = await enter(server);
     for (const headers of [{}, session, { authorization: "Bearer not-a-token-of-anybody" }]) {
@@ -74,8 +74,8 @@ describe("A9 a link to the page", () => {
   });
 });
 
-describe("A9 the page is asked by itself only", () => {
-  test("not by other ports, other sites or frames, whatever cookie comes along; the Host counts first", async (context) => {
+describe("requests to the page's API are accepted (A9)", () => {
+  test("from the page only: not from other ports, sites or frames, whatever cookie they send; Host is checked first", async (context) => {
     const server = await (await openHttpScene(context)).http();
     const session = await enter(server);
     const host = `127.0.0.1:${server.port}`;
@@ -113,7 +113,7 @@ describe("A9 the page is asked by itself only", () => {
     expect(script.headers).not.toHaveProperty("access-control-allow-origin");
   });
 
-  test("under every name the server answers to, also one that no other page may use", async (context) => {
+  test("under every name of the server, also one that no other page may use", async (context) => {
     const env = { MCP_ALLOWED_HOSTS: "research.example" };
     const server = await (await openHttpScene(context)).http({ env });
     const host = "research.example:8443";
@@ -126,7 +126,7 @@ describe("A9 the page is asked by itself only", () => {
     expect(await status("/mcp", `https://${host}`)).toBe(403);
   });
 
-  test("also where no token is asked for", async (context) => {
+  test("by the same rules where no token is required", async (context) => {
     const server = await (await openHttpScene(context)).http({ args: ["--no-auth"] });
     const status = async (path: string, headers: Record<string, string> = {}): Promise<number> =>
       (await ask(server, { path, headers: { ...HTML, ...headers } })).status;
@@ -141,7 +141,7 @@ describe("A9 the page is asked by itself only", () => {
     expect(left.status).toBe(204);
   });
 
-  test("no other page is told anything: neither by a preflight nor by CORS", async (context) => {
+  test("from no other page: neither a preflight nor CORS allows it", async (context) => {
     const server = await (await openHttpScene(context)).http();
     const headers = { origin: "http://localhost:5173", "access-control-request-method": "POST" };
     for (const path of ["/api/runs", "/", "/sign-in"]) {
@@ -152,8 +152,8 @@ describe("A9 the page is asked by itself only", () => {
   });
 });
 
-describe("A9 signing in and out", () => {
-  test("the form takes the server's token and named ones, and says what is wrong with others", async (context) => {
+describe("signing in and out (A9)", () => {
+  test("the form accepts the server's token and named ones, and says what is wrong with others", async (context) => {
     const scene = await openHttpScene(context);
     const server = await scene.http();
     const ann = (await scene.command(["token", "add", "ann"])).stdout.trim();
@@ -177,7 +177,7 @@ describe("A9 signing in and out", () => {
     expect((await ask(server, { path: "/api/runs", headers: HTML })).headers["content-type"]).toContain("json");
   });
 
-  test("a revoked token takes its browsers along; a restart takes none", async (context) => {
+  test("a revoked token signs its browsers out; a restart signs none out", async (context) => {
     const scene = await openHttpScene(context);
     const server = await scene.http();
     const ann = (await scene.command(["token", "add", "ann"])).stdout.trim();
@@ -195,7 +195,7 @@ describe("A9 signing in and out", () => {
     expect(await status(own)).not.toBe(OUT);
   });
 
-  test("signing out ends the session and the cookie", async (context) => {
+  test("signing out ends the session and removes the cookie", async (context) => {
     const server = await (await openHttpScene(context)).http();
     const session = await enter(server);
     const out = await ask(server, { method: "POST", path: "/sign-out", headers: session });
@@ -206,7 +206,7 @@ describe("A9 signing in and out", () => {
     expect((await ask(server, { path: "/", headers: session })).status).toBe(OUT);
   });
 
-  test("guessing is as slow as it is for the protocol, counted together, and the right one still comes in", async (context) => {
+  test("wrong tokens are limited together with those of the protocol, and the right one is still accepted", async (context) => {
     const server = await (await openHttpScene(context)).http();
     const guesses = Array.from({ length: 200 }, (_, at) => `guess-${at}-guess-guess`);
     await Promise.all(
@@ -221,7 +221,7 @@ describe("A9 signing in and out", () => {
   });
 });
 
-test("A9 every answer to the page carries these headers", async (context) => {
+test("every response of the page carries these headers (A9)", async (context) => {
   const server = await (await openHttpScene(context)).http();
   const session = await enter(server);
   const CONTENT = new Set(["date", "connection", "keep-alive", "content-length", "content-type", "transfer-encoding"]);

@@ -26,8 +26,8 @@ async function dashboard(context: TestContext) {
   return { server, command, address, file: fileURLToPath(address) };
 }
 
-describe("A9 the private file of the terminal", () => {
-  test("leads a browser into the page at once, and is gone then", async (context) => {
+describe("the private file that opens the page from the terminal (A9)", () => {
+  test("signs the browser in at once, and is deleted then", async (context) => {
     const browser = await openBrowser(context);
     if (browser === undefined) return context.skip();
     const { server, command, address, file } = await dashboard(context);
@@ -44,7 +44,7 @@ describe("A9 the private file of the terminal", () => {
     return undefined;
   });
 
-  test("also where the browser does not say where it comes from; and there one can sign out", async (context) => {
+  test("also works for a browser that sends no origin, which can sign out again", async (context) => {
     const browser = await openBrowser(context, FAR);
     if (browser === undefined) return context.skip();
     const { server, address, file } = await dashboard(context);

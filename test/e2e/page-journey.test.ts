@@ -220,7 +220,7 @@ async function readFigures(page: Page): Promise<void> {
   }
 }
 
-test("I1 J3 L1 Q1 from the question to the report, through a reload and a crash, and nothing is paid twice", async (context) => {
+test("a user gets from the question to the report, through a reload and a crash, and nothing is paid twice (I1, J3, L1, Q1)", async (context) => {
   const journey = await setOut(context);
   const { page, scene, mistakes, foreign } = journey;
   await startFromPage(page, QUESTION);

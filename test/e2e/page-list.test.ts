@@ -62,13 +62,13 @@ async function violations(page: Page): Promise<unknown> {
 
 const installed = await browserInstalled();
 
-describe.skipIf(installed === "missing")("the page's list and start in a browser", () => {
+describe.skipIf(installed === "missing")("the list and the start form in a browser", () => {
   beforeAll(async () => {
     browser = await startBrowser();
   });
   afterAll(() => browser.close());
 
-  test("I1 M1 the estimate is shown before the start can be pressed, and one double click is one paid start (I8)", async (context) => {
+  test("the estimate is shown before the start can be pressed, and a double click is one paid start (I1, M1, I8)", async (context) => {
     const { page, mistakes, posts } = await openScene(context);
     await page.goto("/");
     await page.getByText("No runs yet").waitFor();
@@ -89,7 +89,7 @@ describe.skipIf(installed === "missing")("the page's list and start in a browser
     expect(mistakes).toEqual([]);
   });
 
-  test("I9 the same again is not started twice unless it is wished, and that wish says that it is paid", async (context) => {
+  test("an identical question is started again only on request, which says that it is charged (I9)", async (context) => {
     const { page, posts, start } = await openScene(context);
     await start(QUERY);
     await page.goto("/start");
@@ -103,7 +103,7 @@ describe.skipIf(installed === "missing")("the page's list and start in a browser
     expect(posts()).toBe(2);
   });
 
-  test("what costs more than the limit starts only after a yes to that very sum", async (context) => {
+  test("a start above the limit needs consent to that very amount (T28)", async (context) => {
     const { page, posts } = await openScene(context, { env: { RESEARCH_CONFIRM_ABOVE_USD: "0.5" } });
     await page.goto("/start");
     await page.fill("#question", QUERY);
@@ -123,7 +123,7 @@ describe.skipIf(installed === "missing")("the page's list and start in a browser
     expect(posts()).toBe(1);
   });
 
-  test("I10 a start whose answer was lost says so, leads to its run, and loses nothing that was typed", async (context) => {
+  test("a start whose answer was lost says so, links to its run, and keeps the typed text (I10)", async (context) => {
     const { page } = await openScene(context, { interactions: { create: [{ fault: "accept-then-reset" }] } });
     await page.goto("/start");
     await page.fill("#question", QUERY);
@@ -135,7 +135,7 @@ describe.skipIf(installed === "missing")("the page's list and start in a browser
     await page.waitForURL("**/runs/*");
   });
 
-  test("a run that comes and ends while the list is open is seen and heard", async (context) => {
+  test("a run that starts and ends while the list is open is shown and announced", async (context) => {
     const { page, start } = await openScene(context, { interactions: { speed: 200 } });
     await page.goto("/");
     await page.getByText("No runs yet").waitFor();
@@ -146,7 +146,7 @@ describe.skipIf(installed === "missing")("the page's list and start in a browser
     await expect.poll(() => page.title(), { timeout: 30_000 }).toBe("Runs · gemini-search-mcp");
   });
 
-  test("keys move in the list, open a run and come back; none acts while somebody types", async (context) => {
+  test("keys move in the list, open a run and return; none acts while a field has the focus", async (context) => {
     const { page, start } = await openScene(context);
     await start("First question of the list?");
     await start("Second question of the list?");
@@ -173,7 +173,7 @@ describe.skipIf(installed === "missing")("the page's list and start in a browser
     expect(new URL(page.url()).pathname).toBe("/");
   });
 
-  test("a search stands in the address: marked, reloaded, and left by going back", async (context) => {
+  test("a search is part of the address: it can be bookmarked, reloaded, and left by going back", async (context) => {
     const { page, start } = await openScene(context);
     await start(QUERY);
     await start("Who makes solid-state batteries?");
@@ -190,7 +190,7 @@ describe.skipIf(installed === "missing")("the page's list and start in a browser
     expect(await page.inputValue("#search")).toBe("");
   });
 
-  test("a server that goes away and comes back is told, and the list is read again without a reload", async (context) => {
+  test("a server that disconnects and returns is shown, and the list is read again without a reload", async (context) => {
     const { page, server, serve, start, configDir } = await openScene(context);
     await start(QUERY);
     await page.goto("/");
@@ -206,7 +206,7 @@ describe.skipIf(installed === "missing")("the page's list and start in a browser
     await page.locator(".runs").getByText("Changed while the page was away?").waitFor();
   });
 
-  test("what comes while somebody reads further down waits and moves nothing", async (context) => {
+  test("new runs do not move a list that is scrolled down", async (context) => {
     const { page, start } = await openScene(context);
     for (const n of [1, 2, 3, 4, 5, 6]) await start(`Question number ${n}?`);
     await page.setViewportSize({ width: 1_280, height: 300 });

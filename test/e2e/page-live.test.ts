@@ -36,7 +36,7 @@ const inOrder = (count: number): string[] => Array.from({ length: count }, (_, i
 
 const isCompleted = (stream: LiveStream): boolean => stream.named("run").at(-1)?.data.status === "completed";
 
-test("J1 a page hears of new runs, of their progress, and of the end", async (context) => {
+test("a page receives new runs, their progress and their end (J3)", async (context) => {
   const server = await (await openPage(context, LIVELY)).serve();
   const stream = await server.live();
   await stream.until(() => stream.named("hello").length === 1);
@@ -48,7 +48,7 @@ test("J1 a page hears of new runs, of their progress, and of the end", async (co
   expect(stream.named("timeline")).toEqual([]);
 });
 
-test("J1 a cut stream goes on where it was, without loss and without repetition", async (context) => {
+test("an interrupted page stream continues without loss and without repetition (J3)", async (context) => {
   const server = await (await openPage(context, LIVELY)).serve();
   const taskId = await start(server);
   const first = await server.live(`/api/live?run=${taskId}`);
@@ -68,7 +68,7 @@ test("J1 a cut stream goes on where it was, without loss and without repetition"
   expect(late.named("timeline").at(-1)?.data).toMatchObject({ id: "ended-completed", text: "Completed" });
 });
 
-test("J1 P2 also across a restart of the server: Google tells the story again, the page hears it once", async (context) => {
+test("a page stream continues across a restart of the server, although Google repeats the events (J3, P2)", async (context) => {
   const scene = await openPage(context, { speed: 40 });
   const before = await scene.serve();
   const taskId = await start(before);
@@ -90,7 +90,7 @@ test("J1 P2 also across a restart of the server: Google tells the story again, t
   expect(texts).toHaveLength(all.length);
 });
 
-test("J1 two servers that follow the same run store its story once", async (context) => {
+test("two servers that follow the same run store its events once (J3)", async (context) => {
   const scene = await openPage(context, LIVELY);
   const [one, other] = [await scene.serve(), await scene.serve()];
   const taskId = await start(one);
@@ -101,7 +101,7 @@ test("J1 two servers that follow the same run store its story once", async (cont
   for (const stream of streams) expect(told(stream)).toEqual(stored);
 });
 
-test("A8 the server leaves in time with open streams, and ends them", async (context) => {
+test("the server exits in time with open streams, and ends them (A8)", async (context) => {
   const server = await (await openPage(context, SLOW)).serve();
   const taskId = await start(server);
   const streams = [await server.live(), await server.live(`/api/live?run=${taskId}`)];
@@ -113,7 +113,7 @@ test("A8 the server leaves in time with open streams, and ends them", async (con
   await Promise.all(streams.map(({ ended }) => ended));
 });
 
-test("A9 a reader that does not read for a while misses nothing of the story, and is told that it lagged", async (context) => {
+test("a slow reader misses no event, and is informed that it lagged (A9)", async (context) => {
   const scene = await openPage(context, SLOW);
   const server = await scene.serve();
   const taskId = await start(server);
@@ -144,7 +144,7 @@ test("A9 a reader that does not read for a while misses nothing of the story, an
   expect(text.match(/event: hello/g)?.length).toBeGreaterThan(1);
 });
 
-test("J1 S3 a run with more than 20,000 events goes on: the timeline and the stream have the newest", async (context) => {
+test("for a run with more than 20,000 events, timeline and stream continue with the newest (J3)", async (context) => {
   const scene = await openPage(context, { speed: 40 });
   const before = await scene.serve();
   const taskId = await start(before);

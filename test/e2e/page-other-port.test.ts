@@ -40,7 +40,7 @@ function spellingsOf(path: string): string[] {
   return [first, last, every, encodedSlash, ...twice, path.toUpperCase(), ...slashes];
 }
 
-test("a program on another port gets the page's cookie and can neither read nor act with it (A9)", async (context) => {
+test("a program on another port that gets the page's cookie can neither read nor act with it (A9)", async (context) => {
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
   const scene = await openHttpScene(context, { name: "other-port", interactions: {} });
@@ -93,7 +93,7 @@ test("a program on another port gets the page's cookie and can neither read nor 
   return undefined;
 });
 
-test("a browser that has lost the page's secret signs in again and comes back to where it was (A9)", async (context) => {
+test("a browser that has lost the page's secret signs in again and returns to the same view (A9)", async (context) => {
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
   const server = await (await openHttpScene(context)).http();

@@ -49,7 +49,7 @@ const ROUNDNESS = `getComputedStyle(document.querySelector(".chip")).borderRadiu
 
 const roundness = (page: Page) => page.frames()[1]?.evaluate<unknown>(ROUNDNESS);
 
-test("a picture stands on the page where it stands in the report (S2)", async (context) => {
+test("a picture is shown on the page at its position in the report (S2)", async (context) => {
   const { opened } = await openWorld(context, []);
   const { page, mistakes, foreign } = opened;
   await page.goto(`/runs/${RUN}`);
@@ -58,7 +58,7 @@ test("a picture stands on the page where it stands in the report (S2)", async (c
   expect([...mistakes, ...foreign]).toEqual([]);
 });
 
-test("search suggestions have Google's look in a frame that opens Google in a new tab (T-1)", async (context) => {
+test("search suggestions keep Google's styling in a frame that opens Google in a new tab (T-1)", async (context) => {
   const { opened } = await openWorld(context, [suggestionsFor(["deepest lake", "lake depth records"])]);
   const { page, mistakes, foreign } = opened;
   await page.goto(`/runs/${RUN}`);
@@ -150,7 +150,7 @@ for (const [walls, bypassCSP] of Object.entries(WALLS)) {
   });
 }
 
-test("a picture is given to its owner only, as the type it is, in a sandbox (S2)", async (context) => {
+test("a picture is served to its owner only, with its real type, in a sandbox (S2)", async (context) => {
   const { server } = await openWorld(context, []);
   const picture = await server.request(`/api/runs/${RUN}/pictures/1`);
   expect(picture.status).toBe(200);

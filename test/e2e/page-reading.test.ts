@@ -25,7 +25,7 @@ function insertRuns(scene: PageScene, count: number): void {
 }
 
 describe("the list", () => {
-  test("Q2 pages, filters and counts", async (context) => {
+  test("has pages, filters and counts (Q2)", async (context) => {
     const scene = await openPage(context, SLOW);
     const server = await scene.serve();
     expect((await server.get("/api/runs")).body).toEqual({ runs: [], counts: {}, total: 0 });
@@ -78,8 +78,8 @@ const ATTACKS = [
   "w ".repeat(500),
 ];
 
-describe("words", () => {
-  test("Q2 are found in reports and questions, marked, and last words may be unfinished", async (context) => {
+describe("a search", () => {
+  test("finds words in reports and questions, marks them, and accepts an unfinished last word (Q2)", async (context) => {
     const scene = await openPage(context, { report: REPORT });
     const server = await scene.serve();
     const taskId = await finished(server, "How do heat pumps hum in winter?");
@@ -101,7 +101,7 @@ describe("words", () => {
     expect((await server.get("/api/runs?text=zephyr&kind=agent")).body.runs).toHaveLength(1);
   });
 
-  test("Q2 page by page, every run once", async (context) => {
+  test("returns every run once, page by page (Q2)", async (context) => {
     const scene = await openPage(context, { report: REPORT });
     const server = await scene.serve();
     for (const number of [1, 2, 3]) await untilEnded(server, await finished(server, `Question ${number} on pumps`));
@@ -118,7 +118,7 @@ describe("words", () => {
     expect(new Set(seen).size).toBe(7);
   });
 
-  test("Q2 are never syntax of the index", async (context) => {
+  test("never treats words as syntax of the index (Q2)", async (context) => {
     const server = await (await openPage(context, SLOW)).serve();
     for (const text of ATTACKS) {
       const { status, body } = await server.get(`/api/runs?text=${encodeURIComponent(text.toWellFormed())}`);
@@ -126,7 +126,7 @@ describe("words", () => {
     }
   });
 
-  test("Q2 more than anybody types is refused in words; the tool finds the same and marks it as evidence", async (context) => {
+  test("of excessive length is refused; the tool finds the same runs and marks text as evidence (Q2)", async (context) => {
     const scene = await openPage(context, { report: REPORT });
     const server = await scene.serve();
     await untilEnded(server, await finished(server));
@@ -147,7 +147,7 @@ describe("words", () => {
 });
 
 describe("a report", () => {
-  test("K1 is shown, and downloaded under a plain name", async (context) => {
+  test("is shown, and downloaded under a plain name (K1)", async (context) => {
     const scene = await openPage(context, { report: REPORT });
     const server = await scene.serve();
     const taskId = await finished(server);
@@ -171,7 +171,7 @@ describe("a report", () => {
     }
   });
 
-  test("K2 there is none of a run that goes on", async (context) => {
+  test("does not exist for an unfinished run (K2)", async (context) => {
     const server = await (await openPage(context, SLOW)).serve();
     const taskId = await finished(server);
     for (const path of ["report", "report.md", "report.html"])
@@ -182,7 +182,7 @@ describe("a report", () => {
   });
 });
 
-test("P6 figures: what finished runs took and cost, beside what was expected", async (context) => {
+test("the figures view has tokens and cost of finished runs beside their estimates (P6)", async (context) => {
   const scene = await openPage(context);
   const server = await scene.serve();
   const taskId = await finished(server);
@@ -194,7 +194,7 @@ test("P6 figures: what finished runs took and cost, beside what was expected", a
   expect(body).toMatchObject({ total_cost_usd: cost_usd, total_runs: 1 });
 });
 
-test("P1 the story of ten thousand events is cut, and says so", async (context) => {
+test("the timeline of ten thousand events is cut, and says so (J3)", async (context) => {
   const scene = await openPage(context, SLOW);
   const server = await scene.serve();
   insertRuns(scene, 1);
@@ -214,7 +214,7 @@ test("P1 the story of ten thousand events is cut, and says so", async (context) 
   ]);
 });
 
-test("T14 nobody sees or moves another's runs", async (context) => {
+test("no owner reads or changes runs of another (T14)", async (context) => {
   const scene = await openPage(context, { report: REPORT });
   const server = await scene.serve();
   const taskId = await finished(server);

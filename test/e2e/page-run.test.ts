@@ -49,7 +49,7 @@ async function open(context: TestContext, interactions: Interactions): Promise<O
 const entriesOf = (page: Page): Promise<string[]> =>
   page.locator(".entry").evaluateAll((entries) => entries.map(({ id }) => id));
 
-test("J3 a run is followed through a reload and a restart, and its report appears by itself", async (context) => {
+test("a run is followed through a reload and a restart, and its report appears by itself (J3)", async (context) => {
   const { scene, server, page, complaints, startRun } = await open(context, GOING);
   const taskId = await startRun();
   await page.goto(`${server.url}/runs/${taskId}`);
@@ -74,7 +74,7 @@ test("J3 a run is followed through a reload and a restart, and its report appear
   expect(complaints).toEqual([]);
 });
 
-test("L1 cancelling asks first, Escape takes it back, and what was chosen is done", async (context) => {
+test("cancelling asks first, Escape closes the question, and the chosen option is applied (L1)", async (context) => {
   const { page, server, complaints, startRun } = await open(context, GOING);
   const taskId = await startRun();
   await page.goto(`${server.url}/runs/${taskId}`);
@@ -91,7 +91,7 @@ test("L1 cancelling asks first, Escape takes it back, and what was chosen is don
   expect(complaints).toEqual([]);
 });
 
-test("Q1 an unknown start is started again only with the word that it may be charged twice", async (context) => {
+test("an unknown start is restarted only after a warning that it may be charged twice (Q1)", async (context) => {
   const { page, server, scene, startRun } = await open(context, {
     ...GOING,
     create: [{ fault: "accept-then-reset" }, {}],
@@ -110,7 +110,7 @@ test("Q1 an unknown start is started again only with the word that it may be cha
   expect(accepted()).toBe(2);
 });
 
-test("J3 whoever missed what was told looks again at the next greeting", async (context) => {
+test("a page that missed events reads the run again when it reconnects (J3)", async (context) => {
   const { scene, server, page, startRun } = await open(context, GOING);
   const taskId = await startRun();
   // A stream that only greets, and is cut at once.
@@ -138,7 +138,7 @@ const REPORT = {
   partial: false,
 };
 
-test("K1 a citation leads to its source and back, by the link, the back button, and the address", async (context) => {
+test("a citation links to its source and back, by link, back button and address (K1)", async (context) => {
   const { scene, server, page, complaints, startRun } = await open(context, GOING);
   const taskId = await startRun();
   scene.gemini.skip(WHOLE_LIFE_MS);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { enterPage, openBrowser } from "../support/browser.ts";
 import { openPage } from "../support/page.ts";
 
-test("a page that gets no live stream says why, waits as it is told, and goes on when there is one (J1)", async (context) => {
+test("a page above the stream limit says why, waits as told, and continues when a stream is free (A9)", async (context) => {
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
   const server = await (await openPage(context)).serve({ MCP_MAX_STREAMS_PER_USER: "1" });

@@ -158,7 +158,7 @@ async function openSaved(
   await page.evaluate(SETTLE);
 }
 
-test("T20 no text of others runs, loads or leads away anywhere on the page, with its policy and without", async (context) => {
+test("no foreign text runs, loads or navigates anywhere on the page, with its policy and without (T20)", async (context) => {
   const browser = await openBrowser(context);
   if (browser === undefined) {
     context.skip("there is no chromium");
@@ -174,7 +174,7 @@ test("T20 no text of others runs, loads or leads away anywhere on the page, with
   expect(asked).toEqual([]);
 }, 300_000);
 
-test("T20 a run whose question is hostile thinks and searches it live, and only as text", async (context) => {
+test("a run with a hostile question shows its thoughts and searches live, as text only (T20)", async (context) => {
   const browser = await openBrowser(context);
   if (browser === undefined) {
     context.skip("there is no chromium");

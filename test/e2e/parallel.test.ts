@@ -51,7 +51,7 @@ function expectEachAnswered(scene: CliScene, asked: Asked[], count: number): voi
   for (const { query } of asked) expect(prompts.filter((prompt) => prompt.includes(query))).toHaveLength(1);
 }
 
-test("C9 T5 of 20 searches over three servers all answer, three at a time, and those that wait say so", async (context) => {
+test("20 searches on three servers all are answered, three at a time, and waiting ones say so (C9)", async (context) => {
   const scene = openCliScene(context, BRIEF);
   const asked = await askAllAtOnce(scene, 20);
   expectEachAnswered(scene, asked, 20);
@@ -62,7 +62,7 @@ test("C9 T5 of 20 searches over three servers all answer, three at a time, and t
   await scene.expectNothingLeft();
 });
 
-test("C9 GEMINI_CLI_MAX_CHILDREN=1 lets strictly one work at a time", async (context) => {
+test("GEMINI_CLI_MAX_CHILDREN=1 runs strictly one child at a time (C9)", async (context) => {
   const scene = openCliScene(context, BRIEF);
   const asked = await askAllAtOnce(scene, 7, { GEMINI_CLI_MAX_CHILDREN: "1" });
   expectEachAnswered(scene, asked, 7);
@@ -107,7 +107,7 @@ async function startWaiting(server: RunningServer, signal?: AbortSignal): Promis
   return { taskId: /task_id ([\w-]{36})/.exec(messages[0] ?? "")?.[1] ?? "", call };
 }
 
-test("C9 P2 a server that is killed with all slots in its hands does not keep them", async (context) => {
+test("a killed server that held all slots releases them (C9, P2)", async (context) => {
   const { scene, holder, other } = await holdAllSlots(context);
   const { call } = await startWaiting(other);
   expect(scene.children(), "it does wait").toHaveLength(2);
@@ -118,7 +118,7 @@ test("C9 P2 a server that is killed with all slots in its hands does not keep th
   await scene.expectNothingLeft();
 });
 
-test("C9 a server that leaves in order gives its slots back", async (context) => {
+test("a server that shuts down releases its slots (C9)", async (context) => {
   const { scene, holder, other } = await holdAllSlots(context);
   const { call } = await startWaiting(other);
   await holder.close();
@@ -126,7 +126,7 @@ test("C9 a server that leaves in order gives its slots back", async (context) =>
   await scene.expectNothingLeft();
 });
 
-test("C9 A8 whoever gives up waiting never starts a child", async (context) => {
+test("a call that stops waiting for a slot never starts a child (C9, A8)", async (context) => {
   const { scene, holder, other } = await holdAllSlots(context);
   const controller = new AbortController();
   const cancelled = await startWaiting(other, controller.signal);

@@ -16,7 +16,7 @@ async function picturedRun(context: TestContext) {
   return { scene, server, task_id };
 }
 
-test("a report comes with its pictures as images, and links where they belong (S2)", async (context) => {
+test("a report is returned with its pictures as images, and links at their positions (S2)", async (context) => {
   const { server, task_id } = await picturedRun(context);
   const answer = await server.client.callTool({ name: "get_research_results", arguments: { task_id } });
   const [text, image, ...more] = answer.content;
@@ -51,7 +51,7 @@ test("a report comes with its pictures as images, and links where they belong (S
   expect(outline.content.map(({ type }) => type)).toEqual(["text"]);
 });
 
-test("pictures over a megabyte in all are links to resources (S2)", async (context) => {
+test("pictures above a megabyte in all are returned as links to resources (S2)", async (context) => {
   const { scene, server, task_id } = await picturedRun(context);
   scene.sql("update research_pictures set byte_length = 900000");
   const { content } = await server.client.callTool({ name: "get_research_results", arguments: { task_id } });
@@ -62,7 +62,7 @@ test("pictures over a megabyte in all are links to resources (S2)", async (conte
   });
 });
 
-test("a saved report has its pictures beside it, whole, and never over another (S2, N2)", async (context) => {
+test("a saved report has its pictures beside it, whole, and overwrites none (S2, N2)", async (context) => {
   const { scene, server, task_id } = await picturedRun(context);
   const output_dir = join(scene.configDir, "out");
   const save = () => server.call("save_research_to_markdown", { task_id, output_dir });
@@ -85,7 +85,7 @@ test("a saved report has its pictures beside it, whole, and never over another (
   expect(readdirSync(folder)).toHaveLength(6);
 });
 
-test("a link where the pictures would go is refused, and nothing is left (S2, N2)", async (context) => {
+test("a symbolic link in place of the picture directory is refused, and nothing is left (S2, N2)", async (context) => {
   const { scene, server, task_id } = await picturedRun(context);
   const output_dir = join(scene.configDir, "out");
   const first = await server.call("save_research_to_markdown", { task_id, output_dir });
@@ -104,7 +104,7 @@ test("a link where the pictures would go is refused, and nothing is left (S2, N2
   expect(readdirSync(folder)).toHaveLength(before);
 });
 
-test("a failed save of the report takes its pictures back (S2, N3)", async (context) => {
+test("a failed save of the report removes its pictures (S2, N3)", async (context) => {
   const { scene, server, task_id } = await picturedRun(context);
   const output_dir = join(scene.configDir, "file");
   writeFileSync(output_dir, "in the way");
@@ -113,7 +113,7 @@ test("a failed save of the report takes its pictures back (S2, N3)", async (cont
   expect(readFileSync(output_dir, "utf8")).toBe("in the way");
 });
 
-test("search suggestions come with the answer, as short links to Google (T-1)", async (context) => {
+test("search suggestions are returned with the answer, as short links to Google (T-1)", async (context) => {
   const scene = await openScene(context);
   const server = await scene.server();
   const { structured, text } = await server.call("search", { query: "How do heat pumps perform in cold climates?" });
@@ -130,7 +130,7 @@ test("search suggestions come with the answer, as short links to Google (T-1)", 
   expect(stdout).toContain("Google Search Suggestions");
 });
 
-test("a research keeps the suggestions of its searches (T-1)", async (context) => {
+test("a research stores the suggestions of its searches (T-1)", async (context) => {
   const { server, task_id } = await picturedRun(context);
   const { structured } = await server.call("get_research_results", { task_id });
   const links: unknown = structured["search_suggestions"];

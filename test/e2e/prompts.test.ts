@@ -42,7 +42,7 @@ const ARGUMENTS: Record<string, string[]> = {
 };
 
 describe.each<Era>(["legacy", "modern"])("%s client", (era) => {
-  test("A1 each prompt is described and names only tools that there are", async (context) => {
+  test("finds each prompt described, naming only tools that exist (A1)", async (context) => {
     const server = await (await openScene(context)).server({ era });
     const { prompts } = await server.client.listPrompts();
     expect(prompts.map(({ name }) => name)).toEqual(Object.keys(ARGUMENTS));
@@ -66,7 +66,7 @@ describe.each<Era>(["legacy", "modern"])("%s client", (era) => {
     }
   });
 
-  test("no argument can leave its fence or change the steps", async (context) => {
+  test("gets prompts in which no argument can leave its fence or change the steps (T17)", async (context) => {
     const server = await (await openScene(context)).server({ era });
     for (const [name, args] of Object.entries(ARGUMENTS)) {
       const plain = outsideOfFences(await textOf(server, name, Object.fromEntries(args.map((key) => [key, "plain"]))));
@@ -78,7 +78,7 @@ describe.each<Era>(["legacy", "modern"])("%s client", (era) => {
     }
   });
 
-  test("arguments that are missing, empty or too long are refused or left out", async (context) => {
+  test("has missing, empty or too long arguments refused or left out", async (context) => {
     const server = await (await openScene(context)).server({ era });
     const code = (name: string, args: Record<string, string>): Promise<unknown> =>
       textOf(server, name, args).catch((error: { code: number }) => error.code);
@@ -94,7 +94,7 @@ describe.each<Era>(["legacy", "modern"])("%s client", (era) => {
     );
   });
 
-  test("criteria are completed one after the other", async (context) => {
+  test("gets completions for criteria, one after the other", async (context) => {
     const server = await (await openScene(context)).server({ era });
     const complete = async (value: string): Promise<string[]> => {
       const argument = { name: "criteria", value };
@@ -112,7 +112,7 @@ describe.each<Era>(["legacy", "modern"])("%s client", (era) => {
   });
 });
 
-test("what a model reads", async (context) => {
+test("each prompt has exactly this text", async (context) => {
   const server = await (await openScene(context)).server();
   expect(await textOf(server, "research_and_save", { question: "Lake?", output_dir: "./out" })).toMatchInlineSnapshot(`
     "Research the question below thoroughly and save the report:

@@ -45,7 +45,7 @@ function served({ received }: ListeningProxy): { sources: string[]; queries: str
 const ERAS: Era[] = ["legacy", "modern"];
 
 describe.each(ERAS)("for a %s client", (era) => {
-  test("F2 C4 E8 search answers with exactly the sources that Google served", async (context) => {
+  test("search answers with exactly the sources that Google served (F2, C4, E8)", async (context) => {
     const { scene, gemini, proxy, server } = await openRealCli(context, era);
     const { structured } = await server.call("search", { query: QUERY });
     const { sources_visited, search_queries_used, ...metadata } = structured["metadata"];
@@ -59,7 +59,7 @@ describe.each(ERAS)("for a %s client", (era) => {
     await scene.expectNothingLeft();
   });
 
-  test("G2 G4 C4 deep_search answers with the sources of all its rounds", async (context) => {
+  test("deep_search answers with the sources of all its rounds (G2, G4, C4)", async (context) => {
     const { scene, gemini, proxy, server } = await openRealCli(context, era);
     const { structured } = await server.call("deep_search", { query: QUERY });
     const { sources_visited, search_queries_used, rounds, iterations } = structured["metadata"];
@@ -77,7 +77,7 @@ describe.each(ERAS)("for a %s client", (era) => {
 
 const CLAIMED = "https://claimed.example/never-opened";
 
-test("F2 C4 sources and queries are what the Gemini CLI visited, not what its model claims", async (context) => {
+test("sources and queries are those the Gemini CLI visited, not those its model claims (F2, C4)", async (context) => {
   const { gemini, proxy, server } = await openRealCli(context);
   const answer = {
     success: true,
@@ -110,7 +110,7 @@ async function runDefaultCli(scene: CliScene, baseUrl: string): Promise<string> 
   return output;
 }
 
-test("C4 a search sends at most 0.12 of what a Gemini CLI with its own settings sends", async (context) => {
+test("a search sends at most 0.12 of what a Gemini CLI with its own settings sends (C4)", async (context) => {
   const { scene, gemini, server } = await openRealCli(context);
   expect(await runDefaultCli(scene, gemini.url)).toContain('"response"');
   expect(gemini.ledger.count("web_search")).toBe(1);
@@ -121,7 +121,7 @@ test("C4 a search sends at most 0.12 of what a Gemini CLI with its own settings 
   expect(gemini.ledger.totalBytes(), `of ${byDefault} bytes`).toBeLessThanOrEqual(0.12 * byDefault);
 });
 
-test("C4 T5 a server that finds itself under its own Gemini CLI does not run", async (context) => {
+test("a server that is started below its own Gemini CLI does not run (C4, T5)", async (context) => {
   const scene = openCliScene(context);
   await (await scene.server()).call("search", { query: QUERY });
   // What the child would hand on to a server in its settings.
@@ -131,7 +131,7 @@ test("C4 T5 a server that finds itself under its own Gemini CLI does not run", a
   expect(await startCommand([], { env }).ended).toEqual({
     code: 1,
     stdout: "",
-    stderr: expect.stringMatching(/^\[ERROR\] .* does not run inside itself\.\n$/),
+    stderr: expect.stringMatching(/^\[ERROR\] .* does not run inside itself\. \([\d:.TZ-]{24}\)\n$/),
   });
   const { code, stdout } = await startCommand(["search", QUERY, "--json"], { env }).ended;
   expect(code).toBe(1);

@@ -46,7 +46,7 @@ async function sentReport({ gemini, env }: ResearchScene): Promise<string> {
 const bodyOf = (report: string): string =>
   report.replace(/\*\*Sources:\*\*[\s\S]*$/, "").replaceAll(/!\[.+?\]\(\S+\)/g, "");
 
-test("the preset sends what was recorded: one thought, one output of text, picture and text (S1)", async (context) => {
+test("the preset sends a recorded run: one thought, one output of text, picture and text (S7)", async (context) => {
   const scene = await openResearch(context, { ...recorded, foreign_key: 404 });
   const headers = { "x-goog-api-key": "k" };
   const body = JSON.stringify({
@@ -78,7 +78,7 @@ test("the preset sends what was recorded: one thought, one output of text, pictu
   expect(events.at(-1)?.interaction).not.toHaveProperty("steps");
 });
 
-test("a run as recorded has its whole report, its picture, each thought once, and the linked sources (S1, S2)", async (context) => {
+test("a recorded run yields its whole report, its picture, each thought once, and the linked sources (S1, S2)", async (context) => {
   // Slow enough that a client sees its thoughts come.
   const scene = await openResearch(context, { ...recorded, speed: 100 });
   const server = await scene.server();

@@ -29,7 +29,7 @@ function savePartial(scene: ResearchScene, task_id: string): void {
   );
 }
 
-test("L1 L2 R5 stops a run of another process, here and at Google, in exactly this shape", async (context) => {
+test("a cancel stops a run of another process, here and at Google, in exactly this shape (L1, L2, R5)", async (context) => {
   const scene = await openResearch(context, { ...SLOW, usage_after_ms: 60_000 });
   const [starter, canceller] = [await scene.server(), await scene.server()];
   const task_id = await startRun(starter);
@@ -58,7 +58,7 @@ test("L1 L2 R5 stops a run of another process, here and at Google, in exactly th
 
 const DISCARDED = "This run was cancelled with save_partial false, so nothing of it was kept.";
 
-test("L1 keeps what was received, or nothing when that is wished", async (context) => {
+test("a cancel keeps the received text, or nothing on request (L1)", async (context) => {
   const scene = await openResearch(context, SLOW);
   const server = await scene.server();
   for (const save_partial of [true, false]) {
@@ -84,7 +84,7 @@ test("L1 keeps what was received, or nothing when that is wished", async (contex
   }
 });
 
-test("L2 A6 what is over cannot be cancelled: completed, failed, unknown id", async (context) => {
+test("a completed, failed or unknown run cannot be cancelled (L2, A6)", async (context) => {
   const scene = await openResearch(context, { duration_ms: 0, create: [{}, { life: { status: "failed" } }] });
   const server = await scene.server();
   const [done, failed] = [await startRun(server, "First question"), await startRun(server, "Second question")];
@@ -108,7 +108,7 @@ test("L2 A6 what is over cannot be cancelled: completed, failed, unknown id", as
   expect((await cancel(server, "none")).structured["error"].code).toBe("INVALID_TASK_ID");
 });
 
-test("L2 a report that was finished first is kept, and the answer says so", async (context) => {
+test("a report that was finished before the cancel is kept, and the answer says so (L2)", async (context) => {
   const scene = await openResearch(context, SLOW);
   const first = await scene.server();
   const task_id = await startRun(first);
@@ -126,8 +126,8 @@ test("L2 a report that was finished first is kept, and the answer says so", asyn
   expect((await results(server, task_id)).structured["report"]).toContain("## Executive summary");
 });
 
-describe.concurrent("without Google's word", () => {
-  test("L1 a cancel that takes Google a while is waited for", async (context) => {
+describe.concurrent("without Google's confirmation", () => {
+  test("a cancel that takes Google a moment is waited for (L1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, cancel_lag_ms: 1_500 });
     const server = await scene.server();
     expect((await cancel(server, await startRun(server))).structured).toMatchObject({
@@ -136,7 +136,7 @@ describe.concurrent("without Google's word", () => {
     });
   });
 
-  test("L1 one that takes longer is confirmed later, by itself", async (context) => {
+  test("a cancel that takes longer is confirmed later, by itself (L1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, cancel_lag_ms: 6_000 });
     const server = await scene.server();
     const task_id = await startRun(server);
@@ -156,7 +156,7 @@ describe.concurrent("without Google's word", () => {
     expect(trafficOf(scene).looks).toEqual(looks);
   });
 
-  test("L1 one that Google ignores ends in a paid report, which is kept with a note", async (context) => {
+  test("a cancel that Google ignores ends in a paid report, which is kept with a note (L1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, cancel_ignored: true });
     const server = await scene.server();
     const task_id = await startRun(server);
@@ -171,7 +171,7 @@ describe.concurrent("without Google's word", () => {
     expect(structured).not.toHaveProperty("partial");
   });
 
-  test("L1 without a key it is cancelled here; with the key again Google is told", async (context) => {
+  test("a cancel without a key takes effect here, and reaches Google once there is a key (L1)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const first = await scene.server();
     const task_id = await startRun(first);
@@ -189,7 +189,7 @@ describe.concurrent("without Google's word", () => {
     ]);
   });
 
-  test("L1 I10 an unknown start is cancelled here, and the answer says that Google cannot be told", async (context) => {
+  test("an unknown start is cancelled here, and the answer says that Google cannot be informed (L1, I10)", async (context) => {
     const scene = await openResearch(context, { create: [{ fault: "accept-then-reset" }] });
     const server = await scene.server();
     const { task_id } = (await server.call("start_deep_research", { query: QUERY })).structured;
@@ -201,7 +201,7 @@ describe.concurrent("without Google's word", () => {
     });
   });
 
-  test("L1 one that is not accepted yet is cancelled at Google as soon as it is", async (context) => {
+  test("a start that Google has not accepted yet is cancelled there as soon as it is (L1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, create: [{ latency_ms: 3_000 }] });
     const server = await scene.server();
     // Opens what the first call of a process opens, so that the next are quick.
@@ -221,8 +221,8 @@ describe.concurrent("without Google's word", () => {
   });
 });
 
-describe("from elsewhere", () => {
-  test("L1 the command line cancels with no server open, and Google confirms", async (context) => {
+describe("from another process", () => {
+  test("the command line cancels with no server open, and Google confirms (L1)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server();
     const task_id = await startRun(server);
@@ -235,7 +235,7 @@ describe("from elsewhere", () => {
   test.for([
     ["search", "search"],
     ["deep_search", "verify"],
-  ] as const)("L1 a %s in another process stops within 5 s", async ([tool, task], context) => {
+  ] as const)("a %s is stopped within 5 s (L1)", async ([tool, task], context) => {
     const scene = await openScene(context, { name: "hangs", tasks: { [task]: [{ fault: "hang" }] } });
     const [worker, canceller] = [await scene.server(), await scene.server()];
     const call = worker.call(tool, { query: QUERY });

@@ -12,7 +12,7 @@ const RESULTS = "get_research_results";
 const WHY_PARTIAL = (message: string): string =>
   `The run failed before its report was complete (RESEARCH_FAILED): ${message}`;
 
-describe("Google's word", () => {
+describe("an end at Google", () => {
   test.for<[string, string, boolean, Interactions]>([
     ["failed", "The research failed at Google.", false, {}],
     ["failed", "The research failed at Google.", true, { text: "half" }],
@@ -25,7 +25,7 @@ describe("Google's word", () => {
       false,
       { text: "none" },
     ],
-  ])("K2 P1 `%s` is a failed run: %s (text: %s)", async ([status, message, hasText, more], context) => {
+  ])("with status `%s` is a failed run: %s (text: %s) (K2, P1)", async ([status, message, hasText, more], context) => {
     const scene = await openResearch(context, { duration_ms: 0, status, ...more });
     const server = await scene.server();
     const task_id = await startRun(server);
@@ -49,7 +49,7 @@ describe("Google's word", () => {
     expect(kept?.raw?.length).toBeGreaterThan(50);
   });
 
-  test("P1 a cancel by Google is a cancelled run; a word nobody knows is not an end", async (context) => {
+  test("by a cancel is a cancelled run; an unknown status is no end (P1)", async (context) => {
     const scene = await openResearch(context, {
       duration_ms: 0,
       create: [{ life: { status: "cancelled" } }, { life: { status: "hibernating" } }],
@@ -70,8 +70,8 @@ describe("Google's word", () => {
   });
 });
 
-describe.concurrent("what holds it up", () => {
-  test("P3 a 404 that stays is expiry, in these words; a passing one is not", async (context) => {
+describe.concurrent("a followed run", () => {
+  test("fails as expired, in this wording, after a permanent 404, and not after a temporary one (P3)", async (context) => {
     const gone = await openResearch(context, { ...SLOW, expires_after_ms: 50 });
     const hiccup = await openResearch(context, { duration_ms: 0, get: [{ fault: "http-404" }, {}] });
     const [server, other] = [await gone.server(), await hiccup.server()];
@@ -90,7 +90,7 @@ describe.concurrent("what holds it up", () => {
   });
 
   test.for([403, 404] as const)(
-    "P3 another key (%i) makes it wait, say which it needs, and go on with it",
+    "polled with another key (%i) waits, names the key it needs, and continues with it (P3)",
     async (foreign_key, context) => {
       const scene = await openResearch(context, { ...SLOW, foreign_key });
       const first = await scene.server();
@@ -120,7 +120,7 @@ describe.concurrent("what holds it up", () => {
     },
   );
 
-  test("P3 another address makes it wait and say where it was started", async (context) => {
+  test("polled at another address waits and names the address it was started at (P3)", async (context) => {
     const [scene, elsewhere] = [await openResearch(context, SLOW), await openResearch(context)];
     const first = await scene.server();
     const task_id = await startRun(first);
@@ -132,7 +132,7 @@ describe.concurrent("what holds it up", () => {
     await waitFor(async () => expect(await statusOf(second, task_id)).toMatchObject({ current_action }));
   });
 
-  test("P4 a network that was lost and is back goes unnoticed but for a word in the status", async (context) => {
+  test("continues by itself when a lost network is back, and its status names the fault meanwhile (P4)", async (context) => {
     const folder = temporaryDirectory();
     context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const stateFile = join(folder, "runs.jsonl");
@@ -161,7 +161,7 @@ describe.concurrent("what holds it up", () => {
     expect(back.ledger.acceptedStarts()).toHaveLength(1);
   });
 
-  test("P4 a 429 with Retry-After stops the looks at all runs for that long", async (context) => {
+  test("is not polled, like all others, for as long as a 429 with Retry-After asks (P4)", async (context) => {
     const scene = await openResearch(context, {
       ...SLOW,
       get: [{}, {}, {}, { fault: "http-429", retry_after: 2 }, {}],
@@ -182,7 +182,7 @@ describe.concurrent("what holds it up", () => {
     expect(looks().filter((time) => time > at + 150 && time < at + 1_900)).toEqual([]);
   });
 
-  test("I11 Q1 after max_wait_hours it failed as timed out, with its text; looked at again it is completed", async (context) => {
+  test("fails as timed out after max_wait_hours, keeps its text, and completes when it is resumed (I11, Q1)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server();
     const task_id = await startRun(server, undefined, { max_wait_hours: 3 });

@@ -27,7 +27,7 @@ function rawOf(scene: ResearchScene, task_id: string): unknown {
 }
 
 describe("check_research_status", () => {
-  test("J3 wait_seconds sees what another process stores, and answers at once about a finished run", async (context) => {
+  test("with wait_seconds returns what another process stores, and answers at once about a finished run (J3)", async (context) => {
     const scene = await openResearch(context, { speed: 100 });
     const [first, second] = [await scene.server(), await scene.server()];
     const task_id = await startRun(first);
@@ -45,7 +45,7 @@ describe("check_research_status", () => {
     expect(scene.accepted()).toBe(1);
   });
 
-  test("J1 J2 R5 R6 reads the store only, in exactly this shape and under 100 ms", async (context) => {
+  test("reads the store only, in exactly this shape and under 100 ms (J1, J2, R5, R6)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ env: { RESEARCH_POLL_INTERVAL_MS: "600000" } });
     const task_id = await startRun(server);
@@ -78,7 +78,7 @@ describe("check_research_status", () => {
     expect(scene.gemini.ledger.interactionRequests()).toEqual(requests);
   });
 
-  test("J2 J3 progress only grows and is 100 only at the end, where all stands still", async (context) => {
+  test("reports progress that only grows, and is 100 only at the end, where everything is frozen (J2, J3)", async (context) => {
     const scene = await openResearch(context, { speed: 150, usage_after_ms: 0 });
     const server = await scene.server();
     const task_id = await startRun(server);
@@ -104,7 +104,7 @@ describe("check_research_status", () => {
     expect(await statusOf(server, task_id)).toEqual(last);
   });
 
-  test("J3 a stream that is cut again and again is taken up where it ended", async (context) => {
+  test("goes on with a stream that is cut repeatedly, from where it ended (J3)", async (context) => {
     const scene = await openResearch(context, { speed: 60, stream_cut_ms: 50_000, stream_cut: "reset" });
     const server = await scene.server();
     const task_id = await startRun(server);
@@ -123,7 +123,7 @@ describe("check_research_status", () => {
     await waitFor(isWhole);
   });
 
-  test("J3 says since when nothing was heard, however often it looked, and stops when it hears again", async (context) => {
+  test("says since when a run is silent, however often it is polled, until the next event (J3)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, steps: "output" });
     const server = await scene.server();
     const task_id = await startRun(server);
@@ -140,7 +140,7 @@ describe("check_research_status", () => {
 });
 
 describe("a finished research", () => {
-  test("K1 has its report, sources numbered as it cites them, citations by bytes, and figures", async (context) => {
+  test("has its report, sources numbered as cited, citations by bytes, and figures (K1)", async (context) => {
     const scene = await openResearch(context);
     const server = await scene.server();
     const task_id = await startRun(server);
@@ -192,7 +192,7 @@ describe("a finished research", () => {
     expect(scene.gemini.ledger.interactionRequests()).toEqual(requests);
   });
 
-  test("K1 sources keep the numbers that the report gives them, whatever their order", async (context) => {
+  test("keeps the numbers that the report gives its sources, whatever their order (K1)", async (context) => {
     const report =
       "One [cite: 2]. Two [cite: 7].\n\n**Sources:**\n7. [b.example](https://b.example/x)\n2. [a.example](https://a.example/y)";
     const scene = await openResearch(context, { report, duration_ms: 0 });
@@ -211,7 +211,7 @@ describe("a finished research", () => {
     ["the older schema", { schema: "outputs" }],
     ["a picture in the middle", { image: true }],
     ["nothing but the report", { steps: "output" }],
-  ])("K1 is read from %s", async ([_name, interactions], context) => {
+  ])("is read from %s (K1)", async ([_name, interactions], context) => {
     const scene = await openResearch(context, { ...interactions, duration_ms: 0 });
     const server = await scene.server();
     const task_id = await startRun(server);
@@ -223,7 +223,7 @@ describe("a finished research", () => {
     expect(sources.length).toBeGreaterThan(10);
   });
 
-  test("P6 usage that comes late is fetched: not final and without a cost first, then both", async (context) => {
+  test("fetches usage that arrives late: first not final and without a cost, then both (P6)", async (context) => {
     const scene = await openResearch(context, { duration_ms: 0, usage_after_ms: 100_000_000 });
     const server = await scene.server();
     const task_id = await startRun(server);

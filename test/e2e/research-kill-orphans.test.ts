@@ -28,22 +28,26 @@ async function startRefusedByDatabase(here: KillWorld, query: string): Promise<v
   database.close();
 }
 
-test("I8 P2 an id that the database refused survives every kill on its way back", { timeout: 90_000 }, async () => {
-  const interactions = { speed: 1_000, duration_ms: 0, create: [{ latency_ms: 500 }] };
-  const here = await openKillWorld({ scenario: { name: "orphans", interactions } });
-  onTestFinished(here.close);
-  const takeAndDie = async (): Promise<void> => {
-    const worker = here.begin({ args: ["worker"], failpoint: "after-orphan-taken" });
-    expect((await worker.ended).killed).toBe(true);
-  };
-  await startRefusedByDatabase(here, "What is left of the first?");
-  await takeAndDie();
-  await startRefusedByDatabase(here, "What is left of the second?");
-  expect(orphanFiles(here)).toHaveLength(2);
-  await takeAndDie();
-  expect(orphanFiles(here)).toHaveLength(2);
-  await drain(here);
-  const { broken, counts } = await judge(here);
-  expect(broken).toEqual([]);
-  expect(counts).toMatchObject({ paid_starts: 2, runs: 2, completed: 2 });
-});
+test(
+  "an id that the database refused survives a kill at every step of its import (I8, P2)",
+  { timeout: 90_000 },
+  async () => {
+    const interactions = { speed: 1_000, duration_ms: 0, create: [{ latency_ms: 500 }] };
+    const here = await openKillWorld({ scenario: { name: "orphans", interactions } });
+    onTestFinished(here.close);
+    const takeAndDie = async (): Promise<void> => {
+      const worker = here.begin({ args: ["worker"], failpoint: "after-orphan-taken" });
+      expect((await worker.ended).killed).toBe(true);
+    };
+    await startRefusedByDatabase(here, "What is left of the first?");
+    await takeAndDie();
+    await startRefusedByDatabase(here, "What is left of the second?");
+    expect(orphanFiles(here)).toHaveLength(2);
+    await takeAndDie();
+    expect(orphanFiles(here)).toHaveLength(2);
+    await drain(here);
+    const { broken, counts } = await judge(here);
+    expect(broken).toEqual([]);
+    expect(counts).toMatchObject({ paid_starts: 2, runs: 2, completed: 2 });
+  },
+);

@@ -17,7 +17,7 @@ const EACH = 4;
 const RANDOM = 95;
 
 test(
-  "I8 P2 P5 O2 S1 nothing is lost, doubled or torn by 150 kills at named points and at random",
+  "nothing is lost, doubled or torn by 150 kills at named points and at random (I8, P2, P5, O2)",
   { timeout: 300_000 },
   async () => {
     const here = await world({ seed: Number(process.env["KILL_SEED"] ?? 20_261_115) });
@@ -57,7 +57,7 @@ async function expectNoTemporaryReport(here: KillWorld): Promise<void> {
   expect(temporary()).toEqual([]);
 }
 
-test("S1 I8 a kill in the middle of the first migration leaves nothing of it, with several processes at it", async () => {
+test("a kill during the first migration, in several processes at once, leaves nothing of it (P5)", async () => {
   const here = await world();
   for (let round = 0; round < 4; round += 1) {
     const lives = [1, 2, 3].map(() => here.begin({ args: ["worker"], failpoint: "during-migration" }));
@@ -74,7 +74,7 @@ test("S1 I8 a kill in the middle of the first migration leaves nothing of it, wi
   expect((await judge(here)).broken).toEqual([]);
 });
 
-test("I8 P2 a look that takes longer than the interval still ends the run", async () => {
+test("a poll that takes longer than the interval still ends the run (P2)", async () => {
   const interactions = { speed: 1_000, duration_ms: 0, get: [{ latency_ms: 700 }] };
   const here = await world({ scenario: { name: "slow-looks", interactions } });
   const life = here.begin();

@@ -36,7 +36,7 @@ test("a run with 30,000 sources is read in pages, and no page is too large for a
   expect([beyond.isError, beyond.structured["error"].code]).toEqual([true, "INVALID_INPUT"]);
 });
 
-test("a report of 12 MB is read as a resource up to a bound, and says how to read the rest (K3)", async (context) => {
+test("a report of 12 MB is read as a resource up to a limit, with a hint how to read the rest (K3)", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server();
   const task_id = await startRun(server);

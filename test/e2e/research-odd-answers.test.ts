@@ -7,7 +7,7 @@ import { waitFor } from "../support/wait-for.ts";
 const RESULTS = "get_research_results";
 
 describe("an answer", () => {
-  test("in two outputs is one report, title and all (S1)", async (context) => {
+  test("in two outputs is one report, title included (S1)", async (context) => {
     const scene = await openResearch(context);
     const server = await scene.server();
     const task_id = await startRun(server);
@@ -58,7 +58,7 @@ describe("an answer", () => {
     ["too_many_requests", "the quota of the API key was used up"],
     ["deadline_exceeded", "it took longer than Google allows"],
     ["safety", "blocked by a safety filter"],
-  ])("that failed with `%s` says so in our own words (S4)", async ([code = "", words = ""], context) => {
+  ])("that failed with `%s` becomes a sentence of ours (S4)", async ([code = "", words = ""], context) => {
     const errors = [{ code, message: "Upstream words <b>nobody</b> should read" }];
     const scene = await openResearch(context, { duration_ms: 0, status: "failed", errors });
     const server = await scene.server();

@@ -49,7 +49,7 @@ async function end(life: Life): Promise<void> {
 /** Long enough that everybody is stopped before the first answer. */
 const SLOW_START = [{ latency_ms: 2_000 }];
 
-test("I8 P2 a pause in the middle of the paid request: one start, and the late id is kept", async () => {
+test("a process suspended during the paid request sends one start, and its late id is kept (I8, P2)", async () => {
   const here = await world({ duration_ms: 0, create: SLOW_START });
   const { life, answers } = await stoppedWhileSending(here);
   await expireLeases(here);
@@ -63,7 +63,7 @@ test("I8 P2 a pause in the middle of the paid request: one start, and the late i
   expect(here.gemini.ledger.acceptedStarts().length).toBe(QUESTIONS.length);
 });
 
-test("I8 I9 a run cancelled while its start stands still is cancelled at Google once its id is known", async () => {
+test("a run that is cancelled while its sender is suspended is cancelled at Google once its id is known (I8, L1)", async () => {
   const here = await world({ status: "in_progress", create: SLOW_START });
   const { life, answers } = await stoppedWhileSending(here);
   await expireLeases(here);
@@ -81,7 +81,7 @@ test("I8 I9 a run cancelled while its start stands still is cancelled at Google 
   await expectAllWell(here);
 });
 
-test("I8 a start repeated on the user's word while the first stands still: both ids are kept", async () => {
+test("when a start is repeated with consent while its sender is suspended, both ids are kept (I8)", async () => {
   const here = await world({ duration_ms: 0, create: SLOW_START });
   const { life, answers } = await stoppedWhileSending(here);
   await expireLeases(here);
@@ -107,7 +107,7 @@ test("I8 a start repeated on the user's word while the first stands still: both 
   expect(here.gemini.ledger.acceptedStarts().length).toBe(2 * QUESTIONS.length);
 });
 
-test("P2 P5 O2 a pause in the middle of a look: another process takes over after the lease, and the end is told once", async () => {
+test("when a process is suspended during a poll, another takes over after the lease, and the end is announced once (P2, P5, O2)", async () => {
   const here = await world({ duration_ms: 0, get: [{ latency_ms: 2_000 }, {}] });
   const life = here.begin();
   await Promise.all(QUESTIONS.map((query) => life.call("start_deep_research", { query })));

@@ -24,7 +24,7 @@ async function lostStart(scene: ResearchScene, server: RunningServer): Promise<{
 const LOST = { create: [{ fault: "accept-then-reset" as const }, {}] };
 
 describe("an unknown start", () => {
-  test("Q1 K2 says what it is wherever it is asked about", async (context) => {
+  test("is described as such by every tool (Q1, K2)", async (context) => {
     const scene = await openResearch(context, LOST);
     const server = await scene.server();
     const { task_id } = await lostStart(scene, server);
@@ -45,7 +45,7 @@ describe("an unknown start", () => {
     });
   });
 
-  test("Q1 adopts the id that the user found, without another start", async (context) => {
+  test("is resumed with the id that the user found, without another start (Q1)", async (context) => {
     const scene = await openResearch(context, LOST);
     const server = await scene.server();
     const { task_id, id } = await lostStart(scene, server);
@@ -69,7 +69,7 @@ describe("an unknown start", () => {
     expect(again.structured["error"]).toMatchObject({ code: "INVALID_INPUT" });
   });
 
-  test("Q1 does not adopt an id that another run holds", async (context) => {
+  test("cannot adopt an id of another run (Q1)", async (context) => {
     const scene = await openResearch(context, { create: [{ life: SLOW }, ...LOST.create] });
     const server = await scene.server();
     const other = await startRun(server, "Somebody else's question");
@@ -81,7 +81,7 @@ describe("an unknown start", () => {
     expect(await statusOf(server, other)).toMatchObject({ status: "running_async" });
   });
 
-  test("of two that adopt the same id at the same moment one gets it, and the other is told (Q1)", async (context) => {
+  test("that two calls resume with the same id at the same moment is adopted by one, and the other is refused (Q1)", async (context) => {
     const scene = await openResearch(context, {
       create: [{ fault: "accept-then-reset" }],
       get: [{ latency_ms: 300 }],
@@ -101,7 +101,7 @@ describe("an unknown start", () => {
     expect(holders).toHaveLength(1);
   });
 
-  test("adopted by one process while another starts it again: both interactions are followed to their end (I8 Q1)", async (context) => {
+  test("adopted by one process while another restarts it has both interactions followed to their end (I8, Q1)", async (context) => {
     const scene = await openResearch(context, {
       create: [{ fault: "accept-then-reset" }, { latency_ms: 2_000 }],
       get: [{ latency_ms: 1_000 }, {}],
@@ -124,7 +124,7 @@ describe("an unknown start", () => {
     await expect.poll(() => new Set(completed()), { timeout: 20_000 }).toEqual(new Set(ids));
   });
 
-  test("Q1 I8 is started again only with the user's word, once", async (context) => {
+  test("is restarted only with the user's consent, once (Q1, I8)", async (context) => {
     const scene = await openResearch(context, LOST);
     const server = await scene.server();
     const { task_id } = await lostStart(scene, server);
@@ -153,7 +153,7 @@ describe("an unknown start", () => {
     expect(new Set(labels.map(({ attempt }) => attempt)).size).toBe(2);
   });
 
-  test("Q1 I10 a restart that Google refuses leaves it unknown: the first start can still be adopted", async (context) => {
+  test("whose restart Google refuses stays unknown, and can still be adopted (Q1, I10)", async (context) => {
     const scene = await openResearch(context, {
       create: [{ fault: "accept-then-reset" }, { fault: "http-403" }, { fault: "http-500" }],
     });
@@ -172,7 +172,7 @@ describe("an unknown start", () => {
     expect([scene.posts(), scene.accepted()]).toEqual([3, 1]);
   });
 
-  test("P5 Q1 an id that the database had refused comes back from orphans.jsonl", async (context) => {
+  test("whose id the database had refused is resolved from orphans.jsonl (P5, Q1)", async (context) => {
     const scene = await openResearch(context, LOST);
     const first = await scene.server();
     const { task_id, id } = await lostStart(scene, first);
@@ -195,8 +195,8 @@ describe("an unknown start", () => {
   });
 });
 
-describe("what cannot be resumed", () => {
-  test("A6 Q1 says so: completed, cancelled, refused by Google, a search, nobody's", async (context) => {
+describe("a run that cannot be resumed", () => {
+  test("is refused with its reason: completed, cancelled, refused by Google, a search, unknown (A6, Q1)", async (context) => {
     const scene = await openResearch(context, {
       create: [{ life: { duration_ms: 0 } }, { fault: "http-403" }, { life: SLOW }],
     });
@@ -223,7 +223,7 @@ describe("what cannot be resumed", () => {
 });
 
 describe("an interrupted deep_search", () => {
-  test("Q1 has one continuation however many processes ask for it at once", async (context) => {
+  test("has one continuation however many processes resume it at once (Q1)", async (context) => {
     const scene = await openResearch(context);
     scene.gemini.setScenario({ name: "dies", tasks: { verify: [{ fault: "hang" }] } });
     const stop = new AbortController();
@@ -266,7 +266,7 @@ describe("an interrupted deep_search", () => {
     expect(children).toEqual([{ n: parents.length }]);
   });
 
-  test("Q1 G8 whose continuation stopped as well goes on from there: no finished round is paid for again", async (context) => {
+  test("whose continuation was interrupted too goes on from there: no finished round is paid again (Q1, G8)", async (context) => {
     const hang = { name: "dies", tasks: { verify: [{ fault: "hang" as const }] } };
     const scene = await openScene(context, hang);
     const first = await scene.server();
@@ -299,7 +299,7 @@ describe("an interrupted deep_search", () => {
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
   });
 
-  test("Q1 P2 G8 goes on at its next round after a kill -9, without paying for a finished one again", async (context) => {
+  test("goes on at its next round after a kill -9, without paying for a finished one again (Q1, P2, G8)", async (context) => {
     const scene = await openScene(context, { name: "dies", tasks: { verify: [{ fault: "hang" }] } });
     const first = await scene.server();
     const lost = first.call("deep_search", { query: QUERY, max_iterations: 4 }).catch(() => "lost");
@@ -337,7 +337,7 @@ describe("an interrupted deep_search", () => {
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
   });
 
-  test("Q1 without a finished round there is nothing to go on from", async (context) => {
+  test("without a finished round cannot be resumed (Q1)", async (context) => {
     const scene = await openScene(context, { name: "refused", tasks: { deep_search: [{ fault: "http-403" }] } });
     const server = await scene.server();
     const { task_id } = (await server.call("deep_search", { query: QUERY })).structured;

@@ -45,7 +45,7 @@ const OUTLINE = [
 /** Just short enough to be sent whole at the default setting; LONG, with 112,000 characters, is not. */
 const FITTING = `# Heat pumps\n\n## Costs\n\n${words(95_200)}`;
 
-test("a report of up to RESEARCH_INLINE_CHARACTERS comes whole by default, as data and text (K1)", async (context) => {
+test("a report of up to RESEARCH_INLINE_CHARACTERS is returned whole by default, as data and text (K1)", async (context) => {
   const { read, scene } = await longReport(context, FITTING);
   const { structured, text } = await read();
   expect(structured["report"]).toBe(FITTING);
@@ -68,7 +68,7 @@ test("the command line prints a report of any length whole, as text and as JSON 
   expect(json).not.toHaveProperty("complete");
 });
 
-test("K3 a long report comes as its opening, its outline and the way to the rest, which leads through all of it", async (context) => {
+test("a long report is returned as its opening, its outline and a hint, which leads through all of it (K3)", async (context) => {
   const { read } = await longReport(context);
   const opening = await read();
   expect(opening.structured).toMatchObject({
@@ -99,7 +99,7 @@ test("K3 a long report comes as its opening, its outline and the way to the rest
   expect(text).toBe(LONG);
 });
 
-test("K3 gives the outline alone, any section with the sources it cites, or everything", async (context) => {
+test("a call returns the outline alone, any section with the sources it cites, or everything (K3)", async (context) => {
   const { read } = await longReport(context);
   const outline = await read({ section: "outline" });
   expect(outline.structured).toMatchObject({ complete: false, outline: OUTLINE, caution: CAUTION });
@@ -120,7 +120,7 @@ test("K3 gives the outline alone, any section with the sources it cites, or ever
   expect(all.structured).not.toHaveProperty("complete");
 });
 
-test("A6 K3 a section that is not there is answered with those that are", async (context) => {
+test("a section that does not exist is answered with those that do (A6, K3)", async (context) => {
   const { read } = await longReport(context);
   for (const section of ["4", "2~9", "Costs", "../x"]) {
     const { isError, structured, text } = await read({ section });
@@ -137,7 +137,7 @@ test("A6 K3 a section that is not there is answered with those that are", async 
   }
 });
 
-test("K3 a report too long for any answer says how to get it", async (context) => {
+test("a report too long for any answer comes with a hint how to get it (K3)", async (context) => {
   const { read } = await longReport(context, words(2_800_000));
   const { isError, structured } = await read({ section: "all" });
   expect(isError).toBe(false);
@@ -146,7 +146,7 @@ test("K3 a report too long for any answer says how to get it", async (context) =
   expect(structured["outline"].length).toBeGreaterThan(50);
 });
 
-test("I4 K3 a joined start returns a long report the same way, and the terminal can print it whole", async (context) => {
+test("a joined start returns a long report the same way, and the terminal can print it whole (I4, K3)", async (context) => {
   const { scene, server } = await longReport(context);
   const { structured, text } = await server.call("start_deep_research", { query: QUERY });
   expect(structured).toMatchObject({

@@ -16,7 +16,7 @@ const SHORTEST_MS = INTERVAL_MS * 0.9;
 const TAKE_OVER_MS = onPostgres ? 40_000 : 8_000;
 
 describe("three servers on one database", () => {
-  test("I7 P2 look at each run once per interval in total, and each of them answers for all", async (context) => {
+  test("poll each run once per interval in total, and each of them answers for all (I7, P2)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const env = { RESEARCH_POLL_INTERVAL_MS: String(INTERVAL_MS) };
     const servers = await Promise.all([1, 2, 3].map(() => scene.server({ env })));
@@ -43,7 +43,7 @@ describe("three servers on one database", () => {
     ]);
   });
 
-  test("P2 a run goes on in another server when its own is killed, within seconds", async (context) => {
+  test("follow a run in another server within seconds when its own is killed (P2)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const [first, second] = [await scene.server(), await scene.server()];
     const task_id = await startRun(first);
@@ -55,8 +55,8 @@ describe("three servers on one database", () => {
   });
 });
 
-describe("without a key", () => {
-  test("A3 Q2 K1 L1 M1 N1 everything works but what must ask Google, and that says what is missing", async (context) => {
+describe("a server without a key", () => {
+  test("does everything but what needs Google, and that says what is missing (A3, Q2, K1, L1, M1, N1)", async (context) => {
     const scene = await openResearch(context, { create: [{ life: { duration_ms: 0 } }, { life: SLOW }] });
     const first = await scene.server();
     const [done, going] = [await startRun(first, "Finished question"), await startRun(first, "Unfinished question")];
@@ -83,8 +83,8 @@ describe("without a key", () => {
   });
 });
 
-describe("without a client", () => {
-  test("P2 `worker --until-idle` collects what is unfinished and leaves with 0", async (context) => {
+describe("without an MCP client", () => {
+  test("`worker --until-idle` collects unfinished runs and exits with 0 (P2)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, create: [{ life: { status: "failed" } }, {}] });
     const server = await scene.server();
     const runs = [await startRun(server, "First question"), await startRun(server, "Second question")];
@@ -107,7 +107,7 @@ describe("without a client", () => {
     expect((await scene.command(["worker", "--until-idle"])).code).toBe(0);
   });
 
-  test("I4 J2 the command line starts, waits and prints the report; and watches a run that another started", async (context) => {
+  test("the command line starts, waits and prints the report; and watches a run of another process (I4, J2)", async (context) => {
     const scene = await openResearch(context, { speed: 250 });
     const { code, stdout, stderr } = await scene.command(["start-deep-research", QUERY, "--wait"]);
     expect([code, stderr.includes("ERROR")]).toEqual([0, false]);
@@ -125,7 +125,7 @@ describe("without a client", () => {
     expect(scene.accepted()).toBe(2);
   });
 
-  test("I6 K2 a failure on the command line is exit code 1, with its sentence on stderr", async (context) => {
+  test("a failure on the command line is exit code 1, with its sentence on stderr (I6, K2)", async (context) => {
     const scene = await openResearch(context, {
       create: [{ fault: "http-403" }, { life: { duration_ms: 0, status: "failed" } }],
     });

@@ -14,7 +14,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const MODEL = "deep-research-preview-04-2026";
 const ERAS: Era[] = ["legacy", "modern"];
 
-test("A6 I1 I6 input that fails its schema gets the one error shape, and nothing is stored or sent", async (context) => {
+test("input that fails its schema gets the one error shape, and nothing is stored or sent (A6, I1, I6)", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server();
   const wrong: [Record<string, unknown>, string][] = [
@@ -49,7 +49,7 @@ test("A6 I1 I6 input that fails its schema gets the one error shape, and nothing
 });
 
 describe.each(ERAS)("a %s client", (era) => {
-  test("I5 A10 hears that the research goes on in the background, in exactly this shape", async (context) => {
+  test("is informed that the research goes on in the background, in exactly this shape (I5, A10)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ era });
     const progress: string[] = [];
@@ -73,7 +73,7 @@ describe.each(ERAS)("a %s client", (era) => {
   });
 });
 
-test("I4 a research that ends in the window is answered with its report, in exactly this shape", async (context) => {
+test("a research that ends in the sync window is answered with its report, in exactly this shape (I4)", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server({ env: { RESEARCH_SYNC_WINDOW_MS: "20000" } });
   const { isError, structured, text } = await server.call(START, { query: QUERY });
@@ -108,7 +108,7 @@ test("I4 a research that ends in the window is answered with its report, in exac
   expect(stored.structured["report"]).toBe(structured["results"].report);
 });
 
-test("I3 I5 R1 a window that is too short ends in the background, and the run says so", async (context) => {
+test("a research that outlasts the sync window is answered as asynchronous, and so is its run (I3, I5, R1)", async (context) => {
   const scene = await openResearch(context, { speed: 400 });
   const server = await scene.server({ env: { RESEARCH_SYNC_WINDOW_MS: "500" } });
   const began = Date.now();
@@ -119,7 +119,7 @@ test("I3 I5 R1 a window that is too short ends in the background, and the run sa
   expect(structured["metadata"]).toMatchObject({ mode: "async" });
 });
 
-test("I4 A6 a research that fails in the window is an error with its run", async (context) => {
+test("a research that fails in the sync window is an error with its run (I4, A6)", async (context) => {
   const scene = await openResearch(context, { status: "failed", duration_ms: 0 });
   const server = await scene.server({ env: { RESEARCH_SYNC_WINDOW_MS: "20000" } });
   const { isError, structured } = await server.call(START, { query: QUERY });
@@ -137,7 +137,7 @@ test("I4 A6 a research that fails in the window is an error with its run", async
   });
 });
 
-test("I2 the retired model is forwarded to its successor, and the answer says so; an unknown one fails", async (context) => {
+test("a retired model is forwarded to its successor, and the answer says so; an unknown one fails (I2)", async (context) => {
   const scene = await openResearch(context, SLOW);
   const server = await scene.server();
   const asked = "deep-research-pro-preview-12-2025";
@@ -178,7 +178,7 @@ async function callBare(env: Record<string, string>, call: object): Promise<{ li
   return { lines: stdout.split("\n").filter((line) => line !== ""), stderr };
 }
 
-test("A2 stdout carries JSON-RPC only, and the key is in no answer, log, or file, whatever goes wrong", async (context) => {
+test("stdout carries JSON-RPC only, and the key is in no answer, log, or file, whatever goes wrong (A2)", async (context) => {
   const scene = await openResearch(context, { create: [{}, { fault: "http-403" }, { fault: "accept-then-reset" }] });
   const env = { ...scene.env, GOOGLE_GENAI_DEBUG: "1", DEBUG: "true", RESEARCH_SYNC_WINDOW_MS: "20000" };
   for (const query of ["First question", "Second question", "Third question"]) {

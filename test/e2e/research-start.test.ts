@@ -47,7 +47,7 @@ const AMBIGUOUS: Row[] = [
 ];
 
 describe.concurrent("the paid request", () => {
-  test("I3 I6 I8 I10 A6 each fault has its state, its sentence, its number of requests and of charges", async (context) => {
+  test("has for each fault its state, its sentence, its number of requests and of charges (I3, I6, I8, I10, A6)", async (context) => {
     const scene = await openResearch(context);
     const server = await scene.server();
     for (const [fault, code, message, posts, taken] of [...AMBIGUOUS, ...REFUSED]) {
@@ -77,21 +77,21 @@ describe.concurrent("the paid request", () => {
     }
   });
 
-  test("I3 I8 a 429 that says when to come back is asked again then, and accepted once", async (context) => {
+  test("that meets a 429 with a date is repeated then, and accepted once (I3, I8)", async (context) => {
     const scene = await openResearch(context, { create: [{ fault: "http-429-retry-after" }, {}] });
     const server = await scene.server();
     await untilStatus(server, await startRun(server), "completed");
     expect([scene.posts(), scene.accepted()]).toEqual([2, 1]);
   });
 
-  test("I3 I6 I8 a 429 that says to come back later than we may wait fails at once", async (context) => {
+  test("that meets a 429 with a date beyond its limit fails at once (I3, I6, I8)", async (context) => {
     const scene = await openResearch(context, { create: [{ fault: "http-429", retry_after: 600 }] });
     const { structured } = await (await scene.server()).call(START, { query: QUERY });
     expect(structured).toMatchObject({ error: { code: "GEMINI_UNAVAILABLE" }, status: "failed" });
     expect(scene.posts()).toBe(1);
   });
 
-  test("I6 I8 nobody listening and no such host: GEMINI_UNAVAILABLE, nothing was sent", async (context) => {
+  test("to a closed port or an unknown host is GEMINI_UNAVAILABLE, and nothing was sent (I6, I8)", async (context) => {
     const scene = await openResearch(context);
     const addresses = [scene.gemini.url, `http://${UNRESOLVABLE_HOST}`];
     await scene.gemini.close();
@@ -110,7 +110,7 @@ describe.concurrent("the paid request", () => {
     }
   });
 
-  test("I6 A3 without a key the answer says what is missing, and nothing is sent", async (context) => {
+  test("is not sent without a key, and the answer says what is missing (I6, A3)", async (context) => {
     const scene = await openResearch(context);
     for (const GEMINI_API_KEY of ["", "YOUR_API_KEY_HERE"]) {
       const server = await scene.server({ env: { GEMINI_API_KEY } });
@@ -127,7 +127,7 @@ describe.concurrent("the paid request", () => {
     expect(scene.gemini.ledger.count()).toBe(0);
   });
 
-  test("B5 P5 without a writable config directory: SQLITE_ERROR, and nothing is sent", async (context) => {
+  test("is not sent without a writable config directory: SQLITE_ERROR (B5, P5)", async (context) => {
     const scene = await openResearch(context);
     writeFileSync(join(scene.configDir, "a-file"), "");
     const server = await scene.server({ env: { GEMINI_SEARCH_CONFIG_DIR: join(scene.configDir, "a-file", "config") } });
@@ -144,7 +144,7 @@ describe.concurrent("the paid request", () => {
     expect(scene.gemini.ledger.count()).toBe(0);
   });
 
-  test("I3 R6 answers within 30 s while Google takes its time, and the request goes on", async (context) => {
+  test("is answered within 30 s while Google takes its time, and goes on (I3, R6)", async (context) => {
     const scene = await openResearch(context, { create: [{ latency_ms: 26_000 }] });
     const server = await scene.server({ env: { RESEARCH_SYNC_WINDOW_MS: "20000" } });
     // A store that lets nobody write for a while is part of the 30 s, too.
@@ -163,8 +163,8 @@ describe.concurrent("the paid request", () => {
   });
 });
 
-describe.concurrent("identical starts", () => {
-  test("I9 I8 twenty-one at once from three processes are one paid start", async (context) => {
+describe.concurrent("a repeated start", () => {
+  test("from three processes, twenty-one times at once, is one paid start (I9, I8)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const servers = await Promise.all([scene.server(), scene.server(), scene.server()]);
     const calls = servers.flatMap((server) => Array.from({ length: 7 }, () => server.call(START, { query: QUERY })));
@@ -175,7 +175,7 @@ describe.concurrent("identical starts", () => {
     expect([scene.posts(), scene.accepted()]).toEqual([1, 1]);
   });
 
-  test("I9 another question, model or time limit, ten minutes, and force_new each start another", async (context) => {
+  test("with another question, model or time limit, after ten minutes, or with force_new is another paid start (I9)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server();
     const first = await startRun(server);
@@ -191,7 +191,7 @@ describe.concurrent("identical starts", () => {
     expect(scene.accepted()).toBe(6);
   });
 
-  test("I9 I10 an unknown start is joined, never restarted; failed and cancelled ones are not joined", async (context) => {
+  test("joins an unknown start, never restarts it, and does not join failed and cancelled runs (I9, I10)", async (context) => {
     const scene = await openResearch(context, { create: [{ fault: "accept-then-reset" }] });
     const server = await scene.server();
     const first = await server.call(START, { query: QUERY });
@@ -217,7 +217,7 @@ describe.concurrent("identical starts", () => {
     expect(new Set([failed.structured["task_id"], running, anew]).size).toBe(3);
   });
 
-  test("I9 a finished run is joined with its report", async (context) => {
+  test("joins a finished run with its report (I9)", async (context) => {
     const scene = await openResearch(context);
     const server = await scene.server();
     const task_id = await startRun(server);

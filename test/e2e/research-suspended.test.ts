@@ -63,7 +63,7 @@ async function givenUp(here: KillWorld): Promise<Life> {
   return worker;
 }
 
-test("an answer that came while the process was suspended past its time limit is read, and its id kept (I8)", async () => {
+test("an answer that arrived while the process was suspended past its time limit is read, and its id kept (I8)", async () => {
   const here = await world({ duration_ms: 0, create: [{ latency_ms: 800 }] });
   const life = here.begin({ env: { GEMINI_SEARCH_START_LIMIT_MS: "2000" } });
   const answer = life.call(START, { query: QUERY });
@@ -77,7 +77,7 @@ test("an answer that came while the process was suspended past its time limit is
   expect([accepted(here), statuses(here)]).toEqual([1, ["completed"]]);
 });
 
-test("a start that was given up while its process was suspended before sending is not sent on waking (I8)", async () => {
+test("a start that was given up while its process was suspended before sending is not sent after it resumes (I8)", async () => {
   const here = await world({ duration_ms: 0 });
   const { life, answer } = await suspendedBeforeSending(here);
   const worker = await givenUp(here);
@@ -117,7 +117,7 @@ test("a start that was cancelled elsewhere while its process was suspended is no
   await end(life, other);
 });
 
-test("a call that its client cancels at once is not paid (I8)", async () => {
+test("a call that its client cancels at once is not charged (I8)", async () => {
   const here = await world({ duration_ms: 0 });
   const life = here.begin();
   void life.call(START, { query: QUERY });
@@ -128,7 +128,7 @@ test("a call that its client cancels at once is not paid (I8)", async () => {
   await end(life);
 });
 
-test("a call that is cancelled after its intent was stored and before it is sent is not paid (I8)", async () => {
+test("a call that is cancelled after its intent was stored and before it is sent is not charged (I8)", async () => {
   const here = await world({ duration_ms: 0 });
   const { life } = await suspendedBeforeSending(here);
   life.cancelCall();
@@ -154,7 +154,7 @@ test("a run that is being cancelled is not joined by the same question (I9)", as
   await end(life);
 });
 
-test("a start answers in time although the clock is set back an hour meanwhile (I3)", async () => {
+test("a start is answered in time although the clock is set back an hour meanwhile (I3)", async () => {
   const here = await openClockWorld({ scenario: scenarioOf({ status: "in_progress" }) });
   onTestFinished(here.close);
   const life = here.begin({ env: { RESEARCH_SYNC_WINDOW_MS: "3000" } });

@@ -34,7 +34,7 @@ async function listen({ client }: RunningServer, era: Era, uris: string[]): Prom
 const finishAll = (scene: ResearchScene): void => scene.gemini.skip(8 * 60_000);
 
 describe.each(["legacy", "modern"] as const)("%s client", (era) => {
-  test("P2 hears of a run that another server starts, moves and finishes", async (context) => {
+  test("is notified of a run that another server starts, advances and finishes (J3)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const [listener, worker] = [await scene.server({ era }), await scene.server()];
     const ear = earOf(listener);
@@ -60,7 +60,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     });
   });
 
-  test("hears nothing more of what it no longer listens to", async (context) => {
+  test("is not notified after it unsubscribed", async (context) => {
     const scene = await openResearch(context, SLOW);
     const [listener, worker] = [await scene.server({ era }), await scene.server()];
     const ear = earOf(listener);
@@ -88,7 +88,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
   });
 });
 
-test("an older client that has read the list hears that it changed; one that never asked hears nothing", async (context) => {
+test("a legacy client that has read the list is notified that it changed; one that never read it is not", async (context) => {
   const scene = await openResearch(context, SLOW);
   const [reader, stranger, worker] = [await scene.server(), await scene.server(), await scene.server()];
   const [ear, deaf] = [earOf(reader), earOf(stranger)];
@@ -99,7 +99,7 @@ test("an older client that has read the list hears that it changed; one that nev
   expect(deaf).toEqual({ uris: [], lists: 0 });
 });
 
-test("an older client can only subscribe to what there is", async (context) => {
+test("a legacy client can subscribe only to resources that exist", async (context) => {
   const scene = await openResearch(context, SLOW);
   const server = await scene.server();
   const task_id = await startRun(server);
@@ -115,7 +115,7 @@ test("an older client can only subscribe to what there is", async (context) => {
   expect(await refused(`research://runs/${task_id}`)).toBe(-32_602);
 });
 
-test("A2 a server that somebody listens to still leaves when its client does", async (context) => {
+test("a server with subscriptions still exits when its client does (A8)", async (context) => {
   const scene = await openResearch(context, SLOW);
   for (const era of ["legacy", "modern"] as const) {
     const server = await scene.server({ era });

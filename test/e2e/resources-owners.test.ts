@@ -82,7 +82,7 @@ function earOf(client: Client): string[] {
   return heard;
 }
 
-test("nobody finds, completes or reads what is another's", async () => {
+test("no client finds, completes or reads a run of another owner (T14, T-5)", async () => {
   const world = openWorld();
   const [anna, ben] = [await world.client("anna"), await world.client("ben")];
   const [annas, bens] = [await world.start("anna"), await world.start("ben")];
@@ -105,7 +105,7 @@ test("nobody finds, completes or reads what is another's", async () => {
   }
 });
 
-test("who listens over HTTP hears of their own runs only", async () => {
+test("subscribers over HTTP are notified of their own runs only (T14)", async () => {
   const world = openWorld();
   const [anna, ben] = [await world.client("anna"), await world.client("ben")];
   const [annasEar, bensEar] = [earOf(anna), earOf(ben)];
@@ -119,7 +119,7 @@ test("who listens over HTTP hears of their own runs only", async () => {
   await vi.waitFor(() => expect(annasEar).toEqual([RUNS, "list"]), PATIENCE);
 });
 
-describe("nobody listens", () => {
+describe("the run events of an owner", () => {
   /** Timers that only waiting moves, once the store is open. */
   async function openStillWorld(): Promise<World> {
     const world = openWorld();
@@ -140,7 +140,7 @@ describe("nobody listens", () => {
     await vi.waitFor(() => expect(world.asked()).toBeGreaterThan(asked + 1), PATIENCE);
   }
 
-  test("the bus looks at the store from its first listener to its last", async () => {
+  test("are read from the store while there is a subscriber, and not before or after", async () => {
     const world = await openStillWorld();
     const bus = runEventsOf(world.app, "anna");
     await expectSilence(world);
@@ -162,7 +162,7 @@ describe("nobody listens", () => {
     await expectLooks(world);
   });
 
-  test("an older client is listened for while it is subscribed and there", async () => {
+  test("are read for a legacy client only while it is subscribed and connected", async () => {
     const world = await openStillWorld();
     const [near, far] = InMemoryTransport.createLinkedPair();
     const caller = { owner: "anna", from: "network" } as const;
@@ -183,7 +183,7 @@ describe("nobody listens", () => {
     await expectSilence(world);
   });
 
-  test("a listener that fails keeps nobody else from hearing", () => {
+  test("reach every other subscriber when one of them throws", () => {
     const bus = runEventsOf(openWorld().app, "anna");
     const heard: ServerEvent[] = [];
     const leave = [

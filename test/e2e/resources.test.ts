@@ -21,7 +21,7 @@ async function searchFor(server: RunningServer, query: string): Promise<string> 
 }
 
 describe.each(["legacy", "modern"] as const)("%s client", (era) => {
-  test("Q2 J2 N4 the list, a run and its report say what the tools say", async (context) => {
+  test("reads in the list, a run and its report what the tools return (Q2, J2, N4)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server({ era });
     const task_id = await searchFor(server, QUERY);
@@ -44,7 +44,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     for (const { url } of sources) expect(report.text).toContain(`](${url})`);
   });
 
-  test("the listing names the newest twenty runs by their question: the report where there is one, else the state (Q2)", async (context) => {
+  test("lists the newest twenty runs by their question: the report where there is one, else the state (Q2)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ era });
     const going = await startRun(server, `Long \u001B[31m# question\n${"ä".repeat(100)}`);
@@ -77,7 +77,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     ]);
   });
 
-  test("Q2 task ids are completed by what was typed, newest first, at most a hundred", async (context) => {
+  test("completes task ids by what was typed, newest first, at most a hundred (Q2)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ era });
     const task_id = await startRun(server);
@@ -102,7 +102,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     }
   });
 
-  test("K2 N3 what is not there, not there yet or not ours is not found, and says why", async (context) => {
+  test("gets a reason for what does not exist, is not finished or has another owner (K2, N3)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ era });
     const going = await startRun(server);
@@ -133,7 +133,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
   });
 });
 
-test("finished runs may be kept by a client, unfinished ones hardly, none by anybody else", async (context) => {
+test("finished runs are cacheable for a minute, unfinished ones for a second, both privately", async (context) => {
   const scene = await openResearch(context, SLOW);
   const server = await scene.server({ era: "modern" });
   const task_id = await startRun(server);

@@ -25,7 +25,7 @@ async function searchFor(server: RunningServer, query: string): Promise<string> 
 }
 
 describe("get_research_results", () => {
-  test("K1 P6 returns a finished report in exactly this shape, without asking anybody", async (context) => {
+  test("returns a finished report in exactly this shape, without any request (K1, P6)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server();
     const answer = (await server.call("search", { query: QUERY })).structured;
@@ -68,7 +68,7 @@ describe("get_research_results", () => {
     expect(scene.gemini.ledger.count()).toBe(requests);
   });
 
-  test("K1 leaves the sources out when asked to, in data and text", async (context) => {
+  test("leaves the sources out on request, in data and text (K1)", async (context) => {
     const server = await (await openScene(context)).server();
     const task_id = await searchFor(server, QUERY);
     const { structured, text } = await server.call("get_research_results", { task_id, include_sources: false });
@@ -77,7 +77,7 @@ describe("get_research_results", () => {
     expect(text).not.toContain("Sources:");
   });
 
-  test("K1 finds a run that an earlier process made", async (context) => {
+  test("finds a run of an earlier process (K1)", async (context) => {
     const scene = await openScene(context);
     const first = await scene.server();
     const task_id = await searchFor(first, QUERY);
@@ -86,7 +86,7 @@ describe("get_research_results", () => {
     expect((await second.call("get_research_results", { task_id })).structured).toMatchObject({ query: QUERY });
   });
 
-  test("A6 K1 tells an unknown id from one that is none", async (context) => {
+  test("distinguishes an unknown id from an invalid one (A6, K1)", async (context) => {
     const server = await (await openScene(context)).server();
     const unknown = await server.call("get_research_results", { task_id: UNKNOWN_ID });
     expect(unknown.isError).toBe(true);
@@ -112,7 +112,7 @@ describe("get_research_results", () => {
     }
   });
 
-  test("K2 says RESEARCH_FAILED, and why, of a run that failed without text", async (context) => {
+  test("answers RESEARCH_FAILED with the reason for a run that failed without text (K2)", async (context) => {
     const scene = await openScene(context, { name: "refused", tasks: { search: [{ fault: "http-403" }] } });
     const server = await scene.server();
     const { task_id } = (await server.call("search", { query: QUERY })).structured;
@@ -133,7 +133,7 @@ describe("get_research_results", () => {
     expect(untold(text, structured)).toEqual([]);
   });
 
-  test("K2 says RESEARCH_NOT_COMPLETED of a run that was cancelled before it had text", async (context) => {
+  test("answers RESEARCH_NOT_COMPLETED for a run that was cancelled before it had text (K2)", async (context) => {
     const scene = await openScene(context, { name: "hangs", tasks: { search: [{ fault: "hang" }] } });
     const server = await scene.server();
     const controller = new AbortController();
@@ -155,7 +155,7 @@ describe("get_research_results", () => {
 });
 
 describe("list_research", () => {
-  test("Q2 lists every kind of run, newest first, in exactly this shape", async (context) => {
+  test("lists every kind of run, newest first, in exactly this shape (Q2)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server();
     await server.call("search", { query: "First question" });
@@ -194,7 +194,7 @@ describe("list_research", () => {
     expect(await queries({ limit: 2 })).toEqual(["Fourth question", "Third question"]);
   });
 
-  test("Q2 pages through runs of the same millisecond without repeats or gaps", async (context) => {
+  test("pages through runs of the same millisecond without repeats or gaps (Q2)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server();
     const asked = Array.from({ length: 25 }, (_, n) => `Question number ${n}`);
@@ -217,7 +217,7 @@ describe("list_research", () => {
     expect(seen.toSorted()).toEqual(asked.toSorted());
   });
 
-  test("Q2 a page that holds the rest exactly has no next one", async (context) => {
+  test("has no next page after one that holds exactly the rest (Q2)", async (context) => {
     const server = await (await openScene(context)).server();
     await Promise.all(["One question", "Two questions"].map((query) => searchFor(server, query)));
     const { structured } = await server.call("list_research", { limit: 2 });
@@ -225,7 +225,7 @@ describe("list_research", () => {
     expect(structured).not.toHaveProperty("next_cursor");
   });
 
-  test("A6 Q2 refuses filters that are none", async (context) => {
+  test("refuses invalid filters (A6, Q2)", async (context) => {
     const server = await (await openScene(context)).server();
     const wrong = [{ limit: 0 }, { limit: 101 }, { status: "done" }, { kind: "magic" }, { cursor: "not ours" }];
     for (const input of wrong) {

@@ -13,8 +13,8 @@ async function start(scene: ResearchScene, query = QUERY): Promise<string> {
   return JSON.parse(stdout).task_id;
 }
 
-describe("the beginning of a task_id", () => {
-  test("stands for the whole one wherever a command takes it", async (context) => {
+describe("a prefix of a task_id", () => {
+  test("is accepted wherever a command takes a task_id", async (context) => {
     const scene = await openResearch(context, AT_ONCE);
     const taskId = await start(scene);
     for (const length of [6, 8, 35]) {
@@ -25,7 +25,7 @@ describe("the beginning of a task_id", () => {
     expect(JSON.parse(upper.stdout)).toMatchObject({ success: true, task_id: taskId });
   });
 
-  test("A6 that is too short, unknown, ambiguous or another owner's is refused", async (context) => {
+  test("that is too short, unknown, ambiguous or of another owner is refused (A6)", async (context) => {
     const scene = await openResearch(context, AT_ONCE);
     const taskId = await start(scene);
     const twin = `${taskId.slice(0, 35)}${taskId.endsWith("0") ? "1" : "0"}`;
@@ -57,7 +57,7 @@ describe("the beginning of a task_id", () => {
   });
 });
 
-test("find looks through questions and reports", async (context) => {
+test("find searches questions and reports", async (context) => {
   const scene = await openResearch(context, { ...AT_ONCE, report: "# Heat\n\nA zebra crossing in Oslo.\n" });
   const taskId = await start(scene);
   await start(scene, "What is the newest version of Node.js?");
@@ -67,7 +67,7 @@ test("find looks through questions and reports", async (context) => {
   expect((await scene.command(["find", "heat", "--limit", "0"])).code).toBe(2);
 });
 
-test("figures sums up what finished runs cost", async (context) => {
+test("figures sums up the cost of finished runs", async (context) => {
   const scene = await openResearch(context, AT_ONCE);
   expect((await scene.command(["figures"])).stdout).toBe("0 runs, $0.00 in all. No run has finished yet.\n");
   await start(scene);
@@ -78,13 +78,13 @@ test("figures sums up what finished runs cost", async (context) => {
   expect((await scene.command(["figures"])).stdout).toMatch(/^1 run, \$1\.\d\d in all\n\nMONTH +RUNS +TYPICAL +COST\n/);
 });
 
-describe("--json", () => {
+describe("with --json", () => {
   const answering = commandsOf(createProgram()).filter(({ command }) =>
     command.options.some(({ long }) => long === "--json"),
   );
 
   test.for(answering.map(({ path }) => path))(
-    "A6 %s: a wrong flag is told in JSON too, exit code 2",
+    "%s: a wrong flag is reported as JSON too, exit code 2 (A6)",
     async (path, context) => {
       const { command } = await openScene(context);
       const { code, stdout, stderr } = await command([...path.split(" "), "--no-such-flag", "--json"]);
@@ -101,7 +101,7 @@ describe("--json", () => {
     },
   );
 
-  test("A6 a fault of the database is told in JSON, exit code 1", async (context) => {
+  test("a database error is reported as JSON, exit code 1 (A6)", async (context) => {
     const scene = await openScene(context);
     const env = { DEEP_RESEARCH_DB: "/dev/null/nowhere.db" };
     const { code, stdout } = await scene.command(["token", "list", "--json"], { env });
@@ -119,7 +119,7 @@ test("a mistyped command or flag gets a suggestion and what to do", async (conte
   );
 });
 
-test("colours are forced by FORCE_COLOR alone, and --no-color is stronger", async (context) => {
+test("colours are forced by FORCE_COLOR alone, and --no-color overrides it", async (context) => {
   const scene = await openScene(context);
   const doctor = (args: string[], env = {}) => scene.command(["doctor", "--offline", ...args], { env });
   const green = "\u001B[32mok";

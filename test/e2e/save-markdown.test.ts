@@ -18,7 +18,7 @@ async function searched(scene: Scene): Promise<{ server: RunningServer; task_id:
 }
 
 describe("save_research_to_markdown", () => {
-  test("N1 R5 saves in exactly this shape, without asking anybody", async (context) => {
+  test("saves in exactly this shape, without any request (N1, R5)", async (context) => {
     const scene = await openScene(context);
     const { server, task_id } = await searched(scene);
     const requests = scene.gemini.ledger.count();
@@ -48,7 +48,7 @@ describe("save_research_to_markdown", () => {
     for (const { n, url } of stored["sources"]) expect(file).toMatch(new RegExp(`^- \\\\\\[${n}\\\\\\] .*${url}`, "m"));
   });
 
-  test("N1 N2 saves again under the next name, with any prefix, in both eras", async (context) => {
+  test("saves again under the next free name, with any prefix, in both eras (N1, N2)", async (context) => {
     const scene = await openScene(context);
     const { server, task_id } = await searched(scene);
     const output_dir = join(scene.configDir, "reports");
@@ -63,7 +63,7 @@ describe("save_research_to_markdown", () => {
     expect(readdirSync(output_dir)).toHaveLength(1);
   });
 
-  test("N4 leaves metadata and sources out when asked to", async (context) => {
+  test("leaves metadata and sources out on request (N4)", async (context) => {
     const scene = await openScene(context);
     const { server, task_id } = await searched(scene);
     const output_dir = join(scene.configDir, "reports");
@@ -74,7 +74,7 @@ describe("save_research_to_markdown", () => {
     expect(file).not.toContain("## Sources");
   });
 
-  test("B10 N1 saves to RESEARCH_REPORTS_DIR when it is set, else below the working directory", async (context) => {
+  test("saves to RESEARCH_REPORTS_DIR when it is set, else below the working directory (B10, N1)", async (context) => {
     const scene = await openScene(context);
     const { task_id } = await searched(scene);
     const cwd = join(scene.configDir, "work");
@@ -90,7 +90,7 @@ describe("save_research_to_markdown", () => {
     }
   });
 
-  test("N3 answers with the status while the run goes on, and saves what a cancelled one had as PARTIAL", async (context) => {
+  test("answers with the status of an unfinished run, and saves the text of a cancelled one as PARTIAL (N3)", async (context) => {
     const scene = await openScene(context, { name: "slow rounds", tasks: { verify: [{ latency_ms: 60_000 }] } });
     const server = await scene.server();
     const stop = new AbortController();
@@ -118,7 +118,7 @@ describe("save_research_to_markdown", () => {
     expect(readFileSync(saved["file_path"], "utf8").split("\n")[0]).toContain("PARTIAL");
   });
 
-  test("N3 A6 errors have their code: no such run, no text, no directory, bad input", async (context) => {
+  test("has an error code for each case: no such run, no text, no directory, bad input (N3, A6)", async (context) => {
     const scene = await openScene(context, "refusal");
     const server = await scene.server();
     const failed = await server.call("search", { query: QUERY });

@@ -45,7 +45,7 @@ describe.concurrent("an answer of the API", () => {
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: requests });
   });
 
-  test("that is stopped late keeps its text, and what it cost is counted (E6 P6)", async (context) => {
+  test("that is stopped late keeps its text, and its cost is counted (E6, P6)", async (context) => {
     const scene = await openScene(context, "stopped-safety-late");
     const server = await scene.server();
     const { structured } = await server.call("search", { query: QUERY });
@@ -68,7 +68,7 @@ describe.concurrent("an answer of the API", () => {
     },
   );
 
-  test("with impossible token counts costs nothing below zero, and says so in the log (I8)", async (context) => {
+  test("with impossible token counts has no negative cost, and is logged (P6)", async (context) => {
     const scene = await openScene(context, "impossible-usage");
     const server = await scene.server();
     const { structured } = await server.call("search", { query: QUERY });
@@ -79,7 +79,7 @@ describe.concurrent("an answer of the API", () => {
     expect(server.stderr()).toContain("[WARN] Google reported token counts that cannot be true");
   });
 
-  test("of Argon is asked for with its whole output, and without sampling (S6)", async (context) => {
+  test("of Argon is requested with its whole output, and without sampling (S6)", async (context) => {
     const scene = await openScene(context, "good");
     const server = await scene.server({ env: { GEMINI_MODEL: "gemini-4-argon" } });
     await server.call("search", { query: QUERY });

@@ -12,7 +12,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe.each(ERAS)("a %s client", (era) => {
-  test("F1 F2 A10 gets one grounded answer in exactly this shape", async (context) => {
+  test("gets one grounded answer in exactly this shape (F1, F2, A10)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server({ era });
     const { isError, structured, text } = await server.call("search", { query: `  ${QUERY}\n` });
@@ -43,7 +43,7 @@ describe.each(ERAS)("a %s client", (era) => {
     ]);
   });
 
-  test("A6 F1 input that fails its schema gets the one error shape, and nothing is sent", async (context) => {
+  test("gets the one error shape for input that fails its schema, and nothing is sent (A6, F1)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server({ era });
     const wrong: [Record<string, unknown>, string, RegExp][] = [
@@ -78,7 +78,7 @@ describe.each(ERAS)("a %s client", (era) => {
   });
 });
 
-test("short questions of any script and 10,000 characters after the trim are answered (F1)", async (context) => {
+test("short questions of any script, and 10,000 characters after trimming, are answered (F1)", async (context) => {
   const scene = await openScene(context);
   const server = await scene.server();
   for (const query of ["Go", "C#", "地震", "7", `   ${"heat ".repeat(2_000).trim()}s   `]) {
@@ -89,7 +89,7 @@ test("short questions of any script and 10,000 characters after the trim are ans
 
 const CLAIMED = "https://claimed.example/never-opened";
 
-test("B11 sources and queries are what Google says was used, not what the model claims", async (context) => {
+test("sources and queries are those Google reports, not those the model claims (B11)", async (context) => {
   const answer = {
     success: true,
     report: `The answer is 42 ([source](${CLAIMED})).`,
@@ -108,7 +108,7 @@ test("B11 sources and queries are what Google says was used, not what the model 
   expect(search_queries_used).toEqual(["How do heat pumps perform in cold climates"]);
 });
 
-test("P6 F2 a correction is counted in tokens and cost, and its sources are those of the search", async (context) => {
+test("a correction is counted in tokens and cost, and its sources are those of the search (P6, F2)", async (context) => {
   const scene = await openScene(context);
   const server = await scene.server();
   const plain = await server.call("search", { query: QUERY });
@@ -120,7 +120,7 @@ test("P6 F2 a correction is counted in tokens and cost, and its sources are thos
   expect(after.sources_visited).toEqual(before.sources_visited);
 });
 
-test("A6 D2 a model that found nothing is a SEARCH_FAILED, without a correction", async (context) => {
+test("a search in which the model finds nothing is SEARCH_FAILED, without a correction (A6, D2)", async (context) => {
   const scene = await openScene(context, "refusal");
   const { isError, structured, text } = await (await scene.server()).call("search", { query: QUERY });
   expect(isError).toBe(true);
@@ -139,7 +139,7 @@ test("A6 D2 a model that found nothing is a SEARCH_FAILED, without a correction"
   expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
 });
 
-test("A2 LOG_FORMAT=json writes one object a line, with the run's id", async (context) => {
+test("LOG_FORMAT=json writes one object per line, with the run's id (A2)", async (context) => {
   const scene = await openScene(context, "bad-json");
   const server = await scene.server({ env: { LOG_FORMAT: "json" } });
   const { structured } = await server.call("search", { query: QUERY });

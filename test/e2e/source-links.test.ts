@@ -44,7 +44,7 @@ async function openRedirectHost({ onTestFinished }: Pick<TestContext, "onTestFin
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a listening TCP server has no other kind of address
 const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
 
-test("redirect links are resolved after the run when RESOLVE_SOURCE_LINKS is set, and never otherwise (U3)", async (context) => {
+test("redirect links are resolved after the run when RESOLVE_SOURCE_LINKS is set, and never otherwise (T-3)", async (context) => {
   const scene = await openResearch(context);
   const google = await openRedirectHost(context);
   const certificate = join(scene.configDir, "redirect-host.pem");

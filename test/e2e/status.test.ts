@@ -20,7 +20,7 @@ async function kill(worker: RunningCommand): Promise<void> {
   await worker.ended;
 }
 
-test("P7 status shows the workers, a killed one, and is a failed health check when none is left", async (context) => {
+test("status shows the workers and a killed one, and fails as a health check when none is left (P7)", async (context) => {
   const scene = await openResearch(context, SLOW);
   expect(await statusOf(scene)).toMatchObject({ code: 0, healthy: true, workers: [], runs: { in_progress: 0 } });
   const server = await scene.server({ env: { RESEARCH_FOLLOW: "off" } });
@@ -54,7 +54,7 @@ test("P7 status shows the workers, a killed one, and is a failed health check wh
   expect(stdout).not.toContain(taskId);
 });
 
-test("P7 status counts what Google refuses, by cause, and says what to do in a storm of 429", async (context) => {
+test("status counts what Google refuses, by cause, and says what to do about many 429 (P7)", async (context) => {
   const scene = await openResearch(context, SLOW);
   const server = await scene.server({ env: { RESEARCH_FOLLOW: "off" } });
   await startRun(server);

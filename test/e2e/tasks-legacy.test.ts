@@ -29,22 +29,19 @@ describe("through the official tasks client", () => {
     ["search", { query: QUERY }],
     ["deep_search", { query: QUERY }],
     ["deep_research", { topic: QUERY }],
-  ] as const)(
-    "%s is a task where one is asked for, and a blocking call where none is",
-    async ([tool, input], context) => {
-      const { server, tasks } = await start(await openScene(context));
-      const execution = await tasks.session.callTool(tool, input, AS_TASK);
-      expect(execution.kind).toBe("task");
-      const asTask = await settled(execution);
-      const blocking = await server.call(tool, input);
-      expect(asTask.isError).toBe(false);
-      expect(asTask.text).not.toBe("");
-      expect(Object.keys(asTask.structured)).toEqual(Object.keys(blocking.structured));
-      expect(Object.keys(asTask.structured["metadata"])).toEqual(Object.keys(blocking.structured["metadata"]));
-    },
-  );
+  ] as const)("%s is a task on request, and a blocking call otherwise", async ([tool, input], context) => {
+    const { server, tasks } = await start(await openScene(context));
+    const execution = await tasks.session.callTool(tool, input, AS_TASK);
+    expect(execution.kind).toBe("task");
+    const asTask = await settled(execution);
+    const blocking = await server.call(tool, input);
+    expect(asTask.isError).toBe(false);
+    expect(asTask.text).not.toBe("");
+    expect(Object.keys(asTask.structured)).toEqual(Object.keys(blocking.structured));
+    expect(Object.keys(asTask.structured["metadata"])).toEqual(Object.keys(blocking.structured["metadata"]));
+  });
 
-  test("I4 a research ends with its report, also when its server has left meanwhile", async (context) => {
+  test("a research ends with its report, also when its server exited meanwhile (I4)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const first = await start(scene);
     const taskId = await taskOf(first.tasks, "start_deep_research", { query: QUERY });
@@ -58,7 +55,7 @@ describe("through the official tasks client", () => {
     expect(scene.posts()).toBe(1);
   });
 
-  test("a tool's error makes the task failed, and its result says all", async (context) => {
+  test("a tool's error fails the task, and its result holds the error (A6)", async (context) => {
     const { tasks } = await start(await openScene(context, "refusal"));
     const taskId = await taskOf(tasks, "search", { query: QUERY });
     const { result } = await tasks.raw("tasks/result", { taskId });
@@ -71,8 +68,8 @@ describe("through the official tasks client", () => {
   });
 });
 
-describe("by hand", () => {
-  test("is declared with the server and with the tools that may last", async (context) => {
+describe("by raw requests", () => {
+  test("tasks are declared by the server and by the tools that may take long", async (context) => {
     const { server } = await start(await openScene(context));
     expect(server.client.getServerCapabilities()).toMatchObject({
       tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
@@ -84,7 +81,7 @@ describe("by hand", () => {
     expect(tools.filter((tool) => "execution" in tool)).toHaveLength(lasting.length);
   });
 
-  test("the answer to such a call is a task, and tasks/result is what the call would have returned", async (context) => {
+  test("a task call returns a task, and tasks/result returns what the call would have returned", async (context) => {
     const { tasks } = await start(await openScene(context));
     const { result: created } = await call(tasks, "search", { query: QUERY }, { ttl: 60_000 });
     expect(created).toMatchObject({ content: [], task: { status: "working", ttl: KEPT_MS, pollInterval: 1_000 } });
@@ -95,7 +92,7 @@ describe("by hand", () => {
     expect((await tasks.raw("tasks/get", { taskId })).result).toMatchObject({ taskId, status: "completed" });
   });
 
-  test("tasks/result waits for the end; whoever stops waiting leaves the task alone", async (context) => {
+  test("tasks/result waits for the end; cancelling that wait leaves the task alone", async (context) => {
     const { server, tasks } = await start(await openScene(context, HANGING));
     const { result: created } = await call(tasks, "search", { query: QUERY });
     const taskId: string = created?.["task"].taskId;
@@ -109,7 +106,7 @@ describe("by hand", () => {
     expect(await Promise.race([given, Promise.resolve("never answered")])).toBe("never answered");
   });
 
-  test("L1 tasks/cancel ends it; its result is the cancelled call's, and there is no second cancel", async (context) => {
+  test("tasks/cancel ends a task; its result is that of the cancelled call, and a second cancel is refused (L1)", async (context) => {
     const scene = await openScene(context, HANGING);
     const [first, second] = [await start(scene), await start(scene)];
     const taskId = await taskOf(first.tasks, "search", { query: QUERY });
@@ -121,7 +118,7 @@ describe("by hand", () => {
     expect(await first.tasks.raw("tasks/cancel", { taskId })).toMatchObject({ error: { code: -32602 } });
   });
 
-  test("Q2 tasks/list pages through all of the asker's runs, newest first", async (context) => {
+  test("tasks/list pages through all runs of the caller, newest first (Q2)", async (context) => {
     const scene = await openResearch(context);
     const { server, tasks } = await start(scene);
     await server.call("search", { query: QUERY });
@@ -144,7 +141,7 @@ describe("by hand", () => {
     expect(await tasks.raw("tasks/list", { cursor: "nonsense" })).toMatchObject({ error: { code: -32602 } });
   });
 
-  test("A6 a call that ends before it is a task is refused with our sentence", async (context) => {
+  test("a call that ends before it becomes a task is refused with a sentence of ours (A6)", async (context) => {
     const { server, tasks } = await start(await openScene(context));
     expect(await call(tasks, "search", { query: "?" })).toMatchObject({
       error: {
@@ -156,7 +153,7 @@ describe("by hand", () => {
     expect((await server.call("list_research", {})).structured["runs"]).toEqual([]);
   });
 
-  test("somebody else's task is exactly like one that does not exist", async (context) => {
+  test("a task of another owner is answered exactly like one that does not exist (T14)", async (context) => {
     const scene = await openResearch(context);
     const { tasks } = await start(scene);
     const taskId = await taskOf(tasks, "search", { query: QUERY });

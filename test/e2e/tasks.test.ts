@@ -38,12 +38,12 @@ async function start(scene: Scene): Promise<{ server: RunningServer; tasks: Task
   return { server, tasks: openTasks(server) };
 }
 
-describe("a quick call of a client that accepts tasks", () => {
+describe("a call of a client that accepts tasks", () => {
   test.for([
     ["search", { query: QUERY }],
     ["deep_search", { query: QUERY, max_iterations: 2 }],
     ["deep_research", { topic: QUERY, depth: "concise" }],
-  ] as const)("%s is answered directly (U1)", async ([tool, input], context) => {
+  ] as const)("to %s is answered directly if it is quick (U1)", async ([tool, input], context) => {
     const scene = await openScene(context, "good");
     const tasks = openTasks(await scene.server(MODERN));
     const execution = await tasks.session.callTool(tool, input);
@@ -51,7 +51,7 @@ describe("a quick call of a client that accepts tasks", () => {
     expect(await settled(execution)).toMatchObject({ isError: false, structured: { success: true } });
   });
 
-  test("start_deep_research that ends in the sync window is answered with its report, mode sync (U1, I4)", async (context) => {
+  test("to start_deep_research that ends in the sync window is answered with its report, mode sync (U1, I4)", async (context) => {
     const scene = await openResearch(context, { duration_ms: 0 });
     const tasks = openTasks(await scene.server({ ...MODERN, env: { RESEARCH_SYNC_WINDOW_MS: "20000" } }));
     const execution = await tasks.session.callTool("start_deep_research", { query: QUERY });
@@ -60,7 +60,7 @@ describe("a quick call of a client that accepts tasks", () => {
     expect(structured).toMatchObject({ status: "completed", mode: "sync", results: { metadata: { mode: "sync" } } });
   });
 
-  test("start_deep_research that goes on becomes a task, and its result is the report (U1, I4)", async (context) => {
+  test("to start_deep_research that goes on becomes a task, and its result is the report (U1, I4)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const tasks = openTasks(await scene.server({ ...MODERN, env: { RESEARCH_SYNC_WINDOW_MS: "100" } }));
     const execution = await tasks.session.callTool("start_deep_research", { query: QUERY });
@@ -70,7 +70,7 @@ describe("a quick call of a client that accepts tasks", () => {
     expect(scene.posts()).toBe(1);
   });
 
-  test("a search that takes longer than 20 s becomes a task after that (U1)", async (context) => {
+  test("to search that takes longer than 20 s becomes a task (U1)", async (context) => {
     const scene = await openScene(context, { name: "slow", tasks: { search: [{ latency_ms: 22_000 }] } });
     const tasks = openTasks(await scene.server(MODERN));
     const began = performance.now();
@@ -86,22 +86,19 @@ describe("a search as a task", () => {
     ["search", "F2", { query: QUERY }],
     ["deep_search", "G4", { query: QUERY, max_iterations: 4 }],
     ["deep_research", "H1", { topic: QUERY, depth: "concise" }],
-  ] as const)(
-    "%s ends with the answer that its blocking call gives (%s), word for word",
-    async ([tool, , input], context) => {
-      const scene = await openScene(context, "good");
-      const { server, tasks } = await start(scene);
-      const execution = await tasks.session.callTool(tool, input);
-      expect(execution.kind).toBe("task");
-      const asTask = await settled(execution);
-      expect(asTask).toMatchObject({ isError: false, structured: { success: true } });
-      expect(asTask.structured["metadata"].task_id).toBe(execution.handle?.taskId);
-      scene.gemini.setScenario("good");
-      expect(alike(asTask)).toBe(alike(await server.call(tool, input)));
-    },
-  );
+  ] as const)("%s ends with the same answer as its blocking call (%s)", async ([tool, , input], context) => {
+    const scene = await openScene(context, "good");
+    const { server, tasks } = await start(scene);
+    const execution = await tasks.session.callTool(tool, input);
+    expect(execution.kind).toBe("task");
+    const asTask = await settled(execution);
+    expect(asTask).toMatchObject({ isError: false, structured: { success: true } });
+    expect(asTask.structured["metadata"].task_id).toBe(execution.handle?.taskId);
+    scene.gemini.setScenario("good");
+    expect(alike(asTask)).toBe(alike(await server.call(tool, input)));
+  });
 
-  test("a handle comes at once, and says what is happening", async (context) => {
+  test("is returned at once with its handle, and reports what is happening", async (context) => {
     const scene = await openScene(context, { name: "hang", tasks: { search: [{ fault: "hang" }] } });
     const { tasks } = await start(scene);
     const { result } = await tasks.raw("tools/call", { name: "search", arguments: { query: QUERY } });
@@ -122,7 +119,7 @@ describe("a search as a task", () => {
     expect(seen).not.toHaveProperty("result");
   });
 
-  test("A6 a tool's error is a completed task, with code, sentence and advice of the blocking call", async (context) => {
+  test("whose tool fails is a completed task with the error of the blocking call (A6)", async (context) => {
     const scene = await openScene(context, "always-bad");
     const { server, tasks } = await start(scene);
     const { isError, structured, text } = await settled(await tasks.session.callTool("search", { query: QUERY }));
@@ -133,7 +130,7 @@ describe("a search as a task", () => {
     expect(text).toContain(blocking.message);
   });
 
-  test("A6 input that fails its schema is answered at once, and nothing is stored", async (context) => {
+  test("is not created for input that fails its schema (A6)", async (context) => {
     const { server, tasks } = await start(await openScene(context));
     const execution = await tasks.session.callTool("search", { query: "?" });
     expect(execution.kind).toBe("immediate");
@@ -141,7 +138,7 @@ describe("a search as a task", () => {
     expect((await server.call("list_research", {})).structured["runs"]).toEqual([]);
   });
 
-  test("G8 P2 ends as interrupted when its server is killed, its finished rounds readable", async (context) => {
+  test("ends as interrupted when its server is killed, with its finished rounds readable (G8, P2)", async (context) => {
     const stuck = { name: "stuck", tasks: { verify: [{ round: 2, fault: "hang" as const }] } };
     const scene = await openScene(context, stuck);
     const first = await start(scene);
@@ -160,7 +157,7 @@ describe("a search as a task", () => {
     expect(rounds).toMatchObject({ isError: false, structured: { partial: true } });
   });
 
-  test("P2 a server that was there before learns that another was killed", async (context) => {
+  test("is reported as interrupted by a server that was running when another was killed (P2)", async (context) => {
     const scene = await openResearch(context);
     scene.gemini.setScenario({ name: "hang", tasks: { search: [{ fault: "hang" }] } });
     const [first, second] = [await start(scene), await start(scene)];
@@ -172,7 +169,7 @@ describe("a search as a task", () => {
     expect(resultOf(result).structured).toMatchObject({ error: { code: "INTERRUPTED" } });
   });
 
-  test("L1 is cancelled from another server; a second cancel and one of a finished task are acknowledged", async (context) => {
+  test("is cancelled from another server; a second cancel and one of a finished task are acknowledged (L1)", async (context) => {
     const scene = await openScene(context, { name: "hang", tasks: { search: [{ fault: "hang" }] } });
     const [first, second] = [await start(scene), await start(scene)];
     const taskId = await taskOf(first.tasks, "search", { query: QUERY });
@@ -192,7 +189,7 @@ describe("a search as a task", () => {
 });
 
 describe("a research as a task", () => {
-  test("I2 I4 outlives its server and ends with the report, mode async, in the next", async (context) => {
+  test("outlives its server and ends with the report, mode async, in the next (P2, I4)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const { tasks: first } = await start(scene);
     const execution = await first.session.callTool("start_deep_research", { query: QUERY, model: OLD_AGENT });
@@ -232,7 +229,7 @@ describe("a research as a task", () => {
     expect(scene.posts()).toBe(1);
   });
 
-  test("one that was handed over before its window was over is async (I4)", async (context) => {
+  test("that was returned as a task before its sync window ended is async (I4)", async (context) => {
     const scene = await openResearch(context, { duration_ms: 0 });
     const env = { RESEARCH_SYNC_WINDOW_MS: "20000", MCP_TASK_AFTER_MS: "0" };
     const tasks = openTasks(await scene.server({ ...MODERN, env }));
@@ -240,7 +237,7 @@ describe("a research as a task", () => {
     expect(structured).toMatchObject({ status: "completed", mode: "async", results: { metadata: { mode: "async" } } });
   });
 
-  test("I9 asking again joins the task that runs", async (context) => {
+  test("is joined by an identical call (I9)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const { tasks } = await start(scene);
     const taskId = await taskOf(tasks, "start_deep_research", { query: QUERY });
@@ -249,7 +246,7 @@ describe("a research as a task", () => {
     expect(scene.sql("select count(*) as runs from research_tasks")).toEqual([{ runs: 1 }]);
   });
 
-  test("I10 a start that nobody knows about is a completed task with START_UNKNOWN", async (context) => {
+  test("whose start is unknown is a completed task with START_UNKNOWN (I10)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, create: [{ fault: "accept-then-reset" }] });
     const { tasks } = await start(scene);
     const taskId = await taskOf(tasks, "start_deep_research", { query: QUERY });
@@ -260,7 +257,7 @@ describe("a research as a task", () => {
     });
   });
 
-  test("L1 a cancelled one stays cancelled, also when its paid report comes all the same", async (context) => {
+  test("that was cancelled stays cancelled, also when its paid report arrives (L1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, cancel_ignored: true });
     const { server, tasks } = await start(scene);
     const taskId = await taskOf(tasks, "start_deep_research", { query: QUERY });
@@ -276,7 +273,7 @@ describe("a research as a task", () => {
     expect(statusMessage).toContain("get_research_results");
   });
 
-  test("the MCP Inspector follows it by itself to the report", async (context) => {
+  test("is followed by the MCP Inspector to the report", async (context) => {
     const scene = await openResearch(context, { duration_ms: 0 });
     const settings = Object.entries(scene.env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
     const inspector = join(ROOT, "node_modules/.bin/mcp-inspector");
@@ -290,8 +287,8 @@ describe("a research as a task", () => {
   });
 });
 
-describe("who may ask", () => {
-  test("a client without the extension gets the ordinary answer, and tasks/* say what is missing", async (context) => {
+describe("the tasks extension", () => {
+  test("is not used for a client without it, and tasks/* name the missing capability", async (context) => {
     const { server, tasks } = await start(await openScene(context));
     const { structured } = await server.call("search", { query: QUERY });
     expect(structured).toMatchObject({ success: true, result: expect.any(String) });
@@ -304,7 +301,7 @@ describe("who may ask", () => {
     }
   });
 
-  test("the extension is declared, the older tasks are not", async (context) => {
+  test("is declared, legacy tasks are not", async (context) => {
     const { server, tasks } = await start(await openScene(context));
     expect(server.client.getServerCapabilities()).toMatchObject({ extensions: { [EXTENSION]: {} } });
     expect(server.client.getServerCapabilities()).not.toHaveProperty("tasks");
@@ -314,7 +311,7 @@ describe("who may ask", () => {
     }
   });
 
-  test("somebody else's task is exactly like one that does not exist", async (context) => {
+  test("answers a task of another owner exactly like one that does not exist (T14)", async (context) => {
     const scene = await openResearch(context);
     const { tasks } = await start(scene);
     const taskId = await taskOf(tasks, "search", { query: QUERY });
@@ -329,7 +326,7 @@ describe("who may ask", () => {
     expect(scene.sql("select status from research_tasks")).toEqual([{ status: "completed" }]);
   });
 
-  test("answers that no task asked for are acknowledged and ignored", async (context) => {
+  test("acknowledges and ignores input that no task requested", async (context) => {
     const { tasks } = await start(await openScene(context));
     const taskId = await taskOf(tasks, "search", { query: QUERY });
     const inputResponses = { nobody: { action: "accept", content: { name: "x" } } };

@@ -59,7 +59,7 @@ async function wholeResearch(call: Call): Promise<{ taskId: string; report: stri
   return { taskId, report: structured["report"] };
 }
 
-test("P6 start, follow and results are one trace from the caller to Google, and its runs are found by their id", async (context) => {
+test("start, polls and results of a research are one trace from the caller to Google, with the run id", async (context) => {
   const scene = await openResearch(context);
   const collector = await startCollector(context);
   const server = await serve(context, scene, {
@@ -116,7 +116,7 @@ test("P6 start, follow and results are one trace from the caller to Google, and 
   expect(collector.headers()).toContainEqual(expect.objectContaining({ "x-collector-key": HEADER_SECRET }));
 });
 
-test("P6 metrics arrive with the last breath, and neither they nor spans hold secrets, questions, reports or ids of runs", async (context) => {
+test("metrics are sent at shutdown, and neither they nor spans hold secrets, questions, reports or run ids (T9)", async (context) => {
   const scene = await openResearch(context);
   const collector = await startCollector(context);
   const server = await serve(context, scene, {
@@ -173,7 +173,7 @@ test("P6 metrics arrive with the last breath, and neither they nor spans hold se
   expect(labels).not.toContain('"local"');
 });
 
-test("N2 /metrics is Prometheus text for whoever has the token, and nothing for anybody while it is off", async (context) => {
+test("/metrics is Prometheus text for callers with the token, and 404 while it is off (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const off = await scene.http();
   expect((await off.request("/metrics")).status).toBe(404);
@@ -225,7 +225,7 @@ async function startSilence(context: TestContext): Promise<{ url: string; close:
   return { url: `http://127.0.0.1:${(silence.address() as AddressInfo).port}`, close };
 }
 
-test("A8 a collector that is down or silent fails no call, is named once, and holds nobody back on the way out", async (context) => {
+test("a collector that is down or silent fails no call, is logged once, and does not delay the shutdown (A8)", async (context) => {
   const silence = await startSilence(context);
   const scene = await openHttpScene(context);
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: silence.url, OTEL_METRIC_EXPORT_INTERVAL: "100" };
@@ -247,7 +247,7 @@ test("A8 a collector that is down or silent fails no call, is named once, and ho
   expect(warnings()).toHaveLength(1);
 });
 
-test("A2 without its packages one warning says how to install them, and everything works", async (context) => {
+test("without its packages one warning says how to install them, and everything works", async (context) => {
   const copy = temporaryDirectory();
   context.onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
   for (const part of ["bin", "dist", "prompts", "package.json"])
@@ -265,14 +265,14 @@ test("A2 without its packages one warning says how to install them, and everythi
   expect(server.stderr().match(/\[WARN\].*/g)).toEqual([expect.stringContaining(`npm install ${PACKAGES.join(" ")} `)]);
 });
 
-test("A2 the command that the warning names installs what package.json declares, and no more", () => {
+test("the install command in the warning lists what package.json declares, and no more", () => {
   const { peerDependencies, peerDependenciesMeta } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const declared = Object.entries<string>(peerDependencies).filter(([name]) => name.startsWith("@opentelemetry/"));
   expect(declared.map(([name, range]) => `${name}@${range}`)).toEqual(PACKAGES);
   for (const [name] of declared) expect(peerDependenciesMeta[name]).toEqual({ optional: true });
 });
 
-test("A2 unless it is asked for nothing of OpenTelemetry is loaded: no part that a start loads imports it", () => {
+test("no OpenTelemetry module is imported at start unless it is configured", () => {
   const dist = join(ROOT, "dist");
   const chunks = readdirSync(dist).filter((file) => file.endsWith(".js"));
   const text = (file: string): string => readFileSync(join(dist, file), "utf8");
@@ -289,7 +289,7 @@ test("A2 unless it is asked for nothing of OpenTelemetry is loaded: no part that
   ).toHaveLength(1);
 });
 
-test("P6 a question to the Gemini CLI is a model call with its child, and what the child said is not in it", async (context) => {
+test("a question to the Gemini CLI is a model call with a child span, without any output of the child (T9)", async (context) => {
   const scene = openCliScene(context);
   const collector = await startCollector(context);
   const server = await scene.server({
@@ -310,7 +310,7 @@ test("P6 a question to the Gemini CLI is a model call with its child, and what t
   expect(collector.text().toLowerCase()).not.toMatch(/heat pump|test-key/);
 });
 
-test("A2 JSON log lines name the run they are about and, inside a span, its trace", async (context) => {
+test("JSON log lines name their run and, inside a span, its trace (A2)", async (context) => {
   const scene = await openResearch(context, { get: [{ fault: "http-500" }] });
   const collector = await startCollector(context);
   const server = await scene.server({

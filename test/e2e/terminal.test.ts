@@ -58,7 +58,7 @@ describe.skipIf(!READY)("the live view", () => {
   test.for([
     { columns: 80, rows: 24 },
     { columns: 40, rows: 12 },
-  ])("J2 J3 fits $columns × $rows and shows what is known of the run", async (size, context) => {
+  ])("fits $columns × $rows and shows the state of the run (J2, J3)", async (size, context) => {
     const scene = await openResearch(context, ENDLESS);
     const terminal = await openUserTerminal(context, scene.env, size);
     await terminal.type(`gemini-search-mcp start-deep-research "${QUERY}" --wait`);
@@ -67,7 +67,7 @@ describe.skipIf(!READY)("the live view", () => {
     expect(await terminal.ask("cursor_flag")).toBe("0");
   });
 
-  test("follows the window to another size and back", async (context) => {
+  test("adapts when the window is resized", async (context) => {
     const { terminal } = await openWatch(context);
     await terminal.until(/^[›·] /m);
     await terminal.resize(40, 12);
@@ -76,7 +76,7 @@ describe.skipIf(!READY)("the live view", () => {
     expectWholeView(await terminal.until(/% \(estimate\)/), { columns: 100, rows: 30 });
   });
 
-  test("Ctrl-C leaves it, gives back screen and cursor, says how to return; the research goes on", async (context) => {
+  test("ends with Ctrl-C, restores screen and cursor, and says how to return; the research goes on", async (context) => {
     const { scene, terminal, taskId } = await openWatch(context);
     await terminal.until(/^[›·] /m);
     await terminal.key("C-c");
@@ -89,7 +89,7 @@ describe.skipIf(!READY)("the live view", () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: "running_async" });
   });
 
-  test.for(["SIGTERM", "SIGHUP"] as const)("A8 %s gives back screen and cursor", async (signal, context) => {
+  test.for(["SIGTERM", "SIGHUP"] as const)("restores screen and cursor after %s (A8)", async (signal, context) => {
     const { terminal } = await openWatch(context);
     await terminal.until(/^[›·] /m);
     process.kill(await running(terminal), signal);
@@ -97,7 +97,7 @@ describe.skipIf(!READY)("the live view", () => {
     expect([await terminal.ask("cursor_flag"), await terminal.ask("alternate_on")]).toEqual(["1", "0"]);
   });
 
-  test("Ctrl-Z gives them back too, and fg draws again", async (context) => {
+  test("restores them after Ctrl-Z too, and draws again after fg", async (context) => {
     const { terminal } = await openWatch(context);
     await terminal.until(/^[›·] /m);
     await terminal.key("C-z");
@@ -118,13 +118,13 @@ describe.skipIf(!READY)("the live view", () => {
 });
 
 describe.skipIf(!READY)("colours", () => {
-  test("words: there are some at a terminal", async (context) => {
+  test("are used at a terminal", async (context) => {
     const { terminal } = await openWatch(context);
     await terminal.until(/^[›·] /m);
     expect(terminal.raw()).toMatch(COLOUR);
   });
 
-  test.for(["NO_COLOR=1 ", "TERM=dumb "])("%s: there are none", async (setting, context) => {
+  test.for(["NO_COLOR=1 ", "TERM=dumb "])("are not used: %s", async (setting, context) => {
     const { terminal, taskId } = await openWatch(context, setting);
     await terminal.until(/\d+ %/);
     expect(terminal.raw()).not.toMatch(COLOUR);
@@ -143,7 +143,7 @@ describe.skipIf(!READY)("colours", () => {
 });
 
 describe.skipIf(!READY)("text from the web and from models", () => {
-  test("words: nothing in questions, thoughts and searches acts on the terminal", async (context) => {
+  test("contains no control sequences in questions, thoughts and searches (T26)", async (context) => {
     const scene = await openResearch(context, ENDLESS);
     const taskId = await start(scene, `What does ${HOSTILE} do?`);
     const terminal = await openUserTerminal(context, scene.env);
@@ -163,7 +163,7 @@ describe.skipIf(!READY)("text from the web and from models", () => {
 });
 
 describe.skipIf(!READY)("answers at a terminal", () => {
-  test("Q2 the list fits the window and its short ids are taken", async (context) => {
+  test("the list fits the window, and its short ids are accepted (Q2)", async (context) => {
     const scene = await openResearch(context, { duration_ms: 0 });
     const taskId = await start(scene, "ヒートポンプは寒冷地でどのように機能しますか。詳しく教えてください。".repeat(2));
     const terminal = await openUserTerminal(context, scene.env, { columns: 60, rows: 24 });
@@ -174,7 +174,7 @@ describe.skipIf(!READY)("answers at a terminal", () => {
     expect(screen.trimEnd().split("\n")).toHaveLength(4);
   });
 
-  test("K1 a report is laid out: headings strong, lines wrapped, Markdown's marks gone", async (context) => {
+  test("a report is laid out: headings bold, lines wrapped, no Markdown marks (K1)", async (context) => {
     const report = `# Heat pumps\n\n${"They **work** in the cold. ".repeat(20)}\n\n- One\n- Two [cite: 1]`;
     const scene = await openResearch(context, { duration_ms: 0, report });
     const taskId = await start(scene);
@@ -188,5 +188,19 @@ describe.skipIf(!READY)("answers at a terminal", () => {
     expect((await terminal.screen({ looks: true })).join("\n")).toMatch(/\u001B\[1mHeat/);
     const piped = await scene.command(["get-research-results", taskId]);
     expect(piped.stdout).toContain("# Heat pumps\n\nThey **work** in the cold.");
+  });
+
+  test("warnings of a command have a time in a file, and none at a terminal (A2)", async (context) => {
+    const scene = await openResearch(context);
+    const terminal = await openUserTerminal(
+      context,
+      { ...scene.env, JSON_MAX_RETRIES: "many" },
+      { columns: 120, rows: 24 },
+    );
+    const command = "gemini-search-mcp list-research";
+    await terminal.type(`clear; ${command}; ${command} 2>&1 | cat; echo done`);
+    const screen = await terminal.until(/^done/m);
+    const warnings = screen.match(/(?<=^\[WARN\] JSON_MAX_RETRIES .* is used instead\.).*/gm) ?? [];
+    expect(warnings).toEqual(["", expect.stringMatching(/^ \([\d:.TZ-]{24}\)$/)]);
   });
 });

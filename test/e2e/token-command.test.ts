@@ -20,7 +20,7 @@ const keptBytes = ({ configDir }: Scene): string =>
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"))
     .join("\n");
 
-describe("A9 token add", () => {
+describe("token add (A9)", () => {
   test("prints the token alone on stdout, once, and keeps only its hash", async (context) => {
     const scene = await openScene(context);
     const { code, stdout, stderr } = await scene.command(["token", "add", "ann"]);
@@ -54,14 +54,14 @@ describe("A9 token add", () => {
     }
   });
 
-  test("gives a name one token, however many ask at once", async (context) => {
+  test("gives a name one token, however many are requested at once", async (context) => {
     const scene = await openScene(context);
     const all = await Promise.all(Array.from({ length: 4 }, () => scene.command(["token", "add", "ann"])));
     expect(all.filter(({ code }) => code === 0)).toHaveLength(1);
     expect(all.filter(({ code, stdout }) => code === 2 && stdout === "")).toHaveLength(3);
   });
 
-  test("says so where nothing can be kept, and gives no token", async (context) => {
+  test("fails without a writable database, and prints no token", async (context) => {
     const scene = await openScene(context);
     const { code, stdout, stderr } = await scene.command(["token", "add", "ann"], {
       env: { DEEP_RESEARCH_DB: join(scene.configDir, "in", "no", "directory.db") },
@@ -70,7 +70,7 @@ describe("A9 token add", () => {
     expect(stderr).toContain("SQLITE_ERROR: Tokens are kept in the database, and that cannot be written.");
   });
 
-  test("its help says whose runs a name gets", async (context) => {
+  test("says in its help which runs belong to a name", async (context) => {
     const scene = await openScene(context);
     const { code, stdout } = await scene.command(["token", "add", "--help"]);
     expect(code).toBe(0);
@@ -79,8 +79,8 @@ describe("A9 token add", () => {
   });
 });
 
-describe("A9 token list and revoke", () => {
-  test("show who has a token since when, never the token", async (context) => {
+describe("token list and revoke (A9)", () => {
+  test("show names and dates, never a token", async (context) => {
     const scene = await openScene(context);
     expect(await scene.command(["token", "list"])).toEqual({ code: 0, stdout: "There are no tokens.\n", stderr: "" });
     const added = JSON.parse((await scene.command(["token", "add", "bob", "--json"])).stdout);
@@ -104,7 +104,7 @@ describe("A9 token list and revoke", () => {
     expect(shown).toMatch(/^NAME +CREATED +LAST USED +REVOKED\nann +\S+Z +never +no\nbob +\S+Z +never +\S+Z\n$/);
   });
 
-  test("a revoke is seen at once by a process that has the database open", async (context) => {
+  test("a revoke takes effect at once in a process that has the database open", async (context) => {
     const scene = await openScene(context);
     const token = (await scene.command(["token", "add", "ann"])).stdout.trim();
     const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });

@@ -77,23 +77,23 @@ function schemaFaults({ name, inputSchema, outputSchema = {} }: Tool): string[] 
 }
 
 describe.each(ERAS)("a %s client", (era) => {
-  test("A1 lists the tools in the order of the catalogue", async (context) => {
+  test("lists the tools in the order of the catalogue (A1)", async (context) => {
     expect((await listTools(context, era)).map((tool) => tool.name)).toEqual(NAMES);
   });
 
-  test("A4 gets name and version from package.json", async ({ onTestFinished }) => {
+  test("gets name and version of package.json (A4)", async ({ onTestFinished }) => {
     const server = await startServer({ era });
     onTestFinished(() => server.close());
     const { name, version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect(server.client.getServerVersion()).toMatchObject({ name, version });
   });
 
-  test("A5 finds every parameter described and no union in a schema", async (context) => {
+  test("finds every parameter described and no union in a schema (A5)", async (context) => {
     expect((await listTools(context, era)).flatMap(schemaFaults)).toEqual([]);
   });
 });
 
-test("A5 texts and hints that a model chooses by", async (context) => {
+test("titles, descriptions and hints that a model chooses by are exactly these (A5)", async (context) => {
   const tools = await listTools(context, "modern");
   const shown = tools.map(({ name, title, description, annotations }) => ({ name, title, description, annotations }));
   expect(shown).toMatchInlineSnapshot(`
@@ -223,13 +223,13 @@ test("A5 texts and hints that a model chooses by", async (context) => {
   `);
 });
 
-test.for(ERAS)("A5 the list is small enough to carry in every session: %s", async (era, context) => {
+test.for(ERAS)("the list is smaller than 16 KB: %s (A5)", async (era, context) => {
   const bytes = Buffer.byteLength(JSON.stringify(await listTools(context, era)));
   process.stdout.write(`tools/list: ${bytes} bytes for ${NAMES.length} tools\n`);
   expect(bytes).toBeLessThan(MOST_BYTES);
 });
 
-test("A5 every field of an answer is announced but a few that are everywhere, and which tools return reports", async (context) => {
+test("every field of an answer is in the output schema but a few common ones, and report tools are marked (A5)", async (context) => {
   const tools = await listTools(context, "modern");
   const fields = tools.map(({ outputSchema }) => Object.keys(outputSchema?.["properties"] ?? {}));
   const isAnnounced = (field: string): boolean => !MARKS.includes(field);
@@ -251,14 +251,14 @@ async function inspect(scene: Scene, era: Era, method: string[]): Promise<{ answ
 }
 
 describe.each(ERAS)("the MCP Inspector, %s", (era) => {
-  test("A5 has nothing to say about the portability of the schemas", async (context) => {
+  test("finds no fault in the portability of the schemas (A5)", async (context) => {
     const { answer, stderr } = await inspect(await openScene(context), era, ["tools/list", "--strict"]);
     expect(answer).toMatchObject({ result: { tools: NAMES.map((name) => ({ name })) } });
     expect(answer).not.toHaveProperty("schemaFindings");
     expect(stderr).not.toMatch(/warning|error|issue/i);
   });
 
-  test("A1 calls a tool", async (context) => {
+  test("calls a tool (A1)", async (context) => {
     const scene = await openScene(context);
     const args = JSON.stringify({ query: "What is a heat pump?" });
     const { answer } = await inspect(scene, era, ["tools/call", "--tool-name", "search", "--tool-args-json", args]);
@@ -295,7 +295,7 @@ async function rawLines(scene: Scene, env: Record<string, string>): Promise<{ li
 
 const DEBUGGING = { DEBUG: "true", GOOGLE_GENAI_DEBUG: "1" };
 
-test.for([{}, DEBUGGING])("A2 stdout carries JSON-RPC and nothing else, stderr our log: %j", async (env, context) => {
+test.for([{}, DEBUGGING])("stdout carries JSON-RPC and nothing else, stderr our log: %j (A2)", async (env, context) => {
   // A repaired answer is something that only the debug log tells.
   const scene = await openScene(context, { name: "repaired", tasks: { search: [{ answer: "trailing-comma" }] } });
   const { lines, stderr } = await rawLines(scene, env);
@@ -307,7 +307,7 @@ test.for([{}, DEBUGGING])("A2 stdout carries JSON-RPC and nothing else, stderr o
   expect(stderr + lines.join("\n")).not.toContain(TEST_KEY);
 });
 
-test("A3 starts and lists without the CLI, a key or a network, and says what to install", async ({
+test("starts and lists without the CLI, a key or a network, and says what to install (A3)", async ({
   onTestFinished,
 }) => {
   const empty = temporaryDirectory();

@@ -6,7 +6,7 @@ import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus } from "../s
 import { waitFor } from "../support/wait-for.ts";
 
 describe.concurrent("the fault matrix on the built server", () => {
-  test("I8 T9 redirect × create: not followed, START_UNKNOWN after one request", async (context) => {
+  test("redirect × create: not followed, START_UNKNOWN after one request (I8, T9)", async (context) => {
     const scene = await openResearch(context, { create: [{ fault: "redirect" }] });
     const { structured } = await (await scene.server()).call("start_deep_research", { query: QUERY });
     expect(structured).toMatchObject({
@@ -19,7 +19,7 @@ describe.concurrent("the fault matrix on the built server", () => {
     expect([scene.posts(), scene.accepted()]).toEqual([1, 0]);
   });
 
-  test("P3 T16 gzip bomb × get: a gigabyte in a megabyte is not unpacked, and the run ends well", async (context) => {
+  test("gzip bomb × get: a gigabyte in a megabyte is not unpacked, and the run completes (P3, T16)", async (context) => {
     const scene = await openResearch(context, { get: [{ fault: "gzip-bomb" }, {}] });
     const server = await scene.server();
     await untilStatus(server, await startRun(server), "completed", 40_000);
@@ -28,7 +28,7 @@ describe.concurrent("the fault matrix on the built server", () => {
     expect(process.platform === "linux" ? peakMemory(server.pid) : 0).toBeLessThan(400);
   });
 
-  test("P3 T18 HTML login page × get: said in our own words while it lasts", async (context) => {
+  test("HTML login page × get: reported in a sentence of ours while it lasts (P3, T18)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, get: [{ fault: "html-200" }] });
     const server = await scene.server();
     const taskId = await startRun(server);
@@ -39,7 +39,7 @@ describe.concurrent("the fault matrix on the built server", () => {
     );
   });
 
-  test("L1 503 × cancel: unconfirmed first, confirmed when Google hears of it", async (context) => {
+  test("503 × cancel: unconfirmed first, confirmed when Google answers (L1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, cancel: [{ fault: "http-503" }] });
     const server = await scene.server();
     const task_id = await startRun(server);

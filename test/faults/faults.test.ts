@@ -17,11 +17,15 @@ test("the matrix has 32 faults on 4 requests", () => {
   expect(new Set(cells.map(({ row, at }) => `${row.fault} × ${at}`)).size).toBe(32 * 4);
 });
 
-describe.concurrent("A6 I8 P3 P4 L1 each cell ends as the table says", { timeout: 120_000 }, () => {
-  test.each(cells)("$name", async ({ row, at }) => {
-    expect(faultsOf(await play(row, at), row.expected[at])).toEqual([]);
-  });
-});
+describe.concurrent(
+  "each cell of the fault matrix ends as its table says (A6, I8, P3, P4, L1)",
+  { timeout: 120_000 },
+  () => {
+    test.each(cells)("$name", async ({ row, at }) => {
+      expect(faultsOf(await play(row, at), row.expected[at])).toEqual([]);
+    });
+  },
+);
 
 const rowOf = (fault: string): FaultRow => {
   const row = FAULT_ROWS.find((each) => each.fault === fault);
@@ -29,9 +33,9 @@ const rowOf = (fault: string): FaultRow => {
   return row;
 };
 
-describe.concurrent("beside the matrix", { timeout: 120_000 }, () => {
+describe.concurrent("outside the matrix", { timeout: 120_000 }, () => {
   test.each(["headers timeout", "503", "429", "401"])(
-    "L2 a run that Google finishes while every cancel meets `%s` is completed, its report kept",
+    "a run that Google finishes while every cancel meets `%s` is completed, with its report (L2)",
     async (fault) => {
       await withScene({ row: rowOf(fault), at: "cancel" }, async (scene) => {
         scene.runner.start();
@@ -45,7 +49,7 @@ describe.concurrent("beside the matrix", { timeout: 120_000 }, () => {
     },
   );
 
-  test("P3 a 404 that goes away before the third look ends nothing", async () => {
+  test("a 404 that ends before the third poll ends no run (P3)", async () => {
     await withScene({ row: rowOf("404"), at: "get" }, async (scene) => {
       const get = [{ fault: "http-404" }, { fault: "http-404" }, {}] as const;
       scene.gemini.setScenario({ name: "two misses", interactions: { get: [...get] } });

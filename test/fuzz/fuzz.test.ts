@@ -1,4 +1,4 @@
-/** A short cut of the fuzz experiment: every reader of foreign text against damaged, hostile and random input (H, I). */
+/** A short cut of the fuzz experiment: every reader of foreign text against damaged, hostile and random input. */
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -22,8 +22,8 @@ const inputFor = ({ seeds, words }: FuzzTarget): fc.Arbitrary<string> =>
     { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 60 }) },
   );
 
-describe.each(TARGETS.map((target) => [target.name, target] as const))("H, I: %s", (_name, target) => {
-  test("keeps every promise on its seeds, damaged seeds and random text", async () => {
+describe.each(TARGETS.map((target) => [target.name, target] as const))("%s", (_name, target) => {
+  test("keeps its promises on seeds, damaged seeds and random text", async () => {
     const { check, close } = await target.open();
     const ways = new Set<string>();
     try {

@@ -7,7 +7,7 @@ import { READERS } from "./large-texts.ts";
 /** What took quadratic time would take hours with these, what is linear a moment. */
 const SIZE = MEGABYTE;
 
-describe.each(Object.entries(READERS))("T15: %s", (name, { read, texts }) => {
+describe.each(Object.entries(READERS))("%s (T15)", (name, { read, texts }) => {
   // The corpus tests read its own texts, at 10 MB.
   const own = Object.entries(texts).slice(0, name === "JSON extraction" ? 11 : undefined);
   test.each(own)("%s are read to the end", (_text, make) => {

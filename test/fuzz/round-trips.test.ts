@@ -1,4 +1,4 @@
-/** What is written the way our readers expect comes back whole: parse(serialise(x)) = x (I). */
+/** What is written the way our readers expect comes back whole: parse(serialise(x)) = x. */
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -35,7 +35,7 @@ const ENVELOPES: readonly ((json: string) => string)[] = [
   (json) => JSON.stringify({ response: json }),
 ];
 
-test("D1, I: an undamaged answer comes back as it was written, in every envelope", () => {
+test("an undamaged answer is read back unchanged, in every envelope (D1)", () => {
   fc.assert(
     fc.property(answer, fc.constantFrom(...ENVELOPES), fc.constantFrom(0, 2), (written, wrap, indent) => {
       const found = extractJsonFromOutput(wrap(JSON.stringify(written, null, indent)), DEEP_SEARCH_SCHEMA);
@@ -45,7 +45,7 @@ test("D1, I: an undamaged answer comes back as it was written, in every envelope
   );
 });
 
-test("K1, I: a report in parts comes back whole, and each citation quotes its own part", () => {
+test("a report in parts is read back whole, and each citation quotes its own part (K1)", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "grapheme", minLength: 1 }), { minLength: 1 }), (parts) => {
       const content = parts.map((text, n) => {
@@ -66,7 +66,7 @@ test("K1, I: a report in parts comes back whole, and each citation quotes its ow
   );
 });
 
-test("C7, I: what the CLI streams comes back as it was said", () => {
+test("a stream of the CLI is read back unchanged (C7)", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "binary" }), { minLength: 1 }), (said) => {
       const reader = createOutputReader({ onActivity: () => {}, onFinished: () => {} });
@@ -78,7 +78,7 @@ test("C7, I: what the CLI streams comes back as it was said", () => {
   );
 });
 
-test("T24, I: cleaning keeps the shape of a value, hostile keys as plain ones", () => {
+test("cleaning keeps the shape of a value, hostile keys as plain ones (T24)", () => {
   fc.assert(
     fc.property(fc.jsonValue({ depthSize: "medium" }), (value) => {
       const clean = cleanValue<unknown>({ ["__proto__"]: value, value });
@@ -89,7 +89,7 @@ test("T24, I: cleaning keeps the shape of a value, hostile keys as plain ones", 
   );
 });
 
-test("J3, I: progress is from 0 to 90 and never falls while time passes or searches are added, clocks that go back included", () => {
+test("progress is from 0 to 90 and never falls while time passes or searches are added, also when a clock is set back (J2)", () => {
   const sign = fc.record({
     agent: fc.constantFrom("deep-research-preview-04-2026", "deep-research-max-preview-04-2026"),
     elapsedMs: fc.integer({ min: -1e12, max: 1e12 }),

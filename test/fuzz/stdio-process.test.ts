@@ -54,7 +54,7 @@ function startRaw(): RawServer {
 
 const PING = (id: string): string => `{"jsonrpc":"2.0","id":"${id}","method":"ping"}\n`;
 
-test("A5, H: a thousand damaged lines, and every valid request after them is answered", async () => {
+test("every valid request after a thousand damaged lines is answered, and stdout stays JSON-RPC (A2, T16)", async () => {
   const server = startRaw();
   const random = createRandom(42);
   for (let round = 0; round < 10; round += 1) {
@@ -69,7 +69,7 @@ test("A5, H: a thousand damaged lines, and every valid request after them is ans
   expect(await server.leave()).toBe(0);
 });
 
-test("T16: a line of 2 MB is one more bad line", async () => {
+test("a line of 2 MB is one more invalid line (T16)", async () => {
   const server = startRaw();
   const answered = server.answer("after");
   // Nested as deep as it is long.
@@ -78,7 +78,7 @@ test("T16: a line of 2 MB is one more bad line", async () => {
   expect(await server.leave()).toBe(0);
 });
 
-test("T16: a line without end is not kept: the server leaves, so that the client can start another", async () => {
+test("an endless line is not buffered: the server exits, so that the client can start another (T16)", async () => {
   const server = startRaw();
   server.write("x".repeat(11 * 1024 * 1024));
   expect(await server.left).toBe(0);

@@ -4,16 +4,20 @@ import { playPauses } from "./pauses.ts";
 
 const timeout = 240_000;
 
-test.concurrent("I8 P2 pauses longer than the lease: no double start, no lost id", { timeout }, async ({ expect }) => {
-  const { broken, counts } = await playPauses({ pauses: 10, seed: 20_261_115, lanes: 2 });
-  expect(broken).toEqual([]);
-  // Two for each pause, less those that a suspended process withholds on waking: how many depends on the scheduler.
-  expect(counts["paid_starts"]).toBeGreaterThanOrEqual(5);
-  expect(counts["paid_starts"]).toBeLessThanOrEqual(21);
-});
+test.concurrent(
+  "pauses longer than the lease cause no double start and lose no id (I8, P2)",
+  { timeout },
+  async ({ expect }) => {
+    const { broken, counts } = await playPauses({ pauses: 10, seed: 20_261_115, lanes: 2 });
+    expect(broken).toEqual([]);
+    // Two for each pause, less those that a suspended process withholds on waking: how many depends on the scheduler.
+    expect(counts["paid_starts"]).toBeGreaterThanOrEqual(5);
+    expect(counts["paid_starts"]).toBeLessThanOrEqual(21);
+  },
+);
 
 test.concurrent(
-  "I8 I11 P2 clocks that jump by an hour and a day, both ways: those who live end every run",
+  "when clocks jump by an hour or a day, both ways, the remaining processes end every run (I8, I11, P2)",
   { timeout },
   async ({ expect }) => {
     const { broken, counts } = await playJumps(JUMPS);

@@ -4,9 +4,9 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { NO_COST } from "../../src/costs/actual.ts";
 import { thisProcess } from "../../src/platform/process-identity.ts";
-import { recoverInterruptedRuns } from "../../src/runs/recovery/interrupted-searches.ts";
+import { markInterruptedSearches } from "../../src/runs/recovery/interrupted-searches.ts";
 import { insertRunning, recordBeat } from "../../src/runs/run-store.ts";
-import { reserveTurns } from "../../src/store/pace.ts";
+import { reservePermits } from "../../src/store/rate-limiter.ts";
 import { polledKeys, recordHeartbeat, registerProcess } from "../../src/store/processes.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { setClock } from "../support/databases.ts";
@@ -15,13 +15,13 @@ import { openDatabase, rowOf } from "../support/store-rows.ts";
 const NOW = 1_800_000_000_000;
 const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 
-test("permits go by the database's clock, and are as many as allowed (P2)", async () => {
+test("permits follow the database's clock, and are as many as allowed (P2)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
   const rate = { name: "polls", perSecond: 15 };
   const at: number[] = [];
   for (let time = NOW; time < NOW + 5_000; time += 100) {
     await setClock(db, time);
-    const permits = await reserveTurns(db, rate, { turns: 8, withinMs: 2_000 });
+    const permits = await reservePermits(db, rate, { permits: 8, withinMs: 2_000 });
     if ("waitMs" in permits) continue;
     for (let n = 0; n < 8; n += 1) at.push(time - NOW + permits.fromMs + (n * 1_000) / 15);
   }
@@ -30,7 +30,7 @@ test("permits go by the database's clock, and are as many as allowed (P2)", asyn
 });
 
 test.each([-120_000, -61_000, 61_000, 120_000])(
-  "a worker whose clock is off by %i ms polls with its key as long as its heartbeats come, and no longer (P2)",
+  "a worker whose clock is off by %i ms polls with its key as long as its heartbeats arrive, and no longer (P2)",
   async (off) => {
     const db = await openDatabase({ stoppedAt: NOW });
     const processId = randomUUID();
@@ -46,7 +46,7 @@ test.each([-120_000, -61_000, 61_000, 120_000])(
 );
 
 test.each([-120_000, 120_000])(
-  "P2 a search of a machine whose clock is off by %i ms is interrupted when it was silent, not before",
+  "a search of a machine whose clock is off by %i ms is interrupted when its heartbeats stop, not before (P2)",
   async (off) => {
     const db = await openDatabase({ stoppedAt: NOW });
     const [processId, taskId] = [randomUUID(), randomUUID()];
@@ -54,13 +54,13 @@ test.each([-120_000, 120_000])(
     const asked = { owner: "local", kind: "deep_search" as const, query: "a question", options: {}, client: undefined };
     await insertRunning(db, { ...asked, taskId, processId, now: NOW + off });
     await setClock(db, NOW + 59_000);
-    expect(await recoverInterruptedRuns(db, log, NOW)).toBe(0);
+    expect(await markInterruptedSearches(db, log, NOW)).toBe(0);
     const beat = { taskId, processId, progress: 1, currentAction: "", tokens: { input: 0, output: 0 } };
     await recordBeat(db, { ...beat, cost: NO_COST, now: NOW + off });
     await setClock(db, NOW + 118_000);
-    expect(await recoverInterruptedRuns(db, log, NOW)).toBe(0);
+    expect(await markInterruptedSearches(db, log, NOW)).toBe(0);
     await setClock(db, NOW + 119_000);
-    expect(await recoverInterruptedRuns(db, log, NOW)).toBe(1);
+    expect(await markInterruptedSearches(db, log, NOW)).toBe(1);
     expect(await rowOf(db, taskId)).toMatchObject({ status: "failed", error_code: "INTERRUPTED" });
   },
 );

@@ -17,7 +17,7 @@ import { waitFor } from "../support/wait-for.ts";
 const scenario = scenarioSchema.parse({ name: "research", interactions: { speed: 100 } });
 const environment = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
 
-test("P7 P2 the composed processes finish a research though a worker is killed, and all of them end", async (context) => {
+test("the composed processes finish a research although a worker is killed, and all of them exit (P7, P2)", async (context) => {
   const database = await emptyDatabase();
   const fleet = await startFleet({ replicas: { server: 2 }, database, scenario, environment });
   context.onTestFinished(() => fleet.stop());

@@ -14,7 +14,7 @@ const log = createLog({ from: "ERROR", format: "text", redact: (text) => text })
 const KEY = "0123456789abcdef";
 const OTHER_KEY = "fedcba9876543210";
 
-test("polls that wait are due, late or scheduled; runs without a worker that has their key are counted (P7)", async () => {
+test("waiting polls are due, late or scheduled, and runs without a worker for their key are counted (P7)", async () => {
   const shared = await sharedFor();
   const { db, processId, close } = await openStore({
     file: undefined,
@@ -45,7 +45,7 @@ test("polls that wait are due, late or scheduled; runs without a worker that has
   expect(after.workers[0]?.host).not.toContain(" ");
 });
 
-test("a poll whose key no worker has is missing its key, not late; a failed run needs no action (P7)", async () => {
+test("a poll without a worker for its key is counted as missing its key, not as late (P7)", async () => {
   const shared = await sharedFor();
   const opened = await openStore({ file: undefined, shared, clock: systemClock, log, version: "1.2.3" });
   const { db, processId } = opened;

@@ -33,7 +33,7 @@ const startAll = (server: Parameters<typeof startRun>[0], name: string): Promise
   Promise.all([1, 2, 3, 4].map((n) => startRun(server, `${name} question ${n}?`)));
 
 describe("two servers and two workers", () => {
-  test("P2 I10 what one server starts the other reports, a worker polls, and a killed worker's runs go on in the other", async (context) => {
+  test("share runs: one server starts, the other reports, a worker polls, and the other worker replaces a killed one (P2, I9)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const [one, two] = await Promise.all([scene.server({ env: LEAVE_IT }), scene.server({ env: LEAVE_IT })]);
     const runs = await startAll(one, "First");
@@ -63,7 +63,7 @@ describe("two servers and two workers", () => {
     await waitFor(() => expect(jobs(scene)).toEqual([]), WITHIN);
   });
 
-  test("A8 P2 a worker that gets SIGTERM gives back its polls, and nothing is lost", async (context) => {
+  test("lose nothing when a worker gets SIGTERM and releases its polls (A8, P2)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ env: LEAVE_IT });
     const leaving = startWorker(scene);
@@ -86,7 +86,7 @@ describe("two servers and two workers", () => {
   });
 });
 
-test("a worker that sleeps longer than its polls may take loses them, and settles none of them late (P2)", async (context) => {
+test("a worker that is suspended for longer than its polls may take loses them, and settles none of them late (P2)", async (context) => {
   const scene = await openResearch(context, SLOW);
   const server = await scene.server({ env: LEAVE_IT });
   const sleeper = startWorker(scene);
@@ -101,7 +101,7 @@ test("a worker that sleeps longer than its polls may take loses them, and settle
   expect(jobs(scene)).toHaveLength(4);
 });
 
-test("P2 without a worker the servers poll; a job that is lost is made again, one of an unknown run is removed", async (context) => {
+test("without a worker the servers poll; a lost job is created again, one of an unknown run is removed (P2)", async (context) => {
   const scene = await openResearch(context, SLOW);
   const task_id = await startRun(await scene.server());
   await untilPolled(scene, 1);
@@ -118,7 +118,7 @@ test("P2 without a worker the servers poll; a job that is lost is made again, on
   await untilStatus(second, task_id, "completed", DONE_MS);
 });
 
-test("I3 A7 above a limit every server of the fleet refuses, says when to try again, and sends nothing", async (context) => {
+test("above a limit every server of the fleet refuses with a time to retry, and sends nothing (T28)", async (context) => {
   const scene = await openResearch(context, SLOW);
   const env = { ...LEAVE_IT, RESEARCH_MAX_UNFINISHED: "2" };
   const [one, two] = await Promise.all([scene.server({ env }), scene.server({ env })]);
@@ -137,7 +137,7 @@ test("I3 A7 above a limit every server of the fleet refuses, says when to try ag
   });
 });
 
-test("P5 Q1 a server that could lose the id of a paid start does not start one again either; what is free it does", async (context) => {
+test("a server that could lose a paid id restarts no unknown start, but still adopts an id (P5, Q1)", async (context) => {
   const scene = await openResearch(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
   const server = await scene.server({ env: LEAVE_IT });
   const { structured } = await server.call("start_deep_research", { query: "Who knows?" });

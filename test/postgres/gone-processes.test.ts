@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { thisProcess } from "../../src/platform/process-identity.ts";
-import { forgetGoneProcesses } from "../../src/runs/recovery/stale-processes.ts";
+import { forgetStaleProcesses } from "../../src/runs/recovery/stale-processes.ts";
 import { createRunner } from "../../src/runs/scheduling/runner.ts";
 import type { Database } from "../../src/store/database.ts";
 import { recordHeartbeat, registerProcess } from "../../src/store/processes.ts";
@@ -18,7 +18,7 @@ const WEEK_MS = 7 * 24 * 3_600_000;
 const registered = async (db: Database, processId: string): Promise<void> =>
   registerProcess(db, { ...thisProcess(), processId, host: "elsewhere" }, NOW);
 
-test("P2 a search of a killed container is interrupted while others go on, without a restart of theirs", async (context) => {
+test("a search of a killed container is interrupted by the other processes, without a restart (P2)", async (context) => {
   const { store, deps } = await openStage(context);
   const gone = randomUUID();
   await registered(store.db, gone);
@@ -32,7 +32,7 @@ test("P2 a search of a killed container is interrupted while others go on, witho
   expect(await rowOf(store.db, "going on")).toMatchObject({ status: "running" });
 });
 
-test("P2 a process of which nobody heard for a week is forgotten, unless something is still its own", async () => {
+test("a process that was silent for a week is deleted, unless it still owns a run, a slot or a file (P2)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
   const names = ["silent", "looks", "searches", "has slot", "has file", "ended", "follows", "says so"];
   for (const name of names) await registered(db, name);
@@ -43,7 +43,7 @@ test("P2 a process of which nobody heard for a week is forgotten, unless somethi
   await db.insertInto("slots").values(slot).execute();
   await db.insertInto("held_files").values({ file_name: "f", process_id: "has file", created_at: 1 }).execute();
   const left = async (): Promise<string[]> => {
-    await forgetGoneProcesses(db, NOW);
+    await forgetStaleProcesses(db, NOW);
     const rows = await db.selectFrom("processes").select("process_id").where("host", "=", "elsewhere").execute();
     return rows.map(({ process_id }) => process_id).toSorted();
   };
@@ -55,7 +55,7 @@ test("P2 a process of which nobody heard for a week is forgotten, unless somethi
   expect(await left()).toEqual(names.filter((name) => name !== "silent" && name !== "ended").toSorted());
 });
 
-test("P2 a process that is there says so every hour, whether it follows runs or not", async () => {
+test("a running process updates its row every hour, whether it follows runs or not (P2)", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   const db = await openDatabase({ stoppedAt: NOW });

@@ -48,7 +48,7 @@ async function expectTakenUp(scene: LossyScene): Promise<void> {
   expect(scene.accepted()).toBe(1);
 }
 
-test("P5 I8 a process that is stopped while the database is silent leaves the paid id, and the next takes it up", async (context) => {
+test("a process that is stopped while the database does not answer leaves the paid id, and the next imports it (P5, I8)", async (context) => {
   const scene = await openLossy(context);
   await startIntoSilence(scene);
   process.kill(scene.lossy.pid, "SIGTERM");
@@ -56,7 +56,7 @@ test("P5 I8 a process that is stopped while the database is silent leaves the pa
   await expectTakenUp(scene);
 });
 
-test("P5 I8 a paid id that the database is silent about is kept aside without waiting for it", async (context) => {
+test("a paid id that the database does not acknowledge is written to a file without waiting (P5, I8)", async (context) => {
   const scene = await openLossy(context);
   await startIntoSilence(scene);
   await waitFor(() => expect(existsSync(scene.orphans)).toBe(true));
@@ -65,7 +65,7 @@ test("P5 I8 a paid id that the database is silent about is kept aside without wa
   await expectTakenUp(scene);
 });
 
-test("P5 a connection that does not answer is given up, with all that was to be said on it, and not used again", async (context) => {
+test("a connection that does not answer is closed with its pending statements, and not used again (P5)", async (context) => {
   const proxy = await standBefore(context, (await sharedFor())?.url ?? "");
   const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
   const { db, close } = await openPostgres({ url: proxy.url, connections: 1, log });
@@ -85,7 +85,7 @@ test("P5 a connection that does not answer is given up, with all that was to be 
   expect((await sql`select 3 as n`.execute(db)).rows).toEqual([{ n: 3 }]);
 });
 
-test("I8 P5 an intent whose commit was not answered is not sent and ends as free; a new try is one paid start", async (context) => {
+test("an intent whose commit was not acknowledged is not sent and fails as uncharged; a retry is one paid start (I8, P5)", async (context) => {
   const scene = await openLossy(context);
   const cut = scene.proxy.cutAfter('insert into "research_attempts"', "commit");
   const refused = await scene.lossy.call("start_deep_research", { query: QUERY });

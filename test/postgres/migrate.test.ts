@@ -65,7 +65,7 @@ const TABLES = {
 
 const moved = Object.entries(TABLES).map(([table, rows]) => ({ table, rows_from: rows, rows_to: rows, same: true }));
 
-test("P7 every row arrives as it was, runs are found there, and what belongs to processes stays", async (context) => {
+test("migrate copies every row unchanged but those of processes, and the runs are found in the target (P7)", async (context) => {
   const { migrate, url, there, env } = await openMove(context);
   const counted = await migrate("--dry-run", "--json");
   expect(counted.code, counted.stderr).toBe(0);
@@ -105,7 +105,7 @@ test("P7 every row arrives as it was, runs are found there, and what belongs to 
   expect(here.stderr).toMatch(/was moved to PostgreSQL at 127\.0\.0\.1:\d+\/test_\w+ on 20/);
 });
 
-test("P7 P2 killed at any point and started again it goes on, and until its end nobody may use the target", async (context) => {
+test("migrate goes on after a kill at any point, and no process may use the target before its end (P7, P2)", async (context) => {
   const { migrate, killed, url, there, env } = await openMove(context);
   await killed("after-moved-batch:1");
   expect(await rowsOf(url, "research_tasks")).toBe(200);
@@ -129,7 +129,7 @@ test("P7 P2 killed at any point and started again it goes on, and until its end 
   expect((await migrate("--verify")).code).toBe(0);
 });
 
-test("P7 a file that was used again after a break arrives as it is then", async (context) => {
+test("migrate copies the current rows of a file that was used again after an interrupted copy (P7)", async (context) => {
   const { migrate, killed, file, url } = await openMove(context);
   await killed("after-moved-batch:5");
   await withFile(file, async (db) => {
@@ -144,7 +144,7 @@ test("P7 a file that was used again after a break arrives as it is then", async 
   expect(await rowsOf(url, "research_rounds")).toBe(114);
 });
 
-test("P7 --verify tells what differs, by table, and changes nothing", async (context) => {
+test("migrate --verify lists the tables that differ, and changes nothing (P7)", async (context) => {
   const { migrate, file, url } = await openMove(context, 30);
   await migrate();
   await withFile(file, async (db) => {
@@ -157,7 +157,7 @@ test("P7 --verify tells what differs, by table, and changes nothing", async (con
   expect(different.map(({ table }: { table: string }) => table)).toEqual(["research_results", "research_events"]);
 });
 
-test("P7 refuses a target with other runs, and a file or a target that processes use", async (context) => {
+test("migrate refuses a target with other runs, and a file or a target that processes use (P7)", async (context) => {
   const { migrate, url, env, there } = await openMove(context, 10);
   const server = await startServer({ env, configDir: env["HOME"] ?? "" });
   await server.call("list_research", {});
@@ -197,7 +197,7 @@ test("P7 refuses a target with other runs, and a file or a target that processes
   await idle.close();
 });
 
-test("B3 what is wrong is said, with what to do, and never with the password", async (context) => {
+test("migrate names each error and what to do, and never the password (A6, T9)", async (context) => {
   const { env, url, file, migrate } = await openMove(context, 4);
   const password = new URL(url).password;
   const user = `reader_${randomUUID().slice(0, 8)}`;

@@ -19,7 +19,7 @@ const insertOwner = (owner: string, token: string): string => `
   values ('run-of-${owner}', '${owner}', 'agent', 'q', 'running_async', 'deep-research-preview-04-2026',
     'v1_${owner}', ${Date.now()}, ${Date.now()});`;
 
-test(`P7 J1 ${PAGES} open pages of ${PAGES} owners ask the database a few times a second, and still show a change at once`, async (context) => {
+test(`${PAGES} open pages of ${PAGES} owners read the database a few times a second, and show a change at once (P7, J3)`, async (context) => {
   const scene = await openPage(context);
   const server = await scene.serve({ RESEARCH_FOLLOW: "false" });
   await server.get("/api/runs");

@@ -25,7 +25,7 @@ const busiestRate = (times: number[]): number =>
 const working = async (): Promise<Look> => ({ kind: "found", interaction: WORKING });
 
 describe("a poll is scheduled", () => {
-  test("with the transaction that makes its run followed, and not without it (I10)", async () => {
+  test("in the transaction that makes its run followed, and not without it (P2)", async () => {
     const fleet = await openFleet();
     const queue = await fleet.open("k", false);
     const [kept, lost] = [randomUUID(), randomUUID()];
@@ -38,7 +38,7 @@ describe("a poll is scheduled", () => {
     expect(await fleet.scheduled()).toEqual([kept]);
   });
 
-  test("also by more transactions at once than there are connections, and once for each run (P7)", async () => {
+  test("also by more concurrent transactions than there are connections, and once for each run (P7)", async () => {
     const fleet = await openFleet();
     const queue = await fleet.open("k", false);
     const ids = Array.from({ length: 20 }, () => randomUUID());
@@ -49,7 +49,7 @@ describe("a poll is scheduled", () => {
     expect(await fleet.scheduled()).toEqual(ids.toSorted());
   });
 
-  test("for a run that is answered, adopted or reopened; a start has its check (Q1)", async () => {
+  test("for a run that is answered, adopted or reopened; a start gets a check (Q1)", async () => {
     const { db, url, open, scheduled } = await openFleet();
     const queue = await open("k", false);
     const checks = () => ask<{ id: string }>(url, "select id from gemini_search_jobs.job where name = 'check-start'");
@@ -75,7 +75,7 @@ describe("a poll is scheduled", () => {
 });
 
 describe("workers", () => {
-  test("poll every run once per interval between them, and a run that ends has no job (P7)", async () => {
+  test("poll every run once per interval together, and a run that ends has no job (P7)", async () => {
     const fleet = await openFleet();
     const ids = await fleet.insertRuns(20);
     const polls: { id: string; at: number }[] = [];
@@ -94,7 +94,7 @@ describe("workers", () => {
     expect(Math.min(...gaps)).toBeGreaterThan(1_800);
   });
 
-  test("collect a finished run once; nothing of it is left in the queue (P7)", async () => {
+  test("collect a finished run once, and leave nothing of it in the queue (P7)", async () => {
     const fleet = await openFleet();
     const [taskId = ""] = await fleet.insertRuns(1);
     await fleet.worker({ look: async () => ({ kind: "found", interaction: FINISHED }) });
@@ -104,7 +104,7 @@ describe("workers", () => {
     }, SOON);
   });
 
-  test("write nothing about a run of which a poll shows nothing new (P5)", async () => {
+  test("write nothing when a poll of a run shows nothing new (P7)", async () => {
     const fleet = await openFleet();
     const [taskId = ""] = await fleet.insertRuns(1);
     let polls = 0;
@@ -121,7 +121,7 @@ describe("workers", () => {
     expect(await rowOf(fleet.db, taskId)).toMatchObject({ current_action: "Reading", lease_epoch: 1 });
   });
 
-  test("leave a slow answer to a patient poll, and others are not late for it (P7)", async () => {
+  test("give a slow answer a second, longer poll, and others are not late for it (P7)", async () => {
     const fleet = await openFleet();
     const [slow = "", ...others] = await fleet.insertRuns(4);
     const polls = new Map<string, number>();
@@ -137,7 +137,7 @@ describe("workers", () => {
     for (const id of others) expect(polls.get(`v1_${id}`)).toBeGreaterThan(3);
   });
 
-  test("give back what they have in flight when they leave, and another goes on at once (A8)", async () => {
+  test("release the polls in flight when they shut down, and another goes on at once (A8)", async () => {
     const fleet = await openFleet();
     const ids = await fleet.insertRuns(3);
     const hanging = async (_: string, signal: AbortSignal): Promise<Look> => {
@@ -191,7 +191,7 @@ test("a small owner is polled in time beside a large one, and the rate of all wo
   expect(gaps[Math.floor(gaps.length / 2)]).toBeLessThanOrEqual(intervalMs * 1.3);
 });
 
-test("runs that Google does not know any more end after three patient answers, within the rate (P7)", async () => {
+test("runs that Google no longer knows end after three polls, within the rate (P3, P7)", async () => {
   const fleet = await openFleet();
   const ids = await fleet.insertRuns(8);
   const times: number[] = [];
@@ -210,7 +210,7 @@ test("runs that Google does not know any more end after three patient answers, w
   expect(busiestRate(times)).toBeLessThanOrEqual(11);
 });
 
-test("a poll that the engine gave to another process cannot be settled any more (P2)", async () => {
+test("a poll that the queue gave to another process can no longer be settled (P2)", async () => {
   const fleet = await openFleet();
   const queue = await fleet.open("k", true);
   const taskId = randomUUID();
@@ -234,7 +234,7 @@ test("a poll that the engine gave to another process cannot be settled any more 
   expect(await fleet.scheduled()).toEqual([taskId]);
 });
 
-test("a start that its process did not finish is found by its own check, and one that is still held later (I10)", async () => {
+test("a start that its process did not finish is found by its own check; one that is still leased is checked later (I10)", async () => {
   const { db, url, worker, open } = await openFleet();
   const queue = await open("k", false);
   const intend = async (joinKey: string): Promise<string> => {
@@ -274,8 +274,8 @@ test("a start that its process did not finish is found by its own check, and one
   expect(await rowOf(db, held)).toMatchObject({ status: "pending" });
 });
 
-describe("a run of another key", () => {
-  test("is polled by a process that has it, and by no other; a 429 pauses that key only (P3)", async () => {
+describe("in a fleet with several keys, a run", () => {
+  test("is polled by a process that has its key, and by no other; a 429 pauses that key only (P3)", async () => {
     const fleet = await openFleet();
     const [ours = ""] = await fleet.insertRuns(1);
     const [theirs = ""] = await fleet.insertRuns(1, { key: "another" });
@@ -305,7 +305,7 @@ describe("a run of another key", () => {
     return { fleet, waiting, late };
   }
 
-  test("that no process has waits with a note, and ends at its deadline (P3)", async () => {
+  test("whose key no process has waits with a note, and ends at its deadline (P3)", async () => {
     const { fleet, waiting, late } = await openKeyless();
     await fleet.worker();
     await fleet.repairNow();
@@ -318,14 +318,14 @@ describe("a run of another key", () => {
     }, SOON);
   });
 
-  test("that no process has is asked about with another one before it ends (P3)", async () => {
+  test("whose key no process has is polled with another key before it ends (P3)", async () => {
     const { fleet, late } = await openKeyless();
     await fleet.worker({ look: async () => ({ kind: "found", interaction: FINISHED }) });
     await fleet.repairNow();
     await waitFor(async () => expect(await rowOf(fleet.db, late)).toMatchObject({ status: "completed" }), SOON);
   });
 
-  test("that had ended at its deadline is collected as soon as a process has the key (P3)", async () => {
+  test("that ended at its deadline is collected as soon as a process has its key (P3)", async () => {
     const { fleet, late } = await openKeyless();
     await fleet.worker({ look: async () => ({ kind: "missing" }) });
     await fleet.repairNow();

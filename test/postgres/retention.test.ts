@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { deleteExpiredRuns } from "../../src/runs/deletion/retention.ts";
-import { aloneOrNot } from "../../src/store/dialect.ts";
+import { tryLockExclusive } from "../../src/store/dialect.ts";
 import { insertRun, openDatabase } from "../support/store-rows.ts";
 
 const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
@@ -15,13 +15,13 @@ const EXPIRED = { status: "completed", completed_at: OLD, updated_at: OLD };
 const clock = { ...systemClock, now: () => NOW, sleep: async () => {} };
 const leaving = new AbortController().signal;
 
-test("of several processes one deletes expired runs at a time (T-2, P7)", async () => {
+test("one of several processes at a time deletes expired runs (T-2, P7)", async () => {
   const db = await openDatabase();
   await insertRun(db, { task_id: "newest", updated_at: NOW });
   for (const n of [1, 2, 3]) await insertRun(db, { ...EXPIRED, task_id: `old-${n}` });
   const sweep = () => deleteExpiredRuns({ db, clock, log, keepDays: 30, leaving });
   await db.transaction().execute(async (transaction) => {
-    expect(await aloneOrNot(transaction, "retention")).toBe(true);
+    expect(await tryLockExclusive(transaction, "retention")).toBe(true);
     expect(await sweep()).toBe(0);
   });
   // A run that another transaction is changing is left for the next time, not waited for.

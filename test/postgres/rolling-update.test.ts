@@ -24,7 +24,7 @@ const polls = ({ gemini: { ledger } }: ResearchScene): number[][] =>
 const longestGap = (times: number[], until: number): number =>
   Math.max(...[...times.slice(1), until].map((at, index) => at - (times[index] ?? at)));
 
-test("P2 P7 A8 a rolling restart of three workers leaves no run unpolled for long, and each leaves in time", async (context) => {
+test("a rolling restart of three workers leaves no run unpolled for long, and each exits in time (P2, P7, A8)", async (context) => {
   const scene = await openResearch(context, ANSWERS);
   const env = { RESEARCH_POLL_INTERVAL_MS: String(POLL_EVERY_MS) };
   const server = await scene.server({ env: { ...env, RESEARCH_FOLLOW: "off" } });

@@ -39,7 +39,7 @@ const markSent = async (url: string): Promise<void> => {
   );
 };
 
-test("only what readers see is sent, once per run and transaction, to listeners of its owner (P7, J3)", async () => {
+test("only visible changes are sent, once per run and transaction, to subscribers of the owner (P7, J3)", async () => {
   const store = await open();
   const { db, url } = store;
   await insertRun(db, { task_id: "own", owner: "ann" });
@@ -53,7 +53,7 @@ test("only what readers see is sent, once per run and transaction, to listeners 
   expect(received).toEqual(["own", "own", "mark"]);
 });
 
-test("a notification names no user and no question (P7)", async () => {
+test("a notification contains no user and no question (P7, T9)", async () => {
   const store = await open();
   const client = new Client({ connectionString: store.url });
   await client.connect();
@@ -66,7 +66,7 @@ test("a notification names no user and no question (P7)", async () => {
   expect(payloads[0]).toMatch(/^[\da-f]{16} t-1$/);
 });
 
-test("one connection listens for all subscribers, and none without any (P7)", async () => {
+test("one connection listens for all subscribers, and none while there are none (P7)", async () => {
   const store = await open();
   expect(await listeners(store.url)).toBe(0);
   const stops = ["ann", "bob", "ann"].map((owner) => store.notifications?.subscribe(owner, () => {}));
@@ -76,7 +76,7 @@ test("one connection listens for all subscribers, and none without any (P7)", as
   await waitFor(async () => expect(await listeners(store.url)).toBe(0), SOON);
 });
 
-test("a lost connection is opened again, and what was missed meanwhile is read (P7)", async () => {
+test("a lost connection is opened again, and changes missed meanwhile are read (P7)", async () => {
   const store = await open();
   const received = await subscribed(store);
   const changes: RunChanges[] = [];
@@ -95,7 +95,7 @@ test("a lost connection is opened again, and what was missed meanwhile is read (
   await waitFor(() => expect(received).toContain("mark"), SOON);
 });
 
-test("notifications that do not come back are not relied on (P7)", async () => {
+test("when notifications do not arrive, changes are read by polling (P7)", async () => {
   const store = await open();
   let sent = 0;
   const dropped = createRunNotifications({

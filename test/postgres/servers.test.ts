@@ -19,7 +19,7 @@ function elsewhere(context: TestContext, scene: ResearchScene): Promise<RunningS
   return scene.server({ env: { GEMINI_SEARCH_CONFIG_DIR: directory, HOME: directory } });
 }
 
-test("I3 I9 J1 K1 Q2 two servers join one start, and each lists, follows and returns it", async (context) => {
+test("two servers join one start, and each lists, follows and returns it (I9, J1, K1, Q2)", async (context) => {
   const scene = await openResearch(context);
   const servers = [await scene.server(), await elsewhere(context, scene)];
   const starts = await Promise.all(
@@ -38,7 +38,7 @@ test("I3 I9 J1 K1 Q2 two servers join one start, and each lists, follows and ret
   expect(readdirSync(scene.configDir).filter((name) => name.includes(".db"))).toEqual([]);
 });
 
-test("P2 I8 kill -9: another server goes on with the run, and nothing is paid twice", async (context) => {
+test("after a kill -9 another server goes on with the run, and nothing is paid twice (P2, I8)", async (context) => {
   const scene = await openResearch(context, SLOW);
   const [first, second] = [await scene.server(), await elsewhere(context, scene)];
   const task_id = await startRun(first);
@@ -48,7 +48,7 @@ test("P2 I8 kill -9: another server goes on with the run, and nothing is paid tw
   expect(scene.accepted()).toBe(1);
 });
 
-test("P5 I8 the database refuses everything for a while: the paid run is not lost, and nothing is sent twice", async (context) => {
+test("while the database refuses connections the paid run is not lost, and nothing is sent twice (P5, I8)", async (context) => {
   const scene = await openResearch(context, SLOW);
   const server = await scene.server();
   const task_id = await startRun(server);
@@ -66,7 +66,7 @@ test("P5 I8 the database refuses everything for a while: the paid run is not los
 
 const passwordOf = (scene: ResearchScene): string => new URL(scene.env["GEMINI_SEARCH_DATABASE_URL"] ?? "").password;
 
-test("A9 serve takes a token that was added at another machine, until that revokes it", async (context) => {
+test("serve accepts a token that was added on another machine, until it is revoked there (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const other = temporaryDirectory();
   context.onTestFinished(() => rmSync(other, { recursive: true, force: true }));
@@ -80,7 +80,7 @@ test("A9 serve takes a token that was added at another machine, until that revok
   expect((await fetch(`${server.url}/mcp`, { method: "POST", headers })).status).toBe(401);
 });
 
-test("B3 the address and its password are in no answer, no log, no file; doctor names the place alone", async (context) => {
+test("the database password is in no answer, log or file; doctor names host and database only (T9)", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server({ env: { DEBUG: "true" } });
   await startRun(server);
@@ -98,7 +98,7 @@ test("B3 the address and its password are in no answer, no log, no file; doctor 
   for (const spelled of [password, decodeURIComponent(password)]) expect(said).not.toContain(spelled);
 });
 
-test("without the driver the answer says what to install, and where", async (context) => {
+test("without the driver the answer says what to install, and where (P7)", async (context) => {
   const scene = await openResearch(context);
   const place = join(temporaryDirectory(), "node_modules", "gemini-search-mcp");
   context.onTestFinished(() => rmSync(join(place, "../.."), { recursive: true, force: true }));

@@ -48,7 +48,7 @@ const newRun = ({ processId }: Store) => ({
 });
 
 describe("the schema", () => {
-  test("P1 eight processes that start at once on an empty database make one", async () => {
+  test("is created once by eight processes that start at once on an empty database (P1)", async () => {
     const url = await emptyDatabase();
     const program = `
       const { openStore } = await import(${JSON.stringify(new URL("../../src/store/store.ts", import.meta.url).href)});
@@ -70,7 +70,7 @@ describe("the schema", () => {
     expect(await ask(url, "select * from processes")).toEqual([]);
   });
 
-  test("a database written by a newer program is read, not written, and says so", async () => {
+  test("written by a newer program is read, not written, and the answer says so", async () => {
     const url = await urlOf();
     const first = await open(url);
     const run = newRun(first);
@@ -87,7 +87,7 @@ describe("the schema", () => {
   });
 });
 
-test("what is written comes back as it was: numbers as numbers, text without NUL, whole reports", async () => {
+test("values are read back as written: numbers as numbers, text without NUL, whole reports", async () => {
   const store = await open(await urlOf());
   const run = newRun(store);
   await insertRunning(store.db, run);
@@ -112,18 +112,18 @@ test("what is written comes back as it was: numbers as numbers, text without NUL
   expect((await findResult(store.db, run.taskId))?.report).toBe(result.report);
 });
 
-describe("refusals", () => {
+describe("an unusable database", () => {
   test.each([
     ["mysql://user:hunter2-secret@localhost/x", "is not the address of a PostgreSQL database"],
     ["postgres://user:hunter2-secret@127.0.0.1:1/x", "cannot be reached"],
     [`postgres://user:hunter2-secret@${UNRESOLVABLE_HOST}/x`, "cannot be reached"],
-  ])("P5 %s: in our words, without the password, and never in memory instead", async (url, words) => {
+  ])("(%s) is reported in our words, without the password, and never replaced by memory (P5)", async (url, words) => {
     const refused = await open(url).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "SQLITE_ERROR", message: expect.stringContaining(words) });
     expect(JSON.stringify(refused) + String(refused) + lines.join("")).not.toContain("hunter2-secret");
   });
 
-  test("a wrong password and a database that is not there are told apart from a server that is not", async () => {
+  test("with a wrong password or an unknown name is distinguished from a server that is down", async () => {
     const url = await urlOf();
     const wrong = new URL(url);
     wrong.password = "wrong-password-4242";
@@ -133,8 +133,8 @@ describe("refusals", () => {
   });
 });
 
-describe("while others work", () => {
-  test("a connection that the server ends costs one call at most, never the process", async () => {
+describe("concurrent work", () => {
+  test("survives a connection that the server ends, with one failed call at most", async () => {
     const url = await urlOf();
     const { db } = await open(url);
     await Promise.all([1, 2, 3].map(() => sql`select pg_sleep(0.05)`.execute(db)));
@@ -151,7 +151,7 @@ describe("while others work", () => {
     await waitFor(() => sql`select 1`.execute(db));
   });
 
-  test("two transactions that lock each other out both succeed", async () => {
+  test("resolves two transactions that deadlock: both succeed", async () => {
     const { db } = await open(await urlOf());
     await sql`create table counted (name text primary key, n integer not null)`.execute(db);
     await sql`insert into counted values ('a', 0), ('b', 0)`.execute(db);
@@ -172,7 +172,7 @@ describe("while others work", () => {
     expect(rows).toEqual([{ n: 2 }, { n: 2 }]);
   });
 
-  test("who waited for a lock sees what the one before wrote, whatever the server's default is", async () => {
+  test("reads after a lock what the holder wrote, whatever isolation level the server has by default", async () => {
     const url = await urlOf();
     const name = new URL(url).pathname.slice(1);
     await ask(url, `alter database ${name} set default_transaction_isolation = 'serializable'`);
@@ -185,7 +185,7 @@ describe("while others work", () => {
     expect(level.rows).toEqual([{ level: "read committed" }]);
   });
 
-  test("I8 a late word about a start that waits for a knowing restart sees the new attempt, and leaves it alone", async () => {
+  test("keeps a late failure of a start that waits for a restart from ending the new attempt (I8)", async () => {
     const url = await urlOf();
     const { db } = await open(url);
     const { taskId, attemptId } = await intended(db);
@@ -214,7 +214,7 @@ describe("while others work", () => {
   });
 });
 
-test("P2 a process is judged by its number only on its own machine, in its own container", async () => {
+test("a process is judged by its pid only on its own machine and in its own container (P2)", async () => {
   const { db, processId } = await open(await urlOf());
   const gone = { ...thisProcess(), pid: 2 ** 22 + 1 };
   const [host, boot, container] = machineMark().split(" ");

@@ -78,7 +78,7 @@ test("processes of this version that start at once migrate an older database onc
   expect(stores.every(({ durable }) => durable)).toBe(true);
 });
 
-test("a run of an earlier version has its key, no lease, and no job of the former queue (P5)", async () => {
+test("a run of an earlier version keeps its key, and has no lease and no job of the former queue (P5)", async () => {
   const url = await olderDatabase();
   const { db } = await open(url);
   await openQueue(url);
@@ -101,7 +101,7 @@ test("a run of an earlier version has its key, no lease, and no job of the forme
   expect(columns).toEqual([]);
 });
 
-test("the engine's own migrations run to their end, those in the background too (P5)", async () => {
+test("the queue's own migrations run to their end, those in the background too (P5)", async () => {
   const url = await emptyDatabase();
   await ask(url, getConstructionPlans(SCHEMA));
   const [{ version: newest } = { version: 0 }] = await ask<{ version: number }>(

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { cleanText } from "../../src/platform/clean-text.ts";
 import { ACTS, HIDDEN_TEXTS } from "./hidden-texts.ts";
 
-test("T17 there are sixty hidden texts and more, and each of them is one", () => {
+test("the corpus has at least sixty different hidden texts (T17)", () => {
   expect(new Set(HIDDEN_TEXTS).size).toBeGreaterThanOrEqual(60);
   for (const text of HIDDEN_TEXTS) expect(text, JSON.stringify(text)).toMatch(ACTS);
 });
 
-test("T17 of each nothing is left, alone, inside another and twice over", () => {
+test("cleaning removes each hidden text, alone, inside another and repeated (T17)", () => {
   for (const outer of HIDDEN_TEXTS) {
     for (const inner of HIDDEN_TEXTS) {
       const half = Math.floor(outer.length / 2);

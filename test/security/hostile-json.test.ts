@@ -3,13 +3,13 @@ import { readInteraction } from "../../src/gemini/interactions/reader.ts";
 import { resultOf } from "../../src/runs/poll/agent-result.ts";
 import { HOSTILE_JSON, tryHostileJson } from "./hostile-json.ts";
 
-test("T24 no JSON of a caller, a model, Google or the settings changes the prototype or ends the server", async (context) => {
+test("no JSON of a caller, a model, Google or the settings changes the prototype or ends the server (T24)", async (context) => {
   const { tried, broken } = await tryHostileJson(context);
   expect(broken).toEqual([]);
   expect(tried).toBeGreaterThan(120);
 });
 
-test("T24 nor does an interaction", () => {
+test("no JSON in an interaction changes the prototype (T24)", () => {
   const own = Object.getOwnPropertyNames(Object.prototype);
   const places = ["steps", "outputs", "usage", "status", "errors", "__proto__", "constructor"];
   for (const value of HOSTILE_JSON) {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { trySwappedLinks, tryWaysOut } from "./output-paths.ts";
 
-test("T10 N2 no name and no link leads a remote caller's report out of the owner's directory", async (context) => {
+test("no name and no link leads a remote caller's report out of the configured directory (T10, N2)", async (context) => {
   const { tried, broken } = await tryWaysOut(context);
   expect(broken).toEqual([]);
   expect(tried).toBeGreaterThan(180);
 });
 
-test("T10 T11 nor does a directory that becomes a link to somewhere else while the report is saved", async (context) => {
+test("a directory that is replaced by a link while a report is saved does not lead it out either (T10, T11)", async (context) => {
   expect((await trySwappedLinks(context, 400)).broken).toEqual([]);
 });

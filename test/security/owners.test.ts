@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tryOwners } from "./owners.ts";
 
-test("T14 A9 nobody reads, cancels, resumes, saves, hears of, joins or lists what is another's", async (context) => {
+test("no owner reads, cancels, resumes, saves, subscribes to, joins or lists runs of another (T14, T-5, A9)", async (context) => {
   const { tried, broken } = await tryOwners(context);
   expect(broken).toEqual([]);
   expect(tried).toBeGreaterThan(80);

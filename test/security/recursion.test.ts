@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tryRecursion } from "./recursion.ts";
 
-test("T5 C4 a Gemini CLI that starts us again by any way gets no second level", async (context) => {
+test("a Gemini CLI that starts this program again, in any way, gets no second level (T5, C4)", async (context) => {
   const { tried, broken } = await tryRecursion(context);
   expect(broken).toEqual([]);
   expect(tried).toBe(7);

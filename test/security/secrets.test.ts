@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { trySecrets } from "./secrets.ts";
 
-test("T9 T8 a key and a token are nowhere after more than forty failures: stdout, stderr, files, answers, argv", async (context) => {
+test("after more than forty failures a key and a token are in no stdout, stderr, file, answer or argv (T9, T8)", async (context) => {
   const { failures, broken } = await trySecrets(context);
   expect(broken).toEqual([]);
   expect(failures).toBeGreaterThanOrEqual(40);

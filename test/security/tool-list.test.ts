@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { openScene } from "../support/scene.ts";
 
-test("T19 the list of tools is the one that was agreed to, in every session, whatever has happened in between", async (context) => {
+test("the list of tools is the same in every session, whatever happens in between (T19)", async (context) => {
   const scene = await openScene(context);
   const hash = async (era: "modern" | "legacy"): Promise<string> => {
     const { client, call } = await scene.server({ era });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tryUpstreamWords } from "./upstream-words.ts";
 
-test("T18 no error text of Google or the Gemini CLI is in any answer, file, notification or ordinary log line", async (context) => {
+test("no error text of Google or the Gemini CLI is in any answer, file, notification or ordinary log line (T18)", async (context) => {
   const { tried, broken } = await tryUpstreamWords(context);
   expect(broken).toEqual([]);
   expect(tried).toBeGreaterThan(50);

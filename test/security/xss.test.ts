@@ -91,28 +91,28 @@ const withoutPolicy = (document: string): string => {
 /** Hundreds of documents on a machine that does other things as well. */
 const LIMIT = { timeout: 240_000 };
 
-describe.skipIf(installed === "missing")("a report in a real browser", LIMIT, () => {
-  test("T20: the payloads are many, and all different", () => {
+describe.skipIf(installed === "missing")("a hostile report in a real browser", LIMIT, () => {
+  test("comes in more than a hundred different payloads (T20)", () => {
     const texts = PAYLOADS.map(({ text }) => text({ run: "hit", address: "address" }));
     expect(new Set(texts).size).toBe(PAYLOADS.length);
     expect(PAYLOADS.length).toBeGreaterThanOrEqual(120);
   });
 
-  test("T20, T21: the allow-list alone stops every payload, in a page without any policy", async (t) => {
+  test("is stopped by the allow-list alone, in a page without any policy (T20, T21)", async (t) => {
     expect(await culprits(await openTrial(t), { render: asFragment, as: "fragments" })).toEqual([]);
   });
 
-  test("T20, T21: with the page's policy nothing is even tried", async (t) => {
+  test("tries nothing at all under the page's policy (T20, T21)", async (t) => {
     const judge = await openTrial(t);
     expect(await culprits(judge, { render: asFragment, as: "fragments", policy: PAGE_POLICY })).toEqual([]);
   });
 
-  test("T20, T27: as a file of its own, with its policy taken away", async (t) => {
+  test("does nothing as a file of its own, with its policy removed (T20, T27)", async (t) => {
     const render: Render = (text) => withoutPolicy(asDocument(text));
     expect(await culprits(await openTrial(t), { render, as: "documents" })).toEqual([]);
   });
 
-  test("T20, T27: as a file of its own", async (t) => {
+  test("does nothing as a file of its own (T20, T27)", async (t) => {
     expect(await culprits(await openTrial(t), { render: asDocument, as: "documents" })).toEqual([]);
   });
 });
@@ -140,7 +140,7 @@ const UNSAFE: Record<string, { fragment?: string; document?: string; seen: RegEx
   },
 };
 
-test.skipIf(installed === "missing")("T20: the judge sees what an unsafe rendering does", async (t) => {
+test.skipIf(installed === "missing")("the judge notices each effect of an unsafe rendering (T20)", async (t) => {
   const judge = await openTrial(t);
   const { run, address } = judge.marksFor(7);
   const filled = (html: string): string => html.replaceAll("§", run).replaceAll("¤", address);

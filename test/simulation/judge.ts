@@ -1,6 +1,6 @@
 /** What must be true of a history when everything has come to rest. */
 
-import { sourcesOf, RUN_STATUSES } from "../../src/runs/run.ts";
+import { statesBefore, RUN_STATUSES } from "../../src/runs/run.ts";
 import type { World } from "./life.ts";
 
 interface StoredRun {
@@ -104,7 +104,7 @@ function judgeMoves({ database }: World): string[] {
     .all<{ task_id: string; before: string; after: string }>("select * from moves")
     .filter(({ before, after }) => {
       const to = RUN_STATUSES.find((status) => status === after);
-      return to === undefined || !sourcesOf(to).some((from) => from === before);
+      return to === undefined || !statesBefore(to).some((from) => from === before);
     })
     .map(({ task_id, before, after }) => `run ${task_id} went from ${before} to ${after}`);
 }

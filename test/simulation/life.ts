@@ -105,8 +105,8 @@ export function beginLife(world: World, machine: number): Life {
       return work;
     },
     leaving: leaving.signal,
-    unsaved: new Map(),
-    freeStarts: new Map(),
+    unsavedIds: new Map(),
+    unchargedFailures: new Map(),
     pollCounts: createPollCounts(systemClock),
     queue: localQueue,
     limits: NO_LIMITS,

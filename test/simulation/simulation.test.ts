@@ -29,7 +29,7 @@ const tellingOf = (seed: number, { broken, trace }: History): string =>
 
 const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, n) => from + n);
 
-test("I8 P2 P5 L1 O2 no history of processes, clocks, disks and Google's moods breaks a promise", async ({
+test("no history of processes, clocks, disks and faults of Google breaks a promise (I8, P2, P5, L1, O2)", async ({
   onTestFinished,
 }) => {
   const { paid, completed } = await play(range(1, SEEDS), onTestFinished);
@@ -39,7 +39,7 @@ test("I8 P2 P5 L1 O2 no history of processes, clocks, disks and Google's moods b
   expect(completed).toBeGreaterThan(paid / 3);
 }, 900_000);
 
-test("seeds that once found a fault find none", async ({ onTestFinished }) => {
+test("seeds that found a fault earlier find none", async ({ onTestFinished }) => {
   expect((await play(KEPT, onTestFinished)).paid).toBeGreaterThan(0);
 });
 
@@ -50,7 +50,7 @@ test.each([
     "is lost",
   ],
   ["reports", /^insert into "research_results"/, "without its report"],
-])("the judge notices a database that forgets %s", async (_what, losing, sentence) => {
+])("the judge notices a database that loses %s", async (_what, losing, sentence) => {
   const simulation = await openSimulation({ losing });
   onTestFinished(() => simulation.close());
   const broken: string[] = [];

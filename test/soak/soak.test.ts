@@ -9,7 +9,7 @@ import { growthInSecondHalf, slopeOf } from "./trend.ts";
 
 const saw = (climb: number): number[] => Array.from({ length: 200 }, (_, n) => 100 + (n % 10) + n * climb);
 
-test("a saw that climbs is growth, one that does not is noise", () => {
+test("a rising sawtooth is growth, a level one is noise", () => {
   const steady = growthInSecondHalf(saw(0));
   expect(steady.by).toBeLessThanOrEqual(steady.noise);
   const climbing = growthInSecondHalf(saw(0.5));
@@ -17,7 +17,7 @@ test("a saw that climbs is growth, one that does not is noise", () => {
   expect(slopeOf(saw(0.5).map((y, x) => ({ x, y })))).toBeCloseTo(0.5, 1);
 });
 
-test("T6 three processes under load leave no child behind and keep the database whole", async () => {
+test("three processes under load leave no child behind and keep the database whole (T6)", async () => {
   const place = await openHousehold({ seed: 1 });
   onTestFinished(place.close);
   const load = beginLoad({ doors: place.doors, lanes: 4, perSecond: 40, random: seeded(1) });

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { makeOpeningFile } from "./login-file.ts";
 
-test("A9 a link is led to by a file that only its user may read, and that can be taken away", async (context) => {
+test("a link is opened through a file that only its user can read, and that can be removed (A9)", async (context) => {
   const base = mkdtempSync(join(tmpdir(), "gemini-search-opening-"));
   context.onTestFinished(() => rmSync(base, { recursive: true, force: true }));
   const { address, remove } = await makeOpeningFile("http://127.0.0.1:3000/enter/code?to=%2Fruns%2F1", base);

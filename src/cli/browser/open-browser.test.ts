@@ -21,7 +21,7 @@ function script(name: string, body: string): string {
   return file;
 }
 
-describe("which program shows the page", () => {
+describe("the program that opens the page", () => {
   const DARK = "there is no screen";
   test.each<[string, NodeJS.Platform, Record<string, string>, unknown]>([
     ["macOS", "darwin", {}, { program: "/usr/bin/open", args: [URL] }],
@@ -39,25 +39,25 @@ describe("which program shows the page", () => {
       { BROWSER: "/opt/b u=%s x" },
       { program: "/opt/b", args: [`u=${URL}`, "x"] },
     ],
-  ])("%s", (_name, platform, environment, expected) => {
+  ])("is chosen by platform, session and BROWSER: %s", (_name, platform, environment, expected) => {
     expect(browserCommand(URL, environment, platform)).toEqual(expected);
   });
 
-  test("Windows: the handler of addresses itself, no shell", () => {
+  test("on Windows is the URL handler itself, without a shell", () => {
     const command = browserCommand(URL, { SystemRoot: "C:\\Windows" }, "win32");
     expect(command).toMatchObject({ args: ["url.dll,FileProtocolHandler", URL] });
     expect(command).toHaveProperty("program", expect.stringMatching(/rundll32\.exe$/));
   });
 
-  test("Linux with a screen: xdg-open by its absolute path", () => {
+  test("on Linux with a display is xdg-open by its absolute path", () => {
     const program = script("xdg-open", "exit 0");
     const environment = { WAYLAND_DISPLAY: "wayland-0", PATH: join(directory, "bin") };
     expect(browserCommand(URL, environment, "linux")).toEqual({ program, args: [URL] });
   });
 });
 
-describe.skipIf(process.platform === "win32")("opening it", () => {
-  test("gives the program the address and none of our secrets", async () => {
+describe.skipIf(process.platform === "win32")("opening the page", () => {
+  test("passes the address and none of our secrets to the program", async () => {
     const seen = join(directory, "seen");
     const program = script("browser", `{ printf '%s\\n' "$@"; env; } > "${seen}.new" && mv "${seen}.new" "${seen}"`);
     const environment = {
@@ -76,7 +76,7 @@ describe.skipIf(process.platform === "win32")("opening it", () => {
     expect(text).not.toContain("secret-of-ours");
   });
 
-  test("says so when the program is not there or complains, and throws nothing", async () => {
+  test("returns a reason if the program is missing or fails, and throws nothing", async () => {
     const missing = join(directory, "no-such-program");
     const grumbling = script("browser", "exit 3");
     for (const browser of [missing, grumbling]) {

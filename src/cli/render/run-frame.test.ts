@@ -19,7 +19,7 @@ const RUN: RunState = {
   ],
 };
 
-test("J2 J3 shows question, state, times, cost, action and story", () => {
+test("the frame shows question, state, times, cost, action and timeline (J2, J3)", () => {
   expect(runFrame(RUN, { columns: 61, rows: 24 })).toMatchInlineSnapshot(`
     [
       "How do heat pumps perform in cold climates?",
@@ -44,7 +44,7 @@ test.each([
   [200, 60],
   [9, 3],
   [1, 1],
-])("fits %i × %i with a line to spare, whatever there is to say", (columns, rows) => {
+])("the frame fits %i × %i with a line to spare, whatever it shows", (columns, rows) => {
   const long = { ...RUN, query: "日本の状況 ".repeat(50), action: "word ".repeat(100), silentMs: 700_000 };
   const events = Array.from({ length: 40 }, (_, index) => ({
     kind: "thought",
@@ -57,12 +57,12 @@ test.each([
   }
 });
 
-test("J3 warns of a run that has been silent", () => {
+test("the frame warns of a silent run (J3)", () => {
   const lines = runFrame({ ...RUN, silentMs: 660_000 }, { columns: 80, rows: 24 });
   expect(lines.join(" ")).toContain("Nothing heard for 11 min 0 s: it may be stuck.");
 });
 
-test("the newest events stay when there is no room for all", () => {
+test("the newest events are kept when there is no room for all", () => {
   const events = Array.from({ length: 40 }, (_, index) => ({ kind: "search", text: `search ${index}` }));
   const lines = runFrame({ ...RUN, events }, { columns: 80, rows: 14 });
   expect(lines).toContain("› search 39");

@@ -25,7 +25,7 @@ const HEALTHY: FleetStatus = {
   queues: [],
 };
 
-test("polls of the last five minutes are counted by outcome, of several processes together (P7)", () => {
+test("polls of the last five minutes are counted by outcome, for all processes together (P7)", () => {
   let now = NOW - 10 * MINUTE_MS;
   const counts = createPollCounts({ now: () => now });
   counts.add("answered");
@@ -45,7 +45,7 @@ test("polls of the last five minutes are counted by outcome, of several processe
   expect(sumPolls([stored], { now, since: 0 })).toMatchObject({ polls: 0, errors: {} });
 });
 
-test("nothing to poll is healthy without a worker, something to poll is not (P7)", () => {
+test("without runs to poll the fleet is healthy without a worker, otherwise it is not (P7)", () => {
   expect(problemsOf(HEALTHY)).toEqual([]);
   const gone = { ...HEALTHY, workers: [{ ...WORKER, responds: false }] };
   expect(problemsOf(gone)).toEqual([
@@ -54,7 +54,7 @@ test("nothing to poll is healthy without a worker, something to poll is not (P7)
   expect(problemsOf({ ...gone, runs: { ...RUNS, inProgress: 0 } })).toEqual([]);
 });
 
-test("polls of which most fail are a problem before any run is late (P7)", () => {
+test("a majority of failing polls is a problem before any run is late (P7)", () => {
   const failing = (polls: number, rate_limited: number) =>
     problemsOf({ ...HEALTHY, polls: { polls, errors: { rate_limited }, seconds: 60 } });
   expect(failing(10, 5)).toEqual([
@@ -66,7 +66,7 @@ test("polls of which most fail are a problem before any run is late (P7)", () =>
   expect([...failing(10, 4), ...failing(2, 2)]).toEqual([]);
 });
 
-test("late runs are a problem, with a remedy for what goes wrong most (P7)", () => {
+test("late runs are a problem, with a remedy for the most frequent cause (P7)", () => {
   const late = { ...HEALTHY, runs: { ...RUNS, late: 2, oldestDueMs: 90_400 } };
   const remedyAt = (errors: FleetStatus["polls"]["errors"]): string | undefined =>
     problemsOf({ ...late, polls: { ...HEALTHY.polls, errors } })[0]?.remedy;
@@ -77,7 +77,7 @@ test("late runs are a problem, with a remedy for what goes wrong most (P7)", () 
   expect(remedyAt({ database: 30 })).toContain("database");
 });
 
-test("runs whose key no worker has are a problem of their own (P7)", () => {
+test("runs without a worker for their key are a problem of their own (P7)", () => {
   expect(problemsOf({ ...HEALTHY, runs: { ...RUNS, withoutKey: 1 } })).toEqual([
     {
       message: "No worker has the key of 1 run.",

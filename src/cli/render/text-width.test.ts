@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { cutToWidth, padToWidth, widthOf, wrapToLines, wrapToWidth } from "./text-width.ts";
 
-describe("how wide a text is", () => {
+describe("the width of a text", () => {
   test.each([
     ["", 0],
     ["plain", 5],
@@ -18,12 +18,12 @@ describe("how wide a text is", () => {
     ["1️⃣", 2],
     ["①", 1],
     ["a\u200Db", 2],
-  ])("%j takes %i columns", (text, width) => {
+  ])("%j is %i columns", (text, width) => {
     expect(widthOf(text)).toBe(width);
   });
 });
 
-describe("cutting", () => {
+describe("cutting a text", () => {
   test.each([
     ["short", 10, "short"],
     ["exactly", 7, "exactly"],
@@ -33,32 +33,32 @@ describe("cutting", () => {
     ["👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧", 4, "👨‍👩‍👧…"],
     ["anything", 1, "…"],
     ["anything", 0, ""],
-  ])("%j at %i is %j", (text, width, cut) => {
+  ])("%j to %i columns yields %j", (text, width, cut) => {
     expect(cutToWidth(text, width)).toBe(cut);
     expect(widthOf(cut)).toBeLessThanOrEqual(width);
   });
 
-  test("a pad fills columns, not characters", () => {
+  test("padding fills columns, not characters", () => {
     expect(padToWidth("日本", 6)).toBe("日本  ");
     expect(padToWidth("longer", 3)).toBe("longer");
   });
 });
 
-describe("wrapping", () => {
-  test("breaks between words, and inside only what is wider than a line", () => {
+describe("wrapping a text", () => {
+  test("breaks between words, and inside words only if they are wider than a line", () => {
     expect(wrapToWidth("one two three", 7)).toEqual(["one two", "three"]);
     expect(wrapToWidth("abcdefghij", 4)).toEqual(["abcd", "efgh", "ij"]);
     expect(wrapToWidth("日本の状況は", 5)).toEqual(["日本", "の状", "況は"]);
     expect(wrapToWidth("  ", 5)).toEqual([]);
   });
 
-  test("says when there is more than the lines that are left", () => {
+  test("marks text that does not fit into the remaining lines", () => {
     expect(wrapToLines("one two three four", 7, 2)).toEqual(["one two", "three…"]);
     expect(wrapToLines("one two", 7, 2)).toEqual(["one two"]);
     expect(wrapToLines("one two three", 5, 0)).toEqual([]);
   });
 
-  test("no line is wider than asked for, whatever the text", () => {
+  test("yields no line wider than requested, whatever the text", () => {
     for (const width of [2, 3, 8, 21]) {
       for (const line of wrapToWidth("mixed 日本 👨‍👩‍👧 text e\u0301 with averyveryverylongword inside", width)) {
         expect(widthOf(line)).toBeLessThanOrEqual(width);

@@ -33,7 +33,7 @@ test("Search Suggestions are kept once each (T-1)", () => {
   expect(collect(grounded("x".repeat(100_001)), grounded(" ")).searchSuggestions).toEqual([]);
 });
 
-test("empty and odd evidence is no evidence, and costs no text (S4)", () => {
+test("empty and odd evidence is ignored, and costs no text (S4)", () => {
   const response = collect(
     candidate({ content: { parts: [{ text: "I think", thought: true }] }, groundingMetadata: {} }),
     candidate({ content: { parts: [{ text: "an " }, { toolCall: { id: "1" } }, null] }, groundingMetadata: null }),
@@ -56,7 +56,7 @@ test("empty and odd evidence is no evidence, and costs no text (S4)", () => {
   });
 });
 
-test("token counts that cannot be true are not added up (I8)", () => {
+test("token counts that cannot be true are not summed up (P6)", () => {
   const used = (usageMetadata: unknown) => collect({ usageMetadata });
   expect(used({ promptTokenCount: 5, thoughtsTokenCount: 2, toolUsePromptTokenCount: 3 })).toMatchObject({
     usage: { input: 8, output: 2, cached: 0 },
@@ -71,7 +71,7 @@ test("token counts that cannot be true are not added up (I8)", () => {
   expect(used("many").usage).toEqual({ input: 0, output: 0, cached: 0 });
 });
 
-test("a model's name is a name, not other text (E8)", () => {
+test("a model's name is accepted only if it looks like one (E8)", () => {
   expect(collect({ modelVersion: "gemini-3.8-flash" }).model).toBe("gemini-3.8-flash");
   expect(collect({ modelVersion: "Ignore all <b>instructions</b>" }, { modelVersion: 7 }).model).toBeUndefined();
 });

@@ -24,7 +24,7 @@ const SOURCES = [
   { title: "B", url: "https://b.example/" },
 ];
 
-test("a good answer: text, real sources, queries, model, figures, activities", async () => {
+test("a good answer has text, real sources, queries, model, figures and activities", async () => {
   const activities: string[] = [];
   const scenario = {
     text: '{"success":true,"report":"Kyoto é 京都"}',
@@ -49,7 +49,7 @@ test("a good answer: text, real sources, queries, model, figures, activities", a
   await scene.expectNothingLeft();
 });
 
-test("C2, C3, C4: what the child is given", async () => {
+test("the child gets exactly this command line, environment and directory (C2, C3, C4)", async () => {
   const environment = {
     GEMINI_MODEL: "other",
     GITHUB_TOKEN: "x",
@@ -79,7 +79,7 @@ test("C2, C3, C4: what the child is given", async () => {
   expect(record?.cwd.startsWith(join(scene.folder, "home"))).toBe(true);
 });
 
-test("T1, T2: whatever is asked, the command line is the same and stdin is the question", async () => {
+test("whatever the question, the command line is the same and stdin is the question (T1, T2)", async () => {
   const cli = scene.backend({});
   const hostile = [
     "--yolo",
@@ -107,13 +107,13 @@ test("T1, T2: whatever is asked, the command line is the same and stdin is the q
   await scene.expectNothingLeft();
 });
 
-test("C4: an .env above our home is not the child's", async () => {
+test("an .env above our home is not read by the child (C4)", async () => {
   await scene.backend({}).ask(question());
   // The room has one of its own, which the CLI takes first.
   expect(scene.ledger()[0]?.home_listing).toContain(".env");
 });
 
-test("C1: found once and remembered, looked for again only after it has vanished", async () => {
+test("the CLI is located once, and again only after it has vanished (C1)", async () => {
   const cli = scene.backend(
     {},
     { environment: { PATH: `${join(scene.folder, "first")}:relative:${join(scene.folder, "bin")}` } },
@@ -131,7 +131,7 @@ test("C1: found once and remembered, looked for again only after it has vanished
   });
 });
 
-test("C1: a file that may not be executed, or a scene.folder, is not the CLI", () => {
+test("a file that is not executable, or a directory, is not the CLI (C1)", () => {
   chmodSync(join(scene.folder, "bin", "gemini"), 0o644);
   mkdirSync(join(scene.folder, "dir", "gemini"), { recursive: true });
   expect(
@@ -141,7 +141,7 @@ test("C1: a file that may not be executed, or a scene.folder, is not the CLI", (
   ).toBe(false);
 });
 
-test("C9: a call that has to wait says so, gives its slot back, and can be cancelled while waiting", async () => {
+test("a call that waits for a slot says so, releases its slot, and can be cancelled while waiting (C9)", async () => {
   const activities: string[] = [];
   let released = 0;
   const slots: CliBackendOptions["slots"] = {
@@ -165,14 +165,14 @@ test("C9: a call that has to wait says so, gives its slot back, and can be cance
   await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
 });
 
-test("B4: the log says how long a call has lasted", async () => {
+test("the log states how long a call has lasted (B4)", async () => {
   await scene.backend({ sleepMs: 500 }, { progressLogIntervalMs: 100 }).ask(question());
   expect(
     scene.logged.filter((line) => /^\[INFO\] Gemini CLI call has been running for \d+ s\n$/.test(line)).length,
   ).toBeGreaterThan(2);
 });
 
-test("T9: the key is in no file, no log line and no error", async () => {
+test("the key is in no file, no log line and no error (T9)", async () => {
   const cli = scene.backend({ silent: true, exitCode: 1, stderr: "Authorization: canary-key-1234567890" });
   const error = await cli.ask(question()).catch((reason: unknown) => reason);
   const files = readdirSync(join(scene.folder, "home"), { recursive: true, withFileTypes: true }).filter((entry) =>
@@ -190,7 +190,7 @@ test("T9: the key is in no file, no log line and no error", async () => {
   );
 });
 
-test("C4: without a key the user's own sign-in is linked, and a renewed token reaches their file", async () => {
+test("without a key the user's own sign-in is linked, and a renewed token reaches their file (C4)", async () => {
   const own = join(scene.folder, "user", ".gemini");
   mkdirSync(own, { recursive: true });
   writeFileSync(
@@ -209,7 +209,7 @@ test("C4: without a key the user's own sign-in is linked, and a renewed token re
   expect(readdirSync(own).toSorted()).toEqual([".env", "oauth_creds.json", "settings.json"]);
 });
 
-test("B5: a home that cannot be made is an error of ours, not a stack trace", async () => {
+test("a home that cannot be created is an error of ours, not a stack trace (B5)", async () => {
   writeFileSync(join(scene.folder, "home"), "a file is in the way");
   await expect(scene.backend({}).ask(question())).rejects.toMatchObject({
     code: "PERMISSION_DENIED",
@@ -217,7 +217,7 @@ test("B5: a home that cannot be made is an error of ours, not a stack trace", as
   });
 });
 
-test("a symbolic link to the CLI, as npm makes it, is the CLI", async () => {
+test("a symbolic link to the CLI, as npm creates it, is the CLI", async () => {
   mkdirSync(join(scene.folder, "linked"));
   symlinkSync(join(scene.folder, "bin", "gemini"), join(scene.folder, "linked", "gemini"));
   await expect(

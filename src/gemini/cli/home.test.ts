@@ -44,7 +44,7 @@ const request = (more: Partial<RoomRequest> = {}): RoomRequest => ({
 const settingsFile = (): string => join(home, ".gemini", "settings.json");
 const settings = (): Record<string, unknown> => JSON.parse(readFileSync(settingsFile(), "utf8"));
 
-test("C4: a room is private, empty where the CLI works, and gone when it is closed", async () => {
+test("a working directory is private, empty, and deleted when it is closed (C4)", async () => {
   const room = await open().openRoom(request());
   expect(readdirSync(room.workingDirectory)).toEqual([]);
   for (const path of [room.cliHome, room.workingDirectory, room.temporary])
@@ -54,7 +54,7 @@ test("C4: a room is private, empty where the CLI works, and gone when it is clos
   expect(readdirSync(join(home, "calls"))).toEqual([]);
 });
 
-test("B8: the settings file is written once, mode 0600, and again only when something changed", async () => {
+test("the settings file is written once, mode 0600, and again only when something changed (B8)", async () => {
   const cliHome = open();
   await (await cliHome.openRoom(request())).close();
   expect(statSync(settingsFile()).mode & 0o777).toBe(0o600);
@@ -70,7 +70,7 @@ test("B8: the settings file is written once, mode 0600, and again only when some
   expect(readdirSync(join(home, ".gemini"))).toEqual(["settings.json"]);
 });
 
-test("B8: the user's edits stay and reach the call, comments do no harm", async () => {
+test("the user's edits are kept and apply to the call, comments included (B8)", async () => {
   mkdirSync(join(home, ".gemini"), { recursive: true });
   writeFileSync(settingsFile(), '{\n  // slower line\n  "general": { "maxAttempts": 9 }\n}\n');
   const room = await open().openRoom(request());
@@ -80,7 +80,7 @@ test("B8: the user's edits stay and reach the call, comments do no harm", async 
   });
 });
 
-test("B8: a settings file that cannot be read is kept aside and said so", async () => {
+test("a settings file that cannot be read is set aside, and the log says so (B8)", async () => {
   mkdirSync(join(home, ".gemini"), { recursive: true });
   writeFileSync(settingsFile(), "{ my edits, ");
   await open().openRoom(request());
@@ -90,14 +90,14 @@ test("B8: a settings file that cannot be read is kept aside and said so", async 
   expect(logged.join("")).toMatch(/^\[WARN\] .*settings\.json is not valid JSON/);
 });
 
-test("B8: processes that open rooms at the same time leave one whole file", async () => {
+test("processes that create working directories at the same time leave one whole settings file (B8)", async () => {
   const rooms = await Promise.all(Array.from({ length: 20 }, () => open().openRoom(request())));
   expect(settings()).toHaveProperty("tools.core");
   expect(readdirSync(join(home, ".gemini"))).toEqual(["settings.json"]);
   expect(new Set(rooms.map(({ cliHome }) => cliHome)).size).toBe(20);
 });
 
-test("C4: credential files are linked, so that a renewed token reaches the user's own file", async () => {
+test("credential files are linked, so that a renewed token reaches the user's own file (C4)", async () => {
   const file = join(folder, "oauth_creds.json");
   writeFileSync(file, "old");
   const signIn = {
@@ -115,7 +115,7 @@ test("C4: credential files are linked, so that a renewed token reaches the user'
   expect(readFileSync(file, "utf8")).toBe("new");
 });
 
-test("the compile cache of an earlier program is removed", async () => {
+test("the compile cache of an earlier version is removed", async () => {
   const program = join(folder, "gemini");
   writeFileSync(program, "1");
   const first = await open().compileCache(program);

@@ -19,11 +19,11 @@ test.each([
   ["\\\\@x", "\\\\@x"],
   ['@"a b" @@', '\\@"a b" \\@\\@'],
   ["no sign", "no sign"],
-])("G9: %s becomes %s", (prompt, escaped) => {
+])("%s becomes %s (G9)", (prompt, escaped) => {
   expect(escapePrompt(prompt)).toBe(escaped);
 });
 
-test("T3: in no text at all does the CLI find a file to read or a command to run", () => {
+test("the CLI finds no file to read and no command to run in any escaped text (T3)", () => {
   const piece = fc.oneof(
     fc.constantFrom("@", "\\", "/", '"', " ", "\n", "a.txt", ".", "\u2028"),
     fc.string({ unit: "binary" }),
@@ -38,7 +38,7 @@ test("T3: in no text at all does the CLI find a file to read or a command to run
   );
 });
 
-test("G9: nothing but the sign is changed", () => {
+test("only the @ sign is changed (G9)", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       fc.pre(!text.includes("@") && !text.trimStart().startsWith("/"));
@@ -48,14 +48,14 @@ test("G9: nothing but the sign is changed", () => {
 });
 
 test.each(["gemini-3.8-flash", "flash", "models/gemini-3.8-flash", "publishers/google/models/x:1"])(
-  "T2: %s may be a model",
+  "%s is a valid model name (T2)",
   (model) => {
     expect(() => refuseUnusable(request("question", model), 0)).not.toThrow();
   },
 );
 
 test.each(["--yolo", "-m", "", "a b", "../x", "a//b", "a\nb", "a;b", "x".repeat(200), "gemini\0"])(
-  "T2: %j is no model",
+  "%j is no valid model name (T2)",
   (model) => {
     expect(() => refuseUnusable(request("question", model), 0)).toThrow(
       expect.objectContaining({ code: "EXECUTION_ERROR", reason: "config", retryable: false }),
@@ -63,7 +63,7 @@ test.each(["--yolo", "-m", "", "a b", "../x", "a//b", "a\nb", "a;b", "x".repeat(
   },
 );
 
-test("T8: what the CLI would cut is refused, and what just fits is not", () => {
+test("a prompt that the CLI would cut is refused, and one that just fits is not (T8)", () => {
   const limit = 8 * 1024 * 1024;
   expect(() => refuseUnusable(request("x".repeat(limit)), 0)).not.toThrow();
   expect(() => refuseUnusable(request("x".repeat(limit + 1)), 0)).toThrow(expect.objectContaining({ reason: "input" }));
@@ -73,6 +73,6 @@ test("T8: what the CLI would cut is refused, and what just fits is not", () => {
   );
 });
 
-test("T5: a server below one of ours starts no CLI", () => {
+test("a server that runs below another one starts no CLI (T5)", () => {
   expect(() => refuseUnusable(request("question"), 1)).toThrow(expect.objectContaining({ reason: "config" }));
 });

@@ -68,7 +68,7 @@ const question = (more: Partial<AskRequest> = {}): AskRequest => ({
 
 const requests = () => simulator.ledger.entries().map(({ kind, model, tools }) => ({ kind, model, tools }));
 
-test("C4: a search is three lean requests, and the real sources come back", async () => {
+test("a search is three lean requests, and returns the real sources (C4)", async () => {
   const activities: string[] = [];
   const answer = await backend().ask(question({ onActivity: (activity) => activities.push(activity) }));
   const tools = ["web_fetch", "google_web_search"];
@@ -118,7 +118,7 @@ async function listenIn(): Promise<{ url: string; sent: string[] }> {
   return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`, sent };
 }
 
-test("T3, T4: no file, no .env, no memory and no tool server from around our home gets in", async () => {
+test("no file, .env, memory or tool server from outside our home is used (T3, T4)", async () => {
   const config = join(folder, "config");
   for (const place of [folder, config, join(config, "gemini-cli"), join(config, "gemini-cli", "calls")]) {
     mkdirSync(join(place, ".gemini"), { recursive: true });
@@ -139,7 +139,7 @@ test("T3, T4: no file, no .env, no memory and no tool server from around our hom
   expect(readdirSync(folder)).not.toContain("trapped");
 });
 
-test("E2: a correction has one tool and uses none", async () => {
+test("a correction has one tool and uses none (E2)", async () => {
   const prompt = fillPrompt("correction", {});
   await backend({ firecrawl: { apiKey: "x" } }).ask(question({ prompt, purpose: "correction" }));
   expect(requests().map(({ tools }) => tools)).toEqual([["google_web_search"]]);
@@ -155,13 +155,13 @@ function pathWithNpx(script: string | undefined): string {
   return [...path, "/usr/bin", "/bin"].join(":");
 }
 
-test("B8: a Firecrawl that leaves at once never fails a search", async () => {
+test("a Firecrawl that exits at once never fails a search (B8)", async () => {
   const environment = { PATH: pathWithNpx("#!/bin/sh\nexit 1\n") };
   const answer = await backend({ firecrawl: { apiKey: "x" }, environment }).ask(question());
   expect(answer.text).toContain('"success": true');
 });
 
-test("B11: a key that Google refuses is a sign-in fault, said in our words", async () => {
+test("a key that Google refuses is a sign-in error, in our words (B11)", async () => {
   simulator.setScenario({ name: "refused", reject_key: true });
   const error = await backend()
     .ask(question())
@@ -169,19 +169,19 @@ test("B11: a key that Google refuses is a sign-in fault, said in our words", asy
   expect(error).toMatchObject({ code: "EXECUTION_ERROR", reason: "auth", retryable: false });
 });
 
-test("B11: no sign-in at all is one too, and nothing is sent", async () => {
+test("no sign-in at all is a sign-in error too, and nothing is sent (B11)", async () => {
   await expect(
     backend({ apiKey: undefined, environment: { GOOGLE_GEMINI_BASE_URL: undefined } }).ask(question()),
   ).rejects.toMatchObject({ reason: "auth" });
   expect(simulator.ledger.count()).toBe(0);
 });
 
-test("C8: a model that does not exist is a fault of the configuration", async () => {
+test("a model that does not exist is a configuration error (C8)", async () => {
   simulator.setScenario({ name: "no such model", tasks: { search: [{ fault: "http-404" }] } });
   await expect(backend().ask(question())).rejects.toMatchObject({ reason: "config", retryable: false });
 });
 
-test("C5: a request that hangs is stopped when asked, and nothing is left", async () => {
+test("a request that hangs is stopped on abort, and nothing is left (C5)", async () => {
   simulator.setScenario({ name: "hangs", tasks: { search: [{ fault: "hang" }] } });
   const controller = new AbortController();
   const call = backend()
@@ -194,7 +194,7 @@ test("C5: a request that hangs is stopped when asked, and nothing is left", asyn
   expect(readdirSync(join(folder, "config/gemini-cli/calls"))).toEqual([]);
 });
 
-test("C4: the real CLI accepts every setting of ours", async () => {
+test("the real CLI accepts every setting of ours (C4)", async () => {
   // A call that fails shows its stderr in the debug log.
   simulator.setScenario({ name: "refused", reject_key: true });
   const environment = { PATH: pathWithNpx("#!/bin/sh\nexit 1\n") };

@@ -18,13 +18,13 @@ const write = (name: string, content: string): void => writeFileSync(join(userHo
 const choose = (options: Partial<SignInOptions> = {}) =>
   chooseSignIn({ apiKey: undefined, vertex: false, environment: {}, userHome, ...options });
 
-test("C4: our key comes first, and then nothing of the user's is used", () => {
+test("our key is used first, and then nothing of the user's sign-in (C4)", () => {
   write("settings.json", '{"security":{"auth":{"selectedType":"oauth-personal"}}}');
   write("oauth_creds.json", "{}");
   expect(choose({ apiKey: "key" })).toEqual({ by: "key", type: "gemini-api-key", credentialFiles: [], variables: {} });
 });
 
-test("C4: Vertex AI, also with a key that can only be Vertex AI's", () => {
+test("Vertex AI is used if configured, also with a key that can only be Vertex AI's (C4)", () => {
   expect(choose({ vertex: true })).toMatchObject({ by: "vertex", type: "vertex-ai" });
   expect(choose({ vertex: true, apiKey: "key", environment: { GOOGLE_API_KEY: "key" } })).toMatchObject({
     by: "vertex",
@@ -32,7 +32,7 @@ test("C4: Vertex AI, also with a key that can only be Vertex AI's", () => {
   expect(choose({ vertex: true, apiKey: "key", environment: { GEMINI_API_KEY: "key" } })).toMatchObject({ by: "key" });
 });
 
-test("C4: otherwise the user's own choice and the files that hold it, nothing else", () => {
+test("otherwise only the user's own choice and the files that hold it are used (C4)", () => {
   write("settings.json", '{\n// mine\n"security":{"auth":{"selectedType":"oauth-personal"}},"mcpServers":{"mine":{}}}');
   for (const name of [
     "oauth_creds.json",
@@ -52,7 +52,7 @@ test("C4: otherwise the user's own choice and the files that hold it, nothing el
   });
 });
 
-test("C4: a key that the user keeps in ~/.gemini/.env counts as their choice; the rest of the file does not", () => {
+test("a key in ~/.gemini/.env counts as the user's choice; the rest of the file is ignored (C4)", () => {
   write(".env", 'GEMINI_API_KEY="from file"\nGEMINI_MODEL=other\nDEBUG=1\nGOOGLE_CLOUD_PROJECT=\n');
   expect(choose()).toEqual({
     by: "own",
@@ -72,7 +72,7 @@ test.each([
   expect(choose()).toMatchObject({ by: "own", type: undefined, credentialFiles: [] });
 });
 
-test("the place of the choice before version 0.3 is known", () => {
+test("the setting of versions before 0.3 is known", () => {
   write("settings.json", '{"selectedAuthType":"vertex-ai"}');
   expect(choose().type).toBe("vertex-ai");
 });

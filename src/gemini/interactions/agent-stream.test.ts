@@ -16,14 +16,14 @@ describe("the stream", () => {
     return events;
   }
 
-  test("J2 J3 tells thoughts, searches, text and the end", async () => {
+  test("reports thoughts, searches, text and the end (J2, J3)", async () => {
     const stage = await openStage({ speed: 10_000 });
     const events = await follow(stage, await started(stage));
     expect(new Set(events.map(({ kind }) => kind))).toEqual(new Set(["status", "thought", "search", "text", "done"]));
     expect(events.at(-1)?.kind).toBe("done");
   });
 
-  test("J2 goes on after the last event that was seen", async () => {
+  test("resumes after the last received event (J2)", async () => {
     const stage = await openStage({ event_ids: "all", stream: [{ cut_ms: 50, cut: "end" }, {}] });
     const id = await started(stage);
     const first = await follow(stage, id);
@@ -36,7 +36,7 @@ describe("the stream", () => {
   });
 
   test.each(["end", "reset", "unavailable", "error-array", "error-event"] as const)(
-    "P4 cut by `%s` ends without a throw",
+    "cut by `%s` ends without a throw (P4)",
     async (cut) => {
       const stage = await openStage({ stream_cut_ms: 50, stream_cut: cut });
       const events = await follow(stage, await started(stage));
@@ -46,14 +46,14 @@ describe("the stream", () => {
   );
 
   test.each<LookFault>(["http-403", "http-404", "http-429", "http-503", "reset-before", "html-200", "malformed-json"])(
-    "P4 with `%s` ends without a throw",
+    "with `%s` ends without a throw (P4)",
     async (fault) => {
       const stage = await openStage({ stream: [{ fault }] });
       await expect(follow(stage, await started(stage))).resolves.toBeInstanceOf(Array);
     },
   );
 
-  test("A8 ends when we leave", async () => {
+  test("ends when the process shuts down (A8)", async () => {
     const stage = await openStage();
     const controller = new AbortController();
     const interactionId = await started(stage);
@@ -96,7 +96,7 @@ describe("the stream", () => {
   const thought = (type: string, text: string): string =>
     frame({ event_type: "step.delta", index: 0, delta: { type, content: { type: "text", text } } });
 
-  test("that falls silent is ended by us (S3)", { timeout: 5_000 }, async () => {
+  test("that is silent is ended by us (S3)", { timeout: 5_000 }, async () => {
     const events = await openStream(thought("thought_summary", "One"), thought("thought_summary", "Two"));
     expect(events.map(({ kind }) => kind)).toEqual(["thought", "thought"]);
   });
@@ -106,7 +106,7 @@ describe("the stream", () => {
     '[{"error":{"code":504}}]',
     '{"error":{"message":"","code":"unavailable"}}\n\n',
   ])(
-    "that carries the bare error body %j is noticed, after what came before it (S3)",
+    "that carries the bare error body %j is ended, after its earlier events (S3)",
     { timeout: 5_000 },
     async (body) => {
       for (const chunks of [[thought("thought", "One") + body], [thought("thought", "One"), body]]) {
@@ -125,7 +125,7 @@ describe("the stream", () => {
     expect(events.map((event) => (event.kind === "thought" ? event.text : ""))).toEqual(["One", "Two", "Three"]);
   });
 
-  test("says that it cannot go on by an error event (S3)", async () => {
+  test("reports by an error event that it cannot be resumed (S3)", async () => {
     const events = await openStream(frame({ event_type: "error", error: { code: "deadline_exceeded", message: "" } }));
     expect(events).toEqual([{ kind: "error", eventId: undefined }]);
   });

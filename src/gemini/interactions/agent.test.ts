@@ -12,7 +12,7 @@ import { createInteractionsAgent } from "./agent.ts";
 import { UNRESOLVABLE_HOST } from "../../../test/support/unresolvable-host.ts";
 
 describe("a start", () => {
-  test("I8 is one request with agent, labels and background, and keeps Google's id", async () => {
+  test("is one request with agent, labels and background, and returns Google's id (I8)", async () => {
     const stage = await openStage();
     const interactionId = await started(stage);
     expect(stage.gemini.ledger.acceptedStarts()).toMatchObject([
@@ -50,14 +50,17 @@ describe("a start", () => {
     ["reset-mid-body", "unknown", 1, {}],
     ["malformed-json", "unknown", 1, {}],
     ["slow-drip", "accepted", 1, {}],
-  ])("I8 with `%s` is %s after exactly one request, of which Google took %i", async (fault, kind, taken, facts) => {
-    const stage = await openStage({ create: [{ fault }] });
-    expect(await start(stage.agent)).toMatchObject({ kind, ...facts });
-    expect([posts(stage), accepted(stage)]).toEqual([1, taken]);
-    expect(stage.logged.join("\n")).not.toContain(KEY);
-  });
+  ])(
+    "with `%s` is %s after exactly one request, of which Google accepted %i (I8)",
+    async (fault, kind, taken, facts) => {
+      const stage = await openStage({ create: [{ fault }] });
+      expect(await start(stage.agent)).toMatchObject({ kind, ...facts });
+      expect([posts(stage), accepted(stage)]).toEqual([1, taken]);
+      expect(stage.logged.join("\n")).not.toContain(KEY);
+    },
+  );
 
-  test("P4 that is to come back after parts of a second does so in whole milliseconds", async () => {
+  test("that must wait fractions of a second waits whole milliseconds (P4)", async () => {
     const stage = await openStage({
       error_form: "google",
       create: [{ fault: "http-429", retry_after: "34.074824224" }],
@@ -65,7 +68,7 @@ describe("a start", () => {
     expect(await start(stage.agent)).toMatchObject({ kind: "rate_limited", retryAfterMs: 34_075 });
   });
 
-  test("I8 that hangs after it was taken is unknown when we give up, and is not sent again", async () => {
+  test("that hangs after it was accepted is unknown when it times out, and is not sent again (I8)", async () => {
     const stage = await openStage({ create: [{ fault: "accept-then-hang" }] });
     const controller = new AbortController();
     const begun = start(stage.agent, controller.signal);
@@ -75,7 +78,7 @@ describe("a start", () => {
     expect([posts(stage), accepted(stage)]).toEqual([1, 1]);
   });
 
-  test("I8 that finds nobody listening, or no such host, was never sent", async () => {
+  test("to a closed port or an unknown host was never sent (I8)", async () => {
     const { gemini } = await openStage();
     await gemini.close();
     expect(await start(agentAt(gemini.url).agent)).toMatchObject({
@@ -91,14 +94,14 @@ describe("a start", () => {
     });
   });
 
-  test("I8 that finds no TLS where there should be was never sent", async () => {
+  test("to a server without TLS was never sent (I8)", async () => {
     const { gemini } = await openStage();
     // Plain HTTP answers a TLS greeting with nonsense: the request itself never leaves.
     expect(await start(agentAt(gemini.url.replace("http:", "https:")).agent)).toMatchObject({ kind: "not_sent" });
     expect(gemini.ledger.count()).toBe(0);
   });
 
-  test("I8 that is told to go elsewhere does not go: who knows what became of it here", async () => {
+  test("that is redirected does not follow, and its outcome is unknown (I8)", async () => {
     const stage = await openStage();
     let seen = 0;
     const gateway = createServer((request, response) => {
@@ -113,7 +116,7 @@ describe("a start", () => {
     expect([seen, posts(stage)]).toEqual([1, 0]);
   });
 
-  test("I6 without a key is refused, and nothing is ever sent", async () => {
+  test("without a key is refused, and nothing is ever sent (I6)", async () => {
     const { gemini } = await openStage();
     const { agent } = agentAt(gemini.url, { apiKey: undefined });
     expect(await start(agent)).toMatchObject({
@@ -127,7 +130,7 @@ describe("a start", () => {
     expect(agent.fingerprint.key).toBeUndefined();
   });
 
-  test("I6 with settings that Google's SDK refuses was never sent", async () => {
+  test("with settings that Google's SDK rejects was never sent (I6)", async () => {
     const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
     const agent = createInteractionsAgent({ apiKey: undefined, vertex: true, baseUrl: undefined, log });
     expect(await start(agent)).toMatchObject({
@@ -144,13 +147,13 @@ describe("a start", () => {
     ["soon", undefined],
     [new Date(Date.now() + 600_000).toUTCString(), expect.closeTo(600_000, -5)],
     ["Wed, 21 Oct 2015 07:28:00 GMT", 0],
-  ])("I8 Retry-After %s is a wait of %s ms", async (retry_after, retryAfterMs) => {
+  ])("answered with Retry-After %s waits %s ms (I8)", async (retry_after, retryAfterMs) => {
     const { agent } = await openStage({ create: [{ fault: "http-429", retry_after }] });
     expect(await start(agent)).toMatchObject({ kind: "rate_limited", retryAfterMs });
   });
 });
 
-describe("a look and a cancel", () => {
+describe("a poll or a cancel", () => {
   test.each<[LookFault, Look["kind"]]>([
     ["http-401", "forbidden"],
     ["http-403", "forbidden"],
@@ -168,7 +171,7 @@ describe("a look and a cancel", () => {
     ["empty-200", "unreachable"],
     ["malformed-json", "unreachable"],
     ["wrong-json", "unreachable"],
-  ])("P3 P4 with `%s` is %s, once", async (fault, kind) => {
+  ])("with `%s` is %s, once (P3, P4)", async (fault, kind) => {
     const stage = await openStage({ get: [{ fault }, {}], cancel: [{ fault }, {}] });
     const id = await started(stage);
     expect(await stage.agent.look(id, never)).toMatchObject({ kind });
@@ -178,7 +181,7 @@ describe("a look and a cancel", () => {
     expect(await stage.agent.look(id, never)).toMatchObject({ kind: "found", interaction: { id } });
   });
 
-  test("K1 a finished one is found with its report, sources, citations, usage and what it did", async () => {
+  test("that finds a finished interaction returns its report, sources, citations, usage and steps (K1)", async () => {
     const stage = await openStage({ duration_ms: 0, usage_after_ms: 0 });
     const look = await stage.agent.look(await started(stage), never);
     expect(look).toMatchObject({
@@ -196,7 +199,7 @@ describe("a look and a cancel", () => {
     expect(thoughts.length).toBeGreaterThan(5);
   });
 
-  test("P4 a look at nobody, or one that is given up, is unreachable", async () => {
+  test("of an unreachable server, or one that is aborted, is unreachable (P4)", async () => {
     const stage = await openStage({ get: [{ fault: "hang" }] });
     const id = await started(stage);
     const controller = new AbortController();
@@ -209,7 +212,7 @@ describe("a look and a cancel", () => {
     expect(await stage.agent.look(id, never)).toMatchObject({ kind: "unreachable" });
   });
 
-  test("L1 a cancel says what Google says; of a finished one Google refuses it", async () => {
+  test("returns what Google answers; a cancel of a finished interaction is refused (L1)", async () => {
     const stage = await openStage({ create: [{}, { life: { duration_ms: 0 } }] });
     expect(await stage.agent.cancel(await started(stage), never)).toMatchObject({
       kind: "found",

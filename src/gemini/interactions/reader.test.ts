@@ -11,7 +11,7 @@ const read = (raw: object): Interaction => {
   return interaction;
 };
 
-describe("the rest", () => {
+describe("an interaction", () => {
   test.each([
     ["queued", "working"],
     ["in_progress", "working"],
@@ -26,12 +26,12 @@ describe("the rest", () => {
     ["", "unknown"],
     ["constructor", "unknown"],
     ["__proto__", "unknown"],
-  ])("P1 the status `%s` is %s", (raw, status) => {
+  ])("with status `%s` is %s (P1)", (raw, status) => {
     expect(statusOf(raw)).toBe(status);
     expect(read({ status: raw })).toMatchObject({ status, rawStatus: raw });
   });
 
-  test("P6 usage counts what tools fetched and what was thought; none and all zeros are not yet reported", () => {
+  test("counts tokens of tools and thoughts; missing and all-zero usage is not reported yet (P6)", () => {
     const usage = {
       total_input_tokens: 100,
       total_tool_use_tokens: 20,
@@ -50,7 +50,7 @@ describe("the rest", () => {
     }
   });
 
-  test("usage with a count that cannot be true is unknown, never a cost (P6)", () => {
+  test("with a token count that cannot be true has unknown usage, never a cost (P6)", () => {
     const good = { total_input_tokens: 5, total_output_tokens: 7 };
     for (const bad of [Infinity, -5, 1e16, "7", {}, 2 ** 53]) {
       for (const name of ["total_input_tokens", "total_tool_use_tokens", "total_thought_tokens"]) {
@@ -61,12 +61,12 @@ describe("the rest", () => {
     expect(readUsage({ ...good, ...odd })).toEqual({ input: 5, output: 7, cached: 0, searches: 0 });
   });
 
-  test("fractional counts are rounded up, and no more is cached than was sent (P6)", () => {
+  test("has fractional counts rounded up, and no more cached than sent (P6)", () => {
     const usage = { total_input_tokens: 4.5, total_output_tokens: 7.01, total_cached_tokens: 99 };
     expect(readUsage(usage)).toEqual({ input: 5, output: 8, cached: 5, searches: 0 });
   });
 
-  test("J3 thought summaries as a list or a text, searches by call", () => {
+  test("has thought summaries as a list or a text, and searches by call (J3)", () => {
     const steps = [
       { type: "thought", summary: [{ type: "text", text: "One" }, { type: "text" }, { type: "text", text: "Two" }] },
       { type: "thought", summary: "Three" },
@@ -77,14 +77,14 @@ describe("the rest", () => {
     expect(read({ steps })).toMatchObject({ thoughts: ["One", "Two", "Three"], searches: ["a", "b", ""] });
   });
 
-  test("P6 what was received is kept, without the SDK's own view of the transport", () => {
+  test("is kept as received, without the SDK's own transport fields (P6)", () => {
     const { raw } = read({ steps: [], sdkHttpResponse: { headers: { "x-secret": "1" } }, later_field: { kept: true } });
     expect(raw).toEqual({ id: "v1_abc", status: "completed", steps: [], later_field: { kept: true } });
   });
 });
 
-describe("garbage", () => {
-  test("P1 what has no id is no interaction", () => {
+describe("invalid JSON", () => {
+  test("without an id is no interaction (P1)", () => {
     for (const raw of [undefined, null, 42, "text", [], {}, { id: "" }, { id: 7 }, [{ id: "x" }]]) {
       expect(readInteraction(raw)).toBeUndefined();
     }
@@ -114,7 +114,7 @@ describe("garbage", () => {
     ),
   }));
 
-  test("K1 P1 never throws, and never makes a citation that is not in the report", () => {
+  test("is read without throwing, and without citations that are not in the report (K1, P1)", () => {
     fc.assert(
       fc.property(fc.dictionary(key, tree), fc.array(fc.dictionary(key, tree)), (raw, content) => {
         const steps = [

@@ -30,7 +30,7 @@ describe("the report", () => {
   const search = { type: "google_search_call", arguments: { queries: ["q"] } };
   const userInput = { type: "user_input", content: [{ type: "text", text: "The question" }] };
 
-  test("a report in two outputs with a thought between is joined, citations and all (S1)", () => {
+  test("in two outputs with a thought between is joined, with its citations (S1)", () => {
     const first = textPart("# Tïtle\n\nSummary [cite: 1]\n", cited("https://a.example", 18, 27));
     const second = textPart("\n## Part two [cite: 2]", cited("https://b.example", 13, 22));
     const whole = read({ steps: [userInput, thought, output(first), thought, output(second)] });
@@ -39,7 +39,7 @@ describe("the report", () => {
     expect(whole.earlierOutputs).toEqual([]);
   });
 
-  test("outputs before the last tool step or user input stay readable beside the report (S1)", () => {
+  test("does not include outputs before the last tool step or user input, which stay readable (S1)", () => {
     const remark = output(textPart("A plan.", cited("https://plan.example", 0, 6)));
     const steps = [remark, search, output(textPart("A draft.")), userInput, output(textPart("# Report")), output()];
     const { report, earlierOutputs, sources } = read({ steps });
@@ -50,12 +50,12 @@ describe("the report", () => {
     });
   });
 
-  test("a tool step after the report does not end it (S1)", () => {
+  test("is not ended by a tool step after it (S1)", () => {
     const steps = [userInput, output(textPart("# Report")), { type: "code_execution_call" }, output()];
     expect(read({ steps }).report).toBe("# Report");
   });
 
-  test("the report agrees with the SDK's output_text wherever no picture cuts that (S1)", async () => {
+  test("agrees with the SDK's output_text wherever no picture cuts that (S1)", async () => {
     const alphabet = { t: thought, s: search, u: userInput, o: output(), r: output(textPart("a"), textPart("b")) };
     const { GoogleGenAI } = await import("@google/genai");
     for (const word of ["r", "rtr", "rsr", "rur", "rsrtr", "ursrtrt", "rso", "rst", "ru", "rtors", "rrtr"]) {
@@ -68,7 +68,7 @@ describe("the report", () => {
     }
   });
 
-  test("pictures keep their places in the joined report (S2)", () => {
+  test("keeps the positions of pictures when it is joined (S2)", () => {
     const picture = (data: string) => ({ type: "image", mime_type: "image/png", data });
     const steps = [
       output(textPart("Überall "), picture("AAAA"), textPart("danach.")),
@@ -84,12 +84,12 @@ describe("the report", () => {
     });
   });
 
-  test("an endless number of pictures is bounded (S2)", () => {
+  test("has a bounded number of pictures (S2)", () => {
     const steps = [output(...Array.from({ length: 100 }, () => ({ type: "image", data: "AAAA" })))];
     expect(read({ steps }).pictures).toHaveLength(64);
   });
 
-  test("search suggestions are read from the results of searches, each once (T-1)", () => {
+  test("has search suggestions from the results of searches, each once (T-1)", () => {
     const result = (...found: object[]) => ({ type: "google_search_result", call_id: "1", result: found });
     const steps = [
       result({ search_suggestions: "<div>one</div>" }, {}),
@@ -100,7 +100,7 @@ describe("the report", () => {
     expect(read({ steps }).searchSuggestions).toEqual(["<div>one</div>", "<div>two</div>"]);
   });
 
-  test("K1 is read from the older `outputs`, where a citation names its `source`", () => {
+  test("is read from the older `outputs`, where a citation names its `source` (K1)", () => {
     const outputs = [
       { type: "thought", summary: "Hm." },
       { type: "google_search_call", arguments: { queries: ["q1"] } },
@@ -122,7 +122,7 @@ describe("the report", () => {
     expect(quoted(old)).toEqual(["[cite: 1]"]);
   });
 
-  test("P3 there is none without text, whatever else came", () => {
+  test("does not exist without text, whatever else was received (P3)", () => {
     for (const raw of [
       {},
       { steps: [] },
@@ -136,7 +136,7 @@ describe("the report", () => {
 });
 
 describe("citations", () => {
-  test("K1 are bytes of UTF-8, also behind umlauts, Chinese and emoji, and in a second part", () => {
+  test("are ranges of UTF-8 bytes, also after umlauts, Chinese and emoji, and in a second part (K1)", () => {
     const first = "Überdies 日本 📈 [cite: 1] ";
     const second = "Naïve: [cite: 2]";
     const place = (whole: string, mark: string): [number, number] => {
@@ -156,7 +156,7 @@ describe("citations", () => {
     expect(interaction.citations.map(({ sourceIndex }) => sourceIndex)).toEqual([0, 1, 0]);
   });
 
-  test("K1 a range that does not fit is dropped and its source kept", () => {
+  test("with an invalid range are dropped, and their sources kept (K1)", () => {
     const wrong = [
       cited("https://a.example", 5, 5),
       cited("https://b.example", -1, 3),
@@ -169,12 +169,12 @@ describe("citations", () => {
     expect(citations).toEqual([]);
   });
 
-  test("K1 a character that two parts share moves no citation behind it", () => {
+  test("after a character that two parts share keep their positions (K1)", () => {
     const steps = [output(textPart("\uD83D"), textPart("\uDE00"), textPart("Here", cited("https://a.example", 0, 4)))];
     expect(quoted(read({ steps }))).toEqual(["Here"]);
   });
 
-  test("K1 a citation without a start begins with the text; a title is kept when there is one", () => {
+  test("without a start begin with the text, and keep a title if there is one (K1)", () => {
     const steps = [output(textPart("Word", { url: "https://a.example", end_index: 4, title: "A page" }))];
     const interaction = read({ steps });
     expect(quoted(interaction)).toEqual(["Word"]);

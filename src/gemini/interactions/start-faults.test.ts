@@ -59,7 +59,7 @@ describe("a start", () => {
     ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate or protocol was not accepted (TLS)."],
     ["SELF_SIGNED_CERT_IN_CHAIN", "its certificate or protocol was not accepted (TLS)."],
     ["EPIPE", "The connection to google.test failed."],
-  ])("whose connection fails with %s was not sent, and says why and to which host (I6)", async (code, message) => {
+  ])("whose connection fails with %s was not sent, and names the reason and the host (I6)", async (code, message) => {
     const { agent, sent } = unsent({ code });
     expect(await start(agent)).toMatchObject({
       kind: "not_sent",
@@ -69,7 +69,7 @@ describe("a start", () => {
   });
 
   test.each(["ECONNRESET", "EPIPE", "ETIMEDOUT", "ECONNREFUSED", "ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC"])(
-    "that ends with %s after it was written may have been taken (I8)",
+    "that fails with %s after it was written may have been accepted (I8)",
     async (code) => {
       const { agent, sent } = failing({ code });
       expect(await start(agent)).toEqual({
@@ -89,13 +89,13 @@ describe("a start", () => {
     [421, "unknown"],
     [499, "unknown"],
     [503, "unknown"],
-  ] as const)("I8 that is answered with %i is %s", async (status, kind) => {
+  ] as const)("that is answered with %i is %s (I8)", async (status, kind) => {
     const { agent, sent } = networkThat(async () => new Response(status === 204 ? null : "{}", { status }));
     expect(await start(agent)).toMatchObject({ kind });
     expect(sent).toHaveLength(1);
   });
 
-  test("I6 I8 asks for a background run that is kept, and is not sent on", async () => {
+  test("requests a stored background run, and follows no redirect (I6, I8)", async () => {
     const { agent, sent } = answering(200, { body: JSON.stringify({ id: "v1_a", status: "in_progress" }) });
     expect(await start(agent)).toEqual({ kind: "accepted", interactionId: "v1_a" });
     expect(sent).toMatchObject([{ method: "POST", redirect: "manual" }]);
@@ -119,7 +119,7 @@ describe("a start", () => {
     [503, "<html>UNAVAILABLE</html>", "Google answered with HTTP 503."],
     [502, UNAVAILABLE, "Google answered with HTTP 502."],
     [500, UNAVAILABLE, "Google answered with HTTP 500."],
-  ])("I10 that is answered with %i and %s says why nobody knows", async (status, body, why) => {
+  ])("that is answered with %i and %s names why its outcome is unknown (I10)", async (status, body, why) => {
     expect(await start(answering(status, { body }).agent)).toEqual({ kind: "unknown", why });
   });
 
@@ -147,14 +147,14 @@ describe("a start", () => {
     },
   );
 
-  test("that is withheld by the last check is not sent (I8)", async () => {
+  test("that the last check withholds is not sent (I8)", async () => {
     const { agent, sent } = answering(200);
     const error = new AppError({ code: "CANCELLED", message: "It was cancelled." });
     expect(await start(agent, never, async () => error)).toEqual({ kind: "withheld", error });
     expect(sent).toEqual([]);
   });
 
-  test("I6 without a key, or with settings that the SDK refuses, says what to do, and nothing is sent", async () => {
+  test("without a key, or with settings that the SDK rejects, says what to do and is not sent (I6)", async () => {
     const { sent } = answering(200);
     const { agent, logged } = agentAt("https://google.test", { apiKey: undefined });
     expect(await start(agent)).toMatchObject({
@@ -180,8 +180,8 @@ describe("a start", () => {
   });
 });
 
-describe("a look", () => {
-  test("J1 that finds the interaction tells it", async () => {
+describe("a poll", () => {
+  test("that finds the interaction returns it (J1)", async () => {
     const { agent } = answering(200, { body: JSON.stringify({ id: "v1_a", status: "in_progress" }) });
     expect(await agent.look("v1_a", never)).toMatchObject({
       kind: "found",
@@ -196,7 +196,7 @@ describe("a look", () => {
     [429, { kind: "rate_limited", retryAfterMs: 4_000 }],
     [500, { kind: "unreachable", error: { reason: "overloaded" } }],
     [400, { kind: "rejected" }],
-  ])("P3 P4 that is answered with %i is one request and %j", async (status, look) => {
+  ])("that is answered with %i is one request and %j (P3, P4)", async (status, look) => {
     const { agent, sent } = answering(status, { headers: { "retry-after": "4" } });
     expect(await agent.look("v1_a", never)).toMatchObject(look);
     expect(sent).toMatchObject([{ method: "GET", url: expect.stringContaining("v1_a") }]);
@@ -204,7 +204,7 @@ describe("a look", () => {
     expect(sent).toMatchObject([{}, { method: "POST", url: expect.stringContaining("v1_a") }]);
   });
 
-  test("P4 that finds no interaction in the answer, or no network, is unreachable", async () => {
+  test("without an interaction in the answer, or without a network, is unreachable (P4)", async () => {
     expect(await answering(200, { body: "[]" }).agent.look("v1_a", never)).toMatchObject({
       kind: "unreachable",
       error: { message: "Something that is not Google answered in its place." },
@@ -227,7 +227,7 @@ describe("a request that is never answered", () => {
         }),
     );
 
-  test("P4 is given up at once by whoever leaves", async () => {
+  test("ends at once when the process shuts down (P4)", async () => {
     const { agent, sent } = silent();
     const leaving = new AbortController();
     const look = agent.look("v1_a", leaving.signal);
@@ -240,7 +240,7 @@ describe("a request that is never answered", () => {
     ["start", 120_000],
     ["look", 45_000],
     ["cancel", 10_000],
-  ] as const)("I8 P4: a %s is given up after %i ms, not before, and not sent again", async (what, limit) => {
+  ] as const)("as a %s ends after %i ms, not before, and is not sent again (I8, P4)", async (what, limit) => {
     const { agent, sent } = silent();
     // The SDK is loaded first: that takes real time.
     await agent.look("v1_a", AbortSignal.abort());
@@ -261,13 +261,13 @@ describe("a request that is never answered", () => {
   });
 });
 
-test("J2 a stream that breaks is a word in the log and nothing else", async () => {
+test("a stream that breaks is logged, and has no other effect (J2)", async () => {
   const { agent, logged } = failing({ code: "ECONNRESET" });
   await agent.follow({ interactionId: "v1_a", lastEventId: undefined, signal: never, onEvent: () => {} });
   expect(logged).toEqual([expect.stringContaining("The progress stream ended: ")]);
 });
 
-test("Q1 a key is known again by its fingerprint, which does not tell it", () => {
+test("a key is recognised by its fingerprint, which does not reveal it (Q1)", () => {
   const of = (apiKey: string | undefined) => agentAt("https://google.test", { apiKey }).agent.fingerprint;
   expect(of("one")).toEqual({ key: "7692c3ad3540bb80", baseUrl: "https://google.test" });
   expect(of("two").key).not.toBe(of("one").key);

@@ -28,7 +28,7 @@ test.each([
   expect(pause({}, info(delay))).toBe(ms);
 });
 
-test("a pause may be a date (P4)", () => {
+test("a pause may be given as a date (P4)", () => {
   vi.useFakeTimers({ now: Date.parse("2026-11-05T04:00:00Z"), toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());
   expect(pause({ "retry-after": "Thu, 05 Nov 2026 04:00:30 GMT" })).toBe(30_000);

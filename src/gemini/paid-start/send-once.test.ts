@@ -79,7 +79,7 @@ describe("a paid request", () => {
     expect({ status, text }).toEqual({ status: 200, text: ACCEPTED });
   });
 
-  test("is withheld when the check says no: not a byte arrives (I8)", async () => {
+  test("is withheld when the check fails: not a byte arrives (I8)", async () => {
     const { url, seen } = await serve((_request, response) => void response.end(ACCEPTED));
     const reason = new AppError({ code: "CANCELLED", message: "It was cancelled." });
     const sending = sendOnce(wish(url, { checkBeforeSending: async () => reason }));
@@ -113,7 +113,7 @@ describe("a paid request", () => {
     await expect(sending).rejects.toThrow("abort");
   });
 
-  test("reads a compressed answer, within its bound (S4)", async () => {
+  test("reads a compressed answer, within its size limit (S4)", async () => {
     const { url } = await serve((_request, response) => {
       response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(ACCEPTED));
     });
@@ -121,7 +121,7 @@ describe("a paid request", () => {
     await expect(sendOnce(wish(url, { maxAnswerBytes: 10 }))).rejects.toMatchObject({ name: "AnswerTooLong" });
   });
 
-  test("goes through the proxy of the environment, unless NO_PROXY names its host (B7)", async () => {
+  test("uses the proxy of the environment, unless NO_PROXY names its host (B7)", async () => {
     const { url } = await serve((request, response) => void response.end(request.headers.host));
     const targets: string[] = [];
     const proxy = createTcpServer((socket) => {
@@ -142,7 +142,7 @@ describe("a paid request", () => {
     expect(targets).toHaveLength(1);
   });
 
-  test("whose connection is refused leaves no timer that would hold the process back (I8)", async () => {
+  test("whose connection is refused leaves no timer that would delay the exit (I8)", async () => {
     const server = createTcpServer();
     const url = await listen(server);
     await new Promise((resolve) => void server.close(resolve));
@@ -152,7 +152,7 @@ describe("a paid request", () => {
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
-  test("is not sent through a proxy that this Node's polls would go past (B7)", async () => {
+  test("is not sent through a proxy that this Node's polls would bypass (B7)", async () => {
     const before = http.setGlobalProxyFromEnv;
     // As on Node 22.
     Object.assign(http, { setGlobalProxyFromEnv: undefined });

@@ -8,14 +8,14 @@ const STREAM = { "content-type": "text/event-stream" };
 const answer = (pieces: string[], headers: Record<string, string> = {}): Response =>
   new Response(ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece))), { status: 203, headers });
 
-test("an answer within the limits comes through as it is", async () => {
+test("an answer within the limits is passed through unchanged", async () => {
   const response = bounded(answer(["x".repeat(60), "y".repeat(40)], { "x-kept": "yes" }), LIMITS);
   expect(response.status).toBe(203);
   expect(response.headers.get("x-kept")).toBe("yes");
   expect(await response.text()).toBe("x".repeat(60) + "y".repeat(40));
 });
 
-test("T16 a larger one breaks off with a sentence of ours, whatever it is", async () => {
+test("a larger answer is aborted with a sentence of ours, whatever its content (T16)", async () => {
   for (const headers of [{}, STREAM]) {
     const response = bounded(
       answer(
@@ -28,7 +28,7 @@ test("T16 a larger one breaks off with a sentence of ours, whatever it is", asyn
   }
 });
 
-test("T16 so does a stream with an event that does not end; one of many events does not", async () => {
+test("a stream with an endless event is aborted; one with many events is not (T16)", async () => {
   const long = answer(["data: x\n\n", "data: ", "y".repeat(10), "y".repeat(10)], STREAM);
   await expect(bounded(long, LIMITS).text()).rejects.toMatchObject({ code: "EXECUTION_ERROR" });
   for (const end of ["\n\n", "\r\n\r\n"]) {
@@ -37,7 +37,7 @@ test("T16 so does a stream with an event that does not end; one of many events d
   }
 });
 
-test("an answer without a body is left alone", () => {
+test("an answer without a body is passed through", () => {
   const empty = new Response(null, { status: 204 });
   expect(bounded(empty, LIMITS)).toBe(empty);
 });
@@ -54,7 +54,7 @@ const WAYS: Record<string, (response: Response) => Promise<unknown>> = {
   "text after body was looked at": (response) => (response.body === null ? Promise.resolve("") : response.text()),
 };
 
-test.each(Object.entries(WAYS))("an answer has the same end whichever way it is read: %s (T16)", async (_, read) => {
+test.each(Object.entries(WAYS))("an answer ends at the same limit however it is read: %s (T16)", async (_, read) => {
   const json = [`{"text":"é`, `${"x".repeat(70)}"}`];
   await expect(read(bounded(answer(json), LIMITS))).resolves.toBeDefined();
   await expect(read(bounded(answer([...json, " ".repeat(100)]), LIMITS))).rejects.toMatchObject({
@@ -62,13 +62,13 @@ test.each(Object.entries(WAYS))("an answer has the same end whichever way it is 
   });
 });
 
-test("a character that is cut by the network is whole in the text (T16)", async () => {
+test("a character that is split by the network is decoded whole (T16)", async () => {
   const bytes = new TextEncoder().encode("\uFEFFé");
   const pieces = new Response(ReadableStream.from([...bytes].map((byte) => Uint8Array.of(byte))));
   expect(await bounded(pieces, LIMITS).text()).toBe("é");
 });
 
-test("an answer that passes twice is counted once and can be read (T16)", async () => {
+test("an answer that passes two limits is counted once and can be read (T16)", async () => {
   const twice = bounded(bounded(answer([`{"text":"x"}`]), LIMITS), LIMITS);
   expect(await twice.json()).toEqual({ text: "x" });
 });

@@ -22,7 +22,7 @@ function collect(): void {
   runInNewContext("gc")();
 }
 
-test("T9 no request goes on to another address with the key, whatever it asks for", async () => {
+test("no request follows a redirect with the key, whatever it requests (T9)", async () => {
   const strangers: unknown[] = [];
   const stranger = await serve((request, response) => {
     strangers.push(request.headers["x-goog-api-key"]);
@@ -39,7 +39,7 @@ test("T9 no request goes on to another address with the key, whatever it asks fo
   expect(strangers).toEqual([]);
 });
 
-test("T16 a body that drips is ended by the limit, also when the SDK's copy of the request is long collected", async () => {
+test("a slow body is ended by the time limit, also when the SDK's copy of the request was collected (T16)", async () => {
   const closed = Promise.withResolvers<void>();
   const url = await serve((_request, response) => {
     response.writeHead(200);
@@ -66,7 +66,7 @@ test("T16 a body that drips is ended by the limit, also when the SDK's copy of t
   await closed.promise;
 });
 
-test("T16 an answer is read up to the limit and no further", async () => {
+test("an answer is read up to the limit and no further (T16)", async () => {
   let pulled = 0;
   const endless = new ReadableStream<Uint8Array>({
     pull: (controller) => {

@@ -23,8 +23,8 @@ const reader = (): ((token: string) => Promise<JwtVerdict>) =>
 const seconds = (fromNow: number): number => Math.floor(Date.now() / 1_000) + fromNow;
 const NOT_SIGNED = { invalid: "It was not signed by the issuer, or its claims do not hold." };
 
-describe("A9 a JWT of the issuer", () => {
-  test("is its subject's; metadata and keys are asked for once", async () => {
+describe("a JWT of the issuer (A9)", () => {
+  test("identifies its subject; metadata and keys are requested once", async () => {
     const read = reader();
     expect(await read(await issuer.token())).toEqual({ owner: `oauth:${issuer.mark}:ann` });
     expect(await read(await issuer.token({ sub: "bob", aud: ["https://other.example", RESOURCE] }))).toEqual({
@@ -34,14 +34,14 @@ describe("A9 a JWT of the issuer", () => {
     expect(issuer.asked).toEqual(["/.well-known/oauth-authorization-server", "/keys"]);
   });
 
-  test("may be late by the tolerance of two clocks, not more", async () => {
+  test("may be expired by the clock tolerance, not more", async () => {
     const read = reader();
     expect(await read(await issuer.token({ exp: seconds(-20) }))).toEqual({ owner: `oauth:${issuer.mark}:ann` });
     expect(await read(await issuer.token({ exp: seconds(-120) }))).toEqual({ invalid: "It has expired." });
     expect(await read(await issuer.token({ nbf: seconds(120) }))).toEqual(NOT_SIGNED);
   });
 
-  test("is refused when a claim is wrong or missing", async () => {
+  test("is rejected when a claim is wrong or missing", async () => {
     const read = reader();
     const foreign = { invalid: `It is not meant for this server: its audience must be ${RESOURCE}.` };
     expect(await read(await issuer.token({ aud: "https://other.example/mcp" }))).toEqual(foreign);
@@ -56,7 +56,7 @@ describe("A9 a JWT of the issuer", () => {
     });
   });
 
-  test("is refused when the issuer has not signed it", async () => {
+  test("is rejected when the issuer has not signed it", async () => {
     const read = reader();
     const tampered = (await issuer.token()).split(".");
     tampered[1] = Buffer.from(
@@ -73,13 +73,13 @@ describe("A9 a JWT of the issuer", () => {
     }
   });
 
-  test("signed in a way that anybody could sign is refused before a key is looked for", async () => {
+  test("signed with an algorithm that needs no secret is rejected before a key is requested", async () => {
     const read = reader();
     for (const token of [issuer.unsigned(), await issuer.confused()]) expect(await read(token)).toEqual(NOT_SIGNED);
     expect(issuer.asked).not.toContain("/keys");
   });
 
-  test("of another issuer, or that is none, asks nobody", async () => {
+  test("of another issuer, or a malformed one, causes no request", async () => {
     const read = reader();
     const other = { invalid: "It comes from another issuer." };
     expect(await read(await issuer.token({ iss: "https://other.example" }))).toEqual(other);
@@ -89,8 +89,8 @@ describe("A9 a JWT of the issuer", () => {
   });
 });
 
-describe("A9 an issuer", () => {
-  test("that is away is not asked again at once, and is believed when it is back", async () => {
+describe("an issuer (A9)", () => {
+  test("that is down is not requested again at once, and is trusted when it is back", async () => {
     const read = reader();
     const token = await issuer.token();
     issuer.misbehave((response) => response.writeHead(500).end());
@@ -106,7 +106,7 @@ describe("A9 an issuer", () => {
     ]);
   });
 
-  test("whose process has ended is unavailable, and what is known already holds", async () => {
+  test("whose process has ended is unavailable, and cached keys stay valid", async () => {
     const read = reader();
     const token = await issuer.token();
     expect(await read(token)).toEqual({ owner: `oauth:${issuer.mark}:ann` });
@@ -116,7 +116,7 @@ describe("A9 an issuer", () => {
     expect(await reader()(token)).toBe("issuer unavailable");
   });
 
-  test("is asked for its metadata by one of many at a time", async () => {
+  test("gets one request for its metadata at a time", async () => {
     const read = reader();
     const token = await issuer.token();
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => read(token)));
@@ -137,7 +137,7 @@ describe("A9 an issuer", () => {
     expect(lines.join("")).toContain(words);
   });
 
-  test("that sends us elsewhere, or has no keys where they should be, is not used", async () => {
+  test("that redirects, or has no keys at its address, is not used", async () => {
     issuer.misbehave((response) => response.writeHead(302, { location: `${issuer.url}/elsewhere` }).end());
     expect(await reader()(await issuer.token())).toBe("issuer unavailable");
     expect(issuer.asked).not.toContain("/elsewhere");
@@ -148,7 +148,7 @@ describe("A9 an issuer", () => {
     expect(lines.at(-1)).toContain("are no keys");
   });
 
-  test("with a path has its metadata in one of three places", async () => {
+  test("with a path has its metadata at one of three addresses", async () => {
     expect(metadataAddresses("https://login.example/tenant/")).toEqual([
       "https://login.example/.well-known/oauth-authorization-server/tenant",
       "https://login.example/.well-known/openid-configuration/tenant",
@@ -160,7 +160,7 @@ describe("A9 an issuer", () => {
     await tenant.close();
   });
 
-  test("that speaks OpenID only is found too", async () => {
+  test("that supports OpenID only is found too", async () => {
     const metadata = { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` };
     const keys = await (await fetch(metadata.jwks_uri)).json();
     issuer.misbehave((response, path) => {
@@ -172,8 +172,8 @@ describe("A9 an issuer", () => {
   });
 });
 
-describe("A9 the owner of a subject", () => {
-  test("is the subject where that can be shown, else its hash", () => {
+describe("the owner derived from a subject (A9)", () => {
+  test("is the subject if it is printable, else its hash", () => {
     const iss = "https://issuer.example";
     expect(ownerOf({ iss, sub: "auth0|5f7c8ec7c33c" })).toMatch(/^oauth:[0-9a-f]{12}:auth0\|5f7c8ec7c33c$/);
     expect(ownerOf({ iss, sub: "ann\u200B" })).toMatch(/^oauth:[0-9a-f]{12}:~[0-9a-f]{64}$/);

@@ -63,12 +63,12 @@ const refused = async (answer: Authenticated | Response): Promise<Refused> => {
   return { status, challenge: headers.get("www-authenticate"), retryAfter: headers.get("retry-after"), body };
 };
 
-describe("A9 who comes in", () => {
-  test("with the server's own token is the local user, from the network", async () => {
+describe("a request over HTTP (A9)", () => {
+  test("with the server's own token is of the local user, from the network", async () => {
     expect(await (await door())(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
   });
 
-  test("with a named token is that name, until it is revoked", async () => {
+  test("with a named token is of that name, until it is revoked", async () => {
     const authenticate = await door();
     const ann = await addToken(store.db, { name: "ann", now: time });
     const bob = await addToken(store.db, { name: "bob", now: time });
@@ -82,7 +82,7 @@ describe("A9 who comes in", () => {
     expect(await refused(await authenticate(request(ann), ADDRESS))).toMatchObject({ status: 401 });
   });
 
-  test("is noted at most once a minute", async () => {
+  test("updates the last use of its token at most once a minute", async () => {
     const authenticate = await door();
     const ann = await addToken(store.db, { name: "ann", now: time });
     const uses: (number | undefined)[] = [];
@@ -94,7 +94,7 @@ describe("A9 who comes in", () => {
     expect(uses).toEqual([1_000_000, 1_000_000, 1_060_000]);
   });
 
-  test("without a token is asked for one, and told no more", async () => {
+  test("without a token gets a 401 that reveals nothing else", async () => {
     const authenticate = await door();
     const answer = await refused(await authenticate(request(), ADDRESS));
     expect(answer).toEqual({
@@ -113,7 +113,7 @@ describe("A9 who comes in", () => {
     expect(await refused(await authenticate(elsewhere, ADDRESS))).toEqual(answer);
   });
 
-  test("with a wrong token is told so, whatever it resembles", async () => {
+  test("with a wrong token is rejected, whatever it resembles", async () => {
     const authenticate = await door();
     const wrong = [OWN.slice(0, -1), `${OWN}x`, OWN.toUpperCase(), "a.b.c", "' or 1=1 --".replaceAll(" ", "")];
     for (const token of wrong) {
@@ -125,7 +125,7 @@ describe("A9 who comes in", () => {
     expect(lines.join("")).not.toContain(OWN);
   });
 
-  test("with too many wrong tokens has to wait, but not with a right one", async () => {
+  test("after too many wrong tokens is limited, but not with a right one", async () => {
     const authenticate = await door();
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 200; attempt += 1) {
@@ -143,7 +143,7 @@ describe("A9 who comes in", () => {
     expect(lines.filter((line) => line.includes("wrong tokens"))).toHaveLength(1);
   });
 
-  test("while the database is away is not told that the token is wrong; the server's own still works", async () => {
+  test("with a named token during a database failure is not called unauthorized; the server's own token still works", async () => {
     const database = (): Promise<Database> =>
       Promise.reject(new AppError({ code: "SQLITE_ERROR", message: "The database did not carry out a request." }));
     const authenticate = await door({ database });
@@ -154,17 +154,17 @@ describe("A9 who comes in", () => {
     expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
   });
 
-  test("is the local user where no token is asked for, and that is said", async () => {
+  test("is of the local user when authentication is off, which is logged", async () => {
     const authenticate = await door({ noAuth: true });
     expect(await authenticate(request(), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
     expect(lines).toEqual([expect.stringMatching(/^\[WARN\] No token is asked for/)]);
   });
 });
 
-describe("A9 with an issuer", () => {
+describe("with an issuer configured (A9)", () => {
   const METADATA = 'resource_metadata="https://research.example.com/.well-known/oauth-protected-resource/mcp"';
 
-  test("its tokens, named ones and the server's own come in, each as somebody else", async (context) => {
+  test("its tokens, named ones and the server's own are accepted, each as another owner", async (context) => {
     const issuer = await startIssuer();
     context.onTestFinished(issuer.close);
     const authenticate = await door({ issuer: issuer.url });
@@ -179,7 +179,7 @@ describe("A9 with an issuer", () => {
     expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
   });
 
-  test("a refusal says where tokens are to be had, and what was wrong", async (context) => {
+  test("a rejection names the issuer and the reason", async (context) => {
     const issuer = await startIssuer();
     context.onTestFinished(issuer.close);
     const authenticate = await door({ issuer: issuer.url });
@@ -193,7 +193,7 @@ describe("A9 with an issuer", () => {
     }
   });
 
-  test("that is away its tokens wait, and the others do not", async () => {
+  test("its tokens are unavailable while it is down, the others are not", async () => {
     const issuer = await startIssuer();
     const authenticate = await door({ issuer: issuer.url });
     await issuer.close();
@@ -215,7 +215,7 @@ describe("A9 with an issuer", () => {
     expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
   });
 
-  test("that cannot be used the start fails", async () => {
+  test("the start fails if the issuer cannot be used", async () => {
     await expect(door({ issuer: "http://login.example" })).rejects.toThrow("MCP_OAUTH_ISSUER cannot be used.");
   });
 });

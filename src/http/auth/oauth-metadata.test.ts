@@ -9,7 +9,7 @@ const settings = (MCP_OAUTH_ISSUER: string | undefined, MCP_PUBLIC_URL: string |
 const ISSUER = "https://login.example/tenant";
 const PUBLIC = "https://research.example.com";
 
-describe("A9 the address that tokens must be meant for", () => {
+describe("the audience of tokens (A9)", () => {
   test.each([
     [PUBLIC, `${PUBLIC}/mcp`, `${PUBLIC}/.well-known/oauth-protected-resource/mcp`],
     [`${PUBLIC}/`, `${PUBLIC}/mcp`, `${PUBLIC}/.well-known/oauth-protected-resource/mcp`],
@@ -45,7 +45,7 @@ describe("A9 the address that tokens must be meant for", () => {
   });
 });
 
-describe("A9 the well-known document", () => {
+describe("the well-known document (A9)", () => {
   const wellKnown = createWellKnown({ config: { settings: settings(ISSUER, PUBLIC) } });
   const document = {
     resource: `${PUBLIC}/mcp`,
@@ -64,7 +64,7 @@ describe("A9 the well-known document", () => {
     expect(asked).toEqual([`${PUBLIC}/.well-known/oauth-protected-resource/mcp`]);
   });
 
-  test("stands at both addresses, for every origin, to be read only", async () => {
+  test("is served at both addresses, to every origin, for reading only", async () => {
     const at = (path: string, method = "GET") => wellKnown(new Request(`http://127.0.0.1:3000${path}`, { method }));
     const root = await at("/.well-known/oauth-protected-resource");
     expect(await root?.json()).toEqual(document);
@@ -76,7 +76,7 @@ describe("A9 the well-known document", () => {
     expect(await at("/mcp")).toBeUndefined();
   });
 
-  test("is not there without an issuer", async () => {
+  test("does not exist without an issuer", async () => {
     const none = createWellKnown({ config: { settings: settings(undefined, undefined) } });
     const answer = await none(new Request(`${PUBLIC}/.well-known/oauth-protected-resource`));
     expect(answer?.status).toBe(404);

@@ -32,8 +32,8 @@ const start = (options: { given?: string; configDirWritable?: boolean } = {}): P
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-describe("A9 the server's own token", () => {
-  test("is made at the first start, kept privately and shown that once", async () => {
+describe("the server's own token (A9)", () => {
+  test("is created at the first start, kept privately and printed once", async () => {
     const token = await start();
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(readFileSync(file, "utf8")).toBe(`${token}\n`);
@@ -54,7 +54,7 @@ describe("A9 the server's own token", () => {
     expect(modeOf(file)).toBe(0o600);
   });
 
-  test("is made private again when others could read it, and that is said", async () => {
+  test("is made private again when other users could read it, which is logged", async () => {
     writeFileSync(file, `${"t".repeat(20)}\n`);
     chmodSync(file, 0o644);
     expect(await start()).toBe("t".repeat(20));
@@ -63,14 +63,14 @@ describe("A9 the server's own token", () => {
     expect(lines.join("")).not.toContain("t".repeat(20));
   });
 
-  test("is the one of MCP_AUTH_TOKEN, of which nothing is written or shown", async () => {
+  test("is that of MCP_AUTH_TOKEN if set, which is neither written nor printed", async () => {
     expect(await start({ given: "a-secret-of-my-own" })).toBe("a-secret-of-my-own");
     expect(readdirSync(configDir)).toEqual([]);
     expect(lines).toEqual([]);
   });
 
   test.each(["fifteen-letters", "sixteen letters!", "sixteen-léttérs-", "x".repeat(4_097)])(
-    "cannot be %j: the start says why and does not repeat it",
+    "cannot be %j: the start names the reason and does not repeat it",
     async (given) => {
       const error = await start({ given }).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: "INVALID_INPUT", message: expect.stringContaining("MCP_AUTH_TOKEN") });
@@ -78,7 +78,7 @@ describe("A9 the server's own token", () => {
     },
   );
 
-  test("in a file that holds none is an error, not a server that anybody with an empty token can use", async () => {
+  test("in an empty file is an error, not a server that accepts an empty token", async () => {
     for (const content of ["", "\n", "short\n"]) {
       writeFileSync(file, content);
       await expect(start()).rejects.toMatchObject({
@@ -91,7 +91,7 @@ describe("A9 the server's own token", () => {
     await expect(start()).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   });
 
-  test("is good for one process where the directory cannot be written, unless the file is there", async () => {
+  test("is valid for one process if the directory cannot be written, unless the file exists", async () => {
     const token = await start({ configDirWritable: false });
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(lines).toHaveLength(1);
@@ -103,7 +103,7 @@ describe("A9 the server's own token", () => {
     expect(await start()).not.toBe(token);
   });
 
-  test("is one for all servers that start at the same moment, and one of them shows it", async () => {
+  test("is the same for all servers that start at the same moment, and one of them prints it", async () => {
     const program = `
       import { localToken } from ${JSON.stringify(join(import.meta.dirname, "token-file.ts"))};
       import { createLog } from ${JSON.stringify(join(import.meta.dirname, "../../platform/log.ts"))};
@@ -124,7 +124,7 @@ describe("A9 the server's own token", () => {
   });
 });
 
-describe("A9 the token of a request", () => {
+describe("the token of a request (A9)", () => {
   const of = (authorization: string): string | undefined => bearerToken(new Headers({ authorization }));
 
   test("is the one word after Bearer", () => {
@@ -141,7 +141,7 @@ describe("A9 the token of a request", () => {
     "Bearer a, Bearer b",
     "Bearera",
     `Bearer ${"x".repeat(8_192)}`,
-  ])("is none in %j", (header) => {
+  ])("does not exist in %j", (header) => {
     expect(of(header)).toBeUndefined();
   });
 });

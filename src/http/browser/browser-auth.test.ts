@@ -77,8 +77,8 @@ const come = ({ door }: Scene, session: BrowserHeaders, path = "/", headers: Rec
 const statusOf = (answer: Awaited<ReturnType<PageDoor["admit"]>>): number | string =>
   answer instanceof Response ? answer.status : answer.caller.owner;
 
-describe("A9 a browser that is signed in", () => {
-  test("is whoever's token it came by, and no other's", async () => {
+describe("a signed-in browser (A9)", () => {
+  test("has the owner of its token, and no other", async () => {
     const scene = await open();
     const ann = await addToken(store.db, { name: "ann", now: time });
     const own = await sessionOf(await signIn(scene, OWN));
@@ -90,7 +90,7 @@ describe("A9 a browser that is signed in", () => {
     expect((await scene.ask(`/enter/${link}`)).status).toBe(401);
   });
 
-  test("is out once the token is revoked, also when the name gets another, and its stream ends", async () => {
+  test("is signed out when its token is revoked, also if the name gets another one, and its stream ends", async () => {
     const scene = await open();
     const session = await sessionOf(await signIn(scene, await addToken(store.db, { name: "ann", now: time })));
     const link = new URL((await linkFor(scene, "ann")).path, `http://${HOST}`).pathname;
@@ -107,13 +107,13 @@ describe("A9 a browser that is signed in", () => {
     expect((await scene.ask(link)).status).toBe(401);
   });
 
-  test("is out once the server has another token of its own, and back with the old one", async () => {
+  test("is signed out when the server gets another token, and signed in again with the former one", async () => {
     const session = await sessionOf(await signIn(await open(), OWN));
     expect(statusOf(await come(await open({ token: "quite-another-token" }), session))).toBe(401);
     expect(statusOf(await come(await open(), session))).toBe("local");
   });
 
-  test("stays so for 30 days after its last visit, and is told when it lasts longer", async () => {
+  test("stays signed in for 30 days after its last request, and gets a longer cookie then", async () => {
     const scene = await open();
     const session = await sessionOf(await signIn(scene, OWN));
     expect(await come(scene, session)).toMatchObject({ cookie: undefined });
@@ -124,7 +124,7 @@ describe("A9 a browser that is signed in", () => {
     expect(statusOf(await come(scene, session))).toBe(401);
   });
 
-  test("by a token of an issuer stays as long as that token", async (context) => {
+  test("with a token of an issuer stays signed in as long as that token is valid", async (context) => {
     const issuer = await startIssuer();
     context.onTestFinished(issuer.close);
     const scene = await open({ issuer: issuer.url, publicUrl: new URL(RESOURCE).origin });
@@ -145,8 +145,8 @@ async function linkFor({ credentials }: Scene, owner: string): Promise<{ path: s
   return { path: `/enter/${await makeLink(store.db, { owner, tokenHash }, { address: HOST, now: time })}` };
 }
 
-describe("A9 the cookie", () => {
-  test("is for one port, out of reach of scripts and foreign pages, and Secure where TLS is known", async () => {
+describe("the cookie (A9)", () => {
+  test("is for one port, not readable by scripts and foreign pages, and Secure with TLS", async () => {
     const scene = await open({ publicUrl: "https://research.example" });
     const plain = await signIn(scene, OWN);
     expect(plain.headers.get("set-cookie")).toMatch(
@@ -160,7 +160,7 @@ describe("A9 the cookie", () => {
 });
 
 describe("the cookie without the page's secret", () => {
-  test("opens the files of the page, which are the same for everybody, and nothing that reads or acts (A9)", async () => {
+  test("opens the files of the page, which are the same for every user, and nothing that reads or acts (A9)", async () => {
     const scene = await open();
     const ann = await sessionOf(await signIn(scene, await addToken(store.db, { name: "ann", now: time })));
     const { cookie, "x-page-secret": secret } = await sessionOf(await signIn(scene, OWN));
@@ -177,7 +177,7 @@ describe("the cookie without the page's secret", () => {
     expect(statusOf(await come(scene, { cookie: "", "x-page-secret": secret }, "/api/runs"))).toBe(401);
   });
 
-  test("is never given the secret, whatever it asks for (A9)", async () => {
+  test("does not yield the secret, whatever is requested (A9)", async () => {
     const scene = await open();
     const { path } = await linkFor(scene, "local");
     const entered = await sessionOf(await scene.ask(path));
@@ -190,11 +190,11 @@ describe("the cookie without the page's secret", () => {
   });
 });
 
-describe("A9 a link", () => {
+describe("a link (A9)", () => {
   const RUN = "/runs/6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
   const SENT = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
 
-  test("of somebody else is not used up by a look at it or by a foreign page, and leads to a run", async () => {
+  test("of a named user is not used up by a HEAD request or a foreign page, and opens a run", async () => {
     const scene = await open();
     await signIn(scene, await addToken(store.db, { name: "ann", now: time }));
     const { path } = await linkFor(scene, "ann");
@@ -217,7 +217,7 @@ describe("A9 a link", () => {
     expect(later.headers.get("set-cookie")).toContain("Max-Age=2592000");
   });
 
-  test("of the user of this machine is used at once by a window, whoever sends it, and by nothing else", async () => {
+  test("of the local user is used by any top-level navigation, and by nothing else", async () => {
     const scene = await open();
     const { path } = await linkFor(scene, "local");
     const address = `${path}?to=${encodeURIComponent(RUN)}`;
@@ -230,14 +230,14 @@ describe("A9 a link", () => {
     expect((await scene.ask(address, { headers: SENT })).headers.get("set-cookie")).toBeNull();
   });
 
-  test("that was made with another token says so", async () => {
+  test("that was made with another token is rejected with that reason", async () => {
     const { path } = await linkFor(await open({ token: "quite-another-token" }), "local");
     const answer = await (await open()).ask(path, { headers: { accept: "text/html" } });
     expect(answer.status).toBe(401);
     expect(await answer.text()).toContain("another token than this server has now. Set MCP_AUTH_TOKEN");
   });
 
-  test("is no longer good after two minutes, and whoever tries many has to wait", async () => {
+  test("expires after two minutes, and guesses are limited", async () => {
     const scene = await open();
     const { path } = await linkFor(scene, "local");
     time += 2 * 60_000;
@@ -248,7 +248,7 @@ describe("A9 a link", () => {
     expect(new Set(tries.map(({ status }) => status))).toEqual(new Set([401, 429]));
   });
 
-  test("text in it is shown as text", async () => {
+  test("is shown as text, never as HTML", async () => {
     const scene = await open();
     const headers = { "sec-fetch-site": "cross-site", accept: "text/html" };
     const answer = await scene.ask(`/enter/${encodeURIComponent('"><script>alert(1)</script>')}`, { headers });

@@ -32,8 +32,8 @@ afterEach(async () => {
 
 const rows = () => store.db.selectFrom("page_keys").selectAll().execute();
 
-describe("A9 a link", () => {
-  test("is good once, for two minutes", async () => {
+describe("a link (A9)", () => {
+  test("is valid once, for two minutes", async () => {
     const code = await makeLink(store.db, ANN, { address: HERE, now: NOW });
     expect(code).toMatch(/^[\w-]{43}$/);
     expect(await useLink(store.db, code, { addresses: [HERE], now: NOW + 2 * MINUTE - 1 })).toEqual(ANN);
@@ -42,7 +42,7 @@ describe("A9 a link", () => {
     expect(await useLink(store.db, late, { addresses: [HERE], now: NOW + 2 * MINUTE })).toBeUndefined();
   });
 
-  test("is good at the server it was made for, and is not used up by another", async () => {
+  test("is valid at the server it was made for, and is not used up by another", async () => {
     const code = await makeLink(store.db, ANN, { address: HERE, now: NOW });
     const at = (...addresses: string[]) => useLink(store.db, code, { addresses, now: NOW });
     expect(await at("127.0.0.1:3001", "localhost:3001")).toBeUndefined();
@@ -50,7 +50,7 @@ describe("A9 a link", () => {
     expect(await at("localhost:3000", HERE)).toEqual(ANN);
   });
 
-  test("lets one in of many who use it at once", async () => {
+  test("signs in one of many concurrent requests", async () => {
     const code = await makeLink(store.db, ANN, { address: HERE, now: NOW });
     const all = await Promise.all(
       Array.from({ length: 20 }, () => useLink(store.db, code, { addresses: [HERE], now: NOW + 1 })),
@@ -66,8 +66,8 @@ describe("A9 a link", () => {
   });
 });
 
-describe("A9 a session", () => {
-  test("lasts 30 days from its last use, and is lengthened once a day at most", async () => {
+describe("a session (A9)", () => {
+  test("lasts 30 days from its last use, and is extended once a day at most", async () => {
     const { key, expiresAt } = await openSession(store.db, ANN, NOW);
     expect(expiresAt).toBe(NOW + 30 * DAY);
     expect(await findSession(store.db, key, { now: NOW + DAY - 1, secret: undefined })).toEqual({
@@ -92,7 +92,7 @@ describe("A9 a session", () => {
     expect(await findSession(store.db, key, { now: slid, secret: undefined })).toBeUndefined();
   });
 
-  test("has a secret besides its key, which belongs to it alone", async () => {
+  test("has a secret besides its key, which is valid for it alone", async () => {
     const [one, other] = [await openSession(store.db, ANN, NOW), await openSession(store.db, ANN, NOW)];
     const hasSecret = async (secret: string | undefined): Promise<boolean | undefined> =>
       (await findSession(store.db, one.key, { now: NOW, secret }))?.hasSecret;
@@ -103,7 +103,7 @@ describe("A9 a session", () => {
     expect(await hasSecret(one.secret)).toBe(false);
   });
 
-  test("does not outlive a token that runs out", async () => {
+  test("does not outlive a token that expires", async () => {
     const holder = { ...ANN, tokenExpiresAt: NOW + 40 * DAY };
     const { key, expiresAt } = await openSession(store.db, holder, NOW);
     expect(expiresAt).toBe(NOW + 30 * DAY);
@@ -112,7 +112,7 @@ describe("A9 a session", () => {
     expect(await findSession(store.db, key, { now: NOW + 40 * DAY, secret: undefined })).toBeUndefined();
   });
 
-  test("ends when it is ended, and only that one", async () => {
+  test("ends alone when it is signed out", async () => {
     const [one, other] = [await openSession(store.db, ANN, NOW), await openSession(store.db, ANN, NOW)];
     await endSession(store.db, one.key);
     expect(await findSession(store.db, one.key, { now: NOW, secret: undefined })).toBeUndefined();
@@ -120,7 +120,7 @@ describe("A9 a session", () => {
   });
 });
 
-test("A9 what has expired is swept when a key is made, and keys are kept as hashes only", async () => {
+test("expired keys are deleted when a key is created, and keys are stored as hashes only (A9)", async () => {
   const code = await makeLink(store.db, ANN, { address: HERE, now: NOW });
   const { key, secret: pageSecret } = await openSession(store.db, ANN, NOW + MINUTE);
   expect(await rows()).toHaveLength(2);

@@ -19,7 +19,7 @@ function request({ method = "GET", host = "127.0.0.1:3000", origin, site, mode, 
 
 const { mayUsePage, isOwn } = createPageOrigin("https://research.example/base");
 
-describe("A9 whose page it is that asks", () => {
+describe("whether a request may use the page (A9)", () => {
   test.each<[string, Asked, boolean]>([
     ["a program that is no browser", {}, true],
     ["our page reads", { site: "same-origin", mode: "cors", dest: "empty" }, true],
@@ -56,13 +56,13 @@ describe("A9 whose page it is that asks", () => {
     expect(mayUsePage(request(asked))).toBe(allowed);
   });
 
-  test("without an Origin nothing is known to be ours, and without a public address no other name is", () => {
+  test("is false for other origins: without an Origin header, and without a public address under another name", () => {
     expect(isOwn(request({}))).toBe(false);
     expect(createPageOrigin(undefined).isOwn(request({ origin: "https://research.example" }))).toBe(false);
   });
 });
 
-describe("A9 the page's addresses", () => {
+describe("paths of the page (A9)", () => {
   test.each([
     "/",
     "/start",
@@ -73,9 +73,9 @@ describe("A9 the page's addresses", () => {
     "/sign-in",
     "/sign-out",
     "/enter/x",
-  ])("%s is one", (path) => expect(isPageAddress(path)).toBe(true));
+  ])("%s belongs to the page", (path) => expect(isPageAddress(path)).toBe(true));
   test.each(["/mcp", "/mcp/", "/health", "//mcp", "/API/runs", "/api", "/.well-known/api/", "/startle", "/x/api/"])(
-    "%s is none",
+    "%s does not belong to the page",
     (path) => expect(isPageAddress(path)).toBe(false),
   );
 
@@ -88,7 +88,7 @@ describe("A9 the page's addresses", () => {
     `${RUN}?a=b`,
     "/?status=failed&text=heat+pumps%20",
     "/?text=a,b*(c)!~'d':{e|f}",
-  ])("%s can be gone to", (place) => expect(ownPlace(place)).toBe(place));
+  ])("%s is a valid destination", (place) => expect(ownPlace(place)).toBe(place));
   test.each([
     null,
     undefined,
@@ -109,5 +109,5 @@ describe("A9 the page's addresses", () => {
     "/?<a",
     "/?a b",
     "/?a\u0000",
-  ])("%j cannot", (place) => expect(ownPlace(place)).toBe("/"));
+  ])("%j is no valid destination", (place) => expect(ownPlace(place)).toBe("/"));
 });

@@ -3,13 +3,13 @@ import { openInTime } from "./early-stream.ts";
 
 const MESSAGE = { jsonrpc: "2.0", id: 1, result: { text: "grün 日本\n" } };
 
-test("A9 a quick answer is passed on as it is", async () => {
+test("a quick answer is passed on unchanged (A9)", async () => {
   const quick = Response.json(MESSAGE, { status: 400 });
   expect(await openInTime(Promise.resolve(quick))).toBe(quick);
   await expect(openInTime(Promise.reject(new Error("no")))).rejects.toThrow("no");
 });
 
-test("A9 a late answer finds its stream open, and is its only message", async () => {
+test("a late answer is the only message of a stream that was opened before it (A9)", async () => {
   const late = Promise.withResolvers<Response>();
   const response = await openInTime(late.promise, 0);
   expect(response.status).toBe(200);
@@ -19,7 +19,7 @@ test("A9 a late answer finds its stream open, and is its only message", async ()
   expect(await text).toBe(`: still working\n\nevent: message\ndata: ${JSON.stringify(MESSAGE)}\n\n`);
 });
 
-test("A9 a late stream goes on in the one that is open", async () => {
+test("a late stream continues in the stream that was opened before it (A9)", async () => {
   const late = Promise.withResolvers<Response>();
   const response = await openInTime(late.promise, 0);
   const events = "event: message\ndata: {}\n\n";
@@ -27,7 +27,7 @@ test("A9 a late stream goes on in the one that is open", async () => {
   expect(await response.text()).toBe(`: still working\n\n${events}${events}`);
 });
 
-test("A9 a late answer for somebody who has gone, or that never comes, breaks nothing", async () => {
+test("a late answer to a closed stream, and one that never arrives, do no harm (A9)", async () => {
   const late = Promise.withResolvers<Response>();
   const gone = await openInTime(late.promise, 0);
   await gone.body?.cancel();

@@ -84,7 +84,7 @@ function stage(limits: { most?: number; mostPerOwner?: number } = {}): Stage {
   };
 }
 
-test("A9 a session that ends tells its server, so that nothing of it goes on listening", async () => {
+test("the end of a session closes its server, so that no subscription remains (A9)", async () => {
   const { sessions, open, closed } = stage();
   const { id } = await open();
   const request = new Request("http://localhost/mcp", { method: "DELETE", headers: { "mcp-session-id": id } });
@@ -92,7 +92,7 @@ test("A9 a session that ends tells its server, so that nothing of it goes on lis
   expect(closed()).toBe(1);
 });
 
-test("A9 one owner's sessions end for new ones of their own, never for somebody else's", async () => {
+test("a new session may end an older one of its own owner, never one of another (A9)", async () => {
   const { open, ping, pass } = stage({ most: 4, mostPerOwner: 2 });
   const first = await open();
   await pass(1);
@@ -106,8 +106,8 @@ test("A9 one owner's sessions end for new ones of their own, never for somebody 
   expect(await ping(berts.id, BERT)).toBe(200);
 });
 
-describe("A9 a session", () => {
-  test("of somebody else is as unknown as one that never was", async () => {
+describe("a session (A9)", () => {
+  test("of another owner is as unknown as one that does not exist", async () => {
     const { open, send, ping } = stage();
     const { id } = await open();
     const answers = [await send(id, PING, { caller: BERT }), await send(crypto.randomUUID())];
@@ -119,7 +119,7 @@ describe("A9 a session", () => {
     expect(await ping(id)).toBe(200);
   });
 
-  test("ends half an hour after its last use", async () => {
+  test("expires half an hour after its last use", async () => {
     const { open, ping, pass } = stage();
     const { id } = await open();
     await pass(29 * MINUTE);
@@ -130,7 +130,7 @@ describe("A9 a session", () => {
     expect(await ping(id)).toBe(404);
   });
 
-  test("with an open stream is not idle, and half an hour after it is", async () => {
+  test("with an open stream does not expire until half an hour after the stream ends", async () => {
     const { open, ping, stream, pass } = stage();
     const { id } = await open();
     const connection = new AbortController();
@@ -143,7 +143,7 @@ describe("A9 a session", () => {
     expect(await ping(id)).toBe(404);
   });
 
-  test("with a running call is not idle, also when its connection is gone", async () => {
+  test("with a running call does not expire, also when its connection is gone", async () => {
     const { open, send, ping, pass, finish, aborted } = stage();
     const { id } = await open();
     const connection = new AbortController();
@@ -160,7 +160,7 @@ describe("A9 a session", () => {
     });
   });
 
-  test("whose call was cancelled is idle again", async () => {
+  test("whose call was cancelled can expire again", async () => {
     const { open, send, ping, pass, aborted } = stage();
     const { id } = await open();
     await send(id, CALL);
@@ -171,7 +171,7 @@ describe("A9 a session", () => {
     expect(await ping(id)).toBe(404);
   });
 
-  test("beyond the limit is refused with a time to come back, until one ends or is idle", async () => {
+  test("above the limit is refused with a time to retry, until one ends or expires", async () => {
     const { open, ping, pass, sessions } = stage({ most: 2 });
     const [first, second] = [await open(), await open(BERT)];
     const refused = await open();
@@ -187,7 +187,7 @@ describe("A9 a session", () => {
   });
 });
 
-test("A9 an initialize that cannot be answered leaves no session", async () => {
+test("an initialize that fails leaves no session (A9)", async () => {
   const { sessions, open } = stage({ most: 1 });
   const request = new Request("http://localhost/mcp", {
     method: "POST",

@@ -71,7 +71,7 @@ async function listen(handlers: ModernHandlers, owner: string): Promise<Listener
   return { heard: () => heard, fence };
 }
 
-test("A9 what one owner's streams are told, no other's hear", async () => {
+test("notifications for one owner reach no stream of another (A9, T14)", async () => {
   const handlers = stage();
   const listeners = [await listen(handlers, "anna"), await listen(handlers, "anna"), await listen(handlers, "bert")];
   handlers.tell("anna", "tools_list_changed");
@@ -80,7 +80,7 @@ test("A9 what one owner's streams are told, no other's hear", async () => {
   expect(listeners.map(({ heard }) => heard())).toEqual([1, 1, 0]);
 });
 
-test("A9 beyond the limit a new owner who listens is not forgotten either", async () => {
+test("a new owner with a stream is kept above the limit too (A9)", async () => {
   const handlers = stage(1);
   await listen(handlers, "anna");
   const bert = await listen(handlers, "bert");
@@ -88,7 +88,7 @@ test("A9 beyond the limit a new owner who listens is not forgotten either", asyn
   await bert.fence;
 });
 
-test("A9 many owners leave no more than the limit, and none who listens is forgotten", async () => {
+test("no more owners than the limit are kept, and none with a stream is dropped (A9)", async () => {
   const handlers = stage(2);
   const anna = await listen(handlers, "anna");
   for (const owner of ["bert", "carl", "dora"]) await connect(handlers, owner);

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { whenOver } from "./response-end.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 
-test("a stream is over when it has ended or its reader is gone, another response at once (A9)", async () => {
+test("a stream ends when it is complete or its reader disconnects, any other response at once (A9)", async () => {
   const over = vi.fn<() => void>();
   whenOver(Response.json({}), over);
   expect(over).toHaveBeenCalledTimes(1);

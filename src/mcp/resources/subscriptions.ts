@@ -9,7 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
-import { listenToRuns } from "../../runs/history/shared-change-feed.ts";
+import { subscribeToRuns } from "../../runs/history/shared-change-feed.ts";
 import type { RunChanges } from "../../runs/history/change-feed.ts";
 import { conformanceFixtures } from "../conformance.ts";
 import { readAddress, reportUri, RUNS_URI, runUri } from "./uris.ts";
@@ -53,7 +53,7 @@ function createRunEvents({ deps }: App, owner: string): RunEvents {
     subscribe: (hear) => {
       const listener = { hear };
       listeners.add(listener);
-      stop ??= listenToRuns({ ...deps, owner }, (changes) => {
+      stop ??= subscribeToRuns({ ...deps, owner }, (changes) => {
         for (const event of eventsOf(changes)) publish(event);
       });
       return () => {

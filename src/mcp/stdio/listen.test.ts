@@ -43,7 +43,7 @@ function openWire() {
   };
 }
 
-test("one listener from the first listen about runs to the last cancel", async () => {
+test("there is one subscription from the first listen request about runs to the last cancel", async () => {
   const wire = openWire();
   await wire.transport.start();
   await wire.acknowledge("tools", { toolsListChanged: true });
@@ -60,7 +60,7 @@ test("one listener from the first listen about runs to the last cancel", async (
   expect(wire.received).toHaveLength(3);
 });
 
-test("a wire that closes ends every listen", async () => {
+test("a closed transport ends every listen request", async () => {
   const wire = openWire();
   await wire.transport.start();
   await wire.acknowledge("list", { resourcesListChanged: true });

@@ -58,8 +58,8 @@ async function knownRun(deps: OperationDeps, owner: string, taskId: string): Pro
     const now = deps.clock.now();
     const silent = statusOf(run) === "working" && LOCAL_KINDS.includes(run.kind) && now - run.updatedAt > SILENT_MS;
     if (!silent) return run;
-    const { recoverInterruptedRuns } = await import("../../runs/recovery/interrupted-searches.ts");
-    await recoverInterruptedRuns(db, deps.log, now);
+    const { markInterruptedSearches } = await import("../../runs/recovery/interrupted-searches.ts");
+    await markInterruptedSearches(db, deps.log, now);
     return await findRun(db, owner, taskId);
   } catch (error) {
     if (error instanceof AppError && error.code === "TASK_NOT_FOUND") return undefined;

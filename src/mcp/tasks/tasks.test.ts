@@ -72,7 +72,7 @@ async function legacyClient(tasks: TaskSource): Promise<Client> {
   return client;
 }
 
-test("a task that needs input shows what it asks, and hands on the answers", async () => {
+test("a task that needs input shows its requests, and passes the responses on", async () => {
   const tasks = oneTask({ ...HEAD, status: "input_required", inputRequests: REQUESTS });
   expect(await modern(tasks, "tasks/get", { taskId: "t" })).toMatchObject({
     result: { resultType: "complete", status: "input_required", inputRequests: REQUESTS },
@@ -84,7 +84,7 @@ test("a task that needs input shows what it asks, and hands on the answers", asy
   expect(tasks.updates).toEqual([["local", "t", inputResponses]]);
 });
 
-test("a task that failed as a request shows the protocol's error, and its result is that error", async () => {
+test("a task that failed as a request shows the protocol error, and its result is that error", async () => {
   const tasks = oneTask({ ...HEAD, status: "failed", error: ERROR });
   expect(await modern(tasks, "tasks/get", { taskId: "t" })).toMatchObject({
     result: { status: "failed", error: ERROR, statusMessage: "m" },
@@ -94,7 +94,7 @@ test("a task that failed as a request shows the protocol's error, and its result
   await expect(asked).rejects.toMatchObject(ERROR);
 });
 
-test("a tasks/result that nobody waits for any more looks no further", async () => {
+test("a cancelled tasks/result stops polling the task", async () => {
   const tasks = oneTask({ ...HEAD, status: "working" });
   const client = await legacyClient(tasks);
   const controller = new AbortController();

@@ -26,7 +26,7 @@ function countingDeps(): { deps: OperationDeps; computed: () => number } {
   };
 }
 
-test("a start computes its estimate once, for the question, the check and the record (M1)", async () => {
+test("a start computes its estimate once, for confirmation, limit and record (M1)", async () => {
   const { deps, computed } = countingDeps();
   const call: Pick<Call, "owner" | "estimates"> = { owner: "local", estimates: new Map() };
   expect(await costQuestion(deps, call, START)).toBeDefined();
@@ -37,7 +37,7 @@ test("a start computes its estimate once, for the question, the check and the re
   expect(computed()).toBe(2);
 });
 
-test("the dialog's one line names the amount within its first 80 characters (U1)", async () => {
+test("the dialog's one line names the amount within its first 80 characters (T28)", async () => {
   const { deps } = countingDeps();
   const question = await costQuestion(deps, { owner: "local" }, START);
   expect(question?.ask).toBe("Start this research for about $6.50 (up to $9.25)? Your limit is $5.");

@@ -41,7 +41,7 @@ async function openWorld(
   return store.db;
 }
 
-test("a stored report for the page, cleaned, with its citations in place", async (t) => {
+test("a stored report is rendered for the page, cleaned, with its citations in place", async (t) => {
   const db = await openWorld(t, { to: "completed", result: RESULT });
   const view = await reportPage(db, WANTED);
   expect(view).toEqual({
@@ -56,7 +56,7 @@ test("a stored report for the page, cleaned, with its citations in place", async
   });
 });
 
-test("a partial one says so, on the page and in the file", async (t) => {
+test("a partial report is marked as such, on the page and in the file", async (t) => {
   const db = await openWorld(t, { to: "cancelled", result: { ...RESULT, metadata: {}, partial: true } });
   const view = await reportPage(db, WANTED);
   expect(view.partial).toBe(true);
@@ -81,7 +81,7 @@ for (const { name, end, code } of WITHOUT_TEXT) {
   });
 }
 
-test("another owner's report is not there", async (t) => {
+test("a report of another owner does not exist (T14)", async (t) => {
   const db = await openWorld(t, { to: "completed", result: RESULT });
   await expect(reportPage(db, { ...WANTED, owner: "somebody" })).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
 });

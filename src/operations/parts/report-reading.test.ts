@@ -22,7 +22,7 @@ function refusalOf(section: string): AppError | undefined {
 }
 
 test.each(["sourcesX", "sources~", "sources~0", "sources~01", "sources~2", "sources~99", "earlier"])(
-  "section %s, which is not there, is answered like any other that is not there (K3)",
+  "section %s, which does not exist, is answered like any other missing section (K3)",
   (section) => {
     const { message, suggestion, details } = refusalOf("no such section") ?? {};
     expect(details).toMatchObject({ sections: "0, 1, 2" });

@@ -20,8 +20,8 @@ const parsed = (text: string): Token[] => {
   return tokens;
 };
 
-describe("the inline token that a citation lies in", () => {
-  test("cells behind those with escaped bars", () => {
+describe("the block that a citation is in", () => {
+  test("is the right cell after cells with escaped bars", () => {
     const text = `|a|b|c|\n|-|-|-|\n|${String.raw`x\|y`.repeat(500)}|  ${String.raw`z\|`}|end|\n`;
     const at = text.indexOf("end") + 3;
     expect(assigned(parsed(text), text, [at])).toEqual([["end", [3]]]);
@@ -38,8 +38,8 @@ describe("the inline token that a citation lies in", () => {
 });
 
 /** What took the whole line for each of them would take an hour. */
-describe("T15: a line of a megabyte is walked through once", () => {
-  test("a row of cells that are not found", { timeout: 120_000 }, () => {
+describe("a line of a megabyte is scanned once (T15)", () => {
+  test("with cells that are not found", { timeout: 120_000 }, () => {
     const [, row, , cell] = parsed("|a|\n|-|\n").slice(1);
     if (row?.type !== "tr_open" || cell?.type !== "inline") throw new Error("This is no row.");
     const count = 300_000;
@@ -53,7 +53,7 @@ describe("T15: a line of a megabyte is walked through once", () => {
   test.for([
     ["word", "a"],
     ["gap", " "],
-  ])("a %s with many citations", { timeout: 120_000 }, ([, unit = ""]) => {
+  ])("with many citations: a %s", { timeout: 120_000 }, ([, unit = ""]) => {
     const text = `x${unit.repeat(1_000_000)}y`;
     const at = Array.from({ length: 20_000 }, (_unused, index) => 1 + index * 50);
     expect(assigned(parsed(text), text, at)).toMatchObject([[text, { length: at.length }]]);

@@ -54,13 +54,13 @@ describe("citations in the text", () => {
     "a [2024] b",
     "a \\[1] b",
     "an array[1] b",
-  ])("%s stays what it is", (report) => {
+  ])("%s stays unchanged", (report) => {
     const { html, sources } = render(report);
     expect(textOf(html)).toBe(report.replace("\\", ""));
     expect(sources.flatMap(({ cited_at: places }) => places)).toEqual([]);
   });
 
-  test("code and the text of a link keep their brackets, and a link with a number is a link", () => {
+  test("code and link texts keep their brackets, and a link with a number is a link", () => {
     const { html, sources } = render("`a[1]` [see [1] there](https://a.example/) [2](https://b.example/)\n\n    b[1]");
     expect(sources.flatMap(({ cited_at: places }) => places)).toEqual([]);
     expect(html).toContain("<code>a[1]</code>");
@@ -69,20 +69,20 @@ describe("citations in the text", () => {
     expect(html).toContain('href="https://b.example/"');
   });
 
-  test("a mark that the report defines itself means that address", () => {
+  test("a mark that the report defines itself links to that address", () => {
     const { html } = render("a [1] b [2]\n\n[1]: https://example.org/3\n[2]: https://elsewhere.example/");
     expect(html).toContain('href="#source-3"');
     expect(html).toContain('href="https://elsewhere.example/"');
     expect(html).not.toContain("#source-1");
   });
 
-  test("a number that nothing explains is not linked (U3)", () => {
+  test("a number without a source is not linked (U3)", () => {
     const { html } = renderReportHtml({ report: "a [1] b [cite: 2]", query: "q", sources: SOURCES });
     expect(textOf(html)).toBe("a [1] b [cite: 2]");
     expect(html).not.toContain("#source-");
   });
 
-  test("every place has an id, and its source knows it", () => {
+  test("every citation has an id, and its source lists it", () => {
     const { html, sources } = render("a [1] b [2] c [1]\n\n- d [cite: 1]");
     expect(sources.map(({ cited_at: places }) => places)).toEqual([
       ["cite-1-1", "cite-1-2", "cite-1-3"],
@@ -118,7 +118,7 @@ describe("citations by bytes", () => {
     expect(textOf(html).replaceAll(/\n+/g, "\n")).toBe(text);
   });
 
-  test("Google's range covers the mark, and is not told twice", () => {
+  test("a range of Google's that covers the mark is cited once", () => {
     const report = "Größe. [cite: 1, 2] End";
     const citations = [citing(report, "[cite: 1, 2]", 1), citing(report, "[cite: 1, 2]", 2)];
     expect(textOf(render(report, { citations }).html)).toBe("Größe.[1][2] End");
@@ -126,19 +126,19 @@ describe("citations by bytes", () => {
     expect(textOf(render(report, { citations: before }).html)).toBe("Größe.[1][2] End");
   });
 
-  test("a range knows its source better than the mark of a report that lost its list", () => {
+  test("a range overrides the mark of a report that lost its list", () => {
     const report = "Claim. [cite: 17]";
     expect(textOf(render(report, { citations: [citing(report, "[cite: 17]", 2)] }).html)).toBe("Claim.[2]");
   });
 
-  test("what cleaning takes away moves no citation", () => {
+  test("cleaning moves no citation", () => {
     const report = "\u001B[31mRed\u001B[0m\u200B word\r\nnext line. End.";
     expect(textOf(render(report, { citations: [citing(report, "next line.")] }).html)).toBe(
       "Red word\nnext line.[1] End.",
     );
   });
 
-  test("bytes within a character, beyond the end or before the beginning break nothing", () => {
+  test("bytes within a character, beyond the end or before the start do no harm", () => {
     const report = "Größe 👩‍👩‍👧 京都";
     for (let end = -2; end < bytes(report) + 3; end += 1) {
       const { html } = render(report, { citations: [{ n: 1, start_byte: 0, end_byte: end }] });

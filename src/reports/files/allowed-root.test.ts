@@ -30,7 +30,7 @@ const REFUSAL = {
   suggestion: "Leave output_dir out, or name a directory below RESEARCH_REPORTS_DIR.",
 };
 
-test("N2, T10: the root and what is below it are allowed, existing or not", async () => {
+test("the root and what is below it are allowed, existing or not (N2, T10)", async () => {
   mkdirSync(join(root, "there"));
   symlinkSync(join(root, "there"), join(root, "link"));
   for (const way of ["", "there", "missing", "missing/deeper/still", "there/../other", "link", "link/new", "..x"]) {
@@ -38,14 +38,14 @@ test("N2, T10: the root and what is below it are allowed, existing or not", asyn
   }
 });
 
-test("N2, T10: a root that does not exist yet, or is a link to a directory, is as good as any", async () => {
+test("a root that does not exist yet, or is a link to a directory, is valid (N2, T10)", async () => {
   await expect(insideRoot(join(place, "new"))(join(place, "new/2026-11"))).resolves.toBeUndefined();
   symlinkSync(root, join(place, "alias"));
   await expect(insideRoot(join(place, "alias"))(join(root, "x"))).resolves.toBeUndefined();
   await expect(insideRoot(root)(join(place, "alias/x"))).resolves.toBeUndefined();
 });
 
-test("N2, T10: what is not below the root is refused, by name or by link, existing or not", async () => {
+test("what is not below the root is refused, by name or by link, existing or not (N2, T10)", async () => {
   symlinkSync(join(place, "elsewhere"), join(root, "out-of-here"));
   symlinkSync(join(place, "nowhere"), join(root, "dangling"));
   symlinkSync(join(root, "round"), join(root, "round"));
@@ -68,13 +68,13 @@ test("N2, T10: what is not below the root is refused, by name or by link, existi
   }
 });
 
-test("N2, T10: a root that leads nowhere allows nothing", async () => {
+test("a root that is a dangling link allows nothing (N2, T10)", async () => {
   symlinkSync(join(place, "nowhere"), join(place, "dangling"));
   await expect(insideRoot(join(place, "dangling"))(join(root, "x"))).rejects.toMatchObject(REFUSAL);
 });
 
 test.runIf(process.platform === "linux")(
-  "N2, T10, T11: a folder that is held stays the one that was checked, also when its name leads elsewhere",
+  "an open folder stays the one that was checked, also when its name is replaced by a link (N2, T10, T11)",
   async () => {
     const [month, elsewhere] = [join(root, "2026-11"), join(place, "elsewhere")];
     mkdirSync(month);
@@ -88,7 +88,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("N2, T10: a folder that is not below the root cannot be held, on any system", async () => {
+test("a folder that is not below the root cannot be opened, on any system (N2, T10)", async () => {
   symlinkSync(join(place, "elsewhere"), join(root, "out-of-here"));
   for (const platform of ["linux", "darwin"] as const)
     await expect(pinFolder(join(root, "out-of-here"), insideRoot(root), platform)).rejects.toMatchObject(REFUSAL);

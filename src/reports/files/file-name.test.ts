@@ -24,7 +24,7 @@ const PAYLOADS = Object.values({
   composition: ["e\u0301", "\u0301\u0301", "日本語"],
 }).flat();
 
-test("N2, T10: there are enough ways to try", () => {
+test("the list of hostile prefixes is long enough (N2, T10)", () => {
   expect(new Set(PAYLOADS).size).toBeGreaterThanOrEqual(80);
 });
 
@@ -48,14 +48,14 @@ function expectOneName(name: string): void {
 }
 
 test.each(PAYLOADS.map((payload) => [JSON.stringify(payload).slice(0, 40), payload] as const))(
-  "N2, T10: prefix %s stays one plain name on posix and win32",
+  "prefix %s stays one plain name on posix and win32 (N2, T10)",
   (_shown, prefix) => {
     expectOneName(reportFileName({ prefix, taskId: TASK, now: NOW }, 1));
     expectOneName(reportFileName({ prefix: "research", taskId: prefix, now: NOW }, 1));
   },
 );
 
-test("N2, T10: so does any text at all", () => {
+test("any text as a prefix stays one plain name (N2, T10)", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 200 }), (prefix) => {
       expectOneName(reportFileName({ prefix, taskId: TASK, now: NOW }, 1));
@@ -64,8 +64,8 @@ test("N2, T10: so does any text at all", () => {
   );
 });
 
-describe("the name", () => {
-  test("N1: prefix, full task id and UTC time; a taken name is counted on", () => {
+describe("the file name", () => {
+  test("has prefix, full task id and UTC time; a taken name gets a number (N1)", () => {
     const name = { prefix: "research", taskId: TASK, now: NOW };
     expect(reportFileName(name, 1)).toBe(`research_${TASK}_20261105_040302.md`);
     expect(reportFileName(name, 2)).toBe(`research_${TASK}_20261105_040302_2.md`);
@@ -73,7 +73,7 @@ describe("the name", () => {
     expect(monthFolder(NOW)).toBe("2026-11");
   });
 
-  test("N2: what is harmless in a prefix is kept", () => {
+  test("keeps what is harmless in a prefix (N2)", () => {
     expect(namePart("Wärmepumpen_2026-v2")).toBe("Wärmepumpen_2026-v2");
     expect(namePart("heat pumps / boilers")).toBe("heat-pumps-boilers");
     expect(namePart("हिन्दी")).toBe("हिन्दी");
@@ -81,7 +81,7 @@ describe("the name", () => {
     expect(namePart("../..")).toBe("");
   });
 
-  test("N2: a prefix is cut after 100 bytes, between characters, and ends with none that only divides", () => {
+  test("has a prefix of at most 100 bytes, cut between characters, without a trailing separator (N2)", () => {
     expect(namePart("a".repeat(101))).toBe("a".repeat(100));
     expect(namePart("é".repeat(51))).toBe("é".repeat(50));
     expect(namePart(`a${"é".repeat(51)}`)).toBe(`a${"é".repeat(49)}`);
@@ -90,7 +90,7 @@ describe("the name", () => {
     expect(namePart(`${"-".repeat(1_000)}too late`)).toBe("");
   });
 
-  test("N1: what nothing is left of gets a name all the same", () => {
+  test("has a default for a prefix of which nothing is left (N1)", () => {
     expect(reportFileName({ prefix: "../", taskId: "..", now: NOW }, 1)).toBe("research_run_20261105_040302.md");
   });
 });
@@ -111,7 +111,7 @@ describe("inside a root", () => {
     [win32, "C:\\out", "D:\\out\\x", false],
     [win32, "C:\\out", "\\\\host\\share\\x", false],
     [win32, "C:\\out", "C:\\out\\..\\x", false],
-  ] as const)("T10: %#", (paths, root, target, inside) => {
+  ] as const)("a path leads out of it or not: case %# (T10)", (paths, root, target, inside) => {
     expect(isInside(root, target, paths)).toBe(inside);
   });
 });

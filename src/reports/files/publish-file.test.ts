@@ -25,22 +25,25 @@ describe("a new file", () => {
   test.each([
     ["link", claimByLink],
     ["rename, where a file system has no second names", claimByRename],
-  ])("N2: by %s, twenty at once get a name each and overwrite nothing", async (_how, claimName) => {
-    const name = (number: number): string => `r_${number}.md`;
-    const many = Array.from({ length: 20 }, (_, index) =>
-      publishFile({ directory, content: Buffer.from(String(index)), name, claimName }),
-    );
-    const names = await Promise.all(many);
-    expect(new Set(names).size).toBe(20);
-    for (const [index, taken] of names.entries())
-      expect(readFileSync(join(directory, taken), "utf8")).toBe(String(index));
-    expect(readdirSync(directory).filter(isTemporary)).toEqual([]);
-  });
+  ])(
+    "by %s: of twenty created at once each gets its own name, and nothing is overwritten (N2)",
+    async (_how, claimName) => {
+      const name = (number: number): string => `r_${number}.md`;
+      const many = Array.from({ length: 20 }, (_, index) =>
+        publishFile({ directory, content: Buffer.from(String(index)), name, claimName }),
+      );
+      const names = await Promise.all(many);
+      expect(new Set(names).size).toBe(20);
+      for (const [index, taken] of names.entries())
+        expect(readFileSync(join(directory, taken), "utf8")).toBe(String(index));
+      expect(readdirSync(directory).filter(isTemporary)).toEqual([]);
+    },
+  );
 
   test.each([
     ["link", claimByLink],
     ["rename", claimByRename],
-  ])("N2: by %s, an existing file, directory or dangling link is taken", async (_how, take) => {
+  ])("by %s: an existing file, directory or dangling link is a taken name (N2)", async (_how, take) => {
     const temporary = join(directory, "temporary");
     writeFileSync(temporary, "new");
     writeFileSync(join(directory, "file"), "old");
@@ -54,18 +57,15 @@ describe("a new file", () => {
   test.each([
     ["link", claimByLink],
     ["rename", claimByRename],
-  ])(
-    "N2: by %s, a file that is gone or a directory that is missing is a fault, not a taken name",
-    async (_how, take) => {
-      await expect(take(join(directory, "gone"), join(directory, "a"))).rejects.toMatchObject({ code: "ENOENT" });
-      const temporary = join(directory, "temporary");
-      writeFileSync(temporary, "new");
-      await expect(take(temporary, join(directory, "none/a"))).rejects.toMatchObject({ code: "ENOENT" });
-      expect(readdirSync(directory)).toEqual(["temporary"]);
-    },
-  );
+  ])("by %s: a missing file or directory is an error, not a taken name (N2)", async (_how, take) => {
+    await expect(take(join(directory, "gone"), join(directory, "a"))).rejects.toMatchObject({ code: "ENOENT" });
+    const temporary = join(directory, "temporary");
+    writeFileSync(temporary, "new");
+    await expect(take(temporary, join(directory, "none/a"))).rejects.toMatchObject({ code: "ENOENT" });
+    expect(readdirSync(directory)).toEqual(["temporary"]);
+  });
 
-  test.runIf(process.platform === "linux")("N2: what may have no second name is renamed", async () => {
+  test.runIf(process.platform === "linux")("is renamed where hard links are not supported (N2)", async () => {
     // As a file on FAT: nobody may link a directory.
     const temporary = join(directory, "temporary");
     mkdirSync(temporary);
@@ -73,7 +73,7 @@ describe("a new file", () => {
     expect(readdirSync(directory)).toEqual(["named"]);
   });
 
-  test("N2: a claim of another process on the name is a taken name", async () => {
+  test("gets another name if a process has claimed the name (N2)", async () => {
     const temporary = join(directory, "temporary");
     writeFileSync(temporary, "new");
     writeFileSync(join(directory, ".gemini-search-mcp-a.md.tmp"), "");
@@ -81,7 +81,7 @@ describe("a new file", () => {
     expect(readdirSync(directory)).toEqual([".gemini-search-mcp-a.md.tmp", "temporary"]);
   });
 
-  test("N2: a symbolic link in its place is refused, and nothing stays behind", async () => {
+  test("is refused if a symbolic link is in its place, and leaves nothing behind (N2)", async () => {
     symlinkSync(join(directory, "missing"), join(directory, "r.md"));
     const publish = publishFile({ directory, content: Buffer.from("new"), name: () => "r.md" });
     await expect(publish).rejects.toMatchObject({
@@ -93,7 +93,7 @@ describe("a new file", () => {
     expect(readdirSync(directory)).toEqual(["r.md"]);
   });
 
-  test("N2: the names are counted from 1, and ten thousand are enough", async () => {
+  test("gets numbers from 1, and ten thousand are enough (N2)", async () => {
     const tried: number[] = [];
     const name = (number: number): string => `r_${tried.push(number)}.md`;
     const publish = publishFile({ directory, content: Buffer.from("new"), name, claimName: async () => false });
@@ -106,7 +106,7 @@ describe("a new file", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test.runIf(existsSync("/proc/self/fd"))("N2: no file stays open", async () => {
+  test.runIf(existsSync("/proc/self/fd"))("leaves no file descriptor open (N2)", async () => {
     await publishFile({ directory, content: Buffer.from("new"), name: () => "r.md" });
     expect(openFiles().filter((file) => file.startsWith(directory))).toEqual([]);
   });
@@ -128,7 +128,7 @@ test.each([
   ["my.gemini-search-mcp-1.tmp", false],
   [".gemini-search-mcp-1.tmp.md", false],
   ["report.md", false],
-])("T12: `%s` is a leftover of ours: %s", (name, ours) => {
+])("`%s` is a leftover of ours: %s (T12)", (name, ours) => {
   expect(isTemporary(name)).toBe(ours);
 });
 
@@ -145,7 +145,7 @@ describe("Windows", () => {
     };
   };
 
-  test("3.11: a busy file is tried ten times there, elsewhere once", async () => {
+  test("a busy file is tried ten times on Windows, elsewhere once (N2)", async () => {
     const there = { platform: "win32", delayMs: 0 } as const;
     for (const code of ["EPERM", "EBUSY", "EACCES"])
       expect(await retryWhileFileBusy(busy(9, code).action, there)).toBe(10);

@@ -49,7 +49,7 @@ const failure = async (work: Promise<unknown>): Promise<AppError> => {
 const files = (): string[] => readdirSync(join(directory, "2026-11")).toSorted();
 
 describe("a saved report", () => {
-  test("N1, N2: lies in the folder of its month, which is created, under its name", async () => {
+  test("is in the folder of its month, which is created, under its name (N1, N2)", async () => {
     const deep = join(directory, "a", "b c");
     const saved = await save({ directory: deep, text: "# Größe\n" });
     expect(saved).toEqual({ path: join(deep, "2026-11", `${NAME}.md`), name: `${NAME}.md`, bytes: 10 });
@@ -57,7 +57,7 @@ describe("a saved report", () => {
     expect(readdirSync(join(deep, "2026-11"))).toEqual([`${NAME}.md`]);
   });
 
-  test("N1, N2: a taken name is counted on, and nothing is overwritten", async () => {
+  test("gets the next number if its name is taken, and nothing is overwritten (N1, N2)", async () => {
     mkdirSync(join(directory, "2026-11", `${NAME}_2.md`), { recursive: true });
     const names = [];
     for (const text of ["first", "second", "third"]) names.push((await save({ text })).name);
@@ -65,7 +65,7 @@ describe("a saved report", () => {
     expect(readFileSync(join(directory, "2026-11", `${NAME}.md`), "utf8")).toBe("first");
   });
 
-  test.skipIf(process.platform === "win32")("T11: its mode is a document's, narrowed by the umask", () => {
+  test.skipIf(process.platform === "win32")("has the mode of a document, restricted by the umask (T11)", () => {
     const script = `process.umask(Number(process.argv[1]));
       const { saveMarkdown } = await import(process.argv[2]);
       await saveMarkdown({ directory: process.argv[3], prefix: "u" + process.argv[1], taskId: "t", text: "x", now: 0 });`;
@@ -80,26 +80,32 @@ describe("a saved report", () => {
   });
 });
 
-describe("what may not be written", () => {
-  test.each(["a file", "nowhere"])("N2, T10: a symlink as the file, to %s, is refused and not followed", async (to) => {
-    const victim = join(directory, "victim.md");
-    if (to === "a file") writeFileSync(victim, "precious");
-    mkdirSync(join(directory, "2026-11"));
-    symlinkSync(victim, join(directory, "2026-11", `${NAME}.md`));
-    const error = await failure(save());
-    expect(error.code).toBe("PERMISSION_DENIED");
-    expect(error.message).toContain("symbolic link");
-    expect(existsSync(victim) ? readFileSync(victim, "utf8") : "precious").toBe("precious");
-    expect(files()).toEqual([`${NAME}.md`]);
-  });
+describe("a report is not saved", () => {
+  test.each(["a file", "nowhere"])(
+    "through a symlink as the file, to %s, which is not followed (N2, T10)",
+    async (to) => {
+      const victim = join(directory, "victim.md");
+      if (to === "a file") writeFileSync(victim, "precious");
+      mkdirSync(join(directory, "2026-11"));
+      symlinkSync(victim, join(directory, "2026-11", `${NAME}.md`));
+      const error = await failure(save());
+      expect(error.code).toBe("PERMISSION_DENIED");
+      expect(error.message).toContain("symbolic link");
+      expect(existsSync(victim) ? readFileSync(victim, "utf8") : "precious").toBe("precious");
+      expect(files()).toEqual([`${NAME}.md`]);
+    },
+  );
 
-  test.each(["EACCES", "EPERM", "EROFS", "ELOOP"])("N3: %s of the system is PERMISSION_DENIED", async (code) => {
-    const error = await fileError(Object.assign(new Error("foreign text"), { code }), { path: "/x", neededBytes: 1 });
-    expect(error).toMatchObject({ code: "PERMISSION_DENIED", details: { path: "/x" } });
-    expect(JSON.stringify(error)).not.toContain("foreign text");
-  });
+  test.each(["EACCES", "EPERM", "EROFS", "ELOOP"])(
+    "on %s of the system, which is PERMISSION_DENIED (N3)",
+    async (code) => {
+      const error = await fileError(Object.assign(new Error("foreign text"), { code }), { path: "/x", neededBytes: 1 });
+      expect(error).toMatchObject({ code: "PERMISSION_DENIED", details: { path: "/x" } });
+      expect(JSON.stringify(error)).not.toContain("foreign text");
+    },
+  );
 
-  test("N3: a file where the directory should be is named as wrong input", async () => {
+  test("below a file in place of the directory, which is named as wrong input (N3)", async () => {
     writeFileSync(join(directory, "file"), "");
     const error = await failure(save({ directory: join(directory, "file") }));
     expect(error).toMatchObject({ code: "INVALID_INPUT", details: { path: join(directory, "file", "2026-11") } });
@@ -140,8 +146,8 @@ const canMount = ((): boolean => {
   }
 })();
 
-describe("disks that refuse (they need a mount namespace)", () => {
-  test.skipIf(!canMount)("N3: a full one gives DISK_FULL with path, needed and available bytes", () => {
+describe("on a disk that refuses writes (needs a mount namespace)", () => {
+  test.skipIf(!canMount)("because it is full, a save is DISK_FULL with path, needed and available bytes (N3)", () => {
     const path = join(directory, "disk", "2026-11");
     expect(saveOnDisk("size=64k")).toEqual([
       {
@@ -154,14 +160,14 @@ describe("disks that refuse (they need a mount namespace)", () => {
     ]);
   });
 
-  test.skipIf(!canMount)("N3: a read-only one gives PERMISSION_DENIED", () => {
+  test.skipIf(!canMount)("because it is read-only, a save is PERMISSION_DENIED (N3)", () => {
     const path = join(directory, "disk", "2026-11");
     const refused = { code: "PERMISSION_DENIED", message: expect.any(String), details: { path } };
     expect(saveOnDisk("ro")).toEqual([refused, refused, []]);
   });
 });
 
-describe("inside an allowed root", () => {
+describe("with an allowed root", () => {
   let root: string;
   const outside = (target: string): Promise<AppError> =>
     failure(save({ directory: target, assertAllowed: insideRoot(root) }));
@@ -170,7 +176,7 @@ describe("inside an allowed root", () => {
     mkdirSync(root);
   });
 
-  test("N2: the root and what is below it, existing or not", async () => {
+  test("reports are saved in the root and below it, existing or not (N2)", async () => {
     for (const target of [root, join(root, "new", "deep")]) {
       const { path } = await save({ directory: target, assertAllowed: insideRoot(root) });
       expect(existsSync(path)).toBe(true);
@@ -179,14 +185,14 @@ describe("inside an allowed root", () => {
     await save({ directory: root, assertAllowed: insideRoot(root) });
   });
 
-  test("N2, T10: nothing beside, above or elsewhere, and no directory is made there", async () => {
+  test("nothing is saved or created beside, above or outside it (N2, T10)", async () => {
     for (const target of [directory, `${root}-evil`, join(root, "..", "x"), "/nowhere/at/all"]) {
       expect((await outside(target)).code).toBe("PERMISSION_DENIED");
     }
     expect(readdirSync(directory)).toEqual(["root"]);
   });
 
-  test("N2, T10: not through links, whether they lead somewhere or nowhere", async () => {
+  test("nothing is saved through links, dangling or not (N2, T10)", async () => {
     const elsewhere = join(directory, "elsewhere");
     mkdirSync(elsewhere);
     symlinkSync(elsewhere, join(root, "link"));
@@ -199,7 +205,7 @@ describe("inside an allowed root", () => {
     expect(existsSync(join(directory, "missing"))).toBe(false);
   });
 
-  test("N2: a root that is itself a link is its target", async () => {
+  test("a root that is itself a link is its target (N2)", async () => {
     symlinkSync(root, join(directory, "by-link"));
     const { path } = await save({ directory: root, assertAllowed: insideRoot(join(directory, "by-link")) });
     expect(existsSync(path)).toBe(true);
@@ -227,8 +233,8 @@ const isWhole = (name: string, size: number): boolean => {
 /** Written in several steps, so that a kill can fall between them. */
 const LARGE = 4_000_000;
 
-describe("processes", () => {
-  test("N2: two that save the same name at once overwrite nothing", async () => {
+describe("several processes", () => {
+  test("that save the same name at once overwrite nothing (N2)", async () => {
     const both = [startSaving(25, 200_000), startSaving(25, 200_000)];
     const codes = await Promise.all(both.map(async (child) => (await once(child, "exit"))[0] as unknown));
     expect(codes).toEqual([0, 0]);
@@ -236,7 +242,7 @@ describe("processes", () => {
     expect(files().every((name) => isWhole(name, 200_000))).toBe(true);
   });
 
-  test("N2, T12: killed while saving, it leaves whole reports, and temporary files that the next save sweeps", async () => {
+  test("killed while saving leave whole reports, and temporary files that the next save deletes (N2, T12)", async () => {
     let saved = 0;
     for (let round = 0; round < 12; round += 1) {
       const child = startSaving(1_000, LARGE);
@@ -258,7 +264,7 @@ describe("processes", () => {
   });
 });
 
-test("T12: only old temporary files of ours are swept, in real month folders", async () => {
+test("old temporary files of ours, and no others, are deleted, in real month folders only (T12)", async () => {
   mkdirSync(join(directory, "2026-10"));
   mkdirSync(join(directory, "notes"));
   const [ours, theirs] = [".gemini-search-mcp-x.tmp", "other.tmp"];
@@ -282,7 +288,7 @@ test("T12: only old temporary files of ours are swept, in real month folders", a
   await sweepTemporaryReports(join(directory, "missing"), NOW);
 });
 
-test("N1: ~ is the home directory, and nothing else is", () => {
+test("~ is the home directory, and nothing else is (N1)", () => {
   expect(outputDirectory("~/reports", "/home/$&x")).toBe("/home/$&x/reports");
   expect(outputDirectory("~", "/home/x")).toBe("/home/x");
   expect(outputDirectory("~x", "/home/x")).toBe(resolve("~x"));

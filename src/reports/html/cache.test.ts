@@ -16,7 +16,7 @@ function openMemory(room: number) {
   return { read, rendered };
 }
 
-test("a report is rendered once, and again when anything of it is another", () => {
+test("a report is rendered once, and again when any of its inputs changed", () => {
   const { read, rendered } = openMemory(10 * LENGTH);
   for (let count = 0; count < 3; count += 1) expect(read("a")).toBe("a");
   expect(rendered).toEqual(["a"]);
@@ -26,7 +26,7 @@ test("a report is rendered once, and again when anything of it is another", () =
   expect(rendered).toHaveLength(4);
 });
 
-test("the one that was not asked for longest is forgotten first, and one that is too large at once", () => {
+test("the least recently used report is dropped first, and one that is too large at once", () => {
   const { read, rendered } = openMemory(2.5 * LENGTH);
   for (const report of ["a", "b", "a", "c", "a", "c", "b"]) read(report);
   expect(rendered).toEqual(["a", "b", "c", "b"]);

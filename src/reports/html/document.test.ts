@@ -38,7 +38,7 @@ const render = (over: Partial<HtmlDocumentRequest> = {}): string =>
 
 const bodyOf = (document: string): string => document.slice(document.indexOf("<main>"));
 
-test("a report as one file", () => {
+test("a report is rendered as one file", () => {
   expect(bodyOf(render())).toMatchInlineSnapshot(`
     "<main>
     <h1>Heat pumps</h1>
@@ -83,7 +83,7 @@ test("a report as one file", () => {
   `);
 });
 
-test("its policy allows its own style, and nothing else", () => {
+test("its policy allows its own style and nothing else (T27)", () => {
   const document = render();
   const [, style = ""] = /<style>([^]*?)<\/style>/.exec(document) ?? [];
   const hash = createHash("sha256").update(style).digest("base64");
@@ -94,7 +94,7 @@ test("its policy allows its own style, and nothing else", () => {
   expect(document).not.toMatch(/<script|url\(|@import/);
 });
 
-test("a partial report says so before anything else, and metadata can be left out", () => {
+test("a partial report is marked first of all, and metadata can be left out", () => {
   const document = bodyOf(render({ partial: "cancelled", metadata: undefined }));
   expect(document).toMatch(
     /^<main>\n<p class="partial"><strong>PARTIAL<\/strong>: this run ended as cancelled before its report was complete\.<\/p>\n<h1>/,
@@ -102,7 +102,7 @@ test("a partial report says so before anything else, and metadata can be left ou
   expect(document).not.toContain('<dl class="facts">');
 });
 
-test("every link within the file leads somewhere in it", () => {
+test("every link within the file has a target in it", () => {
   const document = render();
   const ids = new Set([...document.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id));
   const targets = [...document.matchAll(/href="#([^"]*)"/g)].map(([, target]) => target);

@@ -14,7 +14,7 @@ const SOURCES: Source[] = [1, 2, 3].map((n) => ({
 const render = (report: string, more: Partial<HtmlRequest> = {}) =>
   renderReportHtml({ report, query: "What is it?", sources: SOURCES, ...more });
 
-test("a report as HTML", () => {
+test("a report is rendered as HTML", () => {
   const report = `# Heat **pumps**
 
 They do well. [cite: 1, 3]
@@ -131,7 +131,7 @@ describe("links and names", () => {
     expect(render(`[the text](${address})`).html).toBe("<p>the text</p>\n");
   });
 
-  test("headings have names of their own, whatever they are called", () => {
+  test("headings have unique ids, whatever their text", () => {
     const { contents, html } = render(
       "## A\n\n# Évolution!\n\n## 日本\n\n### a\n\n## A-2\n\n## [x](https://a.example) `y` [1]\n\n## \n\n1. [a](https://example.org/1)",
     );
@@ -151,13 +151,13 @@ describe("links and names", () => {
     expect(render("[x](#the-end) [y](#nowhere)\n\n## The end").html).toContain('<a href="#s-the-end">x</a> y');
   });
 
-  test("a report without a title is called by its question", () => {
+  test("a report without a title gets its question as title", () => {
     expect(render("Text.").title).toBe("What is it?");
     expect(render("Title\n===\n\nText.").title).toBe("Title");
     expect(render("#\n\nText.", { query: " " }).title).toBe("Research report");
   });
 
-  test("a source has an address of the web or none", () => {
+  test("a source has a web address or none", () => {
     const over = [{ url: "javascript:hit()" }, { resolved_url: "https://real.example/" }, { resolved_url: "data:,x" }];
     const sources = SOURCES.map((source, index) => ({ ...source, ...over[index] }));
     expect(render("x", { sources }).sources.map(({ url }) => url)).toEqual([
@@ -168,13 +168,13 @@ describe("links and names", () => {
   });
 });
 
-test("T20: the first wall stands alone: HTML in a report is text", () => {
+test("without the allow-list, HTML in a report is text (T20)", () => {
   expect(render("a <b onclick=x>c</b> <!-- d -->\n\n<script>e</script>").html).toBe(
     "<p>a &lt;b onclick=x&gt;c&lt;/b&gt; &lt;!-- d --&gt;</p>\n<p>&lt;script&gt;e&lt;/script&gt;</p>\n",
   );
 });
 
-test("T20: the second wall stands alone", () => {
+test("without the Markdown rules, the allow-list removes unsafe HTML (T20)", () => {
   const html = `<p id="page" class="x" style="a" onclick="x">a<img src=x onerror=x><script>x</script><a id="location" href="javascript:x" target="_top">b</a><svg onload=x></svg></p><h2 id="s-ok">c</h2>`;
   expect(allowedHtml(html)).toBe('<p>a<a>b</a></p><h2 id="s-ok">c</h2>');
 });
@@ -196,7 +196,7 @@ const byteCitations = fc.array(
   { maxLength: 4 },
 );
 
-test("T20: of any text comes nothing but what is allowed, and every id is there once", () => {
+test("any text yields only allowed HTML, and every id once (T20)", () => {
   fc.assert(
     fc.property(reportText, byteCitations, (report, citations) => {
       const { html, contents, sources } = render(report, { citations });
@@ -218,7 +218,7 @@ test("T20: of any text comes nothing but what is allowed, and every id is there 
   );
 });
 
-test("citations by bytes change nothing else of any text", () => {
+test("citations by bytes change nothing else in any text", () => {
   const without = (html: string): string =>
     html
       .replaceAll(/<p>(?:<sup class="cite"><a [^>]*>\[\d\]<\/a><\/sup>)+<\/p>/g, "")

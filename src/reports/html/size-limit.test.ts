@@ -13,8 +13,8 @@ const render = (report: string) =>
 const ROW = "| 1 | 2 |\n";
 const TABLE = `| a | b |\n|-|-|\n${ROW}`;
 
-describe("T15: a report that is too long", () => {
-  test("is whole where it is not", () => {
+describe("a report that is too long for rendering (T15)", () => {
+  test("does not affect shorter ones, which are rendered whole", () => {
     for (const text of ["", "a", "a\n", "a ".repeat(100_000)]) expect(boundedText(text)).toEqual({ text, rest: "" });
   });
 
@@ -25,7 +25,7 @@ describe("T15: a report that is too long", () => {
     ["bars", "|"],
     ["citations", "[1]"],
     ["line ends", "\n"],
-  ])("%s of megabytes is cut, and nothing of it lost", ([, unit = ""]) => {
+  ])("made of %s is cut, and nothing of it is lost", ([, unit = ""]) => {
     const whole = `a\n${unit.repeat(Math.ceil(3_000_000 / unit.length))}`;
     const { text, rest } = boundedText(whole);
     expect(text + rest).toBe(whole);
@@ -34,7 +34,7 @@ describe("T15: a report that is too long", () => {
     expect(rest.length).toBeGreaterThan(0);
   });
 
-  test("is read as Markdown at its beginning and shown as it was written from there, with a sentence between", () => {
+  test("is rendered as Markdown at its beginning and as plain text after a notice", () => {
     const report = `# Title\n\n${TABLE}${ROW.repeat(50_000)}\n<script>alert(1)</script> **end** [1]`;
     const { html, title } = render(report);
     expect(title).toBe("Title");
@@ -50,7 +50,7 @@ describe("T15: a report that is too long", () => {
   });
 
   test.each(["[", "![", "[[1]"])(
-    "paragraphs of %s are shown as they are, and those with some links are read",
+    "has paragraphs of %s as plain text, and those with a few links as Markdown",
     (unit) => {
       const { html } = render(`**a** ${unit.repeat(6_000 / unit.length)}`);
       expect(html.slice(0, 10)).toBe("<p>**a** " + unit[0]);

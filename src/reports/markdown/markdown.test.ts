@@ -40,7 +40,7 @@ const render = (over: Partial<ReportDocument> = {}): string =>
     ...over,
   });
 
-test("N1, N4: the whole document", () => {
+test("the whole document is exactly this (N1, N4)", () => {
   expect(render()).toMatchInlineSnapshot(`
     "# How do heat pumps do?
 
@@ -68,13 +68,13 @@ test("N1, N4: the whole document", () => {
   `);
 });
 
-test("N4: include_metadata:false drops every metadata line, include_sources:false the sources", () => {
+test("include_metadata:false drops every metadata line, include_sources:false the sources (N4)", () => {
   expect(render({ metadata: undefined, includeSources: false })).toBe(
     `# How do heat pumps do?\n\nThey do well.[\\[1\\]](https://example.org/1)[\\[3\\]](${REDIRECT}3)\n`,
   );
 });
 
-test("N3: a partial report says so in its first line, with and without metadata", () => {
+test("a partial report is marked in its first line, with and without metadata (N3)", () => {
   for (const about of [metadata, undefined]) {
     const [first] = render({ partial: "cancelled", metadata: about }).split("\n");
     expect(first).toBe("> **PARTIAL**: this run ended as cancelled before its report was complete.");
@@ -92,13 +92,13 @@ describe("the title", () => {
     ["## Summary\n\nText", "# How do heat pumps do?"],
     ["#hashtag\n\nText", "# How do heat pumps do?"],
     ["# C#\n\nText", "# C#"],
-  ])("N1: of %j is there once", (report, title) => {
+  ])("of %j appears once (N1)", (report, title) => {
     const document = render({ report });
     expect(titles(document)).toEqual([title]);
     expect(document).toContain("Text");
   });
 
-  test("N1: is one line of bounded length whatever the query", () => {
+  test("is one line of bounded length whatever the query (N1)", () => {
     const document = render({ query: `${"word ".repeat(400)}\n# second\n- third`, metadata: undefined });
     const [first = ""] = document.split("\n");
     expect(first.length).toBeLessThan(130);
@@ -113,7 +113,7 @@ describe("sources", () => {
       .split("\n")
       .find((text) => text.startsWith("- \\[1\\]")) ?? "";
 
-  test("N1: a redirect that was resolved shows both addresses", () => {
+  test("with a resolved redirect show both addresses (N1)", () => {
     expect(line({ url: REDIRECT, resolved_url: "https://a.example/x" })).toBe(
       `- \\[1\\] [Page 1](https://a.example/x) (example.org, [redirect link](${REDIRECT}))`,
     );
@@ -128,7 +128,7 @@ describe("sources", () => {
     ["a\\", "[a\\\\]"],
     ["a\u202Eb\u001b[31mc\u200B", "[abc]"],
     ["&lt;b&gt; &#60;", "[&amp;lt;b&amp;gt; &\\#60;]"],
-  ])("T17, N1: a hostile title %j breaks nothing", (title, expected) => {
+  ])("with the hostile title %j break nothing (T17, N1)", (title, expected) => {
     expect(line({ title })).toContain(expected);
     expect(line({ title })).toMatch(/\]\(https:\/\/example\.org\/1\) \(example\.org\)$/);
   });
@@ -139,19 +139,19 @@ describe("sources", () => {
     ["https://e.org/) [x](javascript:y", "(https://e.org/%29%20[x]%28javascript:y)"],
     ["https://e.org/<b>`'\"\\", "(https://e.org/%3Cb%3E%60%27%22%5C)"],
     ["https://e.org/\n# x", "(https://e.org/%0A#%20x)"],
-  ])("N1: a hostile address %j stays one address", (url, expected) => {
+  ])("with the hostile address %j have one address (N1)", (url, expected) => {
     expect(line({ url })).toBe(`- \\[1\\] [Page 1]${expected} (example.org)`);
   });
 
   test.each(["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "", "not a url", "https://"])(
-    "T20, N1: %j is not made a link",
+    "with the address %j are not linked (T20, N1)",
     (url) => {
       expect(line({ url })).toMatch(/^- \\\[1\\\] Page 1: /);
       expect(line({ url })).not.toContain("](");
     },
   );
 
-  test("N1: the agent's own list is not repeated, other lists stay", () => {
+  test("of the agent's own list are not repeated, other lists stay (N1)", () => {
     const own = "Text.\n\n**Sources:**\n1. [example.org](https://example.org/1)\n\n3. [b](https://example.org/3)\n";
     const document = render({ report: own, sources: [source(1), source(3)] });
     expect(document.match(/https:\/\/example\.org\/3/g)).toHaveLength(1);
@@ -161,7 +161,7 @@ describe("sources", () => {
   });
 });
 
-describe("what a report may not do", () => {
+describe("Markdown in a report", () => {
   test.each([
     ["![alt](https://evil/b.png)", "[alt](https://evil/b.png)"],
     ['![](https://evil/b.png "t")', '[image](https://evil/b.png "t")'],
@@ -183,7 +183,7 @@ describe("what a report may not do", () => {
     ["- ```\n![a](u)\n  ```\n![b](u)", "```\n![a](u)\n```\n[b](u)"],
     ["    ```\n![a](u)", "    ```\n[a](u)"],
     ["<javascript:alert(1)>", "&lt;javascript:alert(1)>"],
-  ])("T21: %j is made harmless", (report, expected) => {
+  ])("%j is made harmless (T21)", (report, expected) => {
     expect(neutralMarkdown(report)).toBe(expected);
   });
 
@@ -196,7 +196,7 @@ describe("what a report may not do", () => {
     "~~~\n```\n<b>\n~~~",
     "| a | b |\n|---|---|\n| 1<br>2 | `x` |",
     "Price: $5 & more, 5 * 3, a_b, [1], wow!",
-  ])("N1: %j is left as it is", (report) => {
+  ])("%j is left unchanged (N1)", (report) => {
     expect(neutralMarkdown(report)).toBe(report);
   });
 
@@ -210,7 +210,7 @@ describe("what a report may not do", () => {
     "<script>",
     "[x]: y 'z",
     "| a |\n|--",
-  ])("N1: %j does not swallow the sources", (report) => {
+  ])("%j does not swallow the sources (N1)", (report) => {
     const lines = render({ report, metadata: undefined }).split("\n");
     const heading = lines.indexOf("## Sources");
     const fences = lines.slice(0, heading).filter((line) => /^(?:`{3,}|~{3,})/.test(line));
@@ -218,7 +218,7 @@ describe("what a report may not do", () => {
     expect(fences.length === 0 || fences.at(-1) === fences.at(0)?.replace(/[^`~]+$/, "")).toBe(true);
   });
 
-  test("T17: no invisible or terminal characters pass", () => {
+  test("has no invisible or terminal characters left (T17)", () => {
     const hostile = "a\u001b]52;c;eA==\u0007b\u202Ec\u200Bd\u{E0041}e\0f\rg";
     expect(render({ query: hostile, report: hostile, sources: [source(1, { title: hostile })] })).not.toMatch(
       /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u200B\u202A-\u202E\u{E0000}-\u{E007F}]/u,
@@ -226,7 +226,7 @@ describe("what a report may not do", () => {
   });
 });
 
-test("N4, R6: a report of 1 MB is rendered in under 100 ms", () => {
+test("a report of 1 MB is rendered in under 100 ms (N4, R6)", () => {
   const paragraph = "Heat pumps do `well` in ![cold](https://a.example/x.png) climates.<br>Some say < 3.[cite: 7]\n\n";
   const report = paragraph.repeat(Math.ceil(1_000_000 / paragraph.length));
   const sources = Array.from({ length: 500 }, (_, index) => source(index + 1));

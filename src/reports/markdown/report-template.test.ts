@@ -25,7 +25,7 @@ function renderWith(template: string | undefined): { text: string; lines: string
   return { text: renderTemplate(VALUES, { own, log }).trimEnd(), lines };
 }
 
-test("a report is written by the user's own template; what a report says is never read as one (N4)", () => {
+test("a report is rendered by the user's own template, and its text is never parsed as one (N4)", () => {
   const template =
     "{{ title | upcase }}\n{{ body }}\n{% for source in sources %}{{ source.n }} {{ source.url }}{% endfor %}";
   expect(renderWith(template)).toEqual({
@@ -34,7 +34,7 @@ test("a report is written by the user's own template; what a report says is neve
   });
 });
 
-test("without a directory of one's own ours is used; one without a template is warned about (N4)", () => {
+test("without a template directory ours is used; a directory without a template is a warning (N4)", () => {
   expect(renderTemplate(VALUES, undefined).trimEnd()).toBe(OURS);
   expect(renderWith(undefined)).toEqual({
     text: OURS,
@@ -42,7 +42,7 @@ test("without a directory of one's own ours is used; one without a template is w
   });
 });
 
-test("a template that takes its time is given up after a tenth of a second (N4)", () => {
+test("a slow template is given up after a tenth of a second (N4)", () => {
   const from = performance.now();
   const loops =
     "{% assign r = (1..400) %}{% for a in r %}{% for b in r %}{% for c in r %}x{% endfor %}{% endfor %}{% endfor %}";
@@ -59,7 +59,7 @@ test.each([
   "{% layout '/etc/passwd' %}",
   "{% for n in (1..100000000) %}{{ body }}{% endfor %}",
   "x".repeat(100_001),
-])("a template that is broken, reads files or is without end falls back to ours, with a warning (N4)", (template) => {
+])("a template that is broken, reads files or never ends falls back to ours, with a warning (N4)", (template) => {
   const { text, lines } = renderWith(template);
   expect(text).toBe(OURS);
   expect(lines).toEqual([

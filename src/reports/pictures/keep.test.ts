@@ -34,11 +34,11 @@ describe("sniffPicture", () => {
     ["a JPEG without a frame", Buffer.from("ffd8ffe000104a46494600010100000100010000ffd9", "hex")],
     ["a JPEG with a segment of no length", Buffer.from(`ffd8ffe00000${"00".repeat(40)}`, "hex")],
     ["a WebP of an unknown kind", webp("ALPH", "00")],
-  ])("knows that %s is none (S2)", (_name, content) => {
+  ])("rejects %s (S2)", (_name, content) => {
     expect(sniffPicture(content)).toBeUndefined();
   });
 
-  test("reads any cut of a picture without reading beyond it (S2)", () => {
+  test("reads any truncated picture without reading beyond its end (S2)", () => {
     for (const content of [pngHeader(640, 480), jpeg, webp("VP8X", "00")]) {
       for (let length = 0; length <= content.length; length += 1) {
         expect(() => sniffPicture(content.subarray(0, length))).not.toThrow();
@@ -48,7 +48,7 @@ describe("sniffPicture", () => {
 });
 
 describe("keepPictures", () => {
-  test("keeps bytes, type, place and hash, in the order of the text (S2)", () => {
+  test("keeps bytes, type, position and hash, in the order of the text (S2)", () => {
     const [second, first] = [chart(), chart()];
     const { pictures, note } = keepPictures([received(second, "image/png", 90), received(first, "", 10)]);
     expect(note).toBeUndefined();
@@ -60,7 +60,7 @@ describe("keepPictures", () => {
     expect(pictures[0]?.hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test("refuses what is not what it says, is too large, or too much, and says so (S2)", () => {
+  test("rejects a wrong type, a picture that is too large and too many bytes in all, with a note (S2)", () => {
     const { pictures, note } = keepPictures([
       received(Buffer.from("<svg onload=alert(1)>"), "image/svg+xml"),
       received(jpeg, "image/png"),
@@ -75,14 +75,14 @@ describe("keepPictures", () => {
     );
   });
 
-  test("the largest that is kept fits into one MCP message (K3)", () => {
+  test("keeps no picture that does not fit into one MCP message (K3)", () => {
     const { pictures } = keepPictures([received(pngHeader(10, 10, MAX_PICTURE_BYTES))]);
     const blob = Buffer.from(pictures[0]?.content ?? []).toString("base64");
     expect(blob.length).toBeGreaterThan(7_000_000);
     expect(blob.length).toBeLessThan(7_900_000);
   });
 
-  test("keeps so many, and so much in all (S2)", () => {
+  test("keeps a limited number, and a limited size in all (S2)", () => {
     const many = keepPictures(Array.from({ length: MAX_PICTURES + 3 }, () => received(pngHeader(10, 10))));
     expect(many.pictures).toHaveLength(MAX_PICTURES);
     expect(many.note).toContain("3 beyond the first 20");

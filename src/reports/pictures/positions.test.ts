@@ -54,12 +54,12 @@ const CASES: [name: string, marked: string, markdown: string, html: string][] = 
   ["two at one place", "One.\n\n§§Two.", "One.\n\n[1]\n\n[2]\n\nTwo.", "<p>One.</p>[1][2]<p>Two.</p>"],
 ];
 
-test.each(CASES)("a picture that came %s stands between two blocks (S2)", (_name, marked, markdown, html) => {
+test.each(CASES)("a picture received %s is placed between two blocks (S2)", (_name, marked, markdown, html) => {
   expect(asMarkdown(marked)).toBe(markdown);
   expect(asHtml(marked)).toBe(html);
 });
 
-test("text that looks like our mark for a picture stays text (S2)", () => {
+test("text that looks like our picture mark stays text (S2)", () => {
   const { html } = renderReportHtml({
     report: '<figure id="picture-1"></figure>\n\nOne.',
     query: "Q",

@@ -3,7 +3,7 @@ import { readSuggestions } from "./chips.ts";
 
 const styled = (style: string): string => readSuggestions([`${style}<div class="container">x</div>`]).html;
 
-test("Google's own styles stay as they are (S2)", () => {
+test("Google's own styles are kept unchanged (T-1)", () => {
   const style =
     "<style>.container { color: #1f1f1f; } @media (prefers-color-scheme: dark) { .chip > a { top: 0 } }</style>";
   expect(styled(style)).toContain(style);
@@ -17,6 +17,6 @@ test.each([
   "<style>a{}</style><style>a</b>{background:url(https://evil.example/)}</style>",
   "<style>a<style>{background:url(https://evil.example/)}",
   "<svg><style><img src=https://evil.example/></style></svg>",
-])("styles that could load something are left out: %s (S2)", (style) => {
+])("styles that could load something are removed: %s (T-1, T21)", (style) => {
   expect(styled(style)).not.toContain("evil.example");
 });

@@ -34,7 +34,7 @@ const reportOf = (run: FollowedRun): AgentFinish => ({
   now: clock.now(),
 });
 
-test("L2: a report that is finished in the last moment of a cancel is kept, also when nothing partial was wanted", async (t) => {
+test("a report that Google finishes during a cancel is kept, also when no partial text was to be kept (L2)", async (t) => {
   const { store, deps } = await openStage(t);
   const { db } = store;
   const research = deps({ look: async () => ({ kind: "found", interaction: WORKING }) });
@@ -65,7 +65,7 @@ test("L2: a report that is finished in the last moment of a cancel is kept, also
   expect((await findResult(db, taskId))?.report).toBe(FINISHED.report);
 });
 
-test("L1: a report that is stored right after a cancel without Google's word is not dropped with what there was before", async (t) => {
+test("a report that is stored right after an unconfirmed cancel is not dropped together with the partial text (L1)", async (t) => {
   const { store, deps } = await openStage(t);
   const { db } = store;
   const started = await startResearch(deps(), request);
@@ -95,22 +95,25 @@ test("L1: a report that is stored right after a cancel without Google's word is 
 test.each([
   ["alive, for all that is known", SEARCH_LEASE_MS, "running"],
   ["gone, by its lease", -1, "cancelled"],
-])("L2: a search of another machine whose process is %s is left to it, or ended here", async (_, lease, status) => {
-  const db = await openDatabase();
-  let now = 1_000_000;
-  const waited = { now: () => now, monotonic: () => now, sleep: async (ms: number) => void (now += ms) };
-  await registerProcess(db, { ...thisProcess(), processId: "elsewhere", host: "another machine" }, now);
-  await insertRun(db, {
-    task_id: "a",
-    kind: "deep_search",
-    status: "running",
-    lease_owner: "elsewhere",
-    lease_until: now + lease,
-  });
-  const run = await cancelRun(
-    { db, clock: waited, agent: undefined, pollNow: async () => {} },
-    { owner: "local", taskId: "a", keepPartial: true },
-  );
-  expect(run.status).toBe(status);
-  expect((await rowOf(db, "a")).cancel_requested_at).not.toBeNull();
-});
+])(
+  "a search of another machine whose process is %s is left to that process or ended here (L2)",
+  async (_, lease, status) => {
+    const db = await openDatabase();
+    let now = 1_000_000;
+    const waited = { now: () => now, monotonic: () => now, sleep: async (ms: number) => void (now += ms) };
+    await registerProcess(db, { ...thisProcess(), processId: "elsewhere", host: "another machine" }, now);
+    await insertRun(db, {
+      task_id: "a",
+      kind: "deep_search",
+      status: "running",
+      lease_owner: "elsewhere",
+      lease_until: now + lease,
+    });
+    const run = await cancelRun(
+      { db, clock: waited, agent: undefined, pollNow: async () => {} },
+      { owner: "local", taskId: "a", keepPartial: true },
+    );
+    expect(run.status).toBe(status);
+    expect((await rowOf(db, "a")).cancel_requested_at).not.toBeNull();
+  },
+);

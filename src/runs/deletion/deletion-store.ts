@@ -2,8 +2,8 @@
 
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Database, Tables } from "../../store/database.ts";
-import { aloneOrNot, passingOver } from "../../store/dialect.ts";
-import { holdRun } from "../hold-store.ts";
+import { tryLockExclusive, skipLocked } from "../../store/dialect.ts";
+import { lockRun } from "../lock-store.ts";
 import { isFinished, RUN_STATUSES } from "../run.ts";
 
 const FINISHED = RUN_STATUSES.filter(isFinished);
@@ -61,7 +61,7 @@ export async function deleteRun(db: Database, deletion: Deletion): Promise<boole
   while ((await deleteEvents(db, deletion)) === EVENTS_AT_ONCE);
   return db.transaction().execute(async (transaction) => {
     // From here no other process can change the state that is checked.
-    await holdRun(transaction, taskId);
+    await lockRun(transaction, taskId);
     if (!(await isDeletable(transaction, deletion))) return false;
     await removeRuns(transaction, [taskId]);
     return true;
@@ -74,9 +74,9 @@ export async function deleteRun(db: Database, deletion: Deletion): Promise<boole
  */
 export function deleteRuns(db: Database, taskIds: string[], now: number): Promise<number | undefined> {
   return db.transaction().execute(async (transaction) => {
-    if (!(await aloneOrNot(transaction, "retention"))) return undefined;
+    if (!(await tryLockExclusive(transaction, "retention"))) return undefined;
     const runs = transaction.selectFrom("research_tasks").select("task_id").orderBy("task_id");
-    const locked = await passingOver(transaction, runs.where("task_id", "in", taskIds)).execute();
+    const locked = await skipLocked(transaction, runs.where("task_id", "in", taskIds)).execute();
     if (locked.length === 0) return 0;
     const ids = locked.map(({ task_id }) => task_id);
     // By a statement of its own: it sees what was committed before the rows were locked.
@@ -132,7 +132,7 @@ export async function isDeletable(db: Database, { taskId, now }: Deletion): Prom
 function deleteEvents(db: Database, deletion: Deletion): Promise<number> {
   const { taskId } = deletion;
   return db.transaction().execute(async (transaction) => {
-    await holdRun(transaction, taskId);
+    await lockRun(transaction, taskId);
     if (!(await isDeletable(transaction, deletion))) return 0;
     const events = transaction.selectFrom("research_events").select("seq").where("task_id", "=", taskId);
     const oldest = await events.orderBy("seq").limit(EVENTS_AT_ONCE).execute();

@@ -17,7 +17,7 @@ const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, w
 const clock = { ...systemClock, now: () => NOW, sleep: async () => {} };
 const leaving = new AbortController().signal;
 
-test("finished runs beyond their days go with all their rows; what is open or unknown stays (T-2)", async () => {
+test("finished runs are deleted with all their rows after the retention time; unfinished and unknown ones stay (T-2)", async () => {
   const db = await openDatabase();
   const sweep = (keepDays: number) => deleteExpiredRuns({ db, clock, log, keepDays, leaving });
   const old = { completed_at: NOW - 731 * DAY_MS };
@@ -56,7 +56,7 @@ test("finished runs beyond their days go with all their rows; what is open or un
   expect(await db.selectFrom("research_search").select("task_id").execute()).toEqual([]);
 });
 
-test("a start whose id can no longer be found goes with its days, before that it stays (I8, T-2)", async () => {
+test("a start whose id can no longer be found is deleted after the retention time, and stays until then (I8, T-2)", async () => {
   const db = await openDatabase();
   await insertRun(db, { task_id: "newest", updated_at: NOW });
   const old = { status: "start_unknown", interaction_id: null, updated_at: NOW - 40 * DAY_MS } as const;
@@ -85,7 +85,7 @@ test("a clock that is years ahead deletes nothing (T-2)", async () => {
   ]);
 });
 
-test("one rule says what may be deleted; what may not keeps its timeline (T-2)", async () => {
+test("one rule decides what may be deleted; what may not be deleted keeps its timeline (T-2)", async () => {
   const db = await openDatabase();
   const polled = { next_poll_at: NOW, completed_at: 1 };
   await insertRun(db, { task_id: "unconfirmed", status: "cancelled", cancel_confirmed: 0, ...polled });
@@ -125,7 +125,7 @@ function clockOfBatches(batchMs: number) {
   return { pauses, clock: { ...clock, monotonic: () => (time += batchMs), sleep } };
 }
 
-test("many expired runs leave in few short transactions, with their long and short timelines (T-2, P7)", async () => {
+test("many expired runs are deleted in few short transactions, with long and short timelines (T-2, P7)", async () => {
   const db = await openDatabase();
   await insertExpired(db, 150);
   const events = Array.from({ length: 1_200 }, (_, n) => ({ kind: "thought", text: `t${n}`, at: 1 }));
@@ -139,7 +139,7 @@ test("many expired runs leave in few short transactions, with their long and sho
   expect(await db.selectFrom("research_events").select("seq").execute()).toEqual([]);
 });
 
-test("batches that take long become small, and leave as much time to others (T-2, P7)", async () => {
+test("batches that take long become smaller, and leave pauses as long as they took (T-2, P7)", async () => {
   const db = await openDatabase();
   await insertExpired(db, 26);
   const { pauses, clock: slow } = clockOfBatches(400);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { openDatabase } from "../../../test/support/store-rows.ts";
 
 // On SQLite alone: PostgreSQL reads a table this small without any index.
-test("a look reads what was written lately by an index, however many runs there are", async () => {
+test("recently written runs are read through an index, however many runs there are", async () => {
   const plan = await sql<{ detail: string }>`
     explain query plan select task_id from research_tasks
     where owner = 'local' and updated_at >= 5 order by updated_at`.execute(await openDatabase());

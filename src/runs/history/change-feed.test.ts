@@ -83,7 +83,7 @@ const changed = (taskId: string, finished: boolean, listChanged: boolean): RunCh
 
 const onlyWritten = (taskId: string): RunChanges[] => [{ runs: [], written: [taskId], listChanged: false }];
 
-test("a run has changed when it starts, advances and ends, and was only written when it sends a heartbeat (J3)", async () => {
+test("a run counts as changed when it starts, advances or ends, and as written when it sends a heartbeat (J3)", async () => {
   const feed = await openFeed();
   const stop = feed.watch();
   onTestFinished(stop);
@@ -103,7 +103,7 @@ test("a run has changed when it starts, advances and ends, and was only written 
   expect(await feed.heardAfter(20)).toEqual([]);
 });
 
-test("what was written before anybody listened is no news, what another owner does is none either", async () => {
+test("writes from before the subscription and writes of other owners are not reported (T14)", async () => {
   const feed = await openFeed();
   await feed.start("old");
   await feed.start("foreign", "somebody");
@@ -119,7 +119,7 @@ test("what was written before anybody listened is no news, what another owner do
   expect(await feed.heardAfter(1)).toEqual(changed("old", false, false));
 });
 
-test("a write that was dated before the last look and came after it is heard of", async () => {
+test("a write that is dated before the last poll and commits after it is reported", async () => {
   const feed = await openFeed();
   const stop = feed.watch();
   onTestFinished(stop);
@@ -130,7 +130,7 @@ test("a write that was dated before the last look and came after it is heard of"
   expect(await feed.heardAfter(3)).toEqual([]);
 });
 
-test("the progress that time makes moves without any write, at a calm pace (J3)", async () => {
+test("progress that is estimated from time is reported without any write, at most every 15 seconds (J3)", async () => {
   const feed = await openFeed();
   const now = Date.now();
   await insertRun(feed.db, { task_id: "quiet", model: "deep-research-preview", created_at: now, updated_at: now });
@@ -144,7 +144,7 @@ test("the progress that time makes moves without any write, at a calm pace (J3)"
   expect(changes[0]).toEqual({ runs: [{ taskId: "quiet", finished: false }], written: [], listChanged: false });
 });
 
-test("nothing is looked at before somebody listens, nor after, and no timer is left", async () => {
+test("the store is polled only while there is a subscriber, and no timer is left", async () => {
   const feed = await openFeed();
   const others = vi.getTimerCount();
   await vi.advanceTimersByTimeAsync(10_000);
@@ -159,7 +159,7 @@ test("nothing is looked at before somebody listens, nor after, and no timer is l
   expect(vi.getTimerCount()).toBe(others);
 });
 
-test("a store that cannot be read is quiet, and is looked at again", async () => {
+test("a store that cannot be read reports nothing and is polled again", async () => {
   let looks = 0;
   const heard: RunChanges[] = [];
   const database = async () => {

@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
-import { lateByMs } from "../../store/dialect.ts";
+import { maxWriteDelayMs } from "../../store/dialect.ts";
 import type { RunNotifications } from "../../store/postgres/run-notifications.ts";
 import { runsWrittenSince, type WrittenRun, writtenRuns } from "./change-feed-store.ts";
 
@@ -97,7 +97,7 @@ function createReader({ database, clock, owner }: RunWatch) {
       changed = new Set();
       const db = await database();
       // The earlier of both: the clock may have been set back.
-      const since = Math.min(allReadAt, now) - lateByMs(db);
+      const since = Math.min(allReadAt, now) - maxWriteDelayMs(db);
       const withUnfinished = Math.abs(now - progressReadAt) >= PROGRESS_INTERVAL_MS;
       const written = isAll
         ? await runsWrittenSince(db, owner, { since, withUnfinished, known: unfinished() })

@@ -6,7 +6,7 @@ import { createRunGauges } from "./gauge-store.ts";
 
 const NOW = 1_000_000;
 
-test("runs are counted by state and kind, and the looks that are due with the age of the first", async () => {
+test("runs are counted by state and kind, and due polls with the age of the oldest", async () => {
   const db = await openDatabase();
   const gauges = createRunGauges(db, () => NOW);
   expect(await gauges()).toMatchObject({ runs: [], due: 0, late: 0, oldestDueAgeMs: 0 });
@@ -22,7 +22,7 @@ test("runs are counted by state and kind, and the looks that are due with the ag
   expect(due).toEqual({ due: 2, late: 0, oldestDueAgeMs: 7_000, workers: { responding: 0, silent: 0 } });
 });
 
-test("runs are counted in portions, and each once", async () => {
+test("runs are counted in portions, each run once", async () => {
   const db = await openDatabase();
   for (let index = 0; index < 7; index += 1)
     await insertRun(db, { task_id: `run-${index}`, status: index % 2 === 0 ? "completed" : "failed" });
@@ -35,7 +35,7 @@ test("runs are counted in portions, and each once", async () => {
   }
 });
 
-test("a count is used for two hundred times as long as it took", async () => {
+test("a count is cached for two hundred times as long as it took", async () => {
   const db = await openDatabase();
   let time = 0;
   let pace = 10;

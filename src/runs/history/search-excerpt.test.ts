@@ -12,7 +12,7 @@ function excerpt(typed: string, report: string, question = "What?"): string {
 
 const filler = (count: number): string => "filler ".repeat(count);
 
-describe("where the words of a search were found", () => {
+describe("the excerpt of a found run", () => {
   test.for([
     ["heat", "The heat pump.", "The <heat> pump."],
     ["pump", "Heat\n\n pumps, wheat, pump-house.", "Heat <pumps>, wheat, <pump>-house."],
@@ -27,31 +27,31 @@ describe("where the words of a search were found", () => {
     ["NEAR(a b)", "Near a b.", "<Near a> <b>."],
     ["nowhere", "A report.", "A report."],
     ["nowhere", "", ""],
-  ])("Q2 %s in %j", ([typed = "", report = "", expected]) => {
+  ])("shows %s in %j (Q2)", ([typed = "", report = "", expected]) => {
     expect(excerpt(typed, report)).toBe(expected);
   });
 
-  test("Q2 the question before the report", () => {
+  test("is taken from the question before the report (Q2)", () => {
     expect(excerpt("heat", "All about heat.", "Is heat dear?")).toBe("Is <heat> dear?");
     expect(excerpt("heat nowhere", "All about heat.", "Is heat dear?")).toBe("Is <heat> dear?");
   });
 
-  test("Q2 the report for the words that are not in the question", () => {
+  test("is taken from the report for words that are not in the question (Q2)", () => {
     expect(excerpt("heat zebra", "A zebra in the heat.", "Is heat dear?")).toBe("A <zebra> in the <heat>.");
   });
 
-  test("Q2 some words before, and two dozen in all", () => {
+  test("has some words before the match, and two dozen in all (Q2)", () => {
     expect(excerpt("heat", `${filler(5_000)}heat ${filler(5_000)}`)).toBe(`…${filler(6)}<heat> ${filler(17).trim()}…`);
   });
 
-  test("Q2 no matter where a slice of a long report ends, the word is found and no other", () => {
+  test("shows the right word wherever a slice of a long report ends (Q2)", () => {
     for (let before = 3_780; before <= 4_020; before += 1) {
       const report = `wheat heater ${"x ".repeat(before / 2)}${before % 2 === 0 ? "" : "y"} wheat heater, heat pump ${filler(900)}`;
       expect(excerpt('"heat pump"', report)).toContain("heater, <heat pump> filler");
     }
   });
 
-  test("Q2 what is too far in the report is not looked for", () => {
+  test("ignores matches beyond the searched part of a report (Q2)", () => {
     const pieces = excerptOf({ question: "", report: `${filler(2_000)}heat` }, soughtIn(searchWords("heat")), {
       characters: 8_000,
     });
@@ -64,7 +64,7 @@ describe("where the words of a search were found", () => {
     ["parts of the word", "energ energies "],
     ["characters of two halves", "😀"],
     ["accents", "e\u0301"],
-  ])("Q2 megabytes of %s are read to the end, and little is shown", ([, unit = ""]) => {
+  ])("stays short when megabytes of %s are read to the end (Q2)", ([, unit = ""]) => {
     expect(excerpt("energy zero", unit.repeat(1_000_000)).length).toBeLessThan(1_000);
   });
 });

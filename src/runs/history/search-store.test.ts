@@ -21,8 +21,8 @@ async function insertReport(db: Database, task_id: string, report: string, query
   await db.transaction().execute((transaction) => saveResult(transaction, { taskId: task_id, query, result, now: 1 }));
 }
 
-describe("reports by their words", () => {
-  test("Q2 the best first, with the piece that holds the words", async () => {
+describe("a search in reports", () => {
+  test("returns the best match first, with the excerpt that holds the words (Q2)", async () => {
     const db = await openDatabase();
     await insertReport(db, "in-report", `${"filler ".repeat(500)}The lake is deep.`);
     await insertReport(db, "in-question", "It is deep.", "How deep is the lake?");
@@ -43,7 +43,7 @@ describe("reports by their words", () => {
   });
 
   test(
-    "Q2 reports that say one word a hundred thousand times are found and excerpted",
+    "finds and excerpts reports that repeat one word a hundred thousand times (Q2)",
     { timeout: 120_000 },
     async () => {
       const db = await openDatabase();
@@ -55,8 +55,8 @@ describe("reports by their words", () => {
   );
 });
 
-describe("questions of runs without a report", () => {
-  test("Q2 newest first, a page at a time, by what stands at their beginning", async () => {
+describe("a search in questions of runs without a report", () => {
+  test("returns the newest first, page by page, matching the beginning of words (Q2)", async () => {
     const db = await openDatabase();
     for (let index = 0; index < 6; index += 1) {
       const query = index === 4 ? `${"x".repeat(2_000)} lake` : `Which lake is number ${index}?`;

@@ -5,7 +5,7 @@ import { holdingWords, searchWords } from "./search-terms.ts";
 
 const matched = (text: string): string => matchOf(searchWords(text));
 
-describe("what a user types to find a run", () => {
+describe("the words that a user types to find a run", () => {
   test.for([
     ["heat pumps", '"heat" AND "pumps"*'],
     ['"heat pump" cost', '"heat pump" AND "cost"*'],
@@ -16,11 +16,11 @@ describe("what a user types to find a run", () => {
     ["query:secret* ^x", '"query:secret*" AND "^x"'],
     ['un"closed', '"un" AND "closed"*'],
     ["🙂 -- *", ""],
-  ])("Q2 %s is words and no syntax", ([typed = "", expected]) => {
+  ])("%s are words and no query syntax (Q2)", ([typed = "", expected]) => {
     expect(matched(typed)).toBe(expected);
   });
 
-  test("Q2 whatever is typed, nothing stands outside of quotation marks but what is ours", () => {
+  test("never appear outside quotation marks in the query (Q2)", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 200 }), (typed) => {
         expect(matched(typed).replaceAll(/"[^"]*"\*?/g, "w")).toMatch(/^(?:w(?: AND w)*)?$/);
@@ -28,18 +28,18 @@ describe("what a user types to find a run", () => {
     );
   });
 
-  test("Q2 a text of ten thousand words is a few", () => {
+  test("are limited in number when ten thousand are typed (Q2)", () => {
     expect(searchWords("word ".repeat(10_000))).toHaveLength(32);
   });
 
-  test("Q2 a question that is in no index is found by the same words, whatever their accents", () => {
+  test("match questions outside the index in the same way, whatever their accents (Q2)", () => {
     const items = [{ query: "Où est le Café?" }];
     const all = { skip: 0, limit: 10 };
     expect(holdingWords(items, { words: searchWords("cafe ou"), ...all })).toEqual(items);
     expect(holdingWords(items, { words: searchWords("cafe the"), ...all })).toEqual([]);
   });
 
-  test("Q2 no more questions are read than are asked for", () => {
+  test("are matched against no more questions than requested (Q2)", () => {
     let read = 0;
     const endless = function* () {
       for (;;) yield { query: `Where is café ${(read += 1)}?` };

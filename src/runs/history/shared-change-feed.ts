@@ -13,7 +13,7 @@ interface SharedWatch {
 const watches = new WeakMap<RunWatch["database"], Map<string, SharedWatch>>();
 
 /** Tells what has changed since the call; the returned function ends it. */
-export function listenToRuns(watch: RunWatch, hear: Hear): () => void {
+export function subscribeToRuns(watch: RunWatch, hear: Hear): () => void {
   const owners = watches.get(watch.database) ?? new Map<string, SharedWatch>();
   watches.set(watch.database, owners);
   const shared = owners.get(watch.owner) ?? begin(watch);

@@ -1,7 +1,7 @@
 /** The SQL of going on with an interrupted search: one continuation, however many ask for it at once. */
 
 import type { Database } from "../../store/database.ts";
-import { holdRun } from "../hold-store.ts";
+import { lockRun } from "../lock-store.ts";
 import { insertRunning, type NewRun } from "../run-store.ts";
 
 export type Continuation = { kind: "begun" } | { kind: "known"; taskId: string; status: string };
@@ -10,7 +10,7 @@ export type Continuation = { kind: "begun" } | { kind: "known"; taskId: string; 
 export function beginContinuation(db: Database, run: NewRun & { parentTaskId: string }): Promise<Continuation> {
   return db.transaction().execute(async (transaction) => {
     const { parentTaskId: taskId, owner } = run;
-    await holdRun(transaction, taskId);
+    await lockRun(transaction, taskId);
     const newest = await newestContinuation(transaction, { taskId, owner });
     if (newest !== undefined) return { kind: "known", taskId: newest.task_id, status: newest.status };
     await insertRunning(transaction, run);

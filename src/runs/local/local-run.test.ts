@@ -40,7 +40,7 @@ async function openRecorder() {
   return { db, lines, messages, tasks, track };
 }
 
-test("words: what the model chose to search for is cleaned before it is told or stored", async () => {
+test("a search term that the model chose is cleaned before it is sent or stored (T17)", async () => {
   const { db, messages, track } = await openRecorder();
   let stored: string | undefined;
   await track(async (run) => {
@@ -59,7 +59,7 @@ test("words: what the model chose to search for is cleaned before it is told or 
   expect(messages.at(-1)).toBe("Searching: heat pumps");
 });
 
-test("G8 a store that refuses costs a warning, never the answer", async () => {
+test("a store that refuses a result costs a warning, never the answer (G8)", async () => {
   const { db, lines, track } = await openRecorder();
   const answer = await track(async () => {
     await db.destroy();
@@ -69,7 +69,7 @@ test("G8 a store that refuses costs a warning, never the answer", async () => {
   expect(lines).toEqual([expect.stringMatching(/^\[WARN\] The result could not be stored: /)]);
 });
 
-test("A6 an error names the run it belongs to, and the run the error", async () => {
+test("an error names its run, and the run stores its error (A6)", async () => {
   const { db, track } = await openRecorder();
   const failing = track(() => Promise.reject(new AppError({ code: "SEARCH_FAILED", message: "Nothing." })));
   const error: unknown = await failing.catch((thrown: unknown) => thrown);
@@ -81,7 +81,7 @@ test("A6 an error names the run it belongs to, and the run the error", async () 
   });
 });
 
-test("a task is one as soon as its run is stored, and none where it could not be", async () => {
+test("a call becomes a task when its run is stored, and none if it could not be stored (U1)", async () => {
   const { db, tasks, track } = await openRecorder();
   let stored: string | undefined;
   await track(async (run) => {

@@ -1,7 +1,7 @@
 /** Makes a search that happens in this process a run in the store: found again whatever becomes of its caller. */
 
 import { addCosts, type Cost, type CostOf, NO_COST, roundCost } from "../../costs/actual.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, UnexpectedRunError } from "../../errors.ts";
 import type { Answer } from "../../gemini/search-backend.ts";
 import { countCost } from "../../gemini/call-telemetry.ts";
 import { cleanText } from "../../platform/clean-text.ts";
@@ -185,7 +185,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
           error: { code: "UNEXPECTED_ERROR", message: "An unexpected error ended the run." },
           model: meter.model(),
         });
-        return error;
+        return new UnexpectedRunError(taskId, error);
       }
       const ended = recorder.leaving() && error.code === "CANCELLED" ? interrupted() : error;
       const result = await partialResult(db, taskId, error).catch(() => undefined);

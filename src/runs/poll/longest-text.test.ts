@@ -24,7 +24,7 @@ const result = (report: string, more: Partial<NewResult> = {}): NewResult => ({
   ...more,
 });
 
-test("a draft that the new answer holds in parts is not kept a second time (I8)", () => {
+test("a draft whose parts are all in the new answer is not stored a second time (S1)", () => {
   const draft = result("The plan.\n\nThe report.", { partial: true });
   const next = result("The report.", { metadata: { earlier_outputs: ["The plan."] } });
   expect(withLongestText(draft, next).metadata).toEqual({ earlier_outputs: ["The plan."] });
@@ -32,7 +32,7 @@ test("a draft that the new answer holds in parts is not kept a second time (I8)"
   expect(withLongestText(other, next).metadata).toEqual({ earlier_outputs: ["The plan.", other.report] });
 });
 
-test("pictures of a longer draft are kept at the end of the report, each once (I8)", () => {
+test("pictures of a longer draft are kept at the end of the report, each once (S2)", () => {
   const draft = result("A much longer draft.", { partial: true, pictures: [picture("both"), picture("draft", 7)] });
   const next = result("Čaj.", { pictures: [picture("both", 2)] });
   expect(withLongestText(draft, next).pictures).toMatchObject([

@@ -6,13 +6,13 @@ import type { PollQueue } from "../../queue/queue.ts";
 import type { Database } from "../../store/database.ts";
 import type { Cost } from "../../costs/actual.ts";
 import { costColumns } from "../cost-columns.ts";
-import { holdRun } from "../hold-store.ts";
+import { lockRun } from "../lock-store.ts";
 import type { FollowedRun } from "./followed-run.ts";
 import { withLongestText } from "./longest-text.ts";
 import { packRaw } from "./raw-json.ts";
 import { FIGURE_COLUMNS, recordFigures } from "../history/result-figures-store.ts";
 import { dropResult, findDraft, mayKeepText, saveResult } from "../result-store.ts";
-import { type NewResult, type RunStatus, sourcesOf } from "../run.ts";
+import { type NewResult, type RunStatus, statesBefore } from "../run.ts";
 
 export interface AgentFinish {
   run: Pick<FollowedRun, "taskId" | "epoch" | "createdAt" | "keepPartial">;
@@ -58,7 +58,7 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
       })
       .where("task_id", "=", run.taskId)
       .where("lease_epoch", "=", run.epoch)
-      .where("status", "in", finish.from ?? sourcesOf(finish.to))
+      .where("status", "in", finish.from ?? statesBefore(finish.to))
       .returning(["query", "enable_notifications", "keep_partial", "caller_waits_until", ...FIGURE_COLUMNS])
       .executeTakeFirst();
     if (moved === undefined) return false;
@@ -101,7 +101,7 @@ interface LaterText {
 export function keepLaterText(db: Database, { run, result, raw, now }: LaterText): Promise<void> {
   const { taskId } = run;
   return db.transaction().execute(async (transaction) => {
-    await holdRun(transaction, taskId);
+    await lockRun(transaction, taskId);
     if (!(await mayKeepText(transaction, run))) return;
     const stored = await findDraft(transaction, taskId);
     if (stored !== undefined && stored.report.trim().length >= result.report.trim().length) return;

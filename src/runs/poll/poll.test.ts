@@ -65,7 +65,7 @@ const ended = (rawStatus: Interaction["rawStatus"], more: Partial<Interaction> =
 });
 
 describe("the current action", () => {
-  test("stays the last thing known while polls show nothing (J2)", async (context) => {
+  test("stays the last known one while polls show nothing new (J2)", async (context) => {
     const stage = await openStage(context);
     const { poll, run, taskId } = await followed(stage);
     await poll(working());
@@ -84,7 +84,7 @@ describe("the current action", () => {
 });
 
 describe("a status of an unknown name", () => {
-  test("is followed as long as anything changes, and ends the run when nothing does (S4)", async (context) => {
+  test("is followed as long as anything changes, and ends the run when nothing changes any more (S4)", async (context) => {
     const { poll, run, age } = await followed(await openStage(context));
     await poll(ended("hibernating", { usage: undefined }));
     await age(29 * MINUTE);
@@ -99,7 +99,7 @@ describe("a status of an unknown name", () => {
     expect((await run()).error?.message).toContain("does not know");
   });
 
-  test("with a text ends soon, keeps the text, and a report that comes after all is recorded (S4)", async (context) => {
+  test("with a text ends the run soon, keeps the text, and a later report is still recorded (S4)", async (context) => {
     const { poll, run, age, result } = await followed(await openStage(context));
     await poll(ended("succeeded", { report: "# Text" }));
     await age(3 * MINUTE);
@@ -111,7 +111,7 @@ describe("a status of an unknown name", () => {
     expect(await result()).toMatchObject({ report: "# The whole report", partial: false });
   });
 
-  test("that was passing is forgotten (S4)", async (context) => {
+  test("that was temporary leaves no trace (S4)", async (context) => {
     const { poll, run, age } = await followed(await openStage(context));
     await poll(ended("hibernating"));
     await age(60 * MINUTE);
@@ -121,7 +121,7 @@ describe("a status of an unknown name", () => {
   });
 });
 
-test("a run whose polls are rejected for good ends, one that is forbidden does not (S4)", async (context) => {
+test("a run whose polls are rejected permanently ends, one whose polls are forbidden does not (S4)", async (context) => {
   const { poll, run, age } = await followed(await openStage(context));
   await poll({ kind: "forbidden" });
   await poll({ kind: "rejected" });
@@ -152,7 +152,7 @@ test.each<Look>([
   { kind: "unreachable", error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "No answer." }) },
   { kind: "rate_limited", retryAfterMs: undefined },
   { kind: "too_long" },
-])("rejections with another answer between them do not end a run ($kind, S4)", async (between) => {
+])("rejections with another answer between them do not end a run: $kind (S4)", async (between) => {
   await using stack = new AsyncDisposableStack();
   const { poll, run, age } = await followed(await openStage({ onTestFinished: (close) => stack.defer(close) }));
   await poll({ kind: "rejected" });
@@ -208,7 +208,7 @@ describe("paid text", () => {
       .set(status === "cancelled" ? { cancel_requested_at: 1, cancel_confirmed: 0 } : {})
       .execute();
 
-  test.each(["failed", "cancelled"] as const)("of a %s run that works on at Google is kept (S1)", async (status) => {
+  test.each(["failed", "cancelled"] as const)("of a %s run that Google still works on is kept (S1)", async (status) => {
     await using stack = new AsyncDisposableStack();
     const stage = await openStage({ onTestFinished: (close) => stack.defer(close) });
     const { poll, run, result } = await followed(stage);
@@ -244,7 +244,7 @@ describe("paid text", () => {
     expect(await result()).toBeUndefined();
   });
 
-  test("is not written by a poll that another has overtaken (S1)", async (context) => {
+  test("is not written by a poll that a newer poll has overtaken (S1)", async (context) => {
     const stage = await openStage(context);
     const { taskId, result } = await followed(stage);
     const late = { report: LONG, sources: [], metadata: {}, partial: true };
@@ -264,7 +264,7 @@ describe("paid text", () => {
   });
 });
 
-test("figures that no program can read are set aside and stop no other run (P5)", async (context) => {
+test("token figures that cannot be read are set aside and stop no other run (P5)", async (context) => {
   const stage = await openStage(context);
   const [poisoned, other] = [await followed(stage), await followed(stage)];
   await stage.store.db

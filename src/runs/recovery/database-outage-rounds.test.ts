@@ -47,7 +47,7 @@ async function openRounds(t: TestContext) {
   return { ...stage, looked, round, refuse };
 }
 
-test("P5: one round that the database refuses is no reason to ask Google out of turn, however often that happens", async (t) => {
+test("a single round that the database refuses causes no poll ahead of schedule, however often it happens (P5)", async (t) => {
   const { refuse, allowWrites, round, looked, saved, told } = await openRounds(t);
   for (const _ of [1, 2]) {
     await refuse();
@@ -58,7 +58,7 @@ test("P5: one round that the database refuses is no reason to ask Google out of 
   expect({ looked, saved, told }).toEqual({ looked: [], saved: [], told: [] });
 });
 
-test("P5: a database that refuses for good: reports are saved", async (t) => {
+test("while the database refuses all writes, reports are saved as files (P5)", async (t) => {
   const { refuse, allowWrites, round, looked, saved } = await openRounds(t);
   await refuse();
   await round();

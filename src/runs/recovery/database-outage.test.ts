@@ -7,7 +7,7 @@ import { findRun } from "../run-store.ts";
 import { startResearch } from "../start/start.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 
-test("P5: an id that the database refuses is kept aside, its report saved and told, and the run ends as it should", async (t) => {
+test("an id that the database refuses is kept in a file, its report is saved and announced, and the run completes (P5)", async (t) => {
   const { directory, store, saved, told, refuseWrites, allowWrites, deps } = await openStage(t);
   const research = deps({
     begin: async () => {
@@ -29,7 +29,7 @@ test("P5: an id that the database refuses is kept aside, its report saved and to
   expect(saved).toHaveLength(1);
 });
 
-test("P5: an id that no file would take either is written as soon as the database can be", async (t) => {
+test("an id that neither the database nor a file accepts is written as soon as the database accepts it (P5)", async (t) => {
   const { directory, store, refuseWrites, allowWrites, deps } = await openStage(t);
   const research = {
     ...deps({
@@ -47,7 +47,7 @@ test("P5: an id that no file would take either is written as soon as the databas
   await waitFor(async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"));
 });
 
-test("P5: a run that was followed when the disk filled up is saved once and recorded later", async (t) => {
+test("a followed run whose disk fills up is saved once and recorded later (P5)", async (t) => {
   const { store, saved, refuseWrites, allowWrites, deps } = await openStage(t);
   let ready = false;
   const research = deps({ look: async () => ({ kind: "found", interaction: ready ? FINISHED : WORKING }) });
@@ -62,7 +62,7 @@ test("P5: a run that was followed when the disk filled up is saved once and reco
   expect(saved).toHaveLength(1);
 });
 
-test("P5: an id whose attempt the database does not know is kept in memory: it is another database", async (t) => {
+test("an id whose attempt is not in this database is kept in memory, since it belongs to another one (P5)", async (t) => {
   const { deps } = await openStage(t);
   const looked: string[] = [];
   const research = deps({
@@ -72,8 +72,8 @@ test("P5: an id whose attempt the database does not know is kept in memory: it i
     },
   });
   const unsaved = { taskId: "elsewhere", attemptId: "unknown", query: "q", interactionId: "v1_paid" };
-  research.unsaved.set("elsewhere", { ...unsaved, enableNotifications: false });
+  research.unsavedIds.set("elsewhere", { ...unsaved, enableNotifications: false });
   follow(research);
   await waitFor(() => expect(looked).toContain("v1_paid"));
-  expect(research.unsaved.has("elsewhere")).toBe(true);
+  expect(research.unsavedIds.has("elsewhere")).toBe(true);
 });

@@ -12,14 +12,14 @@ type Followed = Pick<UnsavedRun, "taskId" | "query" | "interactionId" | "enableN
 /** Also what is stored. Not what an engine schedules, which is no process's own: Google keeps those reports. */
 export async function rescueFollowed(deps: ResearchDeps, rescued: Set<string>): Promise<void> {
   const stored = deps.queue.isEngine ? [] : await unfinishedInteractions(deps.db, MOST_RESCUED).catch(() => []);
-  await rescueReports(deps, rescued, [...deps.unsaved.values(), ...stored]);
+  await rescueReports(deps, rescued, [...deps.unsavedIds.values(), ...stored]);
 }
 
 /** One round: whoever is finished is saved, once, and told where. The database is tried again by its own loop. */
 export async function rescueReports(
   deps: ResearchDeps,
   rescued: Set<string>,
-  runs: Followed[] = [...deps.unsaved.values()],
+  runs: Followed[] = [...deps.unsavedIds.values()],
 ): Promise<void> {
   const left = runs.filter(({ taskId }) => !rescued.has(taskId));
   for (const run of left.slice(0, MOST_RESCUED)) {

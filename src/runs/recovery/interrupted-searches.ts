@@ -2,12 +2,12 @@
 
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
-import { nowOf } from "../../store/dialect.ts";
+import { databaseNow } from "../../store/dialect.ts";
 import { processLiveness } from "../../store/processes.ts";
 import { isAbandoned } from "../lease.ts";
 import { markInterrupted, unfinishedLocalRuns } from "../run-store.ts";
 
-export async function recoverInterruptedRuns(db: Database, log: Log, now: number): Promise<number> {
+export async function markInterruptedSearches(db: Database, log: Log, now: number): Promise<number> {
   const runs = await unfinishedLocalRuns(db);
   if (runs.length === 0) return 0;
   const owners = await processLiveness(
@@ -15,7 +15,7 @@ export async function recoverInterruptedRuns(db: Database, log: Log, now: number
     runs.map((run) => run.leaseOwner),
   );
   // The lease was written by another machine.
-  const asked = await nowOf(db, now);
+  const asked = await databaseNow(db, now);
   let interrupted = 0;
   for (const { taskId, leaseOwner, leaseUntil } of runs) {
     if (!isAbandoned(owners.get(leaseOwner), leaseUntil, asked)) continue;

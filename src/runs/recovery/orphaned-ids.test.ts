@@ -9,7 +9,7 @@ import { attemptRow, openDatabase } from "../../../test/support/store-rows.ts";
 import { intended, NOW } from "../../../test/support/stored-start.ts";
 import { createLog } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
-import { importOrphans, keepOrphan } from "./orphaned-ids.ts";
+import { importOrphanedIds, keepOrphanedId } from "./orphaned-ids.ts";
 
 const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 let directory: string;
@@ -46,15 +46,15 @@ function leaveRoomFor(bytes: number): void {
 }
 
 const imported = async (db: Database, attemptId: string): Promise<string | null | undefined> => {
-  await importOrphans(db, { directory, log, now: NOW });
+  await importOrphanedIds(db, { directory, log, now: NOW });
   return (await attemptRow(db, attemptId))?.interaction_id;
 };
 
-test("an id of which the disk took only a part is written whole to another directory, and imported (P5 I8)", async () => {
+test("an id that the disk took only in part is written whole to another directory, and imported (P5, I8)", async () => {
   const db = await openDatabase();
   const { attemptId } = await intended(db);
   leaveRoomFor(20);
-  const path = keepOrphan(directory, { attemptId, interactionId: "v1_torn" });
+  const path = keepOrphanedId(directory, { attemptId, interactionId: "v1_torn" });
   onTestFinished(() => rmSync(dirname(path), { recursive: true, force: true }));
   expect(path.startsWith(directory)).toBe(false);
   expect(readFileSync(path, "utf8")).toContain(`"interaction_id":"v1_torn"}\n`);
@@ -62,7 +62,7 @@ test("an id of which the disk took only a part is written whole to another direc
   expect(readdirSync(dirname(path))).toEqual([]);
 });
 
-test("an id that the disk takes in several parts is whole (P5)", async () => {
+test("an id that the disk takes in several parts is written whole (P5)", async () => {
   const db = await openDatabase();
   const { attemptId } = await intended(db);
   const { writeSync } = fs;
@@ -71,7 +71,7 @@ test("an id that the disk takes in several parts is whole (P5)", async () => {
   });
   syncBuiltinESMExports();
   try {
-    expect(keepOrphan(directory, { attemptId, interactionId: "v1_parts" })).toBe(join(directory, "orphans.jsonl"));
+    expect(keepOrphanedId(directory, { attemptId, interactionId: "v1_parts" })).toBe(join(directory, "orphans.jsonl"));
   } finally {
     Object.assign(fs, { writeSync });
     syncBuiltinESMExports();
@@ -87,7 +87,7 @@ for (const [what, name] of [
   ],
   ["this process's pid and another start mark", `orphans.jsonl.${process.pid}.0a1b_42.5d3e`],
 ] as const) {
-  test(`a file of a dead process whose pid is alive again is imported: ${what} (I8 P2)`, async () => {
+  test(`a file of a dead process whose pid is alive again is imported: ${what} (I8, P2)`, async () => {
     const db = await openDatabase();
     const { attemptId } = await intended(db);
     const line = JSON.stringify({ attempt_id: attemptId, interaction_id: "v1_kept" });
@@ -115,11 +115,11 @@ function readableLog() {
   return { lines, log: createLog({ from: "WARN", format: "text", redact: (text) => text, write }) };
 }
 
-test("an id of another database stays, and is logged once with its file (I8 P5)", async () => {
+test("an id of another database stays, and is logged once with its file (I8, P5)", async () => {
   const db = await openDatabase();
-  keepOrphan(directory, { attemptId: "elsewhere", interactionId: "v1_elsewhere" });
+  keepOrphanedId(directory, { attemptId: "elsewhere", interactionId: "v1_elsewhere" });
   const { lines, log: readable } = readableLog();
-  for (const now of [NOW, NOW + 1]) await importOrphans(db, { directory, log: readable, now });
+  for (const now of [NOW, NOW + 1]) await importOrphanedIds(db, { directory, log: readable, now });
   const [name = ""] = readdirSync(directory);
   expect(readFileSync(join(directory, name), "utf8")).toContain("v1_elsewhere");
   expect(lines).toEqual([expect.stringContaining(`${join(directory, name)}: the paid research v1_elsewhere`)]);
@@ -131,17 +131,17 @@ test("a state directory or file that cannot be read stops nothing, and is logged
   const { lines, log: readable } = readableLog();
   const noDirectory = join(directory, "a-file");
   writeFileSync(noDirectory, "");
-  for (const now of [NOW, NOW + 1]) await importOrphans(db, { directory: noDirectory, log: readable, now });
+  for (const now of [NOW, NOW + 1]) await importOrphanedIds(db, { directory: noDirectory, log: readable, now });
   expect(lines).toEqual([expect.stringContaining(`${noDirectory} cannot be read or removed (ENOTDIR)`)]);
   mkdirSync(join(directory, "orphans.jsonl.1.gone"));
-  keepOrphan(directory, { attemptId, interactionId: "v1_beside" });
-  await importOrphans(db, { directory, log: readable, now: NOW });
+  keepOrphanedId(directory, { attemptId, interactionId: "v1_beside" });
+  await importOrphanedIds(db, { directory, log: readable, now: NOW });
   expect((await attemptRow(db, attemptId))?.interaction_id).toBe("v1_beside");
   expect(lines.at(-1)).toContain("(EISDIR)");
   expect(readdirSync(directory)).toHaveLength(2);
 });
 
-test("an id whose file is removed while it is written is written again (I8 P5)", () => {
+test("an id whose file is removed while it is written is written again (I8, P5)", () => {
   const { fsyncSync } = fs;
   let removed = 0;
   Object.assign(fs, {
@@ -156,7 +156,7 @@ test("an id whose file is removed while it is written is written again (I8 P5)",
     Object.assign(fs, { fsyncSync });
     syncBuiltinESMExports();
   });
-  const path = keepOrphan(directory, { attemptId: "a", interactionId: "v1_again" });
+  const path = keepOrphanedId(directory, { attemptId: "a", interactionId: "v1_again" });
   expect(readFileSync(path, "utf8")).toContain("v1_again");
   expect(path).toBe(join(directory, "orphans.jsonl"));
 });

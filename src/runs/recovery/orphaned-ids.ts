@@ -46,7 +46,7 @@ function fallbackFor(directory: string): string {
 }
 
 /** Writes the id to the first file that takes it whole; returns its path. Throws when none does. */
-export function keepOrphan(directory: string, { attemptId, interactionId }: Orphan): string {
+export function keepOrphanedId(directory: string, { attemptId, interactionId }: Orphan): string {
   // The line before may be torn.
   const line = `\n${JSON.stringify({ attempt_id: attemptId, interaction_id: interactionId })}\n`;
   let refusal: unknown;
@@ -111,7 +111,7 @@ interface Import {
 }
 
 /** Brings kept ids into the database. What it refuses, does not know or cannot be read stays in its file, and is logged once. */
-export async function importOrphans(db: Database, { directory, log, now, queue }: Import): Promise<void> {
+export async function importOrphanedIds(db: Database, { directory, log, now, queue }: Import): Promise<void> {
   let imported = 0;
   for (const file of directoriesFor(directory).flatMap((place) => filesIn(place, { directory, log }))) {
     failpoint("after-orphan-taken");

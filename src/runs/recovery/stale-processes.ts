@@ -7,7 +7,7 @@ import { forgetDeadProcesses, forgetProcesses, silentProcesses } from "../../sto
 import { slotHolders } from "../../store/slots.ts";
 import { runHolders } from "../scheduling/claim-store.ts";
 
-export async function forgetGoneProcesses(db: Database, now: number): Promise<void> {
+export async function forgetStaleProcesses(db: Database, now: number): Promise<void> {
   await forgetDeadProcesses(db);
   if (!isShared(db)) return;
   // Containers that were killed.

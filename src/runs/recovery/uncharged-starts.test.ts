@@ -25,7 +25,7 @@ function answerLost(db: Database): Database {
   });
 }
 
-test("P5 the end of a failed start is stored as soon as it can be, and is not taken for an unknown one", async (context) => {
+test("the failure of an uncharged start is stored once the database accepts writes, and is not recorded as unknown (P5)", async (context) => {
   const sender = await openSender(context, [{ kind: "refused", error }]);
   breakStore(sender);
   const taskId = await sender.start();
@@ -35,10 +35,10 @@ test("P5 the end of a failed start is stored as soon as it can be, and is not ta
   follow({ ...sender.research, clock });
   await waitFor(async () => expect((await rowOf(sender.db, taskId)).status).not.toBe("pending"));
   expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "failed", error_code: error.code });
-  expect(sender.research.freeStarts.size).toBe(0);
+  expect(sender.research.unchargedFailures.size).toBe(0);
 });
 
-test("P5 whether a free try is still wanted ends it as free, when the database answers again", async (context) => {
+test("a retry of an unsent start whose check the database refuses fails as uncharged (P5)", async (context) => {
   const sender = await openSender(context, [NOT_SENT, TAKEN]);
   let asked = false;
   const { db } = sender.research;
@@ -55,7 +55,7 @@ test("P5 whether a free try is still wanted ends it as free, when the database a
   expect(sender.sent).toHaveLength(1);
 });
 
-test("I8 an intent whose commit succeeded without a word is not sent, and ends as free", async (context) => {
+test("an intent whose commit succeeded but was not acknowledged is not sent and fails as uncharged (I8)", async (context) => {
   const sender = await openSender(context, [TAKEN]);
   const { db } = sender.research;
   sender.research.db = answerLost(db);

@@ -15,7 +15,7 @@ export async function markUnknownStarts(deps: ResearchDeps, taskIdOfOne?: string
   let waitMs: number | undefined;
   for (const { taskId, attemptId, leaseOwner, leaseUntil } of starts) {
     const now = deps.clock.now();
-    const isOwn = deps.unsaved.has(taskId) || deps.freeStarts.has(attemptId);
+    const isOwn = deps.unsavedIds.has(taskId) || deps.unchargedFailures.has(attemptId);
     const isLive = owners.get(leaseOwner ?? "") !== "dead" && isHeld(leaseUntil, { now, lease: START_LEASE_MS });
     // Its id, or that it cost nothing, is known here and only waits for the database.
     if (isOwn || isLive) {

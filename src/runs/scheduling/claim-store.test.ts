@@ -8,17 +8,17 @@ import type { Database } from "../../store/database.ts";
 import {
   bringForward,
   claimDueRuns,
-  claimInTurn,
+  claimWithinRateLimit,
   countFollowed,
   leaseHolders,
-  nextLookAt,
+  nextClaimAt,
   pauseAllPolls,
   pollNow,
   releaseFrom,
   settlePoll,
   unfinishedInteractions,
 } from "./claim-store.ts";
-import { LOOK_LEASE_MS } from "../lease.ts";
+import { POLL_LEASE_MS } from "../lease.ts";
 
 const NOW = 1_000_000;
 const LATER = NOW + 10_000;
@@ -28,7 +28,7 @@ const claim = (db: Database, { limit = 10, now = NOW }: { limit?: number; now?: 
 const idsOf = (runs: { taskId: string }[]): string[] => runs.map(({ taskId }) => taskId).toSorted();
 
 describe("a claim", () => {
-  test("P2 takes the first of every user before the second of any, and of each the longest due", async () => {
+  test("takes one run of every owner before a second run of any, and the longest due run of each (P2)", async () => {
     const db = await openDatabase();
     for (let n = 0; n < 30; n += 1) await insertRun(db, { task_id: `many ${n}`, owner: "many", next_poll_at: n });
     for (const n of [1, 2]) await insertRun(db, { task_id: `few ${n}`, owner: "few", next_poll_at: NOW - 10 + n });
@@ -37,7 +37,7 @@ describe("a claim", () => {
     expect(idsOf(await claim(db, { limit: 4 }))).toEqual(["few 2", "many 1", "many 2", "many 3"]);
   });
 
-  test("P2 of a run that is due takes the lease, a new epoch and the next time", async () => {
+  test("takes the lease of a due run, raises its epoch and sets its next poll (P2)", async () => {
     const db = await openDatabase();
     await insertRun(db, {
       task_id: "a",
@@ -74,13 +74,13 @@ describe("a claim", () => {
     expect(await rowOf(db, "a")).toMatchObject({
       lease_owner: "me",
       lease_epoch: 8,
-      lease_until: NOW + LOOK_LEASE_MS,
+      lease_until: NOW + POLL_LEASE_MS,
       next_poll_at: LATER,
     });
     expect(await claim(db)).toEqual([]);
   });
 
-  test("P2 of a run with little known of it has no deadline, and finished when it began", async () => {
+  test("of a run with empty columns has no deadline and takes its creation as its end (P2)", async () => {
     const db = await openDatabase();
     await insertRun(db, { task_id: "a", next_poll_at: 0, created_at: 5, keep_partial: 0, status: "failed" });
     expect(await claim(db)).toMatchObject([
@@ -96,7 +96,7 @@ describe("a claim", () => {
     ]);
   });
 
-  test("of a run in a state that is not known puts it off, and takes the others (P5)", async () => {
+  test("postpones a run in an unknown state and takes the others (P5)", async () => {
     const db = await openDatabase();
     await insertRun(db, { task_id: "odd", next_poll_at: 0, status: "a state to come" });
     await insertRun(db, { task_id: "good", next_poll_at: 0 });
@@ -113,20 +113,20 @@ describe("a claim", () => {
     });
   });
 
-  test("P2 takes none that is not due, has no id at Google, or is looked at", async () => {
+  test("skips runs that are not due, have no interaction id or are leased to another process (P2)", async () => {
     const db = await openDatabase();
     await insertRun(db, { task_id: "not followed", next_poll_at: null });
     await insertRun(db, { task_id: "not due", next_poll_at: NOW + 1 });
     await insertRun(db, { task_id: "no id", next_poll_at: 0, interaction_id: null });
     await insertRun(db, { task_id: "looked at", next_poll_at: 0, lease_until: NOW + 1 });
-    await insertRun(db, { task_id: "looked at for long", next_poll_at: 0, lease_until: NOW + 2 * LOOK_LEASE_MS });
+    await insertRun(db, { task_id: "looked at for long", next_poll_at: 0, lease_until: NOW + 2 * POLL_LEASE_MS });
     await insertRun(db, { task_id: "look over", next_poll_at: 0, lease_until: NOW });
-    await insertRun(db, { task_id: "clock set back", next_poll_at: 0, lease_until: NOW + 2 * LOOK_LEASE_MS + 1 });
+    await insertRun(db, { task_id: "clock set back", next_poll_at: 0, lease_until: NOW + 2 * POLL_LEASE_MS + 1 });
     expect(idsOf(await claim(db))).toEqual(["clock set back", "look over"]);
     expect((await rowOf(db, "looked at")).lease_epoch).toBe(1);
   });
 
-  test("P2 takes those first that wait longest, and no more than it may", async () => {
+  test("takes the longest due runs first, and no more than its limit (P2)", async () => {
     const db = await openDatabase();
     for (const [index, id] of ["c", "a", "b"].entries()) await insertRun(db, { task_id: id, next_poll_at: index });
     expect(idsOf(await claim(db, { limit: 2 }))).toEqual(["a", "c"]);
@@ -134,56 +134,56 @@ describe("a claim", () => {
   });
 });
 
-describe("turns", () => {
+describe("permits to poll", () => {
   const inTurn = async (db: Database, { now, limit = 10 }: { now: number; limit?: number }) => {
     await setClock(db, now);
-    return claimInTurn(db, { processId: "me", limit, maxRps: 2, now, nextPollAt: LATER });
+    return claimWithinRateLimit(db, { processId: "me", limit, maxRps: 2, now, nextPollAt: LATER });
   };
 
-  test("P2 of all processes together are no more than are allowed", async () => {
+  test("are limited for all processes together (P2)", async () => {
     const db = await openDatabase({ stoppedAt: NOW });
     for (const id of ["a", "b", "c"]) await insertRun(db, { task_id: id, next_poll_at: 0 });
     expect(await inTurn(db, { now: NOW, limit: 0 })).toEqual([]);
     expect(await inTurn(db, { now: NOW })).toHaveLength(1);
     expect(await inTurn(db, { now: NOW })).toEqual([]);
-    expect(await nextLookAt(db, NOW)).toBeGreaterThan(NOW);
+    expect(await nextClaimAt(db, NOW)).toBeGreaterThan(NOW);
     expect(await inTurn(db, { now: NOW + 500 })).toHaveLength(1);
     expect(await inTurn(db, { now: NOW + 5_000, limit: 1 })).toHaveLength(1);
   });
 
-  test("P2 that nobody could use are not used up", async () => {
+  test("are not spent when no run is due (P2)", async () => {
     const db = await openDatabase({ stoppedAt: NOW });
     expect(await inTurn(db, { now: NOW })).toEqual([]);
     await insertRun(db, { task_id: "a", next_poll_at: 0 });
     expect(await inTurn(db, { now: NOW })).toHaveLength(1);
   });
 
-  test("P4 wait for a pause that Google asked for", async () => {
+  test("are withheld during a pause that Google asked for (P4)", async () => {
     const db = await openDatabase({ stoppedAt: NOW });
     await insertRun(db, { task_id: "a", next_poll_at: NOW });
     await pauseAllPolls(db, { ms: 3_000, now: NOW });
     expect(await inTurn(db, { now: NOW + 2_999 })).toEqual([]);
     await setClock(db, NOW);
-    expect(await nextLookAt(db, NOW)).toBe(NOW + 3_000);
+    expect(await nextClaimAt(db, NOW)).toBe(NOW + 3_000);
     expect(await inTurn(db, { now: NOW + 3_000 })).toHaveLength(1);
   });
 });
 
-test("P2 the next look is at the first run that is due and that nobody looks at", async () => {
+test("the next poll is due with the first due run that no process has leased (P2)", async () => {
   const db = await openDatabase();
-  expect(await nextLookAt(db, NOW)).toBeUndefined();
+  expect(await nextClaimAt(db, NOW)).toBeUndefined();
   await insertRun(db, { task_id: "not followed", next_poll_at: null });
-  expect(await nextLookAt(db, NOW)).toBeUndefined();
+  expect(await nextClaimAt(db, NOW)).toBeUndefined();
   expect(await countFollowed(db)).toBe(0);
   await insertRun(db, { task_id: "later", next_poll_at: NOW + 900 });
   await insertRun(db, { task_id: "soon", next_poll_at: NOW + 500 });
   await insertRun(db, { task_id: "looked at", next_poll_at: NOW, lease_until: NOW + 1_000 });
-  expect(await nextLookAt(db, NOW)).toBe(NOW + 500);
+  expect(await nextClaimAt(db, NOW)).toBe(NOW + 500);
   expect(await countFollowed(db)).toBe(3);
 });
 
-describe("the end of a look", () => {
-  test("P2 counts only for whoever has the newest epoch, and for this run", async () => {
+describe("settling a poll", () => {
+  test("changes only the run it is for, and only with the newest epoch of its lease (P2)", async () => {
     const db = await openDatabase();
     const held = { next_poll_at: NOW, lease_epoch: 4, lease_until: LATER };
     for (const id of ["a", "b"]) await insertRun(db, { task_id: id, ...held });
@@ -199,7 +199,7 @@ describe("the end of a look", () => {
     expect(await rowOf(db, "b")).toMatchObject({ next_poll_at: null, lease_until: null });
   });
 
-  test("P2 of a dead process comes at once, for the runs it was looking at", async () => {
+  test("of a dead process releases the runs that were leased to it at once (P2)", async () => {
     const db = await openDatabase();
     const held = { next_poll_at: LATER, lease_until: LATER };
     await insertRun(db, { task_id: "its", lease_owner: "dead", ...held });
@@ -219,7 +219,7 @@ describe("the end of a look", () => {
   });
 });
 
-test("P2 a look that was put off before the clock was set back is due now; others stay", async () => {
+test("a poll scheduled before the clock was set back is due now, later ones stay (P2)", async () => {
   const db = await openDatabase();
   await insertRun(db, { task_id: "far", next_poll_at: LATER + 1 });
   await insertRun(db, { task_id: "near", next_poll_at: LATER });
@@ -230,7 +230,7 @@ test("P2 a look that was put off before the clock was set back is due now; other
   expect(await rowOf(db, "near")).toMatchObject({ next_poll_at: LATER });
 });
 
-test("P2 a run that somebody waits for comes first, while Google works on it", async () => {
+test("a run that a caller waits for is polled first while Google works on it (P2)", async () => {
   const db = await openDatabase();
   for (const id of ["a", "b"]) await insertRun(db, { task_id: id, next_poll_at: LATER });
   await insertRun(db, { task_id: "ended", status: "failed", next_poll_at: null });
@@ -240,7 +240,7 @@ test("P2 a run that somebody waits for comes first, while Google works on it", a
   expect(await rowOf(db, "ended")).toMatchObject({ next_poll_at: null });
 });
 
-test("P5 what Google works on can be read while nothing can be written, what is due first", async () => {
+test("unfinished interactions can be read while the database refuses writes, the longest due first (P5)", async () => {
   const db = await openDatabase();
   await insertRun(db, { task_id: "b", next_poll_at: 2, enable_notifications: 0 });
   await insertRun(db, { task_id: "a", next_poll_at: 1 });

@@ -4,8 +4,15 @@ import { type ExpressionBuilder, sql } from "kysely";
 import type { PollQueue } from "../../queue/queue.ts";
 import type { Database, Tables } from "../../store/database.ts";
 import { isShared, progressAtLeast } from "../../store/dialect.ts";
-import { holdFor, type Pace, reserveTurn, turnsNow, useTurns, waitForTurn } from "../../store/pace.ts";
-import { LOOK_LEASE_MS } from "../lease.ts";
+import {
+  pauseFor,
+  type RateLimit,
+  reservePermit,
+  availablePermits,
+  takePermits,
+  msUntilPermit,
+} from "../../store/rate-limiter.ts";
+import { POLL_LEASE_MS } from "../lease.ts";
 import { FOLLOWED_COLUMNS, type FollowedRun, followedRunOf, TOKENS_COLUMN } from "../poll/followed-run.ts";
 import { progressColumn, type Seen, seenColumns } from "../poll/seen-store.ts";
 import { noteUnreadable } from "../unreadable.ts";
@@ -24,13 +31,13 @@ export const rateOf = (db: Database, key: string | undefined): string =>
   key !== undefined && isShared(db) ? `looks:${key}` : "looks";
 
 /** However many are due, and in however many processes: together they ask Google no more often than is allowed. */
-export function claimInTurn(db: Database, { maxRps, ...claim }: Claim): Promise<FollowedRun[]> {
-  const pace: Pace = { name: rateOf(db, undefined), perSecond: maxRps };
+export function claimWithinRateLimit(db: Database, { maxRps, ...claim }: Claim): Promise<FollowedRun[]> {
+  const pace: RateLimit = { name: rateOf(db, undefined), perSecond: maxRps };
   return db.transaction().execute(async (transaction) => {
-    const { turns, from } = await turnsNow(transaction, pace, claim.now);
-    if (turns === 0) return [];
-    const claimed = await claimDueRuns(transaction, { ...claim, limit: Math.min(claim.limit, turns) });
-    if (claimed.length > 0) await useTurns(transaction, pace, { turns: claimed.length, from });
+    const { permits, from } = await availablePermits(transaction, pace, claim.now);
+    if (permits === 0) return [];
+    const claimed = await claimDueRuns(transaction, { ...claim, limit: Math.min(claim.limit, permits) });
+    if (claimed.length > 0) await takePermits(transaction, pace, { permits: claimed.length, from });
     return claimed;
   });
 }
@@ -39,7 +46,7 @@ export function claimInTurn(db: Database, { maxRps, ...claim }: Claim): Promise<
 export const permitStream = (
   db: Database,
   { maxRps, key, now }: { maxRps: number; key: string | undefined; now: number },
-): Promise<number> => reserveTurn(db, { name: rateOf(db, key), perSecond: maxRps }, now);
+): Promise<number> => reservePermit(db, { name: rateOf(db, key), perSecond: maxRps }, now);
 
 /** No process polls it, or none has for longer than a poll can take. */
 const unleased = (now: number) => (lease: ExpressionBuilder<Tables, "research_tasks">) =>
@@ -47,7 +54,7 @@ const unleased = (now: number) => (lease: ExpressionBuilder<Tables, "research_ta
     lease("lease_until", "is", null),
     lease("lease_until", "<=", now),
     // Written before the clock was set back.
-    lease("lease_until", ">", now + 2 * LOOK_LEASE_MS),
+    lease("lease_until", ">", now + 2 * POLL_LEASE_MS),
   ]);
 
 /** The first of every owner, then the second of every owner, and so on; of each those that are due longest. */
@@ -78,7 +85,7 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
     .set((set) => ({
       lease_owner: claim.processId,
       lease_epoch: set("lease_epoch", "+", 1),
-      lease_until: claim.now + LOOK_LEASE_MS,
+      lease_until: claim.now + POLL_LEASE_MS,
       next_poll_at: claim.nextPollAt,
     }))
     .where("task_id", "in", (select) =>
@@ -121,7 +128,7 @@ export async function countFollowed(db: Database): Promise<number> {
 }
 
 /** When the next look can be: a run must be due, and there must be a turn. */
-export async function nextLookAt(db: Database, now: number): Promise<number | undefined> {
+export async function nextClaimAt(db: Database, now: number): Promise<number | undefined> {
   const row = await db
     .selectFrom("research_tasks")
     .select("next_poll_at")
@@ -132,7 +139,7 @@ export async function nextLookAt(db: Database, now: number): Promise<number | un
     .limit(1)
     .executeTakeFirst();
   if (row === undefined || row.next_poll_at === null) return undefined;
-  const wait = await waitForTurn(db, rateOf(db, undefined), now);
+  const wait = await msUntilPermit(db, rateOf(db, undefined), now);
   return wait > 0 ? Math.max(row.next_poll_at, now + wait) : row.next_poll_at;
 }
 
@@ -202,7 +209,7 @@ export async function isUnderWay(db: Database, taskId: string): Promise<boolean>
 
 /** Google asked for a pause: it holds for every process that asks with the same key. */
 export const pauseAllPolls = (db: Database, pause: { ms: number; now: number }, key?: string): Promise<void> =>
-  holdFor(db, rateOf(db, key), pause);
+  pauseFor(db, rateOf(db, key), pause);
 
 /** What a dead process was polling is due at once. */
 export async function releaseFrom(db: Database, processIds: string[], now: number): Promise<number> {

@@ -4,7 +4,7 @@ import type { DistributedQueue, DuePoll } from "../../queue/distributed.ts";
 import type { NextPoll } from "../../queue/queue.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import type { Database } from "../../store/database.ts";
-import { type Pace, reserveTurn, reserveTurns } from "../../store/pace.ts";
+import { type RateLimit, reservePermit, reservePermits } from "../../store/rate-limiter.ts";
 import { pollKeyOf } from "../../store/poll-key.ts";
 import { polledKeys } from "../../store/processes.ts";
 import { inDetachedTrace } from "../../telemetry/telemetry.ts";
@@ -85,8 +85,9 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
       return run === undefined || run === "damaged" ? [] : [run];
     });
     const requests = patience === "patient" ? POLLS_BEFORE_EXPIRED : 1;
-    const turns = followed.length * requests;
-    const permits = turns === 0 ? { fromMs: 0 } : await reserveTurns(db, rate, { turns, withinMs: MAX_AHEAD_MS });
+    const needed = followed.length * requests;
+    const permits =
+      needed === 0 ? { fromMs: 0 } : await reservePermits(db, rate, { permits: needed, withinMs: MAX_AHEAD_MS });
     if ("waitMs" in permits) await clock.sleep(WITHOUT_PERMITS_MS, leaving).catch(() => undefined);
     const turnOf = new Map(followed.map((run, n) => [run, (n * requests * 1_000) / maxRps]));
     return Promise.all(
@@ -196,13 +197,13 @@ async function followedAgain(transaction: Database, polled: Polled[]): Promise<N
 }
 
 /** Their key is set in no process: nothing polls them, but their deadline counts. */
-async function tendRunsWithoutKey(deps: ResearchDeps, ownKey: string, rate: Pace): Promise<void> {
+async function tendRunsWithoutKey(deps: ResearchDeps, ownKey: string, rate: RateLimit): Promise<void> {
   const { db, clock, leaving } = deps;
   const keys = [ownKey, ...(await polledKeys(db, clock.now()))];
   for (const run of await withoutKey(db, { keys, now: clock.now(), limit: MAX_WITHOUT_KEY })) {
     if (leaving.aborted) return;
     const isAsked = clock.now() >= run.deadlineAt;
-    if (isAsked) await clock.sleep(await reserveTurn(db, rate, clock.now()), leaving);
+    if (isAsked) await clock.sleep(await reservePermit(db, rate, clock.now()), leaving);
     const { next, recorded, seen } = await waitForKey(deps, run);
     if (seen !== undefined) await recordSeenOfMany(db, [{ taskId: run.taskId, seen }]);
     if (next === "never" && recorded !== true) await unfollow(db, [run]);

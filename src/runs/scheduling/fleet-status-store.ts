@@ -2,7 +2,7 @@
 
 import { type QueueCounts, type QueueStats, readQueueStats } from "../../queue/queue-stats.ts";
 import type { Database } from "../../store/database.ts";
-import { isShared, nowOf } from "../../store/dialect.ts";
+import { isShared, databaseNow } from "../../store/dialect.ts";
 import { type PollingProcess, pollingProcesses } from "../../store/processes.ts";
 import { type SummedPolls, sumPolls } from "../../telemetry/poll-counts.ts";
 
@@ -30,7 +30,7 @@ export interface FleetStatus {
 }
 
 export async function readFleetStatus(db: Database, here: number): Promise<FleetStatus> {
-  const now = await nowOf(db, here);
+  const now = await databaseNow(db, here);
   const workers = await pollingProcesses(db, here);
   const { queues, waiting } = isShared(db) ? await readQueueStats(db) : await dueInTable(db, now);
   const keys = new Set(workers.filter(({ responds }) => responds).map(({ key }) => key));

@@ -5,10 +5,10 @@ import { processLiveness } from "../../store/processes.ts";
 import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import {
   bringForward,
-  claimInTurn,
+  claimWithinRateLimit,
   countFollowed,
   leaseHolders,
-  nextLookAt,
+  nextClaimAt,
   pauseAllPolls,
   releaseFrom,
   settlePoll,
@@ -65,9 +65,9 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
       const limit = maxPolls - polling.size;
       const now = clock.now();
       // A claim that finds nothing would still wait for the write lock.
-      if (limit <= 0 || ((await nextLookAt(db, now)) ?? Infinity) > now) return;
+      if (limit <= 0 || ((await nextClaimAt(db, now)) ?? Infinity) > now) return;
       const nextPollAt = Math.round(now + interval() * (0.9 + Math.random() * 0.2));
-      const claimed = await claimInTurn(db, { processId, limit, maxRps, now, nextPollAt });
+      const claimed = await claimWithinRateLimit(db, { processId, limit, maxRps, now, nextPollAt });
       if (claimed.length > 0) failpoint("after-claim");
       for (const run of claimed) {
         polling.add(run.taskId);
@@ -80,7 +80,7 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
         void deps.during(polled);
       }
     },
-    nextDueAt: async () => (polling.size < maxPolls ? nextLookAt(db, clock.now()) : undefined),
+    nextDueAt: async () => (polling.size < maxPolls ? nextClaimAt(db, clock.now()) : undefined),
     sweep: async () => {
       await markUnknownStarts(deps);
       await takeOver(deps);

@@ -9,7 +9,7 @@ import { waitFor } from "../../../test/support/wait-for.ts";
 
 const SWEEP_MS = 5_000;
 
-test("P2: one that is woken between two sweeps does not sleep past the next", async (t) => {
+test("a runner that is woken between two sweeps does not sleep past the next one (P2)", async (t) => {
   const stage = await openStage(t);
   let now = Date.UTC(2026, 0, 1);
   const slept: number[] = [];
@@ -32,7 +32,7 @@ test("P2: one that is woken between two sweeps does not sleep past the next", as
   await waitFor(() => expect(slept).toEqual([SWEEP_MS, 1_000]));
 });
 
-test("a stream that is no longer watched makes room for one that is (J3)", async (t) => {
+test("a stream that no caller watches any more makes room for one that is watched (J3)", async (t) => {
   const stage = await openStage(t);
   const open = new Map<string, AbortSignal>();
   const follow = ({ interactionId, signal }: FollowRequest): Promise<void> => {
@@ -61,7 +61,7 @@ test("a stream that is no longer watched makes room for one that is (J3)", async
   expect(watch(33)).toBeUndefined();
 });
 
-test("P4: a pause of parts of a second, as Google asks for in the body of its answer, holds for all", async (t) => {
+test("a pause of fractions of a second, as Google sends it in a body, applies to all polls (P4)", async (t) => {
   const { store, deps } = await openStage(t);
   const google = await openAgent({ error_form: "google", get: [{ fault: "http-429", retry_after: "34.074824224" }] });
   const interaction_id = await started(google);

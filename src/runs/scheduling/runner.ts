@@ -6,13 +6,13 @@ import { isShared } from "../../store/dialect.ts";
 import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import { hasAttempt } from "../attempt-store.ts";
 import { countFollowed, pollNow } from "./claim-store.ts";
-import { recordFreeStarts } from "../recovery/uncharged-starts.ts";
+import { flushUnchargedFailures } from "../recovery/uncharged-starts.ts";
 import { saveInteractionId } from "../interaction-store.ts";
-import { importOrphans } from "../recovery/orphaned-ids.ts";
+import { importOrphanedIds } from "../recovery/orphaned-ids.ts";
 import { createFleetPoller } from "./fleet-poller.ts";
 import { createLocalPoller } from "./local-poller.ts";
 import { setAsideUnreadable } from "../history/unreadable-store.ts";
-import { recoverInterruptedRuns } from "../recovery/interrupted-searches.ts";
+import { markInterruptedSearches } from "../recovery/interrupted-searches.ts";
 import { rescueFollowed, rescueReports } from "../recovery/database-outage.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { takeUnreadable } from "../unreadable.ts";
@@ -72,12 +72,12 @@ export function createRunner(options: RunnerOptions): Runner {
     if (sinceLast >= 0 && sinceLast < SWEEP_MS) return;
     sweptAt = clock.now();
     if (!swept || faultAt > checkedAt) await setAside();
-    await importOrphans(db, { directory: deps.stateDir, log, now: clock.now(), queue });
-    if (deps.unsaved.size > 0) await followUnsaved();
-    await recordFreeStarts(deps);
+    await importOrphanedIds(db, { directory: deps.stateDir, log, now: clock.now(), queue });
+    if (deps.unsavedIds.size > 0) await retryUnsavedIds();
+    await flushUnchargedFailures(deps);
     await poller.sweep();
     // On a machine of its own a dead search is seen at the next start; one of another only when its lease has ended.
-    if (isShared(db)) await recoverInterruptedRuns(db, log, clock.now());
+    if (isShared(db)) await markInterruptedSearches(db, log, clock.now());
     await deliver();
     reportUnreadable(log);
     swept = true;
@@ -93,15 +93,15 @@ export function createRunner(options: RunnerOptions): Runner {
 
   const rescued = new Set<string>();
   /** An id that could be stored meanwhile is followed like any other. */
-  const followUnsaved = async (): Promise<void> => {
-    for (const { taskId, attemptId, interactionId } of deps.unsaved.values()) {
+  const retryUnsavedIds = async (): Promise<void> => {
+    for (const { taskId, attemptId, interactionId } of deps.unsavedIds.values()) {
       const save = async (): Promise<boolean> =>
         (await saveInteractionId(db, { attemptId, interactionId, now: clock.now() }, queue)) ||
         // The import of orphans was faster. A database without the attempt is another one, and does not have the id.
         (await hasAttempt(db, attemptId));
-      if (await save().catch(() => false)) deps.unsaved.delete(taskId);
+      if (await save().catch(() => false)) deps.unsavedIds.delete(taskId);
     }
-    if (deps.unsaved.size > 0) await rescueReports(deps, rescued);
+    if (deps.unsavedIds.size > 0) await rescueReports(deps, rescued);
   };
 
   const loop = async (): Promise<void> => {

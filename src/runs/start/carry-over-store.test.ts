@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { insertRun, openDatabase } from "../../../test/support/store-rows.ts";
 import { carryUnfinished } from "./carry-over-store.ts";
 
-test("an unfinished run takes its pictures and its notifications along (P5)", async () => {
+test("an unfinished run is carried over to a new database with its pictures and notifications (P5)", async () => {
   const [from, to] = [await openDatabase(), await openDatabase()];
   await insertRun(to, { task_id: "there", status: "completed" });
   const notification = { channel: "desktop", kind: "completed", payload_json: "{}", created_at: 1 };

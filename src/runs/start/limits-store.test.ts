@@ -15,14 +15,14 @@ const refused = (limits: Partial<StartLimits>, owner = "ada", now = NOW, keyFing
   starter: { owner, keyFingerprint, now },
 });
 
-test("no limit refuses nothing", async () => {
+test("without a limit no start is refused", async () => {
   const db = await openDatabase();
   await insertRun(db, { task_id: "a", owner: "ada" });
   const { limits, starter } = refused({});
   await refuseAboveLimits(db, limits, starter);
 });
 
-test("I3 above all that may be unfinished a start is refused; what has ended, or is no research, does not count", async () => {
+test("a start above the limit of unfinished research is refused; finished runs and searches do not count (T28)", async () => {
   const db = await openDatabase();
   await insertRun(db, { task_id: "a", status: "completed" });
   await insertRun(db, { task_id: "b", status: "running", kind: "deep_search" });
@@ -39,7 +39,7 @@ test("I3 above all that may be unfinished a start is refused; what has ended, or
   });
 });
 
-test("I3 a user has a limit of their own, who runs the server has not", async () => {
+test("users have a limit of their own, the operator has none (T28)", async () => {
   const db = await openDatabase();
   await insertRun(db, { task_id: "a", owner: "ada" });
   await insertRun(db, { task_id: "b", owner: "local" });
@@ -52,7 +52,7 @@ test("I3 a user has a limit of their own, who runs the server has not", async ()
   await refuseAboveLimits(db, limits, { ...starter, owner: "local" });
 });
 
-test("I3 starts have a rate per key, and the answer says when the next may be", async () => {
+test("starts have a rate per key, and the refusal names the time of the next permit (T28)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
   const { limits, starter } = refused({ startsPerMinute: 2 });
   await refuseAboveLimits(db, limits, starter);
@@ -64,7 +64,7 @@ test("I3 starts have a rate per key, and the answer says when the next may be", 
   await refuseAboveLimits(db, limits, { ...starter, now: NOW + 30_000 });
 });
 
-test("I3 what is refused is not stored and not sent; what joins is not refused; of many at once one gets the last place", async () => {
+test("a refused start is neither stored nor sent, a joined one is not refused, and of many at once one gets the last permit (T28)", async () => {
   const stage = await openStage({ onTestFinished });
   let sent = 0;
   const agent = {
@@ -84,7 +84,7 @@ test("I3 what is refused is not stored and not sent; what joins is not refused; 
   expect(await stage.store.db.selectFrom("research_tasks").select("task_id").execute()).toHaveLength(2);
 });
 
-test("I3 a knowing restart keeps to the same limits", async () => {
+test("a restart of an unknown start is limited like any start (T28)", async () => {
   const stage = await openStage({ onTestFinished });
   const { db } = stage.store;
   await insertRun(db, { task_id: "unknown", status: "start_unknown", interaction_id: null, model: "an-agent" });

@@ -2,8 +2,8 @@
 
 import { AppError } from "../../errors.ts";
 import type { Database } from "../../store/database.ts";
-import { alone } from "../../store/dialect.ts";
-import { turnOfMinute } from "../../store/pace.ts";
+import { lockExclusive } from "../../store/dialect.ts";
+import { takePermitOfMinute } from "../../store/rate-limiter.ts";
 
 /** Over all processes that share the database; 0 is no limit. */
 export interface StartLimits {
@@ -31,20 +31,20 @@ export async function refuseAboveLimits(
   { owner, keyFingerprint, now }: Starter,
 ): Promise<void> {
   if (unfinished > 0) {
-    await alone(transaction, "starts");
+    await lockExclusive(transaction, "starts");
     if ((await countUnfinished(transaction, { upTo: unfinished })) >= unfinished) {
       throw busy(`${unfinished} researches are under way, which is as many as this server takes.`, RETRY_AFTER_S);
     }
   }
   if (perUser > 0 && owner !== OPERATOR) {
-    await alone(transaction, `starts of:${owner}`);
+    await lockExclusive(transaction, `starts of:${owner}`);
     if ((await countUnfinished(transaction, { upTo: perUser, owner })) >= perUser) {
       throw busy(`${perUser} of your researches are under way, which is as many as a user may have.`, RETRY_AFTER_S);
     }
   }
   if (startsPerMinute > 0) {
     const pace = { name: `starts:${keyFingerprint ?? ""}`, perMinute: startsPerMinute };
-    const wait = await turnOfMinute(transaction, pace, now);
+    const wait = await takePermitOfMinute(transaction, pace, now);
     if (wait > 0) {
       const message = `Researches are started more often than ${startsPerMinute} times a minute, which is the limit of this server.`;
       throw busy(message, Math.ceil(wait / 1_000));

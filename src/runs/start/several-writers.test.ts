@@ -15,7 +15,7 @@ import type { Database } from "../../store/database.ts";
 import { createSlotPool } from "../../store/slots.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { cancelHere } from "../cancel/cancel-store.ts";
-import { claimInTurn } from "../scheduling/claim-store.ts";
+import { claimWithinRateLimit } from "../scheduling/claim-store.ts";
 import { beginContinuation } from "../local/continuation-store.ts";
 import { appendEvents } from "../event-store.ts";
 import { finishAgentRun } from "../poll/poll-result-store.ts";
@@ -48,7 +48,7 @@ const databaseOf = ([first]: Store[]): Database => {
   return first.db;
 };
 
-test("I8 I9 of identical starts everywhere exactly one is sent, and the others join it", async () => {
+test("of identical starts in several processes exactly one is sent, and the others join it (I8, I9)", async () => {
   const servers = await openServers(3);
   for (const round of range(5)) {
     const intent = { ...INTENT, joinKey: `round ${round}` };
@@ -58,7 +58,7 @@ test("I8 I9 of identical starts everywhere exactly one is sent, and the others j
   }
 });
 
-test("I8 I10 of restarts everywhere exactly one is sent", async () => {
+test("of concurrent restarts in several processes exactly one is sent (I8, I10)", async () => {
   const servers = await openServers(3);
   const db = databaseOf(servers);
   const { taskId, attemptId } = await intended(db);
@@ -67,7 +67,7 @@ test("I8 I10 of restarts everywhere exactly one is sent", async () => {
   expect(attempts.filter((attempt) => attempt !== undefined)).toHaveLength(1);
 });
 
-test("of runs of several owners that adopt one id at the same moment exactly one gets it (Q1)", async () => {
+test("when runs of several owners adopt one id at the same moment, exactly one gets it (Q1)", async () => {
   const servers = await openServers(3);
   const db = databaseOf(servers);
   for (const round of range(5)) {
@@ -83,7 +83,7 @@ test("of runs of several owners that adopt one id at the same moment exactly one
   }
 });
 
-test("I8 a sender that slept through a knowing restart never ends the new attempt, however close they come", async () => {
+test("a sender that was suspended during a restart never ends the new attempt, however close the two are (I8)", async () => {
   const servers = await openServers(2);
   const [one, other] = servers.map(({ db }) => db);
   if (one === undefined || other === undefined) throw new Error("There are two.");
@@ -104,7 +104,7 @@ test("I8 a sender that slept through a knowing restart never ends the new attemp
   }
 });
 
-test("I8 L1 an id that comes while its run is cancelled is kept, and Google is told", async () => {
+test("an id that arrives while its run is being cancelled is stored, and the cancel at Google is scheduled (I8, L1)", async () => {
   const servers = await openServers(2);
   const [one, other] = servers.map(({ db }) => db);
   if (one === undefined || other === undefined) throw new Error("There are two.");
@@ -122,12 +122,12 @@ test("I8 L1 an id that comes while its run is cancelled is kept, and Google is t
   }
 });
 
-test("I7 P2 a run that is due is looked at by one, and together they keep the pace", async () => {
+test("a due run is claimed by one process, and all processes together keep the rate (I7, P2)", async () => {
   const servers = await openServers(3, { stoppedAt: NOW });
   const db = databaseOf(servers);
   for (const n of range(40)) await insertRun(db, { task_id: `run ${n}`, next_poll_at: 1 });
   const claims = await everywhere(servers, 5, (here, n) =>
-    claimInTurn(here, { processId: `p${n}`, limit: 8, maxRps: 50, now: NOW, nextPollAt: NOW + 10_000 }),
+    claimWithinRateLimit(here, { processId: `p${n}`, limit: 8, maxRps: 50, now: NOW, nextPollAt: NOW + 10_000 }),
   );
   const claimed = claims.flat().map(({ taskId }) => taskId);
   expect(new Set(claimed).size).toBe(claimed.length);
@@ -135,7 +135,7 @@ test("I7 P2 a run that is due is looked at by one, and together they keep the pa
   expect(claimed).toHaveLength(6);
 });
 
-test("P2 two that see the end of a run write it once, with one notification", async () => {
+test("the end of a run that two processes see is written once, with one notification (P2)", async () => {
   const servers = await openServers(2);
   const db = databaseOf(servers);
   await insertRun(db, { task_id: "done" });
@@ -161,7 +161,7 @@ test("P2 two that see the end of a run write it once, with one notification", as
   expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
 });
 
-test("O2 each notification is claimed by one", async () => {
+test("each notification is claimed by one process (O2)", async () => {
   const servers = await openServers(3);
   const db = databaseOf(servers);
   for (const n of range(12)) {
@@ -179,7 +179,7 @@ test("O2 each notification is claimed by one", async () => {
   expect(new Set(runs).size).toBe(12);
 });
 
-test("events of one run that come from everywhere are all kept, each at a place of its own", async () => {
+test("events of one run that several processes append are all stored, each with its own number (J3)", async () => {
   const servers = await openServers(3);
   const db = databaseOf(servers);
   await insertRun(db, { task_id: "told" });
@@ -193,7 +193,7 @@ test("events of one run that come from everywhere are all kept, each at a place 
   expect(events.map(({ seq }) => seq)).toEqual(range(30).map((n) => n + 1));
 });
 
-test("M2 of those who go on with an interrupted search one begins, and the others find its run", async () => {
+test("of several continuations of an interrupted search one begins, and the others find its run (Q1)", async () => {
   const servers = await openServers(3);
   const db = databaseOf(servers);
   await insertRun(db, { task_id: "interrupted", kind: "deep_search", status: "failed", interaction_id: null });
@@ -213,7 +213,7 @@ test("M2 of those who go on with an interrupted search one begins, and the other
   expect(continued.filter(({ kind }) => kind === "begun")).toHaveLength(1);
 });
 
-test("R2 no more slots are taken than there are, by however many at once", async () => {
+test("processes never hold more slots than the pool has, however many request one at once (C9)", async () => {
   const servers = await openServers(3);
   const gone = new AbortController();
   const takers = servers.flatMap(({ db, processId }) =>

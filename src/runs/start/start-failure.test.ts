@@ -8,8 +8,8 @@ import { START_LEASE_MS } from "../lease.ts";
 import { currentAttempt } from "../attempt-store.ts";
 import { recordStartFailure } from "./start-store.ts";
 
-describe("a knowing restart", () => {
-  test("Q1 is a new attempt of the same run, with all its time", async () => {
+describe("a restart of an unknown start", () => {
+  test("is a new attempt of the same run with the full time limit (Q1)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId } = await intended(db);
     const other = await intended(db, { joinKey: "another" });
@@ -38,7 +38,7 @@ describe("a knowing restart", () => {
   });
 
   test.each(["pending", "running_async", "completed", "failed", "cancelled"])(
-    "Q1 is none of a run that is %s",
+    "is refused for a run that is %s (Q1)",
     async (status) => {
       const db = await openDatabase();
       await insertRun(db, { task_id: "a", status });
@@ -49,14 +49,14 @@ describe("a knowing restart", () => {
   );
 });
 
-describe("a start that failed", () => {
+describe("a failed start", () => {
   const fail = (db: Database, start: { taskId: string; attemptId: string }, to: "failed" | "start_unknown") =>
     recordStartFailure(db, { ...start, to, error: ERROR, now: NOW + 7 });
 
   test.each([
     ["failed", "refused", NOW + 7],
     ["start_unknown", "unknown", null],
-  ] as const)("I8 as %s leaves its attempt %s", async (to, state, completed) => {
+  ] as const)("recorded as %s leaves its attempt %s (I8)", async (to, state, completed) => {
     const db = await openDatabase();
     const start = await intended(db);
     const other = await intended(db, { joinKey: "another" });
@@ -74,7 +74,7 @@ describe("a start that failed", () => {
     expect(await attemptRow(db, other.attemptId)).toMatchObject({ state: "sending" });
   });
 
-  test("L1 changes nothing of a run that was cancelled, or whose id is known, meanwhile", async () => {
+  test("changes nothing when its run was cancelled or its id stored meanwhile (L1)", async () => {
     const db = await openDatabase();
     await insertRun(db, { task_id: "a", status: "cancelled" });
     await insertAttempt(db, { attempt_id: "of a", task_id: "a", interaction_id: "v1_a", state: "accepted" });
@@ -83,7 +83,7 @@ describe("a start that failed", () => {
     expect(await attemptRow(db, "of a")).toMatchObject({ state: "accepted", answered_at: null });
   });
 
-  test("Q1 for nothing the second time leaves the first as unknown as it was", async () => {
+  test("that was an uncharged restart leaves the run unknown because of its first attempt (Q1)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId: first } = await intended(db);
     await fail(db, { taskId, attemptId: first }, "start_unknown");
@@ -101,7 +101,7 @@ describe("a start that failed", () => {
     expect(await rowOf(db, taskId)).toMatchObject({ status: "start_unknown", error_message: ERROR.message });
   });
 
-  test("Q1 is unknown on account of an unknown attempt of its own run only", async () => {
+  test("is recorded as unknown only if an attempt of its own run is unknown (Q1)", async () => {
     const db = await openDatabase();
     const other = await intended(db, { joinKey: "another" });
     await fail(db, other, "start_unknown");
@@ -111,7 +111,7 @@ describe("a start that failed", () => {
     expect(await rowOf(db, taskId)).toMatchObject({ status: "failed", error_code: ERROR.code });
   });
 
-  test("Q1 in a sender that slept through a restart has no say in the new attempt", async () => {
+  test("reported by a sender that was suspended during a restart does not change the new attempt (Q1)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId: asleep } = await intended(db);
     await fail(db, { taskId, attemptId: asleep }, "start_unknown");

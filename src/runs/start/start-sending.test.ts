@@ -11,7 +11,7 @@ import { restartUnknown, startResearch } from "./start.ts";
 import { currentAttempt } from "../attempt-store.ts";
 
 describe("a start", () => {
-  test("I8 is sent once, with the ids of run and attempt, and followed under Google's id", async (context) => {
+  test("is sent once, labelled with run and attempt, and followed under Google's id (I8)", async (context) => {
     const { db, sent, start, duties } = await openSender(context, [TAKEN]);
     const taskId = await start();
     const attempt = await currentAttempt(db, taskId);
@@ -23,7 +23,7 @@ describe("a start", () => {
     expect(duties).toHaveLength(1);
   });
 
-  test("I9 is stored with what makes another the same, its time, and what its user was told", async (context) => {
+  test("is stored with its join key, its deadline and the estimate that its user was shown (I9)", async (context) => {
     const { db, start, began, sent } = await openSender(context, [TAKEN]);
     const [plain, told] = [await start({ maxWaitMs: 5_000 }), await start({ forceNew: true, notice: "It costs." })];
     expect(await rowOf(db, plain)).toMatchObject({
@@ -39,7 +39,7 @@ describe("a start", () => {
     expect(sent).toHaveLength(3);
   });
 
-  test("I8 that was never sent is tried three times, a little later each time", async (context) => {
+  test("that could not be sent is retried twice, with growing pauses (I8)", async (context) => {
     const { db, sentAt, start } = await openSender(context, [NOT_SENT]);
     const taskId = await start();
     expect(sentAt).toEqual([0, 1_000, 3_000]);
@@ -50,7 +50,7 @@ describe("a start", () => {
     });
   });
 
-  test("I8 that came too often waits as long as Google says, or a little, and is taken at last", async (context) => {
+  test("that meets a 429 waits as long as Google asks, or a default, and is accepted in the end (I8)", async (context) => {
     const { db, sentAt, start } = await openSender(context, [busy(7_000), busy(undefined), TAKEN]);
     const taskId = await start();
     expect(sentAt).toEqual([0, 7_000, 9_000]);
@@ -61,14 +61,14 @@ describe("a start", () => {
     ["until the last moment", 20_000, [0, 20_000]],
     ["not beyond it", 20_001, [0]],
   ] as const) {
-    test(`I8 is tried again within 20 s, ${how}`, async (context) => {
+    test(`is retried within 20 s, ${how} (I8)`, async (context) => {
       const { db, sentAt, start } = await openSender(context, [busy(retryAfterMs)]);
       expect(await rowOf(db, await start())).toMatchObject({ status: "failed", error_code: error.code });
       expect(sentAt).toEqual(times);
     });
   }
 
-  test("I8 whose outcome is not known is not sent again, and says so", async (context) => {
+  test("of unknown outcome is not sent again, and is recorded as unknown (I8)", async (context) => {
     const { db, sent, start } = await openSender(context, [LOST]);
     expect(await rowOf(db, await start())).toMatchObject({
       status: "start_unknown",
@@ -78,13 +78,13 @@ describe("a start", () => {
     expect(sent).toHaveLength(1);
   });
 
-  test("I8 that Google refused is not sent again", async (context) => {
+  test("that Google refused is not sent again (I8)", async (context) => {
     const { db, sent, start } = await openSender(context, [{ kind: "refused", error }]);
     expect(await rowOf(db, await start())).toMatchObject({ status: "failed", error_code: error.code });
     expect(sent).toHaveLength(1);
   });
 
-  test("I8 is not sent again by a process that leaves, nor is its answer given up", async (context) => {
+  test("is not sent again by a process that shuts down, and its answer is awaited (I8)", async (context) => {
     const sender = await openSender(context, [NOT_SENT]);
     sender.asleep.push(() => sender.leaving.abort());
     expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "failed" });
@@ -95,7 +95,7 @@ describe("a start", () => {
     expect(sender.sentAt).toEqual([0]);
   });
 
-  test("I8 is over when the process's leave breaks its wait", async (context) => {
+  test("fails when the shutdown of its process ends its pause (I8)", async (context) => {
     const sender = await openSender(context, [NOT_SENT]);
     sender.asleep.push(() => {
       sender.leaving.abort();
@@ -104,7 +104,7 @@ describe("a start", () => {
     expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "failed" });
   });
 
-  test("L1 is not sent again once it is cancelled", async (context) => {
+  test("is not sent again once it is cancelled (L1)", async (context) => {
     const sender = await openSender(context, [NOT_SENT, TAKEN]);
     sender.asleep.push(async () => {
       await sender.db.updateTable("research_tasks").set({ status: "cancelled" }).execute();
@@ -113,7 +113,7 @@ describe("a start", () => {
     expect(sender.sent).toHaveLength(1);
   });
 
-  test("is over when its call is cancelled during a pause, and is not joined any more (L1)", async (context) => {
+  test("ends when its call is cancelled during a pause, and is no longer joined (L1)", async (context) => {
     const sender = await openSender(context, [busy(5_000), TAKEN]);
     const call = new AbortController();
     sender.asleep.push(() => call.abort());
@@ -123,7 +123,7 @@ describe("a start", () => {
     expect(await sender.start()).not.toBe(taskId);
   });
 
-  test("that a second call has joined is sent although the first is cancelled, no earlier than it may be (L1)", async (context) => {
+  test("that a second call has joined is sent although the first call is cancelled, and not before its pause ends (L1)", async (context) => {
     const sender = await openSender(context, [busy(5_000), TAKEN]);
     const call = new AbortController();
     let joined: unknown;
@@ -137,7 +137,7 @@ describe("a start", () => {
     expect(sender.sentAt).toEqual([0, 5_000]);
   });
 
-  test("is claimed again when the machine slept during the claim, which only the wall clock shows (I8)", async (context) => {
+  test("is claimed again when the machine was suspended during the claim, which only the wall clock shows (I8)", async (context) => {
     const sender = await openSender(context, [TAKEN]);
     const { agent, clock } = sender.research;
     const { begin } = agent;
@@ -160,13 +160,13 @@ describe("a start", () => {
   });
 });
 
-describe("a database that refuses", () => {
-  test("P5 the id of a paid run leaves it in a file, in memory and in the log", async (context) => {
+describe("when the database refuses a write", () => {
+  test("the id of a paid run is kept in a file, in memory and in the log (P5)", async (context) => {
     const sender = await openSender(context, [TAKEN]);
     breakStore(sender);
     const taskId = await sender.start();
     const attemptId = sender.sent[0]?.labels["attempt"];
-    expect(sender.research.unsaved.get(taskId)).toEqual({
+    expect(sender.research.unsavedIds.get(taskId)).toEqual({
       taskId,
       attemptId,
       query: request.query,
@@ -184,7 +184,7 @@ describe("a database that refuses", () => {
     await sender.allowWrites();
   });
 
-  test("P5 the id of a paid run, and a disk that refuses too: the log says that it has the only record", async (context) => {
+  test("and the disk does too, the log says that it holds the only record of a paid id (P5)", async (context) => {
     const sender = await openSender(context, [TAKEN]);
     breakStore(sender);
     Object.assign(sender.research, { stateDir: join(sender.directory, "missing", "folder") });
@@ -193,7 +193,7 @@ describe("a database that refuses", () => {
     vi.stubEnv("TMPDIR", noDirectory);
     context.onTestFinished(() => void vi.unstubAllEnvs());
     const taskId = await sender.start();
-    expect(sender.research.unsaved.has(taskId)).toBe(true);
+    expect(sender.research.unsavedIds.has(taskId)).toBe(true);
     expect(sender.lines).toEqual([
       expect.stringContaining(
         "v1_taken, but the database refused the id. It could not be written to orphans.jsonl either: this line is its only record besides this process's memory.",
@@ -202,7 +202,7 @@ describe("a database that refuses", () => {
     await sender.allowWrites();
   });
 
-  test("P5 the end of a failed start leaves it in the log", async (context) => {
+  test("the failure of a start is written to the log (P5)", async (context) => {
     const sender = await openSender(context, [{ kind: "refused", error }]);
     breakStore(sender);
     const taskId = await sender.start();
@@ -217,7 +217,7 @@ describe("a database that refuses", () => {
   });
 });
 
-test("Q1 a knowing restart is one new request under the same run, and none where nothing is unknown", async (context) => {
+test("a restart of an unknown start sends one new request for the same run, and none for any other run (Q1)", async (context) => {
   const sender = await openSender(context, [LOST, TAKEN]);
   const taskId = await sender.start();
   const run = { ...request, taskId, deadlineAt: 77_000_000 };

@@ -10,7 +10,7 @@ import { hasUnknownAttempt, saveInteractionId } from "../interaction-store.ts";
 import { commitIntent, pendingStarts, recordReturnedEnd, recordStartFailure } from "./start-store.ts";
 
 describe("an intent", () => {
-  test("I8 is stored with all that a later process needs, before anything is sent", async () => {
+  test("is stored before anything is sent, with all that a later process needs (I8)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId } = await intended(db);
     expect(await rowOf(db, taskId)).toMatchObject({
@@ -52,7 +52,7 @@ describe("an intent", () => {
     expect([await hasAttempt(db, attemptId), await hasAttempt(db, taskId)]).toEqual([true, false]);
   });
 
-  test("I8 needs no client, no key and no notification", async () => {
+  test("needs neither a client, nor a key, nor a notification (I8)", async () => {
     const db = await openDatabase();
     const bare = { client: undefined, keyFingerprint: undefined, enableNotifications: false };
     const { taskId, attemptId } = await intended(db, bare);
@@ -60,7 +60,7 @@ describe("an intent", () => {
     expect(await attemptRow(db, attemptId)).toMatchObject({ key_fingerprint: null });
   });
 
-  test("I9 that was there a moment ago is joined, unless a new one is asked for", async () => {
+  test("that was stored a moment ago is joined, unless a new one is requested (I9)", async () => {
     const db = await openDatabase();
     const { taskId } = await intended(db);
     expect(await commitIntent(db, INTENT, { join: true })).toEqual({ kind: "joined", taskId });
@@ -69,8 +69,8 @@ describe("an intent", () => {
   });
 });
 
-describe("an id from Google", () => {
-  test("I8 makes the run one that is followed", async () => {
+describe("an interaction id", () => {
+  test("makes its run a followed one (I8)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId } = await intended(db);
     expect(await saveInteractionId(db, { attemptId, interactionId: "v1_a", now: NOW + 5 })).toBe(true);
@@ -89,7 +89,7 @@ describe("an id from Google", () => {
     });
   });
 
-  test("I8 is never replaced by another, which is kept beside it, once", async () => {
+  test("is never replaced by another, which is stored beside it, once (I8)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId } = await intended(db);
     await saveInteractionId(db, { attemptId, interactionId: "v1_a", now: NOW });
@@ -114,7 +114,7 @@ describe("an id from Google", () => {
     expect(await saveInteractionId(db, { attemptId: "nobody's", interactionId: "v1_c", now: NOW })).toBe(false);
   });
 
-  test("I8 that comes late is kept, and the run is no longer unknown", async () => {
+  test("that arrives late is stored, and the run is no longer unknown (I8)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId } = await intended(db);
     const other = await intended(db, { joinKey: "another" });
@@ -129,7 +129,7 @@ describe("an id from Google", () => {
     expect(await rowOf(db, other.taskId)).toMatchObject({ status: "pending", interaction_id: null });
   });
 
-  test("I8 of an earlier attempt is kept with it; the run has its own already", async () => {
+  test("of an earlier attempt is stored with that attempt; the run keeps its own (I8)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId: first } = await intended(db);
     await recordStartFailure(db, { taskId, attemptId: first, to: "start_unknown", error: ERROR, now: NOW });
@@ -140,7 +140,7 @@ describe("an id from Google", () => {
     expect(await rowOf(db, taskId)).toMatchObject({ interaction_id: "v1_second" });
   });
 
-  test("L1 of a run that was cancelled meanwhile is looked at only if Google has to be told", async () => {
+  test("of a run that was cancelled meanwhile is polled only if the cancel must still reach Google (L1)", async () => {
     const db = await openDatabase();
     const ended = { status: "cancelled", interaction_id: null, next_poll_at: null } as const;
     await insertRun(db, { task_id: "told", ...ended, cancel_confirmed: 1 });
@@ -159,7 +159,7 @@ describe("an id from Google", () => {
   });
 });
 
-test("a start may be sent only by its own process while it is pending, sending and not cancelled (I8)", async () => {
+test("a start may be sent only by its own process, while it is pending, marked as sending and not cancelled (I8)", async () => {
   const db = await openDatabase();
   const own = { status: "pending", lease_owner: "me", lease_until: NOW } as const;
   const cases = {
@@ -196,7 +196,7 @@ test("a start may be sent only by its own process while it is pending, sending a
   expect(await rowOf(db, "another's")).toMatchObject({ lease_until: NOW });
 });
 
-test("I8 the starts under way are those of the agent that wait for an answer", async () => {
+test("starts under way are agent runs that wait for Google's answer (I8)", async () => {
   const db = await openDatabase();
   const waiting = { status: "pending", lease_owner: "me", lease_until: NOW } as const;
   await insertRun(db, { task_id: "sent", ...waiting });
@@ -210,7 +210,7 @@ test("I8 the starts under way are those of the agent that wait for an answer", a
   ]);
 });
 
-test("a start that was cancelled while it was sent becomes unknown when its sender is gone (I8)", async () => {
+test("a start that was cancelled while being sent becomes unknown when its sender is gone (I8)", async () => {
   const db = await openDatabase();
   const { taskId, attemptId } = await intended(db);
   await cancelHere(db, { taskId, confirmed: false, keepPartial: true, now: NOW });
@@ -221,7 +221,7 @@ test("a start that was cancelled while it was sent becomes unknown when its send
   expect(await hasUnknownAttempt(db, taskId)).toBe(true);
 });
 
-test("Q1 the current attempt is the newest of this run", async () => {
+test("the current attempt is the newest attempt of its own run (Q1)", async () => {
   const db = await openDatabase();
   for (const id of ["a", "b"]) await insertRun(db, { task_id: id });
   for (const [at, id] of [
@@ -234,7 +234,7 @@ test("Q1 the current attempt is the newest of this run", async () => {
   expect(await currentAttempt(db, "a")).toMatchObject({ attempt_id: "newer" });
 });
 
-test("I4 a run is synchronous once it is completed while its caller waited", async () => {
+test("a run is synchronous if it completes while its caller waits (I4)", async () => {
   const db = await openDatabase();
   const before = { mode: "async" };
   for (const id of ["a", "b"]) await insertRun(db, { task_id: id, ...before, status: "completed" });
@@ -245,7 +245,7 @@ test("I4 a run is synchronous once it is completed while its caller waited", asy
   expect(await rowOf(db, "goes on")).toMatchObject(before);
 });
 
-test("a start whose call waits says until when, and one that returns at once does not (O1)", async () => {
+test("a start whose call waits stores until when; one that returns at once does not (O1)", async () => {
   const db = await openDatabase();
   for (const [query, callerWaitsMs] of [
     ["waits", 28_000],

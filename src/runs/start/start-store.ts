@@ -3,9 +3,9 @@
 import { withdraw } from "../../notifications/outbox.ts";
 import type { PollQueue } from "../../queue/queue.ts";
 import { type Database, storable } from "../../store/database.ts";
-import { alone } from "../../store/dialect.ts";
+import { lockExclusive } from "../../store/dialect.ts";
 import { insertAttempt, type NewAttempt, newStartIds } from "../attempt-store.ts";
-import { holdRun } from "../hold-store.ts";
+import { lockRun } from "../lock-store.ts";
 import { joinSameStart } from "./duplicate-start-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
 import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
@@ -55,7 +55,7 @@ export function commitIntent(
   }: Admission & { join: boolean; beforeNew?: (() => void) | undefined },
 ): Promise<IntentOutcome> {
   return db.transaction().execute(async (transaction) => {
-    if (join) await alone(transaction, `start:${intent.joinKey}`);
+    if (join) await lockExclusive(transaction, `start:${intent.joinKey}`);
     const same = join ? await joinSameStart(transaction, intent) : undefined;
     if (same !== undefined) return { kind: "joined", taskId: same };
     beforeNew?.();
@@ -152,7 +152,7 @@ export interface StartFailure {
 export function recordStartFailure(db: Database, failure: StartFailure): Promise<void> {
   const { taskId, attemptId, now } = failure;
   return db.transaction().execute(async (transaction) => {
-    await holdRun(transaction, taskId);
+    await lockRun(transaction, taskId);
     const earlier = await transaction
       .selectFrom("research_attempts")
       .select("attempt_id")

@@ -4,7 +4,7 @@ import { AppError } from "../../errors.ts";
 import type { Begun } from "../../gemini/research-agent.ts";
 import { clock, FINISHED, openStage, request, WORKING } from "../../../test/support/research-deps.ts";
 import { cancelRun } from "../cancel/cancel.ts";
-import { importOrphans, keepOrphan } from "../recovery/orphaned-ids.ts";
+import { importOrphanedIds, keepOrphanedId } from "../recovery/orphaned-ids.ts";
 import { resumeAgentRun } from "./resume.ts";
 import { findRun } from "../run-store.ts";
 import { startResearch } from "./start.ts";
@@ -17,7 +17,7 @@ const busy = (retryAfterMs: number): Begun => ({
 });
 const lost: Begun = { kind: "unknown", why: "The connection broke." };
 
-test("I8 L1: a start that is cancelled while it waits to be tried again is not sent again", async (t) => {
+test("a start that is cancelled during the pause before a retry is not sent again (I8, L1)", async (t) => {
   const stage = await openStage(t);
   let posts = 0;
   const research = stage.deps({
@@ -40,7 +40,7 @@ test("I8 L1: a start that is cancelled while it waits to be tried again is not s
   expect(posts).toBe(1);
 });
 
-test("I8 I9: a start that must be agreed to joins what is there, and else is refused before anything is stored or sent", async (t) => {
+test("a start that needs confirmation joins an existing run, or is refused before anything is stored or sent (I8, I9)", async (t) => {
   const stage = await openStage(t);
   let posts = 0;
   const research = stage.deps({
@@ -64,7 +64,7 @@ test("I8 I9: a start that must be agreed to joins what is there, and else is ref
   expect(posts).toBe(1);
 });
 
-test("I8 A8: a process on its way out sends nothing that it could not wait for", async (t) => {
+test("a process that shuts down sends no request whose answer it could not await (I8, A8)", async (t) => {
   const stage = await openStage(t);
   let posts = 0;
   const leaving = new AbortController();
@@ -91,7 +91,7 @@ test("I8 A8: a process on its way out sends nothing that it could not wait for",
   expect(posts).toBe(0);
 });
 
-test("Q1: an id that Google does not know is not adopted, and the run stays as it was", async (t) => {
+test("an id that Google does not know is not adopted, and the run stays unchanged (Q1)", async (t) => {
   const stage = await openStage(t);
   const research = stage.deps({
     begin: async () => lost,
@@ -112,7 +112,7 @@ test("Q1: an id that Google does not know is not adopted, and the run stays as i
   expect((await adopt(FINISHED.id)).run.status).toBe("running_async");
 });
 
-test("I11: a knowing restart gets its whole time", async (t) => {
+test("a restart of an unknown start gets the full time limit (I11)", async (t) => {
   const stage = await openStage(t);
   let posts = 0;
   const research = stage.deps({
@@ -137,11 +137,11 @@ test("I11: a knowing restart gets its whole time", async (t) => {
   expect((run.deadlineAt ?? 0) - clock.now()).toBeGreaterThan(3_000_000);
 });
 
-test("P5: an id of another database is left where it is", async (t) => {
+test("an id of another database stays in its file (P5)", async (t) => {
   const { directory, store, deps } = await openStage(t);
-  keepOrphan(directory, { attemptId: "an-attempt-of-another-database", interactionId: "v1_paid" });
+  keepOrphanedId(directory, { attemptId: "an-attempt-of-another-database", interactionId: "v1_paid" });
   const { log } = deps();
-  await importOrphans(store.db, { directory, log, now: clock.now() });
-  await importOrphans(store.db, { directory, log, now: clock.now() });
+  await importOrphanedIds(store.db, { directory, log, now: clock.now() });
+  await importOrphanedIds(store.db, { directory, log, now: clock.now() });
   expect(readdirSync(directory).filter((name) => name.startsWith("orphans.jsonl"))).toHaveLength(1);
 });

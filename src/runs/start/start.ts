@@ -8,9 +8,9 @@ import type { Begun } from "../../gemini/research-agent.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import { add, inRun } from "../../telemetry/telemetry.ts";
 import { hasAttempt, newStartIds } from "../attempt-store.ts";
-import { recordFreeStarts, unlessLost } from "../recovery/uncharged-starts.ts";
+import { flushUnchargedFailures, guardLostCommit } from "../recovery/uncharged-starts.ts";
 import { joinKeyOf } from "./duplicate-start-store.ts";
-import { keepOrphan } from "../recovery/orphaned-ids.ts";
+import { keepOrphanedId } from "../recovery/orphaned-ids.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { saveInteractionId } from "../interaction-store.ts";
 import { cancelledOrLeaving, checkBeforeSending, refusalWhenLeaving } from "./check-before-sending.ts";
@@ -44,7 +44,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
   refuseBeforeIntent(deps, request.signal);
   const { owner, client, query, agent, enableNotifications, maxWaitMs, callerWaitsMs, estimate, notice } = request;
   // One that nobody will send must not be joined.
-  await recordFreeStarts(deps);
+  await flushUnchargedFailures(deps);
   const wish = {
     owner,
     client,
@@ -68,7 +68,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     request.beforeStart?.();
   };
   const admission = { join: !request.forceNew, beforeNew, limits, queue, ids };
-  const intent = await unlessLost(deps, ids, () => commitIntent(deps.db, wish, admission));
+  const intent = await guardLostCommit(deps, ids, () => commitIntent(deps.db, wish, admission));
   if (intent.kind === "joined") return intent;
   failpoint("after-intent");
   const attempt = { ...intent, query, agent, enableNotifications, signal: request.signal };
@@ -94,7 +94,7 @@ export async function restartUnknown(
     processId,
     now: clock.now(),
   };
-  const attemptId = await unlessLost(deps, ids, () => commitRestart(deps.db, restart, { limits, queue, ids }));
+  const attemptId = await guardLostCommit(deps, ids, () => commitRestart(deps.db, restart, { limits, queue, ids }));
   // In an object: an async function would wait for a promise that it returns.
   if (attemptId === undefined) return undefined;
   return { sending: deps.during(inRun(run.taskId, () => send(deps, { ...run, attemptId }))) };
@@ -205,7 +205,7 @@ async function failed(deps: ResearchDeps, failure: Parameters<typeof recordStart
   try {
     await recordStartFailure(deps.db, failure);
   } catch {
-    if (failure.to !== "start_unknown") deps.freeStarts.set(failure.attemptId, failure);
+    if (failure.to !== "start_unknown") deps.unchargedFailures.set(failure.attemptId, failure);
     deps.log.forRun(failure.taskId).error(`Run ${failure.taskId}: ${failure.error.message} This could not be stored.`);
   }
 }
@@ -219,7 +219,7 @@ async function keepId(deps: ResearchDeps, attempt: Attempt, interactionId: strin
   const started = `Run ${taskId} was started at Google as ${interactionId}, but the database`;
   let aside: string | undefined;
   const setAside = (): string => {
-    deps.unsaved.set(taskId, { taskId, attemptId, query, interactionId, enableNotifications });
+    deps.unsavedIds.set(taskId, { taskId, attemptId, query, interactionId, enableNotifications });
     aside ??= keptAside(deps, attemptId, interactionId);
     return aside;
   };
@@ -236,7 +236,7 @@ async function keepId(deps: ResearchDeps, attempt: Attempt, interactionId: strin
       log.error(`${started} does not know of it any more. ${setAside()}`);
       return;
     }
-    deps.unsaved.delete(taskId);
+    deps.unsavedIds.delete(taskId);
     failpoint("after-id");
   } catch {
     log.error(`${started} refused the id. ${setAside()}`);
@@ -259,7 +259,7 @@ function endsInTime({ leaving }: ResearchDeps, work: Promise<unknown>): Promise<
 
 function keptAside(deps: ResearchDeps, attemptId: string, interactionId: string): string {
   try {
-    const file = keepOrphan(deps.stateDir, { attemptId, interactionId });
+    const file = keepOrphanedId(deps.stateDir, { attemptId, interactionId });
     return `It is kept in ${file} and taken up as soon as the database can be written.`;
   } catch {
     return "It could not be written to orphans.jsonl either: this line is its only record besides this process's memory.";

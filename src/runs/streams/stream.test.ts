@@ -77,7 +77,7 @@ test("however many processes receive a stream, each of its events is stored once
   expect(await stored(stage, run.taskId)).toEqual(WHOLE);
 });
 
-test("what Google sends again, at once or when it is asked again, is stored once (J3)", async (context) => {
+test("events that Google repeats, at once or after a reconnect, are stored once (J3)", async (context) => {
   const stage = await openStage(context);
   const asked: (string | undefined)[] = [];
   // From the event that it is asked for on, where it should be after it; and one of them twice.
@@ -97,7 +97,7 @@ test("what Google sends again, at once or when it is asked again, is stored once
   expect(await stored(stage, run.taskId)).toEqual(WHOLE);
 });
 
-test("what another interaction of the run sent before is no position in this one's stream (J3)", async (context) => {
+test("events of an earlier interaction of the run are no position in the stream of this one (J3)", async (context) => {
   const stage = await openStage(context);
   const { asked, follow } = google({ events: STORY.length });
   const run = await startedRun(stage, "v1_story");
@@ -129,7 +129,7 @@ describe("a stream without ids", () => {
     expect(opened).toBe(THOUGHTS.length + 1);
   });
 
-  test("goes on in another process without repeating what the first has stored (S3)", async (context) => {
+  test("goes on in another process without repeating what the first process stored (S3)", async (context) => {
     const stage = await openStage(context);
     const run = await startedRun(stage, "v1_story");
     for (const count of [3, 5]) {

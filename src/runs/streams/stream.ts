@@ -6,7 +6,7 @@ import { oneLine } from "../../platform/clean-text.ts";
 import { pollKeyOf } from "../../store/poll-key.ts";
 import type { AgentEvent } from "../../gemini/research-agent.ts";
 import { isUnderWay, permitStream, pollNow } from "../scheduling/claim-store.ts";
-import { appendEvents, type RunEvent, storedPlace, type StoredPlace } from "../event-store.ts";
+import { appendEvents, type RunEvent, storedCursor, type StreamCursor } from "../event-store.ts";
 import { recordSeen } from "../poll/seen-store.ts";
 import { progressBySearches } from "../progress.ts";
 import type { ResearchDeps } from "../deps.ts";
@@ -34,7 +34,7 @@ export async function followStream(deps: ResearchDeps, run: WatchedRun, options:
   const { taskId, interactionId } = run;
   const { signal, maxRps } = options;
   const timeline = createTimeline(deps, run, {
-    place: await storedPlace(deps.db, taskId).catch(() => undefined),
+    place: await storedCursor(deps.db, taskId).catch(() => undefined),
     signal,
   });
   let pauseMs = MIN_REOPEN_MS;
@@ -74,7 +74,7 @@ function eventIdOf({ interactionId }: WatchedRun, mark: string | undefined): str
 
 interface TimelineOptions {
   /** Where an earlier listener was. */
-  place: StoredPlace | undefined;
+  place: StreamCursor | undefined;
   signal: AbortSignal;
 }
 

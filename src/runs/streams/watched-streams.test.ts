@@ -22,7 +22,7 @@ function openStreams(lingerMs: number) {
   return { opened, watchRun };
 }
 
-test("thirty-three starts in a row, none watched for longer than its call, all get a stream (J3)", () => {
+test("thirty-three starts in a row, each watched only during its call, all get a stream (J3)", () => {
   const { opened, watchRun } = openStreams(60_000);
   for (let n = 0; n < 40; n += 1) {
     const unwatch = watchRun(`v1_${n}`);

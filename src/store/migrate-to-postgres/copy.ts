@@ -8,7 +8,7 @@ import { insertSearchable } from "../dialect.ts";
 import {
   beginMove,
   finishMove,
-  keepPlace,
+  saveCursor,
   markMoved,
   moveInto,
   nameSource,
@@ -204,13 +204,13 @@ async function copyAll({ source, target, progress, signal }: MoveOptions): Promi
       if (signal.aborted) throw interrupted();
       await target.transaction().execute(async (transaction) => {
         await write(transaction, page);
-        await keepPlace(transaction, { step: number, after: keyOf(page.at(-1), key) });
+        await saveCursor(transaction, { step: number, after: keyOf(page.at(-1), key) });
       });
       failpoint("after-moved-batch");
       done += page.length;
       progress(`${name}: ${done} rows of ${total}`);
     }
-    await keepPlace(target, { step: number + 1, after: undefined });
+    await saveCursor(target, { step: number + 1, after: undefined });
   }
 }
 
@@ -218,7 +218,7 @@ async function empty(target: Database): Promise<void> {
   const names = MOVED_TABLES.map(({ name }) => sql.table(name));
   await target.transaction().execute(async (transaction) => {
     await sql`truncate table ${sql.join(names)}`.execute(transaction);
-    await keepPlace(transaction, { step: 0, after: undefined });
+    await saveCursor(transaction, { step: 0, after: undefined });
   });
 }
 

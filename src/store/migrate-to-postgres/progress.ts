@@ -9,12 +9,12 @@ import type { Database } from "../database.ts";
 import { isShared } from "../dialect.ts";
 
 /** Where a move stands: the next step, and in it the key of the last row that was written. */
-export interface MovePlace {
+export interface MigrationCursor {
   step: number;
   after: readonly unknown[] | undefined;
 }
 
-export interface MoveState extends MovePlace {
+export interface MoveState extends MigrationCursor {
   sourceId: string;
   finished: boolean;
 }
@@ -94,7 +94,7 @@ export async function beginMove(target: Database, { sourceId, now }: { sourceId:
 }
 
 /** In the transaction of the rows it speaks of. */
-export async function keepPlace(transaction: Database, { step, after }: MovePlace): Promise<void> {
+export async function saveCursor(transaction: Database, { step, after }: MigrationCursor): Promise<void> {
   const afterJson = after === undefined ? null : JSON.stringify(after);
   await sql`update moved_from set step = ${step}, after_json = ${afterJson}`.execute(transaction);
 }

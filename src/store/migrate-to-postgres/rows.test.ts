@@ -25,7 +25,7 @@ async function twoTables() {
   return { db, sums };
 }
 
-test("the sum is the same in another order of rows and columns", async () => {
+test("the checksum does not depend on the order of rows and columns", async () => {
   const { db, sums } = await twoTables();
   await sql`update two set ignored = 99`.execute(db);
   const [one, two] = await sums();
@@ -41,14 +41,14 @@ test.each([
     sql`update two set value = case b when 1 then a || 2 when 2 then a || 1 else value end`,
   ],
   ["a row less", sql`delete from two where a = 'z' and b = 3`],
-])("the sum is another with %s", async (_what, change) => {
+])("the checksum differs with %s", async (_what, change) => {
   const { db, sums } = await twoTables();
   await change.execute(db);
   const [one, two] = await sums();
   expect(one).not.toBe(two);
 });
 
-test("pages hold every row once, from any of them on", async () => {
+test("pages yield every row once, from any row on", async () => {
   const { db } = await twoTables();
   const { inSource: rows, key } = things("one");
   expect(await countRows(db, rows)).toBe(9);
@@ -61,7 +61,7 @@ test("pages hold every row once, from any of them on", async () => {
   }
 });
 
-test("what is there already is not written again", async () => {
+test("rows that are there already are not written again", async () => {
   const { db, sums } = await twoTables();
   const before = await sums();
   await insertRows(db, "one", [{ a: "x", b: 1, value: "changed", ignored: 0 }]);
@@ -77,7 +77,7 @@ test("every table is moved or left behind on purpose", async () => {
   expect(known.toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
 });
 
-test("P7 numbers are moved whole, but for those that the schema has as fractions", async () => {
+test("integers are moved exactly, except columns that the schema has as fractions (P7)", async () => {
   const db = await openDatabase();
   const { rows } = await sql<{ name: string }>`
     select c.name from sqlite_master as t join pragma_table_info(t.name) as c

@@ -5,7 +5,7 @@ import type { ClientConfig, Pool, PoolConfig } from "pg";
 import { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database, OpenDatabase, Tables } from "../database.ts";
-import { hasToBeAlone, migrate, schemaState } from "../migrate.ts";
+import { needsExclusiveMigration, migrate, schemaState } from "../migrate.ts";
 import { createDriverPool, isConflict } from "./driver.ts";
 import { createRunNotifications, type RunNotifications } from "./run-notifications.ts";
 
@@ -176,7 +176,7 @@ async function isBesideOlder(db: Database): Promise<boolean> {
     select count(*) as connections from pg_stat_activity
     where datname = current_database() and application_name = ${APPLICATION}`.execute(db);
   // Asked last: another process of this version may have migrated it meanwhile.
-  return (rows[0]?.connections ?? 0) > 0 && hasToBeAlone(db);
+  return (rows[0]?.connections ?? 0) > 0 && needsExclusiveMigration(db);
 }
 
 const besideOlder = (): AppError =>

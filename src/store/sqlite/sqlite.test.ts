@@ -39,7 +39,7 @@ const newRun = () => ({
 });
 
 describe("the file", () => {
-  test("P1: has the documents' tables and columns, is readable by its owner only, and is whole", async () => {
+  test("has the required tables and columns, is readable by its owner only, and is intact (P1)", async () => {
     const columns = async (table: string): Promise<string[]> => {
       const result = await sql<{ name: string }>`select name from pragma_table_info(${table})`.execute(store.db);
       return result.rows.map(({ name }) => name);
@@ -65,7 +65,7 @@ describe("the file", () => {
     expect(check.rows[0]?.integrity_check).toBe("ok");
   });
 
-  test("a database written by a newer program is read, not written, and says so", async () => {
+  test("written by a newer program is read, not written, and the answer says so", async () => {
     const run = newRun();
     await insertRunning(store.db, run);
     await sql`insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '')`.execute(store.db);
@@ -77,7 +77,7 @@ describe("the file", () => {
     expect(lines.join("")).toContain("newer gemini-search-mcp");
   });
 
-  test("eight processes that start at once make one schema", async () => {
+  test("gets one schema from eight processes that start at once", async () => {
     await store.close();
     rmSync(directory, { recursive: true });
     directory = mkdtempSync(join(tmpdir(), "gemini-search-store-"));
@@ -94,7 +94,7 @@ describe("the file", () => {
     store = await open();
   });
 
-  test("B5: where no file can be made, the store is in memory and works", async () => {
+  test("is replaced by a store in memory if it cannot be created (B5)", async () => {
     await store.close();
     store = await openStore({ file: join(directory, "missing", "x.db"), clock: systemClock, log });
     expect(store.durable).toBe(false);

@@ -23,7 +23,7 @@ async function read(reader: ReadableStreamDefaultReader<Uint8Array>, pieces: num
   return text;
 }
 
-test("A9 whoever does not read is told no more than is kept, and afterwards that it lagged", async () => {
+test("a slow reader has a bounded buffer, and is notified when it has caught up (A9)", async () => {
   const { stream, send, caughtUp } = open();
   let said = 0;
   while (send(LARGE)) said += 1;
@@ -36,7 +36,7 @@ test("A9 whoever does not read is told no more than is kept, and afterwards that
   await reader.cancel();
 });
 
-test("A9 an event is one block, whatever its text holds", async () => {
+test("an event is one block, whatever its text contains (A9)", async () => {
   const { stream, send } = open();
   send({ text: "a\n\nevent: hello\ndata: {}" }, 7);
   const reader = stream.getReader();
@@ -46,7 +46,7 @@ test("A9 an event is one block, whatever its text holds", async () => {
   await reader.cancel();
 });
 
-test("A8 it ends once, by the reader or by the process, and then says nothing", async () => {
+test("a stream ends once, by the reader or by the process, and sends nothing afterwards (A8)", async () => {
   const byReader = open();
   await byReader.stream.cancel();
   byReader.leaving.abort();

@@ -6,7 +6,7 @@ import { AppError } from "../../errors.ts";
 import { cleanValue } from "../../platform/clean-text.ts";
 import type { StreamPermits } from "../../operations/parts/stream-permits.ts";
 import { findRuns } from "../../runs/run-store.ts";
-import { listenToRuns } from "../../runs/history/shared-change-feed.ts";
+import { subscribeToRuns } from "../../runs/history/shared-change-feed.ts";
 import type { RunChanges } from "../../runs/history/change-feed.ts";
 import { eventStream, type Outlet } from "./event-stream.ts";
 import { ownRun } from "./runs-routes.ts";
@@ -72,7 +72,7 @@ function liveStream(app: App, { owner, watched, gone, ended }: Listener): Readab
         beats += 1;
         if (beats % BEATS_PER_READ === 0) lookAgain();
       }, BEAT_MS).unref();
-      const deaf = listenToRuns({ ...deps, owner }, (changes) => {
+      const deaf = subscribeToRuns({ ...deps, owner }, (changes) => {
         if (changes.runs.length > 0) void tellChanges(app, owner, { changes, say }).catch(() => {});
         if (watched !== undefined && changes.written.includes(watched.taskId)) lookAgain();
       });

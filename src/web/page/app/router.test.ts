@@ -19,7 +19,7 @@ test.each([
   expect(route(address).view).toBe(view);
 });
 
-test("filters and places within a view are the same view, another run is another", () => {
+test("filters and positions within a view are the same view, another run is another", () => {
   expect(viewKey(route("/?text=a"))).toBe(viewKey(route("/?status=failed")));
   expect(viewKey(route(runPath(ID)))).not.toBe(viewKey(route(runPath(ID.replace("0", "1")))));
 });

@@ -14,13 +14,13 @@ test("every shortcut that the help shows does what it says", () => {
   for (const { keys, action } of SHORTCUTS) expect(typed(...keys.split(" ")).at(-1), keys).toBe(action);
 });
 
-test("a key that does not go on what was begun counts by itself", () => {
+test("a key that does not continue a sequence counts by itself", () => {
   expect(typed("g", "n")).toEqual([undefined, "start"]);
   expect(typed("g", "g", "r")).toEqual([undefined, undefined, "runs"]);
   expect(typed("g", "x", "r")).toEqual([undefined, undefined, undefined]);
 });
 
-test("no key is the beginning of another's and its own", () => {
+test("no shortcut is the prefix of another", () => {
   for (const { keys } of SHORTCUTS) {
     expect(SHORTCUTS.filter((other) => other.keys.startsWith(`${keys} `))).toEqual([]);
   }

@@ -13,23 +13,23 @@ const entry = (id: string, second: number, rest: Partial<TimelineEntry> = {}): T
 });
 const ids = (entries: TimelineEntry[]): string => entries.map(({ id }) => id).join(" ");
 
-test("an entry that comes live and by a look is there once, and none is lost", () => {
+test("an entry received live and by a read is shown once, and none is lost", () => {
   const looked = [entry("created", 0), entry("e1", 1), entry("e2", 2)];
   const live = [entry("e2", 2), entry("e3", 3)];
   expect(ids(mergeEntries(looked, live))).toBe("created e1 e2 e3");
   expect(ids(mergeEntries(mergeEntries([], live), looked))).toBe("created e1 e2 e3");
 });
 
-test("entries of one moment keep the order they were told in", () => {
+test("entries of one moment keep the order in which they were received", () => {
   expect(ids(mergeEntries([entry("b", 5), entry("a", 5)], [entry("c", 5), entry("first", 1)]))).toBe("first b a c");
 });
 
-test("an entry that is told again with another text shows the later one", () => {
+test("an entry that is received again with another text shows the later one", () => {
   const merged = mergeEntries([entry("e1", 1)], [entry("e1", 1, { text: "whole" })]);
   expect(merged.map(({ text }) => text)).toEqual(["whole"]);
 });
 
-test("what is shown is newest first and only what was asked for, and is counted alike", () => {
+test("entries are shown newest first, filtered by kind, and counted the same way", () => {
   const entries = [
     entry("created", 0, { kind: "state" }),
     entry("e1", 1),
@@ -58,7 +58,7 @@ test("a thought is folded under its title, a long text under its first words, a 
   expect(entryText("x".repeat(500)).head).toHaveLength(121);
 });
 
-test("however many entries came, one sentence is said", () => {
+test("several new entries are announced in one sentence", () => {
   expect(announcementOf([])).toBeUndefined();
   expect(announcementOf([entry("e1", 1, { kind: "search", text: "tides" })])).toBe("Search: tides");
   expect(announcementOf([entry("e1", 1), entry("e2", 2, { text: "**Moon**\nlong" })])).toBe(
@@ -66,7 +66,7 @@ test("however many entries came, one sentence is said", () => {
   );
 });
 
-test("a run that says more than anybody reads keeps its newest entries on the page, and the page alive (J3)", () => {
+test("of a run with very many entries the page keeps the newest (J3)", () => {
   let entries: TimelineEntry[] = [entry("created", 0, { kind: "state" })];
   const began = performance.now();
   for (let number = 1; number <= 20_000; number += 1) entries = mergeEntries(entries, [entry(`e${number}`, number)]);

@@ -5,13 +5,13 @@ import { actionText, interactionIdProblem, requestFor } from "./actions-text.ts"
 
 const AGENT = { kind: "agent", interaction_id: "v1_abc" } as const;
 
-test("cancelling says what Google may still charge, by what is known of the run", () => {
+test("the cancel dialog names what Google may still charge, by what is known of the run", () => {
   expect(actionText("cancel", AGENT).explanation).toMatch(/charged in full and kept/);
   expect(actionText("cancel", { kind: "agent" }).explanation).toMatch(/cannot be stopped from here/);
   expect(actionText("cancel", { kind: "deep_search" }).explanation).toMatch(/stops here/);
 });
 
-test("Q1 starting again says that it may be charged twice, and how much, and asks first", () => {
+test("a restart warns that it may be charged twice, names the amount, and asks first (Q1)", () => {
   const { explanation, needsConfirmation, tone } = actionText("restart", {
     kind: "agent",
     estimate: { likely_usd: 2.4 },
@@ -22,14 +22,14 @@ test("Q1 starting again says that it may be charged twice, and how much, and ask
   expect(actionText("restart", { kind: "agent" }).explanation).not.toContain("$");
 });
 
-test("what is free is done at once", () => {
+test("free actions need no confirmation", () => {
   expect(actionText("look_again", AGENT)).toMatchObject({
     needsConfirmation: false,
     explanation: expect.stringContaining("Free of charge"),
   });
 });
 
-test("an interaction id is judged as the server will", () => {
+test("an interaction id is validated like on the server", () => {
   expect(interactionIdProblem(" v1_ChdQ-x.=9 ")).toBeUndefined();
   expect(interactionIdProblem("  ")).toMatch(/Enter the id/);
   expect(interactionIdProblem("abc")).toMatch(/too short/);
@@ -37,7 +37,7 @@ test("an interaction id is judged as the server will", () => {
   expect(interactionIdProblem("a".repeat(513))).toMatch(/at most 512/);
 });
 
-test("Q1 money is only agreed to by the action that asked for it", () => {
+test("consent to a cost is valid only for the action that asked for it (Q1)", () => {
   expect(requestFor("t", { action: "cancel", savePartial: false })).toEqual({
     path: "/api/runs/t/cancel",
     body: { save_partial: false },

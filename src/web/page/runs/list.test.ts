@@ -15,14 +15,14 @@ const run = (id: string, minute: number, more: Partial<RunSummary> = {}): Listed
 const filterOf = (address: string) => readFilter(new URLSearchParams(address));
 const ids = (runs: RunSummary[]): string[] => runs.map((listed) => listed.task_id);
 
-test("the filter goes into the address and comes back", () => {
+test("the filter is written to the address and read back", () => {
   const filter = filterOf("text=+heat+pumps+&status=failed&kind=agent&cursor=abc&from=100");
   expect(filter).toEqual({ text: "heat pumps", status: "failed", kind: "agent", cursor: "abc", from: 100 });
   expect(filterOf(listPath(filter, { cursor: "abc", from: 100 }).slice(2))).toEqual(filter);
   expect(apiPath(filter)).toBe("/api/runs?text=heat+pumps&status=failed&kind=agent&cursor=abc&limit=100");
 });
 
-test("another filter begins at its first page, and no filter is the plain address", () => {
+test("another filter starts at its first page, and no filter is the plain address", () => {
   expect(listPath(filterOf("cursor=abc&from=200"), { status: "failed" })).toBe("/?status=failed");
   expect(listPath(filterOf("text=a&cursor=b&from=100"), { text: "" })).toBe("/");
 });
@@ -33,13 +33,13 @@ test("a page without a cursor is the first, whatever its number says", () => {
   expect(filterOf("cursor=a&from=many").from).toBe(0);
 });
 
-test("words that look like an address stay words", () => {
+test("words that look like an address are searched as words", () => {
   const path = listPath(filterOf(""), { text: "a&status=failed#x?" });
   expect(filterOf(path.slice(2)).text).toBe("a&status=failed#x?");
   expect(filterOf(path.slice(2)).status).toBe("");
 });
 
-test("a changed run changes in its place and keeps what was found in it", () => {
+test("a changed run is updated in place and keeps its excerpt", () => {
   const found = [{ text: "heat", marked: true }];
   const listed = [run("c", 3), { ...run("b", 2, { status: "running" }), found }, run("a", 1)];
   const next = withUpdates(listed, [run("b", 2, { status: "failed" }), run("z", 9)]);
@@ -48,7 +48,7 @@ test("a changed run changes in its place and keeps what was found in it", () => 
   expect(next[0]).toBe(listed[0]);
 });
 
-test("only runs that belong on this page come to it", () => {
+test("only runs that belong to this page are added", () => {
   const listed = [run("c", 30), run("b", 20)];
   const shown = { filter: filterOf(""), listed, hasMore: true };
   expect(ids(addedRuns(shown, [run("d", 40), run("b", 20), run("old", 10)]))).toEqual(["d"]);
@@ -57,7 +57,7 @@ test("only runs that belong on this page come to it", () => {
   expect(addedRuns({ ...shown, filter: filterOf("cursor=x&from=100") }, [run("d", 40)])).toEqual([]);
 });
 
-test("a run comes to a filtered list when it has come into that state or is of that kind", () => {
+test("a run is added to a filtered list when it matches by state or kind", () => {
   const shown = { filter: filterOf("status=failed&kind=search"), listed: [], hasMore: false };
   const fits = run("d", 40, { status: "failed", kind: "search" });
   expect(ids(addedRuns(shown, [fits, run("e", 41, { kind: "search" }), run("f", 42, { status: "failed" })]))).toEqual([
@@ -65,7 +65,7 @@ test("a run comes to a filtered list when it has come into that state or is of t
   ]);
 });
 
-test("new runs stand by their time, each once, and the one that is there counts", () => {
+test("new runs are sorted by time, each once, and an existing one is kept", () => {
   const listed = [run("c", 30, { progress: 5 }), run("a", 10)];
   const next = withInserted(listed, [run("d", 40), run("b", 20), run("c", 30)]);
   expect(ids(next)).toEqual(["d", "c", "b", "a"]);

@@ -3,19 +3,19 @@ import { AGENTS, EMPTY, estimateKey, draftProblem, readDraft } from "./draft.ts"
 
 const draft = { ...EMPTY, query: "How do heat pumps work?" };
 
-test("a draft survives a reload as it was", () => {
+test("a draft survives a reload unchanged", () => {
   const written = { query: "  half a sent", model: AGENTS[1].model, hours: 3, notify: false };
   expect(readDraft(JSON.stringify(written))).toEqual(written);
 });
 
 test.each([undefined, "", "{", "null", "[]", '"text"', '{"query":5,"model":"other","hours":"8","notify":1}'])(
-  "what was kept as %s is the empty draft",
+  "a stored draft that is %s is the empty draft",
   (kept) => {
     expect(readDraft(kept)).toEqual(EMPTY);
   },
 );
 
-test("a question has 1 to 10,000 characters with a letter or digit, blanks around it not counted (F1)", () => {
+test("a question has 1 to 10,000 characters with a letter or digit, surrounding spaces not counted (F1)", () => {
   expect(draftProblem({ ...draft, query: "   " })).toBe("Write your question first.");
   expect(draftProblem({ ...draft, query: "?!" })).toMatch("letter or digit");
   for (const query of ["Go", " C# ", "地震", "7"]) expect(draftProblem({ ...draft, query })).toBeUndefined();
@@ -27,7 +27,7 @@ test.each([0, 73, 1.5, Number.NaN])("%d hours are refused before the server is a
   expect(draftProblem({ ...draft, hours })).toMatch("from 1 to 72");
 });
 
-test("an estimate is of what would be started: question, agent and hours, by which the same start is known", () => {
+test("an estimate is for the question, agent and hours that identify the start", () => {
   expect(estimateKey({ ...draft, query: `${draft.query}\n`, notify: false })).toBe(estimateKey(draft));
   expect(estimateKey({ ...draft, model: AGENTS[1].model })).not.toBe(estimateKey(draft));
   expect(estimateKey({ ...draft, hours: 2 })).not.toBe(estimateKey(draft));

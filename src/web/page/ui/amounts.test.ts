@@ -29,13 +29,13 @@ test("what is older than a week has its date", () => {
   expect(ago(Date.parse("2026-01-05T12:00:00Z"), Date.parse("2026-03-20T12:00:00Z"))).toBe("5 Jan 2026");
 });
 
-test("the title counts what is not finished and stays short", () => {
+test("the title counts unfinished runs and stays short", () => {
   expect(titleOf("Runs", 0)).toBe("Runs · gemini-search-mcp");
   expect(titleOf("Runs", 3)).toBe("(3) Runs · gemini-search-mcp");
   expect(titleOf("x".repeat(500), 0)).toHaveLength(80 + " · gemini-search-mcp".length);
 });
 
-test("an amount carries the marks of its cost (S6)", () => {
+test("an amount carries the marks of an incomplete or estimated cost (S6)", () => {
   expect(markedMoney(1.5, {})).toBe("$1.50");
   expect(markedMoney(1.5, { cost_incomplete: true })).toBe("≥ $1.50");
   expect(markedMoney(1.5, { cost_estimated: true })).toBe("≈ $1.50");

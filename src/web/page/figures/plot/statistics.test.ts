@@ -25,14 +25,14 @@ const run = (rest: Partial<FinishedRun> = {}): FinishedRun => ({
   ...rest,
 });
 
-test("a median is the middle, or between the two in the middle, or nothing", () => {
+test("a median is the middle value, or between the two in the middle, or nothing", () => {
   expect(median([])).toBeUndefined();
   expect(median([3])).toBe(3);
   expect(median([9, 1, 3])).toBe(3);
   expect(median([10, 1, 2, 3])).toBe(2.5);
 });
 
-test("runs are filtered by kind and by how long ago they ended", () => {
+test("runs are filtered by kind and by the time since they ended", () => {
   const runs = [run({ completed_at: "2025-01-10T00:00:00Z" }), run(), run({ kind: "search" })];
   const now = Date.parse("2026-03-20T00:00:00Z");
   expect(filterRuns(runs, { kind: "all", period: "all" }, now)).toHaveLength(3);
@@ -41,7 +41,7 @@ test("runs are filtered by kind and by how long ago they ended", () => {
   expect(filterRuns(runs, { kind: "all", period: "month" }, now + 40 * 86_400_000)).toHaveLength(0);
 });
 
-test("medians are of whole runs, totals of all", () => {
+test("medians are of complete runs, totals of all runs", () => {
   const runs = [
     run({ cost_usd: 2, duration_minutes: 10 }),
     run({ cost_usd: 4, duration_minutes: 20 }),
@@ -55,7 +55,7 @@ test("medians are of whole runs, totals of all", () => {
   expect(totalCost(runs)).toBe(6.5);
 });
 
-test("a month's total starts anew with the month", () => {
+test("a monthly total restarts with the month", () => {
   const runs = [
     run({ completed_at: "2026-03-10T12:00:00Z", cost_usd: 1 }),
     run({ completed_at: "2026-03-20T12:00:00Z", cost_usd: 2 }),
@@ -69,7 +69,7 @@ test("a month's total starts anew with the month", () => {
   expect(line.map(({ x }) => x)).toEqual(line.map(({ x }) => x).toSorted((one, other) => one - other));
 });
 
-test("an estimate is judged by whole runs of known cost, its limits included", () => {
+test("an estimate is judged by complete runs of known cost, limits included", () => {
   const estimated_usd = { min: 1, likely: 2, max: 5 };
   const runs = [
     run({ estimated_usd, cost_usd: 5 }),
@@ -92,7 +92,7 @@ test("an estimate is judged by whole runs of known cost, its limits included", (
   expect(percent(0, 0)).toBe("–");
 });
 
-test("the nearest mark is meant, if one is near", () => {
+test("the nearest mark is selected, if one is near", () => {
   const marks = [
     { x: 0, y: 0 },
     { x: 10, y: 0 },
