@@ -1,4 +1,4 @@
-/** The least that an HTTP server on the same SDK can be: one tool, no work, no token, no sessions. */
+/** A minimal HTTP server on the same SDK: one tool without work, no token, no sessions. */
 
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";

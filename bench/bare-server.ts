@@ -1,4 +1,4 @@
-/** The least that a stdio server on the same SDK can be: one tool, no work. The limit that start-up is measured against. */
+/** A minimal stdio server on the same SDK: one tool without work. The baseline for start-up. */
 
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";

@@ -1,4 +1,4 @@
-/** Bytes sent to the model per search, as the simulator received them: a default Gemini CLI, ours, and the API. */
+/** Bytes sent to the model per search, as received by the simulator: a default Gemini CLI, ours, and the API. */
 
 import { delimiter, dirname, join } from "node:path";
 import { DEFAULT_API_MODEL } from "../src/costs/prices.ts";

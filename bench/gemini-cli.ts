@@ -1,4 +1,4 @@
-/** The Gemini CLI as the benches need it: one that times itself, and one as it comes, run by hand. */
+/** The Gemini CLI for the benches: one that times itself, and a default installation run by hand. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,13 +18,16 @@ const ARGUMENTS = ["--output-format", "stream-json"];
 export interface TimedGemini {
   /** A PATH on which `gemini` is this one. */
   path: string;
-  /** Milliseconds of its last call as it timed itself, from the start of its process to its exit. */
+  /** Milliseconds of its last call as measured by itself, from process start to exit. */
   lastTime(): number;
-  /** What it cannot see of its own start and end: the same command without a server, as its parent times it, less its own time. */
+  /**
+   * The part of its start and end that it cannot measure itself: the same command without a server, timed by its
+   * parent, minus its own time.
+   */
   timeUnseen(environment: Record<string, string>): Promise<number>;
 }
 
-/** The program is loaded into the process that times it: no second process, whose start would count as ours. */
+/** The program is loaded into the process that times it, because the start of a second process would count as ours. */
 export function installTimedGemini(directory: string, program: "real" | "standin"): TimedGemini {
   mkdirSync(directory, { recursive: true });
   const ledger = join(directory, "times");
@@ -44,7 +47,7 @@ export function installTimedGemini(directory: string, program: "real" | "standin
   };
 }
 
-/** With the home, the settings and the variables that the backend would give it, but no backend. */
+/** With the home, settings and variables of the backend, but without the backend. */
 async function timeAlone(run: {
   directory: string;
   file: string;
@@ -73,7 +76,7 @@ async function timeAlone(run: {
   }
 }
 
-/** What it takes to run without a terminal and without reaching anyone but the simulator; all else as it comes. */
+/** The minimum to run without a terminal and to reach only the simulator; defaults otherwise. */
 const DEFAULT_SETTINGS = {
   security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
   privacy: { usageStatisticsEnabled: false },
@@ -85,7 +88,7 @@ interface DefaultRun {
   simulatorUrl: string;
 }
 
-/** As someone would run it by hand in an empty folder, with a home of its own. Milliseconds from start to exit. */
+/** Runs it as a user would in an empty folder, with its own home. Returns milliseconds from start to exit. */
 export async function runDefaultCli({ directory, prompt, simulatorUrl }: DefaultRun): Promise<number> {
   const home = mkdtempSync(join(directory, "default-cli-"));
   const cwd = join(home, "empty");

@@ -22,7 +22,7 @@ export function hostileText(): Table {
   };
 }
 
-/** The other try met the garbage collector or a busy neighbour. */
+/** The slower try was disturbed by the garbage collector or other processes. */
 const best = (text: string): number => Math.min(milliseconds(text), milliseconds(text));
 
 function milliseconds(text: string): number {

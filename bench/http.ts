@@ -1,4 +1,4 @@
-/** Fifty clients at once with the same request ids over HTTP: whose answers they get, how fast, and in how much memory. */
+/** Fifty concurrent HTTP clients with the same request ids: whether answers are mixed up, latency, and memory. */
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -24,12 +24,12 @@ import { withWorkspace } from "./workspace.ts";
 
 const CLIENTS = 50;
 const CALLS = 10_000;
-/** The two servers take turns, so that a slow moment of the machine meets both. */
+/** The two servers alternate, so that a slow moment of the machine affects both. */
 const ROUNDS = 10;
 const CALLS_EACH = CALLS / ROUNDS / CLIENTS;
-/** Of every client, with delays between 0 and 200 ms: their answers overtake each other. */
+/** Per client, with delays between 0 and 200 ms, so that answers overtake each other. */
 const SEARCHES_EACH = 4;
-/** Judged only: the searches, and a round to warm up. */
+/** Checked but not timed: the searches and a warm-up round. */
 const UNTIMED = CLIENTS * (SEARCHES_EACH + CALLS_EACH);
 const SETTLE_MS = 5_000;
 
@@ -48,7 +48,7 @@ interface Side {
   calls: Call[];
   perSecond: number[];
   wrong: string[];
-  /** At the start, then after each round, then when all has been quiet for a while; megabytes. */
+  /** In megabytes: at the start, after each round, and after a quiet period. */
   memory: number[];
 }
 
@@ -92,7 +92,7 @@ const environment = (url: string): Record<string, string> => ({
   GOOGLE_GEMINI_BASE_URL: url,
 });
 
-/** What `token add` does, without fifty processes. */
+/** The same as `token add`, without fifty processes. */
 async function tokensIn(home: string): Promise<string[]> {
   const store = await openSqlite(join(home, "deep_research.db"), quietLog);
   try {
@@ -142,7 +142,7 @@ const askBare: Ask = async (client) => {
   return { what: "echo", tookMs: answer.tookMs, ...(wrong === undefined ? {} : { wrong }) };
 };
 
-/** All clients at once, each one call after the other. The round before the first is judged, but not timed. */
+/** All clients in parallel, each one call after the other. The first round is checked, but not timed. */
 async function playRound(
   { server, clients, ask, calls, perSecond, wrong, memory }: Side,
   round: number,

@@ -10,7 +10,7 @@ import { LIBRARY_NAMES, loadLibrary } from "./json-repair/libraries.ts";
 import { benchCases, type Job, type Message } from "./json-repair/judge-worker.ts";
 
 const GENERATED = 3000;
-/** The slowest case takes milliseconds; a library that needs this long on one has hung. */
+/** The slowest case takes milliseconds; a library that needs this long has hung. */
 const HANG_MS = 5000;
 
 interface Outcome {
@@ -55,7 +55,7 @@ async function runLibrary(library: string, mode: Job["mode"]): Promise<Outcome[]
 function runUntilHang(job: Job, outcomes: Outcome[]): Promise<void> {
   const worker = new Worker(new URL("./json-repair/judge-worker.ts", import.meta.url), {
     workerData: job,
-    // Some libraries print every fault they meet; their streams are taken and never read.
+    // Some libraries print every fault; their output is discarded.
     stdout: true,
     stderr: true,
   });

@@ -1,11 +1,11 @@
-/** A database with a million stored runs, as years of use would leave it, made in seconds. */
+/** Generates a database with a million stored runs, as after years of use, within seconds. */
 
 import { DatabaseSync } from "node:sqlite";
 import { DEFAULT_AGENT } from "../src/gemini/agents.ts";
 import { openSqlite } from "../src/store/sqlite/sqlite.ts";
 import { QUERY, quietLog } from "./questions.ts";
 
-/** One in ten was a research by the agent, of which some failed and a hundred are under way. */
+/** One in ten is a run of the agent, of which some failed and a hundred are in progress. */
 const UNDER_WAY = 100;
 const KIND = "case when i % 10 = 0 then 'agent' when i % 10 < 4 then 'deep_search' else 'search' end";
 const STATUS = `case when i < ${UNDER_WAY} * 10 and i % 10 = 0 then 'running_async'
@@ -23,7 +23,7 @@ const THOUGHT = JSON.stringify({
   text: `**Comparing field studies**\n\n${"What was measured, where and when. ".repeat(12)}`,
 });
 
-/** One a minute, newest first: back to almost two years ago. */
+/** One per minute, newest first: back to almost two years ago. */
 const TASKS = `
   with recursive numbers(i) as (select 0 union all select i + 1 from numbers where i + 1 < :runs),
   runs as (select i, ${ID} as id, ${KIND} as kind, ${STATUS} as status, :now - i * 60000 as at from numbers)
@@ -45,12 +45,12 @@ const EVENTS = `
   select task_id, seq.value, created_at, case when seq.value % 2 = 0 then 'thought' else 'search' end, :thought
   from research_tasks, json_each('[1, 2]') as seq where kind = 'agent'`;
 
-/** The ids of some of its runs, of all kinds and ages. */
+/** Returns the ids of some runs, of all kinds and ages. */
 export async function fillWithRuns(file: string, { runs, ids }: { runs: number; ids: number }): Promise<string[]> {
   await (await openSqlite(file, quietLog)).close();
   const database = new DatabaseSync(file);
   try {
-    // Nothing here is worth waiting for the disk, nor writing twice.
+    // Durability is not needed here.
     database.exec("pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -400000; begin");
     const now = Date.now();
     database
@@ -58,7 +58,7 @@ export async function fillWithRuns(file: string, { runs, ids }: { runs: number; 
       .run({ runs, now, query: QUERY, agent: DEFAULT_AGENT, options: OPTIONS, estimate: ESTIMATE });
     database.prepare(EVENTS).run({ thought: THOUGHT });
     database.exec("commit");
-    // Ids are random, so the first in their order are of every age.
+    // Ids are random, so the first ones in order are of every age.
     const rows = database.prepare("select task_id from research_tasks order by task_id limit ?").all(ids);
     return rows.map((row) => String(row["task_id"]));
   } finally {

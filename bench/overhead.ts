@@ -1,4 +1,4 @@
-/** What a search takes beyond the time of what does the work: the Gemini CLI's own process, or the API's answer. */
+/** The overhead of a search beyond the work itself: the Gemini CLI's own process, or the API's response. */
 
 import { join } from "node:path";
 import { DEFAULT_API_MODEL } from "../src/costs/prices.ts";
@@ -11,19 +11,19 @@ import { ratiosOf, spreadOf, withSpread } from "./statistics.ts";
 import { listTools, openStdioClient, type StdioClient, timeCall } from "./stdio-client.ts";
 import { withWorkspace } from "./workspace.ts";
 
-/** Far below what a real model takes, so that the ratios are worse than in life. */
+/** Far below a real model's time, so that the ratios are worse than in practice. */
 const MODEL_MS = 300;
 const FRESH_SERVERS = 3;
 
 interface Subject {
   title: string;
-  /** How long the simulated model thinks about every request. */
+  /** Simulated latency of the model. */
   modelMs: number;
   calls: number;
   env: Record<string, string>;
-  /** Milliseconds of whoever does the work: in the call that has just been made, or in one made for comparison. */
+  /** Milliseconds of the work itself: in the call just made, or in one made for comparison. */
   ownTime(): Promise<number>;
-  /** The same question by other means, timed beside every call. */
+  /** The same question by other means, timed after every call. */
   peer?: () => Promise<number>;
 }
 
@@ -139,7 +139,7 @@ async function withServer(
   }
 }
 
-/** The request that the API backend makes, with nothing around it. */
+/** The request of the API backend without anything around it. */
 async function timeBareFetch(url: string): Promise<number> {
   const body = JSON.stringify({
     contents: [{ role: "user", parts: [{ text: searchPrompt() }] }],

@@ -1,4 +1,4 @@
-/** What a browser tells of a page: when it showed something, how much it holds, and how smoothly it moves. */
+/** Browser measurements of a page: time until visible, memory and nodes, and smoothness of scrolling. */
 
 import type { CDPSession, Page } from "playwright-core";
 import { z } from "zod";
@@ -6,13 +6,13 @@ import { z } from "zod";
 export interface Load {
   firstPaintMs: number;
   firstContentMs: number;
-  /** Since the navigation began. */
+  /** Since the start of the navigation. */
   shownMs: number;
 }
 
 const load = z.object({ firstPaintMs: z.number(), firstContentMs: z.number(), shownMs: z.number() });
 
-/** In the page before its own scripts: notes when what is waited for stands there. */
+/** Runs before the page's own scripts and records when the element appears. */
 const watchFor = (selector: string): string => `
   new MutationObserver((_, observer) => {
     if (document.querySelector(${JSON.stringify(selector)}) === null) return;
@@ -25,7 +25,7 @@ const READ_LOAD = `(() => {
   return { firstPaintMs: paint("first-paint"), firstContentMs: paint("first-contentful-paint"), shownMs: globalThis.shownMs };
 })()`;
 
-/** Nothing is cached: every load is the first one of a context that has only signed in. */
+/** Without a cache: every load is the first one of a context that has only signed in. */
 export async function coldLoad(page: Page, { url, selector }: { url: string; selector: string }): Promise<Load> {
   const session = await page.context().newCDPSession(page);
   await session.send("Network.setCacheDisabled", { cacheDisabled: true });
@@ -35,7 +35,7 @@ export async function coldLoad(page: Page, { url, selector }: { url: string; sel
   return load.parse(await page.evaluate(READ_LOAD));
 }
 
-/** The page's policy forbids the evaluation that Playwright's own waiting is made of. */
+/** The page's policy forbids the evaluation that Playwright's own waiting uses. */
 const until = (page: Page, condition: string): Promise<void> =>
   page.evaluate(`new Promise((resolve) => {
     const look = () => ((${condition}) ? resolve() : setTimeout(look, 4));
@@ -63,7 +63,7 @@ async function metricsOf(session: CDPSession): Promise<Map<string, number>> {
 
 export interface Scrolled {
   frames: number;
-  /** Frames that took longer than one and a half of the usual. */
+  /** Frames that took more than 1.5 times the usual duration. */
   late: number;
   longestTaskMs: number;
 }
@@ -88,7 +88,7 @@ const SCROLL = `new Promise((resolve) => {
 
 export const scrollDown = async (page: Page): Promise<Scrolled> => scrolled.parse(await page.evaluate(SCROLL));
 
-/** Turns pages of the list until this many rows have been shown; milliseconds. */
+/** Pages through the list until this many rows were shown; milliseconds. */
 export async function readRows(page: Page, rows: number): Promise<number | undefined> {
   const begun = performance.now();
   let seen = await page.locator(".run-link").count();
@@ -103,7 +103,7 @@ export async function readRows(page: Page, rows: number): Promise<number | undef
   return performance.now() - begun;
 }
 
-/** The share of a core that the page keeps busy. */
+/** The share of a core that the page uses. */
 export async function busyShare(page: Page, wait: () => Promise<void>): Promise<number> {
   const session = await page.context().newCDPSession(page);
   const before = await metricsOf(session);

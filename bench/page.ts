@@ -1,4 +1,4 @@
-/** The page in a real browser: what it weighs, how soon it shows the list, and what many runs do to it. */
+/** The page in a real browser: size, time until the list is visible, and the effect of many runs. */
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
@@ -61,13 +61,13 @@ function weights(): string[][] {
   ]);
 }
 
-interface Place {
+interface SizeContext {
   directory: string;
   runs: number;
   gemini: string;
 }
 
-async function measureSize(browser: Browser, { directory, runs, gemini }: Place): Promise<string[][]> {
+async function measureSize(browser: Browser, { directory, runs, gemini }: SizeContext): Promise<string[][]> {
   const server = await serveWith({ directory: join(directory, `runs-${runs}`), runs, gemini });
   const bare = createServer((_request, response) => response.setHeader("content-type", "text/html").end(BARE));
   await new Promise<void>((resolve) => bare.listen(0, "127.0.0.1", resolve));
@@ -142,7 +142,7 @@ async function useRows(browser: Browser, server: RunningHttpServer, runs: number
   ];
 }
 
-async function serveWith({ directory, runs, gemini }: Place): Promise<RunningHttpServer> {
+async function serveWith({ directory, runs, gemini }: SizeContext): Promise<RunningHttpServer> {
   mkdirSync(directory, { recursive: true });
   const file = join(directory, "deep_research.db");
   if (runs > 0) {
@@ -161,7 +161,7 @@ async function serveWith({ directory, runs, gemini }: Place): Promise<RunningHtt
   });
 }
 
-/** Ten kilobytes for each finished run, with words that nearly all or only some of them hold. */
+/** Ten kilobytes per finished run, with words that occur in nearly all or only some of them. */
 function fillWithReports(file: string): void {
   const database = new DatabaseSync(file);
   const text = `# Report\n\n${"What was measured, where and when, by whom and with what. ".repeat(170)}`;
@@ -185,7 +185,7 @@ function fillWithReports(file: string): void {
   }
 }
 
-async function measureLive(browser: Browser, { directory, gemini }: Omit<Place, "runs">): Promise<string[][]> {
+async function measureLive(browser: Browser, { directory, gemini }: Omit<SizeContext, "runs">): Promise<string[][]> {
   const server = await serveWith({ directory: join(directory, "live"), runs: 0, gemini });
   try {
     for (let run = 0; run < LIVE_RUNS; run += 1) {

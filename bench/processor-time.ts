@@ -1,8 +1,8 @@
-/** Processor time and memory of other processes and all their children, as the kernel counts them. */
+/** CPU time and memory of other processes and their children, as counted by the kernel. */
 
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Of the kernel's unit for it, on every Linux that Node runs on. */
+/** The kernel's clock ticks on every Linux that Node.js supports. */
 const TICKS_PER_SECOND = 100;
 
 function fieldsOf(pid: number): string[] {
@@ -14,7 +14,7 @@ function fieldsOf(pid: number): string[] {
   }
 }
 
-/** In milliseconds: its own, its children's, and that of children that have ended. */
+/** In milliseconds: its own, its children's, and that of ended children. */
 export function processorMs(pid: number): number {
   const everyPid = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
   const children = everyPid.filter((child) => fieldsOf(child)[1] === String(pid));
@@ -22,7 +22,7 @@ export function processorMs(pid: number): number {
     fieldsOf(of)
       .slice(11, last)
       .reduce((sum, field) => sum + Number(field), 0);
-  // utime, stime, and for itself cutime and cstime.
+  // utime and stime, and for the process itself cutime and cstime.
   const all = children.reduce((sum, child) => sum + ticks(child, 13), ticks(pid, 15));
   return (all / TICKS_PER_SECOND) * 1_000;
 }

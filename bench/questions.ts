@@ -1,4 +1,4 @@
-/** What the benches ask, in the product's own words, so that others can be asked the very same. */
+/** The prompts of the benches, as the product builds them, so that other programs can be asked the same. */
 
 import { join } from "node:path";
 import { createLog } from "../src/platform/log.ts";
@@ -8,7 +8,7 @@ import { ROOT } from "../test/support/server.ts";
 
 export const QUERY = "How do heat pumps perform in cold climates?";
 
-/** A bench prints tables and nothing else. */
+/** A bench prints tables only. */
 export const quietLog = createLog({ from: "ERROR", format: "text", redact: (text) => text });
 
 const prompts = createPrompts({

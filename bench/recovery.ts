@@ -1,4 +1,6 @@
-/** Ten thousand unfinished runs of a process that died, taken up by one worker: how soon, how politely, at what cost. */
+/**
+ * Ten thousand unfinished runs of a dead process, taken over by one worker: how soon, at what request rate and cost.
+ */
 
 import { writeFileSync } from "node:fs";
 import { copyFile, mkdir } from "node:fs/promises";
@@ -21,38 +23,38 @@ import { startWorker, type Used, type WorkerProcess } from "./worker-process.ts"
 import { withWorkspace } from "./workspace.ts";
 
 const RUNS = 10_000;
-/** As many as a process looks at at once: what it leaves behind under lease. */
+/** The number of polls a process has in flight, hence of runs that it leaves under lease. */
 const IN_FLIGHT = 8;
 const DEFAULT_RPS = 5;
-/** The most that the setting allows: ten thousand runs then take at least 100 s. */
-const HIGHEST_RPS = 100;
+/** Ten thousand runs then take at least 100 s. */
+const MAX_RPS = 100;
 const SAMPLE_S = 20;
-/** The first seconds belong to the start of the process. */
+/** The start of the process is excluded. */
 const SETTLE_S = 4;
 
 const TARGET = { recoveredMs: 10_000, peakMb: 150, idleCpu: 0.05 };
-/** The bench's seconds are not the worker's, and some timers are late: no more than this over the rate in any second. */
+/** Tolerance in any second: the seconds of the bench and the worker differ, and timers can be late. */
 const PER_SECOND_SLACK = 1.2;
 
 interface Subject {
   title: string;
   maxRps: number;
-  /** How every run stands at Google. */
+  /** The state of every run at Google. */
   life: Record<string, unknown>;
 }
 
 const SUBJECTS: readonly Subject[] = [
   { title: "none is done at Google", maxRps: DEFAULT_RPS, life: { status: "in_progress" } },
-  { title: "all are done at Google", maxRps: HIGHEST_RPS, life: { duration_ms: 0 } },
+  { title: "all are done at Google", maxRps: MAX_RPS, life: { duration_ms: 0 } },
 ];
 
 interface Sample {
   maxRps: number;
-  /** From the start of the process until it has taken up what the dead one held, and says how many it follows. */
+  /** From the start of the process until it has taken over the dead one's runs and logs how many it polls. */
   recoveredMs: number;
-  /** Until Google was first asked. */
-  firstLookMs: number;
-  /** Requests in each second, from the first on. */
+  /** Until the first request to Google. */
+  firstPollMs: number;
+  /** Requests in each second, starting with the first. */
   perSecond: number[];
   cpu: number;
   last: Used;
@@ -78,7 +80,7 @@ async function measureAll(directory: string): Promise<Table> {
   return tableOf(samples, fillMs);
 }
 
-/** Through the product's own start protocol; nothing of it is worth waiting for the disk. */
+/** Through the product's own start protocol, without durability. */
 async function fill(file: string): Promise<string[]> {
   const { db, close } = await openSqlite(file, quietLog);
   await sql`pragma synchronous = off`.execute(db);
@@ -104,7 +106,7 @@ const INTENT = {
   options: { max_wait_ms: 86_400_000 },
   estimate: { minutes: { low: 5, likely: 10, high: 20 }, cost_usd: { low: 1, likely: 2, high: 5 } },
   client: "bench",
-  // Ten thousand messages on somebody's screen are no part of this.
+  // Ten thousand desktop notifications are not part of this.
   enableNotifications: false,
   maxWaitMs: 86_400_000,
   keyFingerprint: undefined,
@@ -129,7 +131,7 @@ async function measure(subject: Subject, home: string, stateFile: string): Promi
     RESEARCH_MAX_RPS: String(subject.maxRps),
   });
   try {
-    return { maxRps: subject.maxRps, ...(await sample(worker, simulator, store)) };
+    return { maxRps: subject.maxRps, ...(await takeSample(worker, simulator, store)) };
   } finally {
     await worker.close();
     await store.close();
@@ -137,7 +139,7 @@ async function measure(subject: Subject, home: string, stateFile: string): Promi
   }
 }
 
-async function sample(
+async function takeSample(
   worker: WorkerProcess,
   simulator: ForkedSimulator,
   { db }: OpenDatabase,
@@ -153,11 +155,11 @@ async function sample(
     await sleep(5);
     before = await count();
   }
-  const firstLookAt = performance.now();
+  const firstPollAt = performance.now();
   const perSecond: number[] = [];
   let settled: { cpuMs: number; at: number } | undefined;
   for (let second = 1; second <= SAMPLE_S; second += 1) {
-    await sleep(Math.max(0, firstLookAt + second * 1_000 - performance.now()));
+    await sleep(Math.max(0, firstPollAt + second * 1_000 - performance.now()));
     const now = await count();
     perSecond.push(now - before);
     before = now;
@@ -167,7 +169,7 @@ async function sample(
   const { rows } = await sql<{ n: number }>`select count(*) as n from research_results where partial = 0`.execute(db);
   return {
     recoveredMs: Math.max(following, released) - worker.spawnedAt,
-    firstLookMs: firstLookAt - worker.spawnedAt,
+    firstPollMs: firstPollAt - worker.spawnedAt,
     perSecond,
     cpu: settled === undefined ? Number.NaN : (last.cpuMs - settled.cpuMs) / (performance.now() - settled.at),
     last,
@@ -176,15 +178,15 @@ async function sample(
 }
 
 const mean = ({ perSecond }: Sample): number => perSecond.reduce((sum, count) => sum + count, 0) / perSecond.length;
-const most = ({ perSecond }: Sample): number => Math.max(...perSecond);
+const maxPerSecond = ({ perSecond }: Sample): number => Math.max(...perSecond);
 const isPolite = (sample: Sample): boolean =>
-  // The first request is over when the first second begins.
-  mean(sample) <= sample.maxRps + 1 / SAMPLE_S && most(sample) <= Math.ceil(sample.maxRps * PER_SECOND_SLACK);
+  // The first request is finished when the first second begins.
+  mean(sample) <= sample.maxRps + 1 / SAMPLE_S && maxPerSecond(sample) <= Math.ceil(sample.maxRps * PER_SECOND_SLACK);
 
 interface Line {
   what: string;
   figure: (sample: Sample) => string;
-  /** Undefined where it is not meant for. */
+  /** Undefined if the line has no target. */
   target?: { words: string; met: (sample: Sample) => boolean | undefined };
 }
 
@@ -202,10 +204,10 @@ const LINES: readonly Line[] = [
     figure: ({ recoveredMs }) => seconds(recoveredMs),
     target: { words: "≤ 10 s", met: ({ recoveredMs }) => recoveredMs <= TARGET.recoveredMs },
   },
-  { what: "until Google is first asked", figure: ({ firstLookMs }) => seconds(firstLookMs) },
+  { what: "until Google is first asked", figure: ({ firstPollMs }) => seconds(firstPollMs) },
   {
     what: "requests per second: mean, most in one second",
-    figure: (sample) => `${mean(sample).toFixed(2)}, ${most(sample)}`,
+    figure: (sample) => `${mean(sample).toFixed(2)}, ${maxPerSecond(sample)}`,
     target: { words: "mean ≤ `RESEARCH_MAX_RPS`", met: isPolite },
   },
   { what: `reports collected in ${SAMPLE_S} s`, figure: ({ collected }) => collected.toLocaleString("en") },
@@ -240,7 +242,7 @@ function tableOf(samples: readonly Sample[], fillMs: number): Table {
     notes: [
       `The built \`worker\` on a database whose runs were started by a process that is gone, ${IN_FLIGHT} of them under its lease, all of them due (filled in ${seconds(fillMs)}). Google is the simulator in a process of its own. ${SAMPLE_S} s of following, of which the processor is measured over the last ${SAMPLE_S - SETTLE_S}.`,
     ],
-    // Times and shares of a processor are the machine's; how often Google is asked is ours.
+    // Times and CPU shares depend on the machine; the request rate does not.
     passed: samples.every(isPolite),
   };
 }

@@ -1,4 +1,4 @@
-/** What a bench hands back, and how it is printed: figures first, then how and where they were taken. */
+/** The result of a bench, and how it is printed: figures, then method and machine. */
 
 import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -7,9 +7,9 @@ export interface Table {
   title: string;
   columns: readonly string[];
   rows: readonly (readonly string[])[];
-  /** What a reader must know to read the figures. */
+  /** What is needed to interpret the figures. */
   notes: readonly string[];
-  /** False when a figure that does not depend on the machine missed its target. */
+  /** False if a figure that does not depend on the machine missed its target. */
   passed: boolean;
 }
 
@@ -23,7 +23,7 @@ export function printTable({ title, columns, rows, notes }: Table): void {
   console.log(`${parts.join("\n\n")}\n`);
 }
 
-/** Enough to judge and repeat a figure by, nothing that names a machine or a folder. */
+/** What is needed to judge and repeat a figure; nothing that identifies a machine or a folder. */
 export function printCircumstances(name: string): void {
   const date = new Date().toISOString().slice(0, 10);
   const { platform, arch, versions } = process;

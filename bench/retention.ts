@@ -1,4 +1,4 @@
-/** How fast expired runs are deleted, and how long other writers wait meanwhile: on SQLite and on PostgreSQL. */
+/** How fast expired runs are deleted, and how long other writers wait meanwhile, on SQLite and PostgreSQL. */
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -17,11 +17,11 @@ import { withWorkspace } from "./workspace.ts";
 /** RETENTION_RUNS=1000000 takes some minutes and about 15 GB. */
 const RUNS = Number(process.env["RETENTION_RUNS"] ?? 100_000);
 const EVENTS_PER_RUN = 30;
-/** Of ten runs one is older than is kept. */
+/** Share of runs older than the retention period. */
 const EXPIRED_SHARE = 0.1;
 const DAY_MS = 86_400_000;
 const KEPT_DAYS = 730;
-/** Target, on both databases. */
+/** Target on both databases. */
 const MAX_STALL_MS = 500;
 
 interface Measured {
@@ -104,17 +104,17 @@ const open = (where: Pick<StoreOptions, "file" | "shared">) =>
 
 const TEXT = "What was measured, where and when, and by whom it was checked. ".repeat(40);
 
-/** In portions: the store ends a statement after 30 seconds. */
-const PORTION = 5_000;
+/** In batches, because the store cancels a statement after 30 seconds. */
+const BATCH_RUNS = 5_000;
 
 async function fill(db: Database): Promise<void> {
-  for (let from = 1; from <= RUNS; from += PORTION)
-    await fillPortion(db, { from, to: Math.min(RUNS, from + PORTION - 1) });
-  // As a database that has been in use knows its tables.
+  for (let from = 1; from <= RUNS; from += BATCH_RUNS)
+    await fillBatch(db, { from, to: Math.min(RUNS, from + BATCH_RUNS - 1) });
+  // Statistics, as in a database that has been in use.
   await sql`analyze`.execute(db);
 }
 
-async function fillPortion(db: Database, { from, to }: { from: number; to: number }): Promise<void> {
+async function fillBatch(db: Database, { from, to }: { from: number; to: number }): Promise<void> {
   const now = Date.now();
   const expired = sql.lit(now - (KEPT_DAYS + 1) * DAY_MS);
   const numbers = (first: number, last: number) =>
@@ -128,7 +128,7 @@ async function fillPortion(db: Database, { from, to }: { from: number; to: numbe
   await sql`${runs}
     insert into research_attempts (attempt_id, task_id, interaction_id, state, created_at)
     select 'a-' || i, 'run-' || i, 'v1_' || i, 'accepted', 1 from numbers`.execute(db);
-  // Only of those that are deleted: the size of the index is not what is measured.
+  // Only for runs that are deleted: the size of the index is not measured.
   await sql`${runs}
     insert into research_search (rowid, task_id, query, report)
     select i, 'run-' || i, 'q' || i, ${TEXT} from numbers where i % 10 = 0`.execute(db);
@@ -145,7 +145,7 @@ async function fillPortion(db: Database, { from, to }: { from: number; to: numbe
   }
 }
 
-/** Another process that writes all the time; returns the longest time that one write took. */
+/** A concurrent writer; returns the longest time that one write took. */
 function startWriter(db: Database): { stop: () => Promise<number> } {
   const stopping = new AbortController();
   let longest = 0;

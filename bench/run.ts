@@ -1,11 +1,11 @@
-/** Runs the benches, all or those that are named, and prints what they measured: `node bench/run.ts [name …]`. */
+/** Runs all benches or the named ones, and prints their results: `node bench/run.ts [name …]`. */
 
 import { parseArgs } from "node:util";
 import { printCircumstances, printTable, type Table } from "./report.ts";
 
 const { values, positionals: chosen } = parseArgs({
   allowPositionals: true,
-  // Of the fleet: how much of it, to have an answer sooner.
+  // Options of the fleet bench, for shorter measurements.
   options: {
     runs: { type: "string" },
     seconds: { type: "string" },
@@ -29,7 +29,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   page: async () => (await import("./page.ts")).page(),
   tokens: async () => (await import("./tokens.ts")).tokens(),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
-  // A program of its own that prints its tables itself.
+  // A separate program that prints its own tables.
   "json-repair": async () => void (await import("./json-repair.ts")),
 };
 

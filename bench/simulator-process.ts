@@ -1,4 +1,4 @@
-/** The simulator in a process of its own, so that it shares no time with what is measured. */
+/** The simulator in its own process, so that it does not compete with what is measured. */
 
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -12,10 +12,10 @@ const requestCounts = z.object({ requests: z.record(z.string(), z.number()) });
 export interface ForkedSimulator {
   url: string;
   pid: number;
-  /** Lets this many milliseconds go by at once for all interactions. */
+  /** Advances the time of all interactions by this many milliseconds. */
   skip(ms: number): Promise<void>;
   setScenario(scenario: ScenarioInput): Promise<void>;
-  /** How often Google was asked about research so far, by what was answered: `{ "get in_progress": 3 }`. */
+  /** The number of requests about research so far, by response: `{ "get in_progress": 3 }`. */
   countRequests(): Promise<Record<string, number>>;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function forkSimulator(args: readonly string[] = []): Promise<Forke
       if (!ok) throw new Error(`The simulator refused the scenario with ${status}.`);
     },
     countRequests: async () => {
-      // No simulated Google has taken as many starts: the list of them, which nobody wants, is left out.
+      // An offset beyond all starts, so that their list, which is not needed, is empty.
       const answer = await fetch(`${url}/__simulator/starts?from=${Number.MAX_SAFE_INTEGER}`);
       return requestCounts.parse(await answer.json()).requests;
     },

@@ -1,4 +1,4 @@
-/** Cold start to the answer of tools/list, against a bare server on the same SDK and against Node alone. */
+/** Cold start until the response to tools/list, compared with a bare server on the same SDK and with Node.js alone. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -28,7 +28,7 @@ export function startup(): Promise<Table> {
   });
 }
 
-/** With the options of our own bundle: the comparison is of what is in it. */
+/** With the options of our own bundle, so that only the content differs. */
 export async function bundleBareServer(dir: string, name = "bare-server"): Promise<string> {
   const [{ output, platform = "node" } = {}] = bundleConfig;
   const options: OutputOptions = { ...[output].flat()[0], dir };
@@ -41,7 +41,7 @@ export async function bundleBareServer(dir: string, name = "bare-server"): Promi
   return join(dir, `${name}.js`);
 }
 
-/** All kinds in turn, again and again, so that a slow moment of the machine meets all of them. */
+/** All kinds alternate, so that a slow moment of the machine affects all of them. */
 async function sample(bare: Program, ours: Program): Promise<Samples> {
   const samples: Samples = { node: [], bare: { legacy: [], modern: [] }, ours: { legacy: [], modern: [] } };
   // Fills the file cache; not counted.
@@ -88,7 +88,7 @@ function tableOf({ node, bare, ours }: Samples): Table {
     notes: [
       `Medians (quartiles) of ${ROUNDS} rounds, in each of which every kind is started once; the ratio is of neighbours. The bare server has one tool and is bundled as ours is. Target ≤ ${TARGET}: ${met ? "met" : "missed"}.`,
     ],
-    // Other work on the machine moves it.
+    // Depends on other load of the machine.
     passed: true,
   };
 }

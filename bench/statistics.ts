@@ -1,4 +1,4 @@
-/** Medians and quartiles: a busy machine makes some samples slow, and a mean would believe them. */
+/** Medians and quartiles, which are robust against slow samples of a busy machine. */
 
 export interface Spread {
   low: number;
@@ -11,7 +11,7 @@ export function spreadOf(samples: readonly number[]): Spread {
   return { low: quantile(sorted, 0.25), median: quantile(sorted, 0.5), high: quantile(sorted, 0.75) };
 }
 
-/** What half of them stay below, and what all but one in a hundred do. */
+/** Median and 99th percentile. */
 export interface Tail {
   p50: number;
   p99: number;
@@ -24,7 +24,7 @@ export function tailOf(samples: readonly number[]): Tail {
 
 export const median = (samples: readonly number[]): number => spreadOf(samples).median;
 
-/** Each sample against the one taken beside it, so that a slow minute weighs on both. */
+/** Each sample divided by the one taken next to it, so that a slow minute affects both. */
 export const ratiosOf = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((sample, index) => sample / (theirs[index] ?? Number.NaN)));
 

@@ -1,4 +1,4 @@
-/** Reading where a run stands among a million, against a tool on the same SDK that does nothing. */
+/** Status read of one run among a million, compared with a tool on the same SDK that does nothing. */
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { withWorkspace } from "./workspace.ts";
 const RUNS = 1_000_000;
 const CALLS = 5_000;
 const STARTS = 10;
-/** Compilers and caches are warm after these; not counted. */
+/** Warm-up calls for compilers and caches; not counted. */
 const WARM_UP = 200;
 const TARGET_MS = 5;
 
@@ -26,7 +26,7 @@ interface Samples {
 interface Starts {
   bare: number[];
   ours: number[];
-  /** From the start of the process to the answer of its first status read: the store is opened in it. */
+  /** From the start of the process to the response of its first status read, which opens the store. */
   firstStatus: number[];
 }
 
@@ -69,7 +69,7 @@ async function timeToStatus(program: Program, taskId: string): Promise<number> {
   }
 }
 
-/** In turn, so that a slow moment of the machine meets all of them; one at a time, as a model asks. */
+/** Alternating, so that a slow moment of the machine affects all of them; one call at a time. */
 async function sampleCalls(bare: StdioClient, ours: StdioClient, ids: readonly string[]): Promise<Samples> {
   const samples: Samples = { bare: [], status: [], list: [] };
   await Promise.all([listTools(bare, "modern"), listTools(ours, "modern")]);
@@ -109,7 +109,7 @@ function tableOf(samples: Samples, starts: Starts, filling: { seconds: number; g
       `${CALLS.toLocaleString("en")} calls of each, one after the other and in turn, each status read of another run. The database was filled in ${filling.seconds.toFixed(0)} s and takes ${filling.gigabytes.toFixed(1)} GB.`,
       `Start-up to \`tools/list\` on that database: ${withSpread(spreadOf(starts.ours), 0)} ms, bare server ${withSpread(spreadOf(starts.bare), 0)} ms, ratio ${withSpread(startup, 2)}; to the answer of a first status read, with which the store is opened: ${withSpread(spreadOf(starts.firstStatus), 0)} ms. Medians (quartiles) of ${STARTS} starts each.`,
     ],
-    // Other work on the machine moves it.
+    // Depends on other load of the machine.
     passed: true,
   };
 }

@@ -1,4 +1,4 @@
-/** A client of a stdio server with nothing of an SDK in it: lines out, lines in, and when they came. */
+/** A stdio client without an SDK: writes and reads lines, and records their times. */
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,22 +8,22 @@ import type { Readable, Writable } from "node:stream";
 export type Era = "legacy" | "modern";
 
 export interface StdioClient {
-  /** When the process was asked for, on the clock of `performance.now()`. */
+  /** When the process was spawned, on the clock of `performance.now()`. */
   spawnedAt: number;
   request(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>>;
   notify(method: string): void;
-  /** As a client ends a server: closes stdin, and waits until the process is gone. */
+  /** Closes stdin, as clients do, and waits until the process has ended. */
   close(): Promise<void>;
 }
 
 export interface Program {
-  /** What follows `node`. */
+  /** The arguments after `node`. */
   args: readonly string[];
   env: Record<string, string>;
 }
 
-/** Longer than anything that is measured; a server that does not leave is ended. */
-const LEAVE_WITHIN_MS = 10_000;
+/** Longer than any measurement; a server that does not exit is killed. */
+const MAX_EXIT_MS = 10_000;
 
 export function openStdioClient({ args, env }: Program): StdioClient {
   const spawnedAt = performance.now();
@@ -47,7 +47,7 @@ export function openStdioClient({ args, env }: Program): StdioClient {
     },
     notify: (method) => send({ method }),
     close: async () => {
-      const impatience = setTimeout(() => child.kill("SIGKILL"), LEAVE_WITHIN_MS);
+      const impatience = setTimeout(() => child.kill("SIGKILL"), MAX_EXIT_MS);
       child.stdin.end();
       await gone;
       clearTimeout(impatience);
@@ -77,14 +77,14 @@ function readReplies(
 
 const CLIENT = { name: "bench", version: "1.0.0" };
 
-/** What a client of the 2026 era says with every request. */
+/** The metadata that a client of the 2026 era sends with every request. */
 export const MODERN_META = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientInfo": CLIENT,
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-/** As the clients of that era do it: the older one waits for the answer to its greeting. */
+/** As clients of each era do: the older one first waits for the response to `initialize`. */
 export async function listTools(client: StdioClient, era: Era): Promise<Record<string, unknown>> {
   if (era === "modern") return client.request("tools/list", { _meta: MODERN_META });
   await client.request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: CLIENT });
@@ -92,7 +92,7 @@ export async function listTools(client: StdioClient, era: Era): Promise<Record<s
   return client.request("tools/list", {});
 }
 
-/** Milliseconds from the request to its answer, which has to be a good one. */
+/** Milliseconds from the request to its response, which must be a success. */
 export async function timeCall(client: StdioClient, name: string, input: Record<string, unknown>): Promise<number> {
   const started = performance.now();
   const { isError, content } = await client.request("tools/call", { name, arguments: input, _meta: MODERN_META });

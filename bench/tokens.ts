@@ -1,4 +1,4 @@
-/** What answers cost a model's context, in tokens of a real tokenizer; nothing of it depends on the machine. */
+/** Tokens of a real tokenizer that answers cost in a model's context; independent of the machine. */
 
 import { ANSWERS, measureAnswers, TOKEN_BUDGET } from "../test/support/answer-tokens.ts";
 import type { Table } from "./report.ts";

@@ -1,4 +1,4 @@
-/** The built `worker` in a process that can be asked what it has used: nothing in the product answers that. */
+/** The built `worker` in a process that reports its own resource use, which the product does not do. */
 
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { z } from "zod";
 import { BIN } from "../test/support/server.ts";
 
-/** What the process says of itself when asked; JavaScript as it is, because stripping types would take memory too. */
+/** Runs inside the process. JavaScript, because stripping types would use memory as well. */
 const SELF_REPORT = `
   process.on("message", () => {
     const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
@@ -21,15 +21,15 @@ const used = z.object({ cpuMs: z.number(), peakMb: z.number(), resources: z.arra
 export type Used = z.output<typeof used>;
 
 export interface WorkerProcess {
-  /** When the process was asked for, on the clock of `performance.now()`. */
+  /** When the process was spawned, on the clock of `performance.now()`. */
   spawnedAt: number;
-  /** Resolves with the time of the first log line that holds these words. */
+  /** Resolves with the time of the first log line that contains this text. */
   logged(words: string): Promise<number>;
   used(): Promise<Used>;
   close(): Promise<void>;
 }
 
-const LEAVE_WITHIN_MS = 10_000;
+const MAX_EXIT_MS = 10_000;
 
 export function startWorker(env: Record<string, string>): WorkerProcess {
   const preload = `data:text/javascript,${encodeURIComponent(SELF_REPORT)}`;
@@ -46,7 +46,7 @@ export function startWorker(env: Record<string, string>): WorkerProcess {
     lines.push({ text, at: performance.now() }),
   );
   const left = gone.then(() => Promise.reject(new Error(`The worker left: ${lines.at(-1)?.text}`)));
-  // Expected in the end; who waits for something else hears of it.
+  // Rejection is expected in the end; other waiters handle it themselves.
   left.catch(() => undefined);
   const logged = async (words: string): Promise<number> => {
     for (;;) {
@@ -64,7 +64,7 @@ export function startWorker(env: Record<string, string>): WorkerProcess {
       return used.parse(answer);
     },
     close: async () => {
-      const impatience = setTimeout(() => child.kill("SIGKILL"), LEAVE_WITHIN_MS);
+      const impatience = setTimeout(() => child.kill("SIGKILL"), MAX_EXIT_MS);
       child.kill("SIGTERM");
       await gone;
       clearTimeout(impatience);

@@ -1,4 +1,4 @@
-/** A folder for everything that a bench leaves behind, which goes with it, also when someone stops it. */
+/** A temporary folder for the files of a bench, removed afterwards, also when the bench is interrupted. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** Real clients, headless, against our server and a scripted model: `node lab/clients.ts [--client name] [--transport stdio|http] [--scenario name] [--patience seconds] [--write]`. */
+/**
+ * Runs real MCP clients without a user interface against our server and a scripted model: `node lab/clients.ts
+ * [--client name] [--transport stdio|http] [--scenario name] [--patience seconds] [--write]`.
+ */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +25,7 @@ const { values } = parseArgs({
     client: { type: "string" },
     transport: { type: "string" },
     scenario: { type: "string" },
-    /** How long the blocking call lasts, in seconds. */
+    /** Duration of the blocking call, in seconds. */
     patience: { type: "string", default: "90" },
     write: { type: "boolean", default: false },
   },
@@ -41,7 +44,7 @@ const scenarios = chosen(SCENARIOS, same, values.scenario);
 const patienceSeconds = Number(values.patience);
 const [usualReport, longReport] = [reportOf(34_000), reportOf(120_000)];
 
-/** A client that cannot be installed or started is a row like any other. */
+/** A client that cannot be installed or started is reported like any other failure. */
 function impossible({ client, transport, scenario }: Trial, error: unknown): Verdict {
   const nothing = { seconds: 0, paidStarts: 0, protocol: "none", progressTokens: "none", progress: 0 };
   const reason = `could not be run here: ${String(error).replaceAll(/\s+/g, " ").slice(0, 300)}`;
@@ -49,7 +52,7 @@ function impossible({ client, transport, scenario }: Trial, error: unknown): Ver
   return { client: client.name, transport, scenario, result: "fail", reason, ...nothing, ...seen };
 }
 
-/** A client plays its trials over one transport one after the other; clients and transports play side by side. */
+/** The trials of one client and transport run one after the other; clients and transports run in parallel. */
 async function trialsOf(client: Client, transport: Transport): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const scenario of scenarios) {

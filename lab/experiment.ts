@@ -1,21 +1,21 @@
-/** What an experiment of the lab is: a promise that is tried hard to break, and the figures of the attempt. */
+/** The type of a lab experiment: an attempt to break a promise, and the figures of the attempt. */
 
 export interface Finding {
-  /** What is promised, in a few words. */
+  /** The promise in a few words. */
   promise: string;
-  /** What must be measured for the promise to be kept. */
+  /** The figure that keeps the promise. */
   target: string;
   measured: string;
   met: boolean;
-  /** Why a target was missed, or what a reader must know to read the figure. */
+  /** Why a target was missed, or what is needed to interpret the figure. */
   note?: string | undefined;
 }
 
 export interface Experiment {
   name: string;
-  /** What is done, in one or two sentences. */
+  /** The method in one or two sentences. */
   about: string;
-  /** About how long on two cores, for whoever starts it. */
+  /** Approximate duration on two cores. */
   minutes: number;
   /** The ids of docs/requirements.md and SECURITY.md that it measures, for the document. */
   covers: string;
@@ -23,12 +23,12 @@ export interface Experiment {
 }
 
 export interface LabSetting {
-  /** 1 is the whole experiment; less is a shorter one, and the document says so. */
+  /** 1 is the full experiment; less is a shorter one, which the document states. */
   scale: number;
   seed: number;
-  /** What happens, for whoever watches. */
+  /** Prints progress. */
   say(text: string): void;
 }
 
-/** A whole number of repetitions at this scale, at least one. */
+/** The number of repetitions at this scale, at least one. */
 export const scaled = ({ scale }: LabSetting, full: number): number => Math.max(1, Math.round(full * scale));

@@ -1,4 +1,4 @@
-/** What the lab found, kept per experiment in lab/results and rendered as docs/RELIABILITY.md. */
+/** Stores the results of each experiment in lab/results and renders docs/RELIABILITY.md. */
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -33,7 +33,7 @@ const resultSchema = z.object({
 });
 type Result = z.infer<typeof resultSchema>;
 
-/** Enough to judge and repeat a figure by, nothing that names a machine or a folder. */
+/** What is needed to judge and repeat a figure; nothing that identifies a machine or a folder. */
 export function circumstances(): Pick<Result, "date" | "commit" | "machine"> {
   const { platform, arch, versions } = process;
   const memory = Math.round(totalmem() / 2 ** 30);
@@ -47,7 +47,7 @@ export function circumstances(): Pick<Result, "date" | "commit" | "machine"> {
 function commit(): string {
   const git = (...args: string[]): string => execFileSync("git", args, { cwd: ROOT, encoding: "utf8" });
   const id = git("rev-parse", "--short", "HEAD").trim();
-  // What the lab itself writes is no change to what it measured.
+  // Files written by the lab do not count as changes.
   const changes = git("status", "--porcelain", "--", ":!docs/RELIABILITY.md", ":!lab/results").trim();
   return changes === "" ? id : `${id} with changes`;
 }

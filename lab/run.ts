@@ -1,6 +1,6 @@
 /**
- * The long experiments: `npm run lab [-- name …] [--scale 0.01] [--seed 1]`. Prints a table and writes it, with date,
- * commit and machine, to docs/RELIABILITY.md, beside what earlier runs of other experiments found.
+ * Runs the long experiments: `npm run lab [-- name …] [--scale 0.01] [--seed 1]`. Prints a table and writes it, with
+ * date, commit and machine, to docs/RELIABILITY.md, beside the results of other experiments.
  */
 
 import { parseArgs } from "node:util";

@@ -1,6 +1,6 @@
-/** Times in words: what half stay below, what all but one in a hundred do, and the worst. */
+/** Formats times: median, 99th percentile, and maximum. */
 
-/** Of nothing measured, the worst: no target is met by it. */
+/** Infinity if nothing was measured, so that no target is met. */
 export const worst = (samples: readonly number[]): number =>
   samples.length === 0 ? Infinity : samples.reduce((most, one) => Math.max(most, one));
 

@@ -1,7 +1,7 @@
 /**
- * The tools as clients are told of them: what a model chooses by, and little else, because every session carries it.
- * Written to src/mcp/announced-tools.json by `npm run reference`: a client waits for this list at every start, and to
- * make it anew took a fifth of that time.
+ * Generates the tool list that MCP clients receive: only what a model needs to choose a tool, because it is part of
+ * every session. `npm run reference` writes it to src/mcp/announced-tools.json, because generating it at every start
+ * took a fifth of the start-up time.
  */
 
 import type { Tool } from "@modelcontextprotocol/server";
@@ -10,7 +10,7 @@ import { OPERATIONS } from "../src/operations/catalog.ts";
 import type { Operation } from "../src/operations/operation.ts";
 import { isRecord } from "../src/platform/is-record.ts";
 
-/** Claude Code puts a longer result into a file of its own, unless the tool says otherwise. */
+/** Claude Code writes a longer result to a file unless the tool declares its size. */
 const REPORT_META = { "anthropic/maxResultSizeChars": 400_000 };
 const REPORTS = ["report", "result", "results"];
 
@@ -34,23 +34,26 @@ function announced({ name, title, description, input, output, annotations }: Ope
   };
 }
 
-/** The dialect is the default one, and patterns tell a model nothing: perform() checks them, in words. */
+/**
+ * The schema dialect is the default one, and patterns are of no use to a model: perform() checks them and explains
+ * errors.
+ */
 const accepted = ({ $schema: _dialect, properties, ...rest }: Schema): Schema => ({
   ...rest,
-  properties: eachOf(properties, ({ pattern: _pattern, ...field }) => field),
+  properties: itemsOf(properties, ({ pattern: _pattern, ...field }) => field),
 });
 
 /**
- * Fields and their types. Clients check answers against this and show none of it to a model, so the reference alone
- * has the rest: what an object holds is left open, what the objects of a list hold is named.
+ * Fields and their types. Clients validate results against this and show none of it to a model, so details are in the
+ * reference only: objects are left open, and the items of a list have named fields.
  */
 const returned = ({ properties, required }: Schema): Schema => ({
   type: "object",
-  properties: eachOf(withoutMarks(properties), typeOf),
+  properties: itemsOf(withoutMarks(properties), typeOf),
   required,
 });
 
-/** Marks on a figure beside them, and what errors of every tool have in common: the reference has them. */
+/** Marks beside a figure and the error fields of all tools, which only the reference lists. */
 export const MARKS = ["cost_incomplete", "cost_estimated", "progress"];
 
 const withoutMarks = (fields: unknown): Schema =>
@@ -60,7 +63,7 @@ function typeOf(schema: Schema): Schema {
   const { items } = schema;
   if (!isRecord(items)) return plainType(schema);
   const properties = isRecord(items["properties"])
-    ? { properties: eachOf(withoutMarks(items["properties"]), plainType) }
+    ? { properties: itemsOf(withoutMarks(items["properties"]), plainType) }
     : {};
   return { type: "array", items: { ...plainType(items), ...properties } };
 }
@@ -68,7 +71,7 @@ function typeOf(schema: Schema): Schema {
 const plainType = ({ type, enum: values }: Schema): Schema =>
   values === undefined ? { type } : { type, enum: values };
 
-function eachOf(fields: unknown, change: (field: Schema) => Schema): Schema {
+function itemsOf(fields: unknown, change: (field: Schema) => Schema): Schema {
   const entries = Object.entries(isRecord(fields) ? fields : {});
   return Object.fromEntries(entries.map(([name, field]) => [name, isRecord(field) ? change(field) : field]));
 }

@@ -1,4 +1,4 @@
-// Old syntax on purpose: it has to run on the Node it complains about.
+// Old syntax on purpose: it must run on the unsupported Node.js versions that it rejects.
 import { rmSync } from "fs";
 import { fileURLToPath } from "url";
 
@@ -11,7 +11,7 @@ if (process.versions.node.split(".")[0] !== "24") {
   process.exit(1);
 }
 
-// Chunks of earlier builds would be published.
+// Remove chunks of earlier builds, which would be published.
 ["../dist", "../dist-failpoints"].forEach(function (folder) {
   rmSync(fileURLToPath(new URL(folder, import.meta.url)), { recursive: true, force: true });
 });

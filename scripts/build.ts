@@ -1,4 +1,4 @@
-/** Builds what rolldown.config.ts describes, and says something only when it goes wrong. */
+/** Runs the build of rolldown.config.ts and prints only warnings and errors. */
 
 import { build } from "rolldown";
 import configurations from "../rolldown.config.ts";

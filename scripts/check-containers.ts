@@ -1,4 +1,7 @@
-/** Dockerfile and compose.yaml against the rules that matter and the program they start: `node scripts/check-containers.ts`. */
+/**
+ * Checks Dockerfile and compose.yaml for mistakes and against the program they start: `node
+ * scripts/check-containers.ts`.
+ */
 
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -27,7 +30,7 @@ const packageSchema = z.object({
 });
 const OWN = packageSchema.parse(JSON.parse(readFileSync(resolve(ROOT, "package.json"), "utf8")));
 
-/** Every rule that is broken, as a sentence. */
+/** Returns every violation as a sentence. */
 export function checkContainers({ dockerfile, dockerignore, composition }: Containers): string[] {
   const stages = readStages(dockerfile);
   const final = stages.at(-1);
@@ -70,7 +73,7 @@ function copies(stages: Stage[], dockerignore: string): string[] {
     });
 }
 
-/** Those that are optional for users are all in the image, as they are tested. */
+/** The image contains all optional dependencies, in the tested versions. */
 function packages(stages: Stage[]): string[] {
   const installed = new Map(
     stages
@@ -86,7 +89,7 @@ function packages(stages: Stage[]): string[] {
   ];
 }
 
-/** Not settings of ours, and known to whoever reads them. */
+/** Variables that are not settings of this program. */
 const OTHER_VARIABLES = ["NODE_ENV", "GEMINI_SEARCH_CONFIG_DIR"];
 const isVariable = (name: string): boolean => OTHER_VARIABLES.includes(name) || Object.hasOwn(SETTINGS, name);
 
@@ -108,16 +111,16 @@ function finalStage(stage: Stage): string[] {
   ];
 }
 
-const COMMANDS = createProgram().commands.map((command) => command.name());
+const COMMANDS = createProgram().commands.map((each) => each.name());
 
-function command(who: string, [name = "", ...flags]: string[]): string[] {
+function command(subject: string, [name = "", ...flags]: string[]): string[] {
   const known = createProgram().commands.find((candidate) => candidate.name() === name);
   const options = new Set(known?.options.map(({ long }) => long));
   return [
-    ...unless(COMMANDS.includes(name), `${who} starts "${name}", which is not a command.`),
+    ...unless(COMMANDS.includes(name), `${subject} starts "${name}", which is not a command.`),
     ...flags
       .filter((flag) => flag.startsWith("--"))
-      .flatMap((flag) => unless(options.has(flag.split("=")[0]), `${who}: ${name} has no ${flag}.`)),
+      .flatMap((flag) => unless(options.has(flag.split("=")[0]), `${subject}: ${name} has no ${flag}.`)),
   ];
 }
 
@@ -156,7 +159,7 @@ function program(name: string, service: Service): string[] {
   ];
 }
 
-/** They come from files that are not in the repository. */
+/** Secrets must come from files that are not in the repository. */
 function secrets(text: string): string[] {
   const named = text.matchAll(
     /^\s*-?\s*(?:ENV\s+)?["']?(\w*(?:KEY|TOKEN|PASSWORD|SECRET|DATABASE_URL)\w*)["']?\s*[:=]/gm,

@@ -1,4 +1,4 @@
-/** compose.yaml as data: what it starts, with which commands and variables, how many times. */
+/** Parses compose.yaml: services with their commands, variables and replicas. */
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -42,6 +42,6 @@ export type Composition = z.infer<typeof composition>;
 export const readComposition = (text: string = readFileSync(resolve(ROOT, "compose.yaml"), "utf8")): Composition =>
   composition.parse(parse(text, { merge: true }));
 
-/** Those that run this program. */
+/** The services that run this program. */
 export const programsOf = ({ services }: Composition): [string, Service][] =>
   Object.entries(services).filter(([, { build }]) => build !== undefined);

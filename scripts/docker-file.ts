@@ -1,8 +1,8 @@
-/** A Dockerfile as data: its stages and their instructions, as far as our own goes. */
+/** Parses the parts of the Dockerfile syntax that ours uses: stages and their instructions. */
 
 export interface Instruction {
   name: string;
-  /** What follows, with continued lines joined. */
+  /** The rest of the instruction, with continued lines joined. */
   rest: string;
 }
 
@@ -34,10 +34,10 @@ export function readStages(text: string): Stage[] {
 export const allOf = ({ instructions }: Stage, name: string): string[] =>
   instructions.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
 
-/** The one that counts where there are several. */
+/** The last of several instructions, which is the one in effect. */
 export const lastOf = (stage: Stage, name: string): string | undefined => allOf(stage, name).at(-1);
 
-/** `["a", "b"]`; undefined where a shell would read it. */
+/** Parses the form `["a", "b"]`; undefined for the shell form. */
 export function argumentsOf(rest: string | undefined): string[] | undefined {
   try {
     const value: unknown = JSON.parse(rest ?? "");
@@ -47,6 +47,6 @@ export function argumentsOf(rest: string | undefined): string[] | undefined {
   }
 }
 
-/** `A=1 B="two words"` */
+/** Parses `A=1 B="two words"`. */
 export const pairsOf = (rest: string): [string, string][] =>
   [...rest.matchAll(/([\w.]+)=("[^"]*"|\S+)/g)].map(([, name = "", value = ""]) => [name, value]);

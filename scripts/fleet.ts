@@ -1,6 +1,6 @@
 /**
- * The processes of compose.yaml without containers: `npm run fleet [-- --servers 2 --workers 3 --scenario demo]`. Each
- * has a config directory of its own, as on a machine of its own, and a PostgreSQL to throw away is all they share.
+ * Runs the processes of compose.yaml without containers: `npm run fleet [-- --servers 2 --workers 3 --scenario demo]`.
+ * Each has its own config directory, as on a separate machine; they share only a temporary PostgreSQL.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -19,29 +19,29 @@ import { startPostgres } from "./postgres.ts";
 export interface FleetProcess {
   service: string;
   pid: number;
-  /** Of a server, without `/mcp`. */
+  /** For servers, without `/mcp`. */
   url: string | undefined;
   stderr(): string;
-  /** Done when it is gone. */
+  /** Resolves when the process has ended. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<void>;
 }
 
 export interface Fleet {
   processes: FleetProcess[];
-  /** What clients send to any of the servers. */
+  /** The token that clients send to any of the servers. */
   token: string;
-  /** Ends all of it: the processes as a service manager does, then what they used. */
+  /** Ends the processes as a service manager does, then removes what they used. */
   stop(): Promise<void>;
 }
 
 export interface FleetOptions {
-  /** By service; unset is what compose.yaml says. */
+  /** By service; the default is that of compose.yaml. */
   replicas?: Record<string, number>;
-  /** A PostgreSQL database; unset, one is made. */
+  /** URL of a PostgreSQL database; by default a temporary one is created. */
   database?: string | undefined;
-  /** Of the simulator, which is used unless there is a key. */
+  /** Scenario of the simulator, which is used unless there is an API key. */
   scenario?: Scenario | string;
-  /** More settings for every process. */
+  /** Additional settings for every process. */
   environment?: Record<string, string>;
 }
 
@@ -61,7 +61,7 @@ export async function startFleet({
     const token = randomBytes(24).toString("base64url");
     const settings = {
       ...(await geminiSettings(environment, scenario, undo)),
-      GEMINI_SEARCH_DATABASE_URL: database ?? (await throwAwayDatabase(undo)),
+      GEMINI_SEARCH_DATABASE_URL: database ?? (await startTemporaryDatabase(undo)),
       MCP_AUTH_TOKEN: token,
       MCP_SERVER_HOST: "127.0.0.1",
       MCP_SERVER_PORT: "0",
@@ -69,7 +69,7 @@ export async function startFleet({
     const processes: FleetProcess[] = [];
     undo.push(async () => void (await Promise.all(processes.map((process) => process.end("SIGTERM")))));
     const starting = programsOf(readComposition()).flatMap(([name, service]) =>
-      Array.from({ length: replicas[name] ?? service.deploy.replicas }, () => start(name, service, settings, undo)),
+      Array.from({ length: replicas[name] ?? service.deploy.replicas }, () => start(name, service, { settings, undo })),
     );
     const started = await Promise.allSettled(starting);
     processes.push(...started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : [])));
@@ -82,7 +82,7 @@ export async function startFleet({
   }
 }
 
-/** What was set for this command goes to all, so that a fleet can be tried with a real key. */
+/** Passes the Gemini settings of this command to all processes, so that a fleet can be tried with a real key. */
 async function geminiSettings(
   environment: Record<string, string>,
   scenario: Scenario | string,
@@ -99,46 +99,45 @@ async function geminiSettings(
   return { ...settings, GOOGLE_GEMINI_BASE_URL: simulator.url, GEMINI_API_KEY: "key-of-the-simulator" };
 }
 
-async function throwAwayDatabase(undo: Step[]): Promise<string> {
+async function startTemporaryDatabase(undo: Step[]): Promise<string> {
   const postgres = await startPostgres();
   if (postgres === undefined) throw new Error("PostgreSQL is not installed.");
   undo.push(() => postgres.stop());
   return `${postgres.url}postgres`;
 }
 
-/** What each says when it is ready. */
+/** The log line of a process that is ready. */
 const READY = /Listening on (http:\/\/[^\s"]+)\/mcp|Following \d+ unfinished/;
 
 async function start(
   service: string,
   { command = [], environment }: Service,
-  settings: Record<string, string>,
-  undo: Step[],
+  { settings, undo }: { settings: Record<string, string>; undo: Step[] },
 ): Promise<FleetProcess> {
   const directory = mkdtempSync(join(tmpdir(), `gemini-search-${service}-`));
   undo.unshift(() => rmSync(directory, { recursive: true, force: true }));
   const own = { PATH: process.env["PATH"] ?? "", HOME: directory, GEMINI_SEARCH_CONFIG_DIR: directory };
   const program = [process.execPath, join(ROOT, "bin/gemini-search-mcp.js"), ...command];
-  // The kernel ends it when this process dies, however it dies.
+  // The kernel ends the child when this process dies for any reason.
   const child = spawn("setpriv", ["--pdeathsig", "TERM", ...program], {
     env: { ...own, ...environment, ...settings },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let said = "";
+  let output = "";
   const url = await new Promise<string | undefined>((resolve, reject) => {
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
-      const ready = READY.exec(said);
+      output += text;
+      const ready = READY.exec(output);
       if (ready !== null) resolve(ready[1]);
     });
     child.once("error", reject);
-    child.once("exit", (code) => reject(new Error(`${service} ended with ${code} before it was ready:\n${said}`)));
+    child.once("exit", (code) => reject(new Error(`${service} ended with ${code} before it was ready:\n${output}`)));
   });
   return {
     service,
     pid: child.pid ?? 0,
     url,
-    stderr: () => said,
+    stderr: () => output,
     end: (signal) => end(child, signal),
   };
 }
@@ -161,9 +160,9 @@ if (import.meta.main) {
   };
   const leaving = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
   const { processes, token, stop } = await startFleet({ replicas, ...(scenario !== undefined && { scenario }) });
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  for (const { service, pid, url } of processes) say(`${service.padEnd(8)}pid ${pid}${url ? `  ${url}/mcp` : ""}`);
-  say(`Token:  ${token}\nCtrl-C ends all of it.`);
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  for (const { service, pid, url } of processes) print(`${service.padEnd(8)}pid ${pid}${url ? `  ${url}/mcp` : ""}`);
+  print(`Token:  ${token}\nCtrl-C ends all of it.`);
   await leaving;
   await stop();
 }

@@ -1,4 +1,4 @@
-/** The page's style sheet: one file of all in src/web/page/styles, in the order of their names but for the tokens. */
+/** Builds the page's style sheet from src/web/page/styles: tokens first, then by file name. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,14 +12,14 @@ export function pageStyles(): Plugin {
     name: "page-styles",
     generateBundle() {
       const names = readdirSync(STYLES).filter((name) => name.endsWith(".css") && name !== FIRST);
-      const source = [FIRST, ...names.toSorted()].map((name) => smaller(readFileSync(join(STYLES, name), "utf8")));
+      const source = [FIRST, ...names.toSorted()].map((name) => minified(readFileSync(join(STYLES, name), "utf8")));
       this.emitFile({ type: "asset", fileName: "page.css", source: source.join("\n") });
     },
   };
 }
 
-/** Comments and indentation are most of what can be saved. */
-const smaller = (css: string): string =>
+/** Removes comments and indentation. */
+const minified = (css: string): string =>
   css
     .replaceAll(/\/\*[^]*?\*\//g, "")
     .replaceAll(/\s*\n\s*/g, "\n")

@@ -1,4 +1,4 @@
-/** A PostgreSQL to throw away: a cluster of its own in a temporary directory, gone with whoever started it. */
+/** Starts a temporary PostgreSQL cluster that ends with the process that started it. */
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,31 +12,31 @@ import { ensureSystemPackages } from "./system-packages.ts";
 const run = promisify(execFile);
 
 export interface Postgres {
-  /** `postgres://postgres:…@127.0.0.1:port/`, to which the name of a database is added. */
+  /** `postgres://postgres:…@127.0.0.1:port/`, to which a database name is appended. */
   url: string;
-  /** Of its first process, whose children are the connections. */
+  /** Of the postmaster, whose children are the connections. */
   pid(): number;
-  /** Fast ends every connection and writes down what there is; immediate is as a crash. Done when it takes connections. */
+  /** `fast` ends all connections and flushes; `immediate` is like a crash. Resolves when it accepts connections. */
   restart(how: "fast" | "immediate"): Promise<void>;
-  /** Ends every connection, the server and its files. */
+  /** Ends all connections and the server, and removes its files. */
   stop(): Promise<void>;
 }
 
 export interface PostgresOptions {
-  /** Off, a power cut loses everything, and tests are several times as fast. */
+  /** Without fsync a power cut loses everything, and tests are several times faster. */
   fsync?: boolean;
 }
 
-/** Never a real one; tests look for it where it must not be. */
+/** A fake password; tests check that it does not leak. */
 const PASSWORD = "never-real-p@ss:4242";
 
-/** Debian keeps them off the PATH, by version. */
+/** Debian installs them outside PATH, by version. */
 const DIRECTORIES = [18, 17, 16, 15].map((version) => `/usr/lib/postgresql/${version}/bin`);
 const SEARCHED = [...DIRECTORIES, process.env["PATH"] ?? ""].join(":");
 
 /**
- * Undefined where it is not installed and may not be. Debian's package makes a cluster of its own when it is
- * installed, and starts it where there is a service manager: it is let be, this one has its own directory and port.
+ * Returns undefined if PostgreSQL is not installed and must not be. Debian's package creates its own cluster on
+ * installation and starts it if there is a service manager; this one uses its own directory and port.
  */
 export async function startPostgres({ fsync = false }: PostgresOptions = {}): Promise<Postgres | undefined> {
   const machine = {
@@ -46,7 +46,7 @@ export async function startPostgres({ fsync = false }: PostgresOptions = {}): Pr
   };
   const packages = await ensureSystemPackages(["postgresql"], { commands: ["initdb", "postgres"], machine });
   if (packages === "missing") return undefined;
-  const user = await whoMayRunIt();
+  const user = await unprivilegedUser();
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-postgres-"));
   if (user !== undefined) chownSync(directory, user.uid, user.gid);
   try {
@@ -77,8 +77,8 @@ interface User {
   gid: number;
 }
 
-/** It refuses to run as root. */
-async function whoMayRunIt(): Promise<User | undefined> {
+/** PostgreSQL refuses to run as root. */
+async function unprivilegedUser(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ["postgres", "nobody"]) {
     const [uid, gid] = await Promise.all(["-u", "-g"].map((flag) => run("id", [flag, name]).catch(() => undefined)));
@@ -117,25 +117,25 @@ async function startServer({ directory, port, fsync, user }: ServerOptions): Pro
   const server = [programIn("postgres"), "-D", join(directory, "data"), "-p", String(port)].concat(
     [...settings, ...durable].flatMap((setting) => ["-c", setting]),
   );
-  // The kernel ends it when this process dies, however it dies; as root also another user has to run it.
+  // The kernel ends the child when this process dies for any reason; as root, another user must run it.
   const asUser = user === undefined ? [] : [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];
   const child = spawn("setpriv", ["--pdeathsig", "INT", ...asUser, ...server], {
     cwd: directory,
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let said = "";
+  let output = "";
   await new Promise<void>((resolve, reject) => {
     child.stderr.on("data", (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-10_000);
-      if (said.includes("ready to accept connections")) resolve();
+      output = (output + chunk.toString()).slice(-10_000);
+      if (output.includes("ready to accept connections")) resolve();
     });
     child.on("error", reject);
-    child.on("exit", () => reject(new Error(`PostgreSQL did not start: ${said}`)));
+    child.on("exit", () => reject(new Error(`PostgreSQL did not start: ${output}`)));
   });
   return child;
 }
 
-/** SIGINT is its fast shutdown: connections are ended, not waited for. */
+/** SIGINT is the fast shutdown: connections are ended, not awaited. */
 async function end(server: ChildProcess, signal: "SIGINT" | "SIGQUIT" = "SIGINT"): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   server.kill(signal);

@@ -1,6 +1,6 @@
 /**
- * Records the command line as it looks: the built program against the simulator, in a terminal of a fixed size. Writes
- * docs/terminal.md (screens as text, with the command that made each) and docs/terminal.cast (asciinema v2).
+ * Records the command line: the built program against the simulator, in a terminal of a fixed size. Writes
+ * docs/terminal.md (screens as text, each with its command) and docs/terminal.cast (asciinema v2).
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,16 +14,16 @@ import { openTerminal, type Terminal } from "./tmux.ts";
 const ROOT = resolve(import.meta.dirname, "..");
 const SIZE = { columns: 80, rows: 30 };
 const QUESTION = "How do heat pumps perform in cold climates?";
-/** What differs from run to run and says nothing. */
+/** Replaced, because it differs between recordings. */
 const TASK_ID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/;
 const SHOWN_ID = "3f2a9c1e-5b7d-4e2a-9c1e-8d4f6a2b7c90";
-/** Of a report only the beginning is shown. */
-const LONGEST_SCREEN = 40;
+/** Only the beginning of a report is shown. */
+const MAX_SCREEN_LINES = 40;
 
 interface Step {
   title: string;
   command: string;
-  /** Seen while it goes on; without it the screen at its end is taken. */
+  /** Takes the screen when it matches; without it, at the end of the command. */
   during?: RegExp;
 }
 
@@ -48,7 +48,7 @@ interface Frame {
   text: string;
 }
 
-/** The screen whenever it has changed, as an asciinema player shows it: each frame is drawn whole. */
+/** Records a complete frame whenever the screen has changed, for an asciinema player. */
 function recordFrames(terminal: Terminal): { frames: Frame[]; stop(): Promise<void> } {
   const frames: Frame[] = [];
   const startedAt = performance.now();
@@ -80,7 +80,7 @@ async function until(terminal: Terminal, pattern: RegExp): Promise<string[]> {
 
 interface Session {
   terminal: Terminal;
-  /** How often the shell has asked for a command. */
+  /** The number of prompts that the shell has printed. */
   prompts: () => number;
   real: (text: string) => string;
 }
@@ -90,7 +90,7 @@ async function record({ terminal, prompts, real }: Session, { command, during }:
     const before = prompts();
     await terminal.type(line);
     while (prompts() === before) await sleep(50);
-    // The prompt itself is written right after it is counted.
+    // The prompt is printed right after it is counted.
     return until(terminal, /^\$$/);
   };
   await terminal.resize(SIZE.columns, during === undefined ? SIZE.rows * 2 : SIZE.rows);
@@ -108,7 +108,7 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "gemini-search-recording-"));
   const terminal = await openTerminal({
     ...SIZE,
-    // The help and a report are taken whole.
+    // Tall enough for the help and a report.
     rows: SIZE.rows * 2,
     env: {
       PATH: `/usr/bin:/bin`,
@@ -154,7 +154,7 @@ async function main(): Promise<void> {
   );
 }
 
-/** The list shows short ids; the whole one is asked for. */
+/** The list shows short ids; this returns the full one. */
 async function newestId(terminal: Terminal): Promise<string> {
   await terminal.type("clear; gemini-search-mcp __task-ids");
   const seen = await until(terminal, TASK_ID);
@@ -169,7 +169,7 @@ columns; the answers are invented. \`docs/terminal.cast\` is the same as a film 
 
 function page({ title, command }: Step, lines: string[]): string {
   const shown = lines.join("\n").trimEnd().split("\n");
-  const cut = shown.length > LONGEST_SCREEN ? [...shown.slice(0, LONGEST_SCREEN), "…"] : shown;
+  const cut = shown.length > MAX_SCREEN_LINES ? [...shown.slice(0, MAX_SCREEN_LINES), "…"] : shown;
   return `## ${title}\n\n\`\`\`text\n$ ${command}\n${cut.join("\n")}\n\`\`\`\n`;
 }
 

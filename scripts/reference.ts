@@ -1,4 +1,4 @@
-/** Writes docs/reference.md and the list of tools from the definitions themselves; a test keeps both current. */
+/** Generates docs/reference.md and the tool list from the definitions; a test checks that both are current. */
 
 import { writeFileSync } from "node:fs";
 import { z } from "zod";
@@ -52,7 +52,7 @@ function table(title: string, schema: z.ZodType, io: "input" | "output"): string
   return [`| ${title} | type | |`, "|---|---|---|", ...rows, ""];
 }
 
-/** Objects are followed by their own fields, as `metadata.model`. */
+/** The fields of nested objects are listed as `metadata.model`. */
 function fieldRows(prefix: string, schema: unknown): string[] {
   const { properties: fields, required } = properties.parse(schema);
   return Object.entries(fields)

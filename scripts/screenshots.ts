@@ -1,4 +1,7 @@
-/** Pictures of every view of the page, in both themes and two widths, and the document that shows them: `npm run screenshots`. */
+/**
+ * Takes screenshots of every view of the page in both themes and two widths, and writes docs/page.md: `npm run
+ * screenshots`.
+ */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -56,7 +59,7 @@ async function shootAll(
   const { page } = await enterPage(browser, world.server, look);
   for (const { name, open } of VIEWS.filter(({ name: one }) => wanted(one))) {
     await open(page, world);
-    // A picture between two frames shows half a plot.
+    // A screenshot between two frames would show an incomplete plot.
     await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 100)))");
     await save(page, name);
   }

@@ -1,11 +1,11 @@
-/** Programs of the operating system that a test needs: installed where the machine is there for that, asked for elsewhere. */
+/** Provides operating system programs that tests need: installs them under CI, asks for them elsewhere. */
 
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { runChild } from "../src/platform/child.ts";
 
-/** For everything together: a mirror that hangs must not hold up the checks. */
-const LIMIT_MS = 300_000;
+/** For all packages together: a mirror that hangs must not block the checks. */
+const MAX_TOTAL_MS = 300_000;
 
 export interface Machine {
   environment: Record<string, string | undefined>;
@@ -20,8 +20,8 @@ const thisMachine: Machine = {
 };
 
 /**
- * `ready` when all the commands are there. If not, root under CI installs the packages and says so; anybody else
- * reads how to. Whoever gets `missing` skips by name, which the test reporter makes a failure under CI.
+ * `ready` if all commands exist. Otherwise root under CI installs the packages and logs it; elsewhere the instructions
+ * are printed. Tests skip themselves on `missing`, which the test reporter treats as a failure under CI.
  */
 export async function ensureSystemPackages(
   packages: readonly string[],
@@ -43,9 +43,9 @@ export async function ensureSystemPackages(
   return "missing";
 }
 
-/** The package lists are fetched only if they do not serve: they are missing, or name files that have gone. */
+/** The package lists are fetched only if installing fails, because they are missing or outdated. */
 async function install(aptGet: string, packages: readonly string[], machine: Machine): Promise<void> {
-  const until = performance.now() + LIMIT_MS;
+  const until = performance.now() + MAX_TOTAL_MS;
   const run = (...args: string[]): Promise<boolean> => runApt([aptGet, ...args], until, machine);
   const installAll = (): Promise<boolean> =>
     run("install", "--yes", "--quiet", "--quiet", "--no-install-recommends", ...packages);
@@ -56,14 +56,14 @@ async function install(aptGet: string, packages: readonly string[], machine: Mac
 async function runApt(command: string[], until: number, { environment, say }: Machine): Promise<boolean> {
   const outcome = await runChild({
     command: "/usr/bin/flock",
-    // Test files run side by side, and apt-get does not wait for its own locks.
+    // Test files run in parallel, and apt-get does not wait for its own locks.
     args: ["/var/lib/apt", ...command],
     cwd: "/",
     env: { ...defined(environment), DEBIAN_FRONTEND: "noninteractive" },
     stdin: "",
     timeoutMs: Math.max(1, until - performance.now()),
     signal: new AbortController().signal,
-    // Killed at once, it would leave packages half configured.
+    // Killed immediately, it would leave packages half configured.
     grace: () => 10_000,
     onOutput: () => undefined,
   });

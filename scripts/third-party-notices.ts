@@ -1,4 +1,4 @@
-/** What is bundled keeps its licence: every package in the bundle is named with its terms in one file. */
+/** Collects the licences of all bundled packages in one file. */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** A real terminal without a window: tmux holds its screen, so that it can be typed into, resized and looked at. */
+/** Drives a real terminal without a window through tmux: typing, resizing and reading the screen. */
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,23 +12,23 @@ export interface TerminalOptions {
   env: Record<string, string>;
   columns: number;
   rows: number;
-  /** What the shell reads first. */
+  /** Commands that the shell runs first. */
   setup?: string;
 }
 
 export interface Terminal {
-  /** Types a line and ends it. */
+  /** Types a line and presses Enter. */
   type(line: string): Promise<void>;
-  /** Types without ending the line. */
+  /** Types without pressing Enter. */
   typeKeys(text: string): Promise<void>;
-  /** `C-c`, `Enter`, as tmux names keys. */
+  /** Presses a key by its tmux name, such as `C-c` or `Enter`. */
   key(name: string): Promise<void>;
   resize(columns: number, rows: number): Promise<void>;
-  /** The lines that are seen now; with `looks`, the sequences for colours too. */
+  /** The visible lines; with `looks`, including colour sequences. */
   screen(options?: { looks?: boolean }): Promise<string[]>;
-  /** What tmux knows about the pane, such as `cursor_flag`. */
+  /** Reads a tmux variable of the pane, such as `cursor_flag`. */
   ask(name: string): Promise<string>;
-  /** Every byte that the programs wrote so far. */
+  /** All bytes that the programs have written so far. */
   raw(): string;
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export async function openTerminal({ env, columns, rows, setup = "" }: TerminalO
   const rawFile = join(folder, "raw");
   const setupFile = join(folder, "setup");
   writeFileSync(rawFile, "");
-  // A history would be written into the home directory when the shell has ended already.
+  // The shell would write its history into the home directory after the test has ended.
   writeFileSync(setupFile, `unset HISTFILE\nPS1='$ '\nbind 'set enable-bracketed-paste off' 2>/dev/null\n${setup}\n`);
   const tmux = async (...args: string[]): Promise<string> => {
     const { stdout } = await run("tmux", ["-S", join(folder, "socket"), "-f", "/dev/null", "-u", ...args], {

@@ -13,7 +13,7 @@ import {
   researchDeps,
   retryUntilAvailable,
 } from "./compose-research.ts";
-import { type Config, type Environment, loadConfig, readEnvironment, silenceLeakySwitches } from "./config/config.ts";
+import { type Config, type Environment, loadConfig, readEnvironment, disableSdkDebugLogging } from "./config/config.ts";
 import { pricedBy } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
 import type { Backend } from "./gemini/search-backend.ts";
@@ -65,7 +65,7 @@ export interface AppOptions {
 }
 
 export function createApp(options: AppOptions): App {
-  silenceLeakySwitches();
+  disableSdkDebugLogging();
   const config = loadConfig({ environment: readEnvironment(), flags: options.flags ?? {} });
   const redact = createRedactor(config.secrets);
   const { DEBUG: debug, LOG_FORMAT: format } = config.settings;

@@ -1,8 +1,8 @@
-/** One row of the result: what was measured, beside what it should be. */
+/** One row of the results: a figure and its target. */
 
 export interface Check {
   what: string;
-  /** Undefined where a figure is only reported. */
+  /** Undefined if the figure is only reported. */
   target: string | undefined;
   measured: string;
   met: boolean;
@@ -24,6 +24,6 @@ export const atLeast = (what: string, limit: number, { value, unit }: { value: n
 
 export const reported = (what: string, measured: string): Check => ({ what, target: undefined, measured, met: true });
 
-/** Three figures are enough for any of them. */
+/** Three significant digits. */
 export const short = (value: number): string =>
   Math.abs(value) >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));

@@ -1,4 +1,4 @@
-/** All runs end at once: reports a second, what each costs, and the memory of a worker that collects them. */
+/** All runs end at once: reports per second, the cost of each, and the memory of a worker that collects them. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { atMost, type Check, reported, short } from "./check.ts";
@@ -7,7 +7,7 @@ import { metered } from "./meter.ts";
 import type { FleetOptions } from "./options.ts";
 import type { World } from "./world.ts";
 
-/** They collect as fast as they can: memory is largest then. */
+/** Collected at the maximum rate, when memory use is highest. */
 const WORKERS = { pollIntervalMs: 1_000, maxRps: 10_000 };
 const COUNT = 2;
 

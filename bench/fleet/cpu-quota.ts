@@ -1,18 +1,23 @@
-/** Limits a process to a share of a core with a control group, version 1 or 2, so that growth shows on two cores. */
+/**
+ * Limits a process to a share of a core with a control group, version 1 or 2, so that scaling is visible on two cores.
+ */
 
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Short, because a throttled process stands still for the rest of it: in the kernel's default of 100 ms for 90. */
+/**
+ * Short, because a throttled process is stopped for the rest of the period: with the kernel's default of 100 ms, for
+ * 90.
+ */
 const PERIOD_US = 20_000;
 const ROOT = "/sys/fs/cgroup";
 
 export interface CpuQuota {
-  /** The process goes on without a limit, if it still runs. */
+  /** Removes the limit from the process. */
   remove(): void;
 }
 
-/** Undefined where control groups cannot be created: that needs root and a CPU controller. */
+/** Undefined if control groups cannot be created, which needs root and a CPU controller. */
 export function limitCpu(pid: number, cores: number): CpuQuota | undefined {
   const isVersion2 = existsSync(join(ROOT, "cgroup.controllers"));
   const group = join(ROOT, isVersion2 ? "" : "cpu", `gemini-search-bench-${pid}`);

@@ -1,4 +1,4 @@
-/** One worker is killed and another stopped for a while: which polls are late, how late, and what a stale worker writes. */
+/** Kills one worker and stops another for a while: which polls are late, how late, and what a stale worker writes. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { countMismatches } from "../../test/fleet/jobs.ts";
@@ -12,25 +12,25 @@ import type { Fleet, World } from "./world.ts";
 const INTERVAL_MS = 10_000;
 const WORKERS = { pollIntervalMs: INTERVAL_MS, maxRps: 10_000 };
 const COUNT = 4;
-/** 400 polls a second. */
+/** 400 polls per second. */
 const MAX_RUNS = 4_000;
-/** Beyond the jitter of an interval: a busy machine, a full batch. */
+/** Tolerance beyond the jitter of an interval: a busy machine, a full batch. */
 const SLACK_MS = 3_000;
-/** A poll that is answered is over by then; one that is not belongs to the worker that is gone. */
+/** A poll with a response is finished by then; one without belongs to the worker that is gone. */
 const OVER_MS = 2_500;
-/** The database may carry out a fetch that the worker sent just before. */
+/** The database may execute a fetch that the worker sent just before. */
 const FETCH_MS = 500;
 const WATCH_MS = 35_000;
 const STALE_MS = 5_000;
 
 export const measureDisasters = (world: World, { runs }: FleetOptions): Promise<Check[]> =>
   world.withFleet(Math.min(runs, MAX_RUNS), async (fleet) => {
-    // Every answer is newer than the last: whatever goes back was written by a poll that had been taken over.
-    // Answers take a second, so that the worker that is killed or stopped has polls in flight.
+    // Every response is newer than the last, so a value that goes back was written by a poll that had been taken over.
+    // Responses take a second, so that the worker has polls in flight when it is killed or stopped.
     fleet.google.behave({ ...NORMAL, changedShare: 1, latencyMs: 1_000 });
     await fleet.reader.query(NOTE_STALE);
     await fleet.addWorkers(COUNT, WORKERS);
-    // The first polls of all come at once; a few intervals with jitter draw them apart.
+    // The first polls of all runs coincide; a few intervals with jitter spread them.
     await sleep(2.5 * INTERVAL_MS);
     const killed = await watch(fleet, "kill -9", () => fleet.workers[0]?.signal("SIGKILL"));
     await fleet.addWorkers(1, WORKERS);
@@ -77,6 +77,6 @@ async function watch(fleet: Fleet, name: string, strike: () => void): Promise<Ch
   ];
 }
 
-/** A poll is settled in one transaction: at any moment each run that works has one job. */
+/** A poll is completed in one transaction, so each unfinished run has exactly one job at any time. */
 const jobsCheck = async ({ reader, runs }: Fleet, what: string): Promise<Check> =>
   atMost(what, 0, { value: await countMismatches(reader.query), unit: `of ${runs}` });

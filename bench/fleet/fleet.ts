@@ -1,4 +1,4 @@
-/** A fleet of workers on one PostgreSQL, measured from outside: rates, costs, lateness, limits and disasters. */
+/** A fleet of workers on one PostgreSQL, measured from outside: rates, costs, lateness, limits and failures. */
 
 import { loadavg } from "node:os";
 import type { Table } from "../report.ts";

@@ -1,4 +1,4 @@
-/** Starts the stand-in for Google in a process of its own, tells it how to answer and collects the polls it saw. */
+/** Starts the stand-in for Google in its own process, configures its responses and collects the polls it received. */
 
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -6,33 +6,36 @@ import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import type { Poll } from "./polls.ts";
 
-/** Of the interaction ids: the number of the run follows. */
+/** Prefix of the interaction ids, followed by the number of the run. */
 export const RUN_PREFIX = "bench-";
 
 export interface Behaviour {
   latencyMs: number;
-  /** Share of the polls that see a change. */
+  /** Share of polls that return a change. */
   changedShare: number;
-  /** Share of the polls that are never answered. */
+  /** Share of polls without a response. */
   hungShare: number;
-  /** Whether every run has ended, with its report. */
+  /** Whether every run has ended with its report. */
   ended: boolean;
 }
 
-/** Google's answers take 100 ms, and 30 % of them show something new. */
+/** Google responds after 100 ms, and 30 % of the responses contain a change. */
 export const NORMAL: Behaviour = { latencyMs: 100, changedShare: 0.3, hungShare: 0, ended: false };
 
 export interface Google {
   url: string;
   pid: number;
   behave(behaviour: Behaviour): void;
-  /** Those that came since the last call. */
+  /** The polls since the last call. */
   takePolls(): Promise<Poll[]>;
   close(): Promise<void>;
 }
 
-/** Polls are dated here: on a busy machine a late stand-in would see them in bursts that are none. Needs root. */
-function preferred(pid: number): void {
+/**
+ * Raises its priority, because polls are timed there: on a busy machine a late process would record bursts that did not
+ * happen. Needs root.
+ */
+function raisePriority(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_HIGHEST);
   } catch {
@@ -43,7 +46,7 @@ function preferred(pid: number): void {
 export async function startGoogle(): Promise<Google> {
   const child = fork(join(import.meta.dirname, "google.ts"), { serialization: "advanced" });
   const exited = once(child, "exit");
-  preferred(child.pid ?? 0);
+  raisePriority(child.pid ?? 0);
   const received = (): Promise<unknown[]> =>
     Promise.race([once(child, "message"), exited.then(() => Promise.reject(new Error("The stand-in has ended.")))]);
   const [{ url }] = (await received()) as [{ url: string }];

@@ -1,4 +1,4 @@
-/** A stand-in for Google that answers thousands of polls a second and records when each of them came. */
+/** A stand-in for Google that answers thousands of polls per second and records their times. */
 
 import { createServer, type ServerResponse } from "node:http";
 import { DEFAULT_AGENT } from "../../src/gemini/agents.ts";
@@ -13,7 +13,7 @@ const CREATED = new Date().toISOString();
 let behaviour: Behaviour = { latencyMs: 100, changedShare: 0.3, hungShare: 0, ended: false };
 let runs: number[] = [];
 let times: number[] = [];
-/** How often a run has changed; the number is part of the answer, so that an old answer can be told from a new one. */
+/** How often a run has changed; part of the response, so that an old response can be recognized. */
 const changes = new Uint32Array(MAX_RUNS);
 
 const head = { object: "interaction", created: CREATED, updated: CREATED, agent: DEFAULT_AGENT };
@@ -25,7 +25,7 @@ function workingAnswer(run: number): string {
   return JSON.stringify({ id: RUN_PREFIX + run, status: "in_progress", ...head, steps });
 }
 
-/** With a report of the simulator's length; made once, because writing one takes longer than sending it. */
+/** With a report of the simulator's length, generated once because generating takes longer than sending. */
 function createEndedAnswer(): (run: number) => string {
   const start = {
     id: "ID",
@@ -58,7 +58,7 @@ const server = createServer((request, response) => {
   const run = Number(/bench-(\d+)/.exec(request.url ?? "")?.[1]);
   runs.push(run);
   times.push(Date.now());
-  // It counts as a poll and is never answered.
+  // Counts as a poll, but gets no response.
   if (Math.random() < behaviour.hungShare) return;
   setTimeout(() => send(response, behaviour.ended ? endedAnswer(run) : workingAnswer(run)), behaviour.latencyMs);
 });

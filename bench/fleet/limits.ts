@@ -1,4 +1,6 @@
-/** More is due than the rate allows: the fleet never exceeds it, and an owner with few runs does not wait. */
+/**
+ * More polls are due than the rate limit allows: the fleet never exceeds it, and an owner with few runs does not wait.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { median } from "../statistics.ts";

@@ -1,11 +1,11 @@
-/** What a fleet used while something was measured: processor time by program, WAL and written tuples. */
+/** Resource use of a fleet during a measurement: CPU time by program, WAL, and written tuples. */
 
 import { processorMs } from "../processor-time.ts";
 import type { Span } from "./polls.ts";
 import type { Fleet } from "./world.ts";
 
 export interface Usage extends Span {
-  /** Cores. */
+  /** In cores. */
   workers: number;
   postgres: number;
   google: number;

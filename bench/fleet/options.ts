@@ -1,12 +1,12 @@
-/** How much of the fleet is measured, and for how long. */
+/** Command line options of the fleet bench. */
 
 export interface FleetOptions {
   runs: number;
-  /** Of each measurement. */
+  /** Duration of each measurement. */
   seconds: number;
-  /** Rising numbers of workers. */
+  /** Ascending numbers of workers. */
   workers: number[];
-  /** Names of phases; all when empty. */
+  /** Names of phases; empty for all. */
   only: string[];
 }
 

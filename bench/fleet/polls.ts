@@ -1,4 +1,4 @@
-/** What a list of polls shows: rate, bursts, gaps between polls of one run, and lateness. Times are in milliseconds. */
+/** Evaluates recorded polls: rate, bursts, gaps between polls of one run, and lateness. Times are in milliseconds. */
 
 export interface Poll {
   run: number;
@@ -16,7 +16,7 @@ export const within = (polls: readonly Poll[], { from, to }: Span): Poll[] =>
 export const perSecond = (polls: readonly Poll[], span: Span): number =>
   (within(polls, span).length * 1_000) / (span.to - span.from);
 
-/** Wherever the second begins. */
+/** Over any window of one second. */
 export function maxInOneSecond(polls: readonly Poll[]): number {
   const times = polls.map(({ at }) => at).toSorted((one, other) => one - other);
   let first = 0;
@@ -38,7 +38,7 @@ export function timesByRun(polls: readonly Poll[]): Map<number, number[]> {
   return times;
 }
 
-/** Between consecutive polls of the same run. */
+/** Gaps between consecutive polls of the same run. */
 export const gapsOf = (times: readonly number[]): number[] =>
   times.slice(1).map((at, index) => at - (times[index] ?? at));
 
@@ -47,7 +47,7 @@ export interface Due {
   at: number;
 }
 
-/** From when a poll was due until it came, for those that came. */
+/** Time from when a poll was due until it was received, for received polls. */
 export function latenessOf(due: readonly Due[], polls: readonly Poll[]): number[] {
   const times = timesByRun(polls);
   return due.flatMap(({ run, at }) => {
@@ -57,8 +57,8 @@ export function latenessOf(due: readonly Due[], polls: readonly Poll[]): number[
 }
 
 /**
- * Runs with a gap longer than the limit between two polls, or after the last one, since a moment at which something
- * went wrong; and how long one of these waited from then on for its next poll at most.
+ * Runs with a gap above the limit between two polls, or after the last one, since a failure; and the longest time one
+ * of them waited from then on for its next poll.
  */
 export function lateAfter(polls: readonly Poll[], { from, to }: Span, limitMs: number) {
   const late: number[] = [];

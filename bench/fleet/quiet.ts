@@ -1,4 +1,4 @@
-/** Nothing is due, then 100 polls a second are: what the fleet costs at rest, and how late polls are. */
+/** Cost of an idle fleet, and lateness of polls at 100 polls per second. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { tailOf } from "../statistics.ts";
@@ -12,7 +12,7 @@ import type { Fleet, World } from "./world.ts";
 
 const RATE = 100;
 const SETTLE_MS = 3_000;
-/** Beyond what anything is measured. */
+/** Later than any measurement. */
 const FAR_MS = 3_600_000;
 
 export const measureQuiet = (world: World, { runs, seconds, workers }: FleetOptions): Promise<Check[]> =>
@@ -22,7 +22,7 @@ export const measureQuiet = (world: World, { runs, seconds, workers }: FleetOpti
     await fleet.addWorkers(count, { pollIntervalMs: 600_000, maxRps: 10_000 });
     await warmUp(fleet, 0);
     await setDue(reader, { from: Date.now() + FAR_MS, to: Date.now() + 2 * FAR_MS });
-    // As autovacuum does within a minute: what the line above has replaced is none of the fleet's.
+    // Done by autovacuum within a minute: dead tuples of the update above do not belong to the fleet.
     await reader.query("vacuum analyze");
     await sleep(SETTLE_MS);
     const idle = await metered(fleet, () => sleep(seconds * 1_000));
@@ -45,7 +45,10 @@ export const measureQuiet = (world: World, { runs, seconds, workers }: FleetOpti
     ];
   });
 
-/** From when polls were due until Google saw them. With a tenth of a core, what a poll takes of it takes ten times as long. */
+/**
+ * Time from when polls were due until Google received them. With a tenth of a core, the CPU time of a poll takes ten
+ * times as long.
+ */
 async function measureLateness(fleet: Fleet, seconds: number) {
   const { google, reader, runs } = fleet;
   await google.takePolls();

@@ -1,4 +1,4 @@
-/** Reads and sets when polls are due, past the program: the only place of the bench that knows the engine's table. */
+/** Reads and sets due times of polls directly in pg-boss's tables, which only this file of the bench does. */
 
 import type { Reader } from "../../test/fleet/ask-postgres.ts";
 import { pollsInFlightSince } from "../../test/fleet/jobs.ts";
@@ -7,7 +7,7 @@ import type { Due, Span } from "./polls.ts";
 
 const JOBS = "gemini_search_jobs.job";
 
-/** Evenly over this time. */
+/** Spreads the due times evenly over this time. */
 export async function setDue(reader: Reader, { from, to }: Span): Promise<void> {
   await reader.query(
     `update ${JOBS} set start_after = to_timestamp(($1::float8 + random() * $2::float8) / 1000)

@@ -1,4 +1,7 @@
-/** Everything is due all the time: polls a second by number of workers, what a poll costs, and what hung answers cost. */
+/**
+ * All polls are always due: polls per second by number of workers, the cost of a poll, and the effect of hung
+ * responses.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { atLeast, atMost, type Check, reported, short } from "./check.ts";
@@ -11,10 +14,10 @@ import type { Fleet, Worker, World } from "./world.ts";
 
 const POLLS_PER_WORKER = 1_000;
 const SETTLE_MS = 2_000;
-/** No limit of the program is to be what is measured. */
+/** So that no limit of the program limits the measurement. */
 const UNLIMITED = { pollIntervalMs: 1_000, maxRps: 10_000 };
 const HUNG_SHARE = 0.01;
-/** A hung answer occupies its place for up to this long: before, the effect is not complete. */
+/** A hung response occupies its slot for up to this long; before that, the effect is incomplete. */
 const HUNG_SETTLE_MS = 10_000;
 
 interface Sample {
@@ -24,7 +27,7 @@ interface Sample {
   polls: Poll[];
 }
 
-/** A fleet of its own for each number of workers: none inherits a table that another one has filled. */
+/** A separate fleet for each number of workers, so that none inherits a filled table. */
 export async function measureThroughput(world: World, options: FleetOptions): Promise<Check[]> {
   const samples: Sample[] = [];
   const hung: Sample[] = [];

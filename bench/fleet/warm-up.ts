@@ -1,4 +1,7 @@
-/** Lets workers poll every run once, and limits them then: to compile their code with a tenth of a core takes minutes. */
+/**
+ * Lets workers poll every run once before limiting them, because compiling their code with a tenth of a core takes
+ * minutes.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fleet } from "./world.ts";
@@ -6,12 +9,12 @@ import type { Fleet } from "./world.ts";
 export const CORES_PER_WORKER = 0.1;
 const LIMIT_MS = 90_000;
 
-/** After so many polls at least. False where no limit could be imposed. */
+/** After at least this many polls. Returns false if no limit could be imposed. */
 export async function warmUp({ google, reader, runs, workers }: Fleet, minPolls: number): Promise<boolean> {
   const polled = new Set<number>();
   let polls = 0;
   let isAnalyzed = false;
-  // A page of the database that is written for the first time is in the WAL as a whole, which would count for the polls.
+  // The first write to a database page puts the whole page into the WAL, which would count for the polls.
   for (const end = Date.now() + LIMIT_MS; (polled.size < runs || polls < minPolls) && Date.now() < end;) {
     await sleep(200);
     for (const { run } of await google.takePolls()) {
@@ -19,7 +22,7 @@ export async function warmUp({ google, reader, runs, workers }: Fleet, minPolls:
       polls += 1;
     }
     if (isAnalyzed || polls === 0) continue;
-    // As autovacuum does within a minute: without statistics of the new jobs, the engine's queries sort all of them.
+    // Done by autovacuum within a minute: without statistics of the new jobs, pg-boss's queries sort all of them.
     await reader.query("analyze");
     isAnalyzed = true;
   }

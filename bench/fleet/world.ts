@@ -1,4 +1,4 @@
-/** A PostgreSQL that writes to the disk, a stand-in for Google, and workers of the built program on runs under way. */
+/** A PostgreSQL with fsync, a stand-in for Google, and workers of the built program with runs in progress. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,12 +12,12 @@ import { QUERY } from "../questions.ts";
 import { type CpuQuota, limitCpu } from "./cpu-quota.ts";
 import { type Google, NORMAL, RUN_PREFIX, startGoogle } from "./google-process.ts";
 
-/** Owner of the first runs; all others have one owner together. */
+/** Number of runs of the first owner; all others share a second owner. */
 export const SMALL_OWNER_RUNS = 50;
 
 export interface Worker {
   pid: number;
-  /** To this many cores; false where that is not possible. */
+  /** Limits it to this many cores; false if not possible. */
   limit(cores: number): boolean;
   unlimit(): void;
   signal(name: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void;
@@ -31,7 +31,7 @@ interface WorkerOptions {
   maxRps: number;
 }
 
-/** A database of its own with runs that Google works on. */
+/** A separate database with runs in progress at Google. */
 export interface Fleet {
   postgres: Postgres;
   google: Google;
@@ -70,7 +70,7 @@ export async function openWorld(directory: string): Promise<World> {
     withFleet: async (runs, use) => {
       const name = `fleet_${(fleets += 1)}`;
       await server.query(`create database ${name} template one_run`);
-      // As docs/scale.md says: otherwise the engine's queries read its whole table.
+      // As docs/scale.md recommends: otherwise pg-boss's queries read the whole table.
       await server.query(`alter database ${name} set random_page_cost = 1.1`);
       const reader = await askPostgres(postgres.url + name);
       const workers: Worker[] = [];
@@ -102,7 +102,7 @@ export async function openWorld(directory: string): Promise<World> {
   };
 }
 
-/** Whatever columns there are, a copy has the values that the program wrote; its poll is scheduled by the program's repair. */
+/** Copies all columns, so that copies have the values the program wrote; the program's repair schedules their polls. */
 async function copyRuns(reader: Reader, runs: number): Promise<void> {
   await reader.query(
     `insert into research_tasks select copy.* from research_tasks as run, generate_series(1, $1::int - 1) as n,
@@ -124,7 +124,7 @@ const READY = /Following \d+ unfinished/;
 const STOP_MS = 10_000;
 
 async function startWorker(env: Record<string, string>): Promise<Worker> {
-  // The kernel ends it when this process dies, however it dies.
+  // The kernel ends the child when this process dies for any reason.
   const program = ["--pdeathsig", "KILL", process.execPath, BIN, "worker"];
   const child = spawn("setpriv", program, { env, stdio: ["ignore", "ignore", "pipe"] });
   const exited = once(child, "exit");

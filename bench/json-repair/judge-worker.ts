@@ -1,4 +1,4 @@
-/** Runs one library over the cases in a thread of its own, which can be ended when it hangs. */
+/** Runs one library over the cases in a worker thread, which can be terminated when it hangs. */
 
 import { parentPort, workerData } from "node:worker_threads";
 
@@ -12,7 +12,7 @@ export interface Job {
   library: string;
   mode: "alone" | "in our extractor";
   generated: number;
-  /** Where to go on after a hang. */
+  /** The case to continue with after a hang. */
   from: number;
 }
 
@@ -47,7 +47,7 @@ if (parentPort) {
     try {
       got = answer(item.output, item.schema === "search" ? SEARCH_SCHEMA : DEEP_SEARCH_SCHEMA);
     } catch {
-      // A throw is a library's way of saying that it found nothing.
+      // A library throws if it found nothing.
     }
     const milliseconds = performance.now() - started;
     say({ index, verdict: judge(item, got), milliseconds });

@@ -1,12 +1,12 @@
-/** The repair libraries that are compared, each behind the same two functions. */
+/** The compared repair libraries, each behind the same two functions. */
 
 import { jsonrepair } from "jsonrepair";
 
 export interface Library {
   name: string;
-  /** The library alone: a value out of a text, or a throw. */
+  /** The library alone: returns the value of a text, or throws. */
   parse: (text: string) => unknown;
-  /** The library as a step of our extractor: sound JSON out of a text, or a throw. */
+  /** The library as a step of our extractor: returns valid JSON, or throws. */
   repair: (text: string) => string;
 }
 
@@ -35,7 +35,7 @@ export async function loadLibrary(name: string): Promise<Library> {
 /** The name is a variable because the packages are installed on demand and have no types here. */
 async function load(name: string): Promise<Record<string, unknown>> {
   const module: Record<string, unknown> = await import(name);
-  // CommonJS packages show their exports on `default`.
+  // CommonJS packages have their exports on `default`.
   return { ...Object.fromEntries(Object.entries(module["default"] ?? {})), ...module };
 }
 

@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { LOOKS_FOR_TOOLS, type ModelApi, type Reply, sendEvents, sendJson } from "./model-api.ts";
+import { TOOL_SEARCH, type ModelApi, type Reply, sendEvents, sendJson } from "./model-api.ts";
 
 const part = z.looseObject({ type: z.string(), text: z.string().optional() });
 const block = z.looseObject({
@@ -26,9 +26,9 @@ const contentOf = (reply: Reply): Record<string, unknown> =>
     ? { type: "text", text: reply.text }
     : { type: "tool_use", id: `toolu_${randomUUID().slice(0, 12)}`, name: reply.tool.name, input: reply.input };
 
-/** Claude Code only names the tools of servers, in a message; what is selected comes with the next turn. */
+/** Claude Code only lists the names of server tools, in a message; selected tools are sent with the next turn. */
 function loadOf({ tools, messages }: z.infer<typeof request>): Reply | undefined {
-  const loader = tools.find(({ name }) => LOOKS_FOR_TOOLS.test(name));
+  const loader = tools.find(({ name }) => TOOL_SEARCH.test(name));
   const names = [...new Set(JSON.stringify(messages).match(/mcp__\w+/g))];
   if (loader === undefined || names.length === 0) return undefined;
   const tool = { name: loader.name, parameters: loader.input_schema };
@@ -49,7 +49,7 @@ export const anthropicMessages: ModelApi = {
       exchanges: blocks
         .filter(({ type }) => type === "tool_result")
         .map(({ tool_use_id, content }) => ({ tool: names.get(tool_use_id) ?? "", output: textOf(content) }))
-        .filter(({ tool }) => !LOOKS_FOR_TOOLS.test(tool)),
+        .filter(({ tool }) => !TOOL_SEARCH.test(tool)),
       ...(load !== undefined && { load }),
     };
   },

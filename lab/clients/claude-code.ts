@@ -2,12 +2,12 @@
 
 import { realpathSync } from "node:fs";
 import { anthropicMessages } from "./anthropic-messages.ts";
-import { type Client, type Door, MODEL_KEY, SERVER_NAME, writeSettings } from "./client.ts";
+import { type Client, type ServerConnection, MODEL_KEY, SERVER_NAME, writeSettings } from "./client.ts";
 
-const serverSettings = (door: Door): object =>
-  door.transport === "stdio"
-    ? { type: "stdio", command: door.command, args: door.args, env: door.env }
-    : { type: "http", url: door.url, headers: { Authorization: `Bearer ${door.token}` } };
+const serverSettings = (connection: ServerConnection): object =>
+  connection.transport === "stdio"
+    ? { type: "stdio", command: connection.command, args: connection.args, env: connection.env }
+    : { type: "http", url: connection.url, headers: { Authorization: `Bearer ${connection.token}` } };
 
 const ENVIRONMENT = {
   ANTHROPIC_API_KEY: MODEL_KEY,
@@ -17,8 +17,8 @@ const ENVIRONMENT = {
   DISABLE_ERROR_REPORTING: "1",
 };
 
-const serverArguments = (home: string, door: Door): string[] => {
-  const config = writeSettings(home, "mcp.json", { mcpServers: { [SERVER_NAME]: serverSettings(door) } });
+const serverArguments = (home: string, connection: ServerConnection): string[] => {
+  const config = writeSettings(home, "mcp.json", { mcpServers: { [SERVER_NAME]: serverSettings(connection) } });
   return ["--mcp-config", config, "--strict-mcp-config", "--allowedTools", `mcp__${SERVER_NAME}`];
 };
 
@@ -28,12 +28,12 @@ export const claudeCode: Client = {
   version: "2.1.325",
   bin: "claude",
   api: anthropicMessages,
-  prepare: ({ home, door, modelUrl, prompt }) => ({
-    args: ["-p", prompt, ...serverArguments(home, door)],
+  prepare: ({ home, connection, modelUrl, prompt }) => ({
+    args: ["-p", prompt, ...serverArguments(home, connection)],
     env: { ...ENVIRONMENT, ANTHROPIC_BASE_URL: modelUrl },
   }),
-  interactive({ home, work, door, modelUrl }) {
-    // As after its first start: the questions of that are not what is tried here.
+  interactive({ home, work, connection, modelUrl }) {
+    // The state after the first start, whose questions are not part of the trial.
     const project = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
     writeSettings(home, ".claude.json", {
       hasCompletedOnboarding: true,
@@ -42,6 +42,6 @@ export const claudeCode: Client = {
       projects: { [realpathSync(work)]: project },
     });
     const env = { ...ENVIRONMENT, ANTHROPIC_BASE_URL: modelUrl };
-    return { args: serverArguments(home, door), env, ready: /^❯/m };
+    return { args: serverArguments(home, connection), env, ready: /^❯/m };
   },
 };

@@ -1,4 +1,7 @@
-/** A client under test as the lab sees it: a pinned package, a configuration in a home of its own, a command that ends with an answer. */
+/**
+ * A client under test: a pinned package, a configuration in its own home directory, and a command that ends with an
+ * answer.
+ */
 
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,17 +11,17 @@ import { z } from "zod";
 import type { ModelApi } from "./model-api.ts";
 
 /** How the client reaches our server. */
-export type Door =
+export type ServerConnection =
   | { transport: "stdio"; command: string; args: string[]; env: Record<string, string> }
   | { transport: "http"; url: string; token: string };
 
-interface Place {
-  /** HOME of the client, empty at first. */
+interface ClientContext {
+  /** HOME of the client, initially empty. */
   home: string;
-  /** Its working directory, empty at first. */
+  /** Its working directory, initially empty. */
   work: string;
-  door: Door;
-  /** Base address of the stand-in model. */
+  connection: ServerConnection;
+  /** Base URL of the scripted model. */
   modelUrl: string;
   prompt: string;
 }
@@ -36,14 +39,14 @@ export interface Client {
   bin: string;
   api: ModelApi;
   /** Writes its configuration and returns how it is started. */
-  prepare(place: Place): Launch;
+  prepare(context: ClientContext): Launch;
   /** The same for a person at a terminal; `ready` is what the screen shows once a question can be typed. */
-  interactive?(place: Place): Launch & { ready: RegExp };
+  interactive?(context: ClientContext): Launch & { ready: RegExp };
 }
 
-/** What every client calls our server. */
+/** The name of our server in every client's configuration. */
 export const SERVER_NAME = "research";
-/** For whoever insists on one; the stand-in model looks at none. */
+/** For clients that require a key; the scripted model ignores it. */
 export const MODEL_KEY = "lab-key-never-real";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -66,10 +69,10 @@ const installed = (folder: string, client: Client): boolean => {
   );
 };
 
-/** The path of its command, after an installation where there is none of this version yet. */
+/** Returns the path of its command, after installing this version if necessary. */
 export async function install(client: Client): Promise<string> {
   const own = join(CLIENTS, client.name);
-  const folder = [ROOT, own].find((place) => installed(place, client)) ?? own;
+  const folder = [ROOT, own].find((candidate) => installed(candidate, client)) ?? own;
   if (!installed(folder, client)) {
     mkdirSync(own, { recursive: true });
     writeFileSync(join(own, "package.json"), JSON.stringify({ private: true }));

@@ -1,12 +1,12 @@
 /** Gemini CLI, headless. */
 
-import { type Client, type Door, MODEL_KEY, SERVER_NAME, writeSettings } from "./client.ts";
+import { type Client, type ServerConnection, MODEL_KEY, SERVER_NAME, writeSettings } from "./client.ts";
 import { geminiContent } from "./gemini-content.ts";
 
-const serverSettings = (door: Door): object =>
-  door.transport === "stdio"
-    ? { command: door.command, args: door.args, env: door.env }
-    : { httpUrl: door.url, headers: { Authorization: `Bearer ${door.token}` } };
+const serverSettings = (connection: ServerConnection): object =>
+  connection.transport === "stdio"
+    ? { command: connection.command, args: connection.args, env: connection.env }
+    : { httpUrl: connection.url, headers: { Authorization: `Bearer ${connection.token}` } };
 
 export const geminiCli: Client = {
   name: "gemini-cli",
@@ -14,13 +14,13 @@ export const geminiCli: Client = {
   version: "0.61.0",
   bin: "gemini",
   api: geminiContent,
-  prepare({ home, door, modelUrl, prompt }) {
+  prepare({ home, connection, modelUrl, prompt }) {
     writeSettings(home, ".gemini/settings.json", {
       security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
       privacy: { usageStatisticsEnabled: false },
       telemetry: { enabled: false },
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
-      mcpServers: { [SERVER_NAME]: serverSettings(door) },
+      mcpServers: { [SERVER_NAME]: serverSettings(connection) },
     });
     return {
       args: ["-p", prompt, "--yolo", "--skip-trust", "-o", "stream-json", "-m", "gemini-2.5-flash"],

@@ -1,7 +1,7 @@
-/** What a trial proved: whether the answer came, whole or cut, in which form, and what it cost. */
+/** Judges a trial: whether the answer arrived complete, in which form, and at what cost. */
 
 import type { Exchange } from "./model-api.ts";
-import { isNamed, lastWord, READ } from "./script.ts";
+import { isNamed, finalAnswer, READ } from "./script.ts";
 import type { Session } from "./session.ts";
 import type { Trial } from "./trial.ts";
 import { wireFacts, type WireFacts } from "./wire.ts";
@@ -11,19 +11,19 @@ export interface Verdict {
   client: string;
   transport: string;
   scenario: string;
-  /** `cut`: everything worked, but the client showed its model a part of the report only. */
+  /** `cut`: everything worked, but the client showed its model only a part of the report. */
   result: "pass" | "cut" | "fail";
-  /** Of anything but a pass. */
+  /** Empty for a pass. */
   reason: string;
   seconds: number;
   paidStarts: number;
   protocol: string;
-  /** Calls that wanted progress, of all calls. */
+  /** Calls with a progress token, out of all calls. */
   progressTokens: string;
   progress: number;
-  /** How the client names our tools to its model, and how many it got to see. */
+  /** How the client names our tools to its model, and how many it offers. */
   tools: string;
-  /** What the model is shown of a result that has both. */
+  /** Which part of a result with text and structured content the model sees. */
   form: string;
   report: string;
   calls: string;
@@ -35,19 +35,19 @@ export interface Evidence {
   world: World;
   session: Session;
   end: { code: number | null; seconds: number };
-  /** Processes that did not go by themselves. */
+  /** Processes that did not end by themselves. */
   left: number;
 }
 
 const A_START = "start_deep_research";
 
-/** Only the letters: JSON escapes and line breaks are no difference. */
+/** Compares letters only: JSON escapes and line breaks are ignored. */
 const letters = (text: string): string => text.replaceAll(/\\+[nrt"]|[\s"\\]/g, "");
 
 const COMPLAINT = /loop detected|timed out|"type":"error"|^error/i;
 
-/** The line that says why, where there is one; else the last ones. */
-function lastWords(output: string): string {
+/** The line that states the reason, if there is one; otherwise the last lines. */
+function failureReason(output: string): string {
   const complaint = output.split("\n").findLast((line) => COMPLAINT.test(line));
   return (complaint ?? output).trim().replaceAll(/\s+/g, " ").slice(-200);
 }
@@ -63,7 +63,7 @@ function formOf([first]: readonly Exchange[], { answers }: WireFacts): string {
   return forms.join(" and ") || "neither word for word";
 }
 
-/** As our server sent it, in one answer or in several; empty when the last answer held none. */
+/** The report as our server sent it, in one response or several; empty if the last response had none. */
 function sentReport({ answers }: WireFacts): string {
   const read = answers.filter(({ tool }) => tool === READ);
   return (read.length > 0 ? read : answers.slice(-1))
@@ -72,7 +72,7 @@ function sentReport({ answers }: WireFacts): string {
     .join("");
 }
 
-/** Line by line, because clients cut in the middle as well as at the end. */
+/** Line by line, because clients also truncate in the middle. */
 function readLines(sent: string, exchanges: readonly Exchange[]): { read: number; lines: number } {
   const read = exchanges.filter(({ tool }) => isNamed(tool, READ));
   const seen = letters((read.length > 0 ? read : exchanges.slice(-1)).map(({ output }) => output).join(""));
@@ -81,7 +81,7 @@ function readLines(sent: string, exchanges: readonly Exchange[]): { read: number
   return { read: full.filter((line) => seen.includes(line)).length, lines: full.length };
 }
 
-/** In a row, such as `3 × check_research_status`. */
+/** In order, such as `3 × check_research_status`. */
 function callsIn(exchanges: readonly Exchange[], names: readonly string[]): string {
   const runs: { name: string; count: number }[] = [];
   // One name may be the end of another.
@@ -105,7 +105,7 @@ function toolsIn({ session }: Evidence, { listed }: WireFacts): string {
 function failure({ trial, world, session, end }: Evidence, sent: string): string | undefined {
   const exchanges = session.model.exchanges();
   const output = session.output();
-  const how = `exit ${end.code}: ${lastWords(output)}`;
+  const how = `exit ${end.code}: ${failureReason(output)}`;
   const paid = world.gemini.ledger.acceptedStarts().length;
   const isResearch = trial.scenario !== "patient" && trial.scenario !== "interactive";
   const wanted = isResearch ? 1 : 0;
@@ -114,19 +114,19 @@ function failure({ trial, world, session, end }: Evidence, sent: string): string
   if (sent === "")
     return `it ended without the report; ${how}; its model last read: ${exchanges.at(-1)?.output.slice(0, 100)}`;
   if (isResearch && letters(sent) !== letters(trial.report)) return "another report than was written";
-  if (!output.includes(lastWord(exchanges.at(-1)?.output ?? ""))) return `the answer of its model was lost; ${how}`;
-  if (IN_BACKGROUND.test(output)) return `a quick search went to the background: ${lastWords(output)}`;
+  if (!output.includes(finalAnswer(exchanges.at(-1)?.output ?? ""))) return `the answer of its model was lost; ${how}`;
+  if (IN_BACKGROUND.test(output)) return `a quick search went to the background: ${failureReason(output)}`;
   return undefined;
 }
 
 /** How Claude Code shows a call that became a task: the turn ends without an answer. */
 const IN_BACKGROUND = /server-side task|moved to the background|task still running/;
 
-/** Where programs look for their own updates; the name of a package registry is nobody's business here. */
+/** Update checks of the clients; the name of a package registry must not appear in the results. */
 const REGISTRY = /\bregistry\./;
 
 function notesOn({ world, session, left }: Evidence, facts: WireFacts): string[] {
-  const hosts = [...world.gate.wanted].map((host) => (REGISTRY.test(host) ? "a package registry" : host));
+  const hosts = [...world.gate.requestedHosts].map((host) => (REGISTRY.test(host) ? "a package registry" : host));
   const outside = [...new Set(hosts)].sort();
   return [
     ...(session.model.searched() ? ["its model had to look for our tools before it could call them"] : []),

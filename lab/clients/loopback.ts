@@ -1,4 +1,4 @@
-/** Servers of the lab itself: on loopback, on a free port, gone when they are closed. */
+/** HTTP servers of the lab, on loopback and a free port. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -36,22 +36,22 @@ export function serveLoopback(handle: Handler): Promise<Loopback> {
   return listen(server);
 }
 
-export interface ClosedGate extends Loopback {
-  /** Hosts outside that somebody tried to reach. */
-  wanted: Set<string>;
+export interface BlockingProxy extends Loopback {
+  /** External hosts that a client tried to reach. */
+  requestedHosts: Set<string>;
 }
 
-/** A proxy that lets nobody out, and remembers who was asked for. */
-export async function closeGate(): Promise<ClosedGate> {
-  const wanted = new Set<string>();
+/** A proxy that rejects every request and records the requested host. */
+export async function startBlockingProxy(): Promise<BlockingProxy> {
+  const requestedHosts = new Set<string>();
   const server = createServer((request, response) => {
-    wanted.add(new URL(request.url ?? "/", `http://${request.headers.host}`).host);
+    requestedHosts.add(new URL(request.url ?? "/", `http://${request.headers.host}`).host);
     response.writeHead(403).end();
   });
   server.on("connect", (request: IncomingMessage, socket: Duplex) => {
-    wanted.add(request.url ?? "");
+    requestedHosts.add(request.url ?? "");
     socket.on("error", () => undefined);
     socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
   });
-  return { ...(await listen(server)), wanted };
+  return { ...(await listen(server)), requestedHosts };
 }

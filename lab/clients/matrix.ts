@@ -1,4 +1,4 @@
-/** The verdicts as a page: what happened, what the clients are like, and how it was found out. */
+/** Renders the verdicts as a document: outcomes, client characteristics, and method. */
 
 import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -9,7 +9,7 @@ interface Circumstances {
   clients: readonly Client[];
   command: string;
   patienceSeconds: number;
-  /** Characters of the two reports. */
+  /** Lengths of the two reports in characters. */
   usual: number;
   long: number;
 }
@@ -48,7 +48,7 @@ function outcomes(verdicts: readonly Verdict[]): string {
   );
 }
 
-/** One row for a client and a transport, from all its trials. */
+/** One row per client and transport, from all its trials. */
 function manners(verdicts: readonly Verdict[]): string {
   const groups = Map.groupBy(verdicts, ({ client, transport }) => `${client} ${transport}`);
   return table(

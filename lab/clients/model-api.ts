@@ -1,36 +1,36 @@
-/** What the script knows of a model's work, whatever the API: tools on offer, calls made so far, one reply. */
+/** The model-independent view of a conversation: offered tools, calls so far, and one reply. */
 
 import type { ServerResponse } from "node:http";
 
 export interface OfferedTool {
-  /** As the client shows it to its model. */
+  /** The name that the client shows to its model. */
   name: string;
   parameters: unknown;
 }
 
 export interface Exchange {
   tool: string;
-  /** The result as the model gets to read it. */
+  /** The result as the model receives it. */
   output: string;
 }
 
 export interface Turn {
   tools: OfferedTool[];
-  /** Asks the client for tools that it keeps back until its model wants them; once is enough. */
+  /** Requests tools that the client offers only on demand; once is enough. */
   load?: Reply;
   exchanges: Exchange[];
 }
 
 export type Reply = { text: string } | { tool: OfferedTool; input: Record<string, unknown> };
 
-/** A tool that looks for tools. */
-export const LOOKS_FOR_TOOLS = /^tool_?search$/i;
+/** A client's tool for finding tools. */
+export const TOOL_SEARCH = /^tool_?search$/i;
 
 export interface ModelApi {
-  /** Undefined for what is no turn of a conversation, such as counting tokens. */
+  /** Undefined for requests that are not a conversation turn, such as token counting. */
   read(path: string, body: unknown): Turn | undefined;
   reply(response: ServerResponse, reply: Reply, asked: { path: string; body: unknown }): void;
-  /** Answers to what is no turn, by the end of the path; anything else is 404. */
+  /** Responses to other requests, by the end of the path; anything else is 404. */
   aside: Record<string, unknown>;
 }
 
@@ -38,7 +38,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
-/** Server-sent events, all at once. */
+/** Sends server-sent events in one response. */
 export function sendEvents(response: ServerResponse, events: readonly { event?: string; data: unknown }[]): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   for (const { event, data } of events) {

@@ -1,4 +1,4 @@
-/** The model that the clients believe they talk to: it reads what it is sent, follows the script, and keeps what it saw. */
+/** The scripted model that clients talk to: follows the script and records what it receives. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { json } from "node:stream/consumers";
@@ -7,18 +7,18 @@ import { type Exchange, type ModelApi, type OfferedTool, type Reply, sendJson, t
 
 export interface Step {
   reply: Reply;
-  /** How long the model thinks before. */
+  /** Delay before the reply. */
   after_ms?: number;
 }
 
 export type Script = (turn: Turn) => Step | undefined;
 
 export interface Model extends Loopback {
-  /** Our tools as they were last offered. */
+  /** Our tools as last offered. */
   offered(): OfferedTool[];
-  /** The longest conversation seen: what the model got to read of our results. */
+  /** The longest conversation, with our results as the model received them. */
   exchanges(): Exchange[];
-  /** Whether it had to ask for our tools. */
+  /** Whether the model had to request our tools. */
   searched(): boolean;
 }
 
@@ -34,7 +34,7 @@ export async function startModel(api: ModelApi, script: Script): Promise<Model> 
       const aside = Object.entries(api.aside).find(([end]) => path.endsWith(end));
       return sendJson(response, aside === undefined ? 404 : 200, aside?.[1] ?? { error: { message: "not here" } });
     }
-    // Titles and summaries are asked for as well, without our tools.
+    // Clients also request titles and summaries, without our tools.
     const step = script(turn);
     if (step === undefined) return api.reply(response, { text: "Lab" }, { path, body });
     if (step.reply === turn.load) searched = true;

@@ -2,18 +2,18 @@
 
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { LOOKS_FOR_TOOLS, type ModelApi, type OfferedTool, sendEvents } from "./model-api.ts";
+import { TOOL_SEARCH, type ModelApi, type OfferedTool, sendEvents } from "./model-api.ts";
 
 const part = z.looseObject({ text: z.string().default("") });
 const plainTool = z.looseObject({ name: z.string().optional(), parameters: z.unknown().optional() });
-/** A namespace holds the tools of one server; they are called by name and namespace. */
+/** A namespace contains the tools of one server, which are called by name and namespace. */
 const offer = plainTool.extend({ type: z.string(), tools: z.array(plainTool).optional() });
 const item = z.looseObject({
   type: z.string().optional(),
   call_id: z.string().optional(),
   name: z.string().optional(),
   output: z.union([z.string(), z.array(part)]).optional(),
-  /** What a search for tools found. */
+  /** The result of a tool search. */
   tools: z.array(offer).default([]),
 });
 const request = z.looseObject({
@@ -34,7 +34,7 @@ function toolsOf(offered: readonly z.infer<typeof offer>[]): OfferedTool[] {
 function callItem({ name }: OfferedTool, input: Record<string, unknown>): Record<string, unknown> {
   const [namespace, inner] = name.split(SEPARATOR);
   const call_id = `call_${randomUUID().slice(0, 12)}`;
-  if (LOOKS_FOR_TOOLS.test(name)) return { type: "tool_search_call", call_id, execution: "client", arguments: input };
+  if (TOOL_SEARCH.test(name)) return { type: "tool_search_call", call_id, execution: "client", arguments: input };
   const call = { type: "function_call", call_id, arguments: JSON.stringify(input) };
   return inner === undefined ? { ...call, name } : { ...call, namespace, name: inner };
 }
@@ -46,7 +46,7 @@ export const openaiResponses: ModelApi = {
     const { input, tools } = request.parse(body);
     const items = typeof input === "string" ? [] : input;
     const names = new Map(items.map(({ type, call_id, name }) => [type === "function_call" ? call_id : "", name]));
-    const loader = toolsOf(tools).find(({ name }) => LOOKS_FOR_TOOLS.test(name));
+    const loader = toolsOf(tools).find(({ name }) => TOOL_SEARCH.test(name));
     return {
       tools: toolsOf([...tools, ...items.flatMap((one) => one.tools)]),
       ...(loader !== undefined && { load: { tool: loader, input: { query: "research", limit: 50 } } }),
@@ -59,14 +59,14 @@ export const openaiResponses: ModelApi = {
     };
   },
   reply(response, reply) {
-    const item =
+    const output =
       "text" in reply
         ? { type: "message", id: "msg_lab", role: "assistant", content: [{ type: "output_text", text: reply.text }] }
         : callItem(reply.tool, reply.input);
     const usage = { input_tokens: 1_000, output_tokens: 50, total_tokens: 1_050 };
     const events = [
       { type: "response.created", response: { id: "resp_lab" } },
-      { type: "response.output_item.done", output_index: 0, item },
+      { type: "response.output_item.done", output_index: 0, item: output },
       { type: "response.completed", response: { id: "resp_lab", usage } },
     ];
     sendEvents(

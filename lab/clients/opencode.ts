@@ -1,15 +1,15 @@
 /** OpenCode, headless. */
 
-import { type Client, type Door, MODEL_KEY, SERVER_NAME, writeSettings } from "./client.ts";
+import { type Client, type ServerConnection, MODEL_KEY, SERVER_NAME, writeSettings } from "./client.ts";
 import { openaiChat } from "./openai-chat.ts";
 
-const serverSettings = (door: Door): object =>
-  door.transport === "stdio"
-    ? { type: "local", command: [door.command, ...door.args], environment: door.env, enabled: true }
+const serverSettings = (connection: ServerConnection): object =>
+  connection.transport === "stdio"
+    ? { type: "local", command: [connection.command, ...connection.args], environment: connection.env, enabled: true }
     : {
         type: "remote",
-        url: door.url,
-        headers: { Authorization: `Bearer ${door.token}` },
+        url: connection.url,
+        headers: { Authorization: `Bearer ${connection.token}` },
         oauth: false,
         enabled: true,
       };
@@ -20,7 +20,7 @@ export const opencode: Client = {
   version: "1.18.33",
   bin: "opencode",
   api: openaiChat,
-  prepare({ home, door, modelUrl, prompt }) {
+  prepare({ home, connection, modelUrl, prompt }) {
     const config = writeSettings(home, "opencode.json", {
       autoupdate: false,
       share: "disabled",
@@ -34,7 +34,7 @@ export const opencode: Client = {
           models: { lab: { name: "lab", tool_call: true, limit: { context: 1_000_000, output: 32_000 } } },
         },
       },
-      mcp: { [SERVER_NAME]: serverSettings(door) },
+      mcp: { [SERVER_NAME]: serverSettings(connection) },
     });
     return {
       args: ["run", "--auto", "--pure", prompt],

@@ -1,7 +1,7 @@
-/** The report that the simulated agent writes: as long as a real one, every line different, so that a missing one is seen. */
+/** The report of the simulated agent: as long as a real one, with unique lines, so that a missing line is detected. */
 
 const FINDINGS = 20;
-/** A section has about as many. */
+/** Approximate length of a section. */
 const CHARACTERS = 2_800;
 
 const finding = (section: number, n: number): string =>

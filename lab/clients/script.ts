@@ -1,14 +1,14 @@
-/** What the stand-in model does: a small state machine over the tool results that it gets to read. */
+/** The behaviour of the scripted model: a small state machine over the tool results it receives. */
 
 import type { Exchange, OfferedTool, Turn } from "./model-api.ts";
 import type { Script, Step } from "./model.ts";
 
 export const QUESTION = "How do heat pumps perform in cold climates?";
-/** Stands in a final answer, so that it is told from anything else a client prints. */
+/** Marks a final answer, to distinguish it from other output of a client. */
 export const DONE = "LAB-DONE";
 
-/** Between two looks, where the tool itself cannot wait. */
-const PAUSE_MS = 3_000;
+/** Delay between two status checks, if the tool itself cannot wait. */
+const STATUS_DELAY_MS = 3_000;
 const WAIT_SECONDS = 20;
 
 const TASK_ID = /task_id[\\"']*\s*[:=]\s*[\\"']*([\w-]{8,})/;
@@ -29,41 +29,41 @@ function call(turn: Turn, name: string, input: Record<string, unknown>): Step | 
   return tool === undefined ? undefined : { reply: { tool, input } };
 }
 
-function look(turn: Turn, task_id: string): Step | undefined {
+function checkStatus(turn: Turn, task_id: string): Step | undefined {
   const tool = toolNamed(turn, "check_research_status");
   if (tool === undefined) return undefined;
   if (has(tool, "wait_seconds")) {
     const cursor = CURSOR.exec(turn.exchanges.at(-1)?.output ?? "")?.[1];
     return { reply: { tool, input: { task_id, wait_seconds: WAIT_SECONDS, ...(cursor && { cursor }) } } };
   }
-  return { reply: { tool, input: { task_id } }, after_ms: PAUSE_MS };
+  return { reply: { tool, input: { task_id } }, after_ms: STATUS_DELAY_MS };
 }
 
-/** The tool that reports are read with. */
+/** The tool that returns reports. */
 export const READ = "get_research_results";
 
-/** The first heading proves that the model had the report before it. */
-export function lastWord(output: string): string {
+/** The first heading proves that the model received the report. */
+export function finalAnswer(output: string): string {
   const heading = /# ([^\n\\]+)/.exec(output)?.[1] ?? "no heading";
   return `${DONE}: ${heading}`;
 }
 
-const finish = ({ output }: Exchange): Step => ({ reply: { text: lastWord(output) } });
+const finish = ({ output }: Exchange): Step => ({ reply: { text: finalAnswer(output) } });
 
 const taskIdIn = (exchanges: readonly Exchange[]): string | undefined =>
   exchanges.map(({ output }) => TASK_ID.exec(output)?.[1]).find((id) => id !== undefined);
 
-/** From a task_id on: look until it is over, then read. */
+/** From a task_id on: check the status until the run has ended, then read the report. */
 function collect(turn: Turn): Step | undefined {
   const last = turn.exchanges.at(-1);
   const task_id = taskIdIn(turn.exchanges);
   if (last === undefined || task_id === undefined) return { reply: { text: `${DONE}: no task_id was received` } };
   if (isNamed(last.tool, READ)) return readOn(turn, last, task_id);
   const status = STATUS.exec(last.output)?.[1];
-  return status === "completed" ? call(turn, READ, { task_id }) : look(turn, task_id);
+  return status === "completed" ? call(turn, READ, { task_id }) : checkStatus(turn, task_id);
 }
 
-/** A long report comes section by section. */
+/** A long report is read section by section. */
 function readOn(turn: Turn, last: Exchange, task_id: string): Step | undefined {
   const section = NEXT.exec(last.output)?.[1];
   return section === undefined ? finish(last) : call(turn, READ, { task_id, section });
@@ -76,10 +76,10 @@ const opening =
     return turn.exchanges.length === 0 ? call(turn, name, input) : then(turn);
   };
 
-/** Starts a research, follows it, reads it. */
+/** Starts a research run, polls it, and reads its report. */
 export const RESEARCH = opening("start_deep_research", { query: QUESTION }, collect);
 
-/** One call that blocks. */
+/** One blocking call. */
 export const BLOCKING = opening("deep_search", { query: QUESTION }, ({ exchanges }) => {
   const last = exchanges.at(-1);
   return last === undefined ? undefined : finish(last);
@@ -91,5 +91,5 @@ export const QUICK = opening("__search", { query: QUESTION }, ({ exchanges }) =>
   return last === undefined ? undefined : finish(last);
 });
 
-/** Comes later and knows nothing but that there was something. */
+/** Starts in a new session that knows only that there was a run. */
 export const COME_BACK = opening("list_research", {}, collect);

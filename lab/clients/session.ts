@@ -1,4 +1,4 @@
-/** One process of a client, from its start to its answer, its end or its death. */
+/** One process of a client, from start to exit. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,21 +11,21 @@ import type { World } from "./world.ts";
 export interface Session {
   model: Model;
   output: () => string;
-  /** Without a code: killed, by us or because it took too long. */
+  /** Without a code: killed, or timed out. */
   ended: Promise<{ code: number | null; seconds: number }>;
   kill(): void;
 }
 
-/** Far above what any trial takes. */
-const AT_MOST_MS = 15 * 60_000;
+/** Far above the duration of any trial. */
+const MAX_SESSION_MS = 15 * 60_000;
 
 export async function startSession(client: Client, world: World, script: Script): Promise<Session> {
   const model = await startModel(client.api, script);
-  const { home, work, door, folder } = world;
+  const { home, work, connection, folder } = world;
   const prompt = `Research this with the tools of the server: ${QUESTION}`;
-  const { args, env } = client.prepare({ home, work, door, modelUrl: model.url, prompt });
+  const { args, env } = client.prepare({ home, work, connection, modelUrl: model.url, prompt });
   const began = Date.now();
-  // A group of its own, so that what it starts ends with it.
+  // Its own process group, so that its children end with it.
   const child = spawn(world.bin, args, {
     cwd: work,
     env: { ...world.env, LAB_FOLDER: folder, ...env },
@@ -39,11 +39,11 @@ export async function startSession(client: Client, world: World, script: Script)
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     } catch {
-      // The whole group is gone.
+      // The whole group has ended.
     }
   };
   const over = new AbortController();
-  void sleep(AT_MOST_MS, undefined, { signal: over.signal }).then(kill, () => undefined);
+  void sleep(MAX_SESSION_MS, undefined, { signal: over.signal }).then(kill, () => undefined);
   const exited = async (): Promise<{ code: number | null; seconds: number }> => {
     await once(child, "exit");
     over.abort();

@@ -1,4 +1,6 @@
-/** Stands between a client and our stdio server and writes down every line: `node tap.ts <file> <command> [argument …]`. */
+/**
+ * A proxy between a client and our stdio server that records every line: `node tap.ts <file> <command> [argument …]`.
+ */
 
 import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** A client in a real terminal, as a person uses it: the question is typed, and the answer is read from the screen. */
+/** A client in a real terminal: types the question and reads the answer from the screen. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { openTerminal, type Terminal } from "../../scripts/tmux.ts";
@@ -10,14 +10,14 @@ import type { World } from "./world.ts";
 
 const MAX_START_MS = 60_000;
 const MAX_ANSWER_MS = 120_000;
-/** The turn may go on after its answer: what is shown then counts as well. */
+/** The turn may continue after its answer; later output counts as well. */
 const SETTLE_MS = 3_000;
 
 export async function startTerminalSession(client: Client, world: World, script: Script): Promise<Session> {
   if (client.interactive === undefined) throw new Error(`${client.name} has no interactive trial.`);
   const model = await startModel(client.api, script);
-  const { home, work, door, folder } = world;
-  const { args, env, ready } = client.interactive({ home, work, door, modelUrl: model.url, prompt: "" });
+  const { home, work, connection, folder } = world;
+  const { args, env, ready } = client.interactive({ home, work, connection, modelUrl: model.url, prompt: "" });
   const terminal = await openTerminal({
     env: { ...world.env, LAB_FOLDER: folder, ...env, TERM: "xterm-256color" },
     columns: 120,
@@ -36,7 +36,7 @@ export async function startTerminalSession(client: Client, world: World, script:
   const play = async (): Promise<{ code: number | null; seconds: number }> => {
     await terminal.type([world.bin, ...args].join(" "));
     const isReady = await shows(ready, MAX_START_MS);
-    if (isReady) await ask(terminal);
+    if (isReady) await typeQuestion(terminal);
     const answered = isReady && (await shows(new RegExp(DONE), MAX_ANSWER_MS));
     const seconds = (Date.now() - began) / 1_000;
     await sleep(SETTLE_MS);
@@ -47,8 +47,8 @@ export async function startTerminalSession(client: Client, world: World, script:
   return { model, output: () => screen, ended: play(), kill: () => void terminal.close() };
 }
 
-/** As a person types: keys that come in one burst are taken for pasted text, and Enter for a part of it. */
-async function ask(terminal: Terminal): Promise<void> {
+/** Types slowly: keys in one burst are taken for pasted text, and Enter for a part of it. */
+async function typeQuestion(terminal: Terminal): Promise<void> {
   await sleep(SETTLE_MS);
   await terminal.typeKeys(`Search this with the tools of the server: ${QUESTION}`);
   await sleep(1_000);

@@ -1,4 +1,7 @@
-/** One client, one transport, one scenario: played with the real programs, then judged by what the model, the wire and Google's ledger saw. */
+/**
+ * One trial of a client, transport and scenario with the real programs, judged by the model, the wire and Google's
+ * ledger.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
@@ -15,15 +18,15 @@ export interface Trial {
   client: Client;
   transport: Transport;
   scenario: (typeof SCENARIOS)[number];
-  /** How long the blocking call lasts. */
+  /** Duration of the blocking call. */
   patienceSeconds: number;
-  /** What the research ends with. */
+  /** The report of the research run. */
   report: string;
 }
 
-/** Longer than `start_deep_research` waits by itself, so that status is asked for, several times. */
+/** Longer than `start_deep_research` waits, so that the client must check the status several times. */
 const RESEARCH_MS = 45_000;
-/** Google has taken it, nobody at the client knows its task_id yet. */
+/** Google has accepted the start, and the client does not know its task_id yet. */
 const KILL_AFTER_MS = 2_000;
 const ROUNDS = 2;
 
@@ -34,7 +37,7 @@ function simulated({ scenario, patienceSeconds, report }: Trial): ScenarioInput 
   return { name: "lab", tasks: { deep_search: [{ latency_ms }], verify: [{ answer: "verified", latency_ms }] } };
 }
 
-/** The first client dies in the middle of its start; the second one is the one that is judged. */
+/** The first client dies during its start; the second one is judged. */
 async function playImpatient(client: Client, world: World): Promise<Session> {
   const first = await startSession(client, world, RESEARCH);
   const accepted = (): boolean => world.gemini.ledger.acceptedStarts().length > 0;

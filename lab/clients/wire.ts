@@ -1,4 +1,4 @@
-/** What passed between a client and our server, and what it tells about the client. */
+/** Derives facts about a client from the recorded messages. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
@@ -42,11 +42,11 @@ export interface WireFacts {
   callsWithToken: number;
   progress: number;
   cancelled: number;
-  /** After the call had been answered. */
+  /** Cancellations after the response. */
   cancelledLate: number;
-  /** Names of our tools, as announced. */
+  /** Names of our announced tools. */
   listed: string[];
-  /** Of tool calls, in the order of the answers. */
+  /** Results of tool calls, in order. */
   answers: ToolAnswer[];
 }
 
@@ -66,7 +66,7 @@ function parsed(line: string): z.infer<typeof message> {
   }
 }
 
-/** Follows the calls of one process of the client after the other: each counts its requests from the start. */
+/** Handles the client's processes one after the other, because each numbers its requests from the start. */
 export function wireFacts(passed: readonly Passed[]): WireFacts {
   const facts: WireFacts = {
     protocol: "none",
@@ -81,15 +81,15 @@ export function wireFacts(passed: readonly Passed[]): WireFacts {
   const open = new Map<unknown, string>();
   for (const { from, line } of passed) {
     const read = parsed(line);
-    if (from === "client") hearClient(facts, open, read);
-    else hearServer(facts, open, read);
+    if (from === "client") readClientMessage(facts, open, read);
+    else readServerMessage(facts, open, read);
   }
   return facts;
 }
 
-type Heard = z.infer<typeof message>;
+type WireState = z.infer<typeof message>;
 
-function hearClient(facts: WireFacts, open: Map<unknown, string>, { id, method, params }: Heard): void {
+function readClientMessage(facts: WireFacts, open: Map<unknown, string>, { id, method, params }: WireState): void {
   const version = params?._meta?.[META_VERSION];
   if (typeof version === "string") facts.protocol = version;
   if (method === "tools/call") {
@@ -100,7 +100,7 @@ function hearClient(facts: WireFacts, open: Map<unknown, string>, { id, method, 
   if (method === "notifications/cancelled") facts[open.has(params?.requestId) ? "cancelled" : "cancelledLate"] += 1;
 }
 
-function hearServer(facts: WireFacts, open: Map<unknown, string>, { id, method, result }: Heard): void {
+function readServerMessage(facts: WireFacts, open: Map<unknown, string>, { id, method, result }: WireState): void {
   if (method === "notifications/progress") facts.progress += 1;
   if (result?.protocolVersion !== undefined) facts.protocol = result.protocolVersion;
   if (result?.tools !== undefined) facts.listed = result.tools.map(({ name }) => name);

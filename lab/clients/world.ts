@@ -1,4 +1,7 @@
-/** Everything around one trial: a simulated Google, our server's folder, a home for the client, a closed gate, and who must be gone at the end. */
+/**
+ * The environment of one trial: simulated Google, our server's folder, the client's home directory, a blocking proxy,
+ * and cleanup.
+ */
 
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,31 +10,34 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { isAlive, processesNaming } from "../../test/support/processes.ts";
-import { type Client, type Door, install } from "./client.ts";
-import { type HttpDoor, openHttpDoor } from "./http-door.ts";
-import { type ClosedGate, closeGate } from "./loopback.ts";
+import { type Client, type ServerConnection, install } from "./client.ts";
+import { type RecordedHttpServer, startRecordedHttpServer } from "./recorded-http-server.ts";
+import { type BlockingProxy, startBlockingProxy } from "./loopback.ts";
 import { type Passed, readWire } from "./wire.ts";
 
 export type Transport = "stdio" | "http";
 
 export interface World {
   gemini: Simulator;
-  gate: ClosedGate;
+  gate: BlockingProxy;
   folder: string;
   home: string;
   work: string;
   bin: string;
-  door: Door;
-  /** What a client inherits: nothing that leads outside. */
+  connection: ServerConnection;
+  /** The environment of a client, without anything that leads outside. */
   env: Record<string, string>;
   wire(): Passed[];
-  /** Processes of the client and its servers that still live after they had time to go; they are ended. */
+  /**
+   * Ends the processes of the client and its servers that are still alive after a grace period, and returns their
+   * number.
+   */
   sweep(): Promise<number>;
   close(): Promise<void>;
 }
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const TIME_TO_GO_MS = 10_000;
+const EXIT_GRACE_MS = 10_000;
 const TAP = join(import.meta.dirname, "tap.ts");
 
 function serverEnvironment(folder: string, gemini: Simulator): Record<string, string> {
@@ -45,7 +51,7 @@ function serverEnvironment(folder: string, gemini: Simulator): Record<string, st
   };
 }
 
-function clientEnvironment(home: string, gate: ClosedGate): Record<string, string> {
+function clientEnvironment(home: string, gate: BlockingProxy): Record<string, string> {
   const loopback = "127.0.0.1,localhost,::1";
   return {
     PATH: [dirname(process.execPath), "/usr/bin", "/bin"].join(":"),
@@ -62,7 +68,7 @@ function clientEnvironment(home: string, gate: ClosedGate): Record<string, strin
 
 async function sweep(folder: string, spared: readonly number[]): Promise<number> {
   const left = (): number[] => processesNaming(folder).filter((pid) => !spared.includes(pid));
-  const until = Date.now() + TIME_TO_GO_MS;
+  const until = Date.now() + EXIT_GRACE_MS;
   while (left().length > 0 && Date.now() < until) await sleep(200);
   const pids = left();
   for (const pid of pids) if (isAlive(pid)) process.kill(pid, "SIGKILL");
@@ -75,12 +81,13 @@ export async function openWorld(client: Client, transport: Transport, scenario: 
   const [home, work] = [join(folder, "home"), join(folder, "work")];
   for (const name of ["home", "work", "server-home", "config"]) mkdirSync(join(folder, name), { mode: 0o700 });
   const gemini = await startSimulator({ scenario });
-  const gate = await closeGate();
+  const gate = await startBlockingProxy();
   const server = { command: process.execPath, args: [join(ROOT, "bin/gemini-search-mcp.js")] };
   const env = serverEnvironment(folder, gemini);
   const file = join(folder, "wire.jsonl");
-  const http: HttpDoor | undefined = transport === "http" ? await openHttpDoor({ ...server, env }) : undefined;
-  const stdio: Door = {
+  const http: RecordedHttpServer | undefined =
+    transport === "http" ? await startRecordedHttpServer({ ...server, env }) : undefined;
+  const stdio: ServerConnection = {
     transport: "stdio",
     command: server.command,
     args: [TAP, file, server.command, ...server.args],
@@ -93,7 +100,7 @@ export async function openWorld(client: Client, transport: Transport, scenario: 
     home,
     work,
     bin,
-    door: http?.door ?? stdio,
+    connection: http?.connection ?? stdio,
     env: clientEnvironment(home, gate),
     wire: () => http?.passed ?? readWire(file),
     sweep: () => sweep(folder, [process.pid, ...(http === undefined ? [] : [http.pid])]),

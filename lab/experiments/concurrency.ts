@@ -1,4 +1,4 @@
-/** Eight processes on one database: one paid start for a hundred wishes, one look per interval, one heir. */
+/** Eight processes on one database: one paid start for a hundred requests, one poll per interval, one successor. */
 
 import { callWhileLocked } from "../../test/figures/foreign-lock.ts";
 import { lookTogether, startTwins, takeOver } from "../../test/figures/concurrency.ts";

@@ -8,7 +8,7 @@ import { type Experiment, type Finding, type LabSetting, scaled } from "../exper
 
 const ROUNDS = 20;
 const WITHOUT_ROOM = Number.MAX_SAFE_INTEGER;
-/** How many writes in a row fail; and whether SQLite had rolled back by itself. */
+/** Number of consecutive writes that fail, and whether SQLite rolled back by itself. */
 const FAULTS = [1, 2, 3, 5, 8, WITHOUT_ROOM].flatMap((count) =>
   [false, true].map((rolledBack) => ({ count, rolledBack })),
 );
@@ -33,7 +33,7 @@ function findingOf(setting: LabSetting, promise: string, { broken, of }: { broke
   return { promise, target, measured: `${broken.length} in ${of}`, met: broken.length === 0 };
 }
 
-/** Not measured is not kept: the table says by name what was left out. */
+/** An unmeasured promise is not met; the table lists it by name. */
 const skipped = (promise: string, note: string): Finding => ({
   promise,
   target: "0 promises broken",

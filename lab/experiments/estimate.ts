@@ -1,4 +1,4 @@
-/** How far the cost estimate is off (SC-004), on simulated histories: no real bill can be had here. */
+/** The error of the cost estimate (SC-004) on simulated histories, because there are no real bills. */
 
 import { complexityOf } from "../../src/costs/complexity.ts";
 import { estimate, type FinishedRun } from "../../src/costs/estimate.ts";
@@ -6,7 +6,7 @@ import { LIST_PRICES } from "../../src/costs/prices.ts";
 import { DEFAULT_AGENT } from "../../src/gemini/agents.ts";
 import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
 
-/** One question of each class, with the typical cost that Google documents for it: $1 to $3 a task. */
+/** One question per complexity class, with the typical cost that Google documents: $1 to $3 per task. */
 const QUESTIONS = [
   { query: "What is the current price of copper?", usd: 1.2 },
   { query: "Compare heat pumps and gas boilers for old buildings", usd: 1.7 },
@@ -17,7 +17,7 @@ const QUESTIONS = [
   },
 ];
 
-/** Assumed: how much the tasks of one user differ from each other, and users from each other (of the logarithm). */
+/** Assumed standard deviation of the logarithm within one user and between users. */
 const WITHIN_USER = 0.35;
 const BETWEEN_USERS = 0.3;
 const NOW = Date.UTC(2026, 10, 15);

@@ -1,4 +1,4 @@
-/** The fault matrix over and over, with answers of Google that take longer and longer and in an order of chance. */
+/** The fault matrix repeated with random latencies of Google and in random order. */
 
 import { createRandom, type Random } from "../../test/corpus/random.ts";
 import { FAULT_ROWS, type FaultRow, type FaultyRequest, REQUESTS } from "../../test/faults/fault-cells.ts";
@@ -7,7 +7,7 @@ import { type Experiment, type Finding, type LabSetting, scaled } from "../exper
 
 const REPEATS = 20;
 const AT_ONCE = 4;
-const MOST_LATENCY_MS = 200;
+const MAX_LATENCY_MS = 200;
 
 interface Play {
   row: FaultRow;
@@ -37,9 +37,7 @@ export const faults: Experiment = {
 };
 
 function shuffled({ between, sample }: Random): Play[] {
-  const plays = FAULT_ROWS.flatMap((row) =>
-    REQUESTS.map((at) => ({ row, at, latencyMs: between(0, MOST_LATENCY_MS) })),
-  );
+  const plays = FAULT_ROWS.flatMap((row) => REQUESTS.map((at) => ({ row, at, latencyMs: between(0, MAX_LATENCY_MS) })));
   return sample(plays, plays.length);
 }
 

@@ -1,4 +1,4 @@
-/** The figures that the requirements name, each over enough runs to mean something. */
+/** The figures named in the requirements, each over enough runs to be significant. */
 
 import { notificationDesktop, startNotificationDaemon } from "../../test/support/notification-daemon.ts";
 import { renderLargest, startWhileGoogleHesitates } from "../../test/figures/ceilings.ts";
@@ -60,13 +60,13 @@ async function notices(setting: LabSetting): Promise<Finding[]> {
 }
 
 async function realDesktop(setting: LabSetting): Promise<Finding[]> {
-  const ends: (() => Promise<void>)[] = [];
-  const desktop = await startNotificationDaemon({ onTestFinished: (end) => void ends.push(end) });
+  const cleanups: (() => Promise<void>)[] = [];
+  const desktop = await startNotificationDaemon({ onTestFinished: (cleanup) => void cleanups.push(cleanup) });
   try {
     const verdict = await countNotices({ runs: scaled(setting, 100), seed: setting.seed, desktop });
     return noticeFindings(setting, "a real notification daemon", verdict);
   } finally {
-    for (const end of ends) await end();
+    for (const cleanup of cleanups) await cleanup();
   }
 }
 

@@ -1,4 +1,4 @@
-/** A fleet on one PostgreSQL under load, while its processes, its database and its network fail in turn. */
+/** A fleet on one PostgreSQL under load, while its processes, database and network fail in turn. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -21,7 +21,7 @@ import { spread, worst } from "../spread.ts";
 const ROUNDS = 6;
 const TAKE_OVER_MS = 60_000;
 const MARKED_MS = 180_000;
-/** Most starts that a whole experiment makes. */
+/** Starts of a full experiment. */
 const STARTS = 10_000;
 const PAUSE_MS = 1_500;
 
@@ -36,24 +36,24 @@ export const fleet: Experiment = {
     const world = await openFleetWorld({ seed, apart: true, scenario: livesOf });
     if (world === undefined) throw new Error("PostgreSQL is not installed.");
     try {
-      const story = await liveThrough(world, setting);
+      const history = await runDisasters(world, setting);
       await untilRest(world);
-      const measured = await measure(world, story);
+      const measured = await measure(world, history);
       for (const { ms, from } of longestSilences(world, 8)) {
-        const [what, at] = story.began.findLast(([, began]) => began < from + ms) ?? ["nothing", from];
+        const [what, at] = history.began.findLast(([, began]) => began < from + ms) ?? ["nothing", from];
         say(`silent for ${seconds(ms)} from ${seconds(from - at)} after ${what} began`);
       }
       const verdict = await judgeFleet(world);
       say(JSON.stringify(verdict.counts));
       for (const sentence of verdict.broken) say(`BROKEN: ${sentence}`);
-      return findingsOf(world, story, measured, verdict);
+      return findingsOf({ world, history, measured, verdict });
     } finally {
       await world.close();
     }
   },
 };
 
-/** Of 5 s to 2 min; some fail. Answers take a while, so that kills hit them. */
+/** Runs of 5 s to 2 min, some of which fail. Responses are slow enough to be hit by kills. */
 function livesOf(random: () => number): ScenarioInput {
   const create = Array.from({ length: STARTS }, () => ({
     latency_ms: random() < 0.7 ? 0 : Math.round(1_000 * random()),
@@ -67,8 +67,8 @@ function livesOf(random: () => number): ScenarioInput {
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
-interface Story {
-  /** When each disaster began. */
+interface FleetHistory {
+  /** The start time of each disaster. */
   began: [Disaster, number][];
   done: Disaster[];
   orphaned: Orphaned[];
@@ -76,38 +76,38 @@ interface Story {
   load: Load;
 }
 
-async function liveThrough(world: FleetWorld, setting: LabSetting): Promise<Story> {
+async function runDisasters(world: FleetWorld, setting: LabSetting): Promise<FleetHistory> {
   const load = beginLoad(world, { pauseMs: PAUSE_MS });
-  const story: Story = { began: [], done: [], orphaned: [], mismatches: 0, load };
+  const history: FleetHistory = { began: [], done: [], orphaned: [], mismatches: 0, load };
   await sleep(20_000);
   for (let round = 0; round < scaled(setting, ROUNDS); round += 1) {
     for (const disaster of DISASTERS.toSorted(() => world.random() - 0.5)) {
-      story.began.push([disaster, Date.now()]);
+      history.began.push([disaster, Date.now()]);
       const outcome = await strike(world, disaster);
       if (outcome === "impossible") continue;
-      story.done.push(disaster);
-      if (outcome !== undefined) story.orphaned.push(outcome);
+      history.done.push(disaster);
+      if (outcome !== undefined) history.orphaned.push(outcome);
       await sleep(3_000 + 7_000 * world.random());
-      story.mismatches += await countMismatches(world.query);
+      history.mismatches += await countMismatches(world.query);
       setting.say(
         `${disaster}: ${outcome?.interactionIds.length ?? "no"} polls orphaned, ${world.killedStarts.size} starts killed, ${world.returned.size} runs`,
       );
     }
   }
   await load.stop();
-  return story;
+  return history;
 }
 
 interface Measured {
-  /** From the kill of a server until its start in flight was marked as unknown. */
+  /** Time from the kill of a server until its start in flight was marked as unknown. */
   marked: number[];
   killed: number[];
   cut: number[];
   longest: number;
 }
 
-/** Before the judge asks Google about every run. */
-async function measure(world: FleetWorld, { orphaned }: Story): Promise<Measured> {
+/** Runs before the judge queries Google about every run. */
+async function measure(world: FleetWorld, { orphaned }: FleetHistory): Promise<Measured> {
   const of = (disaster: Disaster): number[] =>
     orphaned.filter((some) => some.disaster === disaster).flatMap((some) => silencesOf(world, some));
   const unknown = await world.query<{ task_id: string; updated_at: number }>(
@@ -120,25 +120,22 @@ async function measure(world: FleetWorld, { orphaned }: Story): Promise<Measured
   return { marked, killed: of("worker"), cut: of("cut"), longest: longestSilences(world, 1)[0]?.ms ?? 0 };
 }
 
-function findingsOf(
-  world: FleetWorld,
-  { done, mismatches, load }: Story,
-  { marked, killed, cut, longest }: Measured,
-  { broken, counts }: Verdict,
-): Finding[] {
-  const { paid_starts = 0, runs = 0, notified = 0, notifications_lost: lost = 0, start_unknown: unknown = 0 } = counts;
+interface FleetOutcome {
+  world: FleetWorld;
+  history: FleetHistory;
+  measured: Measured;
+  verdict: Verdict;
+}
+
+function findingsOf(outcome: FleetOutcome): Finding[] {
+  const { broken, counts } = outcome.verdict;
+  const { paid_starts = 0, runs = 0, notified = 0 } = counts;
+  const { done, mismatches } = outcome.history;
+  const times = Object.entries(Object.groupBy(done, (disaster) => disaster));
   const none = (promise: string, pattern: RegExp, of: string): Finding => {
     const count = broken.filter((sentence) => pattern.test(sentence)).length;
     return { promise, target: "0", measured: `${count} of ${of}`, met: count === 0 };
   };
-  const within = (promise: string, silences: number[]): Finding => ({
-    promise,
-    target: "≤ 60 s",
-    measured: silences.length === 0 ? "not tried" : spread(silences),
-    met: silences.length > 0 && worst(silences) <= TAKE_OVER_MS,
-    ...(world.apart ? {} : { note: "All on one machine: namespaces need root." }),
-  });
-  const times = Object.entries(Object.groupBy(done, (disaster) => disaster));
   return [
     {
       promise: "disasters",
@@ -158,14 +155,7 @@ function findingsOf(
       `${runs} runs`,
     ),
     none("notifications sent twice", /was told \d+ times|were shown/, `${notified} shown`),
-    within("take-over of the polls of a killed worker: last poll by it until the next by another", killed),
-    within("the same for a worker that is cut off from the database", cut),
-    {
-      promise: "longest silence about any run, restarts of the database included",
-      target: "≤ 60 s",
-      measured: seconds(longest),
-      met: longest <= TAKE_OVER_MS,
-    },
+    ...silenceFindings(outcome),
     {
       promise: "runs without their job or jobs without their run, after each disaster",
       target: "0",
@@ -177,6 +167,38 @@ function findingsOf(
       /./,
       "all checks",
     ),
+    ...startFindings(outcome),
+  ];
+}
+
+function silenceFindings({ world, measured: { killed, cut, longest } }: FleetOutcome): Finding[] {
+  const within = (promise: string, silences: number[]): Finding => ({
+    promise,
+    target: "≤ 60 s",
+    measured: silences.length === 0 ? "not tried" : spread(silences),
+    met: silences.length > 0 && worst(silences) <= TAKE_OVER_MS,
+    ...(world.apart ? {} : { note: "All on one machine: namespaces need root." }),
+  });
+  return [
+    within("take-over of the polls of a killed worker: last poll by it until the next by another", killed),
+    within("the same for a worker that is cut off from the database", cut),
+    {
+      promise: "longest silence about any run, restarts of the database included",
+      target: "≤ 60 s",
+      measured: seconds(longest),
+      met: longest <= TAKE_OVER_MS,
+    },
+  ];
+}
+
+function startFindings({
+  world,
+  history: { load },
+  measured: { marked },
+  verdict: { counts },
+}: FleetOutcome): Finding[] {
+  const { runs = 0, notified = 0, notifications_lost: lost = 0, start_unknown: unknown = 0 } = counts;
+  return [
     {
       promise: "calls that met a server or a database that was away",
       target: "reported",

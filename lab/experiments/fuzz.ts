@@ -1,4 +1,4 @@
-/** Coverage-guided fuzzing of every reader of foreign text, and the growth of its time with the size of hostile texts. */
+/** Coverage-guided fuzzing of every parser of untrusted text, and how its time grows with the size of hostile texts. */
 
 import { fork } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
@@ -10,11 +10,11 @@ import { TARGETS } from "../../test/fuzz/targets.ts";
 import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
 
 const INPUTS = 1_000_000;
-const MOST_GROWTH_MB = 300;
-/** So that what grows without bound dies of it, and garbage is not taken for growth. */
+const MAX_GROWTH_MB = 300;
+/** Unbounded growth exceeds it, and uncollected garbage is not mistaken for growth. */
 const HEAP_MB = 256;
-/** After a hang the target is tried again from another seed, but not for ever. */
-const MOST_DEATHS = 5;
+/** After a hang the target is retried with another seed, up to this many times. */
+const MAX_DEATHS = 5;
 const FOLDER = join(import.meta.dirname, "../.fuzz");
 const UNFINISHED = `Its process, which may use ${HEAP_MB} MB, died before the last input; the output of the run says of what.`;
 const CHILD = join(import.meta.dirname, "../fuzz/child.ts");
@@ -37,7 +37,7 @@ export const fuzz: Experiment = {
       }
     };
     await Promise.all([lane(), lane()]);
-    // Below its full length the texts are small, and a ratio tells more about the machine than about the code.
+    // At a smaller scale the texts are too short for a meaningful ratio.
     return [...findings, ...(setting.scale < 1 ? [] : growth(setting))];
   },
 };
@@ -58,8 +58,8 @@ async function fuzzOne(target: FuzzTarget, setting: LabSetting): Promise<Finding
   const folder = join(FOLDER, target.name.replaceAll(/\W+/g, "-"));
   let deaths = 0;
   let result: Result | undefined;
-  while (result === undefined && deaths < MOST_DEATHS) {
-    result = await life(target, { inputs, seed: setting.seed + deaths, folder });
+  while (result === undefined && deaths < MAX_DEATHS) {
+    result = await runChild(target, { inputs, seed: setting.seed + deaths, folder });
     if (result === undefined) deaths += 1;
   }
   const kept = failuresIn(folder);
@@ -74,15 +74,15 @@ async function fuzzOne(target: FuzzTarget, setting: LabSetting): Promise<Finding
   setting.say(`${target.name}: ${measured}`);
   return {
     promise: `${target.name}: no broken promise, crash or hang, memory bounded`,
-    target: `${inputs} inputs, 0, 0, 0, under ${MOST_GROWTH_MB} MB`,
+    target: `${inputs} inputs, 0, 0, 0, under ${MAX_GROWTH_MB} MB`,
     measured,
-    met: result !== undefined && result.failures === 0 && deaths === 0 && mb < MOST_GROWTH_MB,
+    met: result !== undefined && result.failures === 0 && deaths === 0 && mb < MAX_GROWTH_MB,
     note: result === undefined ? UNFINISHED : undefined,
   };
 }
 
-/** Undefined: it died. */
-function life(
+/** Undefined if the process died. */
+function runChild(
   { name }: FuzzTarget,
   { inputs, seed, folder }: { inputs: number; seed: number; folder: string },
 ): Promise<Result | undefined> {
@@ -104,11 +104,11 @@ function failuresIn(folder: string): z.infer<typeof failureSchema>[] {
   return names.map((name) => failureSchema.parse(JSON.parse(readFileSync(join(folder, name), "utf8"))));
 }
 
-const MOST_RATIO = 2.5;
-/** Below this a ratio tells more about the clock than about the code. */
-const SHORTEST_MS = 50;
+const MAX_RATIO = 2.5;
+/** Shorter times are too inaccurate for a ratio. */
+const MIN_MEASURABLE_MS = 50;
 
-/** The worst text per reader, by how its time grows. */
+/** The worst text per parser, by the growth of its time. */
 function growth(setting: LabSetting): Finding[] {
   return Object.entries(READERS).map(([name, { read, texts }]) => {
     const measured = Object.entries(texts).map(([text, make]) => {
@@ -116,11 +116,11 @@ function growth(setting: LabSetting): Finding[] {
       const [short, long] = [make(half), make(whole)];
       const measure = (tries: number) => {
         const times = { half: best(read, short, tries), whole: best(read, long, tries) };
-        return { text, ...times, ratio: times.whole < SHORTEST_MS ? 0 : times.whole / Math.max(times.half, 1) };
+        return { text, ...times, ratio: times.whole < MIN_MEASURABLE_MS ? 0 : times.whole / Math.max(times.half, 1) };
       };
       const first = measure(2);
-      // A pause of the machine looks like growth; growth is there again.
-      return first.ratio <= MOST_RATIO ? first : measure(6);
+      // A pause of the machine looks like growth; real growth is reproducible.
+      return first.ratio <= MAX_RATIO ? first : measure(6);
     });
     const worst = measured.toSorted((a, b) => b.ratio - a.ratio)[0];
     const slowest = measured.toSorted((a, b) => b.whole - a.whole)[0];
@@ -131,15 +131,15 @@ function growth(setting: LabSetting): Finding[] {
     setting.say(`${name}: ${shown}`);
     return {
       promise: `${name}: time grows with the size of hostile text`,
-      target: `twice the text, at most ${MOST_RATIO} times as long`,
+      target: `twice the text, at most ${MAX_RATIO} times as long`,
       measured: shown,
-      met: (worst?.ratio ?? 0) <= MOST_RATIO,
+      met: (worst?.ratio ?? 0) <= MAX_RATIO,
       note: "The best of two tries, of six where the first ratio was above; what takes less than 50 ms has no ratio.",
     };
   });
 }
 
-/** The other try met the garbage collector or a busy neighbour. */
+/** The slower try was disturbed by the garbage collector or other processes. */
 const best = (read: (text: string) => unknown, text: string, tries: number): number =>
   Math.min(...Array.from({ length: tries }, () => timed(read, text)));
 

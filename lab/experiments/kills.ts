@@ -7,9 +7,9 @@ import { openKillWorld } from "../../test/support/research-kill-world.ts";
 import { type Experiment, type Finding, scaled } from "../experiment.ts";
 
 const KILLS = 10_000;
-/** One world grows slower with its ledger; after this many kills a new one begins, with other numbers of processes. */
+/** A world gets slower with its ledger; after this many kills a new one starts, with other numbers of processes. */
 const KILLS_PER_WORLD = 500;
-/** Suspended processes per kill: each takes seconds. */
+/** Suspended processes per kill; each takes seconds. */
 const PAUSES_PER_KILL = 0.02;
 const LANES = [1, 2, 3, 4, 5, 6, 7, 8];
 

@@ -1,4 +1,7 @@
-/** Runs of seven minutes for clients that wait sixty seconds: how the answer arrives, by every transport and era. */
+/**
+ * Runs of seven minutes for clients with a timeout of sixty seconds: how the result arrives, by transport and protocol
+ * era.
+ */
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,14 +25,14 @@ import type { Experiment, Finding, LabSetting } from "../experiment.ts";
 import { worst } from "../spread.ts";
 
 const RUN_MS = 7 * 60_000;
-/** What the official client waits for an answer when nobody tells it otherwise; it does not shrink with the scale. */
+/** The default timeout of the official client; it does not shrink with the scale. */
 const LIMIT_MS = 60_000;
 const WAIT_SECONDS = 45;
-/** A deep search has one finished round when its client gives up. */
+/** A deep search has one finished round when its client times out. */
 const FIRST_ROUND_MS = 40_000;
-const MOST_SILENCE_MS = 15_000;
+const MAX_SILENCE_MS = 15_000;
 
-const DOORS: readonly Peer["door"][] = ["stdio", "HTTP"];
+const TRANSPORTS: readonly Peer["door"][] = ["stdio", "HTTP"];
 const ERAS: readonly Era[] = ["legacy", "modern"];
 
 const WAYS = ["asking", "task", "progress", "giving up", "resuming", "leaving"] as const;
@@ -60,12 +63,12 @@ export const longRun: Experiment = {
       const http = await scene.http();
       const connect = async (door: Peer["door"], era: Era): Promise<Peer> => {
         const { client } = door === "stdio" ? await scene.server({ era }) : await http.connect(era);
-        // A start is measured elsewhere; here nobody begins before everybody is up.
+        // Starts are measured elsewhere; here all clients are connected before the first call.
         await client.callTool({ name: "list_research", arguments: {} });
         return { door, era, client };
       };
       const pairs: Pair[] = [];
-      for (const door of DOORS) {
+      for (const door of TRANSPORTS) {
         for (const era of ERAS) pairs.push({ peer: await connect(door, era), leaving: await connect(door, era) });
       }
       const delivered = await Promise.all(pairs.map((pair) => deliverAll(setting, pair)));
@@ -91,20 +94,20 @@ const scenarioOf = (runMs: number): ScenarioInput => {
   };
 };
 
-/** Who leaves does so on a connection of its own, and is looked after by the one that stays. */
+/** A client that disconnects uses its own connection; the remaining one checks its runs. */
 interface Pair {
   peer: Peer;
   leaving: Peer;
 }
 
-/** All ways at once. */
+/** All deliveries in parallel. */
 async function deliverAll({ say }: LabSetting, { peer, leaving }: Pair): Promise<Delivered[]> {
   const { door, era } = peer;
   const runFor = (way: Way): LongRun => ({
     query: `How do heat pumps perform in cold climates? (${way}, ${door}, ${era})`,
     waitSeconds: WAIT_SECONDS,
   });
-  // Once, whoever asks: the second one goes on where the first ends.
+  // Shared: a second call continues where the first ended.
   let giving: Promise<Delivery> | undefined;
   const givenUp = (run: LongRun): Promise<Delivery> => (giving ??= byGivingUp(peer, run));
   const started: Record<Way, (run: LongRun) => Promise<Delivery>> = {
@@ -174,7 +177,10 @@ function longestRequest(asking: Delivered[]): Finding {
   };
 }
 
-/** The agent is paid for by its start, a search by the model's answers, of which a first round is one. What is resumed begins later. */
+/**
+ * A deep research is paid at its start, a search by each model response, of which a first round is one. Resumed runs
+ * start later.
+ */
 function paidStarts(all: Delivered[], ledger: Simulator["ledger"]): Finding {
   const rounds = ledger.entries().filter(({ kind }) => kind === "deep_search");
   const asked = [...ledger.acceptedStarts().map(({ query }) => query), ...rounds.map(({ question }) => question)];
@@ -193,14 +199,14 @@ function silences(all: Delivered[], lateMs: number): Finding[] {
     (delivery?.requests ?? []).map((request) => ({ ...request, who: `${peer.door} ${peer.era}` })),
   );
   const largest = (figure: (request: Request) => number) =>
-    requests.reduce((worst, one) => (figure(one) > figure(worst) ? one : worst), requests[0] ?? NOTHING);
+    requests.reduce((max, one) => (figure(one) > figure(max) ? one : max), requests[0] ?? NOTHING);
   const finding = (promise: string, figure: (request: Request) => number, targetMs: number): Finding => {
-    const worst = largest(figure);
+    const request = largest(figure);
     return {
       promise,
       target: `≤ ${targetMs / 1_000} s`,
-      measured: `${seconds(figure(worst))} (${worst.tool}, ${worst.who}; ${requests.length} requests)`,
-      met: requests.length > 0 && figure(worst) <= targetMs,
+      measured: `${seconds(figure(request))} (${request.tool}, ${request.who}; ${requests.length} requests)`,
+      met: requests.length > 0 && figure(request) <= targetMs,
       note: `This machine's own timers were up to ${seconds(lateMs)} late.`,
     };
   };
@@ -209,7 +215,7 @@ function silences(all: Delivered[], lateMs: number): Finding[] {
     .map(({ firstWordMs }) => Math.round(firstWordMs))
     .toSorted((a, b) => a - b);
   return [
-    finding("largest silence in any call", ({ silenceMs }) => silenceMs, MOST_SILENCE_MS),
+    finding("largest silence in any call", ({ silenceMs }) => silenceMs, MAX_SILENCE_MS),
     {
       ...finding("first word of any call, or its answer", ({ firstWordMs }) => firstWordMs, 2_000),
       note: `Those of deep_search, which all begin at the same moment, in ms: ${blocking.join(", ")}.`,

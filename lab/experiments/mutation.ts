@@ -1,13 +1,13 @@
-/** Small mistakes put into the critical modules one at a time: do the tests notice? */
+/** Mutation testing of the critical modules. */
 
 import { type Experiment, type Finding, scaled } from "../experiment.ts";
 import { isEquivalent } from "../mutation/equivalents.ts";
 import { CRITICAL_MODULES, type CriticalModule } from "../mutation/modules.ts";
 import { installStryker, mutate, type Mutant } from "../mutation/stryker.ts";
 
-const LEAST_SCORE = 85;
+const MIN_SCORE = 85;
 const NOTICED = ["Killed", "Timeout"];
-/** What does not even load says nothing about the tests. */
+/** A mutant that does not load says nothing about the tests. */
 const NO_PROGRAM = ["CompileError", "RuntimeError", "Ignored"];
 
 export const mutation: Experiment = {
@@ -38,9 +38,9 @@ function findingOf({ name }: CriticalModule, all: Mutant[], say: (text: string) 
   const equal = programs.length - counted.length;
   return {
     promise: `mistakes in the ${name} that its tests notice`,
-    target: `≥ ${LEAST_SCORE} %`,
+    target: `≥ ${MIN_SCORE} %`,
     measured: `${score.toFixed(1)} % (${counted.length} mutants, ${killed} killed, ${survivors.length} survived)`,
-    met: score >= LEAST_SCORE,
+    met: score >= MIN_SCORE,
     note: equal === 0 ? undefined : `${equal} more change nothing; lab/mutation/equivalents.ts says why of each.`,
   };
 }

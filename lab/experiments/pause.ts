@@ -1,11 +1,11 @@
-/** Processes that stand still for longer than their lease, clocks that jump, and how soon a dead process is noticed. */
+/** Processes that are stopped for longer than their lease, clock jumps, and how soon a dead process is detected. */
 
 import { JUMPS, playJumps } from "../../test/pause/jumps.ts";
 import { measureTakeOvers, playPauses } from "../../test/pause/pauses.ts";
 import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
 
 const PAUSES = 1_000;
-/** All pauses of a world together must stay below a day, because a research waits no longer. */
+/** All pauses of a world together must stay below a day, the longest time a run may wait. */
 const PAUSES_PER_WORLD = 100;
 const LANES = 4;
 const JUMP_ROUNDS = 25;
@@ -63,7 +63,7 @@ async function jumps(setting: LabSetting): Promise<Finding[]> {
   let paid = 0;
   let jumped = 0;
   for (let round = 0; round < rounds; round += 1) {
-    // Each round in another order: a jump meets what the one before left.
+    // Each round in another order, so that jumps meet different states.
     const order = JUMPS.map((_, n) => JUMPS[(n + round) % JUMPS.length] ?? 0);
     const verdict = await playJumps(order);
     broken.push(...verdict.broken);

@@ -1,4 +1,4 @@
-/** The security corpus with all its variants: each theme is one finding, and one success of an attacker is too many. */
+/** The security corpus with all its variants: one finding per theme, which fails on a single successful attack. */
 
 import { tryCrowd } from "../../test/security/clients.ts";
 import { ENDLESS_CHILDREN, tryEndlessChildren, tryFloodsFromUpstream } from "../../test/security/floods.ts";
@@ -18,7 +18,7 @@ import { type Experiment, type Finding, type LabSetting, scaled } from "../exper
 const CLIENTS = 50;
 const CALLS = 10_000;
 const SWAPS = 1_000;
-/** Hidden texts inside one another, beside those of the corpus. */
+/** Nested hidden texts, in addition to those of the corpus. */
 const MIXED_TEXTS = 500;
 
 interface Theme {
@@ -77,7 +77,7 @@ export const security: Experiment = {
   },
 };
 
-/** What a theme opens ends before the next one begins, the last first. */
+/** Cleans up after each theme before the next one begins, in reverse order. */
 async function staged(attempt: (stage: Stage) => Promise<Verdict>): Promise<Verdict> {
   const ends: (() => unknown)[] = [];
   try {

@@ -1,4 +1,4 @@
-/** Servers that have to leave at random moments, in every way there is, and clients that hang up in a call. */
+/** Shutdown of servers at random moments in every way, and clients that disconnect during a call. */
 
 import { hangUp, leaveServe, leaveStdio, type LeaveVerdict, WAYS } from "../../test/figures/shutdown.ts";
 import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
@@ -12,7 +12,7 @@ export const shutdown: Experiment = {
   covers: "A8, G8",
   run: async (setting) => {
     const { seed } = setting;
-    // One at a time: the ceilings are those of a machine that has time for it.
+    // One at a time: the time limits assume a machine that is not overloaded.
     const stdio = await leaveStdio({ times: scaled(setting, 500), lanes: 1, seed });
     const serve = await leaveServe({ times: scaled(setting, 100), lanes: 1, seed });
     const gone = await hangUp({ times: scaled(setting, 200), lanes: 8, seed });

@@ -1,4 +1,4 @@
-/** Half an hour of steady load on `serve`, a stdio server and a worker with one database: does anything grow? */
+/** Half an hour of steady load on `serve`, a stdio server and a worker with one database, to detect growth. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Household, type Member, MEMBERS, openHousehold, type Reading } from "../../test/soak/household.ts";
@@ -10,10 +10,10 @@ import type { Experiment, Finding, LabSetting } from "../experiment.ts";
 const MINUTES = 30;
 const PER_SECOND = 20;
 const SAMPLE_MS = 5_000;
-/** Not counted: it takes V8 some ten thousand calls to give its young generation the size that it keeps. */
+/** Excluded: V8 needs about ten thousand calls to settle the size of its young generation. */
 const WARM_UP = 1 / 3;
-const MOST_WAL_MB = 16;
-/** The largest transaction stores one report with what Google sent. */
+const MAX_WAL_MB = 16;
+/** The largest transaction stores one report with Google's response. */
 const ONE_TRANSACTION_MB = 1;
 
 type Readings = Record<Member, Reading[]>;
@@ -131,9 +131,9 @@ function resourceFindings(readings: Readings, wal: number[]): Finding[] {
     },
     {
       promise: "WAL",
-      target: `< ${MOST_WAL_MB} MB and a transaction`,
+      target: `< ${MAX_WAL_MB} MB and a transaction`,
       measured: `${most.toFixed(1)} MB at most`,
-      met: most < MOST_WAL_MB + ONE_TRANSACTION_MB,
+      met: most < MAX_WAL_MB + ONE_TRANSACTION_MB,
     },
     {
       promise: "zombies; children at a time",

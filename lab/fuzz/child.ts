@@ -1,4 +1,4 @@
-/** One target in a process of its own: fuzzes it, tells the parent how it went, and leaves when an input hangs. */
+/** Fuzzes one target in its own process, reports the result to the parent, and exits if an input hangs. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,23 +11,23 @@ const [name = "", inputs = "1", seed = "1", folder = "."] = process.argv.slice(2
 const target = TARGETS.find((one) => one.name === name);
 if (target === undefined) throw new Error(`There is no target "${name}".`);
 
-const MOST_KEPT = 20;
-const LONGEST_CURRENT = 1 << 18;
+const MAX_KEPT_FAILURES = 20;
+const MAX_CURRENT_CHARACTERS = 1 << 18;
 
 mkdirSync(folder, { recursive: true });
 let kept = 0;
 const keep = (input: string, why: string): void => {
   kept += 1;
-  if (kept > MOST_KEPT) return;
+  if (kept > MAX_KEPT_FAILURES) return;
   writeFileSync(join(folder, `${nameOf(input)}.txt`), JSON.stringify({ target: name, why, input }));
 };
 
-// Number and text of the input on trial, where the watchdog can read them while this thread is busy.
-const shared = new SharedArrayBuffer(8 + 2 * LONGEST_CURRENT);
+// Number and text of the current input, readable by the watchdog while this thread is busy.
+const shared = new SharedArrayBuffer(8 + 2 * MAX_CURRENT_CHARACTERS);
 const head = new Int32Array(shared, 0, 2);
 const body = new Uint16Array(shared, 8);
 const trying = (input: string): void => {
-  const length = Math.min(input.length, LONGEST_CURRENT);
+  const length = Math.min(input.length, MAX_CURRENT_CHARACTERS);
   for (let at = 0; at < length; at += 1) body[at] = input.charCodeAt(at);
   head[1] = length;
   Atomics.add(head, 0, 1);

@@ -1,11 +1,11 @@
-/** The array in which instrumented code counts its visits, and what of it is new. */
+/** The array in which instrumented code counts its visits, and the detection of new coverage. */
 
-/** More than the product has; beyond it places would share a counter. */
-export const MOST_PLACES = 1 << 14;
+/** More than the product has; beyond it locations would share a counter. */
+export const MAX_LOCATIONS = 1 << 14;
 
-export const COUNTERS = new Uint8Array(MOST_PLACES);
+export const COUNTERS = new Uint8Array(MAX_LOCATIONS);
 
-/** Once, twice, a few times, many times: AFL's classes, so that loops tell something and not too much. */
+/** Once, twice, a few times, many times: AFL's classes, so that loops count, but not every iteration. */
 const CLASSES = Uint8Array.from({ length: 256 }, (_unused, visits) =>
   visits === 0
     ? 0
@@ -23,19 +23,19 @@ const CLASSES = Uint8Array.from({ length: 256 }, (_unused, visits) =>
 );
 
 export interface Coverage {
-  /** True when the visits since the last question hold something that none before had. Forgets them. */
+  /** True if the visits since the last call contain new coverage. Resets the counters. */
   isNew(): boolean;
-  /** How many places were ever visited. */
+  /** The number of locations visited so far. */
   places(): number;
 }
 
 export function createCoverage(): Coverage {
-  const seen = new Uint8Array(MOST_PLACES);
+  const seen = new Uint8Array(MAX_LOCATIONS);
   let known = 0;
   return {
     isNew: () => {
       let found = false;
-      for (let place = 0; place < MOST_PLACES; place += 1) {
+      for (let place = 0; place < MAX_LOCATIONS; place += 1) {
         const visits = COUNTERS[place] ?? 0;
         if (visits === 0) continue;
         const bit = CLASSES[visits] ?? 0;

@@ -1,14 +1,13 @@
 /**
- * Coverage as the fuzzer needs it: every function and branch of the product counts its visits in one array. Loaded
- * before everything else (`node --import`), it puts the counters into modules as they are loaded, because asking V8
- * for its own coverage after every input would take longer than the input.
+ * Instruments every function and branch of the product with a visit counter. Loaded before everything else (`node
+ * --import`) as a module hook, because reading V8's own coverage after every input would take longer than the input.
  */
 
 import { readFileSync } from "node:fs";
 import { registerHooks, stripTypeScriptTypes } from "node:module";
 import { fileURLToPath } from "node:url";
 import { parseAst } from "rolldown/parseAst";
-import { COUNTERS, MOST_PLACES } from "./counters.ts";
+import { COUNTERS, MAX_LOCATIONS } from "./counters.ts";
 
 const INSTRUMENTED = /\/(?:src\/(?!simulator\/)[\w/-]+\.ts|node_modules\/jsonrepair\/.+\.js)$/;
 
@@ -33,16 +32,16 @@ function counted(code: string): string {
   const insertions: Insertion[] = [];
   visit(parseAst(code), insertions);
   let result = code;
-  // From the end, so that earlier places stay where they are; at one place, what was noted later stands further inside.
+  // From the end, so that earlier offsets stay valid; at the same offset, a later entry goes inside.
   for (const { at, text } of insertions.toSorted((a, b) => b.at - a.at)) {
     result = result.slice(0, at) + text + result.slice(at);
   }
   return result;
 }
 
-const nextPlace = (): string => `__visits[${(places += 1) % MOST_PLACES}]++`;
+const nextPlace = (): string => `__visits[${(places += 1) % MAX_LOCATIONS}]++`;
 
-/** An expression whose value decides or is decided: its visits are counted before it. */
+/** Expressions that are conditional: a counter is inserted before each. */
 const DECIDED: Readonly<Record<string, readonly string[]>> = {
   ConditionalExpression: ["consequent", "alternate"],
   LogicalExpression: ["right"],
@@ -63,7 +62,7 @@ function visit(node: unknown, insertions: Insertion[]): void {
 }
 
 function wrap(expression: unknown, insertions: Insertion[]): void {
-  // What stands in brackets already keeps them outside of its own place: counting from inside would cut them in two.
+  // A parenthesized expression keeps its parentheses outside; inserting inside would split them.
   if (!isNode(expression) || expression.type === "ParenthesizedExpression") return;
   insertions.push({ at: expression.start, text: `(${nextPlace()},` }, { at: expression.end, text: ")" });
 }

@@ -1,4 +1,4 @@
-/** The loop: inputs are bred from a corpus, tried, and kept when they reach something that none before them reached. */
+/** The fuzzing loop: derives inputs from a corpus, runs them, and keeps those that reach new coverage. */
 
 import { createHash } from "node:crypto";
 import type { Random } from "../../test/corpus/random.ts";
@@ -11,7 +11,7 @@ export interface LoopOptions {
   open: OpenTarget;
   random: Random;
   inputs: number;
-  /** Told each input before it is tried, so that a hang can be laid at its door. */
+  /** Called with each input before it runs, so that a hang can be attributed to it. */
   trying(input: string): void;
   failed(input: string, error: unknown): void;
 }
@@ -24,11 +24,11 @@ export interface LoopResult {
   ways: number;
 }
 
-const LONGEST = 2_000;
-const MOST_CORPUS = 5_000;
-/** Long inputs show what is not linear, but take as long as a hundred short ones. */
+const MAX_INPUT_CHARACTERS = 2_000;
+const MAX_CORPUS = 5_000;
+/** Long inputs reveal non-linear time, but take as long as a hundred short ones. */
 const PUMP_EVERY = 400;
-const PUMPED = 48 * 1_024;
+const PUMPED_CHARACTERS = 48 * 1_024;
 
 export async function fuzzLoop({ target, open, random, inputs, trying, failed }: LoopOptions): Promise<LoopResult> {
   const coverage: Coverage = createCoverage();
@@ -40,7 +40,7 @@ export async function fuzzLoop({ target, open, random, inputs, trying, failed }:
     trying(input);
     try {
       const way = await open.check(input);
-      // Many readers are patterns, whose branches nobody can count: which way an input went is news as well.
+      // Many parsers are patterns, whose branches cannot be counted, so a new kind of outcome counts as well.
       const news = !ways.has(way) && ways.size < 2_000;
       if (news) ways.add(way);
       if ((coverage.isNew() || news || corpus.length === 0) && keep) admit(corpus, input, random);
@@ -54,23 +54,23 @@ export async function fuzzLoop({ target, open, random, inputs, trying, failed }:
   };
   for (const seed of target.seeds) await attempt(seed, true);
   for (let number = target.seeds.length; number < inputs; number += 1) {
-    // The newest finds are the least explored.
+    // The newest inputs are the least explored.
     const pool = random.next() < 0.3 ? corpus.slice(-20) : corpus;
-    const breeding = { pool, words: target.words, longest: LONGEST };
+    const breeding = { pool, words: target.words, longest: MAX_INPUT_CHARACTERS };
     const isLong = number % PUMP_EVERY === 0;
-    await attempt(isLong ? pump(random, breeding, PUMPED) : mutate(random, breeding), !isLong);
-    // What is only weakly held is let go when a turn of the event loop ends, and a check may never wait for one.
+    await attempt(isLong ? pump(random, breeding, PUMPED_CHARACTERS) : mutate(random, breeding), !isLong);
+    // Weak references are released only at the end of an event loop turn, which a synchronous check never reaches.
     await new Promise(setImmediate);
   }
   return { inputs, failures, corpus: corpus.length, places: coverage.places(), ways: ways.size };
 }
 
 function admit(corpus: string[], input: string, random: Random): void {
-  if (corpus.length < MOST_CORPUS) corpus.push(input);
-  else corpus[random.between(0, MOST_CORPUS - 1)] = input;
+  if (corpus.length < MAX_CORPUS) corpus.push(input);
+  else corpus[random.between(0, MAX_CORPUS - 1)] = input;
 }
 
-/** One defect is told once, however many inputs show it. */
+/** Reports one defect once, however many inputs trigger it. */
 const complaintOf = (error: unknown): string =>
   error instanceof Error ? error.message.replaceAll(/"(?:[^"\\]|\\.)*"|\d+/g, "").slice(0, 120) : String(error);
 

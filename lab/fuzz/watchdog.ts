@@ -1,4 +1,4 @@
-/** Watches from a thread of its own which input is on trial; one that takes too long is kept, and the process ended. */
+/** Watches the current input from another thread; stores one that takes too long, and ends the process. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,11 +6,11 @@ import { isMainThread, workerData } from "node:worker_threads";
 import { z } from "zod";
 import { nameOf } from "./loop.ts";
 
-/** Of the processor: on a busy machine a clock on the wall would accuse the innocent. */
-const MOST_CPU_MS = 1_000;
-/** For an input that waits for something that never comes. */
-const MOST_WALL_MS = 20_000;
-const LOOK_EVERY_MS = 100;
+/** CPU time, because wall-clock time is unreliable on a busy machine. */
+const MAX_CPU_MS = 1_000;
+/** For an input that waits forever. */
+const MAX_WALL_MS = 20_000;
+const CHECK_INTERVAL_MS = 100;
 
 if (!isMainThread) {
   const { shared, folder, name } = z
@@ -27,9 +27,9 @@ if (!isMainThread) {
       return;
     }
     const { user, system } = process.cpuUsage(since.cpu);
-    if ((user + system) / 1_000 < MOST_CPU_MS && performance.now() - since.wall < MOST_WALL_MS) return;
+    if ((user + system) / 1_000 < MAX_CPU_MS && performance.now() - since.wall < MAX_WALL_MS) return;
     const input = String.fromCharCode(...new Uint16Array(shared, 8, Math.min(head[1] ?? 0, 60_000)));
     writeFileSync(join(folder, `${nameOf(input)}.txt`), JSON.stringify({ target: name, why: "hang", input }));
     process.kill(process.pid, "SIGKILL");
-  }, LOOK_EVERY_MS);
+  }, CHECK_INTERVAL_MS);
 }

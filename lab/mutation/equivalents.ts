@@ -1,4 +1,4 @@
-/** Changes that no test can notice because they change no outcome: each was looked at, and says why. */
+/** Mutants that no test can detect because they change no outcome, each with its reason. */
 
 import type { Mutant } from "./stryker.ts";
 

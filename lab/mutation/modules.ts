@@ -1,10 +1,10 @@
-/** The five modules whose tests must bite: a mistake in one of them costs money, a report, or somebody's files. */
+/** The critical modules: a mistake in one of them costs money, a report, or a user's files. */
 
 export interface CriticalModule {
   name: string;
-  /** Patterns of what is changed. */
+  /** Patterns of the mutated files. */
   sources: string[];
-  /** The tests that have to notice, all in one process: a change must die within milliseconds. */
+  /** The tests that must fail, all in one process, so that a mutant is killed within milliseconds. */
   tests: string[];
 }
 

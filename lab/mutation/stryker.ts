@@ -1,4 +1,4 @@
-/** StrykerJS in a folder of its own, fetched when it is first needed: the project itself does not depend on it. */
+/** Runs StrykerJS from its own folder, installed on demand, so that the project does not depend on it. */
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const PROJECT = path.resolve(import.meta.dirname, "../..");
 const HOME = path.join(PROJECT, "lab/.mutation");
 const PACKAGES = path.join(HOME, "node_modules/@stryker-mutator");
 
-const Place = z.object({ line: z.number(), column: z.number() });
+const Location = z.object({ line: z.number(), column: z.number() });
 const Report = z.object({
   files: z.record(
     z.string(),
@@ -23,7 +23,7 @@ const Report = z.object({
           mutatorName: z.string(),
           replacement: z.string().optional(),
           status: z.string(),
-          location: z.object({ start: Place, end: Place }),
+          location: z.object({ start: Location, end: Location }),
         }),
       ),
     }),
@@ -34,7 +34,7 @@ export interface Mutant {
   file: string;
   line: number;
   kind: string;
-  /** Killed, Timeout, Survived, NoCoverage, or what else Stryker says of it. */
+  /** Killed, Timeout, Survived, NoCoverage, or another status of Stryker. */
   status: string;
   original: string;
   replacement: string;
@@ -44,13 +44,13 @@ export async function installStryker(): Promise<void> {
   if (existsSync(path.join(PACKAGES, "vitest-runner"))) return;
   mkdirSync(HOME, { recursive: true });
   writeFileSync(path.join(HOME, "package.json"), JSON.stringify({ private: true }));
-  // Without its peers: vitest is the project's own.
+  // Without peer dependencies: vitest is the project's own.
   const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--legacy-peer-deps"];
   const packages = ["core", "vitest-runner"].map((name) => `@stryker-mutator/${name}@${VERSION}`);
   await run("npm", ["install", ...options, ...packages], HOME);
 }
 
-/** Every mutant of the module, and what its tests made of it. */
+/** Returns every mutant of the module with its status. */
 export async function mutate({ name, sources, tests }: CriticalModule): Promise<Mutant[]> {
   const file = (ending: string): string => path.join(HOME, `${name.replaceAll(" ", "-")}${ending}`);
   writeFileSync(
@@ -68,7 +68,7 @@ export async function mutate({ name, sources, tests }: CriticalModule): Promise<
     concurrency: availableParallelism(),
     tempDirName: "lab/.mutation/tmp",
     ignorePatterns: ["/docs", "/bench", "/dist*", "/lab"],
-    // TypeScript 7 has no API for Stryker to rewrite it with, and nothing here reads it.
+    // Stryker cannot rewrite it with TypeScript 7, and nothing here reads it.
     tsconfigFile: "lab/.mutation/no-tsconfig.json",
     disableTypeChecks: false,
     timeoutMS: 8_000,
@@ -96,7 +96,7 @@ function readReport(file: string): Mutant[] {
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ");
 
-const offset = (source: string, { line, column }: z.infer<typeof Place>): number =>
+const offset = (source: string, { line, column }: z.infer<typeof Location>): number =>
   source
     .split("\n")
     .slice(0, line - 1)

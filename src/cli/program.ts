@@ -3,7 +3,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { readPackage } from "../app.ts";
-import { refuseColours } from "../config/config.ts";
+import { disableColours } from "../config/config.ts";
 import { OPERATIONS } from "../operations/catalog.ts";
 import { SETTINGS } from "../config/settings.ts";
 import { CLIENTS } from "../setup/clients.ts";
@@ -45,7 +45,7 @@ export function createProgram(): Command {
     .helpOption("-h, --help", "print this help")
     .option("--no-color", "no colours, also on a terminal")
     .showHelpAfterError(`Try: ${name} --help`)
-    .on("option:no-color", refuseColours)
+    .on("option:no-color", disableColours)
     .configureOutput({ writeOut: print })
     .exitOverride();
   for (const operation of OPERATIONS) addOperation(program, operation);

@@ -1,9 +1,11 @@
-/** The only reader of the environment: one loader for the table of settings, values checked one by one. */
+/** Loads the configuration: the only reader of the environment, which checks each setting separately. */
 
 import { chmodSync, mkdirSync, readFileSync, accessSync, constants } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { z } from "zod";
+import { errorCodeOf } from "../platform/error-code.ts";
+import { userConfigFolder } from "../platform/user-config-folder.ts";
 import type { Setting } from "./setting.ts";
 import { SETTINGS, type SettingValues } from "./settings.ts";
 
@@ -15,18 +17,18 @@ export interface Config {
   configDir: string;
   configDirWritable: boolean;
   databaseFile: string;
-  /** Where it is set, the state is there and not in the file. */
+  /** If set, the state is stored there instead of in the file. */
   sharedDatabase: { url: string; connections: number } | undefined;
-  /** Vertex AI was chosen by the SDK's own variables. */
+  /** Vertex AI is selected by the SDK's own variables. */
   vertex: boolean;
-  /** How many servers of ours stand above this process: more than 0 must not run. */
+  /** How many servers of this program are ancestors of this process; above 0 it must not run. */
   depth: number;
   home: string;
-  /** What children inherit from, after their own filter. */
+  /** Child processes inherit a filtered part of it. */
   environment: Environment;
   /** Secrets by name, for the redactor. */
   secrets: Record<string, string | undefined>;
-  /** What was wrong with the values, to be logged once the log exists. */
+  /** Problems with the values, logged once the log exists. */
   warnings: string[];
 }
 
@@ -39,13 +41,13 @@ export interface ConfigSource {
 
 export const readEnvironment = (): Environment => process.env;
 
-/** Makes Google's SDK print request headers, the key included, on stdout. */
-export function silenceLeakySwitches(): void {
+/** This variable makes Google's SDK print request headers, including the key, to stdout. */
+export function disableSdkDebugLogging(): void {
   delete process.env["GOOGLE_GENAI_DEBUG"];
 }
 
-/** Node and whoever we start look at the same variables. */
-export function refuseColours(): void {
+/** Applies to Node.js and to child processes. */
+export function disableColours(): void {
   delete process.env["FORCE_COLOR"];
   process.env["NO_COLOR"] = "1";
 }
@@ -76,21 +78,15 @@ export function loadConfig(source: ConfigSource): Config {
 }
 
 function configDirectory(environment: Environment, platform: NodeJS.Platform, home: string): string {
-  const name = "gemini-search-mcp";
   const override = environment["GEMINI_SEARCH_CONFIG_DIR"]?.trim();
   if (override) return resolve(override);
-  if (platform === "win32") {
-    return join(environment["APPDATA"] ?? join(home, "AppData", "Roaming"), name);
-  }
-  if (platform === "darwin") return join(home, "Library", "Application Support", name);
-  const xdg = environment["XDG_CONFIG_HOME"];
-  return join(xdg && isAbsolute(xdg) ? xdg : join(home, ".config"), name);
+  return join(userConfigFolder({ platform, home, environment }), "gemini-search-mcp");
 }
 
 function prepareDirectory(directory: string, warnings: string[]): boolean {
   try {
     const created = mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // A umask may have widened nothing but can have narrowed too much.
+    // The umask may have removed bits that the owner needs.
     if (created !== undefined) chmodSync(directory, 0o700);
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
     return true;
@@ -102,22 +98,22 @@ function prepareDirectory(directory: string, warnings: string[]): boolean {
   }
 }
 
-/** More of them tell no more, and the log has other readers. */
-const MOST_NAMED = 10;
+/** More warnings would not help. */
+const MAX_NAME_WARNINGS = 10;
 
 interface ConfigFile {
   entries: Environment;
-  /** Why nothing of it is used. */
+  /** Why the file is not used. */
   problem?: string;
 }
 
-/** `config.json` holds the same names as the environment. */
+/** `config.json` uses the same names as the environment. */
 function readConfigFile(path: string, warnings: string[]): ConfigFile {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = errorCodeOf(error);
     return code === "ENOENT" || code === "ENOTDIR" ? { entries: {} } : { entries: {}, problem: `${code}.` };
   }
   try {
@@ -128,30 +124,31 @@ function readConfigFile(path: string, warnings: string[]): ConfigFile {
   }
 }
 
-/** Editors on Windows put a byte-order mark before the text, or write UTF-16. */
+/** Editors on Windows write a byte order mark or UTF-16. */
 function decodedText(bytes: Buffer): string {
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
   return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8", { fatal: true }).decode(bytes);
 }
 
-/** Strings are matched first, so that an address in one is not taken for a comment. */
+/** Matches strings first, so that a URL in a string is not taken for a comment. */
 const withoutComments = (text: string): string =>
   text
     .replaceAll(/("(?:[^"\\]|\\.)*")|\/\/[^\r\n]*|\/\*[\s\S]*?\*\//g, "$1")
     .replaceAll(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, "$1");
 
-/** What limits costs is named, because its owner relies on it. */
+/** Names the spending limit because users rely on it. */
 const unreadable = (path: string, problem: string, { RESEARCH_CONFIRM_ABOVE_USD: limit }: SettingValues): string =>
-  `${path} cannot be read: ${problem} None of its settings is used, a spending limit in it included: you are asked above $${limit}. Correct the file and start again.`;
+  `${path} cannot be read: ${problem} None of its settings is used, including any spending limit: you are asked above $${limit}. Correct the file and restart.`;
 
 function usableEntries(path: string, entries: Record<string, unknown>, warnings: string[]): Environment {
   const unknown = Object.keys(entries).filter((name) => !isKnownName(name));
-  for (const name of unknown.slice(0, MOST_NAMED)) {
-    // Printed only where it could be meant for a name.
+  for (const name of unknown.slice(0, MAX_NAME_WARNINGS)) {
+    // Printed only if it looks like a name; otherwise it may be a secret.
     const shown = /^[\w.-]{1,60}$/.test(name) ? name : "A name in it";
     warnings.push(`${path}: ${shown} is not a setting; it is ignored.`);
   }
-  if (unknown.length > MOST_NAMED) warnings.push(`${path}: ${unknown.length - MOST_NAMED} more names are ignored.`);
+  if (unknown.length > MAX_NAME_WARNINGS)
+    warnings.push(`${path}: ${unknown.length - MAX_NAME_WARNINGS} more names are ignored.`);
   const isUsable = ([name, value]: [string, unknown]): boolean => {
     if (["string", "number", "boolean"].includes(typeof value)) return true;
     if (isKnownName(name)) warnings.push(`${path}: ${name} has a value that cannot be used; it is ignored.`);
@@ -174,9 +171,10 @@ function readSettings(layers: Environment[], warnings: string[]): SettingValues 
     Setting<unknown>,
   ][]) {
     values[name] = fallback;
-    // Layer by layer: an alias in the environment wins over the name itself in the file.
+    // Layer by layer: an alias in the environment takes precedence over the name itself in the file.
     for (const candidate of layers.flatMap((layer) => [name, ...aliases].map((key) => ({ key, raw: layer[key] })))) {
-      // Nothing but spaces is nothing: as a number it would be 0, which is a limit to some and no limit to others.
+      // A value of spaces counts as unset: as a number it would be 0, which means no limit for some settings and a
+      // limit for others.
       if (candidate.raw === undefined || candidate.raw.trim() === "") continue;
       const parsed = schema.safeParse(candidate.raw);
       if (!parsed.success) {
@@ -187,7 +185,7 @@ function readSettings(layers: Environment[], warnings: string[]): SettingValues 
         continue;
       } else {
         values[name] = parsed.data;
-        // A bound moved it. Numbers only: other values are rewritten on purpose.
+        // The schema clamped it. Numbers only: other values are normalized on purpose.
         if (typeof parsed.data === "number" && parsed.data !== Number(candidate.raw))
           warnings.push(`${candidate.key} is out of bounds; ${parsed.data} is used instead.`);
       }
@@ -215,19 +213,19 @@ function secretValues(settings: SettingValues): Record<string, string | undefine
   };
 }
 
-/** Each of them alone, too: whoever quotes one does not quote the list. */
+/** Each value separately as well, because an error message may quote only one. */
 function headersIn(list: string): Record<string, string> {
   const name = "OTEL_EXPORTER_OTLP_HEADERS";
   const values = list.split(",").map((pair) => pair.slice(pair.indexOf("=") + 1).trim());
   return { [name]: list, ...Object.fromEntries(values.map((value, index) => [`${name} ${index + 1}`, value])) };
 }
 
-/** As the address spells it and as the database knows it. */
+/** Both percent-encoded and decoded. */
 function passwordsIn(url: string): Record<string, string> {
-  // To the last @: one in the password need not be escaped.
+  // Up to the last @, because an @ in the password need not be escaped.
   const spelled = /^[^:/]+:\/\/[^:@/]*:([^/?#]*)@/.exec(url)?.[1] ?? "";
-  const asked = URL.canParse(url) ? (new URL(url).searchParams.get("password") ?? "") : "";
-  return { "database password": decoded(spelled), "its password": spelled, "password of the database": asked };
+  const inQuery = URL.canParse(url) ? (new URL(url).searchParams.get("password") ?? "") : "";
+  return { "database password": decoded(spelled), "its password": spelled, "password of the database": inQuery };
 }
 
 function decoded(text: string): string {

@@ -1,4 +1,4 @@
-/** What a setting is, and the kinds of values that settings take. */
+/** Defines what a setting is, and the schemas that settings share. */
 
 import { z } from "zod";
 
@@ -10,7 +10,7 @@ export const list = z.string().transform((value) =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== ""),
 );
-/** What examples hold, and the references that clients pass on as they stand when the variable is not set. */
+/** Placeholders of examples, and references that clients pass on unexpanded if the variable is not set. */
 const NO_SECRET = /^(?:|YOUR_API_KEY_HERE|\$\w+|\$\{[\w:-]+\})$/;
 export const url = z.url({ protocol: /^https?$/ }).optional();
 export const secret = z
@@ -21,10 +21,10 @@ export const secret = z
 
 export interface Setting<T> {
   schema: z.ZodType<T>;
-  /** The value when nothing is set, as the reference prints it. */
+  /** The value if nothing is set, as printed in the reference. */
   default: T;
   about: string;
-  /** Other names that are read when the first is not set. */
+  /** Other names, read if the first is not set. */
   aliases?: readonly string[];
   flag?: string;
 }

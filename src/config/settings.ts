@@ -1,4 +1,7 @@
-/** Every setting: what it takes, what it is when unset, what it is for. The reference and the flags are made from it. */
+/**
+ * Every setting with its schema, default and description. The reference and the command line flags are generated from
+ * it.
+ */
 
 import { z } from "zod";
 import { list, secret, setting, text, url, wholeNumber } from "./setting.ts";
@@ -14,7 +17,8 @@ export const SETTINGS = {
   SEARCH_BACKEND: setting<"auto" | "cli" | "api">({
     schema: z.enum(["auto", "cli", "api"]),
     default: "auto",
-    about: "Who answers searches: the Gemini CLI, the Gemini API, or the CLI where it is installed and else the API.",
+    about:
+      "What answers searches: the Gemini CLI, the Gemini API, or (`auto`) the CLI if it is installed, else the API.",
     flag: "backend",
   }),
   GEMINI_MODEL: setting<string | undefined>({
@@ -36,27 +40,27 @@ export const SETTINGS = {
       .int()
       .transform((rounds) => Math.min(20, Math.max(2, rounds))),
     default: 5,
-    about: "Max rounds of a deep_search (2 to 20).",
+    about: "Maximum rounds of a deep_search (2 to 20).",
   }),
   GEMINI_SEARCH_TIMEOUT: setting({
     schema: wholeNumber(1_000, 3_600_000),
     default: 300_000,
-    about: "Longest time for one model call, in milliseconds.",
+    about: "Time limit for one model call, in milliseconds.",
   }),
   JSON_MAX_RETRIES: setting({
     schema: wholeNumber(1, 10),
     default: 3,
-    about: "Most cycles of question and correction before an answer is given up.",
+    about: "Maximum number of cycles of question and correction per answer.",
   }),
   PROGRESS_LOG_INTERVAL: setting({
     schema: wholeNumber(100, 3_600_000),
     default: 30_000,
-    about: "How often the log says that a model call still lasts, in milliseconds.",
+    about: "Interval of the log lines about a running model call, in milliseconds.",
   }),
   GEMINI_CLI_MAX_CHILDREN: setting({
     schema: wholeNumber(1, 64),
     default: 3,
-    about: "Most Gemini CLI processes at a time on this machine, over all servers that share the config directory.",
+    about: "Maximum number of Gemini CLI processes on this machine, over all servers that share the config directory.",
   }),
   FIRECRAWL_API_KEY: setting<string | undefined>({
     schema: secret,
@@ -66,7 +70,7 @@ export const SETTINGS = {
   FIRECRAWL_API_URL: setting<string | undefined>({
     schema: text,
     default: undefined,
-    about: "Address of a Firecrawl of your own.",
+    about: "URL of a self-hosted Firecrawl.",
   }),
   GEMINI_SYSTEM_PROMPT: setting<string | undefined>({
     schema: z.string().min(1).optional(),
@@ -76,67 +80,69 @@ export const SETTINGS = {
   RESEARCH_SYNC_WINDOW_MS: setting({
     schema: wholeNumber(0, 25_000),
     default: 20_000,
-    about: "How long start_deep_research waits for a result before it goes on in the background, in milliseconds.",
+    about:
+      "How long start_deep_research waits for a result before the run continues in the background, in milliseconds.",
   }),
   RESEARCH_POLL_INTERVAL_MS: setting({
     schema: wholeNumber(100, 600_000),
     default: 10_000,
-    about: "How often an unfinished research is polled, in milliseconds; longer when there are many.",
+    about: "Poll interval of an unfinished research run, in milliseconds; longer if there are many.",
   }),
   RESEARCH_MAX_RPS: setting({
     schema: z.coerce.number().min(0.1).max(10_000),
     default: 5,
-    about: "Max polls of Google per second, over all processes that share the database and the key.",
+    about: "Maximum polls of Google per second, over all processes that share the database and the key.",
   }),
   RESEARCH_FOLLOW: setting({
     schema: z.stringbool(),
     default: true,
-    about: "`off`: this server leaves unfinished researches to others, for example to `worker` on other machines.",
+    about:
+      "`off`: this server leaves unfinished research runs to other processes, for example to `worker` on other machines.",
   }),
   RESEARCH_MAX_UNFINISHED: setting({
     schema: wholeNumber(0, 10_000_000),
     default: 20_000,
-    about: "Above so many unfinished researches, over all processes, no more are started; 0 is no limit.",
+    about: "Maximum number of unfinished research runs over all processes; 0 is no limit.",
   }),
   RESEARCH_MAX_RUNS_PER_USER: setting({
     schema: wholeNumber(0, 1_000_000),
     default: 100,
     about:
-      "Most unfinished researches of one user; 0 is no limit. Not for `local`, who runs the server: only for those who come with a token or an account of their own.",
+      "Maximum number of unfinished research runs per user; 0 is no limit. Applies to users with their own token or account, not to `local`, the operator.",
   }),
   RESEARCH_MAX_STARTS_PER_MINUTE: setting({
     schema: wholeNumber(0, 60_000),
     default: 0,
-    about: "Most researches started per minute with one API key, over all processes; 0 leaves it to Google's quota.",
+    about:
+      "Maximum number of research starts per minute with one API key, over all processes; 0 leaves it to Google's quota.",
   }),
   RESEARCH_CONFIRM_ABOVE_USD: setting({
     schema: z.coerce.number().min(0).max(1_000_000),
     default: 5,
     about:
-      "The user is asked before a deep research whose likely cost, as estimate_research_cost says it, is above this sum in US dollars, or not known. 0: always.",
+      "The user is asked before a deep research whose likely cost (see estimate_research_cost) is above this amount in US dollars, or unknown. 0: always.",
   }),
   RESEARCH_INLINE_CHARACTERS: setting({
     schema: wholeNumber(30_000, 2_000_000),
     default: 100_000,
     about:
-      "Longest report that an MCP client is sent whole; a longer one comes as its opening and an outline. Lower it for clients that cut long answers. The command line and files always get the whole report.",
+      "Longest report that an MCP client receives in full; of a longer one it gets the opening and an outline. Lower it for clients that truncate long results. The command line and files always get the full report.",
   }),
   RESEARCH_KEEP_DAYS: setting<number>({
     schema: z.preprocess((value) => (value === "never" ? 0 : value), wholeNumber(0, 100_000)),
     default: 730,
-    about:
-      "Runs that ended longer ago are deleted with everything that belongs to them; `0` or `never` keeps them. Saved files stay.",
+    about: "Runs that ended longer ago are deleted with all their data; `0` or `never` keeps them. Saved files stay.",
   }),
   RESOLVE_SOURCE_LINKS: setting<boolean>({
     schema: z.stringbool(),
     default: false,
     about:
-      "Ask Google's redirect host once where each source link leads, after a run has ended; no page is read. docs/google-terms.md says why it is off.",
+      "Resolve each source link once at Google's redirect host after a run has ended; no page is read. docs/google-terms.md explains why it is off by default.",
   }),
   RESEARCH_REPORTS_DIR: setting<string | undefined>({
     schema: text,
     default: undefined,
-    about: "Where save_research_to_markdown saves by default; over the network the only place it may.",
+    about: "Default directory of save_research_to_markdown; for callers over the network the only one allowed.",
   }),
   GEMINI_SEARCH_PROMPTS_DIR: setting<string | undefined>({
     schema: text,
@@ -146,7 +152,7 @@ export const SETTINGS = {
   GEMINI_SEARCH_TEMPLATES_DIR: setting<string | undefined>({
     schema: text,
     default: undefined,
-    about: "Directory with your own version of templates/report.md.liquid, by which reports are saved.",
+    about: "Directory with your own version of templates/report.md.liquid, the template of saved reports.",
   }),
   DEEP_RESEARCH_DB: setting<string | undefined>({
     schema: text,
@@ -157,17 +163,18 @@ export const SETTINGS = {
     schema: secret,
     default: undefined,
     about:
-      "A PostgreSQL (15 or later) that holds the state instead of the file, for several machines: `postgres://user:password@host/database`. Needs `npm install pg pg-boss@12.35.0`.",
+      "PostgreSQL database (15 or later) that holds the state instead of the file, for several machines: `postgres://user:password@host/database`. Needs `npm install pg pg-boss@12.35.0`.",
   }),
   GEMINI_SEARCH_DATABASE_CONNECTIONS: setting({
     schema: wholeNumber(2, 100),
     default: 8,
-    about: "Most connections to PostgreSQL of one process, beside 4 of the job engine and 1 that listens for changes.",
+    about:
+      "Maximum number of PostgreSQL connections per process, in addition to 4 of the job queue and 1 that listens for changes.",
   }),
   GOOGLE_GEMINI_BASE_URL: setting<string | undefined>({
     schema: url,
     default: undefined,
-    about: "Another address for the Gemini API, for example a company gateway.",
+    about: "Another base URL of the Gemini API, for example a company gateway.",
   }),
   MCP_SERVER_HOST: setting({
     schema: z.string().trim().min(1),
@@ -183,12 +190,12 @@ export const SETTINGS = {
     schema: wholeNumber(0, 50_000),
     default: 20_000,
     about:
-      "A call that ends within this time is answered directly, also to a client that accepts MCP tasks; after it the call becomes a task. In milliseconds; 0 makes every such call a task at once.",
+      "A call that ends within this time, in milliseconds, is answered directly even if the client accepts MCP tasks; a longer one becomes a task. 0 makes every such call a task immediately.",
   }),
   MCP_ALLOWED_HOSTS: setting<readonly string[]>({
     schema: list,
     default: [],
-    about: "Host names besides loopback under which `serve` answers, separated by commas.",
+    about: "Host names besides loopback that `serve` accepts, separated by commas.",
   }),
   MCP_ALLOWED_ORIGINS: setting<readonly string[]>({
     schema: list,
@@ -199,35 +206,35 @@ export const SETTINGS = {
     schema: secret,
     default: undefined,
     about:
-      "The token that HTTP clients send as `Authorization: Bearer`, at least 16 characters. Unset: one is made at the first start and kept in `token` in the config directory.",
+      "The token that HTTP clients send as `Authorization: Bearer`, at least 16 characters. Unset: one is generated at the first start and stored in `token` in the config directory.",
   }),
   MCP_OAUTH_ISSUER: setting<string | undefined>({
     schema: text,
     default: undefined,
     about:
-      "An OAuth authorization server whose JWT access tokens are accepted too, spelled as its metadata spells it. https, or http on this machine; needs MCP_PUBLIC_URL.",
+      "OAuth authorization server whose JWT access tokens are accepted as well, spelled as in its metadata. https, or http on this machine; needs MCP_PUBLIC_URL.",
   }),
   MCP_PUBLIC_URL: setting<string | undefined>({
     schema: text,
     default: undefined,
     about:
-      "The address under which clients reach this server, without `/mcp`. OAuth tokens must name it with `/mcp` as their audience.",
+      "The URL under which clients reach this server, without `/mcp`. The audience of OAuth tokens must be this URL with `/mcp`.",
   }),
   MCP_RATE_LIMIT_PER_MINUTE: setting({
     schema: wholeNumber(0, 1_000_000),
     default: 600,
-    about: "Most HTTP requests per minute of one user; 0 is no limit.",
+    about: "Maximum number of HTTP requests per minute and user; 0 is no limit.",
   }),
   MCP_MAX_STREAMS_PER_USER: setting({
     schema: wholeNumber(1, 100_000),
     default: 100,
     about:
-      "Maximum of event streams that one user has open at a time: running calls, subscriptions and open pages. Never more than half of MCP_MAX_STREAMS.",
+      "Maximum number of open event streams per user: running calls, subscriptions and open pages. Never more than half of MCP_MAX_STREAMS.",
   }),
   MCP_MAX_STREAMS: setting({
     schema: wholeNumber(2, 1_000_000),
     default: 1_000,
-    about: "Maximum of event streams that `serve` has open at a time, over all users.",
+    about: "Maximum number of open event streams of `serve`, over all users.",
   }),
   ...TELEMETRY_SETTINGS,
   LOG_FORMAT: setting<"text" | "json">({
@@ -238,7 +245,7 @@ export const SETTINGS = {
   DEBUG: setting({
     schema: z.stringbool(),
     default: false,
-    about: "`true` logs what is tried and why.",
+    about: "`true` logs what the server does and why.",
   }),
 } as const;
 

@@ -1,4 +1,4 @@
-/** The settings of traces and metrics, by the names that OpenTelemetry gave them. */
+/** Settings of traces and metrics, with OpenTelemetry's standard names. */
 
 import { z } from "zod";
 import { secret, setting, text, url, wholeNumber } from "./setting.ts";
@@ -17,17 +17,17 @@ export const TELEMETRY_SETTINGS = {
     schema: url,
     default: undefined,
     about:
-      "An OpenTelemetry collector (OTLP over HTTP) that traces and metrics are sent to. Needs OpenTelemetry's packages beside this one.",
+      "OpenTelemetry collector (OTLP over HTTP) for traces and metrics. Needs OpenTelemetry's packages installed beside this one.",
   }),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: setting<string | undefined>({
     schema: url,
     default: undefined,
-    about: "Where traces are sent, with the path; alone, nothing but traces is sent.",
+    about: "Full URL for traces; if only this is set, only traces are sent.",
   }),
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: setting<string | undefined>({
     schema: url,
     default: undefined,
-    about: "Where metrics are sent, with the path; alone, nothing but metrics is sent.",
+    about: "Full URL for metrics; if only this is set, only metrics are sent.",
   }),
   OTEL_EXPORTER_OTLP_HEADERS: setting<string | undefined>({
     schema: secret,
@@ -37,22 +37,22 @@ export const TELEMETRY_SETTINGS = {
   OTEL_SERVICE_NAME: setting<string | undefined>({
     schema: text,
     default: undefined,
-    about: "The name under which traces and metrics are filed. Unset: gemini-search-mcp.",
+    about: "Service name in traces and metrics. Unset: gemini-search-mcp.",
   }),
   OTEL_RESOURCE_ATTRIBUTES: setting<string | undefined>({
     schema: text,
     default: undefined,
-    about: "What else is said about this server, `name=value` separated by commas.",
+    about: "Further attributes of this server, `name=value` separated by commas.",
   }),
   OTEL_TRACES_SAMPLER: setting<(typeof SAMPLERS)[number]>({
     schema: z.enum(SAMPLERS),
     default: "parentbased_always_on",
-    about: "Which traces are kept.",
+    about: "Sampler for traces.",
   }),
   OTEL_TRACES_SAMPLER_ARG: setting<number | undefined>({
     schema: z.coerce.number().min(0).max(1).optional(),
     default: undefined,
-    about: "For the samplers with a ratio: the part that is kept, 0 to 1.",
+    about: "For samplers with a ratio: the fraction of traces to keep, 0 to 1.",
   }),
   OTEL_METRIC_EXPORT_INTERVAL: setting({
     schema: wholeNumber(100, 3_600_000),
@@ -68,6 +68,6 @@ export const TELEMETRY_SETTINGS = {
     schema: z.stringbool(),
     default: false,
     about:
-      "`true` lets `serve` answer at `/metrics` in Prometheus' text format, to whoever has a token. Needs OpenTelemetry's packages beside this one.",
+      "`true`: `serve` provides `/metrics` in Prometheus text format to callers with a token. Needs OpenTelemetry's packages installed beside this one.",
   }),
 } as const;

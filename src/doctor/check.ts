@@ -1,7 +1,7 @@
-/** What the doctor looks at: one line each, with what to do about it where something is wrong. */
+/** The result of one check of `doctor`, with a remedy if something is wrong. */
 
-export interface Checkup {
-  /** What was looked at. */
+export interface CheckResult {
+  /** What was checked. */
   name: string;
   status: "ok" | "warn" | "fail";
   /** What was found. */
@@ -9,16 +9,16 @@ export interface Checkup {
   remedy?: string | undefined;
 }
 
-export const ok = (name: string, message: string): Checkup => ({ name, status: "ok", message });
+export const ok = (name: string, message: string): CheckResult => ({ name, status: "ok", message });
 
-export const warn = (name: string, message: string, remedy: string): Checkup => ({
+export const warn = (name: string, message: string, remedy: string): CheckResult => ({
   name,
   status: "warn",
   message,
   remedy,
 });
 
-export const fail = (name: string, message: string, remedy: string): Checkup => ({
+export const fail = (name: string, message: string, remedy: string): CheckResult => ({
   name,
   status: "fail",
   message,

@@ -1,8 +1,8 @@
-/** All check-ups of an installation, in the order in which one would look. */
+/** Runs all checks of an installation, in the order a person would check. */
 
 import type { Config } from "../config/config.ts";
 import { sqliteVersion } from "../store/sqlite/sqlite.ts";
-import { type Checkup, warn } from "./check.ts";
+import { type CheckResult, warn } from "./check.ts";
 import { checkCli, checkReach } from "./gemini.ts";
 import { checkDiskKind, checkNode, checkNotifier, checkSpace, checkSqlite, isSupportedNode } from "./machine.ts";
 import { checkSourceLinks } from "./source-links.ts";
@@ -12,11 +12,11 @@ import { checkDatabase, checkDirectory, checkModes } from "./state.ts";
 export interface DoctorOptions {
   config: Config;
   now: () => number;
-  /** False leaves out what needs the network. */
+  /** False skips the checks that need the network. */
   online: boolean;
 }
 
-export async function examine({ config, now, online }: DoctorOptions): Promise<Checkup[]> {
+export async function examine({ config, now, online }: DoctorOptions): Promise<CheckResult[]> {
   const { configDir, configDirWritable, environment, warnings } = config;
   return [
     checkNode(process.versions.node, isSupportedNode),

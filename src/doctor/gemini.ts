@@ -1,4 +1,4 @@
-/** Is Gemini within reach: the CLI and its login, the key, the network, and whether the clocks agree. */
+/** Checks whether Gemini can be used: the CLI and its login, the key, the network, and the clock. */
 
 import { readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
@@ -8,20 +8,20 @@ import type { Config } from "../config/config.ts";
 import { createCliLocator } from "../gemini/cli/locate.ts";
 import { chooseSignIn } from "../gemini/cli/sign-in.ts";
 import { useProxyFromEnvironment } from "../gemini/transport/google-client.ts";
-import { type Checkup, fail, ok, warn } from "./check.ts";
+import { type CheckResult, fail, ok, warn } from "./check.ts";
 
 const INSTALL = "npm install -g @google/gemini-cli";
 
-export function checkCli({ environment, settings, vertex }: Config): Checkup[] {
+export function checkCli({ environment, settings, vertex }: Config): CheckResult[] {
   const program = createCliLocator({ environment })();
   const hasKey = vertex || settings.GEMINI_API_KEY !== undefined;
   if (program === undefined) {
     const remedy = `${INSTALL}, or set SEARCH_BACKEND=api and GEMINI_API_KEY.`;
-    if (settings.SEARCH_BACKEND === "cli") return [fail("gemini cli", "It is not on PATH.", remedy)];
+    if (settings.SEARCH_BACKEND === "cli") return [fail("gemini cli", "Not on PATH.", remedy)];
     return [
       hasKey
         ? ok("gemini cli", "Not installed; searches use the Gemini API.")
-        : fail("gemini cli", "It is not on PATH and no key is set, so no search can be answered.", remedy),
+        : fail("gemini cli", "Not on PATH, and no key is set, so searches cannot be answered.", remedy),
     ];
   }
   const signIn = chooseSignIn({
@@ -31,110 +31,106 @@ export function checkCli({ environment, settings, vertex }: Config): Checkup[] {
     userHome: environment["GEMINI_CLI_HOME"] ?? homedir(),
   });
   const found = ok("gemini cli", `${program.file}${versionOf(program.file)}`);
-  if (signIn.by !== "own") return [found, ok("gemini cli login", `It signs in with ${signIn.type ?? signIn.by}.`)];
-  return [found, ownLogin(signIn.type, signIn.credentialFiles.length > 0)];
+  if (signIn.by !== "own") return [found, ok("gemini cli login", `Signs in with ${signIn.type ?? signIn.by}.`)];
+  return [found, checkOwnLogin(signIn.type, signIn.credentialFiles.length > 0)];
 }
 
 /** Google ended consumer logins for the CLI on 2026-06-18. */
-function ownLogin(type: string | undefined, hasFiles: boolean): Checkup {
+function checkOwnLogin(type: string | undefined, hasFiles: boolean): CheckResult {
   const remedy = "Set GEMINI_API_KEY (a key from Google AI Studio).";
   if (type === undefined && !hasFiles) return fail("gemini cli login", "The CLI has no login on this machine.", remedy);
   return type === "oauth-personal"
-    ? warn("gemini cli login", "It uses a personal Google login, which Google has ended for most accounts.", remedy)
-    : ok("gemini cli login", `It uses your own login (${type ?? "as the CLI chooses"}).`);
+    ? warn("gemini cli login", "Uses a personal Google login, which Google has ended for most accounts.", remedy)
+    : ok("gemini cli login", `Uses your own login (${type ?? "chosen by the CLI"}).`);
 }
 
 const manifest = z.object({ name: z.literal("@google/gemini-cli"), version: z.string() });
 
-/** From its package, never by running it: that takes seconds and may open a browser. */
+/** From its package.json; running the CLI takes seconds and may open a browser. */
 function versionOf(file: string): string {
   for (let folder = dirname(realpathSync(file)); folder !== dirname(folder); folder = dirname(folder)) {
     try {
       return `, version ${manifest.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))).version}`;
     } catch {
-      // Not here: further up.
+      // Try the parent folder.
     }
   }
   return "";
 }
 
 const GOOGLE = "https://generativelanguage.googleapis.com";
-const ANSWER_WITHIN_MS = 10_000;
-const SMALL_SKEW_MS = 60_000;
+const TIMEOUT_MS = 10_000;
+const MAX_SKEW_MS = 60_000;
 
-/** One free request: it lists a model and charges nothing. */
-export async function checkReach({ settings, vertex }: Config, now: () => number): Promise<Checkup[]> {
+/** Sends one request that lists a model and is free of charge. */
+export async function checkReach({ settings, vertex }: Config, now: () => number): Promise<CheckResult[]> {
   const base = settings.GOOGLE_GEMINI_BASE_URL ?? (vertex ? "https://aiplatform.googleapis.com" : GOOGLE);
   const { host } = new URL(base);
   const key = vertex ? undefined : settings.GEMINI_API_KEY;
   await useProxyFromEnvironment();
-  let answer: Response;
-  let said = "";
+  let response: Response;
+  let text = "";
   try {
-    answer = await fetch(new URL("v1beta/models?pageSize=1", `${base.replace(/\/$/, "")}/`), {
+    response = await fetch(new URL("v1beta/models?pageSize=1", `${base.replace(/\/$/, "")}/`), {
       headers: key === undefined ? {} : { "x-goog-api-key": key },
-      // Fetch would take the key along to wherever it is sent.
+      // Following a redirect would send the key to another host.
       redirect: "manual",
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    said = await firstWords(answer);
+    text = await readStart(response);
   } catch {
     const remedy = "Check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL.";
-    return [fail("reachability", `${host} does not answer.`, remedy), ...keyWithoutAnswer(key, vertex)];
+    return [fail("reachability", `${host} does not respond.`, remedy), ...checkMissingKey(key, vertex)];
   }
-  const isGoogle = vertex || /"(?:models|error)"\s*:/.test(said);
+  const isGoogle = vertex || /"(?:models|error)"\s*:/.test(text);
   return [
     isGoogle
       ? ok("reachability", `${host} answers.`)
       : fail(
           "reachability",
-          `What answers at ${host} is not the Gemini API.`,
+          `The server at ${host} is not the Gemini API.`,
           "Sign in to the network, or correct GOOGLE_GEMINI_BASE_URL.",
         ),
-    ...(key === undefined
-      ? keyWithoutAnswer(key, vertex)
-      : isGoogle
-        ? [keyVerdict(answer.status, { host, said })]
-        : []),
-    ...clock(answer.headers.get("date"), now()),
+    ...(key === undefined ? checkMissingKey(key, vertex) : isGoogle ? [checkKey(response.status, { host, text })] : []),
+    ...checkClock(response.headers.get("date"), now()),
   ];
 }
 
-const MOST_READ = 64 * 1_024;
+const MAX_READ_CHARACTERS = 64 * 1_024;
 
-/** Enough to tell whose answer it is; a portal may send pages without end. */
-async function firstWords({ body }: Response): Promise<string> {
+/** Reads enough to recognize the Gemini API; a captive portal may send an endless page. */
+async function readStart({ body }: Response): Promise<string> {
   let text = "";
   for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += piece;
-    if (text.length > MOST_READ) break;
+    if (text.length > MAX_READ_CHARACTERS) break;
   }
   return text;
 }
 
-function keyVerdict(status: number, { host, said }: { host: string; said: string }): Checkup {
+function checkKey(status: number, { host, text }: { host: string; text: string }): CheckResult {
   if (status === 200) return ok("key", "GEMINI_API_KEY is accepted.");
-  // Google says 400 also of a place from which it does not serve.
-  if (status === 401 || status === 403 || said.includes("API_KEY_INVALID")) {
-    return fail("key", `${host} refuses GEMINI_API_KEY.`, "Make a key in Google AI Studio and set it.");
+  // Google also answers 400 in regions where the API is not available.
+  if (status === 401 || status === 403 || text.includes("API_KEY_INVALID")) {
+    return fail("key", `${host} rejects GEMINI_API_KEY.`, "Create a key in Google AI Studio and set it.");
   }
-  return warn("key", `${host} answered with status ${status}, so the key could not be tried.`, "Try again later.");
+  return warn("key", `${host} answered with status ${status}, so the key could not be checked.`, "Try again later.");
 }
 
-function keyWithoutAnswer(key: string | undefined, vertex: boolean): Checkup[] {
+function checkMissingKey(key: string | undefined, vertex: boolean): CheckResult[] {
   if (key !== undefined) return [];
   return vertex
-    ? [ok("key", "Vertex AI is chosen; its credentials are used when a call is made.")]
+    ? [ok("key", "Vertex AI is selected; its credentials are used when a call is made.")]
     : [warn("key", "GEMINI_API_KEY is not set.", "Deep research needs a key of a paid plan from Google AI Studio.")];
 }
 
-function clock(date: string | null, now: number): Checkup[] {
+function checkClock(date: string | null, now: number): CheckResult[] {
   const theirs = Date.parse(date ?? "");
   if (Number.isNaN(theirs)) return [];
   const skew = Math.abs(now - theirs);
   return [
-    skew <= SMALL_SKEW_MS
-      ? ok("clock", "It agrees with Google's.")
-      : warn("clock", `It is ${Math.round(skew / 1_000)} s away from Google's.`, "Switch on time synchronisation."),
+    skew <= MAX_SKEW_MS
+      ? ok("clock", "In sync with Google's.")
+      : warn("clock", `Differs from Google's by ${Math.round(skew / 1_000)} s.`, "Enable time synchronisation."),
   ];
 }

@@ -1,14 +1,14 @@
-/** Are the prices up to date: rows that end soon, a table that is old. */
+/** Checks whether the price list is up to date. */
 
 import type { Config } from "../config/config.ts";
 import { priceNotices } from "../costs/price-age.ts";
 import { loadPrices, PRICE_FILE } from "../costs/price-file.ts";
 import { createLog } from "../platform/log.ts";
-import { type Checkup, ok, warn } from "./check.ts";
+import { type CheckResult, ok, warn } from "./check.ts";
 
 const NAME = "prices";
 
-export function checkPrices({ configDir }: Config, now: number): Checkup[] {
+export function checkPrices({ configDir }: Config, now: number): CheckResult[] {
   const faults: string[] = [];
   const log = createLog({ from: "WARN", format: "text", redact: (text) => text, write: (line) => faults.push(line) });
   const prices = loadPrices(configDir, log);

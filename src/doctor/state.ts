@@ -1,4 +1,4 @@
-/** Is the state sound: the config directory, its modes, the database, and who else works on it. */
+/** Checks the state: config directory, file modes, database, and other processes that use it. */
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,29 +10,29 @@ import type { Database } from "../store/database.ts";
 import { schemaState, type SchemaState } from "../store/migrate.ts";
 import { liveProcesses } from "../store/processes.ts";
 import { readOnly } from "../store/sqlite/sqlite.ts";
-import { type Checkup, fail, ok, warn } from "./check.ts";
+import { type CheckResult, fail, ok, warn } from "./check.ts";
 
-const OTHERS = 0o077;
+const GROUP_AND_OTHERS = 0o077;
 
-export function checkDirectory({ configDir, configDirWritable }: Config): Checkup {
+export function checkDirectory({ configDir, configDirWritable }: Config): CheckResult {
   const name = "config directory";
   if (!configDirWritable) {
     return fail(name, `${configDir} cannot be written.`, "Make it writable, or set GEMINI_SEARCH_CONFIG_DIR.");
   }
   return readableByOthers(configDir)
-    ? warn(name, `${configDir} can be read by others.`, `chmod 700 ${quoted(configDir)}`)
+    ? warn(name, `${configDir} is readable by other users.`, `chmod 700 ${quoted(configDir)}`)
     : ok(name, configDir);
 }
 
 const readableByOthers = (path: string): boolean =>
-  process.platform !== "win32" && (statSync(path).mode & OTHERS) !== 0;
+  process.platform !== "win32" && (statSync(path).mode & GROUP_AND_OTHERS) !== 0;
 
-/** To be pasted into a shell; many a path has a space. */
+/** For pasting into a shell. */
 const quoted = (path: string): string =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Everything that holds questions, reports, a key or a token. */
-export function checkModes({ configDir, databaseFile }: Config): Checkup[] {
+/** Every file that holds questions, reports, a key or a token. */
+export function checkModes({ configDir, databaseFile }: Config): CheckResult[] {
   const folder = dirname(databaseFile);
   const copies = existsSync(folder) ? readdirSync(folder).filter((name) => name.includes(".db.before-update-")) : [];
   const secret = [
@@ -41,30 +41,30 @@ export function checkModes({ configDir, databaseFile }: Config): Checkup[] {
     ...["token", "config.json", "orphans.jsonl"].map((name) => join(configDir, name)),
   ];
   const open = secret.filter((path) => existsSync(path) && readableByOthers(path));
-  return open.map((path) => warn("file modes", `${path} can be read by others.`, `chmod 600 ${quoted(path)}`));
+  return open.map((path) => warn("file modes", `${path} is readable by other users.`, `chmod 600 ${quoted(path)}`));
 }
 
 interface DatabaseHealth {
-  /** `ok`, or what SQLite says is wrong. */
+  /** `ok`, or SQLite's error. */
   integrity: string;
   schema: SchemaState;
   unknownStarts: number;
   processes: { pid: number; startedAt: number }[];
 }
 
-const MOST_COUNTED = 100;
+const MAX_COUNTED = 100;
 
 async function inspect(db: Database, integrity: string): Promise<DatabaseHealth> {
   const schema = await schemaState(db);
   if (schema === "empty") return { integrity, schema, unknownStarts: 0, processes: [] };
   const filter = { owner: "local", status: "start_unknown", kind: undefined, before: undefined } as const;
-  const unknown = await listRuns(db, { ...filter, limit: MOST_COUNTED });
+  const unknown = await listRuns(db, { ...filter, limit: MAX_COUNTED });
   return { integrity, schema, unknownStarts: unknown.length, processes: await liveProcesses(db) };
 }
 
-export async function checkDatabase({ databaseFile, sharedDatabase }: Config): Promise<Checkup[]> {
+export async function checkDatabase({ databaseFile, sharedDatabase }: Config): Promise<CheckResult[]> {
   if (sharedDatabase !== undefined) return checkShared(sharedDatabase.url);
-  if (!existsSync(databaseFile)) return [ok("database", `${databaseFile} will be made at the first call.`)];
+  if (!existsSync(databaseFile)) return [ok("database", `${databaseFile} will be created at the first call.`)];
   let health: DatabaseHealth;
   try {
     health = await readOnly(databaseFile, inspect);
@@ -73,41 +73,41 @@ export async function checkDatabase({ databaseFile, sharedDatabase }: Config): P
       fail(
         "database",
         `${databaseFile} cannot be opened or read.`,
-        "Look at its permissions; if it is damaged, move it aside: reports that were saved as files stay.",
+        "Check its permissions; if it is damaged, move it away. Reports saved as files are not affected.",
       ),
     ];
   }
-  return [soundness(databaseFile, health), ...unfinished(health), others(health)];
+  return [checkIntegrity(databaseFile, health), ...checkUnknownStarts(health), checkProcesses(health)];
 }
 
-/** Its integrity is the operator's; here counts whether it can be used. */
-async function checkShared(url: string): Promise<Checkup[]> {
+/** Only checks that it can be used; its integrity is up to its operator. */
+async function checkShared(url: string): Promise<CheckResult[]> {
   const { readOnlyPostgres } = await import("../store/postgres/postgres.ts");
-  const warned: Checkup[] = [];
+  const warned: CheckResult[] = [];
   try {
     const log = {
       debug: () => undefined,
       warn: (message: string) => void warned.push(warn("clock", message, "timedatectl set-ntp true")),
     };
     const health = await readOnlyPostgres({ url, log }, (db) => inspect(db, "ok"));
-    const place = `PostgreSQL at ${new URL(url).host}${new URL(url).pathname}`;
-    const schema = health.schema === "newer" ? newer(place) : ok("database", place);
-    return [schema, ...warned, ...unfinished(health), others(health)];
+    const location = `PostgreSQL at ${new URL(url).host}${new URL(url).pathname}`;
+    const schema = health.schema === "newer" ? newerSchema(location) : ok("database", location);
+    return [schema, ...warned, ...checkUnknownStarts(health), checkProcesses(health)];
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return [fail("database", error.message, error.suggestion ?? "")];
   }
 }
 
-const newer = (place: string): Checkup =>
-  warn("database", `${place} was written by a newer version and is only read.`, "Update gemini-search-mcp.");
+const newerSchema = (location: string): CheckResult =>
+  warn("database", `${location} was written by a newer version and is read-only.`, "Update gemini-search-mcp.");
 
-function soundness(file: string, { integrity, schema }: DatabaseHealth): Checkup {
+function checkIntegrity(file: string, { integrity, schema }: DatabaseHealth): CheckResult {
   if (integrity !== "ok") {
     return fail("database", `${file} is damaged.`, `Keep a copy, then: sqlite3 ${quoted(file)} .recover > rescued.sql`);
   }
   if (schema === "newer") {
-    return newer(file);
+    return newerSchema(file);
   }
   return ok("database", `${file}, integrity ok, ${megabytes(file)} MB, WAL ${megabytes(`${file}-wal`)} MB`);
 }
@@ -115,16 +115,16 @@ function soundness(file: string, { integrity, schema }: DatabaseHealth): Checkup
 const megabytes = (path: string): string =>
   ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) / 2 ** 20).toFixed(1);
 
-function unfinished({ unknownStarts }: DatabaseHealth): Checkup[] {
+function checkUnknownStarts({ unknownStarts }: DatabaseHealth): CheckResult[] {
   if (unknownStarts === 0) return [];
-  const message = `${unknownStarts} research start(s) whose outcome is not known.`;
+  const message = `${unknownStarts} research start(s) with unknown outcome.`;
   return [
     warn("unknown starts", message, "gemini-search-mcp list-research --status start_unknown, then resume-research."),
   ];
 }
 
-function others({ processes }: DatabaseHealth): Checkup {
-  if (processes.length === 0) return ok("other processes", "None of ours works on this database.");
+function checkProcesses({ processes }: DatabaseHealth): CheckResult {
+  if (processes.length === 0) return ok("other processes", "No other gemini-search-mcp process uses this database.");
   const listed = processes.map(({ pid, startedAt }) => `${pid} since ${isoTime(startedAt)}`).join(", ");
-  return ok("other processes", `${processes.length} of ours on this database: ${listed}`);
+  return ok("other processes", `${processes.length} gemini-search-mcp process(es) use this database: ${listed}`);
 }

@@ -1,4 +1,7 @@
-/** How each system shows a notification: a program of its own and a constant script; the text is only ever data. */
+/**
+ * The notification command of each platform: a system program with a constant script, which receives the text only as
+ * data.
+ */
 
 import type { Notification } from "./notification.ts";
 
@@ -20,7 +23,7 @@ const FREEDESKTOP: DesktopCommand = {
   stdin: () => "",
 };
 
-/** The body, unlike the title, is markup to the desktop, and notify-send itself expands `\n` and `\101` in it. */
+/** Unlike the title, the body is markup, and notify-send itself expands escapes such as `\n` and `\101` in it. */
 const asLiteralBody = (text: string): string =>
   text.replaceAll("\\", "\\\\").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
@@ -41,9 +44,9 @@ const MACOS: DesktopCommand = {
 };
 
 /**
- * `$input`, because PowerShell's host reads stdin itself and `[Console]::In` would race with it. The template and the
- * DOM do the escaping. The id is PowerShell's own: Windows accepts toasts under an unregistered one, and drops them.
- * Single quotes only, so that nothing in it has to be quoted on a Windows command line.
+ * Uses `$input`, because PowerShell's host reads stdin itself and `[Console]::In` would race with it. The template and
+ * the DOM escape the text. The app id is PowerShell's own: Windows accepts toasts of an unregistered id, and drops
+ * them. Single quotes only, so that nothing needs quoting on a Windows command line.
  */
 const TOAST_SCRIPT = [
   "$ErrorActionPreference = 'Stop'",
@@ -60,14 +63,14 @@ const TOAST_SCRIPT = [
   "[Windows.UI.Notifications.ToastNotificationManager]::CreateToastNotifier($app).Show($toast)",
 ].join("; ");
 
-/** Windows PowerShell, not `pwsh`: only the former reaches the notification API without a package. */
+/** Windows PowerShell, not `pwsh`: only the former has the notification API without an extra package. */
 const WINDOWS: DesktopCommand = {
   program: "powershell.exe",
   args: () => ["-NoLogo", "-NoProfile", "-NonInteractive", "-Command", TOAST_SCRIPT],
   stdin: (notification) => asciiJson(notification),
 };
 
-/** The console's code page decides how PowerShell reads stdin; it does not matter to ASCII. */
+/** The console's code page decides how PowerShell decodes stdin; ASCII is the same in all of them. */
 const asciiJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(
     /[\u007F-\uFFFF]/g,

@@ -1,32 +1,14 @@
-/** Where the system's notifier is, and the little of our environment that it gets to see. */
+/** The environment of the notification program: only the variables that it needs. */
 
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import { environmentValue } from "../platform/find-program.ts";
 
 type Environment = Record<string, string | undefined>;
 
-/** By absolute path: a relative entry of PATH means the current directory, which may be a stranger's repository. */
-export function findProgram(name: string, environment: Environment, platform: NodeJS.Platform): string | undefined {
-  return (valueOf(environment, "PATH") ?? "")
-    .split(platform === "win32" ? ";" : ":")
-    .map((directory) => directory.replaceAll(/^"|"$/g, ""))
-    .filter((directory) => isAbsolute(directory))
-    .map((directory) => join(directory, name))
-    .find(isProgram);
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
-}
-
-/** What the programs do not run without; a key or a token is never among it. */
+/** The variables that the programs need; never a key or a token. */
 const MACOS_NEEDS = ["HOME", "USER", "LOGNAME", "TMPDIR", "__CF_USER_TEXT_ENCODING"];
-/** Without PSModulePath: one inherited from PowerShell 7 keeps Windows PowerShell from loading its own modules. */
+/** Without PSModulePath: one inherited from PowerShell 7 prevents Windows PowerShell from loading its own modules. */
 const WINDOWS_NEEDS = [
   "APPDATA",
   "HOMEDRIVE",
@@ -45,7 +27,7 @@ const WINDOWS_NEEDS = [
 ];
 const FREEDESKTOP_NEEDS = ["HOME", "XDG_RUNTIME_DIR"];
 
-/** Undefined: there is no session bus, hence nobody who could show anything. */
+/** Undefined if there is no session bus, hence no desktop. */
 export function notifierEnvironment(
   environment: Environment,
   platform: NodeJS.Platform,
@@ -58,7 +40,7 @@ export function notifierEnvironment(
   return { ...pick(environment, FREEDESKTOP_NEEDS), DBUS_SESSION_BUS_ADDRESS: bus };
 }
 
-/** MCP clients hand on little more than PATH and HOME, so the bus is also looked for where systemd puts it. */
+/** MCP clients often pass on little more than PATH and HOME, so systemd's default socket is tried as well. */
 export function sessionBus(
   environment: Environment,
   userRuntimeDirectory = `/run/user/${process.getuid?.() ?? ""}`,
@@ -73,13 +55,7 @@ export function sessionBus(
   return `unix:path=${socket.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** On Windows names are case-insensitive, but a copy of the environment is not. */
-function valueOf(environment: Environment, name: string): string | undefined {
-  const key = Object.keys(environment).find((other) => other.toUpperCase() === name.toUpperCase());
-  return key === undefined ? undefined : environment[key];
-}
-
 function pick(environment: Environment, names: readonly string[]): Record<string, string> {
-  const entries = names.map((name) => [name, valueOf(environment, name)] as const);
+  const entries = names.map((name) => [name, environmentValue(environment, name)] as const);
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

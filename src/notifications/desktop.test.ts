@@ -7,7 +7,7 @@ import { runChild } from "../platform/child.ts";
 import { createLog } from "../platform/log.ts";
 import { createDesktopNotifier, notificationFor } from "./desktop.ts";
 import { sessionBus } from "./desktop-environment.ts";
-import { presentable } from "./notification.ts";
+import { sanitizeNotification } from "./notification.ts";
 
 const TASK_ID = "1b4e28ba-2fa1-41d2-883f-0016d3cca427";
 const COMPLETE = { title: "Deep Research Complete", body: "1b4e28ba: finished in 12 min" };
@@ -76,7 +76,7 @@ describe("the text of a notification (O1)", () => {
 
   test("is one line of at most 200 characters without control characters, whatever the input (T22)", () => {
     for (const text of HOSTILE_TEXTS) {
-      const { title, body } = presentable({ title: text, body: text });
+      const { title, body } = sanitizeNotification({ title: text, body: text });
       for (const line of [title, body]) {
         expect(line).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069\uFFFE\uFFFF]/);
         expect(line.isWellFormed()).toBe(true);
@@ -85,8 +85,8 @@ describe("the text of a notification (O1)", () => {
       expect(body.length).toBeLessThanOrEqual(200);
       expect(title.length).toBeLessThanOrEqual(80);
     }
-    expect(presentable(COMPLETE)).toEqual(COMPLETE);
-    expect(presentable({ title: "", body: "x".repeat(201) }).body).toBe(`${"x".repeat(199)}…`);
+    expect(sanitizeNotification(COMPLETE)).toEqual(COMPLETE);
+    expect(sanitizeNotification({ title: "", body: "x".repeat(201) }).body).toBe(`${"x".repeat(199)}…`);
   });
 });
 
@@ -97,7 +97,7 @@ describe("text is data (O2, T22)", () => {
     stub("notify-send");
     const { notify } = notifier("linux");
     for (const text of HOSTILE_TEXTS) {
-      const given = presentable({ title: text, body: text });
+      const given = sanitizeNotification({ title: text, body: text });
       expect(await notify({ title: text, body: text })).toBe("shown");
       const [app, end, title, body, ...rest] = recordedArgs();
       expect([app, end, title, rest]).toEqual(["--app-name=gemini-search-mcp", "--", given.title, []]);
@@ -113,7 +113,7 @@ describe("text is data (O2, T22)", () => {
     stub("osascript");
     const { notify } = notifier("darwin");
     for (const text of HOSTILE_TEXTS) {
-      const given = presentable({ title: text, body: text });
+      const given = sanitizeNotification({ title: text, body: text });
       expect(await notify({ title: text, body: text })).toBe("shown");
       expect(recordedArgs()).toEqual([
         "-e",
@@ -138,7 +138,7 @@ describe("text is data (O2, T22)", () => {
       expect(await notify({ title: text, body: text })).toBe("shown");
       expect(recordedArgs()).toEqual(["-NoLogo", "-NoProfile", "-NonInteractive", "-Command", TOAST_SCRIPT]);
       expect(recorded("stdin")).toMatch(/^[ -~]+$/);
-      expect(JSON.parse(recorded("stdin"))).toEqual(presentable({ title: text, body: text }));
+      expect(JSON.parse(recorded("stdin"))).toEqual(sanitizeNotification({ title: text, body: text }));
     }
     expect(existsSync(MARKER)).toBe(false);
   });

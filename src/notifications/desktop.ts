@@ -1,40 +1,32 @@
-/** Tells a person on this desktop that a run has ended, or the log where there is no desktop; never fails. */
+/** Shows a desktop notification when a run has ended, or logs it if there is no desktop; never fails. */
 
 import { dirname } from "node:path";
 import type { ChildOutcome, ChildRequest } from "../platform/child.ts";
+import { durationText } from "../platform/duration.ts";
+import { findProgram } from "../platform/find-program.ts";
 import type { Log } from "../platform/log.ts";
 import { desktopCommand } from "./desktop-command.ts";
-import { findProgram, notifierEnvironment } from "./desktop-environment.ts";
-import { type Notification, type NotificationKind, presentable } from "./notification.ts";
+import { notifierEnvironment } from "./desktop-environment.ts";
+import { type Notification, type NotificationKind, sanitizeNotification } from "./notification.ts";
 
 export interface EndedRun {
   taskId: string;
   outcome: NotificationKind;
   durationMs: number;
-  /** Why it failed: a sentence of ours, never text from a page, a model or an upstream error. */
+  /** Why the run failed: one of our own sentences, never text from a page, a model or an upstream error. */
   reason?: string | undefined;
 }
 
 export function notificationFor({ taskId, outcome, durationMs, reason }: EndedRun): Notification {
   const run = taskId.slice(0, 8);
   if (outcome === "completed") {
-    return { title: "Deep Research Complete", body: `${run}: finished in ${inWords(durationMs)}` };
+    return { title: "Deep Research Complete", body: `${run}: finished in ${durationText(durationMs)}` };
   }
-  return { title: "Deep Research Failed", body: `${run}: ${reason ?? `failed after ${inWords(durationMs)}`}` };
+  return { title: "Deep Research Failed", body: `${run}: ${reason ?? `failed after ${durationText(durationMs)}`}` };
 }
 
-function inWords(durationMs: number): string {
-  // The clock may have been set back while the run lasted.
-  const seconds = Math.max(0, Math.round(durationMs / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  const rest = minutes % 60;
-  return `${Math.floor(minutes / 60)} h${rest === 0 ? "" : ` ${rest} min`}`;
-}
-
-/** O1 promises two seconds, the time to stop a notifier that hangs included. */
-const LIMIT_MS = 2_000;
+/** O1 promises two seconds, including the time to stop a notification program that hangs. */
+const MAX_TOTAL_MS = 2_000;
 const GRACE_MS = 200;
 
 export interface DesktopNotifier {
@@ -56,8 +48,8 @@ export function createDesktopNotifier(options: DesktopNotifierOptions): DesktopN
     return found.path;
   };
   return {
-    notify: async (asked) => {
-      const notification = presentable(asked);
+    notify: async (requested) => {
+      const notification = sanitizeNotification(requested);
       const obstacle = await show(notification, path(), options);
       if (obstacle === undefined) return "shown";
       options.log.info(`${notification.title} (${notification.body}). No desktop notification: ${obstacle}.`);
@@ -66,7 +58,7 @@ export function createDesktopNotifier(options: DesktopNotifierOptions): DesktopN
   };
 }
 
-/** Why nothing could be shown here, as far as can be told without showing something. */
+/** Why notifications are not available, as far as it can be determined without showing one. */
 export function desktopObstacle(
   platform: NodeJS.Platform,
   environment: DesktopNotifierOptions["environment"],
@@ -76,7 +68,7 @@ export function desktopObstacle(
   return notifierEnvironment(environment, platform) === undefined ? "there is no session bus" : undefined;
 }
 
-/** What was in the way, if anything was. */
+/** Returns why the notification was not shown, if it was not. */
 async function show(
   notification: Notification,
   path: string | undefined,
@@ -89,12 +81,12 @@ async function show(
   const outcome = await run({
     command: path,
     args: args(notification),
-    // A directory that nobody else can put files into.
+    // A directory in which other users cannot create files.
     cwd: dirname(path),
     env,
     stdin: stdin(notification),
-    timeoutMs: LIMIT_MS - GRACE_MS,
-    // Nobody waits for it, and a shutdown stops all children anyway.
+    timeoutMs: MAX_TOTAL_MS - GRACE_MS,
+    // It is not awaited, and a shutdown stops all child processes anyway.
     signal: new AbortController().signal,
     grace: () => GRACE_MS,
     onOutput: () => undefined,
@@ -102,10 +94,10 @@ async function show(
   return obstacleIn(outcome, program);
 }
 
-/** In our own words: what the program printed is foreign text. */
+/** In our own words, because the program's output is untrusted text. */
 function obstacleIn(outcome: ChildOutcome, program: string): string | undefined {
   if (outcome.ended === "not_started") return `${program} could not be started`;
-  if (outcome.ended === "timeout") return `${program} did not end within ${LIMIT_MS / 1000} s`;
+  if (outcome.ended === "timeout") return `${program} did not end within ${MAX_TOTAL_MS / 1000} s`;
   if (outcome.ended !== "exit") return `${program} was stopped`;
   if (outcome.exitCode === 0) return undefined;
   return `${program} ended with exit code ${outcome.exitCode ?? "none"}`;

@@ -1,4 +1,4 @@
-/** A notification: what it is about, and the two short lines of plain text that a desktop may get. */
+/** A notification: two short lines of plain text. */
 
 import { cleanText } from "../platform/clean-text.ts";
 
@@ -12,8 +12,8 @@ export interface Notification {
 const MAX_TITLE_CHARS = 80;
 const MAX_BODY_CHARS = 200;
 
-/** Whatever the text is, what leaves for a desktop is one short line without anything that acts. */
-export const presentable = ({ title, body }: Notification): Notification => ({
+/** Makes one short line of each text, without control characters. */
+export const sanitizeNotification = ({ title, body }: Notification): Notification => ({
   title: shortLine(title, MAX_TITLE_CHARS),
   body: shortLine(body, MAX_BODY_CHARS),
 });
@@ -21,7 +21,7 @@ export const presentable = ({ title, body }: Notification): Notification => ({
 function shortLine(text: string, limit: number): string {
   const line = cleanText(text)
     .toWellFormed()
-    // Not characters in XML: one of them and Windows refuses the whole notification.
+    // Not valid in XML: Windows would reject the whole notification.
     .replaceAll(/[\uFFFE\uFFFF]/g, "")
     .replaceAll(/\s+/g, " ")
     .trim();

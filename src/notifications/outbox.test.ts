@@ -137,9 +137,7 @@ describe("the sender", () => {
     expect(await deliverPending()).toBe(1);
     expect(await deliverPending()).toBe(0);
     expect(shown).toEqual([{ title: "failed", body: recent }]);
-    expect(lines).toEqual([
-      `[INFO] The notification for run ${old} is more than 7 days old and is not shown any more.\n`,
-    ]);
+    expect(lines).toEqual([`[INFO] The notification for run ${old} is more than 7 days old and is not shown.\n`]);
     expect((await rows())[0]?.sent_at).toBeNull();
   });
 

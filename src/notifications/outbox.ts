@@ -1,4 +1,6 @@
-/** All SQL about notifications: written with the end of a run, claimed by one process, and only then sent. */
+/**
+ * All SQL of the notification outbox: written in the transaction that ends a run, claimed by one process, then sent.
+ */
 
 import type { Transaction } from "kysely";
 import { z } from "zod";
@@ -8,15 +10,15 @@ import type { Log } from "../platform/log.ts";
 import type { Database, Tables } from "../store/database.ts";
 import type { Notification, NotificationKind } from "./notification.ts";
 
-/** Older news is no news: nobody wants to be told at the first start after a holiday. */
+/** Older notifications are not shown: they are of no use at the first start after a holiday. */
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** A process that meets rows of a channel it does not know leaves them to those who do. */
+/** Rows of other channels are left to processes that know them. */
 const CHANNEL = "desktop";
 
 /**
- * A call that waits for the run reads its state every 100 ms and withdraws the notification when it returns the end
- * itself. Well below the two seconds that a notification may take, so that it is on time when that call is gone.
+ * A call that waits for the run reads its state every 100 ms and deletes the notification if it returns the result
+ * itself. Well below the two seconds that a notification may take, so that it is still on time if that call is gone.
  */
 const HELD_FOR_CALLER_MS = 750;
 
@@ -26,11 +28,11 @@ export interface NewNotification {
   kind: NotificationKind;
   payload: Notification;
   now: number;
-  /** The call that started the run may still be waiting to return its end. */
+  /** Until then the call that started the run may return the result itself. */
   callerWaitsUntil?: number | null | undefined;
 }
 
-/** Part of the transaction that ends the run; said twice, it is kept once. */
+/** Part of the transaction that ends the run; a duplicate is ignored. */
 export async function enqueue(
   transaction: Transaction<Tables>,
   { taskId, channel, kind, payload, now, callerWaitsUntil }: NewNotification,
@@ -44,7 +46,7 @@ export async function enqueue(
     .execute();
 }
 
-/** The end of the run was returned to the call that started it; what is claimed already is being shown. */
+/** The call that started the run has returned its result. A notification already claimed is being shown. */
 export async function withdraw(db: Database, taskId: string): Promise<void> {
   await db.deleteFrom("notification_outbox").where("task_id", "=", taskId).where("claimed_at", "is", null).execute();
 }
@@ -56,19 +58,20 @@ export interface ClaimedNotification {
   createdAt: number;
 }
 
-/** The claim is one statement: of any number of processes exactly one gets the row, and nobody ever again. */
+/** The claim is one statement, so exactly one process gets the row, once. */
 export async function claimNext(
   db: Database,
   { processId, now }: { processId: string; now: number },
 ): Promise<ClaimedNotification | undefined> {
   for (;;) {
-    // Mostly there is nothing, and an update that changes nothing would still wait for the write lock.
+    // Usually there is nothing to claim, and an update without effect would still wait for the write lock.
     const next = await db
       .selectFrom("notification_outbox")
       .select("outbox_id")
       .where("channel", "=", CHANNEL)
       .where("claimed_at", "is", null)
-      // Further ahead than any row is held: the clock was set back, and a late notification is worse than one too many.
+      // Further ahead than any row is held: the clock was set back, and a late notification is worse than a superfluous
+      // one.
       .where(({ or, eb }) => or([eb("not_before", "<=", now), eb("not_before", ">", now + HELD_FOR_CALLER_MS)]))
       .orderBy("outbox_id")
       .limit(1)
@@ -81,14 +84,14 @@ export async function claimNext(
       .where("claimed_at", "is", null)
       .returning(["outbox_id", "task_id", "payload_json", "created_at"])
       .executeTakeFirst();
-    // Undefined: another process was faster, and there may be more.
+    // Undefined: another process was faster; there may be more rows.
     if (row !== undefined) {
       return { outboxId: row.outbox_id, taskId: row.task_id, payloadJson: row.payload_json, createdAt: row.created_at };
     }
   }
 }
 
-/** When the next of the held notifications is due. */
+/** The time at which the next held notification is due. */
 async function nextDueAt(db: Database): Promise<number | undefined> {
   const next = await db
     .selectFrom("notification_outbox")
@@ -114,7 +117,7 @@ export async function markSent(
 }
 
 export interface OutboxSender {
-  /** Sends what nobody has claimed yet and says how many that were. Rejects when the database does. */
+  /** Sends all unclaimed notifications and returns their number. Rejects if the database does. */
   deliverPending(): Promise<number>;
 }
 
@@ -124,7 +127,7 @@ export interface OutboxSenderOptions {
   clock: Clock;
   log: Log;
   notify: (notification: Notification) => Promise<unknown>;
-  /** Aborted when the process begins to leave: what it has not claimed by then, the next one sends. */
+  /** Aborted at shutdown; the next process sends what is not claimed by then. */
   signal?: AbortSignal | undefined;
 }
 
@@ -143,7 +146,7 @@ export function createOutboxSender(options: OutboxSenderOptions): OutboxSender {
     if (dueAt !== undefined) void deliverAt(dueAt);
     return delivered;
   };
-  /** A held row is due before the next sweep. One that is lost here is found by that sweep. */
+  /** A held row is due before the next sweep. If the process ends before that, the next sweep finds it. */
   const deliverAt = async (dueAt: number): Promise<void> => {
     isWaiting = true;
     const pause = Math.min(HELD_FOR_CALLER_MS, Math.max(0, dueAt - clock.now()));
@@ -154,13 +157,13 @@ export function createOutboxSender(options: OutboxSenderOptions): OutboxSender {
   return { deliverPending };
 }
 
-/** A process that dies in here leaves the row claimed: a notification may be lost, but it never comes twice. */
+/** A process that dies here leaves the row claimed: a notification may be lost, but is never shown twice. */
 async function deliver(
   { outboxId, taskId, payloadJson, createdAt }: ClaimedNotification,
   { db, processId, clock, log, notify }: OutboxSenderOptions,
 ): Promise<boolean> {
   if (clock.now() - createdAt > MAX_AGE_MS) {
-    log.forRun(taskId).info(`The notification for run ${taskId} is more than 7 days old and is not shown any more.`);
+    log.forRun(taskId).info(`The notification for run ${taskId} is more than 7 days old and is not shown.`);
     return false;
   }
   const payload = readPayload(payloadJson);
@@ -185,11 +188,11 @@ function readPayload(json: string): Notification | undefined {
   }
 }
 
-/** What a run has to send and has sent. */
+/** All notifications of these runs, sent or not. */
 export const notificationsOf = (db: Database, taskIds: readonly string[]) =>
   db.selectFrom("notification_outbox").selectAll().where("task_id", "in", taskIds).execute();
 
-/** Into another database, which counts its rows itself. What it has already stays as it is. */
+/** Copies rows into another database, which assigns new ids. Existing rows stay. */
 export async function copyNotifications(
   db: Database,
   rows: Awaited<ReturnType<typeof notificationsOf>>,

@@ -110,7 +110,7 @@ export const templatesOf = ({ settings, log }: OperationDeps): TemplateOptions =
 export async function reportDocument(db: Database, { owner, now, templates, ...input }: DocumentRequest) {
   const { run, result } = await finishedReport(db, owner, input.task_id);
   const { renderMarkdown } = await import("../reports/markdown/markdown.ts");
-  const render = (pictureAddress?: (picture: PictureFacts) => string): string =>
+  const render = (pictureUrl?: (picture: PictureFacts) => string): string =>
     renderMarkdown(
       {
         query: run.query,
@@ -122,7 +122,7 @@ export async function reportDocument(db: Database, { owner, now, templates, ...i
         metadata: input.include_metadata ? reportMetadata(run, result, now) : undefined,
         includeSources: input.include_sources,
         pictures: result.pictures,
-        pictureAddress,
+        pictureUrl,
       },
       templates,
     );
@@ -145,16 +145,16 @@ async function placeFor(
   wanted: string | undefined,
   root: string | undefined,
   { from }: Pick<Call, "from">,
-): Promise<Pick<SaveRequest, "directory" | "allowed">> {
+): Promise<Pick<SaveRequest, "directory" | "assertAllowed">> {
   const { outputDirectory } = await import("../reports/files/save-markdown.ts");
   if (from === "here") return { directory: outputDirectory(wanted ?? root ?? DEFAULT_DIRECTORY) };
   if (root === undefined) throw noDirectory();
-  const { within } = await import("../reports/files/allowed-root.ts");
+  const { insideRoot } = await import("../reports/files/allowed-root.ts");
   const base = outputDirectory(root);
   // A relative name is one below that directory: the caller does not know where the server stands.
   const below = wanted ?? ".";
   const directory = below.startsWith("~") ? outputDirectory(below) : resolve(base, below);
-  return { directory, allowed: within(base) };
+  return { directory, assertAllowed: insideRoot(base) };
 }
 
 function noDirectory(): AppError {

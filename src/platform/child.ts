@@ -1,11 +1,12 @@
-/** Runs one program, without a shell, as the head of a process group of which nothing is left afterwards. */
+/** Runs a program without a shell in its own process group, and leaves no process of that group behind. */
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
+import { errorCodeOf } from "./error-code.ts";
 
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
 const MAX_STDERR_CHARS = 64 * 1024;
-/** A process that left the group may hold our pipes open for ever; what the others wrote arrives long before. */
+/** A process that left the group may keep our pipes open; the output of the others arrives long before. */
 const DRAIN_MS = 1_000;
 
 export interface ChildRequest {
@@ -13,11 +14,11 @@ export interface ChildRequest {
   args: readonly string[];
   cwd: string;
   env: Record<string, string>;
-  /** Written at once, then closed. */
+  /** Written immediately, then closed. */
   stdin: string;
   timeoutMs: number;
   signal: AbortSignal;
-  /** How long a polite stop may take; asked when the stop begins, because a shutdown has less time. */
+  /** Time between SIGTERM and SIGKILL. Evaluated when the stop begins, because a shutdown has less time. */
   grace: () => number;
   onOutput: (text: string) => void;
   maxOutputBytes?: number | undefined;
@@ -25,7 +26,7 @@ export interface ChildRequest {
 
 export type ChildOutcome =
   | {
-      /** `stopped`: by `stopAllChildren`. The exit code of anything but `exit` says nothing. */
+      /** `stopped`: by `stopAllChildren`. The exit code is meaningful only for `exit`. */
       ended: "exit" | "timeout" | "aborted" | "stopped" | "output_limit";
       exitCode: number | undefined;
       signal: NodeJS.Signals | undefined;
@@ -39,28 +40,28 @@ type Ending = Exclude<ChildOutcome["ended"], "not_started">;
 interface LiveChild {
   stop: (graceMs: number) => void;
   kill: () => void;
-  gone: Promise<unknown>;
+  exited: Promise<unknown>;
 }
 
 const live = new Set<LiveChild>();
 
-/** For shutdown: asks all children to leave, kills those that have not after `graceMs`, and waits. */
+/** For shutdown: sends SIGTERM to all children, kills the remaining ones after `graceMs`, and waits. */
 export async function stopAllChildren(graceMs: number): Promise<void> {
   const children = [...live];
   for (const child of children) child.stop(graceMs);
-  await Promise.all(children.map((child) => child.gone));
+  await Promise.all(children.map((child) => child.exited));
 }
 
 const killAllAtExit = (): void => {
   for (const child of live) child.kill();
 };
 
-function enter(child: LiveChild): void {
+function addLive(child: LiveChild): void {
   live.add(child);
   if (live.size === 1) process.on("exit", killAllAtExit);
 }
 
-function leave(child: LiveChild): void {
+function removeLive(child: LiveChild): void {
   live.delete(child);
   if (live.size === 0) process.off("exit", killAllAtExit);
 }
@@ -77,16 +78,17 @@ export function runChild(request: ChildRequest): Promise<ChildOutcome> {
       stdio: ["pipe", "pipe", "pipe"],
       shell: false,
       windowsHide: true,
-      // A group of its own on POSIX; on Windows it would only open a console, and taskkill follows the tree.
+      // A process group of its own on POSIX. On Windows it would only open a console, and taskkill follows the process
+      // tree.
       detached: process.platform !== "win32",
     });
   } catch (error) {
     return Promise.resolve({ ended: "not_started", errorCode: codeOf(error) });
   }
-  return follow(child, request);
+  return watchChild(child, request);
 }
 
-function follow(child: ChildProcess, request: ChildRequest): Promise<ChildOutcome> {
+function watchChild(child: ChildProcess, request: ChildRequest): Promise<ChildOutcome> {
   const { promise, resolve } = Promise.withResolvers<ChildOutcome>();
   let ending: Ending = "exit";
   let killTimer: NodeJS.Timeout | undefined;
@@ -99,12 +101,12 @@ function follow(child: ChildProcess, request: ChildRequest): Promise<ChildOutcom
       ending = why;
       signalGroup(child, "SIGTERM");
     }
-    // A shutdown may shorten the grace of a stop that is under way; nothing lengthens it.
+    // A shutdown may shorten the grace period of a stop in progress; nothing extends it.
     killAt = Math.min(killAt, performance.now() + graceMs);
     clearTimeout(killTimer);
     killTimer = setTimeout(kill, killAt - performance.now());
   };
-  const entry: LiveChild = { stop: (graceMs) => stop("stopped", graceMs), kill, gone: promise };
+  const entry: LiveChild = { stop: (graceMs) => stop("stopped", graceMs), kill, exited: promise };
   const onAbort = (): void => stop("aborted", request.grace());
   const deadline = setTimeout(() => stop("timeout", request.grace()), request.timeoutMs);
   const stderr = collectTail(child);
@@ -115,11 +117,11 @@ function follow(child: ChildProcess, request: ChildRequest): Promise<ChildOutcom
     clearTimeout(deadline);
     clearTimeout(killTimer);
     request.signal.removeEventListener("abort", onAbort);
-    leave(entry);
+    removeLive(entry);
     resolve(outcome);
   };
 
-  enter(entry);
+  addLive(entry);
   request.signal.addEventListener("abort", onAbort, { once: true });
 
   child.on("error", (error) => {
@@ -127,7 +129,7 @@ function follow(child: ChildProcess, request: ChildRequest): Promise<ChildOutcom
   });
   child.once("exit", (code, signal) => {
     exited = true;
-    // Whatever it forked must not outlive it, nor hold its output open. Windows forgets the tree with its root.
+    // Its descendants must not outlive it or keep its output open. Windows loses the process tree with its root.
     if (process.platform !== "win32") kill();
     const done = (): void => {
       clearTimeout(drain);
@@ -157,7 +159,7 @@ function readOutput(child: ChildProcess, request: ChildRequest, onLimit: () => v
   child.stdout?.on("data", (chunk: Buffer) => {
     const before = bytes;
     bytes += chunk.length;
-    // Past the limit it is still read, so that the child does not block, but not kept.
+    // Beyond the limit the output is read, so that the child does not block, and discarded.
     if (bytes <= limit) deliver(decoder.write(chunk));
     else if (before <= limit) onLimit();
   });
@@ -178,7 +180,7 @@ function collectTail(child: ChildProcess): () => string {
 }
 
 function writeInput(child: ChildProcess, text: string): void {
-  // EPIPE: it left without reading, which its exit code explains better.
+  // EPIPE: the child exited without reading; its exit code is more informative.
   child.stdin?.on("error", ignore);
   child.stdin?.end(text);
 }
@@ -186,7 +188,7 @@ function writeInput(child: ChildProcess, text: string): void {
 function signalGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
   if (child.pid === undefined) return;
   if (process.platform === "win32") {
-    // Windows has no polite signal for a console program, and `kill` would leave its children.
+    // Windows has no termination signal for console programs, and `kill` would leave their children.
     spawn("taskkill", ["/PID", String(child.pid), "/T", "/F"], { stdio: "ignore", windowsHide: true }).on("error", () =>
       child.kill(),
     );
@@ -195,11 +197,10 @@ function signalGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // ESRCH: nobody is left.
+    // ESRCH: the group is empty.
   }
 }
 
 const ignore = (): void => {};
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "UNKNOWN";
+const codeOf = (error: unknown): string => errorCodeOf(error) || "UNKNOWN";

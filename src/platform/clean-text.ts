@@ -1,50 +1,53 @@
-/** Takes out of foreign text what a reader cannot see but a terminal or a model would act on. */
+/** Removes from untrusted text what a reader cannot see but a terminal or a model would act on. */
 
-/** CSI and OSC sequences: colours, cursor moves, window titles, clipboard writes. */
+/** CSI and OSC sequences: colours, cursor movement, window titles, clipboard writes. */
 const TERMINAL_SEQUENCE = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)|[@-Z\\-_])/g;
-/** Other control characters but tab and line break; lone carriage returns overwrite lines. A soft hyphen hides as well. */
+/**
+ * Control characters except tab and line break, since a lone carriage return overwrites a line, and the soft hyphen,
+ * which is invisible.
+ */
 const CONTROL = /[\u0000-\u0008\u000E-\u001F\u007F-\u009F\u00AD]/g;
 /**
- * Text direction marks and what has no look of its own, tags and the variation selectors of rare glyphs included: each
- * of them has carried hidden letters. Joiners and the two selectors of emoji stay, because several scripts need them.
- * Mongolian letters lose the choice among their variants and Egyptian signs their grouping; the letters stay.
+ * Direction marks and invisible characters, including tags and the variation selectors of rare glyphs: each has been
+ * used to hide text. Joiners and the two emoji selectors stay, because several scripts need them. Mongolian letters
+ * lose their variants and Egyptian signs their grouping, but the letters stay.
  */
 const INVISIBLE =
   // oxlint-disable-next-line no-misleading-character-class -- each of them stands for itself
   /[\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180D\u180F\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0D\uFEFF\uFFA0\uFFF0-\uFFFB\u{13430}-\u{1343F}\u{16FE4}\u{1BCA0}-\u{1BCA3}\u{1D159}\u{1D173}-\u{1D17A}\u{E0000}-\u{E0FFF}]/gu;
-/** Between two Mongolian letters it changes the word; elsewhere it only hides. */
+/** Between two Mongolian letters it is part of the word; elsewhere it is only invisible. */
 const STRAY_SEPARATOR = /(?<![\u1820-\u18AA])\u180E|\u180E(?![\u1820-\u18AA])/g;
-/** No emoji and no script has three in a row; bits of a hidden text do. */
+/** No emoji and no script has three in a row; an encoded hidden text does. */
 // oxlint-disable-next-line no-misleading-character-class -- each of them stands for itself
 const JOINERS_IN_A_ROW = /[\u200C\u200D\uFE0E\uFE0F]{3,}/g;
 
 export function cleanText(text: string): string {
   return (
     text
-      // Halves of a character would come together once what stands between them is gone.
+      // Lone surrogates could form a character once the text between them is removed.
       .toWellFormed()
       .replaceAll(TERMINAL_SEQUENCE, "")
       .replaceAll(/\r\n?/g, "\n")
       .replaceAll(/[\u000B\u000C\u0085\u2028\u2029]/g, "\n")
       .replaceAll(CONTROL, "")
       .replaceAll(INVISIBLE, "")
-      // Braille without dots: a word break to its readers, nothing to others.
+      // Braille blank: a word separator in Braille, invisible otherwise.
       .replaceAll("\u2800", " ")
       .replaceAll(STRAY_SEPARATOR, "")
       .replaceAll(JOINERS_IN_A_ROW, "")
   );
 }
 
-/** A thought or a query as one short line, its Markdown emphasis left out. */
+/** Makes one short line of a thought or query, without Markdown emphasis. */
 export const oneLine = (text: string): string =>
   cleanText(text)
     .replaceAll(/[\s*#]+/g, " ")
     .trim()
     .slice(0, 300)
-    // Half of what stood at the cut.
+    // A lone surrogate at the cut.
     .replace(/[\uD800-\uDBFF]$/, "");
 
-/** Every string inside a value, keys excepted: those are ours. */
+/** Cleans every string in a value. Keys are our own and stay. */
 export function cleanValue<T>(value: T): T;
 export function cleanValue(value: unknown): unknown {
   if (typeof value === "string") return cleanText(value);

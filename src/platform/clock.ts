@@ -1,4 +1,4 @@
-/** Time as a dependency, so that tests can move it, and what only needs some of it. */
+/** Time as a dependency, so that tests can control it. */
 
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -20,23 +20,12 @@ export const systemClock: Clock = {
 };
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
-
-const BUSY = ["EPERM", "EBUSY", "EACCES"];
-const BUSY_TRIES = 10;
-const BUSY_WAIT_MS = 200;
-
-/** Windows refuses while a scanner or an editor has the file open. */
-export async function patiently<T>(
-  action: () => Promise<T>,
-  { platform = process.platform, waitMs = BUSY_WAIT_MS }: { platform?: NodeJS.Platform; waitMs?: number } = {},
-): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await action();
-    } catch (error) {
-      const code = error instanceof Error && "code" in error ? String(error.code) : "";
-      if (platform !== "win32" || !BUSY.includes(code) || tries === BUSY_TRIES) throw error;
-      await delay(waitMs);
-    }
-  }
+/** Resolves when `work` is done or after `ms`, whichever comes first. */
+export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, limit]);
+  clearTimeout(timer);
 }

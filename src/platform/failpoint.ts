@@ -1,12 +1,14 @@
-/** Named places at which a test build can die or stand still: how recovery is proved. The product build has none of it. */
+/**
+ * Named points at which a test build can kill or stop its own process, to test recovery. The product build has none.
+ */
 
-/** Replaced when the test build is made; unknown everywhere else. */
+/** Defined by the test build only. */
 declare const FAILPOINT: string | undefined;
 
 const wanted = typeof FAILPOINT === "string" ? FAILPOINT.split(":") : [];
 let passes = 0;
 
-/** Dies at once and without a word at the n-th pass of `name:n`; with `name:n:stop` it stands still until SIGCONT. */
+/** Kills the process at the n-th pass of `name:n`; `name:n:stop` stops it until SIGCONT. */
 export function failpoint(name: string): void {
   if (wanted[0] !== name) return;
   passes += 1;
@@ -15,6 +17,6 @@ export function failpoint(name: string): void {
 
 declare const START_LIMIT_MS: string | undefined;
 
-/** The time limit of a paid request, which the test build can shorten. */
-export const startLimitMs = (usual: number): number =>
-  typeof START_LIMIT_MS === "string" ? Number(START_LIMIT_MS) : usual;
+/** Time limit of a paid request, which the test build can shorten. */
+export const startLimitMs = (defaultMs: number): number =>
+  typeof START_LIMIT_MS === "string" ? Number(START_LIMIT_MS) : defaultMs;

@@ -1,4 +1,4 @@
-/** Foreign data is unknown until somebody has looked. */
+/** Narrows untrusted data to an object before its properties are read. */
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,4 +1,4 @@
-/** The log: stderr only, one entry per message, known secrets replaced by their name. */
+/** Writes the log: stderr only, one entry per message, known secrets replaced by their names. */
 
 import { cleanText } from "./clean-text.ts";
 
@@ -15,24 +15,24 @@ export interface Log {
 }
 
 export interface LogOptions {
-  /** Lines below this level are left out. */
+  /** The lowest level that is written. */
   from: LogLevel;
   format: "text" | "json";
   /** Text lines end with their time and run id; JSON lines always have both. */
   timestamps?: boolean;
-  /** Values that must never be printed, with the name to print instead. */
+  /** Replaces secrets by their names. */
   redact: (text: string) => string;
-  /** What JSON lines say about where they stand in a trace. */
+  /** Trace and span ids for JSON lines. */
   traceIds?: () => object | undefined;
   write?: (line: string) => void;
 }
 
-/** A dead stderr must not end the server: writes to it are dropped. */
+/** Errors of stderr must not end the process; the line is dropped. */
 const writeToStderr = (line: string): void => {
   try {
     process.stderr.write(line);
   } catch {
-    // Nobody is listening.
+    // stderr is closed.
   }
 };
 
@@ -47,7 +47,7 @@ export function createLog(options: LogOptions, taskId?: string): Log {
   const write = options.write ?? writeToStderr;
   const line = (level: LogLevel, message: string): void => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(options.from)) return;
-    // Cleaned first: a secret with something invisible in it would be found by nobody but its reader.
+    // Cleaned first: a secret that contains an invisible character would not be recognized.
     const text = options.redact(cleanText(message));
     const time = new Date().toISOString();
     if (options.format === "json") {

@@ -1,13 +1,14 @@
-/** Who a process is, well enough to tell later whether it still lives. */
+/** Identifies a process so that another process can determine later whether it is still alive. */
 
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { errorCodeOf } from "./error-code.ts";
 
 export interface ProcessIdentity {
   processId: string;
   host: string;
   pid: number;
-  /** Differs when the pid was given to another process since; null where the system does not tell. */
+  /** Differs if the pid was reused by another process; null if the platform does not provide it. */
   startMark: string | null;
 }
 
@@ -20,13 +21,13 @@ export function thisProcess(): ProcessIdentity {
   };
 }
 
-/** `unknown` when only the owner itself or its lease can tell. */
+/** `unknown`: only the process itself or its lease can answer. */
 export type Liveness = "alive" | "dead" | "unknown";
 
 export const liveness = (other: Omit<ProcessIdentity, "processId">): Liveness =>
   other.host === hostname() ? livenessHere(other) : "unknown";
 
-/** Of a process that is known to be on this machine. */
+/** For a process that is known to be on this machine. */
 export function livenessHere(other: Pick<ProcessIdentity, "pid" | "startMark">): Liveness {
   if (!pidExists(other.pid)) return "dead";
   if (other.startMark === null) return "unknown";
@@ -38,16 +39,16 @@ function pidExists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it exists and belongs to somebody else.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    // EPERM: the process exists and belongs to another user.
+    return errorCodeOf(error) === "EPERM";
   }
 }
 
-/** Boot and start tick: together unique, because pids repeat and ticks restart with the machine. */
+/** Boot id and start tick: unique together, because pids are reused and ticks restart with the machine. */
 export function startMarkOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The program's name may hold spaces and brackets; the fields after the last one are regular.
+    // The program name may contain spaces and parentheses; the fields after the last parenthesis are regular.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const state = fields[0];
     const startTicks = fields[19];
@@ -60,18 +61,18 @@ export function startMarkOf(pid: number): string | null {
 
 const bootId = (): string => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
 
-/** One of a kind where the system does not tell: then no process number is ever compared. */
-let nowhere: string | undefined;
+/** A random id for platforms without boot id and namespaces: then no pid is ever compared. */
+let randomScope: string | undefined;
 
 /**
- * Where a process number means the same process: this boot of this machine, and in it this container. Names alone do
- * not tell, because machines share them and containers share numbers as well.
+ * Identifies the scope in which a pid is unique: this boot of this machine, and this container. A host name does not
+ * suffice, because machines share names and containers share pids.
  */
 export function machineMark(): string {
   try {
     return `${hostname()} ${bootId()} ${readlinkSync("/proc/self/ns/pid")}`;
   } catch {
-    nowhere ??= crypto.randomUUID();
-    return `${hostname()} ${nowhere}`;
+    randomScope ??= crypto.randomUUID();
+    return `${hostname()} ${randomScope}`;
   }
 }

@@ -1,15 +1,15 @@
-/** Takes secrets out of text by their value, whatever sentence they stand in. */
+/** Replaces secrets in text by their names, wherever they occur. */
 
 /** Shorter values are too likely to be ordinary words. */
-const SHORTEST_SECRET = 6;
+const MIN_SECRET_CHARACTERS = 6;
 
 const GOOGLE_KEY = /AIza[0-9A-Za-z_-]{30,}/g;
 
 export function createRedactor(secrets: Record<string, string | undefined>): (text: string) => string {
   const known = Object.entries(secrets)
-    .filter((entry): entry is [string, string] => (entry[1]?.length ?? 0) >= SHORTEST_SECRET)
+    .filter((entry): entry is [string, string] => (entry[1]?.length ?? 0) >= MIN_SECRET_CHARACTERS)
     .flatMap(([name, value]) => spellings(value).map((spelling) => ({ name, spelling })))
-    // Longest first, so that a secret that contains another is replaced whole.
+    // Longest first, so that a secret that contains another is replaced completely.
     .sort((a, b) => b.spelling.length - a.spelling.length);
   return (text) => {
     let clean = text;
@@ -18,7 +18,7 @@ export function createRedactor(secrets: Record<string, string | undefined>): (te
   };
 }
 
-/** A secret in a URL or in JSON is spelled differently. */
+/** A secret is spelled differently in a URL and in JSON. */
 function spellings(value: string): string[] {
   return [...new Set([value, encodeURIComponent(value.toWellFormed()), JSON.stringify(value).slice(1, -1)])];
 }

@@ -1,20 +1,22 @@
-/** The one way out: calls are stopped, what they hold is given back, and the process ends in time. */
+/** Ends the process within a time limit: stops calls, waits for their work, then runs the registered steps. */
+
+import { waitAtMost } from "./clock.ts";
 
 export interface Shutdown {
-  /** Aborted when the process begins to leave. */
+  /** Aborted when the shutdown begins. */
   signal: AbortSignal;
   leaving(): boolean;
-  /** Work that must have ended, one way or the other, before the process may. */
+  /** Registers work that the shutdown waits for. */
   during<T>(work: Promise<T>): Promise<T>;
-  /** Steps run last to first, after all work. */
+  /** Registers a step that runs after all work; the last registered step runs first. */
   finally(step: () => Promise<void> | void): void;
-  /** Never resolves: the process ends with this code. */
+  /** Shuts down; the process ends with this code. */
   leave(exitCode?: number): Promise<void>;
 }
 
-/** Children get 1 s to stop; a paid request in flight gets 2.5 s (A8: everything within 3.5 s). */
-const WORK_MS = 2_500;
-const STEPS_MS = 700;
+/** Child processes get 1 s to stop, a paid request in flight 2.5 s (A8: everything within 3.5 s). */
+const MAX_WORK_MS = 2_500;
+const MAX_STEPS_MS = 700;
 
 export function createShutdown(exit: (code: number) => void = (code) => process.exit(code)): Shutdown {
   const controller = new AbortController();
@@ -33,14 +35,14 @@ export function createShutdown(exit: (code: number) => void = (code) => process.
     leave: async (exitCode = 0) => {
       if (controller.signal.aborted) return;
       controller.abort();
-      await atMost(WORK_MS, allEnded(working));
-      await atMost(STEPS_MS, runAll(steps.toReversed()));
+      await waitAtMost(MAX_WORK_MS, allEnded(working));
+      await waitAtMost(MAX_STEPS_MS, runAll(steps.toReversed()));
       exit(exitCode);
     },
   };
 }
 
-/** Also what is begun while the rest is waited for. */
+/** Includes work that starts while the rest is awaited. */
 async function allEnded(working: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (working.size > 0) await Promise.allSettled(working);
 }
@@ -50,22 +52,13 @@ async function runAll(steps: (() => Promise<void> | void)[]): Promise<void> {
     try {
       await step();
     } catch {
-      // One step that fails must not keep the others from giving back what they hold.
+      // A step that fails must not prevent the others from releasing their resources.
     }
   }
 }
 
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
-}
-
-const ENDING_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+const TERMINATION_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 export function leaveOnSignals(shutdown: Shutdown, exitCode: (signal: string) => number): void {
-  for (const name of ENDING_SIGNALS) process.on(name, () => void shutdown.leave(exitCode(name)));
+  for (const name of TERMINATION_SIGNALS) process.on(name, () => void shutdown.leave(exitCode(name)));
 }

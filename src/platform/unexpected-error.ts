@@ -37,7 +37,8 @@ const mappedFrames = new Map<string, string>();
 /** A frame stays as it is when its file does not belong to the bundle or has no map (the published package has none). */
 export function sourceStack(stack: string, bundle: string = BUNDLE): string {
   const readMap = createMapReader(bundle);
-  return stack.replaceAll(FRAME, (frame, directory: string, file: string, line: string, column: string) => {
+  return stack.replaceAll(FRAME, (frame, ...groups: string[]) => {
+    const [directory, file = "", line, column] = groups;
     if (directory !== bundle) return frame;
     const known = mappedFrames.get(frame);
     if (known !== undefined) return known;

@@ -1,26 +1,28 @@
 /**
- * Tells whether two addresses lead to the same page; in doubt they are different pages. Sections of one page, named by
- * different fragments, are one source by design: a source is a page, and the address found first stands for it.
+ * Compares URLs by page; in doubt they are different pages. Sections of one page (fragments) are one source by design,
+ * and the URL found first represents it.
  */
 
-/** Set by advertisers, newsletters and analytics; no site chooses its content by them. */
+/** Parameters of advertisers, newsletters and analytics; no site selects content by them. */
 const TRACKING = /^(?:utm_[a-z_]+|gclid|gclsrc|gbraid|wbraid|dclid|fbclid|msclkid|yclid|twclid|igshid|mc_cid|mc_eid)$/i;
 
-/** A place on a page. Others, such as `#/users` and `#!topic`, may be routes of a page that is one program. */
+/**
+ * A position on a page. Other fragments, such as `#/users` and `#!topic`, may be routes of a single-page application.
+ */
 const ANCHOR = /^#(?:[\p{L}\p{N}_.%~-]*(?::~:.*)?)$/u;
 
-const MAX_ADDRESS_CHARACTERS = 4_096;
+const MAX_URL_CHARACTERS = 4_096;
 
-/** Equal for addresses of one page: without anchor, tracking parameters and closing slash. */
-export function pageKey(address: string): string {
-  if (address.length > MAX_ADDRESS_CHARACTERS || !URL.canParse(address)) return address;
-  const { protocol, username, password, host, pathname, search, hash } = new URL(address);
-  if (protocol !== "http:" && protocol !== "https:") return address;
+/** Equal for URLs of one page: ignores anchor, tracking parameters and trailing slash. */
+export function pageKey(url: string): string {
+  if (url.length > MAX_URL_CHARACTERS || !URL.canParse(url)) return url;
+  const { protocol, username, password, host, pathname, search, hash } = new URL(url);
+  if (protocol !== "http:" && protocol !== "https:") return url;
   const parameters = search
     .slice(1)
     .split("&")
     .filter((parameter) => parameter !== "" && !TRACKING.test(parameter.split("=", 1)[0] ?? ""));
   const query = parameters.length === 0 ? "" : `?${parameters.join("&")}`;
-  const place = ANCHOR.test(hash) ? "" : hash;
-  return `${protocol}//${username}:${password}@${host}${pathname.replace(/\/$/, "")}${query}${place}`;
+  const route = ANCHOR.test(hash) ? "" : hash;
+  return `${protocol}//${username}:${password}@${host}${pathname.replace(/\/$/, "")}${query}${route}`;
 }

@@ -1,4 +1,4 @@
-/** What a saved report says about itself, whatever it is written as: its title, and the facts of its run as text. */
+/** Title and metadata of a saved report as text, for every output format. */
 
 import type { Cost } from "../costs/actual.ts";
 import { cleanText } from "../platform/clean-text.ts";
@@ -20,17 +20,17 @@ export interface ReportMetadata {
   savedAt: number;
 }
 
-const LONGEST_TITLE = 120;
+const MAX_TITLE_CHARACTERS = 120;
 
-/** For a report without a title of its own. */
+/** For a report without its own title. */
 export function titleOf(query: string): string {
   const text = onOneLine(query);
   if (text === "") return "Research report";
   const characters = Array.from(text);
-  if (characters.length <= LONGEST_TITLE) return text;
-  const cut = characters.slice(0, LONGEST_TITLE).join("");
+  if (characters.length <= MAX_TITLE_CHARACTERS) return text;
+  const cut = characters.slice(0, MAX_TITLE_CHARACTERS).join("");
   const lastGap = cut.lastIndexOf(" ");
-  return `${lastGap > LONGEST_TITLE / 2 ? cut.slice(0, lastGap) : cut}…`;
+  return `${lastGap > MAX_TITLE_CHARACTERS / 2 ? cut.slice(0, lastGap) : cut}…`;
 }
 
 export function reportFacts(

@@ -1,4 +1,4 @@
-/** A report as data: its sources, one entry per page, numbered in the order they were found. */
+/** The sources of a report, one per page, numbered in the order they were found. */
 
 import type { VisitedSource } from "../gemini/search-backend.ts";
 import { pageKey } from "./page-key.ts";
@@ -7,7 +7,7 @@ export interface Source {
   n: number;
   title: string;
   url: string;
-  /** Where a redirect link leads, once somebody has looked. */
+  /** The target of a redirect link, once it was resolved. */
   resolved_url?: string | undefined;
   domain: string;
 }
@@ -30,10 +30,10 @@ const REDIRECT_HOST = "vertexaisearch.cloud.google.com";
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : "");
 
-/** Google's own link to a page it found: it ends one day, and does not say where it leads. */
+/** Google's redirect link to a page: it expires, and hides its target. */
 export const isRedirect = (url: string): boolean => hostOf(url) === REDIRECT_HOST;
 
-/** Google's redirect links hide the site; its name is then what the title says. */
+/** The title of a redirect link is often the domain that the link hides. */
 function domainOf(url: string, title: string): string {
   const host = hostOf(url);
   if (host === REDIRECT_HOST && /^[\w-]+(?:\.[\w-]+)+$/.test(title)) return title;

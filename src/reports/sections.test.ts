@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MOST_AT_ONCE, outlineOf, readOpening, readSection, type Section, sectionsOf } from "./sections.ts";
+import { MAX_READING_CHARACTERS, outlineOf, readOpening, readSection, type Section, sectionsOf } from "./sections.ts";
 
 const names = (report: string): string[] => sectionsOf(report).map(({ section, title }) => `${section} ${title}`);
 
@@ -86,7 +86,7 @@ describe("reading by sections", () => {
     const sections = sectionsOf(report);
     const pieces = readOn(report, sections, readOpening(report, sections));
     expect(pieces.join("")).toBe(report);
-    expect(pieces.length).toBeLessThanOrEqual(Math.ceil(report.length / MOST_AT_ONCE) + 1);
+    expect(pieces.length).toBeLessThanOrEqual(Math.ceil(report.length / MAX_READING_CHARACTERS) + 1);
   });
 
   const line = fc.oneof(
@@ -116,7 +116,7 @@ describe("reading by sections", () => {
         for (const opening of [readOpening(report, sections), readSection(report, sections, first?.section ?? "")]) {
           const pieces = readOn(report, sections, opening ?? { start: 0, end: 0, next: undefined });
           expect(pieces.join("")).toBe(report);
-          for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(MOST_AT_ONCE);
+          for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(MAX_READING_CHARACTERS);
           // Nothing is cut through a character.
           expect(pieces.every((piece) => piece.isWellFormed())).toBe(report.isWellFormed());
         }

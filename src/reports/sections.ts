@@ -1,32 +1,32 @@
-/** A report as numbered sections, so that a reader with little room can take it piece by piece and miss nothing. */
+/** Splits a report into numbered sections, so that a client with a small context can read it in parts without gaps. */
 
 import { cleanText } from "../platform/clean-text.ts";
 
 export interface Section {
-  /** "2", "2.1"; "0" is what stands before the first of them, the title of the whole report included. */
+  /** "2", "2.1"; "0" is the text before the first section, including the report's title. */
   section: string;
   title: string;
-  /** 1 at the top, whatever the number of # signs. */
+  /** 1 at the top, regardless of the number of # signs. */
   level: number;
   start: number;
-  /** Its subsections are part of it. */
+  /** Includes its subsections. */
   end: number;
 }
 
-/** A piece to be returned at once. */
+/** A range to return in one response. */
 export interface Reading {
   start: number;
   end: number;
-  /** What to ask for to read on. */
+  /** The `section` value that continues from here. */
   next: string | undefined;
 }
 
-/** With its sources still below what Codex and OpenCode cut an answer at, which is about 44,000 characters. */
-export const MOST_AT_ONCE = 30_000;
+/** With its sources still below the limit of about 44,000 characters at which Codex and OpenCode cut a tool result. */
+export const MAX_READING_CHARACTERS = 30_000;
 const PART_CHARACTERS = 20_000;
-const MOST_LISTED = 200;
+const MAX_OUTLINE_ENTRIES = 200;
 
-/** They follow each other without gaps; a subsection lies within its section. */
+/** Sections follow each other without gaps; a subsection lies within its section. */
 export function sectionsOf(report: string): Section[] {
   const headings = headingsOf(report);
   const numbered = hasTitle(headings) ? headings.slice(1) : headings;
@@ -45,7 +45,7 @@ interface Heading {
   start: number;
 }
 
-/** One heading above all others names the report; its sections are what comes below. */
+/** A single heading above all others is the report's title; the sections are the headings below it. */
 const hasTitle = (headings: Heading[]): boolean =>
   headings.length > 1 && headings.every(({ level }, index) => index === 0 || level > (headings[0]?.level ?? 0));
 
@@ -75,21 +75,21 @@ function closeAt(open: OpenSection[], end: number): void {
   if (closed !== undefined) closed.end = end;
 }
 
-/** A line is looked at no further: hostile ones have megabytes. */
-const LOOKED_AT = 200;
-/** What has more of them is no report; the rest of it belongs to the last section. */
-const MOST_HEADINGS = 10_000;
+/** Characters of a line that are examined: hostile lines have megabytes. */
+const MAX_LINE_CHARACTERS = 200;
+/** Headings beyond this number belong to the last section. */
+const MAX_HEADINGS = 10_000;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/s;
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/s;
 
-/** Headings with # signs; what stands in a code block is none. */
+/** Headings with # signs outside code blocks. */
 function headingsOf(report: string): Heading[] {
   const headings: Heading[] = [];
   let fence: string | undefined;
-  for (let start = 0; start < report.length && headings.length < MOST_HEADINGS;) {
+  for (let start = 0; start < report.length && headings.length < MAX_HEADINGS;) {
     const lineEnd = report.indexOf("\n", start);
     const end = lineEnd === -1 ? report.length : lineEnd;
-    const line = report.slice(start, Math.min(end, start + LOOKED_AT)).trimEnd();
+    const line = report.slice(start, Math.min(end, start + MAX_LINE_CHARACTERS)).trimEnd();
     const [, mark, rest = ""] = FENCE.exec(line) ?? [];
     if (fence !== undefined) {
       if (mark?.startsWith(fence) === true && rest === "") fence = undefined;
@@ -104,7 +104,7 @@ function headingsOf(report: string): Heading[] {
   return headings;
 }
 
-/** `## **Costs** ##` is called Costs, `## C#` is called C#. */
+/** `## **Costs** ##` gives "Costs", `## C#` gives "C#". */
 function titleOf(text: string): string {
   let end = text.length;
   while (text[end - 1] === "#") end -= 1;
@@ -116,7 +116,7 @@ function titleOf(text: string): string {
 }
 
 function evenSections(report: string): Section[] {
-  const pieces = cut(report, { start: 0, end: report.length, most: PART_CHARACTERS });
+  const pieces = cut(report, { start: 0, end: report.length, maxCharacters: PART_CHARACTERS });
   return pieces.map((piece, index) => ({
     section: String(index + 1),
     title: `Part ${index + 1} of ${pieces.length}`,
@@ -128,64 +128,72 @@ function evenSections(report: string): Section[] {
 interface Cut {
   start: number;
   end: number;
-  most: number;
+  maxCharacters: number;
 }
 
-/** After a paragraph where there is one in the second half, else after a line, else after a word, else anywhere. */
-function cut(report: string, { start, end, most }: Cut): { start: number; end: number }[] {
+/** Cuts after a paragraph in the second half of the part, else after a line, else after a word, else anywhere. */
+function cut(report: string, { start, end, maxCharacters }: Cut): { start: number; end: number }[] {
   const pieces: { start: number; end: number }[] = [];
   let from = start;
-  while (end - from > most) {
-    const window = report.slice(from, from + most);
+  while (end - from > maxCharacters) {
+    const window = report.slice(from, from + maxCharacters);
     const after = ["\n\n", "\n", " "].map((mark) => window.lastIndexOf(mark) + mark.length);
-    const length = after.find((place) => place > most / 2) ?? whole(window);
+    const length = after.find((cutAt) => cutAt > maxCharacters / 2) ?? safeLength(window);
     pieces.push({ start: from, end: from + length });
     from += length;
   }
   return [...pieces, { start: from, end }];
 }
 
-/** Not between the halves of one character or of one line end. */
-const whole = (window: string): number => window.length - (/[\uD800-\uDBFF\r]$/.test(window) ? 1 : 0);
+/** Does not split a surrogate pair or a CRLF. */
+const safeLength = (window: string): number => window.length - (/[\uD800-\uDBFF\r]$/.test(window) ? 1 : 0);
 
 /**
- * "2", or "2~3" for the third part of a section too long to be read at once; "2+" is what fits into one answer from
- * there on. Undefined when there is none such.
+ * Reads "2", or "2~3" for the third part of a long section, or "2+" for as much as fits into one response from there
+ * on. Undefined if there is no such section.
  */
 export function readSection(report: string, sections: Section[], wanted: string): Reading | undefined {
   const [, name, number = "1", on] = /^([\d.]+)(?:~(\d{1,6})|(\+))?$/.exec(wanted) ?? [];
   const found = sections.find(({ section }) => section === name);
   if (found === undefined) return undefined;
-  return on === undefined ? readPart(report, sections, found, Number(number)) : readFrom(report, sections, found);
+  return on === undefined
+    ? readPart(report, sections, { found, number: Number(number) })
+    : readFrom(report, sections, found);
 }
 
-/** The whole sections at the beginning that fit into one answer. */
+/** As many whole sections from the beginning as fit into one response. */
 export function readOpening(report: string, sections: Section[]): Reading {
   const [first] = sections;
   return first === undefined ? { start: 0, end: report.length, next: undefined } : readFrom(report, sections, first);
 }
 
-function readPart(report: string, sections: Section[], found: Section, number: number): Reading | undefined {
-  const pieces = cut(report, { ...found, most: MOST_AT_ONCE });
+function readPart(
+  report: string,
+  sections: Section[],
+  { found, number }: { found: Section; number: number },
+): Reading | undefined {
+  const pieces = cut(report, { ...found, maxCharacters: MAX_READING_CHARACTERS });
   const piece = pieces[number - 1];
   if (piece === undefined) return undefined;
-  const next = number < pieces.length ? `${found.section}~${number + 1}` : onFrom(sections, piece.end);
+  const next = number < pieces.length ? `${found.section}~${number + 1}` : continuationAt(sections, piece.end);
   return { ...piece, next };
 }
 
 function readFrom(report: string, sections: Section[], first: Section): Reading {
   const { start } = first;
-  if (report.length - start <= MOST_AT_ONCE) return { start, end: report.length, next: undefined };
-  const fitting = sections.filter((section) => section.start > start && section.start <= start + MOST_AT_ONCE);
+  if (report.length - start <= MAX_READING_CHARACTERS) return { start, end: report.length, next: undefined };
+  const fitting = sections.filter(
+    (section) => section.start > start && section.start <= start + MAX_READING_CHARACTERS,
+  );
   const top = fitting.findLast(({ level }) => level === 1)?.start ?? start;
-  // Where the next section is far too long, its first subsections are better than nothing of it.
-  const end = top - start > MOST_AT_ONCE / 2 ? top : (fitting.at(-1)?.start ?? start);
-  const little = end - start <= MOST_AT_ONCE / 2 && first.end > end;
-  const part = little ? readPart(report, sections, first, 1) : undefined;
-  return part ?? { start, end, next: onFrom(sections, end) };
+  // If the next section is too long, include its first subsections.
+  const end = top - start > MAX_READING_CHARACTERS / 2 ? top : (fitting.at(-1)?.start ?? start);
+  const little = end - start <= MAX_READING_CHARACTERS / 2 && first.end > end;
+  const part = little ? readPart(report, sections, { found: first, number: 1 }) : undefined;
+  return part ?? { start, end, next: continuationAt(sections, end) };
 }
 
-function onFrom(sections: Section[], start: number): string | undefined {
+function continuationAt(sections: Section[], start: number): string | undefined {
   const found = sections.find((section) => start > 0 && section.start === start);
   return found === undefined ? undefined : `${found.section}+`;
 }
@@ -196,11 +204,12 @@ export interface OutlineEntry {
   characters: number;
 }
 
-/** As deep as a list of bearable length allows. */
+/** As deep as the maximum length of the outline allows. */
 export function outlineOf(sections: Section[]): OutlineEntry[] {
   const depths = [6, 5, 4, 3, 2, 1].map((depth) => sections.filter(({ level }) => level <= depth));
-  const shown = depths.find(({ length }) => length <= MOST_LISTED) ?? sections.filter(({ level }) => level === 1);
+  const shown =
+    depths.find(({ length }) => length <= MAX_OUTLINE_ENTRIES) ?? sections.filter(({ level }) => level === 1);
   return shown
-    .slice(0, MOST_LISTED)
+    .slice(0, MAX_OUTLINE_ENTRIES)
     .map(({ section, title, start, end }) => ({ section, title, characters: end - start }));
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { CLIENTS } from "./clients.ts";
 import { launchesOf } from "./launch.ts";
-import { checkHome } from "./place.ts";
+import { checkHome } from "./paths.ts";
 
 const launch = { command: "gemini-search-mcp", args: [] };
 const byName = <T>(of: (client: (typeof CLIENTS)[number]) => T): Record<string, T> =>
@@ -42,8 +42,8 @@ test("every client's file is known, on every platform", () => {
 });
 
 test("project files are in the project; Claude Desktop has none", () => {
-  const place = { platform: "linux" as const, home: "/h", project: "/p", environment: {} };
-  expect(byName((client) => client.file(place, "project"))).toEqual({
+  const paths = { platform: "linux" as const, home: "/h", project: "/p", environment: {} };
+  expect(byName((client) => client.file(paths, "project"))).toEqual({
     "claude-code": "/p/.mcp.json",
     "claude-desktop": undefined,
     cursor: "/p/.cursor/mcp.json",
@@ -102,13 +102,13 @@ test("a program on PATH is started by its name, a checkout by its paths, on Wind
   }
   symlinkSync(node, join(bin, "node"));
   const environment = { PATH: `/nowhere:${bin}` };
-  const whole = { command: join(bin, "node"), args: [script] };
+  const byPath = { command: join(bin, "node"), args: [script] };
   const of = (platform: NodeJS.Platform) => launchesOf({ platform, environment, node, script });
-  expect(of("linux")).toEqual({ short: whole, whole, onPath: false });
+  expect(of("linux")).toEqual({ byName: byPath, byPath, onPath: false });
   symlinkSync(script, join(bin, "gemini-search-mcp"));
-  expect(of("linux")).toEqual({ short: launch, whole, onPath: true });
-  expect(of("win32").short).toEqual(whole);
-  expect(launchesOf({ platform: "linux", environment: {}, node, script }).short).toEqual({
+  expect(of("linux")).toEqual({ byName: launch, byPath, onPath: true });
+  expect(of("win32").byName).toEqual(byPath);
+  expect(launchesOf({ platform: "linux", environment: {}, node, script }).byName).toEqual({
     command: node,
     args: [script],
   });

@@ -1,16 +1,19 @@
-/** The clients as data: where each keeps its servers, how it writes one, how it takes a secret without holding it. */
+/**
+ * The supported MCP clients: where each keeps its configuration, the format of an entry, and how it references secrets.
+ */
 
 import { dirname, join } from "node:path";
 import type { Entry } from "./entry-format.ts";
 import type { Launch } from "./launch.ts";
-import { movable, type Place, settingsFolder } from "./place.ts";
+import { userConfigFolder } from "../platform/user-config-folder.ts";
+import { overridableFolder, type Paths } from "./paths.ts";
 
 export type Scope = "user" | "project";
 
-/** A server that already runs. */
-interface Address {
+/** A server that is already running. */
+interface RunningServer {
   url: string;
-  /** Only where the user asked for its value to be written; else the client looks it up under TOKEN_VARIABLE. */
+  /** Only if the user asked to write its value; otherwise the client reads TOKEN_VARIABLE. */
   token?: string | undefined;
 }
 
@@ -20,15 +23,15 @@ export interface Client {
   format: "json" | "toml";
   /** The table that holds all servers. */
   container: string;
-  /** Undefined: it knows no such scope. */
-  file(place: Place, scope: Scope): string | undefined;
-  /** If one of them exists, the client is here. */
-  traces(place: Place): string[];
-  /** Its programs are not started from a shell, so PATH may lack ours. */
+  /** Undefined if the client has no such scope. */
+  file(paths: Paths, scope: Scope): string | undefined;
+  /** The client is installed if one of these paths exists. */
+  traces(paths: Paths): string[];
+  /** The client is not started from a shell, so its PATH may lack our command. */
   withoutShell?: boolean;
   stdio(launch: Launch): Entry;
-  /** Missing: its file takes commands only. */
-  http?(address: Address): Entry;
+  /** Missing if the client's file supports commands only. */
+  http?(server: RunningServer): Entry;
   /** Passes the key on from its own environment. */
   passesKey: boolean;
   check: string;
@@ -37,42 +40,45 @@ export interface Client {
 export const KEY_VARIABLE = "GEMINI_API_KEY";
 export const TOKEN_VARIABLE = "MCP_AUTH_TOKEN";
 
-/** A deep_search of many rounds is done by then; clients that cut a call off at a minute would lose it. */
-const PATIENCE_SECONDS = 1_800;
+/** Long enough for a deep_search of many rounds; some clients cut a call off after a minute. */
+const TOOL_TIMEOUT_SECONDS = 1_800;
 
-const bearer = ({ token }: Address, reference: string): Entry => ({ Authorization: `Bearer ${token ?? reference}` });
+const bearer = ({ token }: RunningServer, reference: string): Entry => ({
+  Authorization: `Bearer ${token ?? reference}`,
+});
 
-/** https://code.claude.com/docs/en/mcp: its own limit on a tool call is longer than ours. */
+/** https://code.claude.com/docs/en/mcp: its default limit on a tool call is longer than ours. */
 const claudeCode: Client = {
   name: "claude-code",
   title: "Claude Code",
   format: "json",
   container: "mcpServers",
-  file: (place, scope) =>
+  file: (paths, scope) =>
     scope === "project"
-      ? join(place.project, ".mcp.json")
-      : join(movable(place, "CLAUDE_CONFIG_DIR", place.home), ".claude.json"),
-  traces: (place) => [
-    join(movable(place, "CLAUDE_CONFIG_DIR", place.home), ".claude.json"),
-    join(place.home, ".claude"),
+      ? join(paths.project, ".mcp.json")
+      : join(overridableFolder(paths, "CLAUDE_CONFIG_DIR", paths.home), ".claude.json"),
+  traces: (paths) => [
+    join(overridableFolder(paths, "CLAUDE_CONFIG_DIR", paths.home), ".claude.json"),
+    join(paths.home, ".claude"),
   ],
-  // With the empty default an unset variable is empty; without it the server would be given the reference itself.
+  // The empty default makes an unset variable empty; without it the server would receive the reference itself.
   stdio: ({ command, args }) => ({ type: "stdio", command, args, env: { [KEY_VARIABLE]: `\${${KEY_VARIABLE}:-}` } }),
-  http: (address) => ({ type: "http", url: address.url, headers: bearer(address, `\${${TOKEN_VARIABLE}}`) }),
+  http: (server) => ({ type: "http", url: server.url, headers: bearer(server, `\${${TOKEN_VARIABLE}}`) }),
   passesKey: true,
   check: "claude mcp list",
 };
 
-const claudeDesktopFile = (place: Place): string => join(settingsFolder(place), "Claude", "claude_desktop_config.json");
+const claudeDesktopFile = (paths: Paths): string =>
+  join(userConfigFolder(paths), "Claude", "claude_desktop_config.json");
 
-/** https://modelcontextprotocol.io/docs/develop/connect-local-servers: no references, no shell, no addresses. */
+/** https://modelcontextprotocol.io/docs/develop/connect-local-servers: no references, no shell, no URLs. */
 const claudeDesktop: Client = {
   name: "claude-desktop",
   title: "Claude Desktop",
   format: "json",
   container: "mcpServers",
-  file: (place, scope) => (scope === "user" ? claudeDesktopFile(place) : undefined),
-  traces: (place) => [dirname(claudeDesktopFile(place))],
+  file: (paths, scope) => (scope === "user" ? claudeDesktopFile(paths) : undefined),
+  traces: (paths) => [dirname(claudeDesktopFile(paths))],
   withoutShell: true,
   stdio: ({ command, args }) => ({ command, args }),
   passesKey: false,
@@ -85,84 +91,84 @@ const cursor: Client = {
   title: "Cursor",
   format: "json",
   container: "mcpServers",
-  file: (place, scope) => join(scope === "project" ? place.project : place.home, ".cursor", "mcp.json"),
-  traces: (place) => [join(place.home, ".cursor")],
+  file: (paths, scope) => join(scope === "project" ? paths.project : paths.home, ".cursor", "mcp.json"),
+  traces: (paths) => [join(paths.home, ".cursor")],
   stdio: ({ command, args }) => ({ command, args, env: { [KEY_VARIABLE]: `\${env:${KEY_VARIABLE}}` } }),
-  http: (address) => ({ url: address.url, headers: bearer(address, `\${env:${TOKEN_VARIABLE}}`) }),
+  http: (server) => ({ url: server.url, headers: bearer(server, `\${env:${TOKEN_VARIABLE}}`) }),
   passesKey: true,
   check: "Settings > Tools & MCP in Cursor",
 };
 
-const codeFolder = (place: Place): string => join(settingsFolder(place), "Code", "User");
+const codeFolder = (paths: Paths): string => join(userConfigFolder(paths), "Code", "User");
 
 /**
- * https://code.visualstudio.com/docs/agents/reference/mcp-configuration. Not `inputs`: servers that ask for one are not
- * handed on to all of its agents.
+ * https://code.visualstudio.com/docs/agents/reference/mcp-configuration. Not `inputs`: servers that use one are not
+ * available to all of its agents.
  */
 const vscode: Client = {
   name: "vscode",
   title: "VS Code",
   format: "json",
   container: "servers",
-  file: (place, scope) =>
-    scope === "project" ? join(place.project, ".vscode", "mcp.json") : join(codeFolder(place), "mcp.json"),
-  traces: (place) => [codeFolder(place)],
+  file: (paths, scope) =>
+    scope === "project" ? join(paths.project, ".vscode", "mcp.json") : join(codeFolder(paths), "mcp.json"),
+  traces: (paths) => [codeFolder(paths)],
   stdio: ({ command, args }) => ({
     type: "stdio",
     command,
     args,
     env: { [KEY_VARIABLE]: `\${env:${KEY_VARIABLE}}` },
   }),
-  http: (address) => ({ type: "http", url: address.url, headers: bearer(address, `\${env:${TOKEN_VARIABLE}}`) }),
+  http: (server) => ({ type: "http", url: server.url, headers: bearer(server, `\${env:${TOKEN_VARIABLE}}`) }),
   passesKey: true,
   check: 'the command "MCP: List Servers" in VS Code',
 };
 
-/** https://developers.openai.com/codex/mcp: it hands on no variable that is not named. */
+/** https://developers.openai.com/codex/mcp: only named variables are passed on. */
 const codex: Client = {
   name: "codex",
   title: "Codex",
   format: "toml",
   container: "mcp_servers",
-  file: (place, scope) =>
+  file: (paths, scope) =>
     scope === "project"
-      ? join(place.project, ".codex", "config.toml")
-      : join(movable(place, "CODEX_HOME", join(place.home, ".codex")), "config.toml"),
-  traces: (place) => [movable(place, "CODEX_HOME", join(place.home, ".codex"))],
-  stdio: ({ command, args }) => ({ command, args, env_vars: [KEY_VARIABLE], tool_timeout_sec: PATIENCE_SECONDS }),
-  http: (address) => ({
-    url: address.url,
-    ...(address.token === undefined ? { bearer_token_env_var: TOKEN_VARIABLE } : { http_headers: bearer(address, "") }),
-    tool_timeout_sec: PATIENCE_SECONDS,
+      ? join(paths.project, ".codex", "config.toml")
+      : join(overridableFolder(paths, "CODEX_HOME", join(paths.home, ".codex")), "config.toml"),
+  traces: (paths) => [overridableFolder(paths, "CODEX_HOME", join(paths.home, ".codex"))],
+  stdio: ({ command, args }) => ({ command, args, env_vars: [KEY_VARIABLE], tool_timeout_sec: TOOL_TIMEOUT_SECONDS }),
+  http: (server) => ({
+    url: server.url,
+    ...(server.token === undefined ? { bearer_token_env_var: TOKEN_VARIABLE } : { http_headers: bearer(server, "") }),
+    tool_timeout_sec: TOOL_TIMEOUT_SECONDS,
   }),
   passesKey: true,
   check: "codex mcp list",
 };
 
-/** https://geminicli.com/docs/tools/mcp-server: it keeps keys from its servers unless they are named. */
+/** https://geminicli.com/docs/tools/mcp-server: keys are not passed to servers unless named. */
 const geminiCli: Client = {
   name: "gemini-cli",
   title: "Gemini CLI",
   format: "json",
   container: "mcpServers",
-  file: (place, scope) =>
+  file: (paths, scope) =>
     join(
-      scope === "project" ? place.project : movable(place, "GEMINI_CLI_HOME", place.home),
+      scope === "project" ? paths.project : overridableFolder(paths, "GEMINI_CLI_HOME", paths.home),
       ".gemini",
       "settings.json",
     ),
-  traces: (place) => [join(movable(place, "GEMINI_CLI_HOME", place.home), ".gemini")],
+  traces: (paths) => [join(overridableFolder(paths, "GEMINI_CLI_HOME", paths.home), ".gemini")],
   stdio: ({ command, args }) => ({
     command,
     args,
     env: { [KEY_VARIABLE]: `$${KEY_VARIABLE}` },
-    timeout: PATIENCE_SECONDS * 1_000,
+    timeout: TOOL_TIMEOUT_SECONDS * 1_000,
   }),
-  http: (address) => ({
+  http: (server) => ({
     type: "http",
-    url: address.url,
-    headers: bearer(address, `$${TOKEN_VARIABLE}`),
-    timeout: PATIENCE_SECONDS * 1_000,
+    url: server.url,
+    headers: bearer(server, `$${TOKEN_VARIABLE}`),
+    timeout: TOOL_TIMEOUT_SECONDS * 1_000,
   }),
   passesKey: true,
   check: "gemini mcp list",

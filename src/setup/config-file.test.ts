@@ -162,7 +162,7 @@ test("a file that is read-only, not a file, a dangling link, not text, or too la
   mkdirSync(join(base, "folder.json"));
   await expect(readConfigFile(join(base, "folder.json"), 0o600)).rejects.toThrow("This is not a file.");
   symlinkSync(join(base, "nowhere"), join(base, "loose.json"));
-  await expect(readConfigFile(join(base, "loose.json"), 0o600)).rejects.toThrow("This link leads nowhere.");
+  await expect(readConfigFile(join(base, "loose.json"), 0o600)).rejects.toThrow("This link is dangling.");
   writeFileSync(join(base, "utf16.json"), Buffer.from("\uFEFF{}", "utf16le"));
   await expect(readConfigFile(join(base, "utf16.json"), 0o600)).rejects.toThrow("This is not UTF-8 text.");
   writeFileSync(join(base, "huge.json"), Buffer.alloc(65 * 1024 * 1024, " "));

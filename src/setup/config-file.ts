@@ -1,18 +1,19 @@
-/** A client's file on disk: read whole or not at all, kept beside before it is changed, replaced in one step. */
+/** Reads and replaces a client's configuration file: a backup first, then an atomic replacement. */
 
 import { chmod, chown, link, lstat, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
-import { patiently } from "../platform/clock.ts";
+import { retryWhileFileBusy } from "../platform/busy-file.ts";
+import { errorCodeOf } from "../platform/error-code.ts";
 import { notReadable } from "./entry-format.ts";
 
 export interface ConfigFile {
-  /** As the client knows it. */
+  /** The path that the client uses. */
   file: string;
-  /** Behind links, so that the link stays a link. */
+  /** The target of symbolic links, so that a link stays a link. */
   target: string;
-  /** Undefined: there is no such file yet. */
+  /** Undefined if the file does not exist yet. */
   bytes: Buffer | undefined;
   mode: number;
   /** Without the byte order mark. */
@@ -20,18 +21,18 @@ export interface ConfigFile {
   mark: string;
 }
 
-/** Far above any settings file; what is larger is something else. */
-const LARGEST_BYTES = 64 * 1024 * 1024;
+/** Far above any settings file. */
+const MAX_BYTES = 64 * 1024 * 1024;
 const MARK = "\uFEFF";
 
 export async function readConfigFile(file: string, newMode: number): Promise<ConfigFile> {
   const found = await stat(file).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCodeOf(error) === "ENOENT") return undefined;
     throw unusable(file, error);
   });
   if (found === undefined) return absent(file, newMode);
   if (!found.isFile()) throw notReadable({ file, problem: "This is not a file." });
-  if (found.size > LARGEST_BYTES) throw notReadable({ file, problem: "This file is too large to be settings." });
+  if (found.size > MAX_BYTES) throw notReadable({ file, problem: "This file is too large for a settings file." });
   try {
     const [target, bytes] = await Promise.all([realpath(file), readFile(file)]);
     const whole = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -43,43 +44,47 @@ export async function readConfigFile(file: string, newMode: number): Promise<Con
   }
 }
 
-/** A link that leads nowhere is looked at as missing; writing through it would make a file where nobody expects one. */
+/** A dangling link is refused: writing through it would create a file in an unexpected place. */
 async function absent(file: string, mode: number): Promise<ConfigFile> {
-  const link = await lstat(file).catch(() => undefined);
-  if (link !== undefined) throw notReadable({ file, problem: "This link leads nowhere." });
+  const dangling = await lstat(file).catch(() => undefined);
+  if (dangling !== undefined) throw notReadable({ file, problem: "This link is dangling." });
   return { file, target: file, bytes: undefined, mode, text: "", mark: "" };
 }
 
-export interface Replacing {
+export interface ReplaceOptions {
   now: Date;
-  /** The copy that an earlier try has kept: one of the file as it was is enough. */
+  /** The backup of an earlier try, which need not be repeated. */
   backup?: string | undefined;
-  /** For a file that may hold a key: no copy of it is left beside it. */
+  /** For a file that may hold a key: no backup is left beside it. */
   withoutBackup?: true;
   renameFile?: typeof rename;
   platform?: NodeJS.Platform;
 }
 
-export interface Replaced {
-  /** The path of the copy that was kept; undefined where there was nothing to keep. */
+export interface ReplaceResult {
+  /** The path of the backup; undefined if the file is new. */
   backup: string | undefined;
-  /** Another program has written the file right after us; what of ours is left has to be looked at. */
+  /** Another program wrote the file right after us; check what is left of our change. */
   overwritten: boolean;
 }
 
-export async function replaceConfigFile(config: ConfigFile, text: string, replacing: Replacing): Promise<Replaced> {
+export async function replaceConfigFile(
+  config: ConfigFile,
+  text: string,
+  options: ReplaceOptions,
+): Promise<ReplaceResult> {
   const { file, target, bytes, mode } = config;
-  // Who took the right to write away meant it; a rename would not even notice.
+  // A read-only file is respected; rename would replace it regardless.
   if (bytes !== undefined && (mode & 0o222) === 0) throw unusable(file, undefined);
   const content = Buffer.from(config.mark + text);
   try {
     await mkdir(dirname(target), { recursive: true });
-    return await whileAlone(target, async (temporary) => {
+    return await withFileLock(target, async (temporary) => {
       const current = await readFile(target).catch(() => undefined);
       if (!sameBytes(current, bytes)) throw changedMeanwhile(file);
       await writeFlushed(temporary, content, mode);
       await keepOwner(temporary, target);
-      const backup = await withBackup(config, temporary, replacing);
+      const backup = await replaceWithBackup(config, temporary, options);
       await flushFolder(dirname(target));
       return { backup, overwritten: !sameBytes(await readFile(target).catch(() => undefined), content) };
     });
@@ -88,32 +93,36 @@ export async function replaceConfigFile(config: ConfigFile, text: string, replac
   }
 }
 
-/** Gives the file its name. A copy of what was not replaced after all would be one of nothing. */
-async function withBackup(config: ConfigFile, temporary: string, replacing: Replacing): Promise<string | undefined> {
-  const { now, renameFile = rename, platform = process.platform } = replacing;
+/** Renames the new file into place, and removes the backup if that fails. */
+async function replaceWithBackup(
+  config: ConfigFile,
+  temporary: string,
+  options: ReplaceOptions,
+): Promise<string | undefined> {
+  const { now, renameFile = rename, platform = process.platform } = options;
   const { bytes, file, target } = config;
-  const hasCopy = replacing.backup !== undefined || replacing.withoutBackup === true;
-  const made = bytes === undefined || hasCopy ? undefined : await keepBackup(config, bytes, now);
+  const hasCopy = options.backup !== undefined || options.withoutBackup === true;
+  const made = bytes === undefined || hasCopy ? undefined : await writeBackup(config, bytes, now);
   try {
-    // Flushing and copying took their time: what another program wrote meanwhile is its own.
+    // Another program may have written the file while ours was flushed and copied.
     if (!sameBytes(await readFile(target).catch(() => undefined), bytes)) throw changedMeanwhile(file);
-    if (bytes === undefined && (await wasCreated(temporary, config))) return undefined;
-    await patiently(() => renameFile(temporary, target), { platform });
+    if (bytes === undefined && (await createIfAbsent(temporary, config))) return undefined;
+    await retryWhileFileBusy(() => renameFile(temporary, target), { platform });
   } catch (error) {
     if (made !== undefined) await rm(made, { force: true }).catch(() => undefined);
     throw error;
   }
-  return replacing.backup ?? made;
+  return options.backup ?? made;
 }
 
-/** Takes the name only where it is free; a rename would take it from whoever has it. */
-async function wasCreated(temporary: string, { file, target }: ConfigFile): Promise<boolean> {
+/** Creates the file only if the name is free; rename would overwrite. */
+async function createIfAbsent(temporary: string, { file, target }: ConfigFile): Promise<boolean> {
   try {
     await link(temporary, target);
     return true;
   } catch (error) {
-    if (codeOf(error) === "EEXIST") throw changedMeanwhile(file);
-    // A file system without links: a rename is all there is.
+    if (errorCodeOf(error) === "EEXIST") throw changedMeanwhile(file);
+    // The file system has no hard links; rename is the only option.
     return false;
   }
 }
@@ -121,20 +130,20 @@ async function wasCreated(temporary: string, { file, target }: ConfigFile): Prom
 const sameBytes = (a: Buffer | undefined, b: Buffer | undefined): boolean =>
   a === undefined || b === undefined ? a === b : a.equals(b);
 
-const LOCK_TRIES = 50;
+const MAX_LOCK_TRIES = 50;
 const LOCK_WAIT_MS = 100;
 const LOCK_STALE_MS = 60_000;
 
-/** The file that is written aside has one name, so that only one of us can be at it. */
-async function whileAlone<T>(target: string, act: (temporary: string) => Promise<T>): Promise<T> {
+/** Excludes other processes of this program with a lock file. */
+async function withFileLock<T>(target: string, act: (temporary: string) => Promise<T>): Promise<T> {
   const lock = join(dirname(target), `.${basename(target)}.gemini-search-mcp.lock`);
   for (let tries = 1; ; tries += 1) {
     try {
       await (await open(lock, "wx", 0o600)).close();
       break;
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw error;
-      if (tries === LOCK_TRIES) throw busy(lock);
+      if (errorCodeOf(error) !== "EEXIST") throw error;
+      if (tries === MAX_LOCK_TRIES) throw busy(lock);
       const held = await stat(lock).catch(() => undefined);
       if (held !== undefined && Date.now() - held.mtimeMs > LOCK_STALE_MS) await rm(lock, { force: true });
       else await delay(LOCK_WAIT_MS);
@@ -151,8 +160,8 @@ async function whileAlone<T>(target: string, act: (temporary: string) => Promise
 
 export const BACKUP = ".backup-";
 
-/** Beside the name that the client knows, not in the folder a link leads to: that is often somebody's repository. */
-async function keepBackup({ file, mode }: ConfigFile, bytes: Buffer, now: Date): Promise<string> {
+/** Beside the path that the client uses, not beside the target of a link, which is often in a repository. */
+async function writeBackup({ file, mode }: ConfigFile, bytes: Buffer, now: Date): Promise<string> {
   const stamp = now
     .toISOString()
     .replaceAll(/[-:]|\..*$/g, "")
@@ -163,7 +172,7 @@ async function keepBackup({ file, mode }: ConfigFile, bytes: Buffer, now: Date):
       await writeFlushed(backup, bytes, mode);
       return backup;
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw error;
+      if (errorCodeOf(error) !== "EEXIST") throw error;
     }
   }
 }
@@ -172,7 +181,7 @@ async function writeFlushed(file: string, content: Uint8Array, mode: number): Pr
   const handle = await open(file, "wx", mode);
   try {
     await handle.writeFile(content);
-    // The umask has narrowed the mode of the opening.
+    // The umask narrowed the mode at opening.
     await handle.chmod(mode);
     await handle.sync();
   } finally {
@@ -180,30 +189,27 @@ async function writeFlushed(file: string, content: Uint8Array, mode: number): Pr
   }
 }
 
-/** Under sudo the file stays its user's. */
+/** Under sudo the file keeps its owner. */
 async function keepOwner(temporary: string, target: string): Promise<void> {
   const owner = await stat(target).catch(() => undefined);
   if (owner === undefined || process.platform === "win32") return;
   await chown(temporary, owner.uid, owner.gid).catch(() => undefined);
-  // A change of owner takes special bits away.
+  // A change of owner clears special bits.
   await chmod(temporary, owner.mode & 0o7777);
 }
 
 async function flushFolder(folder: string): Promise<void> {
-  // Not every file system or platform lets a folder be opened; the rename itself has happened.
+  // Not every platform can open or flush a folder, and the rename has already happened.
   const handle = await open(folder).catch(() => undefined);
   await handle?.sync().catch(() => undefined);
   await handle?.close();
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-
 function unusable(file: string, cause: unknown): AppError {
-  const full = codeOf(cause) === "ENOSPC" || codeOf(cause) === "EDQUOT";
+  const full = errorCodeOf(cause) === "ENOSPC" || errorCodeOf(cause) === "EDQUOT";
   return new AppError({
     code: full ? "DISK_FULL" : "PERMISSION_DENIED",
-    message: full ? `The disk is full: ${file} was not changed.` : `${file} cannot be read and written.`,
+    message: full ? `The disk is full: ${file} was not changed.` : `${file} cannot be read or written.`,
     suggestion: full ? "Free some space and run init again." : "Check its permissions and those of its folder.",
     details: { path: file },
     cause,
@@ -222,7 +228,7 @@ export const changedMeanwhile = (file: string): AppError =>
 const busy = (lock: string): AppError =>
   new AppError({
     code: "EXECUTION_ERROR",
-    message: "Another init is at work on this file.",
+    message: "Another init is changing this file.",
     suggestion: `Wait for it; if there is none, delete ${lock}.`,
     retryable: true,
   });

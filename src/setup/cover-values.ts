@@ -1,12 +1,12 @@
-/** A settings file as it may be shown: what it says of other servers stays covered, whatever it is called there. */
+/** Masks the values in a settings file so that it can be shown without secrets of other servers. */
 
-/** Strings of both formats, those over several lines too, and remarks, in which a whole old entry may stand. */
-const QUOTED_OR_REMARK =
+/** Strings of both formats, including multi-line ones, and comments, which may contain an old entry. */
+const STRING_OR_COMMENT =
   /"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"?|'[^'\r\n]*'?|\/\*[^]*?(?:\*\/|$)|(?:\/\/|#)[^\r\n]*/g;
 
-/** Any value may be a secret, so only those that are known to be none stay open. Lines stay lines. */
+/** Any value may be a secret, so all values except `known` ones are masked. Line breaks stay. */
 export function coverValues(text: string, known: ReadonlySet<string>): string {
-  return text.replaceAll(QUOTED_OR_REMARK, (found, at: number) => {
+  return text.replaceAll(STRING_OR_COMMENT, (found, at: number) => {
     const isQuoted = found.startsWith('"') || found.startsWith("'");
     if (isQuoted && (isName(text, at + found.length) || known.has(valueOf(found)))) return found;
     const [, start = "", inside = "", end = ""] = PARTS.exec(found) ?? [];

@@ -1,33 +1,32 @@
-/** What a file format must be able to do for us: find one entry, put it in, take it out, and leave the rest as it is. */
+/** Port for a configuration file format: reads, sets and removes one entry and leaves the rest unchanged. */
 
 import { isDeepStrictEqual } from "node:util";
 import { AppError } from "../errors.ts";
 import { isRecord } from "../platform/is-record.ts";
 
-/** A server as a client's file describes it. */
+/** A server as described in a client's file. */
 export type Entry = Record<string, unknown>;
 
 export interface ConfigText {
-  /** For messages only. */
   file: string;
   /** Without a byte order mark. */
   text: string;
 }
 
-/** The table of all servers, and the name of ours in it. */
-export interface EntryPlace {
+/** The table of all servers and the name of our entry in it. */
+export interface EntryPath {
   container: string;
   name: string;
 }
 
 export interface EntryFormat {
-  /** Undefined: there is none. Throws where the text does not parse. */
-  read(config: ConfigText, place: EntryPlace): unknown;
-  set(config: ConfigText, place: EntryPlace, entry: Entry): string;
-  remove(config: ConfigText, place: EntryPlace): string;
+  /** Undefined if there is no entry. Throws if the text cannot be parsed. */
+  read(config: ConfigText, path: EntryPath): unknown;
+  set(config: ConfigText, path: EntryPath, entry: Entry): string;
+  remove(config: ConfigText, path: EntryPath): string;
 }
 
-/** Nothing is written into what could not be read: the user's other servers would be lost. */
+/** A file that cannot be parsed is never written: the user's other servers would be lost. */
 export function notReadable({ file, line, problem }: { file: string; line?: number; problem: string }): AppError {
   const at = line === undefined ? file : `${file}, line ${line}`;
   return new AppError({
@@ -38,7 +37,7 @@ export function notReadable({ file, line, problem }: { file: string; line?: numb
   });
 }
 
-/** Parsers call themselves for each level: what is nested too deeply ends them, and is no settings file. */
+/** Parsers recurse for each level, so deep nesting overflows the stack; no settings file is that deep. */
 export function boundDepth(format: EntryFormat): EntryFormat {
   const bounded = <Arguments extends [ConfigText, ...unknown[]], Result>(act: (...given: Arguments) => Result) => {
     return (...given: Arguments): Result => {
@@ -53,29 +52,29 @@ export function boundDepth(format: EntryFormat): EntryFormat {
   return { read: bounded(format.read), set: bounded(format.set), remove: bounded(format.remove) };
 }
 
-/** The last look before an edited text is used: our entry is as it should be, and all else means what it meant. */
+/** Verifies an edited text: our entry is as intended, and everything else is unchanged. */
 export function checkEdit(
   file: string,
-  place: EntryPlace,
+  path: EntryPath,
   { before, after, entry }: { before: Entry; after: Entry; entry: Entry | undefined },
 ): void {
-  const same = isDeepStrictEqual(without(before, place), without(after, place));
-  if (same && isDeepStrictEqual(entryIn(after, place), entry)) return;
+  const same = isDeepStrictEqual(without(before, path), without(after, path));
+  if (same && isDeepStrictEqual(entryIn(after, path), entry)) return;
   throw new AppError({
     code: "INVALID_INPUT",
-    message: `${file}: the entry ${place.name} stands there in a form that init cannot edit safely. The file was not touched.`,
+    message: `${file}: the entry ${path.name} has a form that init cannot edit safely. The file was not touched.`,
     suggestion: "Edit it by hand; init --dry-run with another --name shows what an entry looks like.",
     details: { path: file },
   });
 }
 
-export function entryIn(document: Entry, { container, name }: EntryPlace): unknown {
+export function entryIn(document: Entry, { container, name }: EntryPath): unknown {
   const servers = document[container];
   return isRecord(servers) && Object.hasOwn(servers, name) ? servers[name] : undefined;
 }
 
-/** An empty table of servers is as good as none. */
-function without(document: Entry, { container, name }: EntryPlace): Entry {
+/** An empty table of servers counts as none. */
+function without(document: Entry, { container, name }: EntryPath): Entry {
   const servers = document[container];
   if (servers !== undefined && !isRecord(servers)) return document;
   const others = Object.entries(servers ?? {}).filter(([other]) => other !== name);
@@ -83,13 +82,13 @@ function without(document: Entry, { container, name }: EntryPlace): Entry {
   return Object.fromEntries(others.length === 0 ? rest : [...rest, [container, Object.fromEntries(others)]]);
 }
 
-/** What a parser gave, as plain objects: theirs have no prototype, and compare as different from ours. */
+/** Converts a parser's result to plain objects: theirs have no prototype and would compare as different. */
 export function plain(parsed: unknown): Entry {
   const copy = plainValue(parsed);
   return isRecord(copy) ? copy : {};
 }
 
-/** Not through JSON.parse: that of Node 24.21 confuses keys with escapes in them, such as paths of Windows. */
+/** Not through JSON.parse: in Node 24.21 it confuses keys with escapes, such as Windows paths. */
 function plainValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainValue);
   if (value instanceof Date) return value.toISOString();

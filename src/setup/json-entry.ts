@@ -1,4 +1,4 @@
-/** An entry in JSON with comments: edited as text, so that comments, order, indentation and line ends stay. */
+/** Edits an entry in JSON with comments as text, so that comments, order, indentation and line ends stay. */
 
 import { createScanner, getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
 import {
@@ -8,7 +8,7 @@ import {
   type Entry,
   type EntryFormat,
   entryIn,
-  type EntryPlace,
+  type EntryPath,
   lineEndOf,
   notReadable,
   plain,
@@ -21,26 +21,26 @@ interface Edit {
 }
 
 export const jsonFormat: EntryFormat = boundDepth({
-  read: (config, place) => entryIn(valueOf(config), place),
-  set: (config, place, entry) => checked(config, place, { text: set(config, place, entry), entry }),
-  remove: (config, place) => checked(config, place, { text: remove(config, place), entry: undefined }),
+  read: (config, path) => entryIn(valueOf(config), path),
+  set: (config, path, entry) => checked(config, path, { text: set(config, path, entry), entry }),
+  remove: (config, path) => checked(config, path, { text: remove(config, path), entry: undefined }),
 });
 
-/** The text with a value at the top level of the file; undefined: its name is there already, whatever its value. */
+/** Adds a value at the top level of the file; returns undefined if the name exists already. */
 export function withTopLevelValue(config: ConfigText, [name, value]: [string, unknown]): string | undefined {
   const root = rootOf(config);
   const style = styleOf(config.text, root);
   if (root === undefined) return `${config.text}${style.write({ [name]: value }, "")}${style.lineEnd}`;
   if (valueNode(root, name) !== undefined) return undefined;
-  return apply(config.text, insertion(config.text, root, style, [name, value]));
+  return apply(config.text, insertion({ text: config.text, object: root, style }, [name, value]));
 }
 
 function checked(
   config: ConfigText,
-  place: EntryPlace,
+  path: EntryPath,
   { text, entry }: { text: string; entry: Entry | undefined },
 ): string {
-  checkEdit(config.file, place, { before: valueOf(config), after: valueOf({ ...config, text }), entry });
+  checkEdit(config.file, path, { before: valueOf(config), after: valueOf({ ...config, text }), entry });
   return text;
 }
 
@@ -61,28 +61,29 @@ function rootOf({ file, text }: ConfigText): Node | undefined {
   return root;
 }
 
-function set(config: ConfigText, { container, name }: EntryPlace, entry: Entry): string {
+function set(config: ConfigText, { container, name }: EntryPath, entry: Entry): string {
   const { text, file } = config;
   const root = rootOf(config);
   const style = styleOf(text, root);
   if (root === undefined) return `${text}${style.write({ [container]: { [name]: entry } }, "")}${style.lineEnd}`;
   const servers = valueNode(root, container);
-  if (servers === undefined) return apply(text, insertion(text, root, style, [container, { [name]: entry }]));
+  if (servers === undefined)
+    return apply(text, insertion({ text, object: root, style }, [container, { [name]: entry }]));
   if (servers.type !== "object") {
     throw notReadable({ file, problem: `"${container}" is not an object of servers.` });
   }
   const existing = valueNode(servers, name);
-  if (existing === undefined) return apply(text, insertion(text, servers, style, [name, entry]));
+  if (existing === undefined) return apply(text, insertion({ text, object: servers, style }, [name, entry]));
   const written = style.write(entry, indentAt(text, existing.offset));
   return apply(text, [{ from: existing.offset, to: end(existing), text: written }]);
 }
 
-function remove(config: ConfigText, { container, name }: EntryPlace): string {
+function remove(config: ConfigText, { container, name }: EntryPath): string {
   const { text } = config;
   const root = rootOf(config);
   const servers = root === undefined ? undefined : valueNode(root, container);
   const members = servers?.children ?? [];
-  // A name that stands twice counts by its last, as for those who read the file.
+  // Of duplicate names the last one counts, as for JSON parsers.
   const index = members.findLastIndex((member) => member.children?.[0]?.value === name);
   const member = members[index];
   if (servers === undefined || member === undefined) return text;
@@ -102,8 +103,11 @@ function remove(config: ConfigText, { container, name }: EntryPlace): string {
   return apply(text, [{ from: before, to, text: "" }]);
 }
 
-/** What to insert, and where, so that a member comes last in an object. Nothing that is there is replaced. */
-function insertion(text: string, object: Node, style: Style, [name, value]: [string, unknown]): Edit[] {
+/** The edits that append a member to an object; nothing existing is replaced. */
+function insertion(
+  { text, object, style }: { text: string; object: Node; style: Style },
+  [name, value]: [string, unknown],
+): Edit[] {
   const at = (position: number, inserted: string): Edit => ({ from: position, to: position, text: inserted });
   const members = object.children ?? [];
   const [first, last] = [members[0], members.at(-1)];
@@ -114,13 +118,13 @@ function insertion(text: string, object: Node, style: Style, [name, value]: [str
   const member = multiline ? `${key} ${style.write(value, indent)}` : `${key}${JSON.stringify(value)}`;
   const lead = multiline ? style.lineEnd + indent : "";
   if (last === undefined) {
-    const place = afterComments(text, object.offset + 1);
-    const closed = text.slice(place, end(object) - 1).includes("\n") || !multiline;
-    return [at(place, `${lead}${member}${closed ? "" : style.lineEnd + closing}`)];
+    const offset = afterComments(text, object.offset + 1);
+    const closed = text.slice(offset, end(object) - 1).includes("\n") || !multiline;
+    return [at(offset, `${lead}${member}${closed ? "" : style.lineEnd + closing}`)];
   }
   const comma = commaAfter(text, last);
-  const place = afterComments(text, comma === undefined ? end(last) : comma + 1);
-  return comma === undefined ? [at(end(last), ","), at(place, `${lead}${member}`)] : [at(place, `${lead}${member},`)];
+  const offset = afterComments(text, comma === undefined ? end(last) : comma + 1);
+  return comma === undefined ? [at(end(last), ","), at(offset, `${lead}${member}`)] : [at(offset, `${lead}${member},`)];
 }
 
 interface Style {
@@ -142,7 +146,7 @@ function styleOf(text: string, root: Node | undefined): Style {
 }
 
 function apply(text: string, edits: Edit[]): string {
-  // From the back, so that places keep their meaning; of two at one place the first named comes first.
+  // From the end, so that offsets stay valid; of two edits at one offset the first comes first.
   return edits
     .toReversed()
     .reduce((done, { from, to, text: part }) => done.slice(0, from) + part + done.slice(to), text);
@@ -158,7 +162,7 @@ function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? "";
 }
 
-// The scanner's kinds are a const enum, which type stripping cannot read.
+// The scanner's token kinds are a const enum, which type stripping does not support.
 const COMMA = 5;
 const LINE_COMMENT = 12;
 const BLOCK_COMMENT = 13;
@@ -172,15 +176,15 @@ function commaAfter(text: string, node: Node): number | undefined {
   return kind === COMMA ? scanner.getTokenOffset() : undefined;
 }
 
-/** Past what is said on the same line: a remark stays with what it is about. */
+/** The end of the comments on the same line, so that they stay with what they describe. */
 function afterComments(text: string, from: number): number {
   const scanner = createScanner(text, false);
   scanner.setPosition(from);
   const next = (): number => scanner.scan();
-  let place = from;
+  let offset = from;
   for (let kind = next(); kind !== LINE_BREAK; kind = next()) {
-    if (kind === LINE_COMMENT || kind === BLOCK_COMMENT) place = scanner.getPosition();
+    if (kind === LINE_COMMENT || kind === BLOCK_COMMENT) offset = scanner.getPosition();
     else if (kind !== BLANKS) break;
   }
-  return place;
+  return offset;
 }

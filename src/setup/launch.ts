@@ -1,4 +1,4 @@
-/** How a client is to start this very installation. */
+/** Determines how a client starts this installation. */
 
 import { realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -11,19 +11,19 @@ export interface Launch {
 export interface Installation {
   platform: NodeJS.Platform;
   environment: Record<string, string | undefined>;
-  /** The Node that runs us. */
+  /** The Node.js executable that runs this process. */
   node: string;
-  /** The file it was given to run. */
+  /** The script it runs. */
   script: string;
 }
 
 const COMMAND = "gemini-search-mcp";
 
-/** Both ways to start it: short for who has the user's PATH, whole for who has not. */
+/** Two ways to start the server: by name for clients with the user's PATH, by absolute paths for others. */
 export interface Launches {
-  short: Launch;
-  whole: Launch;
-  /** The short one is a command on PATH, so it means the same on another machine. */
+  byName: Launch;
+  byPath: Launch;
+  /** `byName` is a command on PATH, so it also works on other machines. */
   onPath: boolean;
 }
 
@@ -31,11 +31,11 @@ export function launchesOf({ platform, environment, node, script }: Installation
   const folders = (environment["PATH"] ?? environment["Path"] ?? "").split(delimiter).filter((folder) => folder !== "");
   const onPathAs = (name: string, file: string): string | undefined =>
     folders.map((folder) => join(folder, name)).find((candidate) => realOf(candidate) === realOf(file));
-  // A version manager's link survives the next update of Node; the file behind it does not.
-  const whole = { command: onPathAs("node", node) ?? node, args: [realOf(script) ?? script] };
+  // A version manager's link survives an update of Node.js; its target does not.
+  const byPath = { command: onPathAs("node", node) ?? node, args: [realOf(script) ?? script] };
   // On Windows npm installs a .cmd, which clients cannot start without a shell.
   const onPath = platform !== "win32" && onPathAs(COMMAND, script) !== undefined;
-  return { short: onPath ? { command: COMMAND, args: [] } : whole, whole, onPath };
+  return { byName: onPath ? { command: COMMAND, args: [] } : byPath, byPath, onPath };
 }
 
 function realOf(file: string): string | undefined {

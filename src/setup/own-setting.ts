@@ -1,4 +1,4 @@
-/** A setting in our own config.json, put in as text so that comments, order and all other keys stay. */
+/** Adds a setting to our own config.json as text, so that comments, order and other keys stay. */
 
 import { readConfigFile, replaceConfigFile } from "./config-file.ts";
 import { type ConfigText, notReadable } from "./entry-format.ts";
@@ -12,12 +12,12 @@ export interface OwnSetting {
   value: boolean;
 }
 
-/** Whether it is set there. Throws where the file cannot be read. */
+/** Throws if the file cannot be read. */
 export async function isSet({ file, name }: Pick<OwnSetting, "file" | "name">): Promise<boolean> {
   return edited(await readConfigFile(file, PRIVATE_MODE), [name, true]) === undefined;
 }
 
-/** False: another program has set it meanwhile, and that stays. */
+/** False if the setting exists already; it is not changed. */
 export async function setOnce({ file, name, value }: OwnSetting): Promise<boolean> {
   const config = await readConfigFile(file, PRIVATE_MODE);
   const text = edited(config, [name, value]);
@@ -30,7 +30,7 @@ function edited(config: ConfigText, member: [string, boolean]): string | undefin
   try {
     return withTopLevelValue(config, member);
   } catch (error) {
-    // The parser calls itself for each level.
+    // The parser recurses for each level.
     if (!(error instanceof RangeError)) throw error;
     throw notReadable({ file: config.file, problem: "It is nested too deeply." });
   }

@@ -1,4 +1,4 @@
-/** What init would do to one client's file: what stands there, what should, and the text that makes it so. */
+/** Plans the change of one client's file: its current state, the wanted entry, and the resulting text. */
 
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -6,32 +6,32 @@ import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../platform/is-record.ts";
 import type { Client } from "./clients.ts";
 import { BACKUP, type ConfigFile, readConfigFile } from "./config-file.ts";
-import type { Entry, EntryFormat, EntryPlace } from "./entry-format.ts";
+import type { Entry, EntryFormat, EntryPath } from "./entry-format.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 
-/** `name taken`: by a server that is not ours. */
+/** `name taken`: by another server. */
 export type State = "not configured" | "configured" | "differs" | "name taken";
 
 export interface Plan {
   state: State;
   config: ConfigFile;
-  /** The whole text of the file afterwards. */
+  /** The whole text of the file after the change. */
   text: string;
-  /** Empty: there is nothing to do. */
+  /** Empty if there is nothing to change. */
   diff: string;
 }
 
 export interface PlanRequest {
   client: Client;
   file: string;
-  /** Mode of a file that is made. */
+  /** Mode of a new file. */
   newMode: number;
   name: string;
-  /** Undefined: it is to be taken out. */
+  /** Undefined to remove the entry. */
   entry: Entry | undefined;
-  /** The address of a server of ours, where it is not on this machine. */
+  /** The URL of our server if it is not on this machine. */
   url?: string | undefined;
-  /** What the entry says about the token replaces what is there: the user asked for this very value. */
+  /** Replaces an existing token, because the user asked for this value. */
   renewToken?: boolean;
 }
 
@@ -39,37 +39,39 @@ export async function planChange(request: PlanRequest): Promise<Plan> {
   const { client, file, newMode, name, entry } = request;
   const config = await readConfigFile(file, newMode);
   const format = await formatOf(client);
-  const place = { container: client.container, name };
-  const found = format.read(config, place);
+  const path = { container: client.container, name };
+  const found = format.read(config, path);
   const wanted = entry === undefined ? undefined : merge(found, entry, request);
   const state = stateOf(found, wanted ?? found, request);
   const text =
     entry === undefined
-      ? await textWithout(config, format, place)
+      ? await textWithout(config, format, path)
       : state === "configured"
         ? config.text
-        : format.set(config, place, wanted ?? entry);
-  const known = new Set([...openValues(entry), ...(isOurs(found, request.url) ? launchOf(found) : [])]);
+        : format.set(config, path, wanted ?? entry);
+  const known = new Set([...showableValues(entry), ...(isOurs(found, request.url) ? showableLaunch(found) : [])]);
   return { state, config, text, diff: unifiedDiff({ file, before: config.text, after: text, known }) };
 }
 
-/** A reference such as ${KEY} is no secret; a token that is to be written is one. */
+/** A reference such as ${KEY} is not a secret; a token is. */
 const REFERENCE = /^(?:Bearer )?\$\{?[\w:-]+\}?$/;
 const HOLDS_SECRETS = new Set(["env", "headers", "http_headers"]);
 
-/** What of an entry that we make may be shown. */
-function openValues(value: unknown, key = ""): string[] {
+/** The values of our new entry that may be shown. */
+function showableValues(value: unknown, key = ""): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
-  const inner = Object.entries(value).flatMap(([name, part]) => openValues(part, name));
+  const inner = Object.entries(value).flatMap(([name, part]) => showableValues(part, name));
   return HOLDS_SECRETS.has(key) ? inner.filter((text) => REFERENCE.test(text)) : inner;
 }
 
-/** What of an entry of ours that stands there may be shown: how it was started or reached, not what the user added. */
-const launchOf = (found: Entry): string[] =>
-  openValues(Object.fromEntries(Object.entries(found).filter(([key]) => OURS.has(key))));
+/**
+ * The values of our existing entry that may be shown: how the server is started or reached, not what the user added.
+ */
+const showableLaunch = (found: Entry): string[] =>
+  showableValues(Object.fromEntries(Object.entries(found).filter(([key]) => OURS.has(key))));
 
-/** Loaded where they are needed: each brings a parser. */
+/** Imported on demand because each format needs a parser. */
 async function formatOf({ format }: Client): Promise<EntryFormat> {
   if (format === "toml") return (await import("./toml-entry.ts")).tomlFormat;
   return (await import("./json-entry.ts")).jsonFormat;
@@ -86,10 +88,10 @@ const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 function isOurs(found: unknown, known: string | undefined): found is Entry {
   if (!isRecord(found)) return false;
   const { command, args, url, httpUrl } = found;
-  const address = url ?? httpUrl;
-  if (typeof address === "string") {
-    if (address === known) return true;
-    const { hostname, pathname } = URL.canParse(address) ? new URL(address) : { hostname: "", pathname: "" };
+  const serverUrl = url ?? httpUrl;
+  if (typeof serverUrl === "string") {
+    if (serverUrl === known) return true;
+    const { hostname, pathname } = URL.canParse(serverUrl) ? new URL(serverUrl) : { hostname: "", pathname: "" };
     return LOOPBACK.has(hostname) && pathname === "/mcp";
   }
   return [command, ...(Array.isArray(args) ? args : [])].some(
@@ -97,7 +99,7 @@ function isOurs(found: unknown, known: string | undefined): found is Entry {
   );
 }
 
-/** How a server is reached is ours to say; what else the user has set for it stays. */
+/** We decide how a server is reached; other settings of the user stay. */
 const OURS = new Set(["type", "command", "args", "url"]);
 const TOKENS = new Set(["headers", "http_headers", "bearer_token_env_var"]);
 
@@ -113,25 +115,27 @@ function merge(found: unknown, entry: Entry, { url, renewToken }: PlanRequest): 
   return merged;
 }
 
-/** The very bytes from before where a kept copy has them: an empty table was there, or was not, for a reason. */
-async function textWithout(config: ConfigFile, format: EntryFormat, place: EntryPlace): Promise<string> {
-  const found = format.read(config, place);
+/**
+ * Restores the exact previous text if a backup has it, since only the backup shows whether an empty table was there.
+ */
+async function textWithout(config: ConfigFile, format: EntryFormat, path: EntryPath): Promise<string> {
+  const found = format.read(config, path);
   if (found === undefined) return config.text;
   if (isRecord(found)) {
-    for await (const kept of keptTexts(config)) {
+    for await (const kept of backupTexts(config)) {
       try {
         const { file } = config;
-        if (format.read({ file, text: kept }, place) !== undefined) continue;
-        if (format.set({ file, text: kept }, place, found) === config.text) return kept;
+        if (format.read({ file, text: kept }, path) !== undefined) continue;
+        if (format.set({ file, text: kept }, path, found) === config.text) return kept;
       } catch {
-        // A copy that does not parse cannot be what the file was made from.
+        // A backup that cannot be parsed cannot be the origin of this file.
       }
     }
   }
-  return format.remove(config, place);
+  return format.remove(config, path);
 }
 
-async function* keptTexts({ file, mark }: ConfigFile): AsyncGenerator<string> {
+async function* backupTexts({ file, mark }: ConfigFile): AsyncGenerator<string> {
   const folder = dirname(file);
   const names = await readdir(folder).catch(() => []);
   const kept = names

@@ -1,4 +1,4 @@
-/** An entry in TOML: our own tables are cut and written as text, and a real parser judges the outcome. */
+/** Edits an entry in TOML: our own tables are cut and written as text, and a parser verifies the result. */
 
 import { parse, stringify, TomlError } from "smol-toml";
 import { isRecord } from "../platform/is-record.ts";
@@ -9,21 +9,21 @@ import {
   type Entry,
   type EntryFormat,
   entryIn,
-  type EntryPlace,
+  type EntryPath,
   lineEndOf,
   notReadable,
   plain,
 } from "./entry-format.ts";
 
 export const tomlFormat: EntryFormat = boundDepth({
-  read: (config, place) => entryIn(parsed(config), place),
-  set: (config, place, entry) => checked(config, place, { text: set(config, place, entry), entry }),
-  remove: (config, place) => checked(config, place, { text: remove(config, place), entry: undefined }),
+  read: (config, path) => entryIn(parsed(config), path),
+  set: (config, path, entry) => checked(config, path, { text: set(config, path, entry), entry }),
+  remove: (config, path) => checked(config, path, { text: remove(config, path), entry: undefined }),
 });
 
 function checked(
   config: ConfigText,
-  place: EntryPlace,
+  path: EntryPath,
   { text, entry }: { text: string; entry: Entry | undefined },
 ): string {
   const before = parsed(config);
@@ -31,9 +31,9 @@ function checked(
   try {
     after = parsed({ ...config, text });
   } catch {
-    // An inline table cannot be added to by a header: the check below says so.
+    // A header cannot extend an inline table; `checkEdit` reports it.
   }
-  checkEdit(config.file, place, { before, after, entry });
+  checkEdit(config.file, path, { before, after, entry });
   return text;
 }
 
@@ -46,27 +46,26 @@ function parsed({ file, text }: ConfigText): Entry {
   }
 }
 
-function set(config: ConfigText, place: EntryPlace, entry: Entry): string {
+function set(config: ConfigText, path: EntryPath, entry: Entry): string {
   const { text } = config;
   const lineEnd = lineEndOf(text);
-  const table = stringify({ [place.container]: { [place.name]: entry } })
+  const table = stringify({ [path.container]: { [path.name]: entry } })
     .trimEnd()
     .replaceAll("\n", lineEnd);
-  const [first, ...others] = sectionsOf(text, place);
+  const [first, ...others] = sectionsOf(text, path);
   if (first !== undefined) {
     const rest = others.toReversed().reduce(cut, text);
     const ended = rest.slice(first.from, first.to).endsWith("\n") ? lineEnd : "";
     return rest.slice(0, first.from) + table + ended + rest.slice(first.to);
   }
   if (text === "") return table + lineEnd;
-  // Without a line end at the end before, without one after: so the removal gives back the very bytes.
+  // A file without a final line end stays without one, so that removal restores the exact bytes.
   return text.endsWith("\n") ? text + lineEnd + table + lineEnd : text + lineEnd + lineEnd + table;
 }
 
-const remove = ({ text }: ConfigText, place: EntryPlace): string =>
-  sectionsOf(text, place).toReversed().reduce(cut, text);
+const remove = ({ text }: ConfigText, path: EntryPath): string => sectionsOf(text, path).toReversed().reduce(cut, text);
 
-/** With the blank line before it, or the line ends that were added to reach it. */
+/** Includes the blank line before the section, or the line ends that were added with it. */
 function cut(text: string, { from, to }: Section): string {
   const after = text.slice(to);
   const wasUnended = after === "" && !text.endsWith("\n");
@@ -79,16 +78,19 @@ interface Section {
   to: number;
 }
 
-/** From a header of ours to the last line that is neither blank nor a remark: what follows belongs to the next table. */
-function sectionsOf(text: string, { container, name }: EntryPlace): Section[] {
+/**
+ * From a header of our entry to its last line that is neither blank nor a comment; later comments belong to the next
+ * table.
+ */
+function sectionsOf(text: string, { container, name }: EntryPath): Section[] {
   const sections: Section[] = [];
   let open: Section | undefined;
   let offset = 0;
   for (const line of text.split(/(?<=\n)/)) {
     const next = offset + line.length;
-    const path = headerPath(line);
-    if (path !== undefined) {
-      open = path[0] === container && path[1] === name ? { from: offset, to: next } : undefined;
+    const header = headerPath(line);
+    if (header !== undefined) {
+      open = header[0] === container && header[1] === name ? { from: offset, to: next } : undefined;
       if (open !== undefined) sections.push(open);
     } else if (open !== undefined && !/^\s*(?:#|$)/.test(line)) {
       open.to = next;
@@ -98,7 +100,7 @@ function sectionsOf(text: string, { container, name }: EntryPlace): Section[] {
   return sections;
 }
 
-/** A header alone is a whole document, so the parser itself can tell what it names. */
+/** A header alone is a valid document, so the parser itself determines its path. */
 function headerPath(line: string): string[] | undefined {
   if (!/^\s*\[/.test(line)) return undefined;
   try {

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { AppError } from "../errors.ts";
 import { CLIENTS } from "./clients.ts";
 import { planChange, type Plan } from "./plan.ts";
-import { writePlan, type Writing, type Written } from "./write-plan.ts";
+import { writePlan, type WriteRequest, type WriteResult } from "./write-plan.ts";
 
 const OTHER = '{"mcpServers": {"gemini-search": {"command": "another"}}}';
 const taken = new AppError({ code: "INVALID_INPUT", message: "taken" });
@@ -14,7 +14,7 @@ interface Scene {
   folder: string;
   file: string;
   plan: () => Promise<Plan>;
-  write: (first: Plan, how?: Partial<Writing>) => Promise<Written>;
+  write: (first: Plan, how?: Partial<WriteRequest>) => Promise<WriteResult>;
 }
 
 function open(): Scene {
@@ -31,7 +31,7 @@ function open(): Scene {
     folder,
     file,
     plan,
-    write: (first, how = {}) => writePlan({ first, planAgain: plan, again: true, objection, ...how }),
+    write: (first, how = {}) => writePlan({ first, planAgain: plan, mayRetry: true, objection, ...how }),
   };
 }
 
@@ -77,15 +77,15 @@ test("a client that keeps our entry while it saves is no failure, also if the di
   const { file, plan, write } = open();
   const first = await plan();
   const theirs = JSON.stringify({ mine: 1, ...JSON.parse(first.text) });
-  const written = await write(first, { again: false, renameFile: overwriting(file, 1, theirs) });
+  const written = await write(first, { mayRetry: false, renameFile: overwriting(file, 1, theirs) });
   expect(written).toMatchObject({ end: "written", backup: expect.stringContaining(".backup-") });
 });
 
 test("a client that never stops saving is a failure, and the backup is named", async () => {
   const { folder, file, plan, write } = open();
   const backup = expect.stringContaining(".backup-");
-  for (const again of [false, true]) {
-    const ended = await write(await plan(), { again, renameFile: overwriting(file, 99) });
+  for (const mayRetry of [false, true]) {
+    const ended = await write(await plan(), { mayRetry, renameFile: overwriting(file, 99) });
     expect(ended).toMatchObject({ end: "failed", backup, error: { retryable: true } });
   }
   expect(readdirSync(folder)).toHaveLength(3);

@@ -1,31 +1,37 @@
-/** Carries a plan out, also while the client saves its own settings, and says what really came of it. */
+/** Carries out a plan, even while the client saves its own settings, and reports the actual outcome. */
 
 import { AppError } from "../errors.ts";
-import { changedMeanwhile, type Replaced, replaceConfigFile, type Replacing } from "./config-file.ts";
+import { changedMeanwhile, type ReplaceResult, replaceConfigFile, type ReplaceOptions } from "./config-file.ts";
 import type { Plan } from "./plan.ts";
 
-export interface Written {
-  /** The last one, which is the one that counts. */
+export interface WriteResult {
+  /** The last plan, which the outcome refers to. */
   plan: Plan;
-  /** `meanwhile`: another program has done the same before us. `failed`: nothing of ours stands there. */
+  /** `meanwhile`: another program made the same change first. `failed`: our entry was not written. */
   end: "written" | "meanwhile" | "failed";
-  /** The copy of the file as it was before the first try. */
+  /** The backup of the file before the first try. */
   backup?: string | undefined;
   error?: AppError;
 }
 
-export interface Writing extends Pick<Replacing, "renameFile"> {
+export interface WriteRequest extends Pick<ReplaceOptions, "renameFile"> {
   first: Plan;
   planAgain: () => Promise<Plan>;
-  /** False where somebody has agreed to these very lines. */
-  again: boolean;
-  /** Asked anew of every plan: why it may not be written. */
+  /** False if the user confirmed this exact change. */
+  mayRetry: boolean;
+  /** Returns why a plan may not be written; called for every plan. */
   objection: (plan: Plan) => AppError | undefined;
 }
 
-const TRIES = 5;
+const MAX_TRIES = 5;
 
-export async function writePlan({ first, planAgain, again, objection, renameFile }: Writing): Promise<Written> {
+export async function writePlan({
+  first,
+  planAgain,
+  mayRetry,
+  objection,
+  renameFile,
+}: WriteRequest): Promise<WriteResult> {
   let [plan, wrote] = [first, false];
   let backup: string | undefined;
   try {
@@ -39,7 +45,7 @@ export async function writePlan({ first, planAgain, again, objection, renameFile
       const next = await planAgain();
       if (next.diff === "") return { plan: wrote ? plan : next, end: wrote ? "written" : "meanwhile", backup };
       const refused = replaced instanceof AppError ? replaced : changedMeanwhile(plan.config.file);
-      const error = again && tries < TRIES ? objection(next) : refused;
+      const error = mayRetry && tries < MAX_TRIES ? objection(next) : refused;
       if (error !== undefined) return { plan, end: "failed", backup, error };
       plan = next;
     }
@@ -49,9 +55,9 @@ export async function writePlan({ first, planAgain, again, objection, renameFile
   }
 }
 
-/** An error that may pass is given back. */
-async function tryToReplace(plan: Plan, replacing: Replacing): Promise<Replaced | AppError> {
-  return replaceConfigFile(plan.config, plan.text, replacing).catch((error: unknown) => {
+/** Returns an error that is retryable, and throws others. */
+async function tryToReplace(plan: Plan, options: ReplaceOptions): Promise<ReplaceResult | AppError> {
+  return replaceConfigFile(plan.config, plan.text, options).catch((error: unknown) => {
     if (error instanceof AppError && error.retryable) return error;
     throw error;
   });

@@ -1,4 +1,4 @@
-/** Counts the polls that this process makes, by outcome and minute, so that an operator can be shown the last ones. */
+/** Counts the polls of this process by outcome and minute, for the fleet status. */
 
 import { z } from "zod";
 import type { Clock } from "../platform/clock.ts";
@@ -19,7 +19,7 @@ export type PollOutcome = PollError | "answered";
 const minutes = z.array(
   z.object({ minute: z.number(), counts: z.partialRecord(z.enum([...POLL_ERRORS, "answered"]), z.number()) }),
 );
-/** As a heartbeat stores them, oldest first. */
+/** As stored with a heartbeat, oldest first. */
 type CountedMinutes = z.infer<typeof minutes>;
 
 export interface PollCounts {
@@ -46,17 +46,17 @@ export function createPollCounts(clock: Pick<Clock, "now">): PollCounts {
   };
 }
 
-/** The minute that is under way and the whole ones before it; none of a clock that was set back. */
+/** The current minute and the complete ones before it; none from before the clock was set back. */
 const isRecent = (minute: number, now: number): boolean => minute <= now && minute > now - COUNTED_MINUTES;
 
 export interface SummedPolls {
   polls: number;
   errors: Partial<Record<PollError, number>>;
-  /** That is covered: shorter after a start. */
+  /** The period covered; shorter after a start. */
   seconds: number;
 }
 
-/** What several processes stored, over the last minutes. */
+/** Sums the last minutes of several processes. */
 export function sumPolls(stored: readonly string[], { now, since }: { now: number; since: number }): SummedPolls {
   const minute = Math.floor(now / MINUTE_MS);
   const all = stored.flatMap(readMinutes).filter((one) => isRecent(one.minute, minute));
@@ -64,7 +64,7 @@ export function sumPolls(stored: readonly string[], { now, since }: { now: numbe
   let polls = 0;
   for (const [outcome, count] of all.flatMap(({ counts }) => Object.entries(counts))) {
     const error = POLL_ERRORS.find((known) => known === outcome);
-    // A request to the database is no poll.
+    // A failed database request is not a poll.
     if (error !== "database") polls += count;
     if (error !== undefined) errors[error] = (errors[error] ?? 0) + count;
   }
@@ -72,7 +72,7 @@ export function sumPolls(stored: readonly string[], { now, since }: { now: numbe
   return { polls, errors, seconds: Math.max(1, (now - from) / 1_000) };
 }
 
-/** Another version may have written something else: then it counts nothing. */
+/** Another version may have stored another format, which counts as nothing. */
 function readMinutes(text: string): CountedMinutes {
   try {
     return minutes.catch([]).parse(JSON.parse(text));

@@ -1,4 +1,4 @@
-/** Turns what the program says into OpenTelemetry's spans and metrics: the only file that knows its API. */
+/** Records spans and metrics through the OpenTelemetry API. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -17,21 +17,20 @@ import {
 import { COUNTERS, type GaugeName, GAUGES, HISTOGRAMS, UP_AND_DOWN } from "./instruments.ts";
 import { type Attributes, errorTypeOf, type Recorder, RUN_ID, type Span } from "./telemetry.ts";
 
-/** What the store knows, read whenever metrics are collected. */
+/** Figures from the store, read at each metrics collection. */
 export interface RunGauges {
   runs: { status: string; kind: string; count: number }[];
   due: number;
-  /** Due for longer than a poll may be. */
+  /** Due for longer than a poll may take. */
   late: number;
   oldestDueAgeMs: number;
-  /** Processes that poll runs. */
   workers: { responding: number; silent: number };
 }
 
 export interface RecorderOptions {
   tracer: Tracer;
   meter: Meter;
-  /** Undefined while there is nothing to read. */
+  /** Returns undefined while the store is not open. */
   runGauges: () => Promise<RunGauges | undefined>;
 }
 
@@ -50,7 +49,7 @@ export function createRecorder({ tracer, meter, runGauges }: RecorderOptions): R
   return {
     inSpan: async ({ name, kind, attributes = {}, parent }, work) => {
       const scope = scopes.getStore();
-      const { context, links } = standing(scope?.context ?? ROOT_CONTEXT, parent);
+      const { context, links } = parentContext(scope?.context ?? ROOT_CONTEXT, parent);
       const span = tracer.startSpan(
         name,
         {
@@ -70,9 +69,9 @@ export function createRecorder({ tracer, meter, runGauges }: RecorderOptions): R
         span.end();
       }
     },
-    inRun: (taskId, { apart }, work) => {
-      if (!apart && taskId !== undefined) current()?.setAttribute(RUN_ID, taskId);
-      const context = apart ? ROOT_CONTEXT : (scopes.getStore()?.context ?? ROOT_CONTEXT);
+    inRun: (taskId, { isDetached }, work) => {
+      if (!isDetached && taskId !== undefined) current()?.setAttribute(RUN_ID, taskId);
+      const context = isDetached ? ROOT_CONTEXT : (scopes.getStore()?.context ?? ROOT_CONTEXT);
       return scopes.run({ context, taskId }, work);
     },
     add,
@@ -91,8 +90,11 @@ function spanOf(span: ApiSpan): Span {
   };
 }
 
-/** Under the caller's span where one was named; what is going on here is linked then, if it is another trace. */
-function standing(here: Context, traceparent: string | undefined) {
+/**
+ * Uses the caller's span as the parent if the request has one, and links to the current span if that is in another
+ * trace.
+ */
+function parentContext(here: Context, traceparent: string | undefined) {
   const remote = traceparent === undefined ? undefined : parseTraceparent(traceparent);
   if (remote === undefined) return { context: here, links: [] };
   const local = trace.getSpan(here)?.spanContext();
@@ -103,7 +105,7 @@ function standing(here: Context, traceparent: string | undefined) {
   };
 }
 
-/** https://www.w3.org/TR/trace-context/#traceparent-header: later versions may have more behind the flags. */
+/** https://www.w3.org/TR/trace-context/#traceparent-header: later versions may append fields. */
 const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-.*)?$/;
 
 export function parseTraceparent(header: string): SpanContext | undefined {
@@ -141,24 +143,24 @@ function observe(meter: Meter, runGauges: RecorderOptions["runGauges"]): void {
   delay.enable();
   meter.addBatchObservableCallback(
     async (result) => {
-      const tell = (name: GaugeName, value: number, attributes: Attributes = {}): void => {
+      const report = (name: GaugeName, value: number, attributes: Attributes = {}): void => {
         const gauge = gauges.get(name);
         if (gauge !== undefined) result.observe(gauge, value, attributes);
       };
-      tell("process.memory.usage", process.memoryUsage.rss());
+      report("process.memory.usage", process.memoryUsage.rss());
       if (delay.count > 0) {
-        tell("nodejs.eventloop.delay.p99", delay.percentile(99) / NANOSECONDS);
-        tell("nodejs.eventloop.delay.max", delay.max / NANOSECONDS);
+        report("nodejs.eventloop.delay.p99", delay.percentile(99) / NANOSECONDS);
+        report("nodejs.eventloop.delay.max", delay.max / NANOSECONDS);
         delay.reset();
       }
-      // A database that is busy or closed already is no reason to send nothing.
+      // A busy or closed database must not prevent the export of the other metrics.
       const stored = await runGauges().catch(() => undefined);
       if (stored === undefined) return;
-      for (const { status, kind, count } of stored.runs) tell("gemini_search.runs", count, { state: status, kind });
-      tell("gemini_search.queue.due", stored.due);
-      tell("gemini_search.queue.late", stored.late);
-      for (const [state, count] of Object.entries(stored.workers)) tell("gemini_search.workers", count, { state });
-      tell("gemini_search.queue.oldest_due_age", stored.oldestDueAgeMs / 1_000);
+      for (const { status, kind, count } of stored.runs) report("gemini_search.runs", count, { state: status, kind });
+      report("gemini_search.queue.due", stored.due);
+      report("gemini_search.queue.late", stored.late);
+      for (const [state, count] of Object.entries(stored.workers)) report("gemini_search.workers", count, { state });
+      report("gemini_search.queue.oldest_due_age", stored.oldestDueAgeMs / 1_000);
     },
     [...gauges.values()],
   );

@@ -1,4 +1,4 @@
-/** OpenTelemetry's SDK, which the user installs: spans and metrics to a collector, metrics as Prometheus reads them. */
+/** Starts the OpenTelemetry SDK, an optional dependency: exports to a collector and metrics in Prometheus format. */
 
 import { diag, DiagLogLevel, type DiagLogger } from "@opentelemetry/api";
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
@@ -24,23 +24,23 @@ export interface SdkOptions {
   version: string;
   settings: TelemetrySettings;
   runGauges: () => Promise<RunGauges | undefined>;
-  /** Something could not be sent. Called as often as it happens. */
+  /** Called on every failed export. */
   onFault: () => void;
 }
 
 export interface Sdk {
   recorder: Recorder;
-  /** In Prometheus' text format; undefined unless that was asked for. */
+  /** In Prometheus text format; undefined unless METRICS_ENABLED is set. */
   metricsText: (() => Promise<string>) | undefined;
   close(): Promise<void>;
 }
 
-/** A collector that does not answer holds nothing but this many spans, and nobody for longer than this. */
+/** A collector that does not respond costs at most this many spans in memory, and this much time. */
 const EXPORT_TIMEOUT_MS = 5_000;
-const MOST_SPANS = 2_048;
+const MAX_QUEUED_SPANS = 2_048;
 
 export function startSdk({ name, version, settings, runGauges, onFault }: SdkOptions): Sdk {
-  diag.setLogger(onlyFaults(onFault), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
+  diag.setLogger(errorLogger(onFault), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
   const { traces, metrics, headers } = settings;
   const resource = resourceFromAttributes({
     "service.version": version,
@@ -48,7 +48,7 @@ export function startSdk({ name, version, settings, runGauges, onFault }: SdkOpt
     "service.name": settings.serviceName ?? settings.resourceAttributes["service.name"] ?? name,
     "service.instance.id": crypto.randomUUID(),
   });
-  const sent = { headers, timeoutMillis: EXPORT_TIMEOUT_MS };
+  const exportOptions = { headers, timeoutMillis: EXPORT_TIMEOUT_MS };
   const tracerProvider = new TracerProvider({
     resource,
     sampler: traces === undefined ? new AlwaysOffSampler() : samplerOf(settings.sampler),
@@ -57,8 +57,8 @@ export function startSdk({ name, version, settings, runGauges, onFault }: SdkOpt
         ? []
         : [
             new BatchSpanProcessor({
-              exporter: new OTLPTraceExporter({ url: traces, ...sent }),
-              maxQueueSize: MOST_SPANS,
+              exporter: new OTLPTraceExporter({ url: traces, ...exportOptions }),
+              maxQueueSize: MAX_QUEUED_SPANS,
               exportTimeoutMillis: EXPORT_TIMEOUT_MS,
             }),
           ],
@@ -68,7 +68,7 @@ export function startSdk({ name, version, settings, runGauges, onFault }: SdkOpt
     metrics === undefined
       ? undefined
       : new PeriodicExportingMetricReader({
-          exporter: new OTLPMetricExporter({ url: metrics, ...sent }),
+          exporter: new OTLPMetricExporter({ url: metrics, ...exportOptions }),
           exportIntervalMillis: settings.metricIntervalMs,
           exportTimeoutMillis: Math.min(EXPORT_TIMEOUT_MS, settings.metricIntervalMs),
         });
@@ -81,7 +81,7 @@ export function startSdk({ name, version, settings, runGauges, onFault }: SdkOpt
       runGauges,
     }),
     metricsText: scraped && (() => textOf(scraped)),
-    // Together: both have to fit into what a process has left.
+    // In parallel: both must fit into the time left at shutdown.
     close: async () => {
       await Promise.allSettled([tracerProvider.shutdown(), meterProvider.shutdown()]);
     },
@@ -90,7 +90,7 @@ export function startSdk({ name, version, settings, runGauges, onFault }: SdkOpt
 
 async function textOf(reader: PrometheusExporter): Promise<string> {
   const { resourceMetrics } = await reader.collect();
-  // Neither the scope nor labels of the resource: they say the same on every line.
+  // Without scope and resource labels, which are the same on every line.
   return new PrometheusSerializer(undefined, false, undefined, false, true).serialize(resourceMetrics);
 }
 
@@ -107,8 +107,8 @@ const SAMPLERS: Record<TelemetrySettings["sampler"]["name"], (argument: number |
 
 const samplerOf = ({ name, argument }: TelemetrySettings["sampler"]): Sampler => SAMPLERS[name](argument);
 
-/** Its sentences are not ours and may quote an address with a password: only that there was one is heard. */
-function onlyFaults(onFault: () => void): DiagLogger {
+/** The SDK's messages may quote a URL with a password, so only the fact of an error is reported. */
+function errorLogger(onFault: () => void): DiagLogger {
   const ignore = (): void => {};
   return { error: onFault, warn: ignore, info: ignore, debug: ignore, verbose: ignore };
 }

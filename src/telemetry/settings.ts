@@ -1,8 +1,7 @@
-/** What OpenTelemetry's standard variables ask for, as far as they are honoured here. */
+/** Interprets the supported OpenTelemetry variables. */
 
 type SamplerName = `${"parentbased_" | ""}${"always_on" | "always_off" | "traceidratio"}`;
 
-/** As the settings name them. */
 export interface TelemetryVariables {
   OTEL_EXPORTER_OTLP_ENDPOINT: string | undefined;
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: string | undefined;
@@ -18,10 +17,10 @@ export interface TelemetryVariables {
 }
 
 export interface TelemetrySettings {
-  /** Where spans go; undefined: nowhere. */
+  /** Undefined: spans are not exported. */
   traces: string | undefined;
   metrics: string | undefined;
-  /** A secret. */
+  /** Secret. */
   headers: Record<string, string>;
   serviceName: string | undefined;
   resourceAttributes: Record<string, string>;
@@ -30,14 +29,14 @@ export interface TelemetrySettings {
   prometheus: boolean;
 }
 
-/** Undefined when nothing is asked for: then nothing of it is even loaded. */
+/** Undefined if nothing is configured; then the SDK is not loaded. */
 export function telemetrySettings(
   variables: TelemetryVariables,
   { scrapable }: { scrapable: boolean },
 ): TelemetrySettings | undefined {
   const base = variables.OTEL_EXPORTER_OTLP_ENDPOINT;
   const settings: TelemetrySettings = {
-    // A signal's own address is used as it is; the common one gets the signal's path.
+    // A signal's own endpoint is used unchanged; the common one gets the signal's path.
     traces: variables.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? under(base, "v1/traces"),
     metrics: variables.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT ?? under(base, "v1/metrics"),
     headers: keyPairs(variables.OTEL_EXPORTER_OTLP_HEADERS),
@@ -54,7 +53,7 @@ export function telemetrySettings(
 const under = (base: string | undefined, path: string): string | undefined =>
   base === undefined ? undefined : `${base.replace(/\/+$/, "")}/${path}`;
 
-/** `name=value,name=value`, values in percent encoding; what is not of this form is left out. */
+/** Parses `name=value,name=value` with percent-encoded values; other forms are ignored. */
 function keyPairs(text: string | undefined): Record<string, string> {
   const pairs = (text ?? "").split(",").map((pair) => /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair));
   return Object.fromEntries(pairs.flatMap((pair) => (pair === null ? [] : [[pair[1] ?? "", decoded(pair[2] ?? "")]])));

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { openResearch, startRun } from "../support/research.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 
-interface Checkup {
+interface CheckResult {
   name: string;
   status: string;
   message: string;
@@ -15,7 +15,7 @@ interface Checkup {
 
 async function examine(scene: Pick<Scene, "command">, env: Record<string, string> = {}, args: string[] = []) {
   const { code, stdout } = await scene.command(["doctor", "--json", ...args], { env });
-  const { healthy, checks } = JSON.parse(stdout) as { healthy: boolean; checks: Checkup[] };
+  const { healthy, checks } = JSON.parse(stdout) as { healthy: boolean; checks: CheckResult[] };
   return { code, healthy, of: (name: string) => checks.filter((check) => check.name === name) };
 }
 
@@ -47,7 +47,7 @@ test("without CLI, key and network doctor names what is missing and what to do, 
   expect(of("gemini cli")).toMatchObject([
     { status: "fail", remedy: expect.stringContaining("npm install -g @google/gemini-cli") },
   ]);
-  expect(of("reachability")).toMatchObject([{ status: "fail", message: "127.0.0.1:9 does not answer." }]);
+  expect(of("reachability")).toMatchObject([{ status: "fail", message: "127.0.0.1:9 does not respond." }]);
   expect(of("key")).toMatchObject([{ status: "warn", remedy: expect.stringContaining("AI Studio") }]);
   expect(of("notifications")).toMatchObject([{ status: "warn" }]);
   const offline = await examine(scene, nowhere, ["--offline"]);
@@ -58,7 +58,7 @@ test("a key that Google refuses fails, and is nowhere in the output", async (con
   const scene = await openScene(context, { name: "refused", reject_key: true });
   const { code, stdout } = await scene.command(["doctor"]);
   expect(code).toBe(1);
-  expect(stdout).toContain("refuses GEMINI_API_KEY");
+  expect(stdout).toContain("rejects GEMINI_API_KEY");
   expect(stdout).not.toContain(scene.env["GEMINI_API_KEY"]);
 });
 

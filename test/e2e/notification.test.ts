@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { expect, test, type TestContext } from "vitest";
 import { createDesktopNotifier, notificationFor } from "../../src/notifications/desktop.ts";
-import { presentable } from "../../src/notifications/notification.ts";
+import { sanitizeNotification } from "../../src/notifications/notification.ts";
 import { createOutboxSender, enqueue } from "../../src/notifications/outbox.ts";
 import { runChild } from "../../src/platform/child.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -198,7 +198,7 @@ test.skipIf(desktop === "missing")("40 hostile texts arrive unchanged and execut
   for (const text of HOSTILE_TEXTS) expect(await notify({ title: text, body: text })).toBe("shown");
   const received = await arrived(daemon, HOSTILE_TEXTS.length);
   expect(received.map(({ title, body }) => ({ title, body: fromMarkup(body) }))).toEqual(
-    HOSTILE_TEXTS.map((text) => presentable({ title: text, body: text })),
+    HOSTILE_TEXTS.map((text) => sanitizeNotification({ title: text, body: text })),
   );
   for (const { body, urgency } of received) {
     expect(body).not.toMatch(/[<>]/);

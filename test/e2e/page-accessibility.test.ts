@@ -52,7 +52,7 @@ const MORE: Pick<View, "name" | "open">[] = [
     name: "nothing found",
     open: async (page) => {
       await page.goto("/?text=zzzzzz");
-      await page.getByText("Nothing was found for").waitFor();
+      await page.getByText("No results for").waitFor();
     },
   },
   {

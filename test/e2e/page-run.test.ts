@@ -84,7 +84,7 @@ test("cancelling asks first, Escape closes the question, and the chosen option i
   await page.getByRole("dialog").waitFor({ ...SOON, state: "detached" });
   await page.locator("button:focus", { hasText: "Cancel…" }).waitFor(SOON);
   await cancel.click();
-  await page.getByLabel("Keep what was found").uncheck();
+  await page.getByLabel("Keep the results so far").uncheck();
   await page.getByRole("button", { name: "Cancel the run" }).click();
   await expect.poll(() => page.locator(".run-head .badge").first().innerText(), SOON).toContain("Cancelled");
   expect(await page.locator(".report-text").count()).toBe(0);

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import path, { posix, win32 } from "node:path";
 import { AppError } from "../../src/errors.ts";
-import { isInside, within } from "../../src/reports/files/allowed-root.ts";
+import { insideRoot, isInside } from "../../src/reports/files/allowed-root.ts";
 import { saveMarkdown } from "../../src/reports/files/save-markdown.ts";
 import { temporaryDirectory } from "../support/server.ts";
 import type { Stage, Verdict } from "./trial.ts";
@@ -116,7 +116,7 @@ const save = (directory: string, root: string, second = 0) =>
     taskId: TASK,
     text: "A report",
     now: NOW + second * 1_000,
-    allowed: within(root),
+    assertAllowed: insideRoot(root),
   });
 
 export async function tryWaysOut(stage: Stage): Promise<Verdict> {

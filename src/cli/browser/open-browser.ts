@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { isAbsolute, join } from "node:path";
 import type { Environment } from "../../config/config.ts";
-import { findProgram } from "../../notifications/desktop-environment.ts";
+import { findProgram } from "../../platform/find-program.ts";
 import { SETTINGS } from "../../config/settings.ts";
 
 interface BrowserCommand {

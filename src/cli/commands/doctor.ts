@@ -1,7 +1,7 @@
 /** `doctor`: looks over this installation and says what to do about what is wrong. */
 
 import { loadConfig, readEnvironment } from "../../config/config.ts";
-import type { Checkup } from "../../doctor/check.ts";
+import type { CheckResult } from "../../doctor/check.ts";
 import { examine } from "../../doctor/doctor.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -23,11 +23,11 @@ const MARKS = { ok: "good", warn: "careful", fail: "bad" } as const;
 const INDENT = 6;
 
 /** Wrapped under itself on a terminal; a line each elsewhere. */
-function view(checks: Checkup[], width: number | undefined, paint: Paint): string {
+function view(checks: CheckResult[], width: number | undefined, paint: Paint): string {
   return checks.flatMap((check) => lines(check, width ?? Number.POSITIVE_INFINITY, paint)).join("\n");
 }
 
-function lines({ status, name, message, remedy }: Checkup, width: number, paint: Paint): string[] {
+function lines({ status, name, message, remedy }: CheckResult, width: number, paint: Paint): string[] {
   const room = Math.min(width, 100) - INDENT;
   const wrap = (text: string): string[] => (width === Number.POSITIVE_INFINITY ? [text] : wrapToWidth(text, room));
   const [first = "", ...rest] = wrap(`${name}: ${message}`);

@@ -8,7 +8,7 @@ import { urlHost } from "../../http/host-guard.ts";
 import { type Client, CLIENTS, type Scope } from "../../setup/clients.ts";
 import type { Entry } from "../../setup/entry-format.ts";
 import { type Launches, launchesOf } from "../../setup/launch.ts";
-import type { Place } from "../../setup/place.ts";
+import type { Paths } from "../../setup/paths.ts";
 import { planChange, type Plan } from "../../setup/plan.ts";
 
 export interface InitOptions {
@@ -27,7 +27,7 @@ export interface InitOptions {
 
 export interface Setup {
   options: InitOptions;
-  place: Place;
+  place: Paths;
   launches: Launches;
   /** Of a server that runs. */
   url: string;
@@ -79,7 +79,7 @@ export function intend(client: Client, setup: Setup): Intention {
 }
 
 function entryFor(client: Client, { launches, options, url, token }: Setup): Entry {
-  if (!options.http) return client.stdio(client.withoutShell === true ? launches.whole : launches.short);
+  if (!options.http) return client.stdio(client.withoutShell === true ? launches.byPath : launches.byName);
   if (client.http !== undefined) return client.http({ url, token });
   throw wrong(`The file of ${client.title} takes commands only, not addresses.`, "Leave out --http for it.");
 }

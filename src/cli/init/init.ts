@@ -5,9 +5,9 @@ import { type Config, loadConfig, readEnvironment } from "../../config/config.ts
 import { AppError } from "../../errors.ts";
 import { createRedactor } from "../../platform/redact.ts";
 import { type Client, CLIENTS } from "../../setup/clients.ts";
-import { checkHome } from "../../setup/place.ts";
+import { checkHome } from "../../setup/paths.ts";
 import type { Plan } from "../../setup/plan.ts";
-import { writePlan, type Written } from "../../setup/write-plan.ts";
+import { writePlan, type WriteResult } from "../../setup/write-plan.ts";
 import { clientsHere, type InitOptions, type Intention, intend, prepareSetup, type Setup, wrong } from "./entries.ts";
 import { type Outcome, outcomeText, remarksFor } from "./text.ts";
 import { print, printFailure } from "../output.ts";
@@ -136,12 +136,12 @@ async function settle({ client, intention, plan, error }: Look, { setup, canAsk,
   const refused = objection(plan);
   if (refused !== undefined) return { ...known, action: "failed", ...shown(refused) };
   if (canAsk && !(await agreed(known, plan, options))) return { ...known, action: "declined" };
-  const written = await writePlan({ first: plan, planAgain: intention.plan, again: !canAsk, objection });
+  const written = await writePlan({ first: plan, planAgain: intention.plan, mayRetry: !canAsk, objection });
   return { ...known, ...outcomeOf(written, setup), diff: cover(written.plan.diff) };
 }
 
 function outcomeOf(
-  { plan, end, backup, error }: Written,
+  { plan, end, backup, error }: WriteResult,
   { options, token }: Setup,
 ): Pick<Outcome, "action" | "backup" | "exposed" | "error"> {
   const kept = backup === undefined ? {} : { backup };

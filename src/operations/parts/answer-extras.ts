@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import type { PictureFacts } from "../../reports/pictures/picture.ts";
-import { describePicture, insertionLines, pictureAlt, placePictures } from "../../reports/pictures/place.ts";
+import { describePicture, insertionLines, pictureAlt, locatePictures } from "../../reports/pictures/positions.ts";
 import type { StoredResult } from "../../runs/run.ts";
 import { list } from "./answer-text.ts";
 
@@ -38,7 +38,7 @@ export function withPictureLinks(taskId: string, result: StoredResult): StoredRe
   const { report, pictures = [], citations = [] } = result;
   if (pictures.length === 0) return result;
   const lines = report.split("\n");
-  const at = insertionLines(lines, placePictures(report, pictures));
+  const at = insertionLines(lines, locatePictures(report, pictures));
   const written: string[] = [];
   const moves: { from: number; bytes: number }[] = [];
   let from = 0;

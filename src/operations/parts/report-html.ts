@@ -29,7 +29,7 @@ export async function reportPage(
 ): Promise<ReportPage> {
   const { run, result } = await finishedReport(db, owner, task_id);
   // The Markdown reader is loaded by whoever reads a report, not by every server that starts.
-  const [{ rememberedHtml }, { onOneLine }] = await Promise.all([
+  const [{ cachedReportHtml }, { onOneLine }] = await Promise.all([
     import("../../reports/html/cache.ts"),
     import("../../reports/report-facts.ts"),
   ]);
@@ -37,7 +37,7 @@ export async function reportPage(
   const suggestions = await suggestionsView(result.searchSuggestions);
   return {
     task_id: run.taskId,
-    ...rememberedHtml({ ...result, query: run.query }),
+    ...cachedReportHtml({ ...result, query: run.query }),
     partial: result.partial,
     ...(suggestions === undefined ? {} : { suggestions }),
     ...(typeof verified === "boolean" ? { verified } : {}),

@@ -11,7 +11,7 @@ import {
   sectionsOf,
 } from "../../reports/sections.ts";
 import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
-import { withoutOwnList } from "../../reports/citations/own-source-list.ts";
+import { removeSourceList } from "../../reports/citations/own-source-list.ts";
 import type { Source } from "../../reports/report.ts";
 import type { RunResult } from "../../runs/run.ts";
 import { list } from "./answer-text.ts";
@@ -62,7 +62,7 @@ function fitting({ report, sources }: NumberedReport, maxCharacters: number): So
 /** U3: the agent's own list of sources repeats ours, and so does a link in the text; citations by bytes need the text as it is. */
 function withAddressesOnce({ report, sources, citations = [] }: RunResult): NumberedReport {
   if (citations.length === 0) return citeByNumber(report, sources);
-  return { report: withoutOwnList(report, sources), sources };
+  return { report: removeSourceList(report, sources), sources };
 }
 
 function withSources(reading: ReportReading, all: Source[], maxCharacters: number): SourcesReading {

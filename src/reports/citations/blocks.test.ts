@@ -1,16 +1,16 @@
 import markdownIt, { type Token } from "markdown-it";
 import { describe, expect, test } from "vitest";
-import { distribute, type PieceMap } from "./blocks.ts";
+import { assignToBlocks, type InlineCitationMap } from "./blocks.ts";
 
 const md = markdownIt();
 
-/** The pieces of a text that have citations, and where in each they stand. */
-function placed(tokens: readonly Token[], text: string, at: readonly number[]): [string, number[]][] {
-  const pieces: PieceMap = new Map();
-  distribute(tokens, { text, places: at.map((place) => ({ at: place, n: 1 })), pieces });
+/** The inline tokens that have citations, each with its citation positions. */
+function assigned(tokens: readonly Token[], text: string, at: readonly number[]): [string, number[]][] {
+  const inlines: InlineCitationMap = new Map();
+  assignToBlocks(tokens, { text, positions: at.map((position) => ({ at: position, n: 1 })), inlines });
   return tokens.flatMap(({ content, children }): [string, number[]][] => {
-    const piece = children === null ? undefined : pieces.get(children);
-    return piece === undefined ? [] : [[content, piece.places.map((place) => place.at)]];
+    const inline = children === null ? undefined : inlines.get(children);
+    return inline === undefined ? [] : [[content, inline.positions.map((position) => position.at)]];
   });
 }
 
@@ -24,7 +24,7 @@ describe("the block that a citation is in", () => {
   test("is the right cell after cells with escaped bars", () => {
     const text = `|a|b|c|\n|-|-|-|\n|${String.raw`x\|y`.repeat(500)}|  ${String.raw`z\|`}|end|\n`;
     const at = text.indexOf("end") + 3;
-    expect(placed(parsed(text), text, [at])).toEqual([["end", [3]]]);
+    expect(assigned(parsed(text), text, [at])).toEqual([["end", [3]]]);
   });
 
   test.for([
@@ -33,7 +33,7 @@ describe("the block that a citation is in", () => {
     ["a word without an end", "a".repeat(500), 100, 150],
     ["blanks without an end", `a${" ".repeat(500)}b`, 400, 350],
   ] as const)("%s", ([, text, at, expected]) => {
-    expect(placed(parsed(text), text, [at])).toEqual([[text, [expected]]]);
+    expect(assigned(parsed(text), text, [at])).toEqual([[text, [expected]]]);
   });
 });
 
@@ -47,7 +47,7 @@ describe("a line of a megabyte is scanned once (T15)", () => {
       Object.assign(Object.create(cell), { content: "a|b", children: [] }),
     );
     const text = `|${String.raw`a\|b|`.repeat(count)}`;
-    expect(placed([row, ...cells], text, [text.length])).toEqual([["a|b", [Infinity]]]);
+    expect(assigned([row, ...cells], text, [text.length])).toEqual([["a|b", [Infinity]]]);
   });
 
   test.for([
@@ -56,6 +56,6 @@ describe("a line of a megabyte is scanned once (T15)", () => {
   ])("with many citations: a %s", { timeout: 120_000 }, ([, unit = ""]) => {
     const text = `x${unit.repeat(1_000_000)}y`;
     const at = Array.from({ length: 20_000 }, (_unused, index) => 1 + index * 50);
-    expect(placed(parsed(text), text, at)).toMatchObject([[text, { length: at.length }]]);
+    expect(assigned(parsed(text), text, at)).toMatchObject([[text, { length: at.length }]]);
   });
 });

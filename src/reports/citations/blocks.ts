@@ -1,18 +1,24 @@
-/** Gives each citation that is known by its place to the piece of text it lies in, line by line and cell by cell. */
+/**
+ * Assigns each citation with a known text position to the inline token that contains it, line by line and cell by cell.
+ */
 
 import type { Token } from "markdown-it";
-import type { CitationPlace } from "./positions.ts";
+import type { CitationPosition } from "./positions.ts";
 
-/** The citations of one piece of text, counted from its beginning, and how many of them have been set. */
-interface PieceCitations {
-  places: CitationPlace[];
+/**
+ * The citations of one inline token, with positions relative to its content; `next` is the first one not emitted yet.
+ */
+interface InlineCitations {
+  positions: CitationPosition[];
   next: number;
 }
 
-/** By the list that the piece's tokens are written to: the reader of a piece knows nothing else of where it is. */
-export type PieceMap = Map<Token[], PieceCitations>;
+/**
+ * Keyed by the token list that the inline parser fills, which is all that identifies the current inline token there.
+ */
+export type InlineCitationMap = Map<Token[], InlineCitations>;
 
-interface LinePlace {
+interface LinePosition {
   line: number;
   column: number;
   n: number;
@@ -20,40 +26,40 @@ interface LinePlace {
 
 interface Walk {
   lines: readonly string[];
-  places: readonly LinePlace[];
+  positions: readonly LinePosition[];
   next: number;
-  pieces: PieceMap;
-  /** The piece before, to whose end everything goes that lies in none. */
+  inlines: InlineCitationMap;
+  /** The previous inline token; it receives citations that lie in no token. */
   last: Token | undefined;
 }
 
-/** Returns the citations of blocks that hold no text but code: they stand after it. */
-export function distribute(
+/** Returns the citations inside code blocks, which are rendered after the block. */
+export function assignToBlocks(
   tokens: readonly Token[],
-  { text, places, pieces }: { text: string; places: readonly CitationPlace[]; pieces: PieceMap },
+  { text, positions, inlines }: { text: string; positions: readonly CitationPosition[]; inlines: InlineCitationMap },
 ): Map<Token, number[]> {
   const lines = text.split("\n");
-  const walk: Walk = { lines, places: byLine(places, lines), next: 0, pieces, last: undefined };
+  const walk: Walk = { lines, positions: byLine(positions, lines), next: 0, inlines, last: undefined };
   const afterCode = new Map<Token, number[]>();
   let row: { line: number; from: number } | undefined;
   for (const token of tokens) {
     if (token.type === "tr_open" && token.map !== null) row = { line: token.map[0], from: 0 };
     else if (token.type === "tr_close") row = undefined;
-    else if (token.type === "inline" && row !== undefined) row.from = takeCell(walk, token, row);
-    else if (token.type === "inline" && token.map !== null) takeLines(walk, token, token.map);
+    else if (token.type === "inline" && row !== undefined) row.from = assignCell(walk, token, row);
+    else if (token.type === "inline" && token.map !== null) assignLines(walk, token, token.map);
     else if ((token.type === "fence" || token.type === "code_block") && token.map !== null) {
-      settle(walk, token.map[0]);
+      flushBefore(walk, token.map[0]);
       afterCode.set(token, takeBefore(walk, token.map[1]));
     }
   }
-  settle(walk, Infinity);
+  flushBefore(walk, Infinity);
   return afterCode;
 }
 
-function byLine(places: readonly CitationPlace[], lines: readonly string[]): LinePlace[] {
+function byLine(positions: readonly CitationPosition[], lines: readonly string[]): LinePosition[] {
   let line = 0;
   let start = 0;
-  return places.map(({ at, n }) => {
+  return positions.map(({ at, n }) => {
     while (line < lines.length - 1 && start + (lines[line]?.length ?? 0) < at) {
       start += (lines[line]?.length ?? 0) + 1;
       line += 1;
@@ -64,77 +70,81 @@ function byLine(places: readonly CitationPlace[], lines: readonly string[]): Lin
 
 const LETTER = /[\dA-Za-z\u00C0-\u024F]/;
 
-/** A word of more letters, or a gap of more blanks, is not walked through for each citation in it. */
-const LONGEST_WALK = 50;
+/** Limit for moving a citation past letters or spaces. */
+const MAX_WORD_SCAN = 50;
 
-/** After the blanks of the text that is cited, or in the middle of a word, it would look like a mistake. */
+/** Moves a citation back before spaces and forward to the end of a word. */
 function atWordEnd(line: string, column: number): number {
   let at = Math.min(column, line.length);
-  const first = at - LONGEST_WALK;
+  const first = at - MAX_WORD_SCAN;
   while (at > first && line[at - 1] === " ") at -= 1;
-  const last = at + LONGEST_WALK;
+  const last = at + MAX_WORD_SCAN;
   while (at > 0 && at < last && LETTER.test(line[at - 1] ?? "") && LETTER.test(line[at] ?? "")) at += 1;
   return at;
 }
 
-function add({ pieces }: Walk, token: Token | undefined, place: CitationPlace): void {
+function add({ inlines }: Walk, token: Token | undefined, position: CitationPosition): void {
   if (token?.children == null) return;
-  const known = pieces.get(token.children);
-  if (known === undefined) pieces.set(token.children, { places: [place], next: 0 });
-  else known.places.push(place);
+  const known = inlines.get(token.children);
+  if (known === undefined) inlines.set(token.children, { positions: [position], next: 0 });
+  else known.positions.push(position);
 }
 
 function takeBefore(walk: Walk, line: number): number[] {
   const numbers: number[] = [];
-  for (let place = walk.places[walk.next]; place !== undefined && place.line < line;) {
-    numbers.push(place.n);
-    place = walk.places[(walk.next += 1)];
+  for (let position = walk.positions[walk.next]; position !== undefined && position.line < line;) {
+    numbers.push(position.n);
+    position = walk.positions[(walk.next += 1)];
   }
   return numbers;
 }
 
-function settle(walk: Walk, line: number): void {
+function flushBefore(walk: Walk, line: number): void {
   for (const n of takeBefore(walk, line)) add(walk, walk.last, { at: Infinity, n });
 }
 
-/** A line of a piece is the end of the line it was written on, what it is nested in taken away. */
-function takeLines(walk: Walk, token: Token, [from, to]: [number, number]): void {
-  settle(walk, from);
+/** Each content line is the end of its source line, after the markers of lists and quotes. */
+function assignLines(walk: Walk, token: Token, [from, to]: [number, number]): void {
+  flushBefore(walk, from);
   walk.last = token;
-  if ((walk.places[walk.next]?.line ?? Infinity) >= to) return;
+  if ((walk.positions[walk.next]?.line ?? Infinity) >= to) return;
   let offset = 0;
   const content = token.content.split("\n");
   for (let line = from; line < to; line += 1) {
     const text = content[line - from];
     if (text === undefined) break;
     const source = walk.lines[line] ?? "";
-    const start = (walk.places[walk.next]?.line ?? Infinity) === line ? source.lastIndexOf(text) : 0;
-    for (let place = walk.places[walk.next]; place?.line === line; place = walk.places[(walk.next += 1)]) {
-      const column = start === -1 ? text.length : Math.min(Math.max(place.column - start, 0), text.length);
-      add(walk, token, { at: offset + column, n: place.n });
+    const start = (walk.positions[walk.next]?.line ?? Infinity) === line ? source.lastIndexOf(text) : 0;
+    for (
+      let position = walk.positions[walk.next];
+      position?.line === line;
+      position = walk.positions[(walk.next += 1)]
+    ) {
+      const column = start === -1 ? text.length : Math.min(Math.max(position.column - start, 0), text.length);
+      add(walk, token, { at: offset + column, n: position.n });
     }
     offset += text.length + 1;
   }
-  settle(walk, to);
+  flushBefore(walk, to);
 }
 
-/** How far behind the cell before a cell is looked for: blanks that line up a table, and the bars of cells passed over. */
-const WIDEST_GAP = 1_000;
+/** How far after the previous cell a cell is searched for: padding, and the bars of cells that were skipped. */
+const MAX_CELL_GAP = 1_000;
 
-/** Where the cell ends on its line; one that is not found there, for its escaped bars, is passed over. */
-function takeCell(walk: Walk, token: Token, { line, from }: { line: number; from: number }): number {
-  settle(walk, line);
+/** Returns the end of the cell on its line. A cell that is not found there (it has escaped bars) is skipped. */
+function assignCell(walk: Walk, token: Token, { line, from }: { line: number; from: number }): number {
+  flushBefore(walk, line);
   walk.last = token;
-  // Without citations on its line there is nothing to find, and most lines have none.
-  if (walk.places[walk.next]?.line !== line) return from;
-  const near = (walk.lines[line] ?? "").slice(from, from + token.content.length + WIDEST_GAP);
+  // Most lines have no citations and need no search.
+  if (walk.positions[walk.next]?.line !== line) return from;
+  const near = (walk.lines[line] ?? "").slice(from, from + token.content.length + MAX_CELL_GAP);
   const found = near.indexOf(token.content);
   if (found === -1) return from + token.content.length;
   const start = from + found;
   const end = start + token.content.length;
-  for (let place = walk.places[walk.next]; place?.line === line && place.column <= end;) {
-    add(walk, token, { at: Math.max(place.column - start, 0), n: place.n });
-    place = walk.places[(walk.next += 1)];
+  for (let position = walk.positions[walk.next]; position?.line === line && position.column <= end;) {
+    add(walk, token, { at: Math.max(position.column - start, 0), n: position.n });
+    position = walk.positions[(walk.next += 1)];
   }
   return end;
 }

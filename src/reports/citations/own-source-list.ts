@@ -1,10 +1,10 @@
-/** The numbered list of sources with which a report ends: what it says about numbers, and the report without it. */
+/** Reads and removes the numbered source list at the end of a report. */
 
 import { MARK, numbersIn } from "./positions.ts";
 import { pageKey } from "../page-key.ts";
 import type { Source } from "../report.ts";
 
-/** `3. [domain](address)`: the agent's own numbers, which its `[cite: 3]` marks use. */
+/** `3. [domain](url)`: the agent's own numbers, as used by its `[cite: 3]` marks. */
 const LISTED_SOURCE = /^[ \t]*(\d{1,4})\.[ \t]+\[([^\]\n]*)\]\((https?:\/\/[^)\s]+)\)[ \t\r]*$/;
 const LIST_TITLE = /^[#*_ \t]*(?:sources|references|works cited|quellen|bibliography|citations)[:*_ \t\r]*$/i;
 
@@ -19,13 +19,15 @@ export interface ListedSource {
 }
 
 function entryOf(line: string): ListedSource | undefined {
-  // Most lines are told from it without a pattern.
+  // A cheap check that most lines fail.
   if (!line.includes("](http")) return undefined;
   const [, n, title = "", url = ""] = LISTED_SOURCE.exec(line) ?? [];
   return n === undefined ? undefined : { n: Number(n), title, url };
 }
 
-/** Other numbered links are an answer, not a list of sources, where exactly one list has a title that says so. */
+/**
+ * Starts at the source list's heading if there is exactly one, because numbered links before it are part of the report.
+ */
 export function listedSources(report: string): ListedSource[] {
   const lines = report.split("\n");
   const titles = lines.flatMap((line, index) => (isTitle(line) ? [index] : []));
@@ -33,15 +35,18 @@ export function listedSources(report: string): ListedSource[] {
   return lines.slice(first).flatMap((line) => entryOf(line) ?? []);
 }
 
-/** A number that is given to two pages means neither. */
-export function withoutContradictions(listed: readonly ListedSource[]): ListedSource[] {
+/** Drops numbers that are listed for more than one page. */
+export function dropAmbiguousNumbers(listed: readonly ListedSource[]): ListedSource[] {
   const pages = new Map<number, Set<string>>();
   for (const { n, url } of listed) pages.set(n, (pages.get(n) ?? new Set()).add(pageKey(url)));
   return listed.filter(({ n }) => pages.get(n)?.size === 1);
 }
 
-/** Without its closing list where ours repeats it; numbered links that no title and no mark calls sources stay. */
-export function withoutOwnList(report: string, sources: readonly Source[]): string {
+/**
+ * Removes the closing list if all of its pages are among `sources`. Numbered links stay if no heading and no mark
+ * identifies them as sources.
+ */
+export function removeSourceList(report: string, sources: readonly Source[]): string {
   const known = new Set(sources.map(({ url }) => pageKey(url)));
   const lines = report.trimEnd().split("\n");
   const numbers = new Set<number>();

@@ -1,4 +1,6 @@
-/** Where Google's citations stand in the cleaned text: it counts bytes of the text that it sent, before any cleaning. */
+/**
+ * Converts Google's citation offsets, which count bytes of the text before cleaning, to positions in the cleaned text.
+ */
 
 import { cleanText } from "../../platform/clean-text.ts";
 
@@ -8,47 +10,48 @@ export interface ByteCitation {
   end_byte: number;
 }
 
-export interface CitationPlace {
-  /** The number of characters before it. */
+export interface CitationPosition {
+  /** Characters before the citation. */
   at: number;
   n: number;
 }
 
-export interface PlacedReport {
+export interface LocatedCitations {
   text: string;
-  /** In order. */
-  places: CitationPlace[];
+  /** Ascending. */
+  positions: CitationPosition[];
 }
 
-/** `[cite: 1, 2]` and `[1]`; the longest ones are no citations. */
+/** `[cite: 1, 2]` and `[1]`, with at most 50 numbers. */
 export const MARK = String.raw`\[(cite:[ \t]*)?(\d{1,4}(?:[ \t]*,[ \t]*\d{1,4}){0,49})\]`;
 
-/** Not part of a link, an image or a definition. */
-export const MARK_IN_TEXT = new RegExp(String.raw`(?<![\]!\\])${MARK}(?![(\[:])`, "gi");
+/** Excludes parts of links, images and definitions, and array[1]. */
+export const MARK_IN_TEXT = new RegExp(String.raw`(?<![\]!\\])(?<!\w(?=\[\d))${MARK}(?![(\[:])`, "gi");
 
 export const numbersIn = (list: string): number[] => [...new Set(list.split(",").map(Number))];
 
-export function placeCitations(report: string, citations: readonly ByteCitation[]): PlacedReport {
-  if (citations.length === 0) return { text: cleanText(report), places: [] };
+export function locateCitations(report: string, citations: readonly ByteCitation[]): LocatedCitations {
+  if (citations.length === 0) return { text: cleanText(report), positions: [] };
   const raw = report.toWellFormed();
   const marks = marksIn(raw);
   const loose = attach(marks, raw, citations);
   const changes = [...marks.flatMap(asChange), ...loose].toSorted((a, b) => a.start - b.start);
   let text = "";
   let copied = 0;
-  const places: CitationPlace[] = [];
+  const positions: CitationPosition[] = [];
   for (const { start, end, numbers } of changes) {
     if (start > copied) text += cleanText(raw.slice(copied, start));
     copied = Math.max(copied, end);
-    // The blank before a mark goes with it.
+    // The space before a mark is removed with it.
     if (end > start && text.endsWith(" ")) text = text.slice(0, -1);
-    for (const n of numbers) places.push({ at: text.length, n });
+    for (const n of numbers) positions.push({ at: text.length, n });
   }
-  // Once more, because what hides may have stood across a cut; then places are a little off, which breaks nothing.
-  return { text: cleanText(text + cleanText(raw.slice(copied))), places };
+  // Cleaned once more because an invisible sequence may span a cut. Positions after it may then be slightly off, which
+  // is harmless.
+  return { text: cleanText(text + cleanText(raw.slice(copied))), positions };
 }
 
-/** The marks of a text with the citations that stand at each. */
+/** The marks in a text, each with the citations at its end. */
 export function citedMarks(raw: string, citations: readonly ByteCitation[]): Mark[] {
   if (citations.length === 0) return [];
   const marks = marksIn(raw);
@@ -59,9 +62,9 @@ export function citedMarks(raw: string, citations: readonly ByteCitation[]): Mar
 interface Mark {
   start: number;
   end: number;
-  isGoogles: boolean;
+  isGoogleMark: boolean;
   numbers: number[];
-  /** Those of the citations that stand at it. */
+  /** Source numbers of the citations at this mark. */
   cited: Set<number>;
 }
 
@@ -69,7 +72,7 @@ const marksIn = (raw: string): Mark[] =>
   [...raw.matchAll(new RegExp(MARK, "gi"))].map((match) => ({
     start: match.index,
     end: match.index + match[0].length,
-    isGoogles: match[1] !== undefined,
+    isGoogleMark: match[1] !== undefined,
     numbers: numbersIn(match[2] ?? ""),
     cited: new Set(),
   }));
@@ -77,23 +80,23 @@ const marksIn = (raw: string): Mark[] =>
 interface Change {
   start: number;
   end: number;
-  /** Citations that stand here instead. */
+  /** Citations to insert here. */
   numbers: number[];
 }
 
 /**
- * A mark counts as Google's list of sources does, which a report that was cut short no longer has; its citations know
- * the sources themselves and take its place.
+ * Google's citations identify the sources, so they replace a mark whose numbers refer to Google's source list, which a
+ * report that was cut off no longer has.
  */
-function asChange({ start, end, isGoogles, numbers, cited }: Mark): Change[] {
-  if (isGoogles && cited.size >= numbers.length) {
+function asChange({ start, end, isGoogleMark, numbers, cited }: Mark): Change[] {
+  if (isGoogleMark && cited.size >= numbers.length) {
     return [{ start, end, numbers: [...cited] }];
   }
   const missing = [...cited].filter((n) => !numbers.includes(n));
   return missing.length === 0 ? [] : [{ start: end, end, numbers: missing }];
 }
 
-/** Gives each citation to the mark at its end, and returns those that have none. */
+/** Adds each citation to the mark at its end, and returns the citations without a mark. */
 function attach(marks: readonly Mark[], raw: string, citations: readonly ByteCitation[]): Change[] {
   const ends = indicesOf(
     raw,
@@ -113,15 +116,15 @@ function attach(marks: readonly Mark[], raw: string, citations: readonly ByteCit
   return [...loose].map(([end, numbers]) => ({ start: end, end, numbers: [...numbers] }));
 }
 
-const MOST_SPACES = 3;
+const MAX_SPACES = 3;
 
 function spacesAt(raw: string, at: number): number {
   let count = 0;
-  while (count < MOST_SPACES && raw[at + count] === " ") count += 1;
+  while (count < MAX_SPACES && raw[at + count] === " ") count += 1;
   return count;
 }
 
-/** Bytes to characters in one pass; one that lies within a character, or a line end of two, is moved behind it. */
+/** Converts byte offsets to character indices in one pass. An offset inside a character or a CRLF moves after it. */
 function indicesOf(raw: string, wanted: readonly number[]): Map<number, number> {
   const indices = new Map<number, number>();
   let byte = 0;

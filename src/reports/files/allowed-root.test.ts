@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { holdFolder, within } from "./allowed-root.ts";
+import { pinFolder, insideRoot } from "./allowed-root.ts";
 
 let place: string;
 let root: string;
@@ -34,15 +34,15 @@ test("the root and what is below it are allowed, existing or not (N2, T10)", asy
   mkdirSync(join(root, "there"));
   symlinkSync(join(root, "there"), join(root, "link"));
   for (const way of ["", "there", "missing", "missing/deeper/still", "there/../other", "link", "link/new", "..x"]) {
-    await expect(within(root)(join(root, way)), way).resolves.toBeUndefined();
+    await expect(insideRoot(root)(join(root, way)), way).resolves.toBeUndefined();
   }
 });
 
 test("a root that does not exist yet, or is a link to a directory, is valid (N2, T10)", async () => {
-  await expect(within(join(place, "new"))(join(place, "new/2026-11"))).resolves.toBeUndefined();
+  await expect(insideRoot(join(place, "new"))(join(place, "new/2026-11"))).resolves.toBeUndefined();
   symlinkSync(root, join(place, "alias"));
-  await expect(within(join(place, "alias"))(join(root, "x"))).resolves.toBeUndefined();
-  await expect(within(root)(join(place, "alias/x"))).resolves.toBeUndefined();
+  await expect(insideRoot(join(place, "alias"))(join(root, "x"))).resolves.toBeUndefined();
+  await expect(insideRoot(root)(join(place, "alias/x"))).resolves.toBeUndefined();
 });
 
 test("what is not below the root is refused, by name or by link, existing or not (N2, T10)", async () => {
@@ -64,13 +64,13 @@ test("what is not below the root is refused, by name or by link, existing or not
     "round/missing",
     "file/missing",
   ]) {
-    await expect(within(root)(join(root, way)), way).rejects.toMatchObject(REFUSAL);
+    await expect(insideRoot(root)(join(root, way)), way).rejects.toMatchObject(REFUSAL);
   }
 });
 
 test("a root that is a dangling link allows nothing (N2, T10)", async () => {
   symlinkSync(join(place, "nowhere"), join(place, "dangling"));
-  await expect(within(join(place, "dangling"))(join(root, "x"))).rejects.toMatchObject(REFUSAL);
+  await expect(insideRoot(join(place, "dangling"))(join(root, "x"))).rejects.toMatchObject(REFUSAL);
 });
 
 test.runIf(process.platform === "linux")(
@@ -78,11 +78,11 @@ test.runIf(process.platform === "linux")(
   async () => {
     const [month, elsewhere] = [join(root, "2026-11"), join(place, "elsewhere")];
     mkdirSync(month);
-    const held = await holdFolder(month, within(root));
+    const pinned = await pinFolder(month, insideRoot(root));
     renameSync(month, `${month}.moved`);
     symlinkSync(elsewhere, month);
-    writeFileSync(join(held.way, "report.md"), "");
-    await held.release();
+    writeFileSync(join(pinned.path, "report.md"), "");
+    await pinned.close();
     expect(readdirSync(elsewhere)).toEqual([]);
     expect(readdirSync(`${month}.moved`)).toEqual(["report.md"]);
   },
@@ -91,5 +91,5 @@ test.runIf(process.platform === "linux")(
 test("a folder that is not below the root cannot be opened, on any system (N2, T10)", async () => {
   symlinkSync(join(place, "elsewhere"), join(root, "out-of-here"));
   for (const platform of ["linux", "darwin"] as const)
-    await expect(holdFolder(join(root, "out-of-here"), within(root), platform)).rejects.toMatchObject(REFUSAL);
+    await expect(pinFolder(join(root, "out-of-here"), insideRoot(root), platform)).rejects.toMatchObject(REFUSAL);
 });

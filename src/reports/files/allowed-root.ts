@@ -1,19 +1,22 @@
-/** Keeps what is written for remote callers inside one directory, links included. */
+/** Restricts files written for remote callers to one directory, symbolic links included. */
 
 import { constants } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
 import path from "node:path";
 import { AppError } from "../../errors.ts";
-import { codeOf } from "./file-errors.ts";
+import { errorCodeOf } from "../../platform/error-code.ts";
 
-/** By whole names: `/out-evil` is not in `/out`. Both must be real paths. */
+/** Compares whole path segments: `/out-evil` is not in `/out`. Both must be real paths. */
 export function isInside(root: string, target: string, { relative, isAbsolute, sep } = path): boolean {
-  const way = relative(root, target);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  const relativePath = relative(root, target);
+  return relativePath !== ".." && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath);
 }
 
-/** Throws for a directory, existing or not, that is not really below `root`. Ask before and after creating it. */
-export function within(root: string): (directory: string) => Promise<void> {
+/**
+ * Returns a check that throws for a directory, existing or not, outside `root`. Call it before and after creating the
+ * directory.
+ */
+export function insideRoot(root: string): (directory: string) => Promise<void> {
   return async (directory) => {
     const [realRoot, target] = [await realPathOf(path.resolve(root)), await realPathOf(path.resolve(directory))];
     if (realRoot !== undefined && target !== undefined && isInside(realRoot, target)) return;
@@ -25,45 +28,47 @@ export function within(root: string): (directory: string) => Promise<void> {
   };
 }
 
-export interface HeldFolder {
-  /** Leads to the folder that was checked, whatever becomes of its name meanwhile. */
-  way: string;
-  real: string;
-  release: () => Promise<void>;
+export interface PinnedFolder {
+  /** Refers to the folder that was checked, even if its path is replaced meanwhile. */
+  path: string;
+  realPath: string;
+  close: () => Promise<void>;
 }
 
 /**
- * Checks a folder and keeps hold of it: a name that was checked can lead elsewhere a moment later. Only Linux has a way
- * to a folder that is open; elsewhere the real path is the nearest thing, and whoever may rename the root's folders can
- * still win a race.
+ * Opens and checks a folder, because a path that was checked can be replaced afterwards. Only Linux can address an open
+ * folder. Elsewhere the real path is used, and a process that may rename folders below the root can still win a race.
  */
-export async function holdFolder(
+export async function pinFolder(
   folder: string,
-  allowed: (directory: string) => Promise<void>,
+  assertAllowed: (directory: string) => Promise<void>,
   platform = process.platform,
-): Promise<HeldFolder> {
+): Promise<PinnedFolder> {
   if (platform !== "linux") {
     const real = await realpath(folder);
-    await allowed(real);
-    return { way: real, real, release: () => Promise.resolve() };
+    await assertAllowed(real);
+    return { path: real, realPath: real, close: () => Promise.resolve() };
   }
   const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
-    const way = `/proc/self/fd/${handle.fd}`;
-    await allowed(way);
-    return { way, real: await realpath(way), release: () => handle.close() };
+    const descriptorPath = `/proc/self/fd/${handle.fd}`;
+    await assertAllowed(descriptorPath);
+    return { path: descriptorPath, realPath: await realpath(descriptorPath), close: () => handle.close() };
   } catch (error) {
     await handle.close();
     throw error;
   }
 }
 
-/** Of what does not exist yet, the real path of its nearest ancestor and the rest. Undefined: a link leads nowhere. */
+/**
+ * For a path that does not exist yet: the real path of its nearest ancestor plus the rest. Undefined for a dangling
+ * link.
+ */
 async function realPathOf(target: string): Promise<string | undefined> {
   try {
     return await realpath(target);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") return undefined;
+    if (errorCodeOf(error) !== "ENOENT") return undefined;
   }
   const exists = await lstat(target).then(
     () => true,

@@ -1,20 +1,18 @@
-/** What the file system refuses, as errors of ours that say what to do. */
+/** Maps file system errors to AppErrors with a suggestion. */
 
 import { statfs } from "node:fs/promises";
 import path from "node:path";
 import { AppError } from "../../errors.ts";
-
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+import { errorCodeOf } from "../../platform/error-code.ts";
 
 const FULL = ["ENOSPC", "EDQUOT"];
 const FORBIDDEN = ["EACCES", "EPERM", "EROFS", "ELOOP"];
 const NOT_A_DIRECTORY = ["ENOTDIR", "EEXIST", "ENOENT", "ENAMETOOLONG", "EINVAL"];
 
-/** Anything else is a bug and stays what it is. */
+/** Any other error is returned unchanged. */
 export async function fileError(error: unknown, about: { path: string; neededBytes: number }): Promise<unknown> {
   if (error instanceof AppError) return error;
-  const code = codeOf(error);
+  const code = errorCodeOf(error);
   if (FULL.includes(code)) {
     const available = await availableBytes(about.path);
     return new AppError({
@@ -34,7 +32,7 @@ export async function fileError(error: unknown, about: { path: string; neededByt
   if (FORBIDDEN.includes(code)) {
     return new AppError({
       code: "PERMISSION_DENIED",
-      message: "The report may not be written to this directory.",
+      message: "There is no permission to write the report to this directory.",
       suggestion: "Choose another output_dir (an absolute one is safest), or set RESEARCH_REPORTS_DIR.",
       details: { path: about.path },
       cause: error,
@@ -54,7 +52,7 @@ export async function fileError(error: unknown, about: { path: string; neededByt
 
 const bytes = (count: number): string => `${count.toLocaleString("en-US")} bytes`;
 
-/** Of the nearest directory that exists. */
+/** Reads the nearest existing directory. */
 async function availableBytes(directory: string): Promise<number | undefined> {
   try {
     const { bavail, bsize } = await statfs(directory);

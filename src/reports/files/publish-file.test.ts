@@ -12,8 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { patiently } from "../../platform/clock.ts";
-import { isTemporary, publishFile, takeByLink, takeByRename } from "./publish-file.ts";
+import { retryWhileFileBusy } from "../../platform/busy-file.ts";
+import { isTemporary, publishFile, claimByLink, claimByRename } from "./publish-file.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -23,14 +23,14 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe("a new file", () => {
   test.each([
-    ["link", takeByLink],
-    ["rename, where a file system has no second names", takeByRename],
+    ["link", claimByLink],
+    ["rename, where a file system has no second names", claimByRename],
   ])(
     "by %s: of twenty created at once each gets its own name, and nothing is overwritten (N2)",
-    async (_how, takeName) => {
+    async (_how, claimName) => {
       const name = (number: number): string => `r_${number}.md`;
       const many = Array.from({ length: 20 }, (_, index) =>
-        publishFile({ directory, content: Buffer.from(String(index)), name, takeName }),
+        publishFile({ directory, content: Buffer.from(String(index)), name, claimName }),
       );
       const names = await Promise.all(many);
       expect(new Set(names).size).toBe(20);
@@ -41,8 +41,8 @@ describe("a new file", () => {
   );
 
   test.each([
-    ["link", takeByLink],
-    ["rename", takeByRename],
+    ["link", claimByLink],
+    ["rename", claimByRename],
   ])("by %s: an existing file, directory or dangling link is a taken name (N2)", async (_how, take) => {
     const temporary = join(directory, "temporary");
     writeFileSync(temporary, "new");
@@ -55,8 +55,8 @@ describe("a new file", () => {
   });
 
   test.each([
-    ["link", takeByLink],
-    ["rename", takeByRename],
+    ["link", claimByLink],
+    ["rename", claimByRename],
   ])("by %s: a missing file or directory is an error, not a taken name (N2)", async (_how, take) => {
     await expect(take(join(directory, "gone"), join(directory, "a"))).rejects.toMatchObject({ code: "ENOENT" });
     const temporary = join(directory, "temporary");
@@ -69,7 +69,7 @@ describe("a new file", () => {
     // As a file on FAT: nobody may link a directory.
     const temporary = join(directory, "temporary");
     mkdirSync(temporary);
-    expect(await takeByLink(temporary, join(directory, "named"))).toBe(true);
+    expect(await claimByLink(temporary, join(directory, "named"))).toBe(true);
     expect(readdirSync(directory)).toEqual(["named"]);
   });
 
@@ -77,7 +77,7 @@ describe("a new file", () => {
     const temporary = join(directory, "temporary");
     writeFileSync(temporary, "new");
     writeFileSync(join(directory, ".gemini-search-mcp-a.md.tmp"), "");
-    expect(await takeByRename(temporary, join(directory, "a.md"))).toBe(false);
+    expect(await claimByRename(temporary, join(directory, "a.md"))).toBe(false);
     expect(readdirSync(directory)).toEqual([".gemini-search-mcp-a.md.tmp", "temporary"]);
   });
 
@@ -86,7 +86,7 @@ describe("a new file", () => {
     const publish = publishFile({ directory, content: Buffer.from("new"), name: () => "r.md" });
     await expect(publish).rejects.toMatchObject({
       code: "PERMISSION_DENIED",
-      message: "A symbolic link stands where the report would go; nothing was saved.",
+      message: "The path of the report is a symbolic link; nothing was saved.",
       suggestion: "Remove the link or choose another output_dir.",
       details: { path: join(directory, "r.md") },
     });
@@ -96,10 +96,10 @@ describe("a new file", () => {
   test("gets numbers from 1, and ten thousand are enough (N2)", async () => {
     const tried: number[] = [];
     const name = (number: number): string => `r_${tried.push(number)}.md`;
-    const publish = publishFile({ directory, content: Buffer.from("new"), name, takeName: async () => false });
+    const publish = publishFile({ directory, content: Buffer.from("new"), name, claimName: async () => false });
     await expect(publish).rejects.toMatchObject({
       code: "EXECUTION_ERROR",
-      message: "There are too many reports of this run from this very second.",
+      message: "Too many reports of this run were saved within this second.",
       suggestion: "Try again in a second.",
     });
     expect([tried.length, tried[0], tried.at(-1)]).toEqual([10_000, 1, 10_000]);
@@ -146,15 +146,16 @@ describe("Windows", () => {
   };
 
   test("a busy file is tried ten times on Windows, elsewhere once (N2)", async () => {
-    const there = { platform: "win32", waitMs: 0 } as const;
-    for (const code of ["EPERM", "EBUSY", "EACCES"]) expect(await patiently(busy(9, code).action, there)).toBe(10);
+    const there = { platform: "win32", delayMs: 0 } as const;
+    for (const code of ["EPERM", "EBUSY", "EACCES"])
+      expect(await retryWhileFileBusy(busy(9, code).action, there)).toBe(10);
     const never = busy(99);
-    await expect(patiently(never.action, there)).rejects.toThrow("busy");
+    await expect(retryWhileFileBusy(never.action, there)).rejects.toThrow("busy");
     expect(never.calls()).toBe(10);
     const other = busy(1, "ENOSPC");
-    await expect(patiently(other.action, there)).rejects.toThrow("busy");
+    await expect(retryWhileFileBusy(other.action, there)).rejects.toThrow("busy");
     const posix = busy(1);
-    await expect(patiently(posix.action, { platform: "linux" })).rejects.toThrow("busy");
+    await expect(retryWhileFileBusy(posix.action, { platform: "linux" })).rejects.toThrow("busy");
     expect([other.calls(), posix.calls()]).toEqual([1, 1]);
   });
 });

@@ -17,7 +17,7 @@ import { join, resolve } from "node:path";
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../errors.ts";
-import { within } from "./allowed-root.ts";
+import { insideRoot } from "./allowed-root.ts";
 import { fileError } from "./file-errors.ts";
 import { isTemporary } from "./publish-file.ts";
 import { outputDirectory, saveMarkdown, type SaveRequest, sweepTemporaryReports } from "./save-markdown.ts";
@@ -169,7 +169,8 @@ describe("on a disk that refuses writes (needs a mount namespace)", () => {
 
 describe("with an allowed root", () => {
   let root: string;
-  const outside = (target: string): Promise<AppError> => failure(save({ directory: target, allowed: within(root) }));
+  const outside = (target: string): Promise<AppError> =>
+    failure(save({ directory: target, assertAllowed: insideRoot(root) }));
   beforeEach(() => {
     root = join(directory, "root");
     mkdirSync(root);
@@ -177,11 +178,11 @@ describe("with an allowed root", () => {
 
   test("reports are saved in the root and below it, existing or not (N2)", async () => {
     for (const target of [root, join(root, "new", "deep")]) {
-      const { path } = await save({ directory: target, allowed: within(root) });
+      const { path } = await save({ directory: target, assertAllowed: insideRoot(root) });
       expect(existsSync(path)).toBe(true);
     }
     rmSync(root, { recursive: true });
-    await save({ directory: root, allowed: within(root) });
+    await save({ directory: root, assertAllowed: insideRoot(root) });
   });
 
   test("nothing is saved or created beside, above or outside it (N2, T10)", async () => {
@@ -206,7 +207,7 @@ describe("with an allowed root", () => {
 
   test("a root that is itself a link is its target (N2)", async () => {
     symlinkSync(root, join(directory, "by-link"));
-    const { path } = await save({ directory: root, allowed: within(join(directory, "by-link")) });
+    const { path } = await save({ directory: root, assertAllowed: insideRoot(join(directory, "by-link")) });
     expect(existsSync(path)).toBe(true);
   });
 });

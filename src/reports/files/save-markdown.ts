@@ -1,26 +1,27 @@
-/** Saves a report as a file of its own in a folder per month: whole or not at all, and never over another. */
+/** Saves a report as a Markdown file in a folder per month: completely or not at all, and never over another file. */
 
 import { lstat, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import path from "node:path";
-import { holdFolder } from "./allowed-root.ts";
-import { codeOf, fileError } from "./file-errors.ts";
+import { pinFolder } from "./allowed-root.ts";
+import { errorCodeOf } from "../../platform/error-code.ts";
+import { fileError } from "./file-errors.ts";
 import { monthFolder, reportFileName } from "./file-name.ts";
 import type { Picture } from "../pictures/picture.ts";
 import { publishPictures, withdrawPictures } from "../pictures/publish.ts";
 import { isTemporary, publishFile } from "./publish-file.ts";
 
 export interface SaveRequest {
-  /** Absolute; created where it does not exist. */
+  /** Absolute; created if missing. */
   directory: string;
   prefix: string;
   taskId: string;
-  /** Given the name of the folder beside it that holds its pictures. */
+  /** A function receives the name of the folder with the report's pictures. */
   text: string | ((picturesFolder: string) => string);
   pictures?: readonly Picture[] | undefined;
   now: number;
   /** For callers that may not write everywhere: throws for a directory that is not allowed. */
-  allowed?: ((directory: string) => Promise<void>) | undefined;
+  assertAllowed?: ((directory: string) => Promise<void>) | undefined;
 }
 
 export interface SavedReport {
@@ -30,19 +31,19 @@ export interface SavedReport {
 }
 
 export async function saveMarkdown(request: SaveRequest): Promise<SavedReport> {
-  const { directory, now, allowed, pictures = [] } = request;
+  const { directory, now, assertAllowed, pictures = [] } = request;
   let folder = path.join(directory, monthFolder(now));
-  const render = renderedOnce(request);
+  const render = createRender(request);
   try {
-    await allowed?.(folder);
+    await assertAllowed?.(folder);
     const created = await makeFolder(folder);
-    const held = allowed === undefined ? undefined : await holdFolder(folder, allowed);
+    const pinned = assertAllowed === undefined ? undefined : await pinFolder(folder, assertAllowed);
     let published: Published;
     try {
-      folder = held?.real ?? folder;
-      published = await publish(held?.way ?? folder, request, render);
+      folder = pinned?.realPath ?? folder;
+      published = await publish(pinned?.path ?? folder, request, render);
     } finally {
-      await held?.release();
+      await pinned?.close();
     }
     await flushFolders(folder, created);
     await sweepTemporaryReports(directory, now);
@@ -55,23 +56,23 @@ export async function saveMarkdown(request: SaveRequest): Promise<SavedReport> {
 
 type Render = (picturesFolder: string) => Buffer;
 
-/** The first folder that it is asked for is the one that it names. */
-function renderedOnce({ text }: SaveRequest): Render {
+/** Renders once, for the first folder it is called with. */
+function createRender({ text }: SaveRequest): Render {
   let content: Buffer | undefined;
   return (picturesFolder) => (content ??= Buffer.from(typeof text === "string" ? text : text(picturesFolder)));
 }
 
 type Published = Pick<SavedReport, "name" | "bytes">;
 
-/** The pictures first: a report that is there has all it refers to. */
+/** Pictures first, so that a published report never refers to missing files. */
 async function publish(directory: string, request: SaveRequest, render: Render): Promise<Published> {
-  const { prefix, taskId, now, allowed, pictures = [] } = request;
+  const { prefix, taskId, now, assertAllowed, pictures = [] } = request;
   const name = (number: number): string => reportFileName({ prefix, taskId, now }, number);
   if (pictures.length === 0) {
     const content = render("");
     return { name: await publishFile({ directory, content, name }), bytes: content.length };
   }
-  const { folder, number } = await publishPictures({ directory, pictures, name, allowed });
+  const { folder, number } = await publishPictures({ directory, pictures, name, assertAllowed });
   try {
     const content = render(folder);
     const free = (tried: number): string => name(number - 1 + tried);
@@ -82,11 +83,14 @@ async function publish(directory: string, request: SaveRequest, render: Render):
   }
 }
 
-/** `~` is what people write; without this a directory of that name would appear in the working directory. */
+/** Expands `~`, which would otherwise become a directory of that name in the working directory. */
 export const outputDirectory = (given: string, home = homedir()): string =>
   path.resolve(given.replace(/^~(?=$|[\\/])/, () => home));
 
-/** The highest folder that had to be made. mkdir's own recursion calls a read-only disk a missing directory. */
+/**
+ * Returns the topmost folder it created. Not `mkdir` with `recursive`: it reports a read-only disk as a missing
+ * directory.
+ */
 async function makeFolder(folder: string): Promise<string | undefined> {
   const parent = path.dirname(folder);
   try {
@@ -95,17 +99,17 @@ async function makeFolder(folder: string): Promise<string | undefined> {
   } catch (error) {
     const found = await stat(folder).catch(() => undefined);
     if (found?.isDirectory() === true) return undefined;
-    if (codeOf(error) !== "ENOENT" || parent === folder) throw error;
+    if (errorCodeOf(error) !== "ENOENT" || parent === folder) throw error;
   }
   const above = await makeFolder(parent);
   await mkdir(folder).catch((error: unknown) => {
-    // Another process was quicker.
-    if (codeOf(error) !== "EEXIST") throw error;
+    // Another process created it first.
+    if (errorCodeOf(error) !== "EEXIST") throw error;
   });
   return above ?? folder;
 }
 
-/** A name is only as durable as the directory that holds it, and a new directory as the one above. */
+/** A file name is durable only once its directory is flushed, and a new directory once its parent is. */
 async function flushFolders(folder: string, created: string | undefined): Promise<void> {
   const last = created === undefined ? folder : path.dirname(created);
   for (let current = folder; ; current = path.dirname(current)) {
@@ -114,17 +118,20 @@ async function flushFolders(folder: string, created: string | undefined): Promis
   }
 }
 
-/** Windows opens no directories and some file systems flush none. The report has its name; saying no would be wrong. */
+/**
+ * Errors are ignored: Windows cannot open directories, some file systems cannot flush them, and the report is already
+ * saved.
+ */
 async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r").catch(() => undefined);
   await handle?.sync().catch(() => undefined);
   await handle?.close();
 }
 
-/** A file of ours that was being written when its process was killed; none takes this long. */
-const LEFT_OVER_AFTER_MS = 3_600_000;
+/** Age after which a temporary file belongs to a process that was killed while writing. */
+const STALE_AFTER_MS = 3_600_000;
 
-/** Best effort: what cannot be read or removed stays. */
+/** Best effort: files that cannot be read or removed stay. */
 export async function sweepTemporaryReports(directory: string, now: number): Promise<void> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   const months = entries.filter((entry) => entry.isDirectory() && /^\d{4}-\d{2}$/.test(entry.name));
@@ -134,7 +141,7 @@ export async function sweepTemporaryReports(directory: string, now: number): Pro
     for (const name of names.filter(isTemporary)) {
       const file = path.join(folder, name);
       const modified = (await lstat(file).catch(() => undefined))?.mtimeMs ?? now;
-      if (modified < now - LEFT_OVER_AFTER_MS) await rm(file, { force: true, recursive: true }).catch(() => undefined);
+      if (modified < now - STALE_AFTER_MS) await rm(file, { force: true, recursive: true }).catch(() => undefined);
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The second wall: whatever the Markdown reader wrote, only this comes through, and no id, class or address but such
- * as we make ourselves.
+ * Allow-list for report HTML, applied after the Markdown renderer: only these tags, and only ids, classes and URLs of
+ * the forms that this program generates.
  */
 
 import sanitizeHtml from "sanitize-html";
@@ -8,20 +8,20 @@ import sanitizeHtml from "sanitize-html";
 const HEADINGS = ["h2", "h3", "h4", "h5", "h6"];
 
 const TEXT = ["p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "s", "hr", "br", "a", "sup"];
-/** Only a place: a picture is put there afterwards, and no image comes through here. */
+/** Only placeholders: pictures are inserted after sanitizing, and no image passes the allow-list. */
 const PICTURES = ["figure"];
 const TABLES = ["div", "table", "thead", "tbody", "tr", "th", "td"];
 
 export const ALLOWED_TAGS: readonly string[] = [...HEADINGS, ...TEXT, ...TABLES, ...PICTURES];
 
 const ID = /^(?:s-[a-z0-9-]+|cite-\d+-\d+)$/;
-const WITHIN = /^#(?:source-\d+|s-[a-z0-9-]+)$/;
+const LOCAL_LINK = /^#(?:source-\d+|s-[a-z0-9-]+)$/;
 
-/** Tag → attribute → the values it may have. */
+/** Tag → attribute → pattern of its allowed values. */
 export const ALLOWED_ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   a: {
     id: ID,
-    href: new RegExp(`${WITHIN.source}|^https?://`, "i"),
+    href: new RegExp(`${LOCAL_LINK.source}|^https?://`, "i"),
     rel: /^noopener noreferrer nofollow$/,
     target: /^_blank$/,
     referrerpolicy: /^no-referrer$/,
@@ -45,12 +45,12 @@ const OPTIONS: sanitizeHtml.IOptions = {
   allowedSchemes: ["http", "https"],
   allowProtocolRelative: false,
   disallowedTagsMode: "discard",
-  transformTags: { "*": onlyOurs },
+  transformTags: { "*": keepAllowedAttributes },
 };
 
 export const allowedHtml = (html: string): string => sanitizeHtml(html, OPTIONS);
 
-function onlyOurs(tagName: string, attributes: sanitizeHtml.Attributes): sanitizeHtml.Tag {
+function keepAllowedAttributes(tagName: string, attributes: sanitizeHtml.Attributes): sanitizeHtml.Tag {
   const allowed = Object.hasOwn(ALLOWED_ATTRIBUTES, tagName) ? ALLOWED_ATTRIBUTES[tagName] : undefined;
   const attribs: sanitizeHtml.Attributes = {};
   for (const [name, value] of Object.entries(attributes)) {

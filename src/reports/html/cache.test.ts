@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { HtmlRequest, ReportHtml } from "./html.ts";
-import { createHtmlMemory } from "./cache.ts";
+import { createHtmlCache } from "./cache.ts";
 
 const LENGTH = 1_000;
 
@@ -10,7 +10,7 @@ function openMemory(room: number) {
     rendered.push(report);
     return { title: report, html: report.padEnd(LENGTH), contents: [], sources: [] };
   };
-  const remembered = createHtmlMemory(render, room);
+  const remembered = createHtmlCache(render, room);
   const read = (report: string, more: Partial<HtmlRequest> = {}): string =>
     remembered({ report, query: "What?", sources: [], ...more }).title;
   return { read, rendered };

@@ -1,17 +1,17 @@
-/** The reports that were shown last, so that to load one again costs nothing. */
+/** Cache of recently rendered reports. */
 
 import { createHash } from "node:crypto";
 import { type HtmlRequest, type ReportHtml, renderReportHtml } from "./html.ts";
 
 type Render = (request: HtmlRequest) => ReportHtml;
 
-/** A few of the longest, many of the usual ones. */
-const MOST_CHARACTERS = 8_000_000;
+/** A few of the longest reports, many of the usual ones. */
+const MAX_CACHED_CHARACTERS = 8_000_000;
 
-export const rememberedHtml: Render = createHtmlMemory(renderReportHtml, MOST_CHARACTERS);
+export const cachedReportHtml: Render = createHtmlCache(renderReportHtml, MAX_CACHED_CHARACTERS);
 
-/** By what is rendered and not by its run: a report that arrives after all is another one. */
-export function createHtmlMemory(render: Render, mostCharacters: number): Render {
+/** Keyed by content, not by run, because the report of a run can change. */
+export function createHtmlCache(render: Render, maxCharacters: number): Render {
   const kept = new Map<string, { html: ReportHtml; characters: number }>();
   let characters = 0;
   const forget = (key: string): void => {
@@ -21,13 +21,13 @@ export function createHtmlMemory(render: Render, mostCharacters: number): Render
   return (request) => {
     const key = keyOf(request);
     const html = kept.get(key)?.html ?? render(request);
-    // Taken out and put in again, the one that was asked for last stands last.
+    // Re-inserting moves the entry to the end, so the first key is the least recently used one.
     forget(key);
     const size = html.html.length + JSON.stringify([html.sources, html.contents]).length;
     kept.set(key, { html, characters: size });
     characters += size;
     for (const oldest of kept.keys()) {
-      if (characters <= mostCharacters) break;
+      if (characters <= maxCharacters) break;
       forget(oldest);
     }
     return html;

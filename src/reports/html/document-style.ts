@@ -1,4 +1,4 @@
-/** How a report looks that was saved as HTML: on a screen of any width, by day and night, and on paper. */
+/** Style sheet of saved HTML reports: any screen width, light and dark, and print. */
 
 export const DOCUMENT_STYLE = `
 :root { color-scheme: light dark; --text: #1c1e21; --quiet: #55595f; --page: #ffffff; --soft: #f2f3f5; --line: #c9ccd1; --link: #0b57b8; --warn: #8a4b00; }

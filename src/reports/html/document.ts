@@ -1,4 +1,4 @@
-/** A report as one HTML file: nothing in it runs, nothing is loaded, and it can be read and printed from anywhere. */
+/** Renders a report as one self-contained HTML file, without scripts and without external resources. */
 
 import { createHash } from "node:crypto";
 import { type CitedSource, type HtmlRequest, type ReportHtml, renderReportHtml } from "./html.ts";
@@ -13,15 +13,15 @@ export interface HtmlDocumentRequest extends Omit<HtmlRequest, "pictureSource"> 
   pictures?: readonly Picture[] | undefined;
   /** Google's Search Suggestions as received. */
   searchSuggestions?: readonly string[] | undefined;
-  /** How the run ended, where it ended before the report was complete. */
+  /** How the run ended, if it ended before the report was complete. */
   partial: string | undefined;
-  /** Undefined leaves every line of it out. */
+  /** Undefined: the document has no metadata. */
   metadata: ReportMetadata | undefined;
 }
 
 const STYLE_HASH = `'sha256-${createHash("sha256").update(DOCUMENT_STYLE).digest("base64")}'`;
 
-/** Exactly what this document shows: pictures and foreign styles are allowed where it has any. */
+/** Allows only what this document contains: pictures and Google's styles only if it has any. */
 const policyOf = ({ nonce, hasPictures }: { nonce: string | undefined; hasPictures: boolean }): string =>
   [
     "default-src 'none'",
@@ -35,7 +35,7 @@ export function renderHtmlDocument(request: HtmlDocumentRequest): string {
   const { query, sources, partial, metadata, pictures = [], searchSuggestions = [] } = request;
   const report = renderReportHtml({ ...request, pictureSource: embedded(pictures) });
   const suggestions = readSuggestions(searchSuggestions);
-  // The frame has the policy of this document and its own: its styles need a mark that both name.
+  // The frame is subject to this document's policy and to its own, so its styles need a nonce that both contain.
   const nonce = suggestions.chips.length === 0 ? undefined : crypto.randomUUID();
   const policy = policyOf({ nonce, hasPictures: pictures.length > 0 });
   const title = escaped(report.title);
@@ -70,7 +70,7 @@ ${[
 `;
 }
 
-/** Larger ones stay in the store: a browser reads the whole file before it shows any of it. */
+/** Larger pictures stay in the store: a browser loads the whole file before it shows anything. */
 const MAX_EMBEDDED_BYTES = 8 * 1_024 * 1_024;
 
 function embedded(pictures: readonly Picture[]): PictureSource {
@@ -118,27 +118,24 @@ function sourceList({ sources }: ReportHtml): string {
   return `<section class="sources" aria-labelledby="sources-title">\n<h2 id="sources-title">Sources</h2>\n<ul>\n${sources.map(sourceLine).join("\n")}\n</ul>\n</section>`;
 }
 
-function sourceLine({ n, title, domain, url, cited_at: places }: CitedSource): string {
+function sourceLine({ n, title, domain, url, cited_at: citationIds }: CitedSource): string {
   const name = escaped(title);
   const link =
     url === undefined
       ? name
       : `<a href="${escaped(url)}" rel="noopener noreferrer nofollow" target="_blank" referrerpolicy="no-referrer">${name}</a>`;
   const site = domain === "" || domain === title ? "" : ` (${escaped(domain)})`;
-  const address = url === undefined ? "" : ` <span class="address">${escaped(url)}</span>`;
-  return `<li id="source-${n}"><span class="number">[${n}]</span> ${link}${site}${address}${backLinks(n, places)}</li>`;
+  const printedUrl = url === undefined ? "" : ` <span class="address">${escaped(url)}</span>`;
+  return `<li id="source-${n}"><span class="number">[${n}]</span> ${link}${site}${printedUrl}${backLinks(n, citationIds)}</li>`;
 }
 
-/** More of them would hide the next source. */
-const MOST_BACK_LINKS = 50;
+/** More back links would push the next source out of sight. */
+const MAX_BACK_LINKS = 50;
 
-function backLinks(n: number, places: readonly string[]): string {
-  const links = places
-    .slice(0, MOST_BACK_LINKS)
-    .map(
-      (id, index) =>
-        `<a href="#${id}" aria-label="Back to place ${index + 1} that cites source ${n}">↩${index + 1}</a>`,
-    );
+function backLinks(n: number, citationIds: readonly string[]): string {
+  const links = citationIds
+    .slice(0, MAX_BACK_LINKS)
+    .map((id, index) => `<a href="#${id}" aria-label="Back to citation ${index + 1} of source ${n}">↩${index + 1}</a>`);
   return links.length === 0 ? "" : ` <span class="back">${links.join(" ")}</span>`;
 }
 

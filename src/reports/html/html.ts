@@ -1,28 +1,35 @@
-/** A report as HTML that is safe to show: read from Markdown without any HTML of its own, then held to an allow-list. */
+/** Renders a report as safe HTML: Markdown without raw HTML, then an allow-list. */
 
 import markdownIt, { type MarkdownIt, type RendererRule, type Token } from "markdown-it";
-import { type ByteCitation, placeCitations } from "../citations/positions.ts";
+import { type ByteCitation, locateCitations } from "../citations/positions.ts";
 import { addCitations } from "../citations/rules.ts";
 import { allowedHtml } from "./allowed.ts";
-import { type Allowance, type ContentsEntry, type MakeToken, nameHeadings, rewriteLinks, takeTitle } from "./tokens.ts";
+import {
+  type Allowance,
+  type ContentsEntry,
+  type MakeToken,
+  addHeadingIds,
+  rewriteLinks,
+  takeTitle,
+} from "./tokens.ts";
 import { boundedText, restHtml } from "./size-limit.ts";
 import { insertPictures, pictureMark, type PictureSource, showPictures } from "../pictures/html.ts";
 import type { PictureFacts } from "../pictures/picture.ts";
-import { placePictures } from "../pictures/place.ts";
-import { meantNumbers } from "../citations/meant-numbers.ts";
-import { withoutOwnList } from "../citations/own-source-list.ts";
+import { locatePictures } from "../pictures/positions.ts";
+import { resolveCitationNumbers } from "../citations/citation-numbers.ts";
+import { removeSourceList } from "../citations/own-source-list.ts";
 import { onOneLine, titleOf } from "../report-facts.ts";
 import type { Source } from "../report.ts";
-import { webAddress } from "../web-address.ts";
+import { webUrl } from "../web-url.ts";
 
 export interface HtmlRequest {
   report: string;
   query: string;
   sources: readonly Source[];
-  /** Places that are known by their bytes, beside those that are written in the text. */
+  /** Citations by byte offset, in addition to those written in the text. */
   citations?: readonly ByteCitation[] | undefined;
   pictures?: readonly PictureFacts[] | undefined;
-  /** For a document that carries its pictures itself. */
+  /** For a document that embeds its pictures. */
   pictureSource?: PictureSource | undefined;
 }
 
@@ -32,7 +39,7 @@ export interface CitedSource {
   domain: string;
   /** http and https only. */
   url?: string;
-  /** The ids of the places that cite it, in order. */
+  /** The ids of its citations in the text, in order. */
   cited_at: string[];
 }
 
@@ -43,35 +50,35 @@ export interface ReportHtml {
   sources: CitedSource[];
 }
 
-/** What links and citations may add: a hostile text could make gigabytes of a few bytes. */
-const MOST_ADDED_CHARACTERS = 8_000_000;
+/** Budget for the markup of links and citations: a hostile text could expand a few bytes to gigabytes. */
+const MAX_ADDED_CHARACTERS = 8_000_000;
 
 export function renderReportHtml(request: HtmlRequest): ReportHtml {
   const { report, query, sources, citations = [], pictures = [] } = request;
-  const placed = placeCitations(report, citations);
-  const { text, rest } = boundedText(withoutOwnList(placed.text, sources));
+  const located = locateCitations(report, citations);
+  const { text, rest } = boundedText(removeSourceList(located.text, sources));
   const cited = sources.map(citedSource);
   const byNumber = new Map(cited.toReversed().map((source) => [source.n, source]));
-  const allowance: Allowance = { characters: MOST_ADDED_CHARACTERS };
+  const allowance: Allowance = { characters: MAX_ADDED_CHARACTERS };
   const md = markdownIt({ html: false, linkify: false, typographer: false });
-  // What becomes of an address is decided below; refused here, a link would stay in the text as Markdown.
+  // Links are checked in `rewriteLinks`; rejected here, a link would stay in the text as Markdown.
   md.validateLink = () => true;
   addCitations(md, {
-    places: placed.places.filter(({ at }) => at <= text.length),
+    positions: located.positions.filter(({ at }) => at <= text.length),
     known: new Set(cited.flatMap(({ n }) => (Number.isSafeInteger(n) && n >= 0 ? [n] : []))),
-    meant: meantNumbers({ report, sources, citations }),
+    meant: resolveCitationNumbers({ report, sources, citations }),
     numberOf: sourceFinder(sources),
   });
-  readPiecewise(md);
+  boundInlineParsing(md);
   addRules(md, byNumber, allowance);
   let title: string | undefined;
   let contents: ContentsEntry[] = [];
-  const pictured = placePictures(report, pictures);
+  const pictured = locatePictures(report, pictures);
   md.core.ruler.push("report", (state) => {
     const { tokens, Token: OneToken } = state;
     const make: MakeToken = (type, tag, nesting) => new OneToken(type, tag, nesting);
     title = takeTitle(tokens);
-    contents = nameHeadings(tokens);
+    contents = addHeadingIds(tokens);
     rewriteLinks(tokens, allowance, make);
     state.tokens = insertPictures(tokens, pictured, make);
   });
@@ -82,29 +89,29 @@ export function renderReportHtml(request: HtmlRequest): ReportHtml {
 
 function citedSource({ n, title, domain, url, resolved_url: resolved }: Source): CitedSource {
   const site = onOneLine(domain);
-  const address = webAddress((resolved ?? url).trim()) ?? webAddress(url.trim());
+  const safeUrl = webUrl((resolved ?? url).trim()) ?? webUrl(url.trim());
   const name = onOneLine(title) || site || "Source";
-  return { n, title: name, domain: site, ...(address === undefined ? {} : { url: address }), cited_at: [] };
+  return { n, title: name, domain: site, ...(safeUrl === undefined ? {} : { url: safeUrl }), cited_at: [] };
 }
 
-/** Some reports define `[1]: address` for their marks, in a count of their own. */
-function sourceFinder(sources: readonly Source[]): (address: string) => number | undefined {
+/** Some reports define `[1]: url` for their marks, with their own numbering. */
+function sourceFinder(sources: readonly Source[]): (url: string) => number | undefined {
   const numbers = new Map<string, number>();
   for (const { n, url, resolved_url: resolved } of sources) {
-    for (const address of [url, resolved ?? url]) numbers.set(webAddress(address) ?? address, n);
+    for (const spelling of [url, resolved ?? url]) numbers.set(webUrl(spelling) ?? spelling, n);
   }
-  return (address) => numbers.get(webAddress(address) ?? address);
+  return (url) => numbers.get(webUrl(url) ?? url);
 }
 
-/** A longer paragraph is nobody's prose. It is shown as it is: to look for links in it could take minutes. */
-const LONGEST_PIECE = 20_000;
-/** From every bracket the reader looks through the rest of the piece: brackets times characters. */
-const MOST_LOOKING = 3_000_000;
+/** Longer paragraphs are rendered as plain text: parsing links in them could take minutes. */
+const MAX_INLINE_CHARACTERS = 20_000;
+/** For every bracket the parser scans the rest of the text: brackets times characters. */
+const MAX_BRACKET_WORK = 3_000_000;
 
 const isReadable = (text: string): boolean =>
-  text.length <= LONGEST_PIECE && text.length * (text.split("[").length - 1) <= MOST_LOOKING;
+  text.length <= MAX_INLINE_CHARACTERS && text.length * (text.split("[").length - 1) <= MAX_BRACKET_WORK;
 
-function readPiecewise(md: MarkdownIt): void {
+function boundInlineParsing(md: MarkdownIt): void {
   md.core.ruler.at("inline", (state) => {
     for (const { type, content, children } of state.tokens) {
       if (type !== "inline" || children === null) continue;
@@ -114,7 +121,7 @@ function readPiecewise(md: MarkdownIt): void {
   });
 }
 
-const LONGEST_LABEL = 120;
+const MAX_LABEL_CHARACTERS = 120;
 
 function addRules(md: MarkdownIt, sources: ReadonlyMap<number, CitedSource>, allowance: Allowance): void {
   const { escapeHtml } = md.utils;
@@ -130,7 +137,7 @@ function addRules(md: MarkdownIt, sources: ReadonlyMap<number, CitedSource>, all
     code_block: code,
     th_open: cell,
     td_open: cell,
-    // Wide tables scroll by themselves, and a keyboard has to get at what scrolls.
+    // Wide tables scroll, and keyboard users must be able to focus them.
     table_open: () => {
       tables += 1;
       return `<div class="table" role="region" aria-label="Table ${tables}" tabindex="0"><table>\n`;
@@ -140,7 +147,7 @@ function addRules(md: MarkdownIt, sources: ReadonlyMap<number, CitedSource>, all
     citation: (tokens: Token[], at: number) => {
       const n = Number(tokens[at]?.meta?.["n"]);
       const source = sources.get(n);
-      const label = escapeHtml(`Source ${n}: ${source?.title.slice(0, LONGEST_LABEL).toWellFormed()}`);
+      const label = escapeHtml(`Source ${n}: ${source?.title.slice(0, MAX_LABEL_CHARACTERS).toWellFormed()}`);
       allowance.characters -= label.length + 100;
       if (source === undefined || allowance.characters < 0) return `[${n}]`;
       const id = `cite-${n}-${source.cited_at.length + 1}`;

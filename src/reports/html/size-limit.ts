@@ -1,20 +1,23 @@
-/** How much of a report is read as Markdown: nothing else is done meanwhile, so the rest is shown as it was written. */
+/**
+ * Limits how much of a report is parsed as Markdown, because parsing blocks the event loop; the rest is shown as plain
+ * text.
+ */
 
-/** The longest reports have half of it; a list with a link in each line takes a quarter of a second. */
-const MOST_CHARACTERS = 200_000;
-/** Lines, cells, links and citations: a table of single digits takes as long as ten times the prose. */
-const MOST_MARKS = 30_000;
+/** Twice the length of the longest reports. A list with a link in each line takes a quarter of a second. */
+const MAX_CHARACTERS = 200_000;
+/** Lines, cells, links and citations: a table of single digits takes ten times as long as prose. */
+const MAX_MARKS = 30_000;
 
 const LINE_END = 10;
 const BRACKET = 91;
 const BAR = 124;
 
-/** Cut between lines where there are any. */
+/** Cuts between lines if possible. */
 export function boundedText(whole: string): { text: string; rest: string } {
   let marks = 0;
   let lineEnd = 0;
   let at = 0;
-  for (; at < whole.length && at < MOST_CHARACTERS && marks < MOST_MARKS; at += 1) {
+  for (; at < whole.length && at < MAX_CHARACTERS && marks < MAX_MARKS; at += 1) {
     const code = whole.charCodeAt(at);
     if (code === LINE_END) lineEnd = at + 1;
     if (code === LINE_END || code === BRACKET || code === BAR) marks += 1;
@@ -24,7 +27,7 @@ export function boundedText(whole: string): { text: string; rest: string } {
   return { text: whole.slice(0, cut), rest: whole.slice(cut) };
 }
 
-/** Text and nothing else, so the allow-list has nothing to do here; for millions of entities it would take seconds. */
+/** Escaped text needs no sanitizing, which would take seconds for millions of entities. */
 export function restHtml(rest: string, escape: (text: string) => string): string {
   if (rest.trim() === "") return "";
   const length = rest.length.toLocaleString("en-US");

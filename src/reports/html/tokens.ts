@@ -1,26 +1,26 @@
-/** Between reading and writing: the title is taken out, headings get names, and links and images what they may do. */
+/** Rewrites Markdown tokens before rendering: takes out the title, adds heading ids, and restricts links and images. */
 
 import type { Token } from "markdown-it";
-import { webAddress } from "../web-address.ts";
+import { webUrl } from "../web-url.ts";
 
 export interface ContentsEntry {
   id: string;
   title: string;
-  /** As in h2 to h6: the title of the report is above them all. */
+  /** 2 to 6, as in h2 to h6; the report's title is h1. */
   level: number;
 }
 
-/** How much more may be added. */
+/** How many more characters of markup may be added. */
 export interface Allowance {
   characters: number;
 }
 
-const LONGEST_TITLE = 200;
-const LONGEST_NAME = 60;
-/** A longer list guides nobody. */
-const MOST_CONTENTS = 1_000;
+const MAX_TITLE_CHARACTERS = 200;
+const MAX_ID_CHARACTERS = 60;
+/** A longer table of contents is of no use. */
+const MAX_CONTENTS_ENTRIES = 1_000;
 
-/** A report that opens with a title of its own keeps it; it is no longer part of the text then. */
+/** Removes and returns the title if the report starts with one. */
 export function takeTitle(tokens: Token[]): string | undefined {
   const [opening, text] = tokens;
   if (opening?.type !== "heading_open" || opening.tag !== "h1") return undefined;
@@ -28,28 +28,28 @@ export function takeTitle(tokens: Token[]): string | undefined {
   return textOf(text) || undefined;
 }
 
-export function nameHeadings(tokens: readonly Token[]): ContentsEntry[] {
+export function addHeadingIds(tokens: readonly Token[]): ContentsEntry[] {
   const contents: ContentsEntry[] = [];
-  const nameFor = createNames();
+  const idFor = createIds();
   for (const [at, token] of tokens.entries()) {
     if (token.type !== "heading_open" && token.type !== "heading_close") continue;
     const level = Math.max(2, Number(token.tag.slice(1)));
     token.tag = `h${level}`;
     if (token.type === "heading_close") continue;
     const title = textOf(tokens[at + 1]) || "Untitled";
-    const id = nameFor(title);
+    const id = idFor(title);
     token.attrs = [["id", id]];
-    if (token.level === 0 && contents.length < MOST_CONTENTS) contents.push({ id, title, level });
+    if (token.level === 0 && contents.length < MAX_CONTENTS_ENTRIES) contents.push({ id, title, level });
   }
   return contents;
 }
 
-/** A name of letters that need no escaping anywhere; the same report gives the same ones. */
-function createNames(): (title: string) => string {
+/** Ids of ASCII letters, digits and hyphens; the same report always gets the same ids. */
+function createIds(): (title: string) => string {
   const taken = new Set<string>();
   const counts = new Map<string, number>();
   return (title) => {
-    const base = nameOf(title);
+    const base = idOf(title);
     let name = base;
     for (let count = counts.get(base) ?? 1; taken.has(name); name = `${base}-${count}`) {
       counts.set(base, (count += 1));
@@ -59,45 +59,45 @@ function createNames(): (title: string) => string {
   };
 }
 
-function nameOf(title: string): string {
+function idOf(title: string): string {
   const words = title
     .normalize("NFKD")
     .toLowerCase()
     .replaceAll(/\p{M}/gu, "")
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== "");
-  return `s-${words.join("-").slice(0, LONGEST_NAME) || "section"}`;
+  return `s-${words.join("-").slice(0, MAX_ID_CHARACTERS) || "section"}`;
 }
 
 function textOf(token: Token | undefined): string {
   const text = (token?.children ?? []).map(({ type, content }) => (/^soft|^hard/.test(type) ? " " : content)).join("");
-  return text.replaceAll(/\s+/g, " ").trim().slice(0, LONGEST_TITLE).toWellFormed();
+  return text.replaceAll(/\s+/g, " ").trim().slice(0, MAX_TITLE_CHARACTERS).toWellFormed();
 }
 
-/** The reader's own way to make one. */
+/** Creates a token with the parser's own class. */
 export type MakeToken = (type: string, tag: string, nesting: -1 | 0 | 1) => Token;
 
 export function rewriteLinks(tokens: readonly Token[], allowance: Allowance, make: MakeToken): void {
-  const names = new Set(tokens.flatMap(({ type, attrs }) => (type === "heading_open" ? [attrs?.[0]?.[1]] : [])));
+  const ids = new Set(tokens.flatMap(({ type, attrs }) => (type === "heading_open" ? [attrs?.[0]?.[1]] : [])));
   const attributesFor = (href: string): [string, string][] | undefined => {
-    const attributes = linkAttributes(href, (name) => names.has(name));
+    const attributes = linkAttributes(href, (id) => ids.has(id));
     if (attributes === undefined) return undefined;
     allowance.characters -= href.length + 100;
     return allowance.characters < 0 ? undefined : attributes;
   };
   for (const token of tokens) {
-    if (token.children !== null) token.children = shallow(rewritten(token.children, attributesFor, make));
+    if (token.children !== null) token.children = limitDepth(rewriteInline(token.children, attributesFor, make));
   }
 }
 
-/** Relative addresses lead nowhere: a report has no place of its own. */
-function linkAttributes(href: string, isNamed: (name: string) => boolean): [string, string][] | undefined {
-  const name = href.startsWith("#") ? nameOf(href.slice(1)) : undefined;
-  if (name !== undefined) return isNamed(name) ? [["href", `#${name}`]] : undefined;
-  const address = webAddress(href);
-  if (address === undefined) return undefined;
+/** Relative URLs are dropped because a report has no base URL. */
+function linkAttributes(href: string, hasId: (id: string) => boolean): [string, string][] | undefined {
+  const id = href.startsWith("#") ? idOf(href.slice(1)) : undefined;
+  if (id !== undefined) return hasId(id) ? [["href", `#${id}`]] : undefined;
+  const url = webUrl(href);
+  if (url === undefined) return undefined;
   return [
-    ["href", address],
+    ["href", url],
     ["rel", "noopener noreferrer nofollow"],
     ["target", "_blank"],
     ["referrerpolicy", "no-referrer"],
@@ -106,8 +106,8 @@ function linkAttributes(href: string, isNamed: (name: string) => boolean): [stri
 
 type AttributesFor = (href: string) => [string, string][] | undefined;
 
-/** A link that may not be one leaves its text; an image is a link to it, and within a link its text alone. */
-function rewritten(tokens: readonly Token[], attributesFor: AttributesFor, make: MakeToken): Token[] {
+/** A link that is not allowed becomes its text. An image becomes a link to it, or its text inside another link. */
+function rewriteInline(tokens: readonly Token[], attributesFor: AttributesFor, make: MakeToken): Token[] {
   const result: Token[] = [];
   const write = (content: string): void => {
     const text = make("text", "", 0);
@@ -126,7 +126,7 @@ function rewritten(tokens: readonly Token[], attributesFor: AttributesFor, make:
       const attributes = attributesFor(href);
       isOpen = attributes !== undefined;
       if (attributes !== undefined) open(attributes);
-      // Without a text nobody could see it, or hear what it is.
+      // A link without text would be invisible and have no accessible name.
       if (tokens[at + 1]?.type === "link_close") write(href);
     } else if (token.type === "link_close") {
       if (isOpen) result.push(token);
@@ -141,14 +141,14 @@ function rewritten(tokens: readonly Token[], attributesFor: AttributesFor, make:
   return result;
 }
 
-/** Emphasis deeper than anybody sees is left out: what reads HTML takes far longer the deeper it is. */
-const DEEPEST = 20;
+/** Deeper emphasis is dropped: HTML parsers get much slower with depth. */
+const MAX_INLINE_DEPTH = 20;
 
-function shallow(tokens: readonly Token[]): Token[] {
+function limitDepth(tokens: readonly Token[]): Token[] {
   let depth = 0;
   return tokens.filter(({ nesting }) => {
     if (nesting === 1) depth += 1;
-    const isKept = nesting === 0 || depth <= DEEPEST;
+    const isKept = nesting === 0 || depth <= MAX_INLINE_DEPTH;
     if (nesting === -1) depth -= 1;
     return isKept;
   });

@@ -1,13 +1,13 @@
-/** A stored run as a Markdown document: every value is made safe here, and a template says where it stands. */
+/** Renders a stored run as a Markdown document: escapes every value here, and a template arranges them. */
 
 import { cleanText } from "../../platform/clean-text.ts";
 import { type ByteCitation, MARK_IN_TEXT, numbersIn } from "../citations/positions.ts";
-import { meantNumbers } from "../citations/meant-numbers.ts";
+import { resolveCitationNumbers } from "../citations/citation-numbers.ts";
 import { neutralMarkdown } from "./neutral-markdown.ts";
 import { outsideCode } from "./outside-code.ts";
-import { withoutOwnList } from "../citations/own-source-list.ts";
+import { removeSourceList } from "../citations/own-source-list.ts";
 import type { PictureFacts } from "../pictures/picture.ts";
-import { describePicture, pictureAlt, placePictures, withPictures } from "../pictures/place.ts";
+import { describePicture, pictureAlt, locatePictures, withPictures } from "../pictures/positions.ts";
 import { onOneLine, type ReportMetadata, reportFacts, titleOf } from "../report-facts.ts";
 import { isRedirect, type Source } from "../report.ts";
 import { renderTemplate, type TemplateOptions } from "./report-template.ts";
@@ -17,24 +17,27 @@ export interface ReportDocument {
   report: string;
   /** Numbered as the report cites them. */
   sources: readonly Source[];
-  /** Which pages Google cites at which bytes of the report. */
+  /** Byte positions of Google's citations in the report. */
   citations?: readonly ByteCitation[] | undefined;
-  /** How the run ended, where it ended before the report was complete. */
+  /** How the run ended, if it ended before the report was complete. */
   partial: string | undefined;
-  /** Why it did, in a sentence of ours. */
+  /** The reason, as one of our own sentences. */
   reason?: string | undefined;
-  /** Undefined leaves every line of it out. */
+  /** Undefined: the document has no metadata. */
   metadata: ReportMetadata | undefined;
   includeSources: boolean;
   pictures?: readonly PictureFacts[] | undefined;
-  /** How the document refers to a picture; by default it only says that there is one. */
-  pictureAddress?: ((picture: PictureFacts) => string) | undefined;
+  /** Returns the URL of a picture; by default the document only mentions it. */
+  pictureUrl?: ((picture: PictureFacts) => string) | undefined;
 }
 
-/** Without options by our own template. The mark of a partial report is the first line, so there is no front matter. */
+/**
+ * Uses the built-in template without options. There is no front matter, because the marker of a partial report must be
+ * the first line.
+ */
 export function renderMarkdown(document: ReportDocument, options?: TemplateOptions): string {
   const { query, sources, partial, reason, metadata, includeSources } = document;
-  const report = pictured(document, neutralMarkdown(withoutOwnList(cleanText(document.report), sources)));
+  const report = pictured(document, neutralMarkdown(removeSourceList(cleanText(document.report), sources)));
   const { title, body } = splitTitle(withLinkedMarks(report, document));
   const because = reason === undefined ? "" : ` ${plain(reason)}`;
   const text = renderTemplate(
@@ -53,40 +56,38 @@ export function renderMarkdown(document: ReportDocument, options?: TemplateOptio
   return `${text.trimEnd()}\n`;
 }
 
-/** U3: `[cite: 1, 2]` and `[1]` lead to the pages they mean; a number that nothing explains stays as it is. */
+/** U3: `[cite: 1, 2]` and `[1]` link to their sources; an unresolved number stays as it is. */
 function withLinkedMarks(text: string, document: ReportDocument): string {
   const marks = new Map(document.sources.map(({ n, url, resolved_url: resolved }) => [n, markOf(n, resolved ?? url)]));
-  const meant = meantNumbers(document);
+  const meant = resolveCitationNumbers(document);
   return outsideCode(text, (prose) => {
     if (!prose.includes("[")) return prose;
-    return prose.replaceAll(MARK_IN_TEXT, (mark, googles: string | undefined, list: string, at: number) => {
-      // `array[1]` is no citation.
-      if (googles === undefined && /\w/.test(prose[at - 1] ?? "")) return mark;
+    return prose.replaceAll(MARK_IN_TEXT, (mark, google: string | undefined, list: string) => {
       const numbers = numbersIn(list);
-      const sourceOf = googles === undefined ? meant.plain : meant.googles;
+      const sourceOf = google === undefined ? meant.plain : meant.google;
       if (!numbers.some((n) => sourceOf.has(n))) return mark;
       return numbers.map((n) => marks.get(sourceOf.get(n) ?? Number.NaN) ?? plain(`[${n}]`)).join("");
     });
   });
 }
 
-function markOf(n: number, address: string): string {
+function markOf(n: number, url: string): string {
   const label = plain(`[${n}]`);
-  return isLinkable(address) ? linked(label, address) : label;
+  return isLinkable(url) ? linked(label, url) : label;
 }
 
-/** After everything foreign was made harmless: an image of ours is the only one that a document shows. */
-function pictured({ report, pictures = [], pictureAddress }: ReportDocument, text: string): string {
+/** Runs after the untrusted text is neutralized, so the only images in a document are the report's own pictures. */
+function pictured({ report, pictures = [], pictureUrl }: ReportDocument, text: string): string {
   const byNumber = new Map(pictures.map((picture) => [picture.n, picture]));
-  return withPictures(text, placePictures(report, pictures), (n) => {
+  return withPictures(text, locatePictures(report, pictures), (n) => {
     const picture = byNumber.get(n);
-    const address = picture === undefined ? undefined : pictureAddress?.(picture);
-    if (address !== undefined) return `![${pictureAlt(n)}](${address})`;
+    const url = picture === undefined ? undefined : pictureUrl?.(picture);
+    if (url !== undefined) return `![${pictureAlt(n)}](${url})`;
     return `*${pictureAlt(n)}${picture === undefined ? "" : ` (${describePicture(picture)})`} is not part of this file.*`;
   });
 }
 
-/** A report that opens with a title of its own keeps it: a document has one. */
+/** Keeps the report's own title as the document's only title. */
 function splitTitle(report: string): { title: string | undefined; body: string } {
   const text = trimLines(report);
   const [first = "", second = ""] = text.split("\n", 2);
@@ -98,7 +99,7 @@ function splitTitle(report: string): { title: string | undefined; body: string }
   return { title: undefined, body: text };
 }
 
-/** Without the closing marks a heading may have; patterns would take quadratic time on a line of nothing else. */
+/** Removes the closing # signs of a heading. Not a pattern: it would take quadratic time on a line of nothing else. */
 function headingText(line: string): string | undefined {
   const text = line.trim().slice(1).trim();
   let end = text.length;
@@ -107,13 +108,13 @@ function headingText(line: string): string | undefined {
   return (hasClosing ? text.slice(0, end).trim() : text) || undefined;
 }
 
-/** Empty lines at both ends; the first line's indentation means something. */
+/** Removes empty lines at both ends, but keeps the first line's indentation, which is significant. */
 const trimLines = (text: string): string => text.replace(/^(?:[ \t]*\n)+/, "").trimEnd();
 
 const metadataFacts = (about: ReportMetadata, of: { query: string; sources: number }) =>
   reportFacts(about, of).map(([name, value]) => ({ name, value: plain(value) }));
 
-/** The number is text: a list would count for itself, and citations may leave numbers out. */
+/** The number is written as text: a Markdown list would renumber, and citations may skip numbers. */
 function sourceValues({ n, title, url, resolved_url: resolved, domain }: Source) {
   const label = plain(title) || plain(domain) || "Source";
   const redirect = resolved === undefined || resolved === url ? "" : `, ${linked("redirect link", url)}`;
@@ -135,15 +136,15 @@ function linked(label: string, url: string): string {
 }
 
 function isLinkable(url: string): boolean {
-  const address = cleanText(url).trim();
-  return /^https?:\/\//i.test(address) && URL.canParse(address);
+  const cleaned = cleanText(url).trim();
+  return /^https?:\/\//i.test(cleaned) && URL.canParse(cleaned);
 }
 
-/** Also those that encodeURIComponent leaves as they are. */
+/** Also encodes the characters that encodeURIComponent leaves. */
 const encoded = (character: string): string =>
   /['()]/.test(character) ? `%${character.charCodeAt(0).toString(16)}` : encodeURIComponent(character);
 
-/** Foreign text as text: on one line, and none of it read as Markdown or HTML. */
+/** Escapes untrusted text: one line, nothing of it parsed as Markdown or HTML. */
 const plain = (text: string): string =>
   onOneLine(text)
     .replaceAll(/[\\`*_[\]<>|~$#!]/g, String.raw`\$&`)

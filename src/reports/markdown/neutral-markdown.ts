@@ -1,13 +1,13 @@
 /**
- * Makes a report safe to stand in a document: nothing in it loads by itself when the file is opened, and nothing in it
- * reaches beyond its own end. Viewers differ in what they take for code; in doubt it is taken for text here.
+ * Neutralizes a report for use inside a document: nothing in it loads when the file is opened, and nothing in it
+ * affects text after its end. Where viewers disagree about what is code, it is treated as text.
  */
 
 interface Fence {
-  /** Its first character, which the closing one shares. */
+  /** The fence character, which the closing fence shares. */
   mark: string;
   length: number;
-  /** How far it was indented; its lines may be as well. */
+  /** Indentation of the fence, removed from its lines as well. */
   indent: number;
 }
 
@@ -41,13 +41,12 @@ export function neutralMarkdown(text: string): string {
 }
 
 /**
- * Written at the margin, out of the list item it may stand in, because only there is it certain where it ends; with
- * its language alone, because a `|` could make it the head of a table. Deeper ones are read as text, and end with
- * their list.
+ * A fence is written at the margin, outside its list item, because only there its end is certain, and with its language
+ * only, because a `|` could turn it into a table head. Deeper fences are treated as text.
  */
 const OPENING_FENCE = /^( {0,3}(?:(?:[-+*]|\d{1,9}[.)]) {1,4})*)(`{3,}(?=[^`]*$)|~{3,})[ \t]*([\w+#.-]*)/;
 
-/** Most lines are told from it without a pattern. */
+/** A cheap check that most lines fail. */
 const openingFence = (line: string): RegExpExecArray | null =>
   line.includes("```") || line.includes("~~~") ? OPENING_FENCE.exec(line) : null;
 
@@ -62,7 +61,9 @@ function closes(line: string, { mark, length }: Fence): boolean {
   return marks !== undefined && marks.startsWith(mark) && marks.length >= length;
 }
 
-/** Code within a line is left as it is where every line's backticks surely pair up; else all is text. */
+/**
+ * Inline code is kept only if the backticks of every line in the block pair up; otherwise the block is treated as text.
+ */
 function neutralBlock(lines: string[]): string[] {
   const withCode: string[] = [];
   for (const line of lines) {
@@ -80,10 +81,10 @@ interface Piece {
 
 const kept = (line: string, from: number, end: number): Piece => ({ text: line.slice(from, end), end });
 
-/** What may begin an escape, code, markup or an image. */
+/** Characters that may start an escape, code, markup or an image. */
 const MARK = /[\\`]|<(?=[a-z/!?])|!(?=\[)/gi;
 
-/** `endOf` says where what a backtick begins ends; where it cannot, the result is undefined. */
+/** `endOf` returns the end of what a backtick starts; undefined makes the result undefined. */
 function neutralLine(line: string, endOf: (line: string, at: number) => number | undefined): string | undefined {
   let contentStart: number | undefined;
   let text = "";
@@ -104,7 +105,10 @@ function neutralLine(line: string, endOf: (line: string, at: number) => number |
   return text + line.slice(copied);
 }
 
-/** Code ends at as many backticks as it began with, on the same line, and without a `|`, at which a table parts it. */
+/**
+ * Inline code ends at the same number of backticks on the same line. A `|` in it makes it uncertain, because a table
+ * splits it there.
+ */
 function codeEnd(line: string, at: number): number | undefined {
   const start = runEnd(line, at);
   for (let next = line.indexOf("`", start); next !== -1;) {
@@ -126,27 +130,30 @@ function nextMark(line: string, from: number): number {
   return MARK.exec(line)?.index ?? -1;
 }
 
-/** An image becomes a link to it. After another mark it keeps its own, escaped, or that one would take its place. */
+/**
+ * Turns an image into a link. After another `!` its own is kept, escaped; otherwise the other would make it an image
+ * again.
+ */
 function imageAt(line: string, at: number): Piece {
   const before = line[at - 1] === "!" ? "\\!" : "";
   if (line.startsWith("![]", at)) return { text: `${before}[image]`, end: at + 3 };
   return { text: `${before}[`, end: at + 2 };
 }
 
-/** Block quotes, bullets and numbers, in which another block may begin. */
+/** Prefixes of block quotes and list items, in which another block may start. */
 const CONTAINERS = /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*/;
 
-const WEB_ADDRESS = /<(?:https?|mailto):[^\s<>`\\]*>/iy;
-/** Without attributes, and without effect beyond their paragraph. */
+const AUTOLINK = /<(?:https?|mailto):[^\s<>`\\]*>/iy;
+/** Tags without attributes and without effect beyond their paragraph. */
 const HARMLESS_TAG = /<\/?(?:br|sup|sub|kbd)[ \t]*\/?>/iy;
 
-/** Raw HTML is shown as it was written: it could load, hide or style what follows. */
+/** Raw HTML is escaped: it could load, hide or style other content. */
 function tagAt(line: string, at: number, contentStart: number): Piece {
   const matched = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at;
     return pattern.exec(line)?.[0];
   };
-  // At the start of a block even a harmless tag would make raw HTML of the lines after it.
-  const keep = matched(WEB_ADDRESS) ?? (at > contentStart ? matched(HARMLESS_TAG) : undefined);
+  // At the start of a block even a harmless tag would turn the following lines into raw HTML.
+  const keep = matched(AUTOLINK) ?? (at > contentStart ? matched(HARMLESS_TAG) : undefined);
   return keep === undefined ? { text: "&lt;", end: at + 1 } : kept(line, at, at + keep.length);
 }

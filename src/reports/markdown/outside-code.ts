@@ -1,6 +1,6 @@
-/** Rewrites the prose of a Markdown text and leaves its code as it is; what may be code counts as code. */
+/** Rewrites the prose of a Markdown text and leaves its code unchanged; what may be code counts as code. */
 
-/** `rewrite` is called with pieces of single lines; work is linear in the text where the rewriting is. */
+/** Calls `rewrite` with parts of single lines, in linear time. */
 export function outsideCode(text: string, rewrite: (prose: string) => string): string {
   const lines = text.split("\n");
   const isCode = codeLines(lines, text.includes("```") || text.includes("~~~"));
@@ -14,7 +14,7 @@ export function outsideCode(text: string, rewrite: (prose: string) => string): s
   return lines.join("\n");
 }
 
-/** Whether it is certain for every line that is not a block of code which part of it is code. */
+/** Whether code and prose can be told apart in every line outside code blocks. */
 export function isCodeCertain(text: string): boolean {
   if (!text.includes("`")) return true;
   const lines = text.split("\n");
@@ -24,7 +24,7 @@ export function isCodeCertain(text: string): boolean {
 
 const isBlank = (line: string | undefined): boolean => line === undefined || !/\S/.test(line);
 
-/** Code may go on in the next line: a block in which a line's backticks do not pair up is left alone. */
+/** Code may continue in the next line, so a block with a line of unpaired backticks is left unchanged. */
 function rewriteBlock(lines: string[], rewrite: (prose: string) => string): string[] {
   const written: string[] = [];
   for (const line of lines) {
@@ -35,7 +35,7 @@ function rewriteBlock(lines: string[], rewrite: (prose: string) => string): stri
   return written;
 }
 
-/** Prose and code in turn; undefined where it is not certain which is which. */
+/** Prose and code alternating; undefined if they cannot be told apart. */
 function piecesOf(line: string): string[] | undefined {
   if (!line.includes("`")) return [line];
   if (line.includes("\\`")) return undefined;
@@ -43,7 +43,7 @@ function piecesOf(line: string): string[] | undefined {
   let copied = 0;
   for (let start = line.indexOf("`"); start !== -1; start = line.indexOf("`", copied)) {
     const end = codeEnd(line, start);
-    // At a bar a table ends it.
+    // A table cell ends at a bar, even inside backticks.
     const code = end === undefined ? "|" : line.slice(start, end);
     if (end === undefined || code.includes("|")) return undefined;
     pieces.push(line.slice(copied, start), code);
@@ -53,7 +53,7 @@ function piecesOf(line: string): string[] | undefined {
   return pieces;
 }
 
-/** Code ends at as many backticks as it began with. */
+/** Inline code ends at the same number of backticks. */
 function codeEnd(line: string, start: number): number | undefined {
   const length = runEnd(line, start) - start;
   for (let at = line.indexOf("`", start + length); at !== -1;) {
@@ -70,7 +70,7 @@ function runEnd(line: string, at: number): number {
   return end;
 }
 
-/** Fences at the margin, fences in lists and quotes, and indented lines: each is looked for by itself. */
+/** Fences at the margin, fences in lists and quotes, and indented lines are detected independently. */
 function codeLines(lines: readonly string[], hasFences: boolean): boolean[] {
   const indented = indentedLines(lines);
   if (!hasFences) return indented;
@@ -79,7 +79,7 @@ function codeLines(lines: readonly string[], hasFences: boolean): boolean[] {
   return indented.map((isIndented, at) => isIndented || atMargin[at] === true || nested[at] === true);
 }
 
-/** Quotes, bullets and numbers before what a line says. */
+/** Length of the quote, bullet and number prefixes of a line. */
 const prefixOf = (line: string): number =>
   /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*/.exec(line)?.[0].length ?? 0;
 
@@ -102,7 +102,7 @@ function fencedLines(lines: readonly string[], contentOf: (line: string) => stri
 const LIST_ITEM = /^([ \t]*)([-+*]|\d{1,9}[.)])([ \t]+)/;
 const CODE_INDENT = 4;
 
-/** Four columns beyond what the line is nested in, where no paragraph goes on. */
+/** Lines indented by four columns more than their container, unless they continue a paragraph. */
 function indentedLines(lines: readonly string[]): boolean[] {
   const nesting: number[] = [];
   let mayBegin = true;

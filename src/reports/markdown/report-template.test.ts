@@ -38,7 +38,7 @@ test("without a template directory ours is used; a directory without a template 
   expect(renderTemplate(VALUES, undefined).trimEnd()).toBe(OURS);
   expect(renderWith(undefined)).toEqual({
     text: OURS,
-    lines: ["[WARN] GEMINI_SEARCH_TEMPLATES_DIR has no report.md.liquid; the built-in one is used.\n"],
+    lines: ["[WARN] GEMINI_SEARCH_TEMPLATES_DIR has no report.md.liquid; using the built-in template.\n"],
   });
 });
 

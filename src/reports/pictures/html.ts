@@ -1,40 +1,44 @@
-/** Pictures in a report as HTML: a place among the blocks of the text first, and the element itself after the allow-list. */
+/** Inserts pictures into report HTML: placeholders before sanitizing, the elements after it. */
 
 import type { Token } from "markdown-it";
 import type { MakeToken } from "../html/tokens.ts";
 import type { PictureFacts } from "./picture.ts";
-import { describePicture, pictureAlt, type PlacedPicture } from "./place.ts";
+import { describePicture, pictureAlt, type PicturePosition } from "./positions.ts";
 
-/** Between two blocks of the text: never within a list, a table or a quotation. */
-export function insertPictures(tokens: readonly Token[], places: readonly PlacedPicture[], make: MakeToken): Token[] {
-  const waiting = places.toSorted((a, b) => a.line - b.line || a.n - b.n);
-  const placed: Token[] = [];
-  const take = (isDue: (place: PlacedPicture) => boolean): void => {
+/** Inserts between two top-level blocks, never within a list, table or quote. */
+export function insertPictures(
+  tokens: readonly Token[],
+  positions: readonly PicturePosition[],
+  make: MakeToken,
+): Token[] {
+  const waiting = positions.toSorted((a, b) => a.line - b.line || a.n - b.n);
+  const result: Token[] = [];
+  const take = (isDue: (position: PicturePosition) => boolean): void => {
     for (let next = waiting[0]; next !== undefined && isDue(next); next = waiting[0]) {
       const token = make("picture", "figure", 0);
       token.meta = { n: next.n };
-      placed.push(token);
+      result.push(token);
       waiting.shift();
     }
   };
   for (const token of tokens) {
     const begins = token.level === 0 && token.nesting >= 0 ? token.map?.[0] : undefined;
     if (begins !== undefined) take(({ line }) => line <= begins);
-    placed.push(token);
+    result.push(token);
   }
   take(() => true);
-  return placed;
+  return result;
 }
 
-/** What stands for a picture in HTML that is not yet known to be safe; no text of a report can write it. */
+/** Placeholder for a picture in HTML that is not sanitized yet; no report text can produce it. */
 export const pictureMark = (n: number): string => `<figure id="picture-${n}"></figure>\n`;
 
 const MARK = /<figure id="picture-(\d+)"><\/figure>/g;
 
-/** Undefined where the picture cannot be shown in this document. */
+/** Returns undefined if the document cannot show the picture. */
 export type PictureSource = (n: number) => string | undefined;
 
-/** Without a source the page around it loads the picture, by its number. */
+/** Without `sourceOf` the web page loads the picture by its number. */
 export function showPictures(
   html: string,
   pictures: readonly PictureFacts[],

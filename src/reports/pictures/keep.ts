@@ -1,4 +1,4 @@
-/** Decides which of the pictures that came with a report are kept, within bounds, and says why others are not. */
+/** Selects the pictures of a report to store, within size limits, and explains why others were dropped. */
 
 import { createHash } from "node:crypto";
 import { PICTURE_TYPES, type Picture, type PictureType } from "./picture.ts";
@@ -9,16 +9,16 @@ export interface ReceivedPicture {
   mimeType: string;
   /** Base64. */
   data: string;
-  /** Bytes of the report in UTF-8 that precede it. */
+  /** UTF-8 bytes of the report before the picture. */
   offsetByte: number;
 }
 
-/** All answers of Google are bounded at 16 MB, which is 12 MB of pictures. */
+/** Responses of Google are limited to 16 MB, which is 12 MB of pictures. */
 export const MAX_PICTURES = 20;
-/** As base64 below the 8 MB of one MCP message. */
+/** Below the 8 MB of one MCP message when encoded as base64. */
 export const MAX_PICTURE_BYTES = 5.5 * 1_024 * 1_024;
 const MAX_PICTURES_BYTES = 12 * 1_024 * 1_024;
-/** A viewer needs four bytes for each pixel: a small file can declare gigabytes. */
+/** A viewer needs four bytes per pixel: a small file can declare gigabytes. */
 const MAX_PICTURE_SIDE = 10_000;
 const MAX_PICTURE_PIXELS = 40_000_000;
 
@@ -26,7 +26,7 @@ type Refusal = "type" | "bytes" | "dimensions" | "total" | "count";
 
 export interface KeptPictures {
   pictures: Picture[];
-  /** A sentence about those that were not kept. */
+  /** A sentence about the pictures that were dropped. */
   note: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export function keepPictures(received: readonly ReceivedPicture[]): KeptPictures
   return { pictures, note: noteAbout(refusals) };
 }
 
-/** The first of several answers' pictures, as many as are kept of one. */
+/** The first pictures of several responses, within the limits of one. */
 export function withinPictureBounds(pictures: readonly Picture[]): Picture[] {
   let bytesLeft = MAX_PICTURES_BYTES;
   return pictures.slice(0, MAX_PICTURES).filter(({ byteLength }) => {
@@ -61,7 +61,7 @@ function readPicture(
   { isFull, bytesLeft }: { isFull: boolean; bytesLeft: number },
 ): Omit<Picture, "n"> | Refusal {
   if (isFull) return "count";
-  // Before decoding: base64 has four characters for three bytes.
+  // Before decoding: base64 uses four characters for three bytes.
   if (data.length > (MAX_PICTURE_BYTES / 3) * 4 + 4) return "bytes";
   const content = Buffer.from(data, "base64");
   const sniffed = sniffPicture(content);
@@ -74,7 +74,7 @@ function readPicture(
   return { ...sniffed, byteLength: content.length, hash, offsetByte, content };
 }
 
-/** Nothing declared is nothing wrong; another type is. */
+/** A missing type is accepted, a wrong one is not. */
 function declares(mimeType: string, sniffed: PictureType): boolean {
   const declared = mimeType
     .toLowerCase()

@@ -1,10 +1,10 @@
-/** What a picture of a report is. */
+/** The type of a report's picture. */
 
 export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
 export type PictureType = (typeof PICTURE_TYPES)[number];
 
 export interface PictureFacts {
-  /** Counted from 1 in the order of the text. */
+  /** Counted from 1 in text order. */
   n: number;
   mimeType: PictureType;
   width: number;

@@ -1,27 +1,25 @@
-/** Writes the pictures of a report into a folder of their own beside it: whole or absent, and never over another. */
+/** Writes the pictures of a report into a folder beside it: completely or not at all, and never over another folder. */
 
 import { lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { AppError } from "../../errors.ts";
-import { patiently } from "../../platform/clock.ts";
-import { holdFolder } from "../files/allowed-root.ts";
-import { codeOf } from "../files/file-errors.ts";
+import { retryWhileFileBusy } from "../../platform/busy-file.ts";
+import { errorCodeOf } from "../../platform/error-code.ts";
+import { pinFolder } from "../files/allowed-root.ts";
 import { temporaryName } from "../files/publish-file.ts";
 import type { Picture } from "./picture.ts";
 
 export interface NewPictures {
-  /** The folder of the report. */
   directory: string;
   pictures: readonly Picture[];
-  /** The names of the report to try, counted from 1, with their ending. */
+  /** The candidate file names of the report, counted from 1, with extension. */
   name: (number: number) => string;
-  allowed: ((directory: string) => Promise<void>) | undefined;
+  assertAllowed: ((directory: string) => Promise<void>) | undefined;
 }
 
 export interface PublishedPictures {
-  /** The name of the folder. */
   folder: string;
-  /** The number of the report's name that belongs to it. */
+  /** The number of the report name that the folder belongs to. */
   number: number;
 }
 
@@ -37,7 +35,7 @@ export async function publishPictures(request: NewPictures): Promise<PublishedPi
       const report = name(number);
       const folder = picturesFolder(report);
       const isFree = (await isAbsent(directory, report)) && (await isAbsent(directory, folder));
-      if (isFree && (await takeFolder(temporary, path.join(directory, folder)))) return { folder, number };
+      if (isFree && (await claimFolder(temporary, path.join(directory, folder)))) return { folder, number };
     }
   } catch (error) {
     await rm(temporary, { force: true, recursive: true }).catch(() => undefined);
@@ -45,12 +43,12 @@ export async function publishPictures(request: NewPictures): Promise<PublishedPi
   }
   throw new AppError({
     code: "EXECUTION_ERROR",
-    message: "There are too many reports of this run from this very second.",
+    message: "Too many reports of this run were saved within this second.",
     suggestion: "Try again in a second.",
   });
 }
 
-/** Only of a folder that was just published and whose report could not be. */
+/** Only for a folder just published whose report could not be saved. */
 export const withdrawPictures = (directory: string, folder: string): Promise<void> =>
   rm(path.join(directory, folder), { force: true, recursive: true });
 
@@ -58,16 +56,16 @@ const picturesFolder = (report: string): string => `${report.replace(/\.md$/, ""
 
 const ENDINGS = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" };
 
-/** Digits, letters and a dot: no name needs escaping in a link. */
+/** Digits, letters and a dot: needs no escaping in a link. */
 export const pictureFileName = ({ n, hash, mimeType }: Pick<Picture, "n" | "hash" | "mimeType">): string =>
   `${n}-${hash.slice(0, 12)}.${ENDINGS[mimeType]}`;
 
-async function writePictures(folder: string, { pictures, allowed }: NewPictures): Promise<void> {
-  // The name of a folder that was just made can lead elsewhere a moment later.
-  const held = allowed === undefined ? undefined : await holdFolder(folder, allowed);
+async function writePictures(folder: string, { pictures, assertAllowed }: NewPictures): Promise<void> {
+  // The path of a folder just created can be replaced before it is used.
+  const pinned = assertAllowed === undefined ? undefined : await pinFolder(folder, assertAllowed);
   try {
     for (const picture of pictures) {
-      const file = await open(path.join(held?.way ?? folder, pictureFileName(picture)), "wx", 0o644);
+      const file = await open(path.join(pinned?.path ?? folder, pictureFileName(picture)), "wx", 0o644);
       try {
         await file.writeFile(picture.content);
         await file.sync();
@@ -76,28 +74,28 @@ async function writePictures(folder: string, { pictures, allowed }: NewPictures)
       }
     }
   } finally {
-    await held?.release();
+    await pinned?.close();
   }
 }
 
-/** Links count, also those that lead nowhere. */
+/** Dangling links count as existing. */
 async function isAbsent(directory: string, name: string): Promise<boolean> {
   const found = await lstat(path.join(directory, name)).catch(() => undefined);
   if (found?.isSymbolicLink() !== true) return found === undefined;
   throw new AppError({
     code: "PERMISSION_DENIED",
-    message: "A symbolic link stands where the report would go; nothing was saved.",
+    message: "The path of the report is a symbolic link; nothing was saved.",
     suggestion: "Remove the link or choose another output_dir.",
   });
 }
 
-/** A folder with files in it is never replaced; false where another process was quicker. */
-async function takeFolder(temporary: string, target: string): Promise<boolean> {
+/** A non-empty folder is never replaced; returns false if another process was faster. */
+async function claimFolder(temporary: string, target: string): Promise<boolean> {
   try {
-    await patiently(() => rename(temporary, target));
+    await retryWhileFileBusy(() => rename(temporary, target));
     return true;
   } catch (error) {
-    if (["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(codeOf(error))) return false;
+    if (["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(errorCodeOf(error))) return false;
     throw error;
   }
 }

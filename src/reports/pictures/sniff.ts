@@ -23,7 +23,7 @@ function sniffPng(bytes: Buffer): SniffedPicture | undefined {
   return { mimeType: "image/png", width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
 }
 
-/** Start-of-frame markers; of this range C4, C8 and CC mean something else. */
+/** Start-of-frame markers; C4, C8 and CC in this range have another meaning. */
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 

@@ -1,18 +1,18 @@
-/** Reads Google's Search Suggestions: the markup that may be shown, and the queries it links to. */
+/** Parses Google's Search Suggestions into the markup that may be shown and the queries it links to. */
 
 import sanitizeHtml from "sanitize-html";
 import { onOneLine } from "../report-facts.ts";
 
 interface SearchSuggestion {
   query: string;
-  /** A search on Google. */
+  /** A Google search. */
   url: string;
 }
 
 export interface ReadSuggestions {
-  /** Still only to be shown in a sandbox: it brings styles of its own. */
+  /** Still has its own styles, so it may only be shown in a sandbox. */
   html: string;
-  /** Each query once. */
+  /** Without duplicate queries. */
   chips: SearchSuggestion[];
 }
 
@@ -22,14 +22,17 @@ export function readSuggestions(received: readonly string[]): ReadSuggestions {
   return { html: html.replaceAll(STYLE, withoutLoading), chips: [...chips.values()] };
 }
 
-/** As a browser reads it: everything up to the closing tag, or to the end. */
+/** As browsers parse it: everything up to the closing tag or the end. */
 const STYLE = /<style>(.*?)(?:<\/style>|$)/gis;
-/** Google's styles load nothing, escape nothing and hold no markup, which inside of an SVG would be read as such. */
+/**
+ * Google's styles contain none of this: nothing that loads, no escapes, and no markup, which would be parsed inside an
+ * SVG.
+ */
 const CAN_LOAD = /[\\<]|url|@import|image-set|src\s*\(/i;
 
 const withoutLoading = (element: string, css: string): string => (CAN_LOAD.test(css) ? "<style></style>" : element);
 
-/** What Google's suggestions consist of. Nothing among it loads anything or acts by itself. */
+/** The tags and attributes of Google's suggestions; none of them loads or runs anything. */
 const ALLOWED_ATTRIBUTES = {
   a: ["class", "href"],
   div: ["class"],
@@ -45,11 +48,11 @@ function allowedMarkup(block: string, onChip: (chip: SearchSuggestion) => void):
   return sanitizeHtml(block, {
     allowedTags: ["style", ...Object.keys(ALLOWED_ATTRIBUTES)],
     allowedAttributes: ALLOWED_ATTRIBUTES,
-    // Its styles are Google's own and must stay as they are; the sandbox keeps them to itself and loads nothing.
+    // Google's terms require its styles unchanged; the sandbox confines them and loads nothing.
     allowVulnerableTags: true,
     allowedSchemes: ["https"],
     allowProtocolRelative: false,
-    // SVG attributes have capitals.
+    // SVG attributes are case-sensitive.
     parser: { lowerCaseAttributeNames: false },
     transformTags: {
       a: (tagName, { href, ...attribs }) => ({ tagName, attribs: { ...attribs, ...googleLink(href) } }),
@@ -62,7 +65,7 @@ function allowedMarkup(block: string, onChip: (chip: SearchSuggestion) => void):
   });
 }
 
-/** A suggestion leads to Google; whatever leads elsewhere is none. */
+/** Suggestions link to Google; other links are removed. */
 function googleLink(href: string | undefined): { href: string } | Record<string, never> {
   if (href === undefined || !URL.canParse(href)) return {};
   const { protocol, hostname } = new URL(href);
@@ -70,15 +73,15 @@ function googleLink(href: string | undefined): { href: string } | Record<string,
   return protocol === "https:" && isGoogle ? { href } : {};
 }
 
-const LONGEST_LINK = 120;
+const MAX_LINK_CHARACTERS = 120;
 
 /**
- * For answers that models read. Google's own links have about 400 characters; a search for the same query leads to the
- * same page, and where its address can be read it is not said twice.
+ * For results that models read. Google's own links have about 400 characters; a search for the same query leads to the
+ * same page. A readable URL is not repeated as a label.
  */
 export function suggestionLink({ query, url }: SearchSuggestion): string {
   const search = `https://www.google.com/search?q=${encodeURIComponent(query).replaceAll("%20", "+")}`;
-  const address = (url.length <= LONGEST_LINK ? url : search).replaceAll("(", "%28").replaceAll(")", "%29");
-  if (address === search && /^[\w ,.'-]+$/.test(query)) return address;
-  return `[${query.replaceAll(/[[\]\\`]/g, " ")}](${address})`;
+  const target = (url.length <= MAX_LINK_CHARACTERS ? url : search).replaceAll("(", "%28").replaceAll(")", "%29");
+  if (target === search && /^[\w ,.'-]+$/.test(query)) return target;
+  return `[${query.replaceAll(/[[\]\\`]/g, " ")}](${target})`;
 }

@@ -1,11 +1,11 @@
-/** The document in which Search Suggestions are shown: in a sandboxed frame, with Google's styles and nothing else. */
+/** The document for the sandboxed frame with Search Suggestions: Google's styles and nothing else. */
 
-/** What the frame may do: a click opens Google in a tab of its own. Scripts, forms and this page are out of reach. */
+/** A click opens Google in a new tab. Scripts, forms and access to the page are not allowed. */
 export const FRAME_SANDBOX = "allow-popups allow-popups-to-escape-sandbox";
 
 /**
- * A frame without an address has the policy of the page around it and this one. Its styles need the nonce of both.
- * `html` is what `readSuggestions` let through.
+ * A `srcdoc` frame is subject to the policy of the page and to this one, so its styles need the nonce of both. `html`
+ * is the output of `readSuggestions`.
  */
 export function suggestionFrame(html: string, nonce: string): string {
   const policy = `default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;
@@ -30,5 +30,5 @@ ${html.replaceAll(/<style\b/gi, `<style nonce="${nonce}"`)}
 const ROW_PIXELS = 56;
 const MAX_ROWS = 4;
 
-/** Its height cannot be measured from outside: a row for each block, and more than a few scroll. */
+/** The height cannot be measured from outside: one row per block; more rows than the maximum scroll. */
 export const frameHeight = (blocks: number): number => ROW_PIXELS * Math.max(1, Math.min(MAX_ROWS, blocks));

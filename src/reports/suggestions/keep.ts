@@ -1,6 +1,6 @@
-/** Google's Search Suggestions as they came: each once, within bounds. */
+/** Stores Google's Search Suggestions unchanged, without duplicates and within size limits. */
 
-/** A research that searched more often shows the first of them. One suggestion has about 5 KB, most of it style. */
+/** A run with more searches keeps the first ones. One suggestion has about 5 KB, most of it styles. */
 const MAX_SUGGESTIONS = 100;
 const MAX_SUGGESTION_CHARACTERS = 50_000;
 const MAX_SUGGESTIONS_CHARACTERS = 1_000_000;

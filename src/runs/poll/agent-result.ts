@@ -2,9 +2,9 @@
 
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { MARK, numbersIn } from "../../reports/citations/positions.ts";
-import { definedAddresses, inferredNumbers } from "../../reports/citations/meant-numbers.ts";
+import { linkDefinitions, inferCitationNumbers } from "../../reports/citations/citation-numbers.ts";
 import { outsideCode } from "../../reports/markdown/outside-code.ts";
-import { type ListedSource, listedSources, withoutContradictions } from "../../reports/citations/own-source-list.ts";
+import { type ListedSource, listedSources, dropAmbiguousNumbers } from "../../reports/citations/own-source-list.ts";
 import { pageKey } from "../../reports/page-key.ts";
 import { keepPictures } from "../../reports/pictures/keep.ts";
 import { linkedSources } from "./linked-sources.ts";
@@ -54,7 +54,7 @@ function citedSources(interaction: Interaction): CitedSources {
   const listed = listedSources(report);
   const byPage = new Map<string, ListedSource>();
   const aliases = new Map<number, number>();
-  const meant = withoutContradictions(listed);
+  const meant = dropAmbiguousNumbers(listed);
   for (const entry of [...meant, ...markedSources(interaction, meant)].toSorted((a, b) => a.n - b.n)) {
     const known = byPage.get(pageKey(entry.url));
     if (known === undefined) byPage.set(pageKey(entry.url), entry);
@@ -83,7 +83,7 @@ function markedSources({ report, sources, citations }: Interaction, listed: read
     const n = first.get(pageKey(sources[sourceIndex]?.url ?? ""));
     return n === undefined ? [] : [{ n, start_byte: startByte, end_byte: endByte }];
   });
-  return [...inferredNumbers(report, byBytes)].flatMap(([n, index]) => {
+  return [...inferCitationNumbers(report, byBytes)].flatMap(([n, index]) => {
     const source = sources[index];
     return source === undefined || isListed.has(n) ? [] : [{ n, url: source.url, title: source.title }];
   });
@@ -100,7 +100,7 @@ function highestMarked(report: string): number {
 /** The marks keep their length, so that Google's byte offsets still point at them. */
 function withOneNumberPerPage(report: string, aliases: ReadonlyMap<number, number>): string {
   if (aliases.size === 0) return report;
-  const defined = definedAddresses(report);
+  const defined = linkDefinitions(report);
   const lowest = (n: string, pad: string): string => String(aliases.get(Number(n)) ?? n).padStart(n.length, pad);
   return outsideCode(report, (prose) =>
     prose

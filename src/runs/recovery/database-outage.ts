@@ -1,6 +1,6 @@
 /** While the database cannot be written, runs are polled from memory and finished reports are saved to files. */
 
-import { apart } from "../../telemetry/telemetry.ts";
+import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import type { ResearchDeps, UnsavedRun } from "../deps.ts";
 import { unfinishedInteractions } from "../scheduling/claim-store.ts";
 
@@ -22,7 +22,7 @@ export const saveReportsOfUnsavedRuns = (deps: ResearchDeps, savedToFile: Set<st
 async function saveFinishedReports(deps: ResearchDeps, savedToFile: Set<string>, runs: PolledRun[]): Promise<void> {
   const left = runs.filter(({ taskId }) => !savedToFile.has(taskId));
   for (const run of left.slice(0, MAX_RUNS_PER_ROUND)) {
-    const look = await apart(run.taskId, () => deps.agent.look(run.interactionId, deps.leaving));
+    const look = await inDetachedTrace(run.taskId, () => deps.agent.look(run.interactionId, deps.leaving));
     if (look.kind !== "found" || UNFINISHED.has(look.interaction.status)) continue;
     const { report, status } = look.interaction;
     const title = status === "completed" ? "Deep Research Complete" : "Deep Research Failed";

@@ -7,7 +7,7 @@ import type { Database } from "../../store/database.ts";
 import { type RateLimit, reservePermit, reservePermits } from "../../store/rate-limiter.ts";
 import { pollKeyOf } from "../../store/poll-key.ts";
 import { polledKeys } from "../../store/processes.ts";
-import { apart } from "../../telemetry/telemetry.ts";
+import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import { pauseAllPolls, rateOf, SET_ASIDE_MS } from "./claim-store.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { pollRun, waitForKey } from "../poll/poll.ts";
@@ -67,7 +67,7 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
   const pollOne = async (run: FollowedRun, patience: Patience, waitMs: number): Promise<Outcome> => {
     if (waitMs > 0) await clock.sleep(waitMs, leaving).catch(() => undefined);
     if (leaving.aborted) return { next: { afterMs: 0 } };
-    return apart(run.taskId, () => pollRun(deps, run, patience)).catch((error: unknown) => {
+    return inDetachedTrace(run.taskId, () => pollRun(deps, run, patience)).catch((error: unknown) => {
       warnOfPoll(deps, run.taskId, error);
       return AGAIN;
     });

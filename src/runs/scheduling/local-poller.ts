@@ -1,7 +1,7 @@
 /** Polls runs where their table is the queue: claims what is due, polls it, and settles each poll with one write. */
 
 import { failpoint } from "../../platform/failpoint.ts";
-import { apart } from "../../telemetry/telemetry.ts";
+import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import {
   bringForward,
   claimWithinRateLimit,
@@ -42,7 +42,7 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
   };
 
   const poll = async (run: FollowedRun): Promise<void> => {
-    const outcome = await apart(run.taskId, () => pollRun(deps, run)).catch((error: unknown): Outcome => {
+    const outcome = await inDetachedTrace(run.taskId, () => pollRun(deps, run)).catch((error: unknown): Outcome => {
       warnOfPoll(deps, run.taskId, error);
       return { next: "interval" };
     });

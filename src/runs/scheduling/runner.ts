@@ -2,7 +2,7 @@
 
 import { AppError } from "../../errors.ts";
 import { isDistributed } from "../../queue/distributed.ts";
-import { apart } from "../../telemetry/telemetry.ts";
+import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { saveReportsDuringOutage } from "../recovery/database-outage.ts";
 import { sweep } from "../recovery/sweep.ts";
@@ -82,7 +82,7 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 
   const watch = createWatchedStreams({
-    follow: (run, signal) => apart(run.taskId, () => followStream(deps, run, { signal, maxRps })),
+    follow: (run, signal) => inDetachedTrace(run.taskId, () => followStream(deps, run, { signal, maxRps })),
     onChange: sleeper.wake,
     leaving,
   });
@@ -91,8 +91,8 @@ export function createRunner(options: RunnerOptions): Runner {
     start: () => {
       if (started) return;
       started = true;
-      void apart(undefined, loop);
-      if (follows) void apart(undefined, () => startPoller(deps, poller));
+      void inDetachedTrace(undefined, loop);
+      if (follows) void inDetachedTrace(undefined, () => startPoller(deps, poller));
     },
     wake: sleeper.wake,
     pollNow: async (taskId) => {

@@ -1,39 +1,39 @@
-/** What stands around every view: the name, the ways, how it looks, and whether the server is there. */
+/** The frame of every view: name, navigation, theme, and connection status. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { fetchOwn, goToSignIn } from "./request.ts";
+import { fetchWithSecret, goToSignIn } from "./request.ts";
 import { HelpDialog } from "./help-dialog.tsx";
 import { useConnection } from "../live/live.ts";
 import { announce, ANNOUNCEMENTS } from "../ui/parts.tsx";
-import { type Place, viewKey } from "./router.ts";
+import { type Route, viewKey } from "./router.ts";
 import { useShortcuts } from "./shortcuts.ts";
-import { unfinished, useTally, useTallying } from "../figures/tally.ts";
+import { unfinished, useTally, useTallyUpdates } from "../figures/tally.ts";
 import { ThemeChoice } from "./theme.tsx";
 import { useTitleCount, useViewTitle } from "./title.ts";
 
-const WAYS: { path: string; view: Place["view"]; name: string }[] = [
+const NAVIGATION: { path: string; view: Route["view"]; name: string }[] = [
   { path: "/", view: "runs", name: "Runs" },
   { path: "/start", view: "start", name: "Start research" },
   { path: "/figures", view: "figures", name: "Figures" },
 ];
 
-const TITLES: Record<Place["view"], string> = {
+const TITLES: Record<Route["view"], string> = {
   runs: "Runs",
   start: "Start research",
   run: "Run",
   figures: "Figures",
-  nowhere: "Not found",
+  "not-found": "Not found",
 };
 
-export function Frame({ place, children }: { place: Place; children: ComponentChildren }) {
+export function Frame({ route, children }: { route: Route; children: ComponentChildren }) {
   const [helping, setHelping] = useState(false);
   const tally = useTally();
-  useTallying();
+  useTallyUpdates();
   useShortcuts(() => setHelping(true));
-  useViewTitle(TITLES[place.view]);
+  useViewTitle(TITLES[route.view]);
   useTitleCount(tally === undefined ? 0 : unfinished(tally));
-  useFocusOnArrival(viewKey(place));
+  useFocusOnNewView(viewKey(route));
   return (
     <>
       <a class="skip" href="#content">
@@ -48,13 +48,13 @@ export function Frame({ place, children }: { place: Place; children: ComponentCh
           <span>gemini-search-mcp</span>
         </a>
         <nav aria-label="Views">
-          {WAYS.map(({ path, view, name }) => (
-            <a key={path} href={path} aria-current={view === place.view ? "page" : undefined}>
+          {NAVIGATION.map(({ path, view, name }) => (
+            <a key={path} href={path} aria-current={view === route.view ? "page" : undefined}>
               {name}
             </a>
           ))}
         </nav>
-        <Presence />
+        <ConnectionStatus />
         <div class="tools">
           <ThemeChoice />
           <button
@@ -81,51 +81,53 @@ export function Frame({ place, children }: { place: Place; children: ComponentCh
 }
 
 async function signOut(): Promise<void> {
-  const answer = await fetchOwn("/sign-out", { method: "POST" }).catch(() => undefined);
-  // A browser that is signed out already gets 401.
-  if (answer?.ok === true || answer?.status === 401) goToSignIn();
-  else announce("Signing out did not work. Try again when the server answers.");
+  const response = await fetchWithSecret("/sign-out", { method: "POST" }).catch(() => undefined);
+  // A browser that is already signed out gets 401.
+  if (response?.ok === true || response?.status === 401) goToSignIn();
+  else announce("Sign-out failed. Try again when the server responds.");
 }
 
-/** A stream that is cut and back within this time is not worth a word. */
-const AWAY_AFTER_MS = 1_500;
+/** Shorter interruptions of the stream are not reported. */
+const REPORT_AFTER_MS = 1_500;
 
-function Presence() {
+function ConnectionStatus() {
   const connection = useConnection({});
-  const [away, setAway] = useState(false);
+  const [isReported, setReported] = useState(false);
   const refusal = typeof connection === "object" ? connection.refused : undefined;
-  const isLost = connection === "away" || refusal !== undefined;
+  const isLost = connection === "lost" || refusal !== undefined;
   useEffect(() => {
     if (isLost) {
       const timer = setTimeout(() => {
-        setAway(true);
-        announce(refusal === undefined ? "The server does not answer. Reconnecting." : `No live updates. ${refusal}`);
-      }, AWAY_AFTER_MS);
+        setReported(true);
+        announce(refusal === undefined ? "The server does not respond. Reconnecting." : `No live updates. ${refusal}`);
+      }, REPORT_AFTER_MS);
       return () => clearTimeout(timer);
     }
-    setAway((was) => {
+    setReported((was) => {
       if (was) announce("The server is back.");
       return false;
     });
     return undefined;
   }, [isLost, refusal]);
-  if (!away) return null;
+  if (!isReported) return null;
   if (refusal !== undefined) {
     return (
-      <span class="away" title="No live updates until then. The page tries again by itself.">
+      <span class="away" title="No live updates. The page retries automatically.">
         {refusal}
       </span>
     );
   }
   return (
-    <span class="away" title="The server does not answer. The page goes on by itself when it is back.">
+    <span class="away" title="The server does not respond. The page reconnects automatically.">
       Reconnecting…
     </span>
   );
 }
 
-/** Whoever came by keyboard or by ear goes on at the heading; a view that took the focus itself keeps it. */
-function useFocusOnArrival(key: string): void {
+/**
+ * Moves the focus to the heading of a new view, for keyboard and screen reader users, unless the view set it itself.
+ */
+function useFocusOnNewView(key: string): void {
   const before = useRef(key);
   useEffect(() => {
     if (before.current === key) return;

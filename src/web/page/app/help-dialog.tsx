@@ -1,4 +1,4 @@
-/** The keys of the page, and the switch for those who do not want them. */
+/** The dialog that lists the keyboard shortcuts and can disable them. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { SHORTCUTS, shortcutsAreOn, switchShortcuts } from "./shortcuts.ts";

@@ -1,41 +1,41 @@
-/** Which view an address shows. Real addresses, so that reload, back, and links to a run work as everywhere. */
+/** Maps URLs to views. Views have real URLs, so that reload, back, and links to a run work. */
 
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 
-export type Place =
+export type Route =
   | { view: "runs"; filter: URLSearchParams }
   | { view: "start" }
   | { view: "run"; taskId: string }
   | { view: "figures" }
-  | { view: "nowhere" };
+  | { view: "not-found" };
 
 export const runPath = (taskId: string): string => `/runs/${taskId}`;
 
-export function placeOf({ pathname, search }: Pick<URL, "pathname" | "search">): Place {
+export function routeOf({ pathname, search }: Pick<URL, "pathname" | "search">): Route {
   if (pathname === "/") return { view: "runs", filter: new URLSearchParams(search) };
   if (pathname === "/start") return { view: "start" };
   if (pathname === "/figures") return { view: "figures" };
   const taskId = /^\/runs\/([0-9a-f-]{36})$/.exec(pathname)?.[1];
-  return taskId === undefined ? { view: "nowhere" } : { view: "run", taskId };
+  return taskId === undefined ? { view: "not-found" } : { view: "run", taskId };
 }
 
-/** The same for all that one view shows: filters and places within it are no other view. */
-export const viewKey = (place: Place): string => (place.view === "run" ? `run ${place.taskId}` : place.view);
+/** Identifies a view; filters and anchors within it do not change the key. */
+export const viewKey = (route: Route): string => (route.view === "run" ? `run ${route.taskId}` : route.view);
 
-const MOVED = "moved";
+const NAVIGATED = "navigated";
 
-/** Goes to another view without loading the page again. */
+/** Opens another view without reloading the page. */
 export function go(path: string, { replace = false } = {}): void {
   if (replace) history.replaceState(history.state, "", path);
   else {
     rememberScroll();
     history.pushState(null, "", path);
   }
-  dispatchEvent(new Event(MOVED));
+  dispatchEvent(new Event(NAVIGATED));
   if (!replace && location.hash === "") scrollTo(0, 0);
 }
 
-/** Where the reader was on this entry of the history, for when it is gone back to. */
+/** Stores the scroll position in the current history entry. */
 const rememberScroll = (): void => history.replaceState({ scroll: scrollY }, "");
 
 function scrollBack(): void {
@@ -44,42 +44,42 @@ function scrollBack(): void {
   if (typeof state.scroll === "number") scrollTo(0, state.scroll);
 }
 
-export function usePlace(): Place {
-  const [place, setPlace] = useState(() => placeOf(location));
+export function useRoute(): Route {
+  const [route, setRoute] = useState(() => routeOf(location));
   const [returned, setReturned] = useState(0);
   useEffect(() => {
-    const look = (): void => setPlace(placeOf(location));
+    const update = (): void => setRoute(routeOf(location));
     const back = (): void => {
-      look();
+      update();
       setReturned((times) => times + 1);
     };
-    // The browser would scroll before the view is drawn.
+    // The browser would scroll before the view is rendered.
     history.scrollRestoration = "manual";
     addEventListener("popstate", back);
-    addEventListener(MOVED, look);
+    addEventListener(NAVIGATED, update);
     addEventListener("scrollend", rememberScroll);
     scrollBack();
     return () => {
       removeEventListener("popstate", back);
-      removeEventListener(MOVED, look);
+      removeEventListener(NAVIGATED, update);
       removeEventListener("scrollend", rememberScroll);
     };
   }, []);
   useLayoutEffect(() => {
     if (returned > 0) scrollBack();
   }, [returned]);
-  return place;
+  return route;
 }
 
-/** One listener for all links: those to views of ours are followed here, all others by the browser. */
+/** One listener for all links: links to views are handled here, all others by the browser. */
 export function followLinks(): void {
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     if (link === null || link.origin !== location.origin || link.target !== "" || link.hasAttribute("download")) return;
-    // A place on this very page is the browser's business.
+    // An anchor on the current page is left to the browser.
     if (link.hash !== "" && link.pathname === location.pathname) return;
-    if (placeOf(link).view === "nowhere") return;
+    if (routeOf(link).view === "not-found") return;
     event.preventDefault();
     go(link.pathname + link.search + link.hash);
   });

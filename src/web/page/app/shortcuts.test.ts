@@ -6,12 +6,12 @@ const typed = (...keys: string[]): (Shortcut | undefined)[] => {
   return keys.map((key) => {
     const read = readKey(pending, key);
     ({ pending } = read);
-    return read.does;
+    return read.action;
   });
 };
 
 test("every shortcut that the help shows does what it says", () => {
-  for (const { keys, does } of SHORTCUTS) expect(typed(...keys.split(" ")).at(-1), keys).toBe(does);
+  for (const { keys, action } of SHORTCUTS) expect(typed(...keys.split(" ")).at(-1), keys).toBe(action);
 });
 
 test("a key that does not continue a sequence counts by itself", () => {

@@ -1,37 +1,37 @@
-/** Keys that do something anywhere on the page, and never while somebody types. */
+/** Keyboard shortcuts, active everywhere except in text fields. */
 
 import { useEffect } from "preact/hooks";
-import { remember, remembered } from "./remembered.ts";
+import { writeStored, readStored } from "./browser-storage.ts";
 import { go } from "./router.ts";
 
 export type Shortcut = "search" | "start" | "runs" | "figures" | "next" | "previous" | "help";
 
-export const SHORTCUTS: { keys: string; does: Shortcut; text: string }[] = [
-  { keys: "/", does: "search", text: "Search the runs" },
-  { keys: "n", does: "start", text: "New research" },
-  { keys: "g r", does: "runs", text: "Go to the runs" },
-  { keys: "g f", does: "figures", text: "Go to the figures" },
-  { keys: "j", does: "next", text: "Next run in the list" },
-  { keys: "k", does: "previous", text: "Previous run in the list" },
-  { keys: "?", does: "help", text: "Show these keys" },
+export const SHORTCUTS: { keys: string; action: Shortcut; text: string }[] = [
+  { keys: "/", action: "search", text: "Search the runs" },
+  { keys: "n", action: "start", text: "New research" },
+  { keys: "g r", action: "runs", text: "Go to the runs" },
+  { keys: "g f", action: "figures", text: "Go to the figures" },
+  { keys: "j", action: "next", text: "Next run in the list" },
+  { keys: "k", action: "previous", text: "Previous run in the list" },
+  { keys: "?", action: "help", text: "Show these keys" },
 ];
 
-/** After the keys so far, what the next one does or begins. */
-export function readKey(before: string, key: string): { does?: Shortcut; pending: string } {
+/** Returns the action of the next key after `before`, or the pending sequence. */
+export function readKey(before: string, key: string): { action?: Shortcut; pending: string } {
   const typed = before === "" ? key : `${before} ${key}`;
   const found = SHORTCUTS.find(({ keys }) => keys === typed);
-  if (found !== undefined) return { does: found.does, pending: "" };
+  if (found !== undefined) return { action: found.action, pending: "" };
   if (SHORTCUTS.some(({ keys }) => keys.startsWith(`${typed} `))) return { pending: typed };
-  // A key that does not go on what was begun may begin something itself.
+  // A key that does not continue the sequence may start another.
   return before === "" ? { pending: "" } : readKey("", key);
 }
 
 const OFF = "shortcuts-off";
 
-/** Speech input types letters by accident, so they can be switched off (WCAG 2.1.4). */
-export const shortcutsAreOn = (): boolean => remembered("localStorage", OFF) === undefined;
+/** Speech input types letters by accident, so shortcuts can be turned off (WCAG 2.1.4). */
+export const shortcutsAreOn = (): boolean => readStored("localStorage", OFF) === undefined;
 
-export const switchShortcuts = (on: boolean): void => remember("localStorage", OFF, on ? undefined : "1");
+export const switchShortcuts = (on: boolean): void => writeStored("localStorage", OFF, on ? undefined : "1");
 
 const PENDING_MS = 1_500;
 
@@ -45,9 +45,9 @@ export function useShortcuts(showHelp: () => void): void {
       const read = readKey(event.timeStamp - at < PENDING_MS ? pending : "", event.key);
       ({ pending } = read);
       at = event.timeStamp;
-      if (read.does === undefined) return;
+      if (read.action === undefined) return;
       event.preventDefault();
-      act(read.does, showHelp);
+      act(read.action, showHelp);
     };
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);
@@ -74,7 +74,7 @@ export const RUN_LINK = "run-link";
 function search(): void {
   const box = document.querySelector<HTMLInputElement>(`#${SEARCH}`);
   if (box !== null) box.select();
-  // The box is there when the list is.
+  // The search field exists only in the list.
   else go(`/#${SEARCH}`);
 }
 

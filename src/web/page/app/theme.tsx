@@ -1,7 +1,7 @@
-/** Light, dark, or as the system has it: chosen here and remembered. */
+/** The theme: light, dark, or the system's, stored in the browser. */
 
 import { useState } from "preact/hooks";
-import { remember, remembered } from "./remembered.ts";
+import { writeStored, readStored } from "./browser-storage.ts";
 
 const KEY = "theme";
 const THEMES = { system: "System", light: "Light", dark: "Dark" };
@@ -10,11 +10,11 @@ type Theme = keyof typeof THEMES;
 const isTheme = (text: string | undefined): text is Theme => text !== undefined && text in THEMES;
 
 function chosen(): Theme {
-  const theme = remembered("localStorage", KEY);
+  const theme = readStored("localStorage", KEY);
   return isTheme(theme) ? theme : "system";
 }
 
-/** Before anything is drawn, so that nothing flashes. */
+/** Called before the first rendering, so that nothing flashes. */
 export function applyTheme(theme: Theme = chosen()): void {
   if (theme === "system") delete document.documentElement.dataset["theme"];
   else document.documentElement.dataset["theme"] = theme;
@@ -25,7 +25,7 @@ export function ThemeChoice() {
   const choose = (next: string): void => {
     if (!isTheme(next)) return;
     setTheme(next);
-    remember("localStorage", KEY, next === "system" ? undefined : next);
+    writeStored("localStorage", KEY, next === "system" ? undefined : next);
     applyTheme(next);
   };
   return (

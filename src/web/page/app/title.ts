@@ -1,15 +1,15 @@
-/** The title of the tab: how many runs are not finished, what is shown, and whose page it is. */
+/** The title of the browser tab: number of unfinished runs, name of the view, and name of the product. */
 
 import { useEffect, useLayoutEffect } from "preact/hooks";
 
 const NAME = "gemini-search-mcp";
-const LONGEST = 80;
+const MAX_TITLE_CHARACTERS = 80;
 
 let shown = "";
 let busy = 0;
 
 export const titleOf = (view: string, unfinished: number): string => {
-  const short = view.length > LONGEST ? `${view.slice(0, LONGEST - 1).trimEnd()}…` : view;
+  const short = view.length > MAX_TITLE_CHARACTERS ? `${view.slice(0, MAX_TITLE_CHARACTERS - 1).trimEnd()}…` : view;
   return [unfinished > 0 ? `(${unfinished}) ` : "", short === "" ? "" : `${short} · `, NAME].join("");
 };
 
@@ -17,7 +17,7 @@ const write = (): void => {
   document.title = titleOf(shown, busy);
 };
 
-/** What a view is called until it says more; views speak later, when they are drawn. */
+/** The default title of a view. A layout effect, so that a view's own `useTitle` runs later and replaces it. */
 export function useViewTitle(view: string): void {
   useLayoutEffect(() => {
     shown = view;

@@ -1,8 +1,8 @@
-/** How many runs there are in each state: for the filters of the list and the title of the tab. */
+/** The number of runs in each state, for the list's filters and the tab title. */
 
 import { useEffect, useState } from "preact/hooks";
 import type { RunPage, RunSummary } from "../../wire.ts";
-import { ask } from "../app/request.ts";
+import { fetchJson } from "../app/request.ts";
 import { useLive } from "../live/live.ts";
 
 export type Tally = Pick<RunPage, "counts" | "total">;
@@ -14,14 +14,14 @@ export const isUnfinished = (status: RunSummary["status"]): boolean => UNFINISHE
 export const unfinished = ({ counts }: Tally): number =>
   UNFINISHED.reduce((sum, status) => sum + (counts[status] ?? 0), 0);
 
-/** A hidden tab hears nothing, and its title is all that is seen of it. */
-const HIDDEN_LOOK_MS = 30_000;
+/** A hidden tab has no live stream, but its title must stay current. */
+const HIDDEN_POLL_MS = 30_000;
 
 let tally: Tally | undefined;
 const readers = new Set<(tally: Tally) => void>();
 
-/** Every answer with the counts is taken, whoever asked. */
-export function keepTally({ counts, total }: Tally): void {
+/** Takes the counts of every response that has them. */
+export function updateTally({ counts, total }: Tally): void {
   tally = { counts, total };
   for (const read of readers) read(tally);
 }
@@ -38,20 +38,20 @@ export function useTally(): Tally | undefined {
   return now;
 }
 
-/** Keeps the counts true; for the frame, which is always there. */
-export function useTallying(): void {
+/** Keeps the counts current; used by the frame, which is always mounted. */
+export function useTallyUpdates(): void {
   useLive({
-    hello: () => void look(),
+    hello: () => void refreshTally(),
     runs: ({ list_changed: listChanged }) => {
-      if (listChanged) void look();
+      if (listChanged) void refreshTally();
     },
   });
   useEffect(() => {
     const timer = setInterval(() => {
-      if (document.hidden) void look();
-    }, HIDDEN_LOOK_MS);
+      if (document.hidden) void refreshTally();
+    }, HIDDEN_POLL_MS);
     return () => clearInterval(timer);
   }, []);
 }
 
-const look = (): Promise<void> => ask<RunPage>("/api/runs?limit=1").then(keepTally, () => {});
+const refreshTally = (): Promise<void> => fetchJson<RunPage>("/api/runs?limit=1").then(updateTally, () => {});

@@ -1,11 +1,12 @@
-/** Cost and duration over time, and estimates against what came. */
+/** The figures view: cost and duration over time, and the accuracy of estimates. */
 
 import { useMemo, useState } from "preact/hooks";
 import type { Figures, FinishedRun } from "../../wire.ts";
-import { ask } from "../app/request.ts";
+import { fetchJson } from "../app/request.ts";
 import { KIND_NAMES } from "../ui/kinds.ts";
-import { costRemark, markedMoney } from "../ui/amounts.ts";
-import { minutes, money, Problem, useLoad } from "../ui/parts.tsx";
+import { costRemark, markedMoney, money } from "../ui/amounts.ts";
+import { durationText } from "../../../platform/duration.ts";
+import { Problem, useLoad } from "../ui/parts.tsx";
 import { CostFigure, DurationFigure, EstimateFigure } from "./plot/figures.tsx";
 import { KIND_SIGNS } from "./plot/marks.ts";
 import {
@@ -19,7 +20,7 @@ import {
 } from "./plot/statistics.ts";
 
 export function FiguresView() {
-  const { value, error, reload } = useLoad("figures", (signal) => ask<Figures>("/api/figures", { signal }));
+  const { value, error, reload } = useLoad("figures", (signal) => fetchJson<Figures>("/api/figures", { signal }));
   return (
     <div class="figures stack">
       <h1 tabIndex={-1}>Figures</h1>
@@ -35,7 +36,7 @@ export function FiguresView() {
       ) : value.runs.length === 0 ? (
         <Empty />
       ) : (
-        <Shown figures={value} />
+        <FiguresContent figures={value} />
       )}
     </div>
   );
@@ -44,7 +45,7 @@ export function FiguresView() {
 const Empty = () => (
   <div class="card stack tight">
     <p>No run has finished yet.</p>
-    <p class="quiet">What runs cost, how long they take, and how good the estimates are will be shown here.</p>
+    <p class="quiet">The cost and duration of runs and the accuracy of estimates will be shown here.</p>
     <p>
       <a class="button primary" href="/start">
         Start research
@@ -53,7 +54,7 @@ const Empty = () => (
   </div>
 );
 
-function Shown({ figures }: { figures: Figures }) {
+function FiguresContent({ figures }: { figures: Figures }) {
   const [filter, setFilter] = useState<FiguresFilter>({ kind: "all", period: "all" });
   const runs = useMemo(() => filterRuns(figures.runs, filter, Date.now()), [figures, filter]);
   const kinds = useMemo(() => summariesByKind(figures.runs), [figures]);
@@ -118,14 +119,14 @@ interface SummaryProps {
   isAll: boolean;
 }
 
-/** The server's totals count every run, also those too old or too many to be plotted. */
+/** The server's totals include runs that are too old or too many to plot. */
 function Summary({ runs, figures, isAll }: SummaryProps) {
   const cost = isAll ? figures.total_cost_usd : totalCost(runs);
   const marks = isAll ? figures : marksOf(runs);
   const count = isAll ? figures.total_runs : runs.length;
   const summaries = summariesByKind(runs);
   return (
-    <section class="summary stack tight" aria-label="In all">
+    <section class="summary stack tight" aria-label="Totals">
       <dl class="tiles">
         <div class="card">
           <dt>Total cost</dt>
@@ -138,7 +139,7 @@ function Summary({ runs, figures, isAll }: SummaryProps) {
       </dl>
       {isAll && count > runs.length ? (
         <p class="quiet small">
-          {runs.length.toLocaleString("en-US")} finished ones are plotted, the newest where there are more.
+          {runs.length.toLocaleString("en-US")} finished runs are plotted, the newest ones if there are more.
         </p>
       ) : null}
       {summaries.length === 0 ? null : <KindTable summaries={summaries} />}
@@ -170,7 +171,7 @@ const KindTable = ({ summaries }: { summaries: KindSummary[] }) => (
             <td>{runs.toLocaleString("en-US")}</td>
             <td>{money(cost)}</td>
             <td>{medianCost === undefined ? "–" : money(medianCost)}</td>
-            <td>{medianMinutes === undefined ? "–" : minutes(medianMinutes * 60_000)}</td>
+            <td>{medianMinutes === undefined ? "–" : durationText(medianMinutes * 60_000)}</td>
           </tr>
         ))}
       </tbody>

@@ -1,7 +1,7 @@
-/** Server-sent events read with fetch: unlike `EventSource` it can send the page's secret along. */
+/** Reads server-sent events with fetch, because `EventSource` cannot send the page's secret. */
 
 import type { Refused } from "../../wire.ts";
-import { fetchOwn } from "../app/request.ts";
+import { fetchWithSecret } from "../app/request.ts";
 
 export interface EventHandlers {
   opened: () => void;
@@ -10,15 +10,15 @@ export interface EventHandlers {
   lost: (refusal: StreamRefusal | undefined) => void;
 }
 
-/** The server answered with an error instead of a stream. */
+/** The server responded with an error instead of a stream. */
 export interface StreamRefusal {
   status: number;
   message: string | undefined;
-  /** How long the server wants the page to wait. */
+  /** Delay requested by the server. */
   retryMs: number;
 }
 
-/** Returns a function that closes the stream without a further call. */
+/** Returns a function that closes the stream without calling a handler. */
 export function readEvents(path: string, handlers: EventHandlers): () => void {
   const closing = new AbortController();
   void read(path, { handlers, signal: closing.signal }).then((refusal) => {
@@ -32,7 +32,7 @@ async function read(
   { handlers, signal }: { handlers: EventHandlers; signal: AbortSignal },
 ): Promise<StreamRefusal | undefined> {
   try {
-    const response = await fetchOwn(path, { signal, cache: "no-store" });
+    const response = await fetchWithSecret(path, { signal, cache: "no-store" });
     const { ok, body } = response;
     if (!ok || body === null) return await refusalOf(response);
     handlers.opened();

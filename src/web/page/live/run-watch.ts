@@ -1,91 +1,93 @@
-/** A run and its timeline, kept as the server has them: looked at once, heard live, looked at again after a break. */
+/** Loads a run and its timeline and keeps them current: live events, and a reload after each interruption. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { LiveEvents, RunDetail, Timeline, TimelineEntry } from "../../wire.ts";
-import { ask } from "../app/request.ts";
+import { fetchJson } from "../app/request.ts";
 import { useLive } from "./live.ts";
-import { announce, statusWord } from "../ui/parts.tsx";
+import { announce, statusLabel } from "../ui/parts.tsx";
 import { announcementOf, mergeEntries } from "./timeline.ts";
 
-export interface Looked {
+export interface LoadedRun {
   run: RunDetail;
   timeline: Timeline;
 }
 
-export async function lookAt(taskId: string, signal?: AbortSignal): Promise<Looked> {
+export async function loadRun(taskId: string, signal?: AbortSignal): Promise<LoadedRun> {
   const init = signal === undefined ? {} : { signal };
-  // The timeline first: what happens in between comes live, after its last entry.
-  const timeline = await ask<Timeline>(`/api/runs/${taskId}/timeline`, init);
-  return { run: await ask<RunDetail>(`/api/runs/${taskId}`, init), timeline };
+  // The timeline first: later entries arrive live.
+  const timeline = await fetchJson<Timeline>(`/api/runs/${taskId}/timeline`, init);
+  return { run: await fetchJson<RunDetail>(`/api/runs/${taskId}`, init), timeline };
 }
 
-interface Watching {
+interface WatchedRun {
   run: RunDetail;
   entries: TimelineEntry[];
-  /** To be called after something was done about the run. */
-  lookAgain: () => void;
+  /** Call it after an action on the run. */
+  reload: () => void;
 }
 
-export function useWatchedRun(first: Looked): Watching {
+export function useWatchedRun(first: LoadedRun): WatchedRun {
   const [run, setRun] = useState(first.run);
   const [entries, setEntries] = useState(first.timeline.entries);
-  const greeted = useRef(false);
-  const heard = useRef(0);
-  const say = useAnnouncements();
-  /** What was told before is told again with every new stream, and is no news then. */
+  const hasConnected = useRef(false);
+  const updates = useRef(0);
+  const announceEntry = useAnnouncements();
+  /** Entries that were announced; a new stream repeats earlier ones. */
   const known = useRef(new Set(first.timeline.entries.map(({ id }) => id)));
   const taskId = first.run.task_id;
 
-  const lookAgain = (): void => {
-    const before = heard.current;
-    lookAt(taskId).then(
-      (looked) => {
-        setEntries((known) => mergeEntries(known, looked.timeline.entries));
-        // What was heard meanwhile is newer than what was asked for before.
-        if (heard.current === before) setRun(looked.run);
+  const reload = (): void => {
+    const before = updates.current;
+    loadRun(taskId).then(
+      (loaded) => {
+        setEntries((current) => mergeEntries(current, loaded.timeline.entries));
+        // A live update that arrived meanwhile is newer than this response.
+        if (updates.current === before) setRun(loaded.run);
       },
-      // Away again: its next greeting brings the next look.
+      // Still unreachable: the next `hello` triggers another reload.
       () => undefined,
     );
   };
   const handlers = {
     hello: () => {
-      if (greeted.current) lookAgain();
-      greeted.current = true;
+      if (hasConnected.current) reload();
+      hasConnected.current = true;
     },
-    run: (coming: RunDetail) => {
-      heard.current += 1;
-      setRun(coming);
+    run: (next: RunDetail) => {
+      updates.current += 1;
+      setRun(next);
     },
-    // Between two changes of a run its progress moves with time.
+    // Progress advances between two changes of a run.
     runs: ({ runs }: LiveEvents["runs"]) => {
       const line = runs.find(({ task_id }) => task_id === taskId);
       if (line === undefined) return;
-      setRun((known) =>
-        known.status === line.status && line.progress > known.progress ? { ...known, progress: line.progress } : known,
+      setRun((current) =>
+        current.status === line.status && line.progress > current.progress
+          ? { ...current, progress: line.progress }
+          : current,
       );
     },
     timeline: (entry: TimelineEntry) => {
-      setEntries((known) => mergeEntries(known, [entry]));
-      if (entry.kind !== "state" && !known.current.has(entry.id)) say(entry);
+      setEntries((current) => mergeEntries(current, [entry]));
+      if (entry.kind !== "state" && !known.current.has(entry.id)) announceEntry(entry);
       known.current.add(entry.id);
     },
   };
   useLive(handlers, { taskId, after: first.timeline.last_seq });
   useStatusAnnouncement(run);
-  return { run, entries, lookAgain };
+  return { run, entries, reload };
 }
 
 function useStatusAnnouncement({ status }: RunDetail): void {
   const last = useRef(status);
   useEffect(() => {
-    if (last.current !== status) announce(`The run is now: ${statusWord(status)}.`);
+    if (last.current !== status) announce(`The run is now: ${statusLabel(status)}.`);
     last.current = status;
   }, [status]);
 }
 
-/** A run can think several times a second; whoever hears the page must still be able to hear something else. */
-const QUIET_MS = 15_000;
+/** A run can produce several thoughts per second, which would keep a screen reader busy. */
+const ANNOUNCE_INTERVAL_MS = 15_000;
 
 function useAnnouncements(): (entry: TimelineEntry) => void {
   const waiting = useRef<TimelineEntry[]>([]);
@@ -94,7 +96,7 @@ function useAnnouncements(): (entry: TimelineEntry) => void {
   const speak = (): void => {
     const text = announcementOf(waiting.current);
     waiting.current = [];
-    timer.current = text === undefined ? undefined : setTimeout(speak, QUIET_MS);
+    timer.current = text === undefined ? undefined : setTimeout(speak, ANNOUNCE_INTERVAL_MS);
     if (text !== undefined) announce(text);
   };
   return (entry) => {

@@ -1,12 +1,12 @@
-/** What happened, newest first; long texts are folded, and old entries are shown when asked for. */
+/** The timeline, newest first; long texts are collapsed, and older entries are shown on request. */
 
 import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
 import type { RunDetail, TimelineEntry } from "../../wire.ts";
-import { exactly } from "../ui/ages.ts";
+import { exactTime } from "../ui/ages.ts";
 import { countEntries, entryName, entryText, shownEntries, TIMELINE_FILTERS, type TimelineFilter } from "./timeline.ts";
 
-const AT_ONCE = 100;
+const PAGE_ENTRIES = 100;
 
 interface TimelineProps {
   entries: TimelineEntry[];
@@ -16,17 +16,17 @@ interface TimelineProps {
 
 export function TimelineList({ entries, run, section }: TimelineProps) {
   const [filter, setFilter] = useState<TimelineFilter>("all");
-  const [limit, setLimit] = useState(AT_ONCE);
+  const [limit, setLimit] = useState(PAGE_ENTRIES);
   const counts = countEntries(entries);
   const shown = shownEntries(entries, filter);
   const newest = shown.find(({ kind }) => kind === "thought");
-  const isGoing = run.completed_at === undefined;
+  const isUnfinished = run.completed_at === undefined;
   return (
     <section class="timeline stack" aria-labelledby="timeline-title" ref={section}>
       <div class="row apart">
-        <h2 id="timeline-title">What happened</h2>
+        <h2 id="timeline-title">Timeline</h2>
         <fieldset class="timeline-filters">
-          <legend class="unseen">Show of the timeline</legend>
+          <legend class="unseen">Show in the timeline</legend>
           {TIMELINE_FILTERS.map(({ filter: one, name }) => (
             <label key={one} class="chip">
               <input type="radio" name="timeline" checked={filter === one} onChange={() => setFilter(one)} />
@@ -38,16 +38,18 @@ export function TimelineList({ entries, run, section }: TimelineProps) {
         </fieldset>
       </div>
       {shown.length === 0 ? (
-        <p class="quiet">{isGoing ? "Nothing yet. What happens appears here by itself." : "Nothing of this kind."}</p>
+        <p class="quiet">
+          {isUnfinished ? "Nothing yet. New entries appear here automatically." : "No entries of this kind."}
+        </p>
       ) : (
         <ol reversed>
           {shown.slice(0, limit).map((entry) => (
-            <Entry key={entry.id} entry={entry} isOpen={isGoing && entry === newest} />
+            <Entry key={entry.id} entry={entry} isOpen={isUnfinished && entry === newest} />
           ))}
         </ol>
       )}
       {shown.length > limit ? (
-        <button type="button" class="button" onClick={() => setLimit(limit + AT_ONCE)}>
+        <button type="button" class="button" onClick={() => setLimit(limit + PAGE_ENTRIES)}>
           Show earlier entries ({shown.length - limit} more)
         </button>
       ) : null}
@@ -65,9 +67,9 @@ const SHAPES: Record<TimelineEntry["kind"], string> = {
 };
 
 function Entry({ entry, isOpen }: { entry: TimelineEntry; isOpen: boolean }) {
-  // What it is stands beside it.
+  // The kind is shown beside the text.
   const { head, rest } = entryText(entry.text.replace(/^Searching: /, ""));
-  // What came as the newest stays open when newer comes: it may be being read.
+  // An entry stays open when newer ones arrive, because it may be being read.
   const [open, setOpen] = useState(isOpen);
   return (
     <li class="entry" data-kind={entry.kind} id={`entry-${entry.id}`}>
@@ -86,7 +88,7 @@ function Entry({ entry, isOpen }: { entry: TimelineEntry; isOpen: boolean }) {
       </div>
       <span class="entry-when">
         {entryName(entry)}{" "}
-        <time dateTime={entry.at} title={exactly(entry.at)}>
+        <time dateTime={entry.at} title={exactTime(entry.at)}>
           {clockTime(entry.at)}
         </time>
       </span>

@@ -1,4 +1,4 @@
-/** What happened in a run as one list, whether it came live, by a look, or twice. */
+/** Merges the timeline entries of a run from live events and requests. */
 
 import type { TimelineEntry } from "../../wire.ts";
 
@@ -18,34 +18,34 @@ const KINDS: Record<TimelineFilter, readonly TimelineEntry["kind"][]> = {
   states: ["state", "round", "advice"],
 };
 
-/** As many as the server sends at once; of a run that says more, the page shows the newest. */
+/** As many as the server sends in one response; the newest are kept. */
 const MAX_ENTRIES = 2_000;
 
-/** Oldest first, each entry once; of two with the same id the later telling counts. */
-export function mergeEntries(known: TimelineEntry[], coming: TimelineEntry[]): TimelineEntry[] {
+/** Oldest first, without duplicates; of two entries with the same id the later version counts. */
+export function mergeEntries(known: TimelineEntry[], incoming: TimelineEntry[]): TimelineEntry[] {
   const last = known.at(-1);
-  const [only] = coming;
-  // The usual case, thousands of times in a row: one entry that comes after all others.
-  if (coming.length === 1 && last !== undefined && only !== undefined && only.at >= last.at) {
-    if (known.every(({ id }) => id !== only.id)) return newest([...known, only]);
+  const [only] = incoming;
+  // The usual case: one entry newer than all others.
+  if (incoming.length === 1 && last !== undefined && only !== undefined && only.at >= last.at) {
+    if (known.every(({ id }) => id !== only.id)) return dropOldest([...known, only]);
   }
   const byId = new Map(known.map((entry) => [entry.id, entry]));
-  for (const entry of coming) byId.set(entry.id, entry);
-  // Times of one format and zone: their text is in their order.
-  return newest([...byId.values()].toSorted((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at))));
+  for (const entry of incoming) byId.set(entry.id, entry);
+  // All times have the same format and zone, so they sort as text.
+  return dropOldest([...byId.values()].toSorted((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at))));
 }
 
-/** What was done with the run stays; of what it said, the oldest goes first. */
-function newest(entries: TimelineEntry[]): TimelineEntry[] {
+/** Drops the oldest thoughts and searches first; state changes stay. */
+function dropOldest(entries: TimelineEntry[]): TimelineEntry[] {
   let excess = entries.length - MAX_ENTRIES;
   if (excess <= 0) return entries;
-  if (excess === 1) return entries.toSpliced(Math.max(0, entries.findIndex(isSaid)), 1);
-  return entries.filter((entry) => !isSaid(entry) || (excess -= 1) < 0);
+  if (excess === 1) return entries.toSpliced(Math.max(0, entries.findIndex(isModelOutput)), 1);
+  return entries.filter((entry) => !isModelOutput(entry) || (excess -= 1) < 0);
 }
 
-const isSaid = ({ kind }: TimelineEntry): boolean => kind === "thought" || kind === "search";
+const isModelOutput = ({ kind }: TimelineEntry): boolean => kind === "thought" || kind === "search";
 
-/** Newest first: what is new stands where the eye is. */
+/** Newest first. */
 export const shownEntries = (entries: TimelineEntry[], filter: TimelineFilter): TimelineEntry[] =>
   entries.filter(({ kind }) => KINDS[filter].includes(kind)).toReversed();
 
@@ -54,16 +54,16 @@ export function countEntries(entries: TimelineEntry[]): Record<TimelineFilter, n
   return { all: entries.length, thoughts: count("thoughts"), searches: count("searches"), states: count("states") };
 }
 
-const LONG = 220;
-const HEAD = 120;
+const MAX_UNFOLDED_CHARACTERS = 220;
+const MAX_HEAD_CHARACTERS = 120;
 
 export interface EntryText {
   head: string;
-  /** What is only shown when asked for. */
+  /** Shown when expanded. */
   rest?: string;
 }
 
-/** Google opens a thought with a line in bold; without one a long text is cut at a word. */
+/** Google starts a thought with a line in bold; otherwise a long text is cut at a word. */
 export function entryText(text: string): EntryText {
   const titled = /^\s*(?:\*\*([^*\n]{1,200})\*\*|#{1,6}\s+([^\n]{1,200}))\s*\n?([^]*)$/.exec(text);
   const title = titled?.[1] ?? titled?.[2];
@@ -72,9 +72,9 @@ export function entryText(text: string): EntryText {
     return rest === "" ? { head: title.trim() } : { head: title.trim(), rest };
   }
   const whole = plain(text);
-  if (whole.length <= LONG) return { head: whole };
-  const cut = whole.lastIndexOf(" ", HEAD);
-  return { head: `${whole.slice(0, cut > HEAD / 2 ? cut : HEAD)}…`, rest: whole };
+  if (whole.length <= MAX_UNFOLDED_CHARACTERS) return { head: whole };
+  const cut = whole.lastIndexOf(" ", MAX_HEAD_CHARACTERS);
+  return { head: `${whole.slice(0, cut > MAX_HEAD_CHARACTERS / 2 ? cut : MAX_HEAD_CHARACTERS)}…`, rest: whole };
 }
 
 const plain = (text: string): string => text.replaceAll(/\*\*([^*\n]+)\*\*/g, "$1").trim();
@@ -90,7 +90,7 @@ const NAMES: Record<TimelineEntry["kind"], string> = {
 
 export const entryName = ({ kind }: Pick<TimelineEntry, "kind">): string => NAMES[kind];
 
-/** What is said of the entries that came since something was last said: one sentence however many they are. */
+/** One sentence about all entries since the last announcement. */
 export function announcementOf(entries: TimelineEntry[]): string | undefined {
   const last = entries.at(-1);
   if (last === undefined) return undefined;

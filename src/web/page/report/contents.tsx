@@ -1,4 +1,4 @@
-/** The table of contents: beside the report on wide screens, folded above it on narrow ones. */
+/** The table of contents: beside the report on wide screens, collapsed above it on narrow ones. */
 
 import { useEffect, useState } from "preact/hooks";
 import type { ReportView } from "../../wire.ts";
@@ -36,7 +36,9 @@ export function ReportContents({ contents, sources }: { contents: Contents; sour
   );
 }
 
-/** Everything above the upper third counts as seen, however far above, so that a jump over many headings is noticed. */
+/**
+ * Everything above the upper third counts as seen, however far above, so that a jump over many headings is detected.
+ */
 const SEEN = "10000000px 0px -66% 0px";
 
 function useCurrentSection(contents: Contents): string | undefined {

@@ -1,11 +1,11 @@
-/** A file of a run, fetched with the page's secret and handed to the browser to save. */
+/** Downloads a file of a run, fetched with the page's secret. */
 
 import { useState } from "preact/hooks";
-import { fetchOwn } from "../app/request.ts";
+import { fetchWithSecret } from "../app/request.ts";
 import { announce } from "../ui/parts.tsx";
 
-/** Long enough for a browser that asks first where to save. */
-const KEPT_MS = 60_000;
+/** Long enough for a browser that asks where to save. */
+const REVOKE_AFTER_MS = 60_000;
 
 export function DownloadButton({ path, label }: { path: string; label: string }) {
   const [failed, setFailed] = useState(false);
@@ -14,7 +14,7 @@ export function DownloadButton({ path, label }: { path: string; label: string })
       () => setFailed(false),
       () => {
         setFailed(true);
-        announce(`${label} did not work. Try again when the server answers.`);
+        announce(`${label} failed. Try again when the server responds.`);
       },
     );
   };
@@ -26,14 +26,14 @@ export function DownloadButton({ path, label }: { path: string; label: string })
 }
 
 async function save(path: string): Promise<void> {
-  const response = await fetchOwn(path);
+  const response = await fetchWithSecret(path);
   if (!response.ok) throw new Error("The file could not be read.");
-  // Without a type of its own it is saved and never shown: shown, it would be of our origin.
+  // A generic type, so that the file is saved and never displayed: displayed, it would have our origin.
   const bytes = new Blob([await response.arrayBuffer()], { type: "application/octet-stream" });
   const [, name = "report"] = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "") ?? [];
   const link = document.createElement("a");
   link.href = URL.createObjectURL(bytes);
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
+  setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_AFTER_MS);
 }

@@ -1,4 +1,4 @@
-/** The one place where HTML enters the page: the server built it from an allow-list, and the browser asks for a name. */
+/** The only code that inserts HTML into the page, through a Trusted Types policy; the server has sanitized it. */
 
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { NONCE_MARK, type ReportView } from "../../wire.ts";
@@ -16,32 +16,32 @@ declare global {
 
 let policy: Policy | undefined;
 
-/** Made at first use, and once: the policy's name may be taken only one time. */
+/** Created once, on first use: a policy name can be used only once. */
 function trusted(html: string): string {
-  const asItIs: Policy = { createHTML: (text) => text };
-  policy ??= globalThis.window.trustedTypes?.createPolicy("report", asItIs) ?? asItIs;
+  const unchanged: Policy = { createHTML: (text) => text };
+  policy ??= globalThis.window.trustedTypes?.createPolicy("report", unchanged) ?? unchanged;
   return policy.createHTML(html);
 }
 
 export function ReportHtml({ taskId, html }: { taskId: string; html: string }) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    if (place.current !== null) place.current.innerHTML = trusted(html);
+    if (container.current !== null) container.current.innerHTML = trusted(html);
   }, [html]);
   useEffect(() => {
-    const leaving = new AbortController();
-    if (place.current !== null) void loadPictures(place.current, taskId, leaving.signal);
-    return () => leaving.abort();
+    const unmounting = new AbortController();
+    if (container.current !== null) void loadPictures(container.current, taskId, unmounting.signal);
+    return () => unmounting.abort();
   }, [html]);
-  return <div class="report-text" ref={place} />;
+  return <div class="report-text" ref={container} />;
 }
 
-/** As Google's terms ask for: its own markup, in a frame that runs nothing and loads nothing. */
+/** Google's terms require its own markup; the frame runs no scripts and loads nothing. */
 export function SearchSuggestions({ suggestions }: { suggestions: ReportView["suggestions"] | undefined }) {
   const frame = useRef<HTMLIFrameElement>(null);
   const content = suggestions?.frame;
   useLayoutEffect(() => {
-    // The page was opened with a nonce, which its styles need as well.
+    // The styles in the frame need the nonce of the page.
     const nonce = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";
     if (frame.current !== null && content !== undefined) {
       frame.current.srcdoc = trusted(content.replaceAll(NONCE_MARK, nonce));

@@ -1,20 +1,20 @@
-/** Jumps within a report: what is jumped to is marked and gets the focus, and the way back leads to where one was. */
+/** Handles jumps within a report: marks and focuses the target, and restores the focus on the way back. */
 
 import { useEffect } from "preact/hooks";
 
-const MARK = "data-reached";
+const TARGET_ATTRIBUTE = "data-reached";
 
-/** Every id that can be jumped to is plain ASCII and stands in an address as it is. */
+/** All ids are ASCII and need no decoding. */
 const targetOf = (hash: string): HTMLElement | null => (hash === "" ? null : document.getElementById(hash.slice(1)));
 
 function unmark(): void {
-  for (const marked of document.querySelectorAll(`[${MARK}]`)) marked.removeAttribute(MARK);
+  for (const marked of document.querySelectorAll(`[${TARGET_ATTRIBUTE}]`)) marked.removeAttribute(TARGET_ATTRIBUTE);
 }
 
-function reach(target: HTMLElement, { scroll }: { scroll: boolean }): void {
+function focusTarget(target: HTMLElement, { scroll }: { scroll: boolean }): void {
   unmark();
-  target.setAttribute(MARK, "");
-  // Headings and sources are no stops of the Tab key, but the reading goes on from there.
+  target.setAttribute(TARGET_ATTRIBUTE, "");
+  // Headings and sources are not in the tab order, but reading continues from there.
   if (target.tabIndex < 0) target.tabIndex = -1;
   target.focus({ preventScroll: true });
   if (scroll) target.scrollIntoView({ block: "start" });
@@ -25,43 +25,43 @@ export const scrollOf = (state: unknown): number | undefined =>
     ? state.scroll
     : undefined;
 
-/** Where the link stood that is followed, to be found again by the browser's back button. */
-const leftFrom = (state: unknown): string | undefined =>
-  typeof state === "object" && state !== null && "leftFrom" in state && typeof state.leftFrom === "string"
-    ? state.leftFrom
+/** The id of the link that was followed, for the browser's back button. */
+const followedLinkOf = (state: unknown): string | undefined =>
+  typeof state === "object" && state !== null && "followedLink" in state && typeof state.followedLink === "string"
+    ? state.followedLink
     : undefined;
 
 function remember(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[href^='#'][id]") : null;
   if (link === null) return;
-  history.replaceState({ scroll: scrollY, leftFrom: link.id }, "");
+  history.replaceState({ scroll: scrollY, followedLink: link.id }, "");
 }
 
 function follow(): void {
   const target = targetOf(location.hash);
   if (target === null) unmark();
-  else reach(target, { scroll: false });
+  else focusTarget(target, { scroll: false });
 }
 
-/** Comes back to an address: the browser restores the scroll, we restore the focus. */
+/** The browser restores the scroll position, and this restores the focus. */
 function goBack(event: PopStateEvent): void {
-  const id = leftFrom(event.state);
+  const id = followedLinkOf(event.state);
   const link = id === undefined ? null : document.getElementById(id);
-  if (link !== null) setTimeout(() => reach(link, { scroll: false }));
+  if (link !== null) setTimeout(() => focusTarget(link, { scroll: false }));
 }
 
-interface Arrival {
-  /** The report stands on the page: an address may have asked for a place in it before that. */
-  isThere: boolean;
-  /** Where the reader was, who comes back or loads the page again. */
+interface JumpOptions {
+  /** The report is rendered; the URL may have a fragment that exists only now. */
+  isLoaded: boolean;
+  /** The scroll position of a reader who returns or reloads. */
   scroll: number | undefined;
 }
 
-export function useJumps({ isThere, scroll }: Arrival): void {
+export function useJumps({ isLoaded, scroll }: JumpOptions): void {
   useEffect(() => {
-    if (!isThere) return undefined;
+    if (!isLoaded) return undefined;
     const target = targetOf(location.hash);
-    if (target !== null) reach(target, { scroll: scroll === undefined });
+    if (target !== null) focusTarget(target, { scroll: scroll === undefined });
     if (scroll !== undefined) scrollTo(0, scroll);
     document.addEventListener("click", remember);
     addEventListener("hashchange", follow);
@@ -71,5 +71,5 @@ export function useJumps({ isThere, scroll }: Arrival): void {
       removeEventListener("hashchange", follow);
       removeEventListener("popstate", goBack);
     };
-  }, [isThere]);
+  }, [isLoaded]);
 }

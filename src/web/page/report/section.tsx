@@ -1,9 +1,9 @@
-/** The report of a run: its text, its contents, its sources, and the ways to take it along. */
+/** The report of a run: text, contents, sources, and downloads. */
 
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ReportView } from "../../wire.ts";
-import { ask, fetchOwn } from "../app/request.ts";
+import { fetchJson, fetchWithSecret } from "../app/request.ts";
 import { announce, Problem, useLoad } from "../ui/parts.tsx";
 import { ReportContents } from "./contents.tsx";
 import { DownloadButton } from "./download.tsx";
@@ -14,20 +14,20 @@ import { CopyButton } from "../run/copy.tsx";
 
 interface ReportProps {
   taskId: string;
-  /** It came while somebody was looking. */
+  /** The report arrived while the run was shown. */
   isNew: boolean;
-  /** Where the reader was before, when the report had been open already. */
+  /** The previous scroll position, if the report was open before. */
   scroll: number | undefined;
-  /** What stands below it and may be being read. */
+  /** The section below the report, which may be being read. */
   below: RefObject<HTMLElement | null>;
 }
 
 export function ReportSection({ taskId, isNew, scroll, below }: ReportProps) {
   const { value, error, reload } = useLoad(taskId, (signal) =>
-    ask<ReportView>(`/api/runs/${taskId}/report`, { signal }),
+    fetchJson<ReportView>(`/api/runs/${taskId}/report`, { signal }),
   );
-  useJumps({ isThere: value !== undefined, scroll });
-  useSteady(below, value !== undefined);
+  useJumps({ isLoaded: value !== undefined, scroll });
+  useStableScroll(below, value !== undefined);
   if (value !== undefined) return <Report report={value} isNew={isNew} />;
   if (error === undefined) return <p class="quiet">Loading the report…</p>;
   return (
@@ -55,7 +55,7 @@ function Report({ report, isNew }: { report: ReportView; isNew: boolean }) {
           <ReportSources sources={sources} />
         </div>
       </div>
-      {isNew ? <Ready section={section} /> : null}
+      {isNew ? <ReadyNotice section={section} /> : null}
     </section>
   );
 }
@@ -63,9 +63,9 @@ function Report({ report, isNew }: { report: ReportView; isNew: boolean }) {
 function ReportTools({ taskId }: { taskId: string }) {
   const markdown = `/api/runs/${taskId}/report.md`;
   const read = async (): Promise<string> => {
-    const answer = await fetchOwn(markdown);
-    if (!answer.ok) throw new Error("The report could not be read.");
-    return answer.text();
+    const response = await fetchWithSecret(markdown);
+    if (!response.ok) throw new Error("The report could not be read.");
+    return response.text();
   };
   return (
     <div class="row report-tools">
@@ -82,9 +82,7 @@ function ReportTools({ taskId }: { taskId: string }) {
 function Remarks({ report: { partial, verified, note } }: { report: ReportView }) {
   return (
     <>
-      {partial ? (
-        <p class="notice warn">This report is partial: it is what was there when the run ended early.</p>
-      ) : null}
+      {partial ? <p class="notice warn">This report is partial: the run ended early.</p> : null}
       {verified === false ? <p class="notice warn">The last check did not confirm everything in this report.</p> : null}
       {verified === true ? <p class="quiet small">✓ Verified: the last round of checks confirmed it.</p> : null}
       {note === undefined ? null : <p class="notice">{note}</p>}
@@ -92,8 +90,8 @@ function Remarks({ report: { partial, verified, note } }: { report: ReportView }
   );
 }
 
-/** Says that the report is there, to whoever is reading something else further down. */
-function Ready({ section }: { section: RefObject<HTMLElement | null> }) {
+/** Announces the report to a reader further down. */
+function ReadyNotice({ section }: { section: RefObject<HTMLElement | null> }) {
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
     announce("The report is ready.");
@@ -115,17 +113,17 @@ function Ready({ section }: { section: RefObject<HTMLElement | null> }) {
 }
 
 /**
- * Keeps in place what is being read below when the report appears above it. Browsers that do that themselves do not
- * where the layout changes as well, nor at the very top of a page, where somebody may have selected a text.
+ * Keeps the section below in place when the report appears above it. Browsers do that themselves, except when the
+ * layout changes as well or at the top of the page, where a text may be selected.
  */
-function useSteady(below: RefObject<HTMLElement | null>, isThere: boolean): void {
+function useStableScroll(below: RefObject<HTMLElement | null>, isLoaded: boolean): void {
   const top = below.current?.getBoundingClientRect().top;
   useLayoutEffect(() => {
     const section = below.current;
-    if (!isThere || section === null || top === undefined) return;
+    if (!isLoaded || section === null || top === undefined) return;
     const isRead = scrollY > 0 || section.contains(document.activeElement) || holdsSelection(section);
     if (isRead) scrollBy({ top: section.getBoundingClientRect().top - top, behavior: "instant" });
-  }, [isThere]);
+  }, [isLoaded]);
 }
 
 function holdsSelection(section: HTMLElement): boolean {

@@ -1,4 +1,4 @@
-/** The sources of a report, each with the way out to it and the ways back to where it is cited. */
+/** The sources of a report, each with links to the page and to its citations. */
 
 import type { ReportSource } from "../../wire.ts";
 
@@ -28,7 +28,7 @@ function Source({ source: { n, title, domain, url, cited_at } }: { source: Repor
         </a>
       )}{" "}
       {domain === "" || domain === title ? null : <span class="quiet domain">{domain}</span>}
-      {/* On paper a link leads nowhere. */}
+      {/* The URL is printed, because links do not work on paper. */}
       {url === undefined ? null : <span class="on-paper">{url}</span>}
       {cited_at.length === 0 ? null : (
         <span class="back small">

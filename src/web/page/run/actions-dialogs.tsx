@@ -1,36 +1,36 @@
-/** The questions before an action that cannot be taken back or that costs money. */
+/** Confirmation dialogs of actions that cannot be undone or cost money. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { RunAction, RunDetail } from "../../wire.ts";
-import { actionText, type Deed, interactionIdProblem } from "./actions-text.ts";
+import { actionText, type ActionInput, interactionIdProblem } from "./actions-text.ts";
 import { RefusedError } from "../app/request.ts";
 import { Problem } from "../ui/parts.tsx";
 
-export interface Acting {
+export interface ActionState {
   pending: RunAction | undefined;
   error: unknown;
-  /** Whether the server did it. */
-  act: (deed: Deed) => Promise<boolean>;
+  /** Resolves to whether the server did it. */
+  act: (input: ActionInput) => Promise<boolean>;
 }
 
 interface DialogProps {
   run: RunDetail;
-  acting: Acting;
+  actionState: ActionState;
   close: () => void;
 }
 
-export function CancelDialog({ run, acting, close }: DialogProps) {
+export function CancelDialog({ run, actionState, close }: DialogProps) {
   const [savePartial, setSavePartial] = useState(true);
   return (
-    <Asking
+    <ConfirmDialog
       title="Cancel this run?"
-      says={actionText("cancel", run).says}
-      acting={acting}
+      explanation={actionText("cancel", run).explanation}
+      actionState={actionState}
       close={close}
-      submit={{ name: "Cancel the run", doing: "Cancelling…", danger: true }}
+      submit={{ name: "Cancel the run", pendingName: "Cancelling…", danger: true }}
       no="Let it run"
-      onSubmit={() => void acting.act({ action: "cancel", savePartial })}
+      onSubmit={() => void actionState.act({ action: "cancel", savePartial })}
     >
       <label class="check">
         <input
@@ -38,23 +38,23 @@ export function CancelDialog({ run, acting, close }: DialogProps) {
           checked={savePartial}
           onChange={({ currentTarget }) => setSavePartial(currentTarget.checked)}
         />
-        <span>Keep what was found so far as a partial report</span>
+        <span>Keep the results so far as a partial report</span>
       </label>
-    </Asking>
+    </ConfirmDialog>
   );
 }
 
-export function DeleteDialog({ run, acting, close }: DialogProps) {
+export function DeleteDialog({ run, actionState, close }: DialogProps) {
   const [atGoogle, setAtGoogle] = useState(false);
   return (
-    <Asking
+    <ConfirmDialog
       title="Delete this run?"
-      says={actionText("delete", run).says}
-      acting={acting}
+      explanation={actionText("delete", run).explanation}
+      actionState={actionState}
       close={close}
-      submit={{ name: "Delete for good", doing: "Deleting…", danger: true }}
+      submit={{ name: "Delete for good", pendingName: "Deleting…", danger: true }}
       no="Keep it"
-      onSubmit={() => void acting.act({ action: "delete", atGoogle })}
+      onSubmit={() => void actionState.act({ action: "delete", atGoogle })}
     >
       {run.interaction_id === undefined ? null : (
         <label class="check">
@@ -66,27 +66,27 @@ export function DeleteDialog({ run, acting, close }: DialogProps) {
           <span>Delete Google's copy too</span>
         </label>
       )}
-    </Asking>
+    </ConfirmDialog>
   );
 }
 
-export function AdoptDialog({ run, acting, close }: DialogProps) {
+export function AdoptDialog({ run, actionState, close }: DialogProps) {
   const [typed, setTyped] = useState("");
   const [judged, setJudged] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const problem = interactionIdProblem(typed);
   const submit = (): void => {
     setJudged(true);
-    if (problem === undefined) void acting.act({ action: "adopt", interactionId: typed });
+    if (problem === undefined) void actionState.act({ action: "adopt", interactionId: typed });
     else field.current?.focus();
   };
   return (
-    <Asking
-      title="Adopt a run of Google"
-      says={actionText("adopt", run).says}
-      acting={acting}
+    <ConfirmDialog
+      title="Adopt a run at Google"
+      explanation={actionText("adopt", run).explanation}
+      actionState={actionState}
       close={close}
-      submit={{ name: "Adopt", doing: "Adopting…", danger: false }}
+      submit={{ name: "Adopt", pendingName: "Adopting…", danger: false }}
       no="Not now"
       onSubmit={submit}
     >
@@ -110,29 +110,29 @@ export function AdoptDialog({ run, acting, close }: DialogProps) {
           about {new Date(run.created_at).toLocaleTimeString("en-GB")}. It often begins with <code>v1_</code>.
         </p>
       </div>
-    </Asking>
+    </ConfirmDialog>
   );
 }
 
-export function RestartDialog({ run, acting, close }: DialogProps) {
+export function RestartDialog({ run, actionState, close }: DialogProps) {
   const [accepted, setAccepted] = useState(false);
-  const { error } = acting;
-  // The cost is above the user's limit: the server's own question has to be answered as well.
+  const { error } = actionState;
+  // The cost is above the user's limit, so the server's question must be answered as well.
   const question = error instanceof RefusedError && error.code === "CONFIRMATION_NEEDED" ? error.message : undefined;
   return (
-    <Asking
+    <ConfirmDialog
       title="Start it again?"
-      says={actionText("restart", run).says}
-      acting={question === undefined ? acting : { ...acting, error: undefined }}
+      explanation={actionText("restart", run).explanation}
+      actionState={question === undefined ? actionState : { ...actionState, error: undefined }}
       close={close}
       submit={{
         name: question === undefined ? "Start again" : "I agree, start again",
-        doing: "Starting…",
+        pendingName: "Starting…",
         danger: true,
         disabled: !accepted,
       }}
       no="Not now"
-      onSubmit={() => void acting.act({ action: "restart", agreed: question !== undefined })}
+      onSubmit={() => void actionState.act({ action: "restart", agreed: question !== undefined })}
     >
       <p>Adopting the first start, if Google shows one, costs nothing.</p>
       <label class="check">
@@ -148,33 +148,33 @@ export function RestartDialog({ run, acting, close }: DialogProps) {
           {question}
         </p>
       )}
-    </Asking>
+    </ConfirmDialog>
   );
 }
 
-interface AskingProps {
+interface ConfirmDialogProps {
   title: string;
-  says: string;
-  acting: Acting;
+  explanation: string;
+  actionState: ActionState;
   close: () => void;
-  submit: { name: string; doing: string; danger: boolean; disabled?: boolean };
+  submit: { name: string; pendingName: string; danger: boolean; disabled?: boolean };
   no: string;
   onSubmit: () => void;
   children: ComponentChildren;
 }
 
-function Asking({ title, says, acting, close, submit, no, onSubmit, children }: AskingProps) {
+function ConfirmDialog({ title, explanation, actionState, close, submit, no, onSubmit, children }: ConfirmDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  const isPending = acting.pending !== undefined;
-  // Modal: the browser keeps the focus in, closes at Escape, and gives the focus back.
+  const isPending = actionState.pending !== undefined;
+  // Modal: the browser traps the focus, closes on Escape, and restores the focus.
   useEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
     return () => shown?.close();
   }, []);
   return (
-    <dialog ref={dialog} aria-labelledby={`${id}-title`} aria-describedby={`${id}-says`} onClose={close}>
+    <dialog ref={dialog} aria-labelledby={`${id}-title`} aria-describedby={`${id}-explanation`} onClose={close}>
       <form
         class="stack"
         onSubmit={(event) => {
@@ -183,16 +183,16 @@ function Asking({ title, says, acting, close, submit, no, onSubmit, children }: 
         }}
       >
         <h2 id={`${id}-title`}>{title}</h2>
-        <p id={`${id}-says`}>{says}</p>
+        <p id={`${id}-explanation`}>{explanation}</p>
         {children}
-        {acting.error === undefined ? null : <Problem error={acting.error} />}
+        {actionState.error === undefined ? null : <Problem error={actionState.error} />}
         <div class="row">
           <button
             class={`button ${submit.danger ? "danger" : "primary"}`}
             type="submit"
             disabled={isPending || submit.disabled === true}
           >
-            {isPending ? submit.doing : submit.name}
+            {isPending ? submit.pendingName : submit.name}
           </button>
           <button class="button" type="button" onClick={() => dialog.current?.close()}>
             {no}

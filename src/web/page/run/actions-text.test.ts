@@ -6,28 +6,34 @@ import { actionText, interactionIdProblem, requestFor } from "./actions-text.ts"
 const AGENT = { kind: "agent", interaction_id: "v1_abc" } as const;
 
 test("the cancel dialog names what Google may still charge, by what is known of the run", () => {
-  expect(actionText("cancel", AGENT).says).toMatch(/charged in full and kept/);
-  expect(actionText("cancel", { kind: "agent" }).says).toMatch(/cannot be stopped from here/);
-  expect(actionText("cancel", { kind: "deep_search" }).says).toMatch(/stops here/);
+  expect(actionText("cancel", AGENT).explanation).toMatch(/charged in full and kept/);
+  expect(actionText("cancel", { kind: "agent" }).explanation).toMatch(/cannot be stopped from here/);
+  expect(actionText("cancel", { kind: "deep_search" }).explanation).toMatch(/stops here/);
 });
 
 test("a restart warns that it may be charged twice, names the amount, and asks first (Q1)", () => {
-  const { says, asks, tone } = actionText("restart", { kind: "agent", estimate: { likely_usd: 2.4 } });
-  expect(says).toContain("may be charged twice");
-  expect(says).toContain("$2.40");
-  expect({ asks, tone }).toEqual({ asks: true, tone: "danger" });
-  expect(actionText("restart", { kind: "agent" }).says).not.toContain("$");
+  const { explanation, needsConfirmation, tone } = actionText("restart", {
+    kind: "agent",
+    estimate: { likely_usd: 2.4 },
+  });
+  expect(explanation).toContain("may be charged twice");
+  expect(explanation).toContain("$2.40");
+  expect({ needsConfirmation, tone }).toEqual({ needsConfirmation: true, tone: "danger" });
+  expect(actionText("restart", { kind: "agent" }).explanation).not.toContain("$");
 });
 
 test("free actions need no confirmation", () => {
-  expect(actionText("look_again", AGENT)).toMatchObject({ asks: false, says: expect.stringContaining("nothing") });
+  expect(actionText("look_again", AGENT)).toMatchObject({
+    needsConfirmation: false,
+    explanation: expect.stringContaining("Free of charge"),
+  });
 });
 
 test("an interaction id is validated like on the server", () => {
   expect(interactionIdProblem(" v1_ChdQ-x.=9 ")).toBeUndefined();
-  expect(interactionIdProblem("  ")).toMatch(/Give the id/);
+  expect(interactionIdProblem("  ")).toMatch(/Enter the id/);
   expect(interactionIdProblem("abc")).toMatch(/too short/);
-  expect(interactionIdProblem("https://example.org/x")).toMatch(/only letters/);
+  expect(interactionIdProblem("https://example.org/x")).toMatch(/letters, digits/);
   expect(interactionIdProblem("a".repeat(513))).toMatch(/at most 512/);
 });
 

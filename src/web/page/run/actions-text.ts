@@ -1,15 +1,15 @@
-/** What each action is called, and what a person has to know before it is done. */
+/** Names and explanations of the actions on a run. */
 
 import type { RunAction, RunDetail } from "../../wire.ts";
 
 export interface ActionText {
   name: string;
-  /** While it is being done. */
-  doing: string;
-  /** Shown beside a button that acts at once, or in the dialog that asks first. */
-  says: string;
-  /** Whether a dialog asks before anything is done. */
-  asks: boolean;
+  /** Shown while the action is in progress. */
+  pendingName: string;
+  /** Shown beside a button that acts immediately, or in the confirmation dialog. */
+  explanation: string;
+  /** Whether a dialog asks for confirmation. */
+  needsConfirmation: boolean;
   tone: "primary" | "danger" | "plain";
 }
 
@@ -18,77 +18,78 @@ type Known = Pick<RunDetail, "kind" | "interaction_id" | "cost_usd" | "estimate"
 const TEXTS: Record<RunAction, (run: Known) => ActionText> = {
   cancel: (run) => ({
     name: "Cancel…",
-    doing: "Cancelling…",
-    says: whatIsCharged(run),
-    asks: true,
+    pendingName: "Cancelling…",
+    explanation: cancelCharges(run),
+    needsConfirmation: true,
     tone: "danger",
   }),
   look_again: () => ({
-    name: "Look again",
-    doing: "Looking…",
-    says: "Asks Google whether the report is there by now. This costs nothing.",
-    asks: false,
+    name: "Check again",
+    pendingName: "Checking…",
+    explanation: "Asks Google whether the report is ready. Free of charge.",
+    needsConfirmation: false,
     tone: "primary",
   }),
   continue: () => ({
     name: "Continue",
-    doing: "Continuing…",
-    says: "Goes on at the next round. What was found is kept; a round costs cents.",
-    asks: false,
+    pendingName: "Continuing…",
+    explanation: "Continues with the next round. Results so far are kept; a round costs a few cents.",
+    needsConfirmation: false,
     tone: "primary",
   }),
   adopt: () => ({
     name: "Adopt…",
-    doing: "Adopting…",
-    says: "If Google did start the research, give its id here and the run is followed as if nothing had happened. This costs nothing.",
-    asks: true,
+    pendingName: "Adopting…",
+    explanation: "If Google did start the research, enter its id here to continue this run. Free of charge.",
+    needsConfirmation: true,
     tone: "primary",
   }),
   delete: () => ({
     name: "Delete…",
-    doing: "Deleting…",
-    says: "The question, the report, its sources and its timeline are removed for good. Files that were saved or downloaded stay where they are.",
-    asks: true,
+    pendingName: "Deleting…",
+    explanation:
+      "The question, the report, its sources and its timeline are permanently deleted. Files that were saved or downloaded stay where they are.",
+    needsConfirmation: true,
     tone: "plain",
   }),
   restart: (run) => ({
     name: "Start again…",
-    doing: "Starting…",
-    says: mayBeTwice(run),
-    asks: true,
+    pendingName: "Starting…",
+    explanation: doubleChargeWarning(run),
+    needsConfirmation: true,
     tone: "danger",
   }),
 };
 
 export const actionText = (action: RunAction, run: Known): ActionText => TEXTS[action](run);
 
-function whatIsCharged({ kind, interaction_id }: Known): string {
-  if (kind !== "agent") return "The run stops here at its next step. What Gemini has answered so far is charged.";
+function cancelCharges({ kind, interaction_id }: Known): string {
+  if (kind !== "agent") return "The run stops here at its next step. Usage so far is charged.";
   if (interaction_id === undefined)
-    return "It is not known whether Google started this run. If it did, it cannot be stopped from here and may be charged in full.";
-  return "The run is stopped here and at Google. What it has used until then is charged; if Google finishes it all the same, the report is charged in full and kept.";
+    return "It is unknown whether Google started this run. If it did, it cannot be stopped from here and may be charged in full.";
+  return "The run is stopped here and at Google. Usage until then is charged; if Google finishes it anyway, the report is charged in full and kept.";
 }
 
-function mayBeTwice({ estimate }: Known): string {
+function doubleChargeWarning({ estimate }: Known): string {
   const likely = estimate?.likely_usd;
   const cost = likely === undefined ? "" : ` The second start will probably cost $${likely.toFixed(2)}.`;
   return `The first start may be running at Google already. Starting again may be charged twice.${cost}`;
 }
 
-/** As the server will judge it, so that a slip is seen before it is sent. */
+/** The same check as on the server, so that a typo is found before sending. */
 const INTERACTION_ID = /^[\w.=-]{4,512}$/;
 
 export function interactionIdProblem(typed: string): string | undefined {
   const id = typed.trim();
-  if (id === "") return "Give the id that Google shows.";
-  if (id.length < 4) return "This is too short to be an id of Google.";
+  if (id === "") return "Enter the id shown by Google.";
+  if (id.length < 4) return "This is too short for an id of Google.";
   return INTERACTION_ID.test(id)
     ? undefined
-    : "An id of Google has only letters, digits, and the signs _ . = - in it, at most 512 of them.";
+    : "An id of Google consists of at most 512 letters, digits and the characters _ . = -";
 }
 
-/** What is asked of the server for an action. */
-export interface Deed {
+/** The input of an action. */
+export interface ActionInput {
   action: RunAction;
   savePartial?: boolean;
   interactionId?: string;
@@ -96,12 +97,12 @@ export interface Deed {
   atGoogle?: boolean;
 }
 
-export function requestFor(taskId: string, deed: Deed): { path: string; body: Record<string, unknown> } {
+export function requestFor(taskId: string, input: ActionInput): { path: string; body: Record<string, unknown> } {
   const at = `/api/runs/${taskId}`;
-  if (deed.action === "cancel") return { path: `${at}/cancel`, body: { save_partial: deed.savePartial ?? true } };
-  if (deed.action === "delete") return { path: `${at}/delete`, body: { delete_at_google: deed.atGoogle === true } };
+  if (input.action === "cancel") return { path: `${at}/cancel`, body: { save_partial: input.savePartial ?? true } };
+  if (input.action === "delete") return { path: `${at}/delete`, body: { delete_at_google: input.atGoogle === true } };
   const path = `${at}/resume`;
-  if (deed.action === "adopt") return { path, body: { interaction_id: (deed.interactionId ?? "").trim() } };
-  if (deed.action !== "restart") return { path, body: {} };
-  return { path, body: { accept_possible_double_charge: true, ...(deed.agreed === true && { agreed: true }) } };
+  if (input.action === "adopt") return { path, body: { interaction_id: (input.interactionId ?? "").trim() } };
+  if (input.action !== "restart") return { path, body: {} };
+  return { path, body: { accept_possible_double_charge: true, ...(input.agreed === true && { agreed: true }) } };
 }

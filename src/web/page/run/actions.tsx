@@ -1,16 +1,16 @@
-/** What can be done about a run: buttons that act at once or ask first, and what came of it. */
+/** The actions on a run: buttons that act immediately or ask first, and the result. */
 
 import { useRef, useState } from "preact/hooks";
 import type { Acted, RunAction, RunDetail } from "../../wire.ts";
-import { type Acting, AdoptDialog, CancelDialog, DeleteDialog, RestartDialog } from "./actions-dialogs.tsx";
-import { actionText, type Deed, requestFor } from "./actions-text.ts";
-import { tell } from "../app/request.ts";
+import { type ActionState, AdoptDialog, CancelDialog, DeleteDialog, RestartDialog } from "./actions-dialogs.tsx";
+import { actionText, type ActionInput, requestFor } from "./actions-text.ts";
+import { postJson } from "../app/request.ts";
 import { Problem } from "../ui/parts.tsx";
 import { go } from "../app/router.ts";
 
 interface ActionsProps {
   run: RunDetail;
-  /** The run has changed by what was done. */
+  /** Called after an action has changed the run. */
   done: () => void;
 }
 
@@ -23,40 +23,40 @@ const DIALOGS: Partial<Record<RunAction, typeof CancelDialog>> = {
 
 export function Actions({ run, done }: ActionsProps) {
   const [asking, setAsking] = useState<RunAction | undefined>(undefined);
-  const [said, setSaid] = useState<string | undefined>(undefined);
+  const [message, setMessage] = useState<string | undefined>(undefined);
   const result = useRef<HTMLParagraphElement>(null);
-  const acting = useActing(run, (message, status) => {
-    // There is nothing left to look at.
+  const actionState = useAction(run, (text, status) => {
+    // The run no longer exists.
     if (status === "deleted") return go("/", { replace: true });
     setAsking(undefined);
-    setSaid(message);
+    setMessage(text);
     done();
-    // Heard by having the focus; the button that had it may be gone with what it did.
+    // Focused so that screen readers announce it; the button that had the focus may be gone.
     setTimeout(() => result.current?.focus());
   });
-  const { pending, error, act, forget } = acting;
+  const { pending, error, act, forget } = actionState;
   const Dialog = asking === undefined ? undefined : DIALOGS[asking];
   const begin = (action: RunAction): void => {
-    setSaid(undefined);
+    setMessage(undefined);
     forget();
-    if (actionText(action, run).asks) setAsking(action);
+    if (actionText(action, run).needsConfirmation) setAsking(action);
     else void act({ action });
   };
-  if (run.actions.length === 0 && said === undefined && error === undefined) return null;
+  if (run.actions.length === 0 && message === undefined && error === undefined) return null;
   return (
-    <section class="actions stack tight" aria-label="What can be done">
+    <section class="actions stack tight" aria-label="Actions">
       <div class="row">
         {run.actions.map((action) => (
           <ActionButton key={action} run={run} action={action} pending={pending} begin={() => begin(action)} />
         ))}
       </div>
-      {said === undefined ? null : (
+      {message === undefined ? null : (
         <p class="notice" tabIndex={-1} ref={result}>
-          {said}
+          {message}
         </p>
       )}
       {error === undefined || asking !== undefined ? null : <Problem error={error} />}
-      {Dialog === undefined ? null : <Dialog run={run} acting={acting} close={() => setAsking(undefined)} />}
+      {Dialog === undefined ? null : <Dialog run={run} actionState={actionState} close={() => setAsking(undefined)} />}
     </section>
   );
 }
@@ -69,43 +69,43 @@ interface ActionButtonProps {
 }
 
 function ActionButton({ run, action, pending, begin }: ActionButtonProps) {
-  const { name, doing, says, asks, tone } = actionText(action, run);
+  const { name, pendingName, explanation, needsConfirmation, tone } = actionText(action, run);
   return (
     <>
       <button
         type="button"
         class={`button ${tone}`}
         disabled={pending !== undefined}
-        aria-describedby={asks ? undefined : `${action}-says`}
+        aria-describedby={needsConfirmation ? undefined : `${action}-explanation`}
         onClick={begin}
       >
-        {pending === action ? doing : name}
+        {pending === action ? pendingName : name}
       </button>
-      {asks ? null : (
-        <span id={`${action}-says`} class="quiet small">
-          {says}
+      {needsConfirmation ? null : (
+        <span id={`${action}-explanation`} class="quiet small">
+          {explanation}
         </span>
       )}
     </>
   );
 }
 
-/** One thing at a time: a second press while the first is under way does nothing. */
-function useActing(
+/** One action at a time; further clicks are ignored. */
+function useAction(
   run: RunDetail,
   done: (message: string, status: Acted["status"]) => void,
-): Acting & { forget: () => void } {
+): ActionState & { forget: () => void } {
   const [pending, setPending] = useState<RunAction | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const busy = useRef(false);
-  const act = async (deed: Deed): Promise<boolean> => {
+  const act = async (input: ActionInput): Promise<boolean> => {
     if (busy.current) return false;
     busy.current = true;
-    setPending(deed.action);
+    setPending(input.action);
     setError(undefined);
     try {
-      const { path, body } = requestFor(run.task_id, deed);
-      const { message = "Done.", notice, status } = await tell<Acted>(path, body);
+      const { path, body } = requestFor(run.task_id, input);
+      const { message = "Done.", notice, status } = await postJson<Acted>(path, body);
       done(notice === undefined ? message : `${message} ${notice}`, status);
       return true;
     } catch (refusal) {

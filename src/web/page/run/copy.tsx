@@ -1,4 +1,4 @@
-/** Text into the clipboard, also where the browser has no clipboard for pages without https. */
+/** Copies text to the clipboard, also in pages without https, where browsers have no clipboard API. */
 
 import { useEffect, useState } from "preact/hooks";
 import { announce } from "../ui/parts.tsx";
@@ -8,7 +8,7 @@ type State = "idle" | "copied" | "refused";
 const SHOWN_MS = 2_500;
 
 interface Copying {
-  /** What is copied, as people call it. */
+  /** The name of what is copied. */
   name: string;
   text: () => Promise<string>;
   label?: string;
@@ -44,7 +44,7 @@ export function CopyButton({ name, text, label = "Copy" }: Copying) {
 async function copyText(text: () => Promise<string>): Promise<void> {
   const coming = text();
   try {
-    // The promise itself is given away: Safari only allows what is asked for within the click.
+    // Passes the promise itself: Safari allows only writes started within the click.
     const blob = coming.then((ready) => new Blob([ready], { type: "text/plain" }));
     await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
   } catch {

@@ -1,12 +1,12 @@
-/** The small print of a run: times, amounts, models, and the ids that other programs ask for. */
+/** Details of a run: times, tokens, model, and ids. */
 
 import type { ComponentChildren } from "preact";
 import type { RunDetail } from "../../wire.ts";
 import { CopyButton } from "./copy.tsx";
-import { exactly } from "../ui/ages.ts";
+import { exactTime } from "../ui/ages.ts";
 import { runPath } from "../app/router.ts";
 
-/** Where it stands beside the timeline instead of above it. */
+/** The width at which the details are beside the timeline instead of above it. */
 const WIDE = "(min-width: 64rem)";
 
 export function RunFacts({ run }: { run: RunDetail }) {
@@ -18,7 +18,7 @@ export function RunFacts({ run }: { run: RunDetail }) {
         <When name="Asked" at={run.created_at} />
         <When name="Started" at={run.started_at} />
         <When name="Ended" at={run.completed_at} />
-        {isOver ? null : <When name="Given up at" at={run.deadline_at} />}
+        {isOver ? null : <When name="Gives up at" at={run.deadline_at} />}
         <Fact name="Tokens">{tokensOf(run)}</Fact>
         <Fact name="Model">{run.model}</Fact>
         <Fact name="Mode">{run.mode}</Fact>
@@ -56,7 +56,7 @@ function When({ name, at }: { name: string; at: string | undefined }) {
   if (at === undefined) return null;
   return (
     <Fact name={name}>
-      <time dateTime={at}>{exactly(at)}</time>
+      <time dateTime={at}>{exactTime(at)}</time>
     </Fact>
   );
 }

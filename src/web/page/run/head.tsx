@@ -1,12 +1,13 @@
-/** The question, and where its run stands in one look. */
+/** The head of a run: question, state, progress, cost, and warnings. */
 
 import type { RunDetail } from "../../wire.ts";
 import { KIND_NAMES } from "../ui/kinds.ts";
-import { costRemark, markedMoney } from "../ui/amounts.ts";
-import { Age, minutes, money, Progress, Status } from "../ui/parts.tsx";
+import { costRemark, markedMoney, money } from "../ui/amounts.ts";
+import { durationText } from "../../../platform/duration.ts";
+import { Age, Progress, Status } from "../ui/parts.tsx";
 import { entryText } from "../live/timeline.ts";
 
-const LONG_QUESTION = 240;
+const MAX_TITLE_CHARACTERS = 240;
 
 export function RunHead({ run }: { run: RunDetail }) {
   return (
@@ -23,23 +24,23 @@ export function RunHead({ run }: { run: RunDetail }) {
         {run.partial === true ? <span class="badge partial">Partial report</span> : null}
       </div>
       <Progress run={{ ...run, current_action: shortAction(run) }} />
-      <Left run={run} />
+      <TimeLeft run={run} />
       <Warnings run={run} />
     </header>
   );
 }
 
-/** A thought that is being had stands below in full; here its first line says enough. */
+/** The timeline shows the current thought in full; here its first line suffices. */
 function shortAction({ current_action: action, last_thought: thought }: RunDetail): string {
   const head = thought === undefined ? "" : entryText(thought).head;
   return head !== "" && action.startsWith(head) ? head : action;
 }
 
 function Question({ text }: { text: string }) {
-  if (text.length <= LONG_QUESTION) return <h1 tabIndex={-1}>{text}</h1>;
+  if (text.length <= MAX_TITLE_CHARACTERS) return <h1 tabIndex={-1}>{text}</h1>;
   return (
     <>
-      <h1 tabIndex={-1}>{text.slice(0, LONG_QUESTION).trimEnd()}…</h1>
+      <h1 tabIndex={-1}>{text.slice(0, MAX_TITLE_CHARACTERS).trimEnd()}…</h1>
       <details>
         <summary>The whole question</summary>
         <p class="question">{text}</p>
@@ -50,7 +51,7 @@ function Question({ text }: { text: string }) {
 
 function Duration({ run: { started_at, created_at, completed_at } }: { run: RunDetail }) {
   if (completed_at === undefined) return null;
-  return <span>took {minutes(Date.parse(completed_at) - Date.parse(started_at ?? created_at))}</span>;
+  return <span>took {durationText(Date.parse(completed_at) - Date.parse(started_at ?? created_at))}</span>;
 }
 
 function Cost({ run }: { run: RunDetail }) {
@@ -70,15 +71,15 @@ function Cost({ run }: { run: RunDetail }) {
   );
 }
 
-const isGoing = ({ status }: RunDetail): boolean =>
+const isInProgress = ({ status }: RunDetail): boolean =>
   status === "pending" || status === "running" || status === "running_async";
 
-function Left({ run }: { run: RunDetail }) {
+function TimeLeft({ run }: { run: RunDetail }) {
   const { likely_minutes_left: left, last_thought: thought } = run;
-  if (!isGoing(run)) return null;
+  if (!isInProgress(run)) return null;
   return (
     <>
-      {left === undefined ? null : <p class="quiet small">Probably {minutes(left * 60_000)} left, an estimate.</p>}
+      {left === undefined ? null : <p class="quiet small">About {durationText(left * 60_000)} left (estimate).</p>}
       {thought === undefined || run.current_action.startsWith(entryText(thought).head) ? null : (
         <p class="last-thought">{entryText(thought).head}</p>
       )}
@@ -90,18 +91,18 @@ function Warnings({ run }: { run: RunDetail }) {
   const { error, backup_file, cancel_requested_at, stalled_since } = run;
   return (
     <>
-      {stalled_since === undefined || !isGoing(run) ? null : (
+      {stalled_since === undefined || !isInProgress(run) ? null : (
         <div class="notice warn">
           <p>
-            Nothing has been heard of this run since <Age at={stalled_since} />.
+            There has been no update of this run since <Age at={stalled_since} />.
           </p>
-          <p class="suggestion">It is still being followed. You can wait, or cancel it and keep what there is.</p>
+          <p class="suggestion">It is still being polled. You can wait, or cancel it and keep the partial report.</p>
         </div>
       )}
-      {cancel_requested_at === undefined || !isGoing(run) ? null : (
+      {cancel_requested_at === undefined || !isInProgress(run) ? null : (
         <div class="notice warn">
           <p>
-            Asked to stop <Age at={cancel_requested_at} />; it stops as soon as it can.
+            Cancellation requested <Age at={cancel_requested_at} />; it stops as soon as possible.
           </p>
         </div>
       )}

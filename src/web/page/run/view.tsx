@@ -1,4 +1,4 @@
-/** One run: where it stands, what can be done about it, its report, and what happened. */
+/** The view of one run: state, actions, report, and timeline. */
 
 import { useRef, useState } from "preact/hooks";
 import { Actions } from "./actions.tsx";
@@ -8,13 +8,13 @@ import { scrollOf } from "../report/jumps.ts";
 import { ReportSection } from "../report/section.tsx";
 import { RunFacts } from "./facts.tsx";
 import { RunHead } from "./head.tsx";
-import { type Looked, lookAt, useWatchedRun } from "../live/run-watch.ts";
+import { type LoadedRun, loadRun, useWatchedRun } from "../live/run-watch.ts";
 import { TimelineList } from "../live/timeline-list.tsx";
 import { useTitle } from "../app/title.ts";
 
 export function RunView({ taskId }: { taskId: string }) {
-  const { value, error, reload } = useLoad(taskId, (signal) => lookAt(taskId, signal));
-  // Read before anything is drawn: a page that is still short cannot be scrolled to where the reader was.
+  const { value, error, reload } = useLoad(taskId, (signal) => loadRun(taskId, signal));
+  // Read before the first rendering: a page that is still short cannot be scrolled.
   const [scroll] = useState(() => scrollOf(history.state));
   if (value !== undefined) return <WatchedRun first={value} scroll={scroll} />;
   return (
@@ -25,15 +25,15 @@ export function RunView({ taskId }: { taskId: string }) {
           Loading the run…
         </p>
       ) : (
-        <Unreachable error={error} back={reload} />
+        <Unreachable error={error} retry={reload} />
       )}
     </div>
   );
 }
 
-/** A server that was away tells when it is back. */
-function Unreachable({ error, back }: { error: unknown; back: () => void }) {
-  useLive({ hello: back });
+/** Reloads as soon as the stream is open again. */
+function Unreachable({ error, retry }: { error: unknown; retry: () => void }) {
+  useLive({ hello: retry });
   return (
     <>
       <Problem error={error} />
@@ -44,23 +44,23 @@ function Unreachable({ error, back }: { error: unknown; back: () => void }) {
   );
 }
 
-function WatchedRun({ first, scroll }: { first: Looked; scroll: number | undefined }) {
-  const { run, entries, lookAgain } = useWatchedRun(first);
+function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | undefined }) {
+  const { run, entries, reload } = useWatchedRun(first);
   const timeline = useRef<HTMLElement>(null);
-  // Whoever was here before the report is told of it, and keeps what is being read.
-  const sawItWithout = useRef(!first.run.has_report);
+  // A user who opened the run before it had a report is notified of it and keeps the scroll position.
+  const hadNoReport = useRef(!first.run.has_report);
   useTitle(run.query);
   return (
     <article class="run stack">
       <RunHead run={run} />
-      <Actions run={run} done={lookAgain} />
+      <Actions run={run} done={reload} />
       <RunFacts run={run} />
       {run.has_report ? (
         <ReportSection
           key={`${run.status} ${run.partial}`}
           taskId={run.task_id}
-          isNew={sawItWithout.current}
-          scroll={sawItWithout.current ? undefined : scroll}
+          isNew={hadNoReport.current}
+          scroll={hadNoReport.current ? undefined : scroll}
           below={timeline}
         />
       ) : null}

@@ -1,14 +1,14 @@
-/** Before the first run: the three ways to get one. */
+/** Shown before the first run: the three ways to start one. */
 
 export const NoRuns = () => (
   <div class="card stack empty">
     <h2>No runs yet</h2>
-    <p>Everything that is researched through this server is kept here: question, progress, report and cost.</p>
+    <p>Every research run of this server appears here, with its question, progress, report and cost.</p>
     <ul class="stack">
       <li>
         <h3>Here</h3>
         <p>
-          <a href="/start">Start a deep research</a>. You see what it will probably cost before anything is paid.
+          <a href="/start">Start a deep research</a>. You see the likely cost before you pay anything.
         </p>
       </li>
       <li>

@@ -1,25 +1,25 @@
-/** What narrows the list: words, the kind, the state. All of it stands in the address. */
+/** The filters of the list: text, kind and state, all stored in the URL. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RunSummary } from "../../wire.ts";
 import { KIND_NAMES } from "../ui/kinds.ts";
-import { statusWord } from "../ui/parts.tsx";
+import { statusLabel } from "../ui/parts.tsx";
 import { go } from "../app/router.ts";
 import { listPath, type RunsFilter } from "./list.ts";
 import { SEARCH } from "../app/shortcuts.ts";
 import type { Tally } from "../figures/tally.ts";
 
-const PAUSE_MS = 250;
+const TYPING_PAUSE_MS = 250;
 
-/** Two states are called running; whoever chooses between them must tell them apart. */
+/** The two running states have different names here, because they are separate choices. */
 const STATES: { status: RunSummary["status"]; name: string }[] = [
-  { status: "pending", name: statusWord("pending") },
+  { status: "pending", name: statusLabel("pending") },
   { status: "running", name: "Running here" },
   { status: "running_async", name: "Running at Google" },
-  { status: "start_unknown", name: statusWord("start_unknown") },
-  { status: "completed", name: statusWord("completed") },
-  { status: "failed", name: statusWord("failed") },
-  { status: "cancelled", name: statusWord("cancelled") },
+  { status: "start_unknown", name: statusLabel("start_unknown") },
+  { status: "completed", name: statusLabel("completed") },
+  { status: "failed", name: statusLabel("failed") },
+  { status: "cancelled", name: statusLabel("cancelled") },
 ];
 
 export function RunsFilters({ filter, tally }: { filter: RunsFilter; tally: Tally | undefined }) {
@@ -73,7 +73,7 @@ function SearchBox({ filter }: { filter: RunsFilter }) {
   const search = (text: string): void => {
     clearTimeout(timer.current);
     if (text.trim() === filter.text) return;
-    // The first letters are a step to go back over, the others are not.
+    // Only the first letter adds a history entry.
     go(listPath(filter, { text: text.trim() }), { replace: filter.text !== "" });
   };
   useEffect(() => {
@@ -81,7 +81,7 @@ function SearchBox({ filter }: { filter: RunsFilter }) {
     history.replaceState(history.state, "", location.pathname + location.search);
     box.current?.focus();
   }, []);
-  // Back, or a link: what is in the box follows the address, but not while it is ahead of it.
+  // After back or a link the field follows the URL, unless it differs only by spaces.
   useEffect(() => {
     setTyped((now) => (now.trim() === filter.text ? now : filter.text));
   }, [filter.text]);
@@ -107,7 +107,7 @@ function SearchBox({ filter }: { filter: RunsFilter }) {
         onInput={({ currentTarget: { value } }) => {
           setTyped(value);
           clearTimeout(timer.current);
-          timer.current = setTimeout(() => search(value), PAUSE_MS);
+          timer.current = setTimeout(() => search(value), TYPING_PAUSE_MS);
         }}
       />
       <kbd aria-hidden="true">/</kbd>

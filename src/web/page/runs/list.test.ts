@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ListedRun, RunSummary } from "../../wire.ts";
-import { apiPath, inserted, listPath, newcomers, readFilter, updated } from "./list.ts";
+import { apiPath, withInserted, listPath, addedRuns, readFilter, withUpdates } from "./list.ts";
 
 const run = (id: string, minute: number, more: Partial<RunSummary> = {}): ListedRun => ({
   task_id: id,
@@ -42,7 +42,7 @@ test("words that look like an address are searched as words", () => {
 test("a changed run is updated in place and keeps its excerpt", () => {
   const found = [{ text: "heat", marked: true }];
   const listed = [run("c", 3), { ...run("b", 2, { status: "running" }), found }, run("a", 1)];
-  const next = updated(listed, [run("b", 2, { status: "failed" }), run("z", 9)]);
+  const next = withUpdates(listed, [run("b", 2, { status: "failed" }), run("z", 9)]);
   expect(ids(next)).toEqual(["c", "b", "a"]);
   expect(next[1]).toMatchObject({ status: "failed", found });
   expect(next[0]).toBe(listed[0]);
@@ -51,23 +51,23 @@ test("a changed run is updated in place and keeps its excerpt", () => {
 test("only runs that belong to this page are added", () => {
   const listed = [run("c", 30), run("b", 20)];
   const shown = { filter: filterOf(""), listed, hasMore: true };
-  expect(ids(newcomers(shown, [run("d", 40), run("b", 20), run("old", 10)]))).toEqual(["d"]);
-  expect(ids(newcomers({ ...shown, hasMore: false }, [run("old", 10)]))).toEqual(["old"]);
-  expect(newcomers({ ...shown, filter: filterOf("text=heat") }, [run("d", 40)])).toEqual([]);
-  expect(newcomers({ ...shown, filter: filterOf("cursor=x&from=100") }, [run("d", 40)])).toEqual([]);
+  expect(ids(addedRuns(shown, [run("d", 40), run("b", 20), run("old", 10)]))).toEqual(["d"]);
+  expect(ids(addedRuns({ ...shown, hasMore: false }, [run("old", 10)]))).toEqual(["old"]);
+  expect(addedRuns({ ...shown, filter: filterOf("text=heat") }, [run("d", 40)])).toEqual([]);
+  expect(addedRuns({ ...shown, filter: filterOf("cursor=x&from=100") }, [run("d", 40)])).toEqual([]);
 });
 
 test("a run is added to a filtered list when it matches by state or kind", () => {
   const shown = { filter: filterOf("status=failed&kind=search"), listed: [], hasMore: false };
   const fits = run("d", 40, { status: "failed", kind: "search" });
-  expect(ids(newcomers(shown, [fits, run("e", 41, { kind: "search" }), run("f", 42, { status: "failed" })]))).toEqual([
+  expect(ids(addedRuns(shown, [fits, run("e", 41, { kind: "search" }), run("f", 42, { status: "failed" })]))).toEqual([
     "d",
   ]);
 });
 
 test("new runs are sorted by time, each once, and an existing one is kept", () => {
   const listed = [run("c", 30, { progress: 5 }), run("a", 10)];
-  const next = inserted(listed, [run("d", 40), run("b", 20), run("c", 30)]);
+  const next = withInserted(listed, [run("d", 40), run("b", 20), run("c", 30)]);
   expect(ids(next)).toEqual(["d", "c", "b", "a"]);
   expect(next[1]?.progress).toBe(5);
 });

@@ -1,4 +1,4 @@
-/** The list as data: what its address asks for, and how news change it without moving what is being read. */
+/** The list as data: its URL, and updates that do not move the rows being read. */
 
 import type { ListedRun, RunSummary } from "../../wire.ts";
 
@@ -8,18 +8,18 @@ export interface RunsFilter {
   text: string;
   status: string;
   kind: string;
-  /** Where the page begins, and how many runs stand before it. */
+  /** The cursor of the page, and the number of runs before it. */
   cursor: string;
   from: number;
 }
 
-export function readFilter(address: URLSearchParams): RunsFilter {
-  const from = Number(address.get("from") ?? 0);
-  const cursor = address.get("cursor") ?? "";
+export function readFilter(parameters: URLSearchParams): RunsFilter {
+  const from = Number(parameters.get("from") ?? 0);
+  const cursor = parameters.get("cursor") ?? "";
   return {
-    text: (address.get("text") ?? "").trim(),
-    status: address.get("status") ?? "",
-    kind: address.get("kind") ?? "",
+    text: (parameters.get("text") ?? "").trim(),
+    status: parameters.get("status") ?? "",
+    kind: parameters.get("kind") ?? "",
     cursor,
     from: cursor !== "" && Number.isSafeInteger(from) && from > 0 ? from : 0,
   };
@@ -28,7 +28,7 @@ export function readFilter(address: URLSearchParams): RunsFilter {
 const filled = (entries: Record<string, string>): string =>
   new URLSearchParams(Object.entries(entries).filter(([, value]) => value !== "")).toString();
 
-/** Another filter begins at its first page. */
+/** A changed filter starts at the first page. */
 export function listPath(filter: RunsFilter, change: Partial<RunsFilter>): string {
   const { text, status, kind, cursor, from } = { ...filter, cursor: "", from: 0, ...change };
   const query = filled({ text, status, kind, cursor, from: from === 0 ? "" : String(from) });
@@ -38,8 +38,8 @@ export function listPath(filter: RunsFilter, change: Partial<RunsFilter>): strin
 export const apiPath = ({ text, status, kind, cursor }: RunsFilter): string =>
   `/api/runs?${filled({ text, status, kind, cursor, limit: String(PAGE_SIZE) })}`;
 
-/** Changed runs in their places; what was found in them stays. */
-export function updated(listed: ListedRun[], changed: RunSummary[]): ListedRun[] {
+/** Replaces changed runs in place; their search excerpts stay. */
+export function withUpdates(listed: ListedRun[], changed: RunSummary[]): ListedRun[] {
   const news = new Map(changed.map((run) => [run.task_id, run]));
   return listed.map((run) => {
     const next = news.get(run.task_id);
@@ -53,8 +53,8 @@ interface Shown {
   hasMore: boolean;
 }
 
-/** Runs that a new look would show on this page. Found ones stand by relevance, so nothing comes to them by itself. */
-export function newcomers({ filter, listed, hasMore }: Shown, changed: RunSummary[]): RunSummary[] {
+/** Runs that a reload would add to this page. Search results are sorted by relevance, so nothing is added to them. */
+export function addedRuns({ filter, listed, hasMore }: Shown, changed: RunSummary[]): RunSummary[] {
   if (filter.text !== "" || filter.cursor !== "") return [];
   const known = new Set(listed.map((run) => run.task_id));
   const oldest = hasMore ? (listed.at(-1)?.created_at ?? "") : "";
@@ -67,13 +67,13 @@ export function newcomers({ filter, listed, hasMore }: Shown, changed: RunSummar
   );
 }
 
-/** Newest first; of a run that is there twice, the first counts. */
-export function inserted(listed: ListedRun[], fresh: RunSummary[]): ListedRun[] {
+/** Newest first; of duplicates the first counts. */
+export function withInserted(listed: ListedRun[], fresh: RunSummary[]): ListedRun[] {
   const runs = new Map([...listed, ...fresh].toReversed().map((run) => [run.task_id, run]));
   return [...runs.values()].toSorted((one, other) => order(other, one));
 }
 
-/** Runs of the same moment stand as the server sorts them. */
+/** Runs of the same time are sorted as on the server. */
 const order = (one: RunSummary, other: RunSummary): number =>
   compare(one.created_at, other.created_at) || compare(one.task_id, other.task_id);
 

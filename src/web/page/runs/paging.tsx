@@ -1,9 +1,9 @@
-/** From one page of the list to the next. A cursor leads only forward, so the way back is remembered. */
+/** Links between the pages of the list. A cursor leads only forward, so earlier cursors are stored. */
 
 import { useEffect, useRef } from "preact/hooks";
 import type { RunPage } from "../../wire.ts";
 import { announce } from "../ui/parts.tsx";
-import { remember, remembered } from "../app/remembered.ts";
+import { writeStored, readStored } from "../app/browser-storage.ts";
 import { listPath, PAGE_SIZE, type RunsFilter } from "./list.ts";
 
 const cursorKey = (filter: RunsFilter, from: number): string => `cursor ${from} ${listPath(filter, {})}`;
@@ -11,9 +11,9 @@ const cursorKey = (filter: RunsFilter, from: number): string => `cursor ${from} 
 export function RunsPaging({ page, filter }: { page: RunPage; filter: RunsFilter }) {
   const { from, cursor } = filter;
   useEffect(() => {
-    if (cursor !== "") remember("sessionStorage", cursorKey(filter, from), cursor);
+    if (cursor !== "") writeStored("sessionStorage", cursorKey(filter, from), cursor);
   }, [cursor, from]);
-  useFocusOnTurning(filter);
+  useFocusOnPageChange(filter);
   if (from === 0 && page.next_cursor === undefined) return null;
   return (
     <nav class="row apart paging" aria-label="Pages">
@@ -34,8 +34,8 @@ export function RunsPaging({ page, filter }: { page: RunPage; filter: RunsFilter
   );
 }
 
-/** The links to turn the page stand below it; whoever turned it reads on at its top. */
-function useFocusOnTurning(filter: RunsFilter): void {
+/** The links are at the end of the page, so the focus moves to the top of the new one. */
+function useFocusOnPageChange(filter: RunsFilter): void {
   const before = useRef(filter);
   useEffect(() => {
     const turned = before.current.cursor !== filter.cursor && listPath(before.current, {}) === listPath(filter, {});
@@ -48,10 +48,10 @@ function useFocusOnTurning(filter: RunsFilter): void {
   }, [filter.cursor]);
 }
 
-/** The newest where the way back is not known, for example after a link to the middle. */
+/** The first page if the earlier cursor is unknown, for example after opening a link. */
 function newerPath(filter: RunsFilter): string {
   const from = filter.from - PAGE_SIZE;
-  const cursor = remembered("sessionStorage", cursorKey(filter, from));
+  const cursor = readStored("sessionStorage", cursorKey(filter, from));
   return from <= 0 || cursor === undefined ? listPath(filter, {}) : listPath(filter, { cursor, from });
 }
 

@@ -1,15 +1,16 @@
-/** One run in the list. The roles are said because the row is a card on a narrow screen. */
+/** One run in the list. The roles are explicit because the row is a card on narrow screens. */
 
 import type { ListedRun, RunSummary } from "../../wire.ts";
 import { KIND_NAMES } from "../ui/kinds.ts";
-import { costRemark, markedMoney } from "../ui/amounts.ts";
-import { Age, minutes, money, Progress, Status } from "../ui/parts.tsx";
+import { costRemark, markedMoney, money } from "../ui/amounts.ts";
+import { durationText } from "../../../platform/duration.ts";
+import { Age, Progress, Status } from "../ui/parts.tsx";
 import { runPath } from "../app/router.ts";
 import { RUN_LINK } from "../app/shortcuts.ts";
 import { isUnfinished } from "../figures/tally.ts";
 
-/** Two lines show less than this. */
-const SHOWN_CHARACTERS = 300;
+/** More than fits into two lines. */
+const MAX_SHOWN_CHARACTERS = 300;
 
 export function RunRow({ run }: { run: ListedRun }) {
   return (
@@ -19,12 +20,12 @@ export function RunRow({ run }: { run: ListedRun }) {
       </td>
       <td role="cell" class="what">
         <a class={RUN_LINK} href={runPath(run.task_id)}>
-          {run.query.slice(0, SHOWN_CHARACTERS)}
+          {run.query.slice(0, MAX_SHOWN_CHARACTERS)}
         </a>
         {run.found === undefined ? null : <Found pieces={run.found} />}
         <Progress run={run} />
         {run.status === "start_unknown" ? (
-          <p class="small stalled">Its answer was lost. Open it to take it over or to start again.</p>
+          <p class="small stalled">Google's response was lost. Open the run to adopt it or start again.</p>
         ) : null}
       </td>
       <td role="cell" class="kind quiet">
@@ -47,13 +48,13 @@ const Found = ({ pieces }: { pieces: NonNullable<ListedRun["found"]> }) => (
   </p>
 );
 
-/** The marks of a heading say nothing in an excerpt. */
+/** Heading marks are removed from excerpts. */
 const plain = (text: string): string => text.replaceAll(/(^|[\s…])#{1,6} /g, "$1");
 
 function Took({ run }: { run: RunSummary }) {
   if (run.completed_at === undefined) return null;
   const took = Date.parse(run.completed_at) - Date.parse(run.started_at ?? run.created_at);
-  return <span class="took quiet small">took {minutes(took)}</span>;
+  return <span class="took quiet small">took {durationText(took)}</span>;
 }
 
 function Cost({ run }: { run: RunSummary }) {

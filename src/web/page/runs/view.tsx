@@ -1,4 +1,4 @@
-/** The list of runs: to find one, and to see how those on their way are doing. */
+/** The list of runs, with search and progress. */
 
 import { useEffect } from "preact/hooks";
 import type { RunPage } from "../../wire.ts";
@@ -11,8 +11,8 @@ import { RunsPaging } from "./paging.tsx";
 import { RunRow } from "./row.tsx";
 import { useTally } from "../figures/tally.ts";
 
-export function RunsView({ filter: address }: { filter: URLSearchParams }) {
-  const filter = readFilter(address);
+export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
+  const filter = readFilter(parameters);
   const tally = useTally();
   const { page, error, loading, waiting, showWaiting } = useRunsPage(filter);
   const foundNow = filter.text === "" || loading || page === undefined ? undefined : foundText(page);
@@ -46,21 +46,21 @@ export function RunsView({ filter: address }: { filter: URLSearchParams }) {
           </button>
         </div>
       )}
-      {page === undefined ? <Waiting over={error !== undefined} /> : <Listing {...{ page, filter, loading }} />}
+      {page === undefined ? <Waiting isOver={error !== undefined} /> : <Listing {...{ page, filter, loading }} />}
     </div>
   );
 }
 
 const newRuns = (count: number): string => (count === 1 ? "1 new run" : `${count} new runs`);
 
-const Waiting = ({ over }: { over: boolean }) => (over ? null : <p class="quiet soon">Loading…</p>);
+const Waiting = ({ isOver }: { isOver: boolean }) => (isOver ? null : <p class="quiet soon">Loading…</p>);
 
 function Listing({ page, filter, loading }: { page: RunPage; filter: RunsFilter; loading: boolean }) {
   if (page.total === 0 && page.runs.length === 0) return <NoRuns />;
   if (page.runs.length === 0) {
     return (
       <div class="card stack tight" aria-busy={loading}>
-        <p>{filter.text === "" ? "No runs of this sort." : `Nothing was found for “${filter.text}”.`}</p>
+        <p>{filter.text === "" ? "No runs match this filter." : `No results for “${filter.text}”.`}</p>
         <p>
           <a href={listPath(filter, { text: "", status: "", kind: "" })}>Show all runs</a>
         </p>
@@ -94,7 +94,7 @@ const tableName = ({ text }: RunsFilter): string =>
   text === "" ? "Runs, newest first" : `Runs with ${text}, best matches first`;
 
 function foundText({ runs, next_cursor: more }: RunPage): string {
-  if (runs.length === 0) return "Nothing was found.";
+  if (runs.length === 0) return "No results.";
   if (more !== undefined) return `More than ${runs.length} runs found.`;
   return runs.length === 1 ? "1 run found." : `${runs.length} runs found.`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AGENTS, EMPTY, estimateKey, objection, readDraft } from "./draft.ts";
+import { AGENTS, EMPTY, estimateKey, draftProblem, readDraft } from "./draft.ts";
 
 const draft = { ...EMPTY, query: "How do heat pumps work?" };
 
@@ -16,15 +16,15 @@ test.each([undefined, "", "{", "null", "[]", '"text"', '{"query":5,"model":"othe
 );
 
 test("a question has 1 to 10,000 characters with a letter or digit, surrounding spaces not counted (F1)", () => {
-  expect(objection({ ...draft, query: "   " })).toBe("Write your question first.");
-  expect(objection({ ...draft, query: "?!" })).toMatch("letter or digit");
-  for (const query of ["Go", " C# ", "地震", "7"]) expect(objection({ ...draft, query })).toBeUndefined();
-  expect(objection({ ...draft, query: ` ${"a".repeat(10_000)} ` })).toBeUndefined();
-  expect(objection({ ...draft, query: "a".repeat(10_001) })).toMatch("10,000 characters");
+  expect(draftProblem({ ...draft, query: "   " })).toBe("Write your question first.");
+  expect(draftProblem({ ...draft, query: "?!" })).toMatch("letter or digit");
+  for (const query of ["Go", " C# ", "地震", "7"]) expect(draftProblem({ ...draft, query })).toBeUndefined();
+  expect(draftProblem({ ...draft, query: ` ${"a".repeat(10_000)} ` })).toBeUndefined();
+  expect(draftProblem({ ...draft, query: "a".repeat(10_001) })).toMatch("10,000 characters");
 });
 
 test.each([0, 73, 1.5, Number.NaN])("%d hours are refused before the server is asked", (hours) => {
-  expect(objection({ ...draft, hours })).toMatch("from 1 to 72");
+  expect(draftProblem({ ...draft, hours })).toMatch("from 1 to 72");
 });
 
 test("an estimate is for the question, agent and hours that identify the start", () => {

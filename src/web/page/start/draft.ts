@@ -1,7 +1,7 @@
-/** What is being written on the way to a start. It outlives errors and reloads, until something was started with it. */
+/** The draft of a new research run, stored in the browser until it is started. */
 
 import { useState } from "preact/hooks";
-import { remember, remembered } from "../app/remembered.ts";
+import { writeStored, readStored } from "../app/browser-storage.ts";
 
 export const AGENTS = [
   {
@@ -25,25 +25,25 @@ export interface Draft {
 
 export const EMPTY: Draft = { query: "", model: AGENTS[0].model, hours: 8, notify: true };
 
-export const MOST_CHARACTERS = 10_000;
-export const MOST_HOURS = 72;
+export const MAX_QUESTION_CHARACTERS = 10_000;
+export const MAX_HOURS = 72;
 
-/** What stands in the way of an estimate, in a sentence; nothing when it is fine. */
-export function objection({ query, hours }: Draft): string | undefined {
+/** Returns why the draft cannot be estimated, or undefined. */
+export function draftProblem({ query, hours }: Draft): string | undefined {
   const { length } = query.trim();
   if (length === 0) return "Write your question first.";
   if (!/[\p{L}\p{N}]/u.test(query)) return "The question needs at least one letter or digit.";
-  if (length > MOST_CHARACTERS)
-    return `The question is longer than ${MOST_CHARACTERS.toLocaleString("en-US")} characters.`;
-  if (!Number.isInteger(hours) || hours < 1 || hours > MOST_HOURS)
-    return `Hours must be a whole number from 1 to ${MOST_HOURS}.`;
+  if (length > MAX_QUESTION_CHARACTERS)
+    return `The question is longer than ${MAX_QUESTION_CHARACTERS.toLocaleString("en-US")} characters.`;
+  if (!Number.isInteger(hours) || hours < 1 || hours > MAX_HOURS)
+    return `Hours must be a whole number from 1 to ${MAX_HOURS}.`;
   return undefined;
 }
 
-/** The same key is the same estimate. */
+/** Drafts with the same key have the same estimate. */
 export const estimateKey = ({ query, model, hours }: Draft): string => JSON.stringify([query.trim(), model, hours]);
 
-/** A draft as it was kept; what is not there or not right is as at the beginning. */
+/** Reads a stored draft; missing or invalid fields get their defaults. */
 export function readDraft(kept: string | undefined): Draft {
   const found: unknown = kept === undefined ? undefined : parsed(kept);
   if (typeof found !== "object" || found === null) return EMPTY;
@@ -73,12 +73,12 @@ export interface KeptDraft {
 }
 
 export function useDraft(): KeptDraft {
-  const [draft, setDraft] = useState(() => readDraft(remembered("sessionStorage", KEY)));
+  const [draft, setDraft] = useState(() => readDraft(readStored("sessionStorage", KEY)));
   const change = (part: Partial<Draft>): void =>
     setDraft((before) => {
       const next = { ...before, ...part };
-      remember("sessionStorage", KEY, JSON.stringify(next));
+      writeStored("sessionStorage", KEY, JSON.stringify(next));
       return next;
     });
-  return { draft, change, forget: () => remember("sessionStorage", KEY, undefined) };
+  return { draft, change, forget: () => writeStored("sessionStorage", KEY, undefined) };
 }

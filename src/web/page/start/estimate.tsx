@@ -1,20 +1,22 @@
-/** What a research will probably take and cost: asked for when the typing pauses, shown before anything can start. */
+/** The estimate of a research run: requested when typing pauses, shown before the start. */
 
 import { useEffect, useState } from "preact/hooks";
 import type { EstimateView } from "../../wire.ts";
-import { tell } from "../app/request.ts";
-import { announce, minutes, money, Problem } from "../ui/parts.tsx";
-import { type Draft, estimateKey, objection } from "./draft.ts";
+import { postJson } from "../app/request.ts";
+import { durationText } from "../../../platform/duration.ts";
+import { announce, Problem } from "../ui/parts.tsx";
+import { money } from "../ui/amounts.ts";
+import { type Draft, estimateKey, draftProblem } from "./draft.ts";
 
-const PAUSE_MS = 500;
+const TYPING_PAUSE_MS = 500;
 
 export interface Estimating {
-  /** Of this very question and agent; nothing while that is not known. */
+  /** For the current question and agent; undefined while unknown. */
   estimate: EstimateView | undefined;
-  /** What was last known, so that the card does not flicker. */
+  /** The previous estimate, so that the card does not flicker. */
   last: EstimateView | undefined;
   error: unknown;
-  again: () => void;
+  retry: () => void;
 }
 
 interface Answer {
@@ -23,43 +25,43 @@ interface Answer {
   error?: unknown;
 }
 
-/** `forceNew`: of another start beside one that is there, which is asked about even where joining would not be. */
+/** `forceNew`: the estimate of a second start, which needs confirmation even if joining a run would not. */
 export function useEstimate(draft: Draft, { forceNew }: { forceNew: boolean }): Estimating {
   const [answer, setAnswer] = useState<Answer>();
   const [last, setLast] = useState<EstimateView>();
   const [times, setTimes] = useState(0);
   const key = `${estimateKey(draft)} ${forceNew}`;
-  const possible = objection(draft) === undefined;
+  const possible = draftProblem(draft) === undefined;
   useEffect(() => {
     if (!possible) return undefined;
     let current = true;
-    const ask = (): void => {
+    const request = (): void => {
       const { model, hours } = draft;
       const start = { query: draft.query.trim(), model, max_wait_hours: hours, force_new: forceNew };
-      tell<EstimateView>("/api/estimate", start).then(
+      postJson<EstimateView>("/api/estimate", start).then(
         (estimate) => {
           if (!current) return;
           setAnswer({ key, estimate });
           setLast(estimate);
-          announce(`Estimate: ${inWords(estimate)}.`);
+          announce(`Estimate: ${estimateText(estimate)}.`);
         },
         (error: unknown) => {
           if (current) setAnswer({ key, error });
         },
       );
     };
-    const timer = setTimeout(ask, PAUSE_MS);
+    const timer = setTimeout(request, TYPING_PAUSE_MS);
     return () => {
       current = false;
       clearTimeout(timer);
     };
   }, [key, possible, times]);
-  const fits = possible && answer?.key === key;
+  const isCurrent = possible && answer?.key === key;
   return {
-    estimate: fits ? answer.estimate : undefined,
+    estimate: isCurrent ? answer.estimate : undefined,
     last: possible ? last : undefined,
-    error: fits ? answer.error : undefined,
-    again: () => {
+    error: isCurrent ? answer.error : undefined,
+    retry: () => {
       setAnswer(undefined);
       setTimes((before) => before + 1);
     },
@@ -68,25 +70,25 @@ export function useEstimate(draft: Draft, { forceNew }: { forceNew: boolean }): 
 
 const MINUTE_MS = 60_000;
 
-const inWords = ({ estimated_cost: cost, estimated_duration: duration }: EstimateView): string =>
-  `about ${money(cost.likely_usd)}, about ${minutes(duration.likely_minutes * MINUTE_MS)}`;
+const estimateText = ({ estimated_cost: cost, estimated_duration: duration }: EstimateView): string =>
+  `about ${money(cost.likely_usd)}, about ${durationText(duration.likely_minutes * MINUTE_MS)}`;
 
 const COMPLEXITIES: Record<string, string> = { simple: "Simple", medium: "Medium", complex: "Complex" };
 
-export function EstimateCard({ estimate, last, error, again }: Estimating) {
+export function EstimateCard({ estimate, last, error, retry }: Estimating) {
   const shown = estimate ?? last;
   return (
     <section class="card stack estimate" aria-labelledby="estimate-title" aria-busy={estimate === undefined}>
       <h2 id="estimate-title">Estimate</h2>
       {error === undefined ? null : (
         <Problem error={error}>
-          <button type="button" class="button small" onClick={again}>
-            Estimate again
+          <button type="button" class="button small" onClick={retry}>
+            Estimate retry
           </button>
         </Problem>
       )}
       {shown === undefined ? (
-        <p class="quiet">What it will probably cost and take appears here, before anything is started.</p>
+        <p class="quiet">The likely cost and duration appear here before you start.</p>
       ) : (
         <Figures {...shown} />
       )}
@@ -114,9 +116,9 @@ const Figures = ({
       <div>
         <dt>Time</dt>
         <dd>
-          <strong>about {minutes(duration.likely_minutes * MINUTE_MS)}</strong>
+          <strong>about {durationText(duration.likely_minutes * MINUTE_MS)}</strong>
           <span class="quiet">
-            {minutes(duration.min_minutes * MINUTE_MS)} to {minutes(duration.max_minutes * MINUTE_MS)}
+            {durationText(duration.min_minutes * MINUTE_MS)} to {durationText(duration.max_minutes * MINUTE_MS)}
           </span>
         </dd>
       </div>

@@ -1,12 +1,12 @@
-/** The fields of a start: the question, how deep, and what happens around it. */
+/** The form fields of a start: question, depth, and options. */
 
-import { AGENTS, type KeptDraft, MOST_CHARACTERS, MOST_HOURS } from "./draft.ts";
+import { AGENTS, type KeptDraft, MAX_QUESTION_CHARACTERS, MAX_HOURS } from "./draft.ts";
 
 type Fields = Pick<KeptDraft, "draft" | "change">;
 
 export function QuestionField({ draft, change }: Fields) {
   const { length } = draft.query.trim();
-  const tooLong = length > MOST_CHARACTERS;
+  const tooLong = length > MAX_QUESTION_CHARACTERS;
   return (
     <div class="stack tight">
       <label for="question">Question</label>
@@ -27,7 +27,7 @@ export function QuestionField({ draft, change }: Fields) {
       <div class="row apart small quiet">
         <span id="question-hint">Say what you want to know, for what, and in which period or place.</span>
         <span id="question-count" class={tooLong ? "too-long" : undefined}>
-          {length.toLocaleString("en-US")} / {MOST_CHARACTERS.toLocaleString("en-US")}
+          {length.toLocaleString("en-US")} / {MAX_QUESTION_CHARACTERS.toLocaleString("en-US")}
         </span>
       </div>
     </div>
@@ -58,7 +58,7 @@ export const DepthField = ({ draft, change }: Fields) => (
   </fieldset>
 );
 
-export const AroundFields = ({ draft, change }: Fields) => (
+export const OptionFields = ({ draft, change }: Fields) => (
   <div class="stack tight">
     <div class="row">
       <label for="hours">Give up after</label>
@@ -67,7 +67,7 @@ export const AroundFields = ({ draft, change }: Fields) => (
         type="number"
         inputMode="numeric"
         min={1}
-        max={MOST_HOURS}
+        max={MAX_HOURS}
         step={1}
         required
         value={Number.isNaN(draft.hours) ? "" : draft.hours}

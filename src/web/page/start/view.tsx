@@ -1,13 +1,14 @@
-/** Starting a research: the question, what it will probably cost, and only then the start. */
+/** The form that starts a research run, after showing its likely cost. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Acted, EstimateView } from "../../wire.ts";
-import { RefusedError, tell } from "../app/request.ts";
-import { announce, money, Problem } from "../ui/parts.tsx";
+import { RefusedError, postJson } from "../app/request.ts";
+import { announce, Problem } from "../ui/parts.tsx";
+import { money } from "../ui/amounts.ts";
 import { go, runPath } from "../app/router.ts";
-import { type Draft, estimateKey, objection, useDraft } from "./draft.ts";
+import { type Draft, estimateKey, draftProblem, useDraft } from "./draft.ts";
 import { EstimateCard, useEstimate } from "./estimate.tsx";
-import { AroundFields, DepthField, QuestionField } from "./fields.tsx";
+import { OptionFields, DepthField, QuestionField } from "./fields.tsx";
 
 export function StartView() {
   const { draft, change, forget } = useDraft();
@@ -16,29 +17,29 @@ export function StartView() {
   const joined = starting.joined?.key === estimateKey(draft) ? starting.joined.acted : undefined;
   const estimating = useEstimate(draft, { forceNew: joined !== undefined });
   const { estimate } = estimating;
-  estimateAgain.current = estimating.again;
-  // Agreed is what was read: another sum is another question.
+  estimateAgain.current = estimating.retry;
+  // Consent applies to the text that was read: another amount is another question.
   const [agreedTo, setAgreedTo] = useState<string>();
   const agreed = estimate?.question !== undefined && estimate.question === agreedTo;
-  const hindrance = hindranceOf(draft, estimate, agreed);
+  const problem = problemOf(draft, estimate, agreed);
   return (
     <form
       class="start"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (hindrance === undefined) void start({ agreed });
+        if (problem === undefined) void start({ agreed });
       }}
     >
       <div class="stack fields">
         <h1>Start research</h1>
         <p class="quiet">
-          Google’s Deep Research agent works on it in the background and is paid with your key. It goes on when this
+          Google’s Deep Research agent works on it in the background and is paid with your key. It continues when this
           page is closed.
         </p>
         <QuestionField draft={draft} change={change} />
         <DepthField draft={draft} change={change} />
-        <AroundFields draft={draft} change={change} />
+        <OptionFields draft={draft} change={change} />
       </div>
       <div class="stack beside">
         <EstimateCard {...estimating} />
@@ -50,22 +51,22 @@ export function StartView() {
               onChange={({ currentTarget }) => setAgreedTo(currentTarget.checked ? estimate.question : undefined)}
             />
             <span>
-              {estimate.question} <strong>I agree to that.</strong>
+              {estimate.question} <strong>I agree.</strong>
             </span>
           </label>
         )}
         {joined === undefined ? null : (
           <Joined
             joined={joined}
-            estimate={hindrance === undefined ? estimate : undefined}
+            estimate={problem === undefined ? estimate : undefined}
             onAgain={() => void start({ agreed, force_new: true })}
           />
         )}
         {starting.error === undefined ? null : <Refusal error={starting.error} />}
-        <button type="submit" class="button primary" disabled={hindrance !== undefined || starting.pending}>
+        <button type="submit" class="button primary" disabled={problem !== undefined || starting.pending}>
           {buttonText(estimate, starting.pending)}
         </button>
-        <p class="quiet small hindrance">{hindrance ?? "Ctrl + Enter starts it as well."}</p>
+        <p class="quiet small hindrance">{problem ?? "Ctrl + Enter starts it as well."}</p>
       </div>
     </form>
   );
@@ -74,25 +75,25 @@ export function StartView() {
 interface Starting {
   pending: boolean;
   error?: unknown;
-  /** The same was started minutes ago; said only while it is still the same. */
+  /** The same question was started minutes ago; shown only while the draft is unchanged. */
   joined?: { acted: Acted; key: string };
 }
 
-interface Around {
+interface StartOptions {
   forget: () => void;
   estimateAgain: () => void;
 }
 
-function useStarting(draft: Draft, { forget, estimateAgain }: Around) {
+function useStarting(draft: Draft, { forget, estimateAgain }: StartOptions) {
   const [starting, setStarting] = useState<Starting>({ pending: false });
-  // A second click can come before the first one has drawn the button anew.
+  // A second click can come before the button is rendered as disabled.
   const sending = useRef(false);
   const start = async (more: { agreed: boolean; force_new?: boolean }): Promise<void> => {
     if (sending.current) return;
     sending.current = true;
     setStarting({ pending: true });
     try {
-      const acted = await tell<Acted>("/api/research", { ...fieldsOf(draft), ...more });
+      const acted = await postJson<Acted>("/api/research", { ...fieldsOf(draft), ...more });
       if (acted.joined === true && more.force_new !== true) {
         setStarting({ pending: false, joined: { acted, key: estimateKey(draft) } });
         return;
@@ -102,7 +103,7 @@ function useStarting(draft: Draft, { forget, estimateAgain }: Around) {
       go(runPath(acted.task_id));
     } catch (error) {
       setStarting({ pending: false, error });
-      // What is asked has changed since it was shown.
+      // The question has changed since it was shown.
       if (error instanceof RefusedError && error.code === "CONFIRMATION_NEEDED") estimateAgain();
     } finally {
       sending.current = false;
@@ -118,8 +119,8 @@ const fieldsOf = ({ query, model, hours, notify }: Draft) => ({
   enable_notifications: notify,
 });
 
-function hindranceOf(draft: Draft, estimate: EstimateView | undefined, agreed: boolean): string | undefined {
-  const missing = objection(draft);
+function problemOf(draft: Draft, estimate: EstimateView | undefined, agreed: boolean): string | undefined {
+  const missing = draftProblem(draft);
   if (missing !== undefined) return missing;
   if (estimate === undefined) return "Waiting for the estimate.";
   return estimate.question === undefined || agreed ? undefined : "Agree to the cost first.";
@@ -152,16 +153,16 @@ const Joined = ({ joined, estimate, onAgain }: JoinedProps) => (
 );
 
 function Refusal({ error }: { error: unknown }) {
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [error]);
+  const container = useRef<HTMLDivElement>(null);
+  useEffect(() => container.current?.scrollIntoView({ block: "nearest" }), [error]);
   const refused = error instanceof RefusedError ? error : undefined;
   return (
-    <div ref={place}>
+    <div ref={container}>
       <Problem error={error}>
         {refused?.taskId === undefined ? null : (
           <p>
             <a href={runPath(refused.taskId)}>
-              {refused.code === "START_UNKNOWN" ? "Open the run to take it over or to start it again" : "Open the run"}
+              {refused.code === "START_UNKNOWN" ? "Open the run to adopt it or start again" : "Open the run"}
             </a>
           </p>
         )}

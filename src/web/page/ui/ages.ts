@@ -1,10 +1,10 @@
-/** How long ago something was, as people say it, and exactly when. */
+/** Formats how long ago something was, and its exact time. */
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** A clock that is a little behind the server's must not say "in 2 seconds". */
+/** A clock slightly behind the server's must not show a time in the future. */
 export function ago(at: number, now: number): string {
   const past = Math.max(0, now - at);
   if (past < MINUTE) return "just now";
@@ -14,5 +14,5 @@ export function ago(at: number, now: number): string {
   return new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
 }
 
-export const exactly = (at: string): string =>
+export const exactTime = (at: string): string =>
   new Date(at).toLocaleString("en-GB", { dateStyle: "full", timeStyle: "medium" });

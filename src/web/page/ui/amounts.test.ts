@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ago } from "./ages.ts";
-import { costRemark, markedMoney, minutes, money } from "./amounts.ts";
+import { costRemark, markedMoney, money } from "./amounts.ts";
 import { titleOf } from "../app/title.ts";
 
 test.each([
@@ -11,17 +11,6 @@ test.each([
   [1234.5, "$1,234.50"],
 ])("%d dollars are %s", (usd, text) => {
   expect(money(usd)).toBe(text);
-});
-
-test.each([
-  [-5, "0 s"],
-  [9_400, "9 s"],
-  [59_600, "1 min"],
-  [840_000, "14 min"],
-  [3_599_000, "1 h"],
-  [5_400_000, "1 h 30 min"],
-])("%d ms are %s", (ms, text) => {
-  expect(minutes(ms)).toBe(text);
 });
 
 test.each([

@@ -1,4 +1,4 @@
-/** What people call the kinds of runs, the same in every view. */
+/** Display names of the kinds of runs. */
 
 import type { RunSummary } from "../../wire.ts";
 

@@ -1,34 +1,32 @@
-/** What every view shows in the same way: states, ages, amounts, progress, refusals, and what a screen reader hears. */
+/** Components that all views share: status, age, progress, errors, and screen reader announcements. */
 
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { RunSummary } from "../../wire.ts";
 import { RefusedError } from "../app/request.ts";
-import { ago, exactly } from "./ages.ts";
+import { ago, exactTime } from "./ages.ts";
 
-export { minutes, money } from "./amounts.ts";
-
-/** A word and a shape, because colours alone do not speak to everybody. Paths in a square of 16. */
-const STATUSES: Record<RunSummary["status"], { word: string; shape: string }> = {
-  pending: { word: "Waiting", shape: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3" },
-  running: { word: "Running", shape: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5" },
-  running_async: { word: "Running", shape: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5" },
-  start_unknown: { word: "Start unknown", shape: "M8 2.5 14 13H2zM8 6.5v3M8 11.3v.2" },
-  completed: { word: "Completed", shape: "m3 8.5 3.5 3.5L13 4.5" },
-  failed: { word: "Failed", shape: "m4 4 8 8M12 4l-8 8" },
-  cancelled: { word: "Cancelled", shape: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3M4.5 11.5l7-7" },
+/** A label and a shape, because colours alone are not accessible. SVG paths in a 16 by 16 box. */
+const STATUSES: Record<RunSummary["status"], { label: string; shape: string }> = {
+  pending: { label: "Waiting", shape: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3" },
+  running: { label: "Running", shape: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5" },
+  running_async: { label: "Running", shape: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5" },
+  start_unknown: { label: "Start unknown", shape: "M8 2.5 14 13H2zM8 6.5v3M8 11.3v.2" },
+  completed: { label: "Completed", shape: "m3 8.5 3.5 3.5L13 4.5" },
+  failed: { label: "Failed", shape: "m4 4 8 8M12 4l-8 8" },
+  cancelled: { label: "Cancelled", shape: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3M4.5 11.5l7-7" },
 };
 
-export const statusWord = (status: RunSummary["status"]): string => STATUSES[status].word;
+export const statusLabel = (status: RunSummary["status"]): string => STATUSES[status].label;
 
 export function Status({ status }: { status: RunSummary["status"] }) {
-  const { word, shape } = STATUSES[status];
+  const { label, shape } = STATUSES[status];
   return (
     <span class="badge" data-status={status}>
       <svg viewBox="0 0 16 16" aria-hidden="true">
         <path d={shape} />
       </svg>
-      {word}
+      {label}
     </span>
   );
 }
@@ -36,7 +34,7 @@ export function Status({ status }: { status: RunSummary["status"] }) {
 export function Age({ at }: { at: string }) {
   const now = useNow();
   return (
-    <time dateTime={at} title={exactly(at)}>
+    <time dateTime={at} title={exactTime(at)}>
       {ago(Date.parse(at), now)}
     </time>
   );
@@ -47,7 +45,7 @@ type Progressing = Pick<
   "status" | "progress" | "progress_is_estimate" | "current_action" | "stalled_since"
 >;
 
-/** Nothing for a run that is over. */
+/** Renders nothing for a finished run. */
 export function Progress({ run }: { run: Progressing }) {
   if (run.status !== "pending" && run.status !== "running" && run.status !== "running_async") return null;
   const percent = `${Math.round(run.progress)} %${run.progress_is_estimate === true ? " (estimate)" : ""}`;
@@ -59,40 +57,38 @@ export function Progress({ run }: { run: Progressing }) {
       </span>
       {run.stalled_since === undefined ? null : (
         <span class="stalled">
-          Last heard of <Age at={run.stalled_since} />
+          Last update <Age at={run.stalled_since} />
         </span>
       )}
     </div>
   );
 }
 
-/** What went wrong and what to do; a server that refuses says both itself. */
+/** Shows an error and its suggestion, both from the server if it sent them. */
 export function Problem({ error, children }: { error: unknown; children?: ComponentChildren }) {
   const refused = error instanceof RefusedError ? error : undefined;
   return (
     <div class="notice bad" role="alert">
-      <p>{refused?.message ?? "This page made a mistake."}</p>
-      <p class="suggestion">
-        {codeMarked(refused?.suggestion ?? "Load it again. Runs go on, whatever the page does.")}
-      </p>
+      <p>{refused?.message ?? "Something went wrong on this page."}</p>
+      <p class="suggestion">{withCode(refused?.suggestion ?? "Reload the page. Runs continue regardless.")}</p>
       {children}
     </div>
   );
 }
 
-/** Commands stand in backticks in the server's sentences. */
-const codeMarked = (text: string): ComponentChildren[] =>
+/** The server marks commands with backticks. */
+const withCode = (text: string): ComponentChildren[] =>
   text.split("`").map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
 
 interface Loaded<Value> {
   value: Value | undefined;
   error: unknown;
   loading: boolean;
-  /** Looks again and keeps showing what is there until the answer comes. */
+  /** Loads again and keeps the current value until then. */
   reload: () => void;
 }
 
-/** What `load` gives for `key`; an answer to an earlier key or an earlier look is not taken. */
+/** The result of `load` for `key`; results of earlier keys and loads are ignored. */
 export function useLoad<Value>(key: string, load: (signal: AbortSignal) => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<{ key: string; value?: Value; error?: unknown; loading: boolean }>({
     key,
@@ -101,7 +97,7 @@ export function useLoad<Value>(key: string, load: (signal: AbortSignal) => Promi
   const latest = useRef(load);
   latest.current = load;
   const running = useRef<AbortController | undefined>(undefined);
-  const look = useCallback(() => {
+  const startLoad = useCallback(() => {
     running.current?.abort();
     const mine = new AbortController();
     running.current = mine;
@@ -114,25 +110,25 @@ export function useLoad<Value>(key: string, load: (signal: AbortSignal) => Promi
     );
   }, [key]);
   useEffect(() => {
-    look();
+    startLoad();
     return () => running.current?.abort();
-  }, [look]);
+  }, [startLoad]);
   const current = state.key === key ? state : { key, loading: true };
-  return { value: current.value, error: current.error, loading: current.loading, reload: look };
+  return { value: current.value, error: current.error, loading: current.loading, reload: startLoad };
 }
 
 const TICK_MS = 15_000;
 const clocks = new Set<(now: number) => void>();
 let ticking: ReturnType<typeof setInterval> | undefined;
 
-/** The time, told to everybody at once, so that a long list has one timer. */
+/** One timer for all components. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     clocks.add(setNow);
     ticking ??= setInterval(() => {
       const time = Date.now();
-      for (const tell of clocks) tell(time);
+      for (const update of clocks) update(time);
     }, TICK_MS);
     return () => {
       clocks.delete(setNow);
@@ -146,12 +142,12 @@ function useNow(): number {
 
 export const ANNOUNCEMENTS = "announcements";
 
-/** Said by screen readers when they have finished what they are saying. */
+/** Screen readers announce it after what they are reading. */
 export function announce(text: string): void {
   const region = document.querySelector(`#${ANNOUNCEMENTS}`);
   if (region === null) return;
   region.textContent = "";
-  // Only a change is heard, also when the same is said twice.
+  // Screen readers announce only changes, so the same text needs an empty one in between.
   setTimeout(() => {
     region.textContent = text;
   }, 50);

@@ -1,4 +1,4 @@
-/** The page's colours for a canvas, which knows nothing of custom properties, and when they change. */
+/** Resolves the page's colours for a canvas, which does not support custom properties, and reports their changes. */
 
 const NAMES = {
   text: "--text",
@@ -13,17 +13,17 @@ const NAMES = {
 
 export type PlotColours = Record<keyof typeof NAMES, string>;
 
-/** Asked of a real element: only there the browser decides between light, dark, and the colours a user forces. */
-export function plotColours(place: HTMLElement): PlotColours {
+/** Read from a real element, because only there the browser resolves light, dark and forced colours. */
+export function plotColours(container: HTMLElement): PlotColours {
   const probe = document.createElement("span");
-  // Where motion is reduced every change takes an instant, and read within it a colour is still the one before.
+  // With reduced motion every transition takes an instant, within which the previous colour would be read.
   probe.style.setProperty("transition", "none", "important");
-  place.append(probe);
+  container.append(probe);
   const read = (name: keyof typeof NAMES): string => {
     const style = getComputedStyle(probe);
     probe.style.color = `var(${NAMES[name]})`;
     probe.style.backgroundColor = `var(${NAMES[name]})`;
-    // Forced colours differ by whether something is letters or ground.
+    // Forced colours differ between text and background.
     return name === "ground" ? style.backgroundColor : style.color;
   };
   const colours: PlotColours = {

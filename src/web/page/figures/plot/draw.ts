@@ -1,4 +1,4 @@
-/** A plot on a canvas by uPlot, which is loaded only when there is something to plot. */
+/** Draws a plot on a canvas with uPlot, which is loaded on demand. */
 
 import type uPlot from "uplot";
 import { onColoursChange, type PlotColours, plotColours } from "./colours.ts";
@@ -6,16 +6,16 @@ import { drawMarks, drawRanges, type PlotMark } from "./marks.ts";
 import { type LinePoint, nearestMark } from "./statistics.ts";
 
 export interface PlotSpec {
-  /** By x, smallest first. */
+  /** Ascending by x. */
   marks: PlotMark[];
-  /** x is seconds since 1970 instead of an amount. */
+  /** x is in seconds since 1970 instead of an amount. */
   isTime: boolean;
   yName: string;
   xName?: string;
   formatY: (value: number) => string;
-  /** Steps with their own axis on the right. */
+  /** A step line with its own axis on the right. */
   line?: { name: string; points: LinePoint[]; format: (value: number) => string };
-  /** Both axes are the same amount: where they are equal. */
+  /** Both axes have the same unit; the diagonal shows where they are equal. */
   hasDiagonal: boolean;
 }
 
@@ -27,27 +27,27 @@ export interface Hovered {
 
 type Hover = (hovered: Hovered | undefined) => void;
 
-const HEIGHT = 300;
-const SQUARE_HEIGHT = 420;
-const REACH = 24;
+const HEIGHT_PX = 300;
+const SQUARE_HEIGHT_PX = 420;
+const MAX_HOVER_DISTANCE_PX = 24;
 const DAY_S = 86_400;
 
-export async function drawPlot(place: HTMLElement, spec: PlotSpec, hover: Hover): Promise<() => void> {
+export async function drawPlot(container: HTMLElement, spec: PlotSpec, hover: Hover): Promise<() => void> {
   const { default: UPlot } = await import("uplot");
-  let colours = plotColours(place);
-  const height = spec.hasDiagonal ? SQUARE_HEIGHT : HEIGHT;
-  const width = (): number => Math.max(200, place.clientWidth);
+  let colours = plotColours(container);
+  const height = spec.hasDiagonal ? SQUARE_HEIGHT_PX : HEIGHT_PX;
+  const width = (): number => Math.max(200, container.clientWidth);
   const options = optionsFor(spec, { stepped: UPlot.paths.stepped?.({ align: 1 }), colours: () => colours });
-  const plot = new UPlot({ ...options, width: width(), height }, dataOf(spec), place);
+  const plot = new UPlot({ ...options, width: width(), height }, dataOf(spec), container);
   const stopHovering = followPointer(plot, spec, hover);
   const stopColours = onColoursChange(() => {
-    colours = plotColours(place);
+    colours = plotColours(container);
     plot.redraw(false, true);
   });
   const sizes = new ResizeObserver(() => {
     if (plot.width !== width()) plot.setSize({ width: width(), height });
   });
-  sizes.observe(place);
+  sizes.observe(container);
   return () => {
     sizes.disconnect();
     stopColours();
@@ -57,17 +57,17 @@ export async function drawPlot(place: HTMLElement, spec: PlotSpec, hover: Hover)
 }
 
 const dataOf = ({ marks, line }: PlotSpec): uPlot.AlignedData => {
-  // The marks are drawn by us: uPlot keeps the axes and the line.
+  // uPlot draws the axes and the line; the marks are drawn by `drawAll`.
   if (line === undefined) return [marks.map(({ x }) => x), marks.map(({ y }) => y)];
   return [line.points.map(({ x }) => x), line.points.map(() => null), line.points.map(({ total }) => total)];
 };
 
-interface Drawing {
+interface DrawOptions {
   stepped: uPlot.Series.PathBuilder | undefined;
   colours: () => PlotColours;
 }
 
-function optionsFor(spec: PlotSpec, { stepped, colours }: Drawing): Omit<uPlot.Options, "width" | "height"> {
+function optionsFor(spec: PlotSpec, { stepped, colours }: DrawOptions): Omit<uPlot.Options, "width" | "height"> {
   const { marks, line, isTime } = spec;
   const grid = { stroke: () => colours().line, width: 1 };
   const axis = { stroke: () => colours().quiet, grid, ticks: grid, font: "12px system-ui, sans-serif" };
@@ -77,13 +77,13 @@ function optionsFor(spec: PlotSpec, { stepped, colours }: Drawing): Omit<uPlot.O
     legend: { show: false },
     cursor: { x: false, y: false, points: { show: false }, drag: { x: false, y: false } },
     scales: {
-      x: { time: isTime, range: isTime ? timeRange(marks) : [0, above(marks.map(({ x }) => x))] },
-      y: { range: [0, above(marks.flatMap(({ y, range }) => [y, range?.to ?? y]))] },
+      x: { time: isTime, range: isTime ? timeRange(marks) : [0, upperBound(marks.map(({ x }) => x))] },
+      y: { range: [0, upperBound(marks.flatMap(({ y, range }) => [y, range?.to ?? y]))] },
       total: { range: (_plot, _min, max) => [0, Math.max(max, 0.01) * 1.05] },
     },
     axes: [
       isTime
-        ? { ...axis, space: 64, values: timeNames }
+        ? { ...axis, space: 64, values: timeLabels }
         : { ...named, label: spec.xName ?? "", values: money(spec.formatY), space: 48 },
       { ...named, label: spec.yName, values: money(spec.formatY), size: 56 },
       ...(line === undefined
@@ -119,8 +119,8 @@ function optionsFor(spec: PlotSpec, { stepped, colours }: Drawing): Omit<uPlot.O
   };
 }
 
-/** Days and months as everywhere on the page, hours where all happened on one day. */
-function timeNames(_plot: uPlot, seconds: number[], _axis: number, _space: number, step: number): string[] {
+/** Days and months, or hours if the step is less than a day. */
+function timeLabels(...[, seconds, , , step]: [uPlot, number[], number, number, number]): string[] {
   const form: Intl.DateTimeFormatOptions =
     step >= 28 * DAY_S
       ? { month: "short", year: "numeric" }
@@ -130,8 +130,9 @@ function timeNames(_plot: uPlot, seconds: number[], _axis: number, _space: numbe
   return seconds.map((at) => new Date(at * 1_000).toLocaleString("en-GB", form));
 }
 
-/** A little above the highest, so that no mark is cut. */
-const above = (values: number[]): number => values.reduce((highest, value) => Math.max(highest, value), 0.01) * 1.08;
+/** A margin above the highest value, so that no mark is cut off. */
+const upperBound = (values: number[]): number =>
+  values.reduce((highest, value) => Math.max(highest, value), 0.01) * 1.08;
 
 function timeRange(marks: PlotMark[]): [number, number] {
   const first = marks[0]?.x ?? 0;
@@ -173,12 +174,12 @@ function drawAll(plot: uPlot, { marks, hasDiagonal }: PlotSpec, colours: PlotCol
 function followPointer(plot: uPlot, { marks }: PlotSpec, hover: Hover): () => void {
   const move = (event: PointerEvent): void => {
     const { left, top } = plot.over.getBoundingClientRect();
-    const places = marks.map(({ x, y }) => ({ x: plot.valToPos(x, "x"), y: plot.valToPos(y, "y") }));
-    const index = nearestMark(places, { x: event.clientX - left, y: event.clientY - top }, REACH);
-    const [mark, place] = index === undefined ? [] : [marks[index], places[index]];
-    if (mark === undefined || place === undefined) return hover(undefined);
-    // In the coordinates of what stands around the plotting area, where the words are shown.
-    return hover({ mark, left: place.x + plot.over.offsetLeft, top: place.y + plot.over.offsetTop });
+    const positions = marks.map(({ x, y }) => ({ x: plot.valToPos(x, "x"), y: plot.valToPos(y, "y") }));
+    const index = nearestMark(positions, { x: event.clientX - left, y: event.clientY - top }, MAX_HOVER_DISTANCE_PX);
+    const [mark, position] = index === undefined ? [] : [marks[index], positions[index]];
+    if (mark === undefined || position === undefined) return hover(undefined);
+    // In the coordinates of the element around the plotting area, which contains the tooltip.
+    return hover({ mark, left: position.x + plot.over.offsetLeft, top: position.y + plot.over.offsetTop });
   };
   plot.over.addEventListener("pointermove", move);
   plot.over.addEventListener("pointerdown", move);

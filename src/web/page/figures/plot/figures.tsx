@@ -1,10 +1,10 @@
-/** The three plots: what runs cost, how long they took, and what had been said beforehand. */
+/** The three plots: cost, duration, and estimated against actual cost. */
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { FinishedRun } from "../../../wire.ts";
-import { markedMoney } from "../../ui/amounts.ts";
-import { minutes, money } from "../../ui/parts.tsx";
+import { markedMoney, money } from "../../ui/amounts.ts";
+import { durationText } from "../../../../platform/duration.ts";
 import { Plot } from "./plot.tsx";
 import type { PlotSpec } from "./draw.ts";
 import type { PlotMark } from "./marks.ts";
@@ -28,13 +28,13 @@ const dayOf = (at: string): string =>
 const axisMoney = (usd: number): string => `$${usd < 10 && !Number.isInteger(usd) ? usd.toFixed(2) : usd}`;
 const axisMinutes = (value: number): string => `${value}`;
 
-const markOf = (run: FinishedRun, y: number, says: string): PlotMark => ({
+const markOf = (run: FinishedRun, y: number, description: string): PlotMark => ({
   x: Date.parse(run.completed_at) / 1_000,
   y,
   kind: run.kind,
   taskId: run.task_id,
   title: run.query,
-  says: `${says} · ${dayOf(run.completed_at)}`,
+  description: `${description} · ${dayOf(run.completed_at)}`,
 });
 
 interface FigureProps {
@@ -66,7 +66,7 @@ export function CostFigure({ runs }: { runs: FinishedRun[] }) {
     }),
     [paid],
   );
-  if (paid.length === 0) return <Nothing title="Cost" />;
+  if (paid.length === 0) return <NoData title="Cost" />;
   const rows = () =>
     paid
       .map(({ task_id, query, completed_at, cost_usd = 0, ...marks }, index) => ({
@@ -77,7 +77,7 @@ export function CostFigure({ runs }: { runs: FinishedRun[] }) {
       .toReversed();
   return (
     <Figure title="Cost">
-      <p class="quiet small">Marks: each run. Line: the total of the month so far, by the axis on the right.</p>
+      <p class="quiet small">Marks: runs. Line: total of the month so far (right axis).</p>
       <Plot spec={spec} label={`Cost of ${paid.length} runs over time, ${money(totalCost(paid))} in all.`} />
       <PlotTable
         caption="Cost of each run"
@@ -92,7 +92,7 @@ export function CostFigure({ runs }: { runs: FinishedRun[] }) {
 export function DurationFigure({ runs }: { runs: FinishedRun[] }) {
   const spec = useMemo<PlotSpec>(
     () => ({
-      marks: runs.map((run) => markOf(run, run.duration_minutes, minutes(run.duration_minutes * MINUTE_MS))),
+      marks: runs.map((run) => markOf(run, run.duration_minutes, durationText(run.duration_minutes * MINUTE_MS))),
       isTime: true,
       yName: "Minutes",
       formatY: axisMinutes,
@@ -100,7 +100,7 @@ export function DurationFigure({ runs }: { runs: FinishedRun[] }) {
     }),
     [runs],
   );
-  if (runs.length === 0) return <Nothing title="Duration" />;
+  if (runs.length === 0) return <NoData title="Duration" />;
   const middle = median(runs.map(({ duration_minutes }) => duration_minutes)) ?? 0;
   const rows = () =>
     runs.toReversed().map((run) => ({
@@ -108,15 +108,15 @@ export function DurationFigure({ runs }: { runs: FinishedRun[] }) {
       query: run.query,
       cells: [
         dayOf(run.completed_at),
-        minutes(run.duration_minutes * MINUTE_MS),
-        run.estimated_minutes === undefined ? "–" : minutes(run.estimated_minutes * MINUTE_MS),
+        durationText(run.duration_minutes * MINUTE_MS),
+        run.estimated_minutes === undefined ? "–" : durationText(run.estimated_minutes * MINUTE_MS),
       ],
     }));
   return (
     <Figure title="Duration">
       <Plot
         spec={spec}
-        label={`Duration of ${runs.length} runs over time, half of them under ${minutes(middle * MINUTE_MS)}.`}
+        label={`Duration of ${runs.length} runs over time, half of them under ${durationText(middle * MINUTE_MS)}.`}
       />
       <PlotTable
         caption="Duration of each run"
@@ -145,18 +145,18 @@ export function EstimateFigure({ runs }: { runs: FinishedRun[] }) {
     }),
     [compared],
   );
-  if (compared.length === 0) return <Nothing title="Estimate against actual" />;
+  if (compared.length === 0) return <NoData title="Estimate against actual" />;
   const { withinRange, withinTenth } = accuracyOf(compared);
   const [inRange, near] = [percent(withinRange, compared.length), percent(withinTenth, compared.length)];
   return (
     <Figure title="Estimate against actual" isSquare>
       <p>
-        <strong>{inRange}</strong> of {compared.length} runs cost what the estimated range said; <strong>{near}</strong>{" "}
-        came within ±10 % of the likely cost.
+        <strong>{inRange}</strong> of {compared.length} runs cost an amount within the estimated range;{" "}
+        <strong>{near}</strong> came within ±10 % of the likely cost.
       </p>
       <p class="quiet small">
-        Bars: from the lowest to the highest estimate. Marks: what it cost, hollow outside of the bar. Dashed: cost and
-        likely estimate are equal.
+        Bars: estimated range. Marks: actual cost, hollow if outside the range. Dashed line: cost equals the likely
+        estimate.
       </p>
       <Plot
         spec={spec}
@@ -186,8 +186,8 @@ const estimateRow = (one: Compared) => ({
   ],
 });
 
-const Nothing = ({ title }: { title: string }) => (
+const NoData = ({ title }: { title: string }) => (
   <Figure title={title}>
-    <p class="quiet">No finished run of this choice has these numbers.</p>
+    <p class="quiet">No finished run with this filter has this data.</p>
   </Figure>
 );

@@ -1,4 +1,4 @@
-/** Marks on a canvas: a shape for each kind of run, because colours alone do not speak to everybody. */
+/** Draws marks on a canvas, with a shape for each kind of run, because colours alone are not accessible. */
 
 import type { PlotColours } from "./colours.ts";
 import type { Kind } from "./statistics.ts";
@@ -9,9 +9,9 @@ export interface PlotMark {
   kind: Kind;
   taskId: string;
   title: string;
-  /** What the mark says, in words. */
-  says: string;
-  /** Where y was expected; a mark outside of it is hollow. */
+  /** Shown in the tooltip. */
+  description: string;
+  /** The expected range of y; a mark outside of it is hollow. */
   range?: { from: number; to: number };
 }
 
@@ -22,11 +22,11 @@ const KIND_COLOURS: Record<Kind, keyof PlotColours> = {
   search: "good",
 };
 
-type Draw = (context: CanvasRenderingContext2D, x: number, y: number, size: number) => void;
+type Draw = (context: CanvasRenderingContext2D, centre: { x: number; y: number }, size: number) => void;
 
 const polygon =
   (corners: [number, number][]): Draw =>
-  (context, x, y, size) => {
+  (context, { x, y }, size) => {
     for (const [index, [right, down]] of corners.entries()) {
       if (index === 0) context.moveTo(x + right * size, y + down * size);
       else context.lineTo(x + right * size, y + down * size);
@@ -35,7 +35,7 @@ const polygon =
   };
 
 const SHAPES: Record<Kind, Draw> = {
-  agent: (context, x, y, size) => context.arc(x, y, size, 0, 2 * Math.PI),
+  agent: (context, { x, y }, size) => context.arc(x, y, size, 0, 2 * Math.PI),
   deep_research: polygon([
     [0, -1.3],
     [1.3, 0],
@@ -55,35 +55,39 @@ const SHAPES: Record<Kind, Draw> = {
   ]),
 };
 
-/** The same shapes as letters, for words beside a plot. */
+/** The same shapes as characters, for text beside a plot. */
 export const KIND_SIGNS: Record<Kind, string> = { agent: "●", deep_research: "◆", deep_search: "■", search: "▲" };
 
-interface Place {
+interface PositionedMark {
   mark: PlotMark;
   x: number;
   y: number;
 }
 
-/** Few marks are large; many in little room are small. */
+/** Marks get smaller as they get denser. */
 function markSize(count: number, width: number): number {
   const perPixel = count / width;
   return perPixel > 5 ? 1.5 : perPixel > 1 ? 2.5 : perPixel > 0.25 ? 3.5 : 5;
 }
 
-interface Look {
+interface MarkStyle {
   colours: PlotColours;
-  /** Of the plot, in pixels of the page. */
+  /** Width of the plot in CSS pixels. */
   width: number;
 }
 
-export function drawMarks(context: CanvasRenderingContext2D, places: Place[], { colours, width }: Look): void {
-  const size = markSize(places.length, width) * devicePixelRatio;
+export function drawMarks(
+  context: CanvasRenderingContext2D,
+  positioned: PositionedMark[],
+  { colours, width }: MarkStyle,
+): void {
+  const size = markSize(positioned.length, width) * devicePixelRatio;
   context.save();
   context.lineWidth = (size > 3 * devicePixelRatio ? 1.5 : 0.75) * devicePixelRatio;
-  context.globalAlpha = places.length > 200 ? 0.7 : 1;
-  for (const { mark, x, y } of places) {
+  context.globalAlpha = positioned.length > 200 ? 0.7 : 1;
+  for (const { mark, x, y } of positioned) {
     context.beginPath();
-    SHAPES[mark.kind](context, x, y, size);
+    SHAPES[mark.kind](context, { x, y }, size);
     const colour = colours[KIND_COLOURS[mark.kind]];
     const isOutside = mark.range !== undefined && (mark.y < mark.range.from || mark.y > mark.range.to);
     context.fillStyle = isOutside ? colours.ground : colour;
@@ -94,7 +98,7 @@ export function drawMarks(context: CanvasRenderingContext2D, places: Place[], { 
   context.restore();
 }
 
-/** From the lowest to the highest that was expected. */
+/** Draws the expected ranges. */
 export function drawRanges(
   context: CanvasRenderingContext2D,
   ranges: { from: number; to: number; x: number }[],

@@ -1,4 +1,4 @@
-/** What the finished runs say together: totals, medians, months, and how good the estimates were. */
+/** Statistics of the finished runs: totals, medians, months, and the accuracy of estimates. */
 
 import type { FinishedRun } from "../../../wire.ts";
 
@@ -43,7 +43,7 @@ export interface KindSummary {
 
 const KIND_ORDER: Kind[] = ["agent", "deep_research", "deep_search", "search"];
 
-/** Only the kinds that occur. A run that ended early says nothing about what a whole one takes. */
+/** Only kinds that occur. Medians use completed runs only. */
 export function summariesByKind(runs: FinishedRun[]): KindSummary[] {
   return KIND_ORDER.flatMap((kind) => {
     const ofKind = runs.filter((run) => run.kind === kind);
@@ -61,13 +61,13 @@ export function summariesByKind(runs: FinishedRun[]): KindSummary[] {
 
 export const totalCost = (runs: FinishedRun[]): number => runs.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0);
 
-/** A mark on one run is a mark on the sum. */
+/** A sum is incomplete or estimated if one of its runs is. */
 export const marksOf = (runs: FinishedRun[]): Pick<FinishedRun, "cost_incomplete" | "cost_estimated"> => ({
   ...(runs.some(({ cost_incomplete }) => cost_incomplete === true) ? { cost_incomplete: true } : {}),
   ...(runs.some(({ cost_estimated }) => cost_estimated === true) ? { cost_estimated: true } : {}),
 });
 
-/** For each run what its month has cost so far, in the months of whoever looks. */
+/** For each run the month's cost so far, in the browser's time zone. */
 export function monthTotals(runs: FinishedRun[]): number[] {
   let month = "";
   let total = 0;
@@ -86,7 +86,7 @@ export interface LinePoint {
   total: number;
 }
 
-/** The same as a line that falls back to nothing where a month ends. */
+/** The month totals as a line that drops to zero at the end of a month. */
 export function monthLine(runs: FinishedRun[]): LinePoint[] {
   const totals = monthTotals(runs);
   return runs.flatMap(({ completed_at }, index) => {
@@ -107,7 +107,7 @@ export interface Compared {
   actual: number;
 }
 
-/** Smallest estimate first. Only whole runs: a cancelled one costs less than was estimated, which proves nothing. */
+/** Smallest estimate first. Completed runs only: a cancelled run costs less than estimated. */
 export function comparedRuns(runs: FinishedRun[]): Compared[] {
   return runs
     .flatMap((run) => {
@@ -118,8 +118,8 @@ export function comparedRuns(runs: FinishedRun[]): Compared[] {
     .toSorted((one, other) => one.likely - other.likely);
 }
 
-const NEAR = 0.1;
-/** Cents that come from rounding must not decide. */
+const ACCURATE_RATIO = 0.1;
+/** Tolerance for floating point rounding. */
 const ROUNDING = 1e-9;
 
 export interface Accuracy {
@@ -131,7 +131,8 @@ export interface Accuracy {
 export const isWithinRange = ({ min, max, actual }: Compared): boolean =>
   actual >= min - ROUNDING && actual <= max + ROUNDING;
 
-const isWithinTenth = ({ likely, actual }: Compared): boolean => Math.abs(actual - likely) <= likely * NEAR + ROUNDING;
+const isWithinTenth = ({ likely, actual }: Compared): boolean =>
+  Math.abs(actual - likely) <= likely * ACCURATE_RATIO + ROUNDING;
 
 export const accuracyOf = (compared: Compared[]): Accuracy => ({
   compared: compared.length,
@@ -142,16 +143,16 @@ export const accuracyOf = (compared: Compared[]): Accuracy => ({
 export const percent = (part: number, whole: number): string =>
   whole === 0 ? "–" : `${Math.round((100 * part) / whole)} %`;
 
-/** The mark nearest to a place, if any is near enough to be meant. Not a hypotenuse each: there may be thousands. */
+/** The mark nearest to the pointer within `reach`. Compares squares, because there may be thousands of marks. */
 export function nearestMark(
   marks: readonly { x: number; y: number }[],
-  place: { x: number; y: number },
+  pointer: { x: number; y: number },
   reach: number,
 ): number | undefined {
   let best: number | undefined;
   let bestSquare = reach * reach;
   for (const [index, { x, y }] of marks.entries()) {
-    const square = (x - place.x) ** 2 + (y - place.y) ** 2;
+    const square = (x - pointer.x) ** 2 + (y - pointer.y) ** 2;
     if (square <= bestSquare) {
       best = index;
       bestSquare = square;

@@ -1,9 +1,9 @@
-/** The numbers of a plot for those who do not see it, or want them exactly: newest first, made when opened. */
+/** The data of a plot as a table, for screen readers and exact values; rendered when opened. */
 
 import { useState } from "preact/hooks";
 import { runPath } from "../../app/router.ts";
 
-const AT_ONCE = 50;
+const PAGE_ROWS = 50;
 
 interface PlotRow {
   taskId: string;
@@ -20,7 +20,7 @@ interface PlotTableProps {
 
 export function PlotTable({ caption, columns, count, rows }: PlotTableProps) {
   const [isOpen, setOpen] = useState(false);
-  const [limit, setLimit] = useState(AT_ONCE);
+  const [limit, setLimit] = useState(PAGE_ROWS);
   return (
     <details class="plot-table" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>As a table</summary>
@@ -56,7 +56,7 @@ export function PlotTable({ caption, columns, count, rows }: PlotTableProps) {
             </table>
           </div>
           {count > limit ? (
-            <button type="button" class="button small" onClick={() => setLimit(limit + AT_ONCE)}>
+            <button type="button" class="button small" onClick={() => setLimit(limit + PAGE_ROWS)}>
               Show more ({count - limit} left)
             </button>
           ) : null}

@@ -1,4 +1,4 @@
-/** A view that is fetched when somebody goes there: whoever only looks at runs does not wait for the rest. */
+/** Loads the code of a view on first use, so that the list of runs loads faster. */
 
 import type { ComponentChild } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -6,20 +6,20 @@ import { Problem } from "../ui/parts.tsx";
 
 type View = () => ComponentChild;
 
-export function later(load: () => Promise<View>): View {
+export function lazyView(load: () => Promise<View>): View {
   let loaded: View | undefined;
-  return function Later() {
-    const [Shown, setShown] = useState(() => loaded);
+  return function LazyView() {
+    const [Loaded, setLoaded] = useState(() => loaded);
     const [error, setError] = useState<unknown>(undefined);
     useEffect(() => {
       if (loaded !== undefined) return;
       load().then((view) => {
         loaded = view;
-        setShown(() => view);
+        setLoaded(() => view);
       }, setError);
     }, []);
-    if (Shown !== undefined) return <Shown />;
-    // Also after an update of the server, whose files have other names than those this page knows.
+    if (Loaded !== undefined) return <Loaded />;
+    // Also after an update of the server, whose files have new names.
     return error === undefined ? <p class="quiet soon">Loading…</p> : <Problem error={error} />;
   };
 }

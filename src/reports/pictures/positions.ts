@@ -1,19 +1,19 @@
-/** Finds the place of a picture between the blocks of a report, and puts Markdown for it there. */
+/** Finds the position of a picture between the blocks of a report, and inserts Markdown for it there. */
 
 import { cleanText } from "../../platform/clean-text.ts";
 import type { PictureFacts } from "./picture.ts";
 
-export interface PlacedPicture {
+export interface PicturePosition {
   n: number;
-  /** The first line of the cleaned text that may follow it, counted from 0. */
+  /** The first line of the cleaned text that may follow the picture, counted from 0. */
   line: number;
 }
 
-/** `report` is the text as Google sent it, whose bytes the offsets count; lines are those of its cleaned form. */
-export function placePictures(
+/** `report` is the text as sent by Google, whose bytes the offsets count; the lines are those of its cleaned form. */
+export function locatePictures(
   report: string,
   pictures: readonly Pick<PictureFacts, "n" | "offsetByte">[],
-): PlacedPicture[] {
+): PicturePosition[] {
   if (pictures.length === 0) return [];
   const bytes = Buffer.from(report);
   return pictures.map(({ n, offsetByte }) => {
@@ -28,11 +28,11 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const HEADING = /^ {0,3}#{1,6}(?:[ \t]|$)/;
 
 /**
- * Before which line each picture stands: the first place, at or after its own line, where a block has ended. The line
- * after the last is the end.
+ * Maps lines to the pictures to insert before them: the first position at or after a picture's own line where a block
+ * has ended. The line after the last one is the end.
  */
-export function insertionLines(lines: readonly string[], places: readonly PlacedPicture[]): Map<number, number[]> {
-  const waiting = places.toSorted((a, b) => a.line - b.line || a.n - b.n);
+export function insertionLines(lines: readonly string[], positions: readonly PicturePosition[]): Map<number, number[]> {
+  const waiting = positions.toSorted((a, b) => a.line - b.line || a.n - b.n);
   const found = new Map<number, number[]>();
   const title = lines.findIndex((line) => line.trim() !== "");
   const hasTitle = HEADING.test(lines[title] ?? "");
@@ -41,7 +41,7 @@ export function insertionLines(lines: readonly string[], places: readonly Placed
     const isBetween = line.trim() === "" || at === 0 || lines[at - 1]?.trim() === "";
     // The title of a report stays its first line.
     if (fence === undefined && isBetween && !(hasTitle && at <= title)) {
-      const due = waiting.splice(0, waiting.findLastIndex((place) => place.line <= at) + 1);
+      const due = waiting.splice(0, waiting.findLastIndex((position) => position.line <= at) + 1);
       if (due.length > 0)
         found.set(
           at,
@@ -60,15 +60,15 @@ export function insertionLines(lines: readonly string[], places: readonly Placed
   return found;
 }
 
-/** Each picture as a paragraph of its own. The lines must be those of the cleaned report. */
+/** Inserts each picture as its own paragraph. The lines must be those of the cleaned report. */
 export function withPictures(
   text: string,
-  places: readonly PlacedPicture[],
+  positions: readonly PicturePosition[],
   markdownOf: (n: number) => string,
 ): string {
-  if (places.length === 0) return text;
+  if (positions.length === 0) return text;
   const lines = text.split("\n");
-  const at = insertionLines(lines, places);
+  const at = insertionLines(lines, positions);
   const pictures = (index: number): string[] => (at.get(index) ?? []).flatMap((n) => ["", markdownOf(n), ""]);
   return [...lines.flatMap((line, index) => [...pictures(index), line]), ...pictures(lines.length)].join("\n");
 }
@@ -77,7 +77,7 @@ export const pictureAlt = (n: number): string => `Picture ${n}`;
 
 const KILOBYTE = 1_024;
 
-/** Such as "PNG, 640 × 480, 12 KB". */
+/** For example "PNG, 640 × 480, 12 KB". */
 export const describePicture = ({
   mimeType,
   width,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { renderReportHtml } from "../html/html.ts";
-import { placePictures, withPictures } from "./place.ts";
+import { locatePictures, withPictures } from "./positions.ts";
 
 const FACTS = { mimeType: "image/png" as const, width: 10, height: 10, byteLength: 100, hash: "0" };
 
@@ -17,7 +17,7 @@ function read(marked: string): { report: string; pictures: { n: number; offsetBy
 
 function asMarkdown(marked: string): string {
   const { report, pictures } = read(marked);
-  return withPictures(report, placePictures(report, pictures), (n) => `[${n}]`)
+  return withPictures(report, locatePictures(report, pictures), (n) => `[${n}]`)
     .replaceAll(/\n{2,}/g, "\n\n")
     .trimEnd();
 }

@@ -1,13 +1,13 @@
-/** Our own HTTP server behind a tap, as a remote server is given to a client. */
+/** Starts our HTTP server behind a recording proxy, as a remote server for a client. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Door } from "./client.ts";
+import type { ServerConnection } from "./client.ts";
 import { tapHttp } from "./http-tap.ts";
 import type { Passed } from "./wire.ts";
 
-export interface HttpDoor {
-  door: Door;
+export interface RecordedHttpServer {
+  connection: ServerConnection;
   pid: number;
   passed: Passed[];
   close(): Promise<void>;
@@ -21,7 +21,7 @@ export interface ServerCommand {
 
 const TOKEN = "lab-token-never-real-0123456789abcdef";
 
-export async function openHttpDoor({ command, args, env }: ServerCommand): Promise<HttpDoor> {
+export async function startRecordedHttpServer({ command, args, env }: ServerCommand): Promise<RecordedHttpServer> {
   const child = spawn(command, [...args, "serve", "--port", "0"], {
     env: { ...env, MCP_AUTH_TOKEN: TOKEN },
     stdio: ["ignore", "ignore", "pipe"],
@@ -39,7 +39,7 @@ export async function openHttpDoor({ command, args, env }: ServerCommand): Promi
   const passed: Passed[] = [];
   const tap = await tapHttp(new URL(url), passed);
   return {
-    door: { transport: "http", url: `${tap.url}/mcp`, token: TOKEN },
+    connection: { transport: "http", url: `${tap.url}/mcp`, token: TOKEN },
     pid: child.pid ?? 0,
     passed,
     async close() {

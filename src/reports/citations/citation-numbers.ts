@@ -1,15 +1,15 @@
-/** Which source each number in a report means, as far as the report itself or Google's citations say so. */
+/** Resolves the citation numbers in a report to source numbers, from the report's own list or Google's citations. */
 
 import { type ByteCitation, citedMarks } from "./positions.ts";
-import { listedSources, withoutContradictions } from "./own-source-list.ts";
+import { listedSources, dropAmbiguousNumbers } from "./own-source-list.ts";
 import { pageKey } from "../page-key.ts";
 import type { Source } from "../report.ts";
 
-/** From a number in the text to the number of a source; a number that is missing means no source that is known. */
-export interface MeantNumbers {
-  /** In `[cite: 1]`. */
-  googles: ReadonlyMap<number, number>;
-  /** In `[1]`; those that the report defines as `[1]: address` are not among them. */
+/** Maps a number in the text to a source number; an unresolved number has no entry. */
+export interface CitationNumbers {
+  /** For `[cite: 1]`. */
+  google: ReadonlyMap<number, number>;
+  /** For `[1]`, except numbers that the report defines as `[1]: url`. */
   plain: ReadonlyMap<number, number>;
 }
 
@@ -19,54 +19,55 @@ interface CitedText {
   citations?: readonly ByteCitation[] | undefined;
 }
 
-export function meantNumbers({ report, sources, citations = [] }: CitedText): MeantNumbers {
+export function resolveCitationNumbers({ report, sources, citations = [] }: CitedText): CitationNumbers {
   const byPage = new Map(sources.map(({ n, url }) => [pageKey(url), n]));
-  const listed = withoutContradictions(listedSources(report));
+  const listed = dropAmbiguousNumbers(listedSources(report));
   const plain = new Map<number, number>();
   for (const { n, url } of listed) {
     const meant = byPage.get(pageKey(url));
     if (meant !== undefined) plain.set(n, meant);
   }
-  const googles = new Map(inferredNumbers(report, citations));
-  for (const { n } of listed) googles.delete(n);
-  for (const [n, meant] of plain) googles.set(n, meant);
-  for (const n of definedAddresses(report).keys()) plain.delete(n);
-  return { googles, plain };
+  const google = new Map(inferCitationNumbers(report, citations));
+  for (const { n } of listed) google.delete(n);
+  for (const [n, meant] of plain) google.set(n, meant);
+  for (const n of linkDefinitions(report).keys()) plain.delete(n);
+  return { google, plain };
 }
 
 const DEFINITION = /^ {0,3}\[(\d{1,4})\]:[ \t]*<?(https?:\/\/[^\s<>]+)>?[^\n]*$/;
 
-/** `[1]: address`; of several definitions the first counts. */
-export function definedAddresses(report: string): Map<number, string> {
+/** Reads definitions such as `[1]: url`; the first definition of a number counts. */
+export function linkDefinitions(report: string): Map<number, string> {
   const defined = new Map<number, string>();
   if (!report.includes("]:")) return defined;
   for (const line of report.split("\n")) {
-    const definition = definitionIn(line);
+    const definition = linkDefinition(line);
     if (definition !== undefined && !defined.has(definition.n)) defined.set(definition.n, definition.url);
   }
   return defined;
 }
 
-export function definitionIn(line: string): { n: number; url: string } | undefined {
+export function linkDefinition(line: string): { n: number; url: string } | undefined {
   const [, n, url = ""] = DEFINITION.exec(line) ?? [];
   return n === undefined ? undefined : { n: Number(n), url };
 }
 
-/** After so many rounds of elimination what is left is told by its order. */
+/** Numbers still ambiguous after these rounds of elimination are resolved by their order. */
 const MAX_ELIMINATIONS = 5;
 
 /**
- * A report that was cut short has lost its list, but Google sends one citation for each number of a mark: what all marks
- * with a number have in common is its page. Numbers on which marks disagree are left out.
+ * Infers numbers for a report that was cut off before its source list. Google sends one citation for each number of a
+ * mark, so the page common to all marks with a number is that number's page. Numbers on which marks disagree are left
+ * out.
  */
-export function inferredNumbers(report: string, citations: readonly ByteCitation[]): Map<number, number> {
-  const googles = citedMarks(report.toWellFormed(), citations).filter(({ isGoogles }) => isGoogles);
-  const marks = googles
+export function inferCitationNumbers(report: string, citations: readonly ByteCitation[]): Map<number, number> {
+  const google = citedMarks(report.toWellFormed(), citations).filter(({ isGoogleMark }) => isGoogleMark);
+  const marks = google
     .filter(({ numbers, cited }) => numbers.length === cited.size)
     .map(({ numbers, cited }) => ({ numbers, pages: [...cited], cited }));
-  // Within a whole mark it does not matter which of its numbers means which of its pages; elsewhere it does.
+  // Within a complete mark the order of its numbers does not matter; in other marks it does.
   const elsewhere = new Set(
-    googles.filter(({ numbers, cited }) => numbers.length !== cited.size).flatMap(({ numbers }) => numbers),
+    google.filter(({ numbers, cited }) => numbers.length !== cited.size).flatMap(({ numbers }) => numbers),
   );
   const candidates = new Map<number, Set<number>>();
   for (const { numbers, cited } of marks) {
@@ -94,14 +95,14 @@ export function inferredNumbers(report: string, citations: readonly ByteCitation
   return meant;
 }
 
-/** Within a mark two numbers mean two pages. Returns whether anything was learnt. */
+/** Two numbers of one mark are two pages. Returns whether a candidate was removed. */
 function eliminate(numbers: readonly number[], candidates: ReadonlyMap<number, Set<number>>): boolean {
-  let learnt = false;
+  let hasRemoved = false;
   for (const n of numbers) {
     const possible = candidates.get(n);
     const [only] = possible?.size === 1 ? possible : [];
     if (only === undefined) continue;
-    for (const other of numbers) if (other !== n && candidates.get(other)?.delete(only) === true) learnt = true;
+    for (const other of numbers) if (other !== n && candidates.get(other)?.delete(only) === true) hasRemoved = true;
   }
-  return learnt;
+  return hasRemoved;
 }
