@@ -1,4 +1,4 @@
-/** Which backend answers under SEARCH_BACKEND=auto, and what the answer says about it. */
+/** SEARCH_BACKEND=auto: the backend that is used, and the notice that its answer carries. */
 
 import { expect, test } from "vitest";
 import { createLog } from "../platform/log.ts";
@@ -36,7 +36,7 @@ function autoBackend(cli: { isInstalled: boolean; ask: () => Promise<Answer> }) 
   });
 }
 
-test("an answer of the API because the CLI is missing says so (B11)", async () => {
+test("an API answer carries a notice if the CLI is missing (B11)", async () => {
   const missing = autoBackend({ isInstalled: false, ask: async () => answer("cli") });
   const vanished = autoBackend({ isInstalled: true, ask: () => Promise.reject(cliNotFound()) });
   for (const backend of [missing, vanished]) {
@@ -46,7 +46,7 @@ test("an answer of the API because the CLI is missing says so (B11)", async () =
   }
 });
 
-test("an answer of the CLI says nothing of the kind (B11)", async () => {
+test("a CLI answer carries no such notice (B11)", async () => {
   const { notices } = await autoBackend({ isInstalled: true, ask: async () => answer("cli") }).ask(REQUEST);
   expect(notices).toEqual([]);
 });

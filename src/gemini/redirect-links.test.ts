@@ -1,9 +1,9 @@
-/** Redirect links: only Google's host is asked, only its `Location` is read, and nothing local is kept. */
+/** Redirect links: only Google's host is contacted, only `Location` is read, and no local URL is stored. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { createRedirectResolver, isGoogleRedirect, publicAddress } from "./redirect-links.ts";
+import { createRedirectResolver, isGoogleRedirect, publicUrl } from "./redirect-links.ts";
 
 const LINK = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/AUZIYQ";
 const NEVER = new AbortController().signal;
@@ -27,7 +27,7 @@ async function redirectHost(answer: (request: IncomingMessage, response: ServerR
 const leadingTo = (location: string) =>
   redirectHost((_request, response) => response.writeHead(302, { location }).end());
 
-test("a redirect is asked for once, by HEAD, and is not followed (T-3)", async () => {
+test("a link is resolved by one HEAD request whose redirect is not followed (T-3)", async () => {
   const { resolve, asked } = await leadingTo("https://example.com/page?a=1#b");
   expect(await resolve(LINK, NEVER)).toBe("https://example.com/page?a=1#b");
   expect(asked).toEqual(["HEAD /grounding-api-redirect/AUZIYQ"]);
@@ -41,7 +41,7 @@ test.each([
   "https://a@vertexaisearch.cloud.google.com/grounding-api-redirect/x",
   "https://vertexaisearch.cloud.google.com.evil.example/grounding-api-redirect/x",
   "nonsense",
-])("%s is never asked for (T-3)", async (link) => {
+])("%s is never requested (T-3)", async (link) => {
   const { resolve, asked } = await leadingTo("https://example.com/");
   expect(isGoogleRedirect(link)).toBe(false);
   expect(await resolve(link, NEVER)).toBeUndefined();
@@ -72,18 +72,18 @@ test.each([
   "file:///etc/passwd",
   "/relative",
   `https://example.com/${"x".repeat(5_000)}`,
-])("%s as a target is not kept (T-3)", async (target) => {
-  expect(publicAddress(target)).toBeUndefined();
+])("the target %s is not stored (T-3)", async (target) => {
+  expect(publicUrl(target)).toBeUndefined();
 });
 
 test.each(["https://example.com/", "http://8.8.8.8/", "https://[2606:4700::1]/", "https://münchen.example/"])(
-  "%s as a target is kept (T-3)",
+  "the target %s is stored (T-3)",
   (target) => {
-    expect(publicAddress(target)).toBe(new URL(target).href);
+    expect(publicUrl(target)).toBe(new URL(target).href);
   },
 );
 
-test("an answer that is no redirect, and one that breaks, resolve to nothing (T-3)", async () => {
+test("a response without a redirect and a broken connection resolve to undefined (T-3)", async () => {
   const page = await redirectHost((_request, response) => response.writeHead(200).end("a page"));
   expect(await page.resolve(LINK, NEVER)).toBeUndefined();
   const broken = await redirectHost((request) => request.socket.destroy());

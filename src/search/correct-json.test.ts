@@ -54,7 +54,7 @@ test("C8: what cannot be repeated is not", async () => {
   let calls = 0;
   const refuse = async (): Promise<Answer> => {
     calls += 1;
-    throw new AppError({ code: "GEMINI_UNAVAILABLE", message: "Google refuses the API key.", reason: "auth" });
+    throw new AppError({ code: "GEMINI_UNAVAILABLE", message: "Google rejected the API key.", reason: "auth" });
   };
   await expect(research(refuse)).rejects.toMatchObject({ reason: "auth" });
   expect(calls).toBe(1);

@@ -26,7 +26,7 @@ const SMALL = { ...LIMITS, answerBytes: 4 * 1024 * 1024 };
 /** Where silence is the fault, the limit that ends it runs at about the speed of the clock; all others have their time. */
 const QUICK_LIMITS = {
   create: { ...SMALL, startMs: 500 },
-  get: { ...SMALL, lookMs: LIMITS.lookMs / CLOCK_SPEED },
+  get: { ...SMALL, pollMs: LIMITS.pollMs / CLOCK_SPEED },
   cancel: { ...SMALL, cancelMs: LIMITS.cancelMs / CLOCK_SPEED },
   stream: { ...SMALL, streamMs: 500 },
 };

@@ -1,4 +1,4 @@
-/** The adapter to Google's Interactions API: one request per start whatever goes wrong, and what each fault means. */
+/** The adapter to Google's Interactions API: each start sends one request even after failures, and failures are classified. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,13 +6,13 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { accepted, agentAt, KEY, never, openStage, posts, start, started } from "../../../test/support/agent-stage.ts";
 import type { CreateFault, LookFault } from "../../../test/support/research.ts";
 import { createLog } from "../../platform/log.ts";
-import type { Begun, Look } from "../research-agent.ts";
+import type { StartOutcome, PollResult } from "../research-agent.ts";
 import { DEFAULT_AGENT } from "../agents.ts";
 import { createInteractionsAgent } from "./agent.ts";
 import { UNRESOLVABLE_HOST } from "../../../test/support/unresolvable-host.ts";
 
 describe("a start", () => {
-  test("I8 is one request with agent, labels and background, and keeps Google's id", async () => {
+  test("sends one request with agent, labels and background, and returns Google's id (I8)", async () => {
     const stage = await openStage();
     const interactionId = await started(stage);
     expect(stage.gemini.ledger.acceptedStarts()).toMatchObject([
@@ -21,9 +21,9 @@ describe("a start", () => {
     expect(posts(stage)).toBe(1);
   });
 
-  test.each<[CreateFault, Begun["kind"], number, object]>([
+  test.each<[CreateFault, StartOutcome["kind"], number, object]>([
     ["http-400", "refused", 0, { error: { code: "EXECUTION_ERROR" } }],
-    ["http-401", "refused", 0, { error: { code: "GEMINI_UNAVAILABLE", message: "Google refuses the API key." } }],
+    ["http-401", "refused", 0, { error: { code: "GEMINI_UNAVAILABLE", message: "Google rejected the API key." } }],
     ["http-403", "refused", 0, { error: { code: "GEMINI_UNAVAILABLE" } }],
     ["http-404", "refused", 0, { error: { code: "EXECUTION_ERROR" } }],
     ["http-413", "refused", 0, { error: { code: "EXECUTION_ERROR" } }],
@@ -50,14 +50,17 @@ describe("a start", () => {
     ["reset-mid-body", "unknown", 1, {}],
     ["malformed-json", "unknown", 1, {}],
     ["slow-drip", "accepted", 1, {}],
-  ])("I8 with `%s` is %s after exactly one request, of which Google took %i", async (fault, kind, taken, facts) => {
-    const stage = await openStage({ create: [{ fault }] });
-    expect(await start(stage.agent)).toMatchObject({ kind, ...facts });
-    expect([posts(stage), accepted(stage)]).toEqual([1, taken]);
-    expect(stage.logged.join("\n")).not.toContain(KEY);
-  });
+  ])(
+    "with `%s` is %s after exactly one request, of which Google accepted %i (I8)",
+    async (fault, kind, taken, facts) => {
+      const stage = await openStage({ create: [{ fault }] });
+      expect(await start(stage.agent)).toMatchObject({ kind, ...facts });
+      expect([posts(stage), accepted(stage)]).toEqual([1, taken]);
+      expect(stage.logged.join("\n")).not.toContain(KEY);
+    },
+  );
 
-  test("P4 that is to come back after parts of a second does so in whole milliseconds", async () => {
+  test("that is rate-limited for fractions of a second waits whole milliseconds (P4)", async () => {
     const stage = await openStage({
       error_form: "google",
       create: [{ fault: "http-429", retry_after: "34.074824224" }],
@@ -65,7 +68,7 @@ describe("a start", () => {
     expect(await start(stage.agent)).toMatchObject({ kind: "rate_limited", retryAfterMs: 34_075 });
   });
 
-  test("I8 that hangs after it was taken is unknown when we give up, and is not sent again", async () => {
+  test("that hangs after it was accepted is unknown once aborted, and is not sent again (I8)", async () => {
     const stage = await openStage({ create: [{ fault: "accept-then-hang" }] });
     const controller = new AbortController();
     const begun = start(stage.agent, controller.signal);
@@ -75,7 +78,7 @@ describe("a start", () => {
     expect([posts(stage), accepted(stage)]).toEqual([1, 1]);
   });
 
-  test("I8 that finds nobody listening, or no such host, was never sent", async () => {
+  test("to a closed port or an unknown host was never sent (I8)", async () => {
     const { gemini } = await openStage();
     await gemini.close();
     expect(await start(agentAt(gemini.url).agent)).toMatchObject({
@@ -91,14 +94,14 @@ describe("a start", () => {
     });
   });
 
-  test("I8 that finds no TLS where there should be was never sent", async () => {
+  test("to a server without TLS was never sent (I8)", async () => {
     const { gemini } = await openStage();
-    // Plain HTTP answers a TLS greeting with nonsense: the request itself never leaves.
+    // A plain HTTP server breaks the TLS handshake, so the request itself is never written.
     expect(await start(agentAt(gemini.url.replace("http:", "https:")).agent)).toMatchObject({ kind: "not_sent" });
     expect(gemini.ledger.count()).toBe(0);
   });
 
-  test("I8 that is told to go elsewhere does not go: who knows what became of it here", async () => {
+  test("does not follow a redirect, and its outcome is unknown (I8)", async () => {
     const stage = await openStage();
     let seen = 0;
     const gateway = createServer((request, response) => {
@@ -113,28 +116,28 @@ describe("a start", () => {
     expect([seen, posts(stage)]).toEqual([1, 0]);
   });
 
-  test("I6 without a key is refused, and nothing is ever sent", async () => {
+  test("without a key is refused, and nothing is sent (I6)", async () => {
     const { gemini } = await openStage();
     const { agent } = agentAt(gemini.url, { apiKey: undefined });
     expect(await start(agent)).toMatchObject({
       kind: "refused",
       error: { code: "GEMINI_UNAVAILABLE", reason: "auth" },
     });
-    expect(await agent.look("v1_abc", never)).toEqual({ kind: "forbidden" });
+    expect(await agent.poll("v1_abc", never)).toEqual({ kind: "forbidden" });
     expect(await agent.cancel("v1_abc", never)).toEqual({ kind: "forbidden" });
-    await agent.follow({ interactionId: "v1_abc", lastEventId: undefined, signal: never, onEvent: () => {} });
+    await agent.stream({ interactionId: "v1_abc", lastEventId: undefined, signal: never, onEvent: () => {} });
     expect(gemini.ledger.interactionRequests()).toEqual({});
     expect(agent.fingerprint.key).toBeUndefined();
   });
 
-  test("I6 with settings that Google's SDK refuses was never sent", async () => {
+  test("with settings that Google's SDK rejects was never sent (I6)", async () => {
     const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
     const agent = createInteractionsAgent({ apiKey: undefined, vertex: true, baseUrl: undefined, log });
     expect(await start(agent)).toMatchObject({
       kind: "refused",
       error: { code: "GEMINI_UNAVAILABLE", reason: "config" },
     });
-    expect(await agent.look("v1_abc", never)).toMatchObject({ kind: "unreachable" });
+    expect(await agent.poll("v1_abc", never)).toMatchObject({ kind: "unreachable" });
   });
 
   test.each([
@@ -144,14 +147,14 @@ describe("a start", () => {
     ["soon", undefined],
     [new Date(Date.now() + 600_000).toUTCString(), expect.closeTo(600_000, -5)],
     ["Wed, 21 Oct 2015 07:28:00 GMT", 0],
-  ])("I8 Retry-After %s is a wait of %s ms", async (retry_after, retryAfterMs) => {
+  ])("with Retry-After %s waits %s ms (I8)", async (retry_after, retryAfterMs) => {
     const { agent } = await openStage({ create: [{ fault: "http-429", retry_after }] });
     expect(await start(agent)).toMatchObject({ kind: "rate_limited", retryAfterMs });
   });
 });
 
-describe("a look and a cancel", () => {
-  test.each<[LookFault, Look["kind"]]>([
+describe("a poll and a cancel", () => {
+  test.each<[LookFault, PollResult["kind"]]>([
     ["http-401", "forbidden"],
     ["http-403", "forbidden"],
     ["http-404", "missing"],
@@ -168,25 +171,25 @@ describe("a look and a cancel", () => {
     ["empty-200", "unreachable"],
     ["malformed-json", "unreachable"],
     ["wrong-json", "unreachable"],
-  ])("P3 P4 with `%s` is %s, once", async (fault, kind) => {
+  ])("with `%s` is %s after one request (P3, P4)", async (fault, kind) => {
     const stage = await openStage({ get: [{ fault }, {}], cancel: [{ fault }, {}] });
     const id = await started(stage);
-    expect(await stage.agent.look(id, never)).toMatchObject({ kind });
+    expect(await stage.agent.poll(id, never)).toMatchObject({ kind });
     expect(await stage.agent.cancel(id, never)).toMatchObject({ kind });
     const { looks, cancels } = stage.gemini.ledger.trafficOf(id);
     expect([looks.length, cancels.length]).toEqual([1, 1]);
-    expect(await stage.agent.look(id, never)).toMatchObject({ kind: "found", interaction: { id } });
+    expect(await stage.agent.poll(id, never)).toMatchObject({ kind: "found", interaction: { id } });
   });
 
-  test("K1 a finished one is found with its report, sources, citations, usage and what it did", async () => {
+  test("of a finished interaction returns report, sources, citations, usage, searches and thoughts (K1)", async () => {
     const stage = await openStage({ duration_ms: 0, usage_after_ms: 0 });
-    const look = await stage.agent.look(await started(stage), never);
-    expect(look).toMatchObject({
+    const result = await stage.agent.poll(await started(stage), never);
+    expect(result).toMatchObject({
       kind: "found",
       interaction: { status: "completed", pictures: [] },
     });
-    if (look.kind !== "found") return;
-    const { report, citations, sources, usage, searches, thoughts } = look.interaction;
+    if (result.kind !== "found") return;
+    const { report, citations, sources, usage, searches, thoughts } = result.interaction;
     expect(citations.length).toBeGreaterThan(20);
     for (const { startByte, endByte } of citations) {
       expect(Buffer.from(report).subarray(startByte, endByte).toString()).toMatch(/^\[cite: \d+(?:, \d+)*\]$/);
@@ -196,20 +199,20 @@ describe("a look and a cancel", () => {
     expect(thoughts.length).toBeGreaterThan(5);
   });
 
-  test("P4 a look at nobody, or one that is given up, is unreachable", async () => {
+  test("without a server, or aborted, is unreachable (P4)", async () => {
     const stage = await openStage({ get: [{ fault: "hang" }] });
     const id = await started(stage);
     const controller = new AbortController();
-    const look = stage.agent.look(id, controller.signal);
+    const polling = stage.agent.poll(id, controller.signal);
     await expect.poll(() => stage.gemini.ledger.trafficOf(id).looks).toHaveLength(1);
     controller.abort();
-    expect(await look).toMatchObject({ kind: "unreachable" });
-    expect(await stage.agent.look(id, AbortSignal.abort())).toMatchObject({ kind: "unreachable" });
+    expect(await polling).toMatchObject({ kind: "unreachable" });
+    expect(await stage.agent.poll(id, AbortSignal.abort())).toMatchObject({ kind: "unreachable" });
     await stage.gemini.close();
-    expect(await stage.agent.look(id, never)).toMatchObject({ kind: "unreachable" });
+    expect(await stage.agent.poll(id, never)).toMatchObject({ kind: "unreachable" });
   });
 
-  test("L1 a cancel says what Google says; of a finished one Google refuses it", async () => {
+  test("a cancel returns Google's status, and Google rejects it for a finished interaction (L1)", async () => {
     const stage = await openStage({ create: [{}, { life: { duration_ms: 0 } }] });
     expect(await stage.agent.cancel(await started(stage), never)).toMatchObject({
       kind: "found",

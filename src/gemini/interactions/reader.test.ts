@@ -1,17 +1,17 @@
-/** Reading interactions: every schema and status there has been, byte ranges, and garbage that must never throw. */
+/** Parsing interactions: all schemas and statuses so far, byte ranges, and garbage, which must never throw. */
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Interaction } from "../research-agent.ts";
-import { readInteraction, readUsage, statusOf } from "./reader.ts";
+import { readInteraction, readUsage, readStatus } from "./reader.ts";
 
 const read = (raw: object): Interaction => {
   const interaction = readInteraction({ id: "v1_abc", status: "completed", ...raw });
-  if (interaction === undefined) throw new Error("It has an id, so it can be read.");
+  if (interaction === undefined) throw new Error("An interaction with an id must be readable.");
   return interaction;
 };
 
-describe("the rest", () => {
+describe("an interaction", () => {
   test.each([
     ["queued", "working"],
     ["in_progress", "working"],
@@ -26,12 +26,12 @@ describe("the rest", () => {
     ["", "unknown"],
     ["constructor", "unknown"],
     ["__proto__", "unknown"],
-  ])("P1 the status `%s` is %s", (raw, status) => {
-    expect(statusOf(raw)).toBe(status);
+  ])("with the status `%s` is %s (P1)", (raw, status) => {
+    expect(readStatus(raw)).toBe(status);
     expect(read({ status: raw })).toMatchObject({ status, rawStatus: raw });
   });
 
-  test("P6 usage counts what tools fetched and what was thought; none and all zeros are not yet reported", () => {
+  test("usage includes tool and thought tokens; missing or all-zero usage counts as not yet reported (P6)", () => {
     const usage = {
       total_input_tokens: 100,
       total_tool_use_tokens: 20,
@@ -50,7 +50,7 @@ describe("the rest", () => {
     }
   });
 
-  test("usage with a count that cannot be true is unknown, never a cost (P6)", () => {
+  test("usage with an implausible count is undefined, never a cost (P6)", () => {
     const good = { total_input_tokens: 5, total_output_tokens: 7 };
     for (const bad of [Infinity, -5, 1e16, "7", {}, 2 ** 53]) {
       for (const name of ["total_input_tokens", "total_tool_use_tokens", "total_thought_tokens"]) {
@@ -61,12 +61,12 @@ describe("the rest", () => {
     expect(readUsage({ ...good, ...odd })).toEqual({ input: 5, output: 7, cached: 0, searches: 0 });
   });
 
-  test("fractional counts are rounded up, and no more is cached than was sent (P6)", () => {
+  test("fractional counts are rounded up, and cached tokens are at most the input tokens (P6)", () => {
     const usage = { total_input_tokens: 4.5, total_output_tokens: 7.01, total_cached_tokens: 99 };
     expect(readUsage(usage)).toEqual({ input: 5, output: 8, cached: 5, searches: 0 });
   });
 
-  test("J3 thought summaries as a list or a text, searches by call", () => {
+  test("thought summaries are a list or a text, and each search call has its queries (J3)", () => {
     const steps = [
       { type: "thought", summary: [{ type: "text", text: "One" }, { type: "text" }, { type: "text", text: "Two" }] },
       { type: "thought", summary: "Three" },
@@ -77,14 +77,14 @@ describe("the rest", () => {
     expect(read({ steps })).toMatchObject({ thoughts: ["One", "Two", "Three"], searches: ["a", "b", ""] });
   });
 
-  test("P6 what was received is kept, without the SDK's own view of the transport", () => {
+  test("the raw interaction is kept without the SDK's HTTP response (P6)", () => {
     const { raw } = read({ steps: [], sdkHttpResponse: { headers: { "x-secret": "1" } }, later_field: { kept: true } });
     expect(raw).toEqual({ id: "v1_abc", status: "completed", steps: [], later_field: { kept: true } });
   });
 });
 
 describe("garbage", () => {
-  test("P1 what has no id is no interaction", () => {
+  test("without an id is no interaction (P1)", () => {
     for (const raw of [undefined, null, 42, "text", [], {}, { id: "" }, { id: 7 }, [{ id: "x" }]]) {
       expect(readInteraction(raw)).toBeUndefined();
     }
@@ -114,7 +114,7 @@ describe("garbage", () => {
     ),
   }));
 
-  test("K1 P1 never throws, and never makes a citation that is not in the report", () => {
+  test("never throws, and never yields a citation outside the report (K1, P1)", () => {
     fc.assert(
       fc.property(fc.dictionary(key, tree), fc.array(fc.dictionary(key, tree)), (raw, content) => {
         const steps = [

@@ -1,4 +1,4 @@
-/** Joining reports: output steps, byte ranges of citations, places of pictures. */
+/** Joining reports: output steps, byte ranges of citations, positions of pictures. */
 
 import { describe, expect, test } from "vitest";
 import type { Interaction } from "../research-agent.ts";
@@ -6,7 +6,7 @@ import { readInteraction } from "./reader.ts";
 
 const read = (raw: object): Interaction => {
   const interaction = readInteraction({ id: "v1_abc", status: "completed", ...raw });
-  if (interaction === undefined) throw new Error("It has an id, so it can be read.");
+  if (interaction === undefined) throw new Error("An interaction with an id must be readable.");
   return interaction;
 };
 
@@ -21,7 +21,7 @@ const cited = (url: string, start_index: number, end_index: number, more: object
   ...more,
 });
 
-/** What a citation points at, by the definition: bytes of the report. */
+/** The text of each citation, cut out of the report by its byte range. */
 const quoted = ({ report, citations }: Interaction): string[] =>
   citations.map(({ startByte, endByte }) => Buffer.from(report).subarray(startByte, endByte).toString());
 
@@ -30,7 +30,7 @@ describe("the report", () => {
   const search = { type: "google_search_call", arguments: { queries: ["q"] } };
   const userInput = { type: "user_input", content: [{ type: "text", text: "The question" }] };
 
-  test("a report in two outputs with a thought between is joined, citations and all (S1)", () => {
+  test("in two outputs with a thought between is joined, including its citations (S1)", () => {
     const first = textPart("# Tïtle\n\nSummary [cite: 1]\n", cited("https://a.example", 18, 27));
     const second = textPart("\n## Part two [cite: 2]", cited("https://b.example", 13, 22));
     const whole = read({ steps: [userInput, thought, output(first), thought, output(second)] });
@@ -39,7 +39,7 @@ describe("the report", () => {
     expect(whole.earlierOutputs).toEqual([]);
   });
 
-  test("outputs before the last tool step or user input stay readable beside the report (S1)", () => {
+  test("excludes outputs before the last tool step or user input, which are kept separately (S1)", () => {
     const remark = output(textPart("A plan.", cited("https://plan.example", 0, 6)));
     const steps = [remark, search, output(textPart("A draft.")), userInput, output(textPart("# Report")), output()];
     const { report, earlierOutputs, sources } = read({ steps });
@@ -50,12 +50,12 @@ describe("the report", () => {
     });
   });
 
-  test("a tool step after the report does not end it (S1)", () => {
+  test("is not ended by a later tool step (S1)", () => {
     const steps = [userInput, output(textPart("# Report")), { type: "code_execution_call" }, output()];
     expect(read({ steps }).report).toBe("# Report");
   });
 
-  test("the report agrees with the SDK's output_text wherever no picture cuts that (S1)", async () => {
+  test("equals the SDK's output_text if it has no pictures (S1)", async () => {
     const alphabet = { t: thought, s: search, u: userInput, o: output(), r: output(textPart("a"), textPart("b")) };
     const { GoogleGenAI } = await import("@google/genai");
     for (const word of ["r", "rtr", "rsr", "rur", "rsrtr", "ursrtrt", "rso", "rst", "ru", "rtors", "rrtr"]) {
@@ -68,7 +68,7 @@ describe("the report", () => {
     }
   });
 
-  test("pictures keep their places in the joined report (S2)", () => {
+  test("keeps the positions of its pictures (S2)", () => {
     const picture = (data: string) => ({ type: "image", mime_type: "image/png", data });
     const steps = [
       output(textPart("Überall "), picture("AAAA"), textPart("danach.")),
@@ -84,12 +84,12 @@ describe("the report", () => {
     });
   });
 
-  test("an endless number of pictures is bounded (S2)", () => {
+  test("has a limited number of pictures (S2)", () => {
     const steps = [output(...Array.from({ length: 100 }, () => ({ type: "image", data: "AAAA" })))];
     expect(read({ steps }).pictures).toHaveLength(64);
   });
 
-  test("search suggestions are read from the results of searches, each once (T-1)", () => {
+  test("comes with the search suggestions of all searches, without duplicates (T-1)", () => {
     const result = (...found: object[]) => ({ type: "google_search_result", call_id: "1", result: found });
     const steps = [
       result({ search_suggestions: "<div>one</div>" }, {}),
@@ -100,7 +100,7 @@ describe("the report", () => {
     expect(read({ steps }).searchSuggestions).toEqual(["<div>one</div>", "<div>two</div>"]);
   });
 
-  test("K1 is read from the older `outputs`, where a citation names its `source`", () => {
+  test("is read from the older `outputs`, where a citation names its `source` (K1)", () => {
     const outputs = [
       { type: "thought", summary: "Hm." },
       { type: "google_search_call", arguments: { queries: ["q1"] } },
@@ -122,7 +122,7 @@ describe("the report", () => {
     expect(quoted(old)).toEqual(["[cite: 1]"]);
   });
 
-  test("P3 there is none without text, whatever else came", () => {
+  test("is empty without text (P3)", () => {
     for (const raw of [
       {},
       { steps: [] },
@@ -136,19 +136,23 @@ describe("the report", () => {
 });
 
 describe("citations", () => {
-  test("K1 are bytes of UTF-8, also behind umlauts, Chinese and emoji, and in a second part", () => {
+  test("are UTF-8 byte ranges, also after umlauts, Chinese and emoji, and in a second part (K1)", () => {
     const first = "Überdies 日本 📈 [cite: 1] ";
     const second = "Naïve: [cite: 2]";
-    const place = (whole: string, mark: string): [number, number] => {
+    const rangeOf = (whole: string, mark: string): [number, number] => {
       const start = Buffer.byteLength(whole.slice(0, whole.indexOf(mark)));
       return [start, start + Buffer.byteLength(mark)];
     };
     const interaction = read({
       steps: [
         output(
-          textPart(first, cited("https://a.example", ...place(first, "[cite: 1]"))),
+          textPart(first, cited("https://a.example", ...rangeOf(first, "[cite: 1]"))),
           { type: "image", data: "" },
-          textPart(second, cited("https://b.example", ...place(second, "[cite: 2]")), cited("https://a.example", 0, 6)),
+          textPart(
+            second,
+            cited("https://b.example", ...rangeOf(second, "[cite: 2]")),
+            cited("https://a.example", 0, 6),
+          ),
         ),
       ],
     });
@@ -156,25 +160,25 @@ describe("citations", () => {
     expect(interaction.citations.map(({ sourceIndex }) => sourceIndex)).toEqual([0, 1, 0]);
   });
 
-  test("K1 a range that does not fit is dropped and its source kept", () => {
+  test("with an invalid range are dropped, but their sources are kept (K1)", () => {
     const wrong = [
       cited("https://a.example", 5, 5),
       cited("https://b.example", -1, 3),
       cited("https://c.example", 0, 99),
       cited("https://c.example", 0.5, 3),
     ];
-    const steps = [output(textPart("Short", ...wrong, { url: "https://d.example" }, { title: "no address" }))];
+    const steps = [output(textPart("Short", ...wrong, { url: "https://d.example" }, { title: "no URL" }))];
     const { sources, citations } = read({ steps });
     expect(sources.map(({ url }) => url)).toEqual(["a", "b", "c", "d"].map((name) => `https://${name}.example`));
     expect(citations).toEqual([]);
   });
 
-  test("K1 a character that two parts share moves no citation behind it", () => {
+  test("are not shifted by a character split across two parts (K1)", () => {
     const steps = [output(textPart("\uD83D"), textPart("\uDE00"), textPart("Here", cited("https://a.example", 0, 4)))];
     expect(quoted(read({ steps }))).toEqual(["Here"]);
   });
 
-  test("K1 a citation without a start begins with the text; a title is kept when there is one", () => {
+  test("without a start begin with the text, and keep their title (K1)", () => {
     const steps = [output(textPart("Word", { url: "https://a.example", end_index: 4, title: "A page" }))];
     const interaction = read({ steps });
     expect(quoted(interaction)).toEqual(["Word"]);

@@ -1,4 +1,4 @@
-/** Faults that no server of ours can cause on purpose: the network below the SDK says them, and one request is sent. */
+/** Failures that the simulator cannot cause: a fake network below the SDK produces them, and one request is sent. */
 
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { agentAt, never, start } from "../../../test/support/agent-stage.ts";
@@ -9,7 +9,7 @@ import { createInteractionsAgent } from "./agent.ts";
 import { NotSent, type SendOnce, Withheld } from "../paid-start/send-once.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 
-/** Stands in for the network, and keeps what was sent. */
+/** Replaces the network and records what was sent. */
 function networkThat(answer: (signal: AbortSignal | null | undefined) => Promise<Response>) {
   const sent: { url: string; method: string; redirect: string; body: string }[] = [];
   const paid: SendOnce = async ({ url, method, body, signal, checkBeforeSending }) => {
@@ -59,7 +59,7 @@ describe("a start", () => {
     ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate or protocol was not accepted (TLS)."],
     ["SELF_SIGNED_CERT_IN_CHAIN", "its certificate or protocol was not accepted (TLS)."],
     ["EPIPE", "The connection to google.test failed."],
-  ])("whose connection fails with %s was not sent, and says why and to which host (I6)", async (code, message) => {
+  ])("whose connection fails with %s was not sent, and the error names cause and host (I6)", async (code, message) => {
     const { agent, sent } = unsent({ code });
     expect(await start(agent)).toMatchObject({
       kind: "not_sent",
@@ -69,7 +69,7 @@ describe("a start", () => {
   });
 
   test.each(["ECONNRESET", "EPIPE", "ETIMEDOUT", "ECONNREFUSED", "ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC"])(
-    "that ends with %s after it was written may have been taken (I8)",
+    "that fails with %s after it was written may have been accepted (I8)",
     async (code) => {
       const { agent, sent } = failing({ code });
       expect(await start(agent)).toEqual({
@@ -89,13 +89,13 @@ describe("a start", () => {
     [421, "unknown"],
     [499, "unknown"],
     [503, "unknown"],
-  ] as const)("I8 that is answered with %i is %s", async (status, kind) => {
+  ] as const)("answered with %i is %s (I8)", async (status, kind) => {
     const { agent, sent } = networkThat(async () => new Response(status === 204 ? null : "{}", { status }));
     expect(await start(agent)).toMatchObject({ kind });
     expect(sent).toHaveLength(1);
   });
 
-  test("I6 I8 asks for a background run that is kept, and is not sent on", async () => {
+  test("requests a stored background run and follows no redirect (I6, I8)", async () => {
     const { agent, sent } = answering(200, { body: JSON.stringify({ id: "v1_a", status: "in_progress" }) });
     expect(await start(agent)).toEqual({ kind: "accepted", interactionId: "v1_a" });
     expect(sent).toMatchObject([{ method: "POST", redirect: "manual" }]);
@@ -119,7 +119,7 @@ describe("a start", () => {
     [503, "<html>UNAVAILABLE</html>", "Google answered with HTTP 503."],
     [502, UNAVAILABLE, "Google answered with HTTP 502."],
     [500, UNAVAILABLE, "Google answered with HTTP 500."],
-  ])("I10 that is answered with %i and %s says why nobody knows", async (status, body, why) => {
+  ])("answered with %i and %s is unknown, with the reason (I10)", async (status, body, why) => {
     expect(await start(answering(status, { body }).agent)).toEqual({ kind: "unknown", why });
   });
 
@@ -131,38 +131,35 @@ describe("a start", () => {
         kind: "refused",
         error: {
           code: "GEMINI_UNAVAILABLE",
-          message: "Google's service is overloaded or out of order (HTTP 503).",
+          message: "Google's service is overloaded or failing (HTTP 503).",
         },
       });
       expect(sent).toHaveLength(1);
     },
   );
 
-  test.each([200, 201, 202, 203, 299])(
-    "that is answered with %i and an interaction id is accepted (I8)",
-    async (status) => {
-      const { agent, sent } = answering(status, { body: JSON.stringify({ id: "v1_a", status: "in_progress" }) });
-      expect(await start(agent)).toEqual({ kind: "accepted", interactionId: "v1_a" });
-      expect(sent).toHaveLength(1);
-    },
-  );
+  test.each([200, 201, 202, 203, 299])("answered with %i and an interaction id is accepted (I8)", async (status) => {
+    const { agent, sent } = answering(status, { body: JSON.stringify({ id: "v1_a", status: "in_progress" }) });
+    expect(await start(agent)).toEqual({ kind: "accepted", interactionId: "v1_a" });
+    expect(sent).toHaveLength(1);
+  });
 
-  test("that is withheld by the last check is not sent (I8)", async () => {
+  test("withheld by the last check is not sent (I8)", async () => {
     const { agent, sent } = answering(200);
     const error = new AppError({ code: "CANCELLED", message: "It was cancelled." });
     expect(await start(agent, never, async () => error)).toEqual({ kind: "withheld", error });
     expect(sent).toEqual([]);
   });
 
-  test("I6 without a key, or with settings that the SDK refuses, says what to do, and nothing is sent", async () => {
+  test("without a key, or with settings that the SDK rejects, explains what to do and sends nothing (I6)", async () => {
     const { sent } = answering(200);
     const { agent, logged } = agentAt("https://google.test", { apiKey: undefined });
     expect(await start(agent)).toMatchObject({
       kind: "refused",
       error: { message: "No Gemini API key is set.", suggestion: expect.stringContaining("of a paid plan") },
     });
-    expect(await agent.look("v1_a", never)).toEqual({ kind: "forbidden" });
-    await agent.follow({ interactionId: "v1_a", lastEventId: undefined, signal: never, onEvent: () => {} });
+    expect(await agent.poll("v1_a", never)).toEqual({ kind: "forbidden" });
+    await agent.stream({ interactionId: "v1_a", lastEventId: undefined, signal: never, onEvent: () => {} });
     expect([sent, logged]).toEqual([[], []]);
     const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
     const vertex = createInteractionsAgent({ apiKey: undefined, vertex: true, baseUrl: undefined, log });
@@ -180,10 +177,10 @@ describe("a start", () => {
   });
 });
 
-describe("a look", () => {
-  test("J1 that finds the interaction tells it", async () => {
+describe("a poll", () => {
+  test("returns the interaction (J1)", async () => {
     const { agent } = answering(200, { body: JSON.stringify({ id: "v1_a", status: "in_progress" }) });
-    expect(await agent.look("v1_a", never)).toMatchObject({
+    expect(await agent.poll("v1_a", never)).toMatchObject({
       kind: "found",
       interaction: { id: "v1_a", status: "working" },
     });
@@ -196,20 +193,20 @@ describe("a look", () => {
     [429, { kind: "rate_limited", retryAfterMs: 4_000 }],
     [500, { kind: "unreachable", error: { reason: "overloaded" } }],
     [400, { kind: "rejected" }],
-  ])("P3 P4 that is answered with %i is one request and %j", async (status, look) => {
+  ])("answered with %i is one request and %j (P3, P4)", async (status, result) => {
     const { agent, sent } = answering(status, { headers: { "retry-after": "4" } });
-    expect(await agent.look("v1_a", never)).toMatchObject(look);
+    expect(await agent.poll("v1_a", never)).toMatchObject(result);
     expect(sent).toMatchObject([{ method: "GET", url: expect.stringContaining("v1_a") }]);
-    expect(await agent.cancel("v1_a", never)).toMatchObject(look);
+    expect(await agent.cancel("v1_a", never)).toMatchObject(result);
     expect(sent).toMatchObject([{}, { method: "POST", url: expect.stringContaining("v1_a") }]);
   });
 
-  test("P4 that finds no interaction in the answer, or no network, is unreachable", async () => {
-    expect(await answering(200, { body: "[]" }).agent.look("v1_a", never)).toMatchObject({
+  test("without an interaction in the answer, or without a network, is unreachable (P4)", async () => {
+    expect(await answering(200, { body: "[]" }).agent.poll("v1_a", never)).toMatchObject({
       kind: "unreachable",
-      error: { message: "Something that is not Google answered in its place." },
+      error: { message: "Something other than Google answered." },
     });
-    expect(await failing({ code: "ENOTFOUND" }).agent.look("v1_a", never)).toMatchObject({
+    expect(await failing({ code: "ENOTFOUND" }).agent.poll("v1_a", never)).toMatchObject({
       kind: "unreachable",
       error: { message: "The address of Google's service could not be found (DNS)." },
     });
@@ -227,23 +224,23 @@ describe("a request that is never answered", () => {
         }),
     );
 
-  test("P4 is given up at once by whoever leaves", async () => {
+  test("ends at once when its signal is aborted (P4)", async () => {
     const { agent, sent } = silent();
-    const leaving = new AbortController();
-    const look = agent.look("v1_a", leaving.signal);
+    const controller = new AbortController();
+    const polling = agent.poll("v1_a", controller.signal);
     await waitFor(() => expect(sent).toHaveLength(1));
-    leaving.abort();
-    expect(await look).toMatchObject({ kind: "unreachable" });
+    controller.abort();
+    expect(await polling).toMatchObject({ kind: "unreachable" });
   });
 
   test.each([
     ["start", 120_000],
-    ["look", 45_000],
+    ["poll", 45_000],
     ["cancel", 10_000],
-  ] as const)("I8 P4: a %s is given up after %i ms, not before, and not sent again", async (what, limit) => {
+  ] as const)("a %s is aborted after %i ms, not before, and not sent again (I8, P4)", async (what, limit) => {
     const { agent, sent } = silent();
-    // The SDK is loaded first: that takes real time.
-    await agent.look("v1_a", AbortSignal.abort());
+    // Loads the SDK before the clock is faked.
+    await agent.poll("v1_a", AbortSignal.abort());
     sent.length = 0;
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -261,13 +258,13 @@ describe("a request that is never answered", () => {
   });
 });
 
-test("J2 a stream that breaks is a word in the log and nothing else", async () => {
+test("a broken stream is only logged (J2)", async () => {
   const { agent, logged } = failing({ code: "ECONNRESET" });
-  await agent.follow({ interactionId: "v1_a", lastEventId: undefined, signal: never, onEvent: () => {} });
+  await agent.stream({ interactionId: "v1_a", lastEventId: undefined, signal: never, onEvent: () => {} });
   expect(logged).toEqual([expect.stringContaining("The progress stream ended: ")]);
 });
 
-test("Q1 a key is known again by its fingerprint, which does not tell it", () => {
+test("a fingerprint identifies a key without revealing it (Q1)", () => {
   const of = (apiKey: string | undefined) => agentAt("https://google.test", { apiKey }).agent.fingerprint;
   expect(of("one")).toEqual({ key: "7692c3ad3540bb80", baseUrl: "https://google.test" });
   expect(of("two").key).not.toBe(of("one").key);

@@ -37,7 +37,7 @@ const reportOf = (run: FollowedRun): AgentFinish => ({
 test("L2: a report that is finished in the last moment of a cancel is kept, also when nothing partial was wanted", async (t) => {
   const { store, deps } = await openStage(t);
   const { db } = store;
-  const research = deps({ look: async () => ({ kind: "found", interaction: WORKING }) });
+  const research = deps({ poll: async () => ({ kind: "found", interaction: WORKING }) });
   const started = await startResearch(research, request);
   if (started.kind === "started") await started.sending;
   const { taskId } = started;

@@ -10,7 +10,7 @@ import { waitFor } from "../../../test/support/wait-for.ts";
 test("P5: an id that the database refuses is kept aside, its report saved and told, and the run ends as it should", async (t) => {
   const { directory, store, saved, told, refuseWrites, allowWrites, deps } = await openStage(t);
   const research = deps({
-    begin: async () => {
+    start: async () => {
       await refuseWrites();
       return { kind: "accepted", interactionId: FINISHED.id };
     },
@@ -33,7 +33,7 @@ test("P5: an id that no file would take either is written as soon as the databas
   const { directory, store, refuseWrites, allowWrites, deps } = await openStage(t);
   const research = {
     ...deps({
-      begin: async () => {
+      start: async () => {
         await refuseWrites();
         return { kind: "accepted", interactionId: FINISHED.id };
       },
@@ -50,7 +50,7 @@ test("P5: an id that no file would take either is written as soon as the databas
 test("P5: a run that was followed when the disk filled up is saved once and recorded later", async (t) => {
   const { store, saved, refuseWrites, allowWrites, deps } = await openStage(t);
   let ready = false;
-  const research = deps({ look: async () => ({ kind: "found", interaction: ready ? FINISHED : WORKING }) });
+  const research = deps({ poll: async () => ({ kind: "found", interaction: ready ? FINISHED : WORKING }) });
   const started = await startResearch(research, request);
   if (started.kind === "started") await started.sending;
   follow(research);
@@ -66,7 +66,7 @@ test("P5: an id whose attempt the database does not know is kept in memory: it i
   const { deps } = await openStage(t);
   const looked: string[] = [];
   const research = deps({
-    look: async (id) => {
+    poll: async (id) => {
       looked.push(id);
       return { kind: "found", interaction: WORKING };
     },

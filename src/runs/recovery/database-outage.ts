@@ -23,7 +23,7 @@ export async function rescueReports(
 ): Promise<void> {
   const left = runs.filter(({ taskId }) => !rescued.has(taskId));
   for (const run of left.slice(0, MOST_RESCUED)) {
-    const look = await apart(run.taskId, () => deps.agent.look(run.interactionId, deps.leaving));
+    const look = await apart(run.taskId, () => deps.agent.poll(run.interactionId, deps.leaving));
     if (look.kind !== "found" || OPEN.has(look.interaction.status)) continue;
     const { report, status } = look.interaction;
     const title = status === "completed" ? "Deep Research Complete" : "Deep Research Failed";

@@ -68,7 +68,7 @@ test("I3 what is refused is not stored and not sent; what joins is not refused; 
   const stage = await openStage({ onTestFinished });
   let sent = 0;
   const agent = {
-    begin: async () => {
+    start: async () => {
       sent += 1;
       return { kind: "accepted", interactionId: `v1_${sent}` } as const;
     },
