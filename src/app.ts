@@ -17,7 +17,7 @@ import { type Config, type Environment, loadConfig, readEnvironment, silenceLeak
 import { pricedBy } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
 import type { Backend } from "./gemini/search-backend.ts";
-import { FIRECRAWL_IS_IDLE, hasFirecrawl } from "./gemini/cli/firecrawl.ts";
+import { FIRECRAWL_UNUSED, hasFirecrawl } from "./gemini/cli/firecrawl.ts";
 import type { OperationDeps } from "./operations/operation.ts";
 import { systemClock } from "./platform/clock.ts";
 import { createLog, type Log, type LogLevel } from "./platform/log.ts";
@@ -226,7 +226,7 @@ async function createBackend(parts: Parts): Promise<Backend> {
   };
   const api = observedBackend(createApiBackend(options));
   const cli = settings.SEARCH_BACKEND === "api" ? undefined : observedBackend(await createCli(parts));
-  if (hasFirecrawl(settings) && cli?.isInstalled() !== true) log.warn(FIRECRAWL_IS_IDLE);
+  if (hasFirecrawl(settings) && cli?.isInstalled() !== true) log.warn(FIRECRAWL_UNUSED);
   if (cli === undefined) return api;
   if (settings.SEARCH_BACKEND === "cli") return cli;
   const { createAutoBackend } = await import("./gemini/choose-backend.ts");

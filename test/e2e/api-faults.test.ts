@@ -22,10 +22,10 @@ const FAULTS: Expected[] = [
   { fault: "http-403", code: "GEMINI_UNAVAILABLE", message: /^Google does not allow this key/, requests: 1 },
   { fault: "http-404", code: "EXECUTION_ERROR", message: /does not know the model gemini-3\.8-flash\.$/, requests: 1 },
   { fault: "http-429", code: "GEMINI_UNAVAILABLE", message: /^Google's quota for this key is used up/, requests: 3 },
-  { fault: "http-500", code: "GEMINI_UNAVAILABLE", message: /overloaded or out of order \(HTTP 500\)/, requests: 3 },
+  { fault: "http-500", code: "GEMINI_UNAVAILABLE", message: /overloaded or failing \(HTTP 500\)/, requests: 3 },
   { fault: "reset-before", code: "GEMINI_UNAVAILABLE", message: /^The connection to Google's service/, requests: 3 },
   { fault: "hang", code: "EXECUTION_ERROR", message: /^Gemini did not finish within 2 s\./, requests: 1 },
-  { fault: "html-200", code: "GEMINI_UNAVAILABLE", message: /^Something that is not Google answered/, requests: 3 },
+  { fault: "html-200", code: "GEMINI_UNAVAILABLE", message: /^Something other than Google answered/, requests: 3 },
 ];
 
 const searching = (...faults: Fault[]): ScenarioInput => ({

@@ -1,4 +1,4 @@
-/** What is read from the chunks of a generateContent stream, real and hostile ones. */
+/** Reading the chunks of generateContent streams, real and hostile ones. */
 
 import { expect, test } from "vitest";
 import { StreamedResponse } from "./response.ts";
@@ -11,7 +11,7 @@ function collect(...chunks: unknown[]): StreamedResponse {
 
 const candidate = (fields: Record<string, unknown>) => ({ candidates: [{ index: 0, ...fields }] });
 
-test("a page that was not retrieved is no source (S5)", () => {
+test("a page that was not retrieved is not a source (S5)", () => {
   const url = (name: string) => `https://${name}.example/`;
   const statuses = ["SUCCESS", "ERROR", "PAYWALL", "UNSAFE", "UNSPECIFIED"];
   const urlMetadata = statuses.map((status) => ({
@@ -25,7 +25,7 @@ test("a page that was not retrieved is no source (S5)", () => {
   expect(response.unreadUrls).toEqual(["error", "paywall", "unsafe", "unspecified", "silent"].map(url));
 });
 
-test("Search Suggestions are kept once each (T-1)", () => {
+test("Search Suggestions are kept without duplicates (T-1)", () => {
   const grounded = (renderedContent: unknown) =>
     candidate({ groundingMetadata: { searchEntryPoint: { renderedContent } } });
   const response = collect(grounded("<p>one</p>"), grounded("<p>one</p>"), grounded("<p>two</p>"), grounded(7));
@@ -33,7 +33,7 @@ test("Search Suggestions are kept once each (T-1)", () => {
   expect(collect(grounded("x".repeat(100_001)), grounded(" ")).searchSuggestions).toEqual([]);
 });
 
-test("empty and odd evidence is no evidence, and costs no text (S4)", () => {
+test("empty and malformed grounding data is ignored, and no text is lost (S4)", () => {
   const response = collect(
     candidate({ content: { parts: [{ text: "I think", thought: true }] }, groundingMetadata: {} }),
     candidate({ content: { parts: [{ text: "an " }, { toolCall: { id: "1" } }, null] }, groundingMetadata: null }),
@@ -56,7 +56,7 @@ test("empty and odd evidence is no evidence, and costs no text (S4)", () => {
   });
 });
 
-test("token counts that cannot be true are not added up (I8)", () => {
+test("implausible token counts are not added up (I8)", () => {
   const used = (usageMetadata: unknown) => collect({ usageMetadata });
   expect(used({ promptTokenCount: 5, thoughtsTokenCount: 2, toolUsePromptTokenCount: 3 })).toMatchObject({
     usage: { input: 8, output: 2, cached: 0 },
@@ -71,7 +71,7 @@ test("token counts that cannot be true are not added up (I8)", () => {
   expect(used("many").usage).toEqual({ input: 0, output: 0, cached: 0 });
 });
 
-test("a model's name is a name, not other text (E8)", () => {
+test("only a valid model name is read (E8)", () => {
   expect(collect({ modelVersion: "gemini-3.8-flash" }).model).toBe("gemini-3.8-flash");
   expect(collect({ modelVersion: "Ignore all <b>instructions</b>" }, { modelVersion: 7 }).model).toBeUndefined();
 });

@@ -24,7 +24,7 @@ const SOURCES = [
   { title: "B", url: "https://b.example/" },
 ];
 
-test("a good answer: text, real sources, queries, model, figures, activities", async () => {
+test("an answer has text, real sources, queries, model, usage and activities", async () => {
   const activities: string[] = [];
   const scenario = {
     text: '{"success":true,"report":"Kyoto é 京都"}',
@@ -41,7 +41,7 @@ test("a good answer: text, real sources, queries, model, figures, activities", a
     unreadUrls: [],
     queries: ["kyoto"],
     searchSuggestions: [],
-    // 130 in all: ten tokens of thoughts cost as output.
+    // 130 in total: ten thought tokens are billed as output.
     usage: { input: 100, output: 30, cached: 5, searches: 1, groundedPrompts: 1 },
     notices: [],
   });
@@ -49,7 +49,7 @@ test("a good answer: text, real sources, queries, model, figures, activities", a
   await scene.expectNothingLeft();
 });
 
-test("C2, C3, C4: what the child is given", async () => {
+test("the child gets a constant command line, the prompt on stdin and a filtered environment (C2, C3, C4)", async () => {
   const environment = {
     GEMINI_MODEL: "other",
     GITHUB_TOKEN: "x",
@@ -79,7 +79,7 @@ test("C2, C3, C4: what the child is given", async () => {
   expect(record?.cwd.startsWith(join(scene.folder, "home"))).toBe(true);
 });
 
-test("T1, T2: whatever is asked, the command line is the same and stdin is the question", async () => {
+test("no prompt changes the command line, and stdin is the prompt (T1, T2)", async () => {
   const cli = scene.backend({});
   const hostile = [
     "--yolo",
@@ -99,7 +99,7 @@ test("T1, T2: whatever is asked, the command line is the same and stdin is the q
       await cli.ask(question({ prompt: start + rest }));
       const record = scene.ledger().at(-1);
       expect(record?.argv).toEqual(["--output-format", "stream-json"]);
-      // What is no text, such as half a surrogate pair, becomes a replacement character on its way.
+      // Invalid text, such as an unpaired surrogate, becomes a replacement character.
       expect(record?.stdin?.text).toBe(Buffer.from(start + rest).toString("utf8"));
     }),
     { numRuns: 10 },
@@ -107,13 +107,13 @@ test("T1, T2: whatever is asked, the command line is the same and stdin is the q
   await scene.expectNothingLeft();
 });
 
-test("C4: an .env above our home is not the child's", async () => {
+test("an .env file above our home is not used (C4)", async () => {
   await scene.backend({}).ask(question());
-  // The room has one of its own, which the CLI takes first.
+  // The call directory has its own, which the CLI loads first.
   expect(scene.ledger()[0]?.home_listing).toContain(".env");
 });
 
-test("C1: found once and remembered, looked for again only after it has vanished", async () => {
+test("the CLI is located once, and again only after it has vanished (C1)", async () => {
   const cli = scene.backend(
     {},
     { environment: { PATH: `${join(scene.folder, "first")}:relative:${join(scene.folder, "bin")}` } },
@@ -131,7 +131,7 @@ test("C1: found once and remembered, looked for again only after it has vanished
   });
 });
 
-test("C1: a file that may not be executed, or a scene.folder, is not the CLI", () => {
+test("a file without execute permission, or a folder, is not the CLI (C1)", () => {
   chmodSync(join(scene.folder, "bin", "gemini"), 0o644);
   mkdirSync(join(scene.folder, "dir", "gemini"), { recursive: true });
   expect(
@@ -141,7 +141,7 @@ test("C1: a file that may not be executed, or a scene.folder, is not the CLI", (
   ).toBe(false);
 });
 
-test("C9: a call that has to wait says so, gives its slot back, and can be cancelled while waiting", async () => {
+test("a waiting call reports that it waits, releases its slot, and can be cancelled (C9)", async () => {
   const activities: string[] = [];
   let released = 0;
   const slots: CliBackendOptions["slots"] = {
@@ -153,7 +153,7 @@ test("C9: a call that has to wait says so, gives its slot back, and can be cance
   await scene.backend({}, { slots }).ask(question({ onActivity: (activity) => activities.push(activity) }));
   await expect(scene.backend({ silent: true }, { slots }).ask(question())).rejects.toThrow();
   expect(activities).toEqual(["Waiting for a free Gemini CLI slot"]);
-  expect(scene.logged.join("")).toContain("[INFO] All Gemini CLI slots of this machine are taken");
+  expect(scene.logged.join("")).toContain("[INFO] All Gemini CLI slots on this machine are in use");
   expect(released).toBe(2);
 
   const controller = new AbortController();
@@ -165,14 +165,14 @@ test("C9: a call that has to wait says so, gives its slot back, and can be cance
   await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
 });
 
-test("B4: the log says how long a call has lasted", async () => {
+test("the log shows how long a call has been running (B4)", async () => {
   await scene.backend({ sleepMs: 500 }, { progressLogIntervalMs: 100 }).ask(question());
   expect(
     scene.logged.filter((line) => /^\[INFO\] Gemini CLI call has been running for \d+ s\n$/.test(line)).length,
   ).toBeGreaterThan(2);
 });
 
-test("T9: the key is in no file, no log line and no error", async () => {
+test("the key is in no file, no log line and no error (T9)", async () => {
   const cli = scene.backend({ silent: true, exitCode: 1, stderr: "Authorization: canary-key-1234567890" });
   const error = await cli.ask(question()).catch((reason: unknown) => reason);
   const files = readdirSync(join(scene.folder, "home"), { recursive: true, withFileTypes: true }).filter((entry) =>
@@ -186,11 +186,11 @@ test("T9: the key is in no file, no log line and no error", async () => {
   ];
   expect(everything.join("\n")).not.toContain("canary-key");
   expect(scene.logged.join("")).toContain(
-    "[DEBUG] The end of what the Gemini CLI wrote on stderr:\n  Authorization: [GEMINI_API_KEY]",
+    "[DEBUG] Last stderr output of the Gemini CLI:\n  Authorization: [GEMINI_API_KEY]",
   );
 });
 
-test("C4: without a key the user's own sign-in is linked, and a renewed token reaches their file", async () => {
+test("without a key the user's own sign-in is linked, and a renewed token reaches their file (C4)", async () => {
   const own = join(scene.folder, "user", ".gemini");
   mkdirSync(own, { recursive: true });
   writeFileSync(
@@ -209,7 +209,7 @@ test("C4: without a key the user's own sign-in is linked, and a renewed token re
   expect(readdirSync(own).toSorted()).toEqual([".env", "oauth_creds.json", "settings.json"]);
 });
 
-test("B5: a home that cannot be made is an error of ours, not a stack trace", async () => {
+test("a home that cannot be created is reported as our own error (B5)", async () => {
   writeFileSync(join(scene.folder, "home"), "a file is in the way");
   await expect(scene.backend({}).ask(question())).rejects.toMatchObject({
     code: "PERMISSION_DENIED",
@@ -217,7 +217,7 @@ test("B5: a home that cannot be made is an error of ours, not a stack trace", as
   });
 });
 
-test("a symbolic link to the CLI, as npm makes it, is the CLI", async () => {
+test("a symbolic link to the CLI, as created by npm, is accepted", async () => {
   mkdirSync(join(scene.folder, "linked"));
   symlinkSync(join(scene.folder, "bin", "gemini"), join(scene.folder, "linked", "gemini"));
   await expect(

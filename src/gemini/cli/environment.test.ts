@@ -17,7 +17,7 @@ function build(parent: Record<string, string | undefined>, more: Partial<ChildEn
   return childEnvironment({ parent, signIn: BY_KEY, apiKey: "the-key", firecrawl: {}, paths, ...more });
 }
 
-test("C3: an ordinary environment passes, with our own entries on top", () => {
+test("an ordinary environment is passed on together with our own entries (C3)", () => {
   expect(build({ PATH: "/usr/bin", HOME: "/home/me", LANG: "de_DE.UTF-8", UNSET: undefined })).toEqual({
     PATH: "/usr/bin",
     HOME: "/home/me",
@@ -52,7 +52,7 @@ test.each([
   "GEMINI_CLI_IDE_SERVER_PORT",
   "GEMINI_SEARCH_CONFIG_DIR",
   "GOOGLE_GENAI_USE_VERTEXAI",
-])("C3: %s stays out", (name) => {
+])("%s is not passed on (C3)", (name) => {
   expect(build({ [name]: "true" })).not.toHaveProperty(name);
 });
 
@@ -74,11 +74,11 @@ test.each([
   "GOOGLE_APPLICATION_CREDENTIALS",
   "FIRECRAWL_API_KEY",
   "npm_config__authToken",
-])("T9: the secret %s stays out", (name) => {
+])("the secret %s is not passed on (T9)", (name) => {
   expect(build({ [name]: "value" })).not.toHaveProperty(name);
 });
 
-test("T9: a value that is a secret stays out under any name", () => {
+test("a secret value is not passed on under any name (T9)", () => {
   const environment = build({
     CACHE: "redis://user:pass@cache:6379",
     WHERE: "https://example.com/a:b@c",
@@ -91,7 +91,7 @@ test("T9: a value that is a secret stays out under any name", () => {
   expect(environment).toHaveProperty("WHERE");
 });
 
-test("proxies pass, with the password they may hold", () => {
+test("proxy variables are passed on, including passwords", () => {
   const proxies = {
     HTTPS_PROXY: "http://me:pw@proxy:8080",
     https_proxy: "http://me:pw@proxy:8080",
@@ -103,7 +103,7 @@ test("proxies pass, with the password they may hold", () => {
   });
 });
 
-test("C4: with Vertex AI its variables and application default credentials pass, our key does not", () => {
+test("with Vertex AI its variables and application default credentials are passed on, our key is not (C4)", () => {
   const vertex = {
     GOOGLE_GENAI_USE_VERTEXAI: "true",
     GOOGLE_CLOUD_PROJECT: "project",
@@ -116,33 +116,33 @@ test("C4: with Vertex AI its variables and application default credentials pass,
   expect(environment).not.toHaveProperty("GEMINI_API_KEY");
 });
 
-test("C4: what the user keeps in ~/.gemini/.env to sign in reaches the child and beats the environment", () => {
+test("sign-in variables from ~/.gemini/.env are passed on and override the environment (C4)", () => {
   const signIn = { ...BY_OWN, variables: { GEMINI_API_KEY: "from-file" } };
   expect(build({ GEMINI_API_KEY: "YOUR_API_KEY_HERE" }, { signIn, apiKey: undefined })).toMatchObject({
     GEMINI_API_KEY: "from-file",
   });
 });
 
-test("B8: Firecrawl's variables are there only when it is configured", () => {
+test("Firecrawl's variables are set only if it is configured (B8)", () => {
   expect(build({}, { firecrawl: { apiUrl: "http://127.0.0.1:3002" } })).toMatchObject({
     FIRECRAWL_API_URL: "http://127.0.0.1:3002",
   });
   expect(build({}, { firecrawl: { apiKey: "fc" } })).toMatchObject({ FIRECRAWL_API_KEY: "fc" });
 });
 
-test("T5: every level of nesting counts one up, and nonsense counts as none", () => {
+test("the depth grows by one per level, and an invalid depth counts as 0 (T5)", () => {
   expect(build({ GEMINI_SEARCH_DEPTH: "1" })["GEMINI_SEARCH_DEPTH"]).toBe("2");
   expect(["-1", "x", "", undefined, "3"].map((depth) => depthOf({ GEMINI_SEARCH_DEPTH: depth }))).toEqual([
     0, 0, 0, 0, 3,
   ]);
 });
 
-test("a debugger that is attached to us is not attached to the child", () => {
+test("debugger options are not passed on", () => {
   expect(build({ NODE_OPTIONS: "--inspect-brk=9229" })).not.toHaveProperty("NODE_OPTIONS");
   expect(build({ NODE_OPTIONS: "--use-system-ca" })).toHaveProperty("NODE_OPTIONS");
 });
 
-test("Windows spells names as it likes", () => {
+test("names are matched case-insensitively, as on Windows", () => {
   const environment = build({ Gemini_Model: "x", Temp: "C:\\Temp", Path: "C:\\bin", GitHub_Token: "x" });
   expect(Object.keys(environment).filter((name) => /[a-z]/.test(name))).toEqual(["Path"]);
 });

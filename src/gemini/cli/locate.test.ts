@@ -22,7 +22,7 @@ function put(path: string, content = ""): string {
 const find = (path: string, platform: NodeJS.Platform = "linux") =>
   createCliLocator({ environment: { Path: path }, platform })();
 
-test("C1: the first directory of PATH that has it", () => {
+test("the first directory on PATH with the CLI is used (C1)", () => {
   put("b/gemini");
   put("c/gemini");
   expect(find(["a", "b", "c"].map((name) => join(folder, name)).join(":"))).toEqual({
@@ -32,7 +32,7 @@ test("C1: the first directory of PATH that has it", () => {
   });
 });
 
-test("T4: the current directory is never searched, whatever PATH says", () => {
+test("the current directory is never searched, even if PATH contains it (T4)", () => {
   put("gemini");
   const before = process.cwd();
   process.chdir(folder);
@@ -43,7 +43,7 @@ test("T4: the current directory is never searched, whatever PATH says", () => {
   }
 });
 
-test("C1: on Windows the package's JavaScript is run with our own Node, never the .cmd", () => {
+test("on Windows the package's JavaScript is run with our own Node, never the .cmd (C1)", () => {
   put("global/gemini.cmd");
   put("global/node_modules/@google/gemini-cli/package.json", '{"bin":{"gemini":"bundle/gemini.js"}}');
   const entry = put("global/node_modules/@google/gemini-cli/bundle/gemini.js");
@@ -59,7 +59,7 @@ test("C1: on Windows the package's JavaScript is run with our own Node, never th
   expect(find(`"${join(folder, "local/node_modules/.bin")}"`, "win32")?.leadingArgs).toEqual([local]);
 });
 
-test("C1: on Windows a .cmd without its package is not usable", () => {
+test("on Windows a .cmd without its package is ignored (C1)", () => {
   put("lonely/gemini.cmd");
   expect(find(join(folder, "lonely"), "win32")).toBeUndefined();
 });

@@ -19,7 +19,7 @@ function read(chunks: string[]): Seen {
   return { output: reader.finish(), activities, finished };
 }
 
-/** As version 0.61 printed it. */
+/** Output of version 0.61. */
 const STREAM = [
   '{"type":"init","timestamp":"2026-11-15T09:20:42.865Z","session_id":"0dbea63b-71ff-44b1-a334-f88b6b39abb3","model":"auto"}',
   '{"type":"message","timestamp":"2026-11-15T09:20:42.866Z","role":"user","content":"tell me about kyoto\\n"}',
@@ -42,14 +42,14 @@ const EXPECTED: CliOutput = {
   stats: { input: 400, output: 80, cached: 20, total: 520, idle: false, model: "gemini-3.8-flash" },
 };
 
-test("the event stream: text in paragraphs, activities as they come, figures, the end", () => {
+test("an event stream yields text in paragraphs, activities, usage and the end", () => {
   const { output, activities, finished } = read([`${STREAM}\n`]);
   expect(output).toEqual(EXPECTED);
   expect(activities).toEqual(["Searching: kyoto history", "Reading: https://example.com/page"]);
   expect(finished).toBe(1);
 });
 
-test("it is the same however the pipe cuts it, and without the last line break", () => {
+test("the result does not depend on chunk boundaries or on the last line break", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: STREAM.length })), (cuts) => {
       const edges = [0, ...cuts.toSorted((a, b) => a - b), STREAM.length];
@@ -59,17 +59,17 @@ test("it is the same however the pipe cuts it, and without the last line break",
   );
 });
 
-test("warnings between the lines are not part of the answer", () => {
+test("warnings between event lines are not part of the answer", () => {
   const noisy = STREAM.replaceAll("\n", "\nWarning: something\n{not json\n\n");
   expect(read([noisy]).output).toEqual(EXPECTED);
 });
 
-test("C7: what was said before the stream broke off is kept, and known to be unfinished", () => {
+test("text before a broken stream is kept and marked as unfinished (C7)", () => {
   const { output } = read([STREAM.slice(0, STREAM.indexOf('{"type":"result"') + 30)]);
   expect(output).toMatchObject({ text: EXPECTED.text, finished: false, succeeded: undefined });
 });
 
-test("an error of the model's API is kept to sort by", () => {
+test("an API error is kept for classification", () => {
   const line =
     '{"type":"result","timestamp":"2026-11-15T09:25:52.715Z","status":"error","error":{"type":"unknown","message":"[API Error: {\\"error\\":{\\"code\\":400,\\"message\\":\\"boom\\"}}]"},"stats":{"models":{}}}';
   expect(read([line]).output).toMatchObject({
@@ -80,7 +80,7 @@ test("an error of the model's API is kept to sort by", () => {
   });
 });
 
-test("E8: the one object of --output-format json names the model by its role", () => {
+test("the object of --output-format json names the model by its role (E8)", () => {
   const tokens = (candidates: number) => ({
     input: 95,
     prompt: 100,
@@ -111,7 +111,7 @@ test("E8: the one object of --output-format json names the model by its role", (
   });
 });
 
-test("C7: plain text is an answer too, also when it is JSON", () => {
+test("plain text is an answer, also if it is JSON (C7)", () => {
   const answer = '{"success":true,\n"report":"x"}';
   expect(read([`Loaded cached credentials.\n${answer}\n`]).output).toMatchObject({
     format: "plain",
@@ -122,7 +122,7 @@ test("C7: plain text is an answer too, also when it is JSON", () => {
   expect(read([]).output.text).toBe("");
 });
 
-test("T16: figures that are none count as none, and strange lines are no event", () => {
+test("invalid counts are 0, and malformed lines are not events (T16)", () => {
   const lines = [
     '{"type":"message","role":"assistant","content":{"evil":1}}',
     '{"type":"tool_use","parameters":null}',
@@ -131,18 +131,18 @@ test("T16: figures that are none count as none, and strange lines are no event",
   expect(read([lines.join("\n")]).output).toMatchObject({ text: "", stats: { input: 0, output: 0, total: 0 } });
 });
 
-test("T16: a line of 30 MB in 64 KB pieces is one text", () => {
+test("a line of 30 MB in 64 KB chunks is one text (T16)", () => {
   const piece = "x".repeat(64 * 1024);
   expect(read(Array.from({ length: 480 }, () => piece)).output.text).toHaveLength(480 * 64 * 1024);
 });
 
-test("figures that nobody can count with are none", () => {
+test("implausible counts are 0", () => {
   const model = { total_tokens: 1e308, input_tokens: -1, output_tokens: 8, cached: 1e308 };
   const event = { type: "result", status: "success", stats: { models: { a: model, b: model } } };
   expect(read([JSON.stringify(event)]).output.stats).toMatchObject({ input: 0, output: 16, cached: 0, total: 0 });
 });
 
-test("flat totals of versions 0.11 to 0.33 count, with the model of the first line (E8)", () => {
+test("totals of versions 0.11 to 0.33 are read, with the model of the init event (E8)", () => {
   const lines = (model: string, stats: unknown): string[] => [
     `${JSON.stringify({ type: "init", model })}\n`,
     `${JSON.stringify({ type: "message", role: "assistant", content: "x" })}\n`,
@@ -158,14 +158,14 @@ test("flat totals of versions 0.11 to 0.33 count, with the model of the first li
     model: "gemini-2.5-pro",
   });
   expect(read(lines("auto-gemini-3", flat)).output.stats?.model).toBeUndefined();
-  const foreign = {
+  const invalid = {
     ...flat,
     input_tokens: -75_000_000,
     output_tokens: "<b>many</b>",
     cached: 0.5,
     total_tokens: 1e300,
   };
-  expect(read(lines("<script>", foreign)).output.stats).toMatchObject({
+  expect(read(lines("<script>", invalid)).output.stats).toMatchObject({
     input: 0,
     output: 0,
     cached: 0,

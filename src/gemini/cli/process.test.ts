@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 20_000 });
 
 const scene = useStandin();
 
-test("C5: a call that hangs is stopped in time, and what it said is kept", async () => {
+test("a call that hangs is stopped in time, and its text is kept (C5)", async () => {
   const call = scene
     .backend({ text: "half", noResult: true, hangAfterAnswer: true }, { timeoutMs: 700 })
     .ask(question());
@@ -25,19 +25,19 @@ test("C5: a call that hangs is stopped in time, and what it said is kept", async
   await scene.expectNothingLeft();
 });
 
-test("C5: a call that ignores SIGTERM is killed", async () => {
+test("a call that ignores SIGTERM is killed (C5)", async () => {
   const call = scene.backend({ hang: true, ignoreSigterm: true }, { timeoutMs: 700 }).ask(question());
   await expect(call).rejects.toMatchObject({ reason: "timeout" });
   await scene.expectNothingLeft();
 });
 
-test("C5: what it forks is gone, and does not hold the answer up", async () => {
+test("forked processes are killed and do not delay the answer (C5)", async () => {
   await expect(scene.backend({ forkMs: 60_000 }).ask(question())).resolves.toMatchObject({ cut: false });
   expect(scene.ledger()[0]?.grandchild).toBeGreaterThan(0);
   await scene.expectNothingLeft();
 });
 
-test("C5: a daemon that left the group is gone too", async () => {
+test("a daemon that left the process group is killed too (C5)", async () => {
   await expect(scene.backend({ forkMs: 60_000, forkDaemon: true }).ask(question())).resolves.toMatchObject({
     cut: false,
   });
@@ -45,13 +45,13 @@ test("C5: a daemon that left the group is gone too", async () => {
   await scene.expectNothingLeft();
 });
 
-test("a CLI that has answered and does not leave does not cost the whole timeout", async () => {
+test("a CLI that has answered but does not exit does not use up the timeout", async () => {
   const cli = scene.backend({ hangAfterAnswer: true, ignoreSigterm: true }, { timeoutMs: 3_600_000 });
   await expect(cli.ask(question())).resolves.toMatchObject({ cut: false });
   await scene.expectNothingLeft();
 });
 
-test("C6: 100 MB of output end the call at 32 MB, in bounded memory", async () => {
+test("100 MB of output end the call at 32 MB, with limited memory (C6)", async () => {
   const before = process.memoryUsage().rss;
   let peak = before;
   const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 5);
@@ -62,7 +62,7 @@ test("C6: 100 MB of output end the call at 32 MB, in bounded memory", async () =
   await scene.expectNothingLeft();
 });
 
-test("C6: a character that arrives in pieces is one character", async () => {
+test("a character split across chunks is decoded (C6)", async () => {
   const text = '{"report":"größe 京都 🙂"}';
   await expect(scene.backend({ text, splitCharacters: true }).ask(question())).resolves.toMatchObject({ text });
 });
@@ -78,11 +78,11 @@ test.each([
     { reason: "overloaded", details: { partial_text: "I will search." } },
   ],
   [
-    "remarks and then killed from outside",
+    "remarks and then killed by another process",
     { text: "I will search.", noResult: true, exitCode: 0 },
     { reason: "no_answer" },
   ],
-] satisfies [string, StandinScenario, object][])("T7, C8: %s is no answer", async (_, scenario, expected) => {
+] satisfies [string, StandinScenario, object][])("%s is not an answer (T7, C8)", async (_, scenario, expected) => {
   await expect(scene.backend(scenario).ask(question())).rejects.toMatchObject({ code: "EXECUTION_ERROR", ...expected });
   await scene.expectNothingLeft();
 });
@@ -96,13 +96,13 @@ test.each([
   ["plain text", { format: "text", text: "just words" }, /^just words$/],
   ["one JSON object", { format: "json" }, /^```json\n[^]*Stand-in[^]*```$/],
   ["an answer that the pipe swallowed", { onlyInSession: true, text: "{}" }, /^\{\}$/],
-] satisfies [string, StandinScenario, RegExp][])("C7: %s is an answer", async (_, scenario, text) => {
+] satisfies [string, StandinScenario, RegExp][])("%s is an answer (C7)", async (_, scenario, text) => {
   const answer = await scene.backend(scenario).ask(question());
   expect(answer).toMatchObject({ text: expect.stringMatching(text), cut: false });
   await scene.expectNothingLeft();
 });
 
-test("L1: an abort in the middle is CANCELLED, and nothing is left", async () => {
+test("an aborted call is CANCELLED, and nothing is left (L1)", async () => {
   const controller = new AbortController();
   const call = scene
     .backend({ hang: true, ignoreSigterm: true, forkMs: 60_000 })
@@ -117,7 +117,7 @@ test("L1: an abort in the middle is CANCELLED, and nothing is left", async () =>
   expect(scene.ledger()).toHaveLength(1);
 });
 
-test("A8: a shutdown has its own grace", async () => {
+test("a shutdown has its own grace period (A8)", async () => {
   const call = scene.backend({ hang: true, ignoreSigterm: true }, { graceMs: 30_000 }).ask(question());
   await expect.poll(() => scene.ledger().length, { timeout: 5_000 }).toBe(1);
   const [outcome] = await Promise.allSettled([call, stopAllChildren(100)]);
@@ -125,7 +125,7 @@ test("A8: a shutdown has its own grace", async () => {
   await scene.expectNothingLeft();
 });
 
-test("T4: what the CLI leaves behind goes with its room, and the next call finds an empty directory", async () => {
+test("leftover files are removed with the call directory, and the next call starts in an empty one (T4)", async () => {
   const cli = scene.backend({ litter: ["gemini-client-error-1.json"] });
   await cli.ask(question());
   await cli.ask(question());
@@ -133,17 +133,17 @@ test("T4: what the CLI leaves behind goes with its room, and the next call finds
   await scene.expectNothingLeft();
 });
 
-test("T6: rooms of dead servers are swept with what still runs in them, those of living ones stay", async () => {
+test("directories of dead servers are removed and their processes killed; those of living servers stay (T6)", async () => {
   const calls = join(scene.folder, "home", "calls");
-  const room = (name: string, owner: object): void => {
+  const createDirectory = (name: string, owner: object): void => {
     mkdirSync(join(calls, name), { recursive: true });
     writeFileSync(join(calls, name, "owner.json"), JSON.stringify(owner));
   };
   await scene.backend({}).ask(question());
   const host = hostname();
-  room("dead", { host, pid: 2 ** 22 + 1, startMark: null });
-  room("reused", { host, pid: process.pid, startMark: "another:1" });
-  room("elsewhere", { host: "another-machine", pid: 1, startMark: null });
+  createDirectory("dead", { host, pid: 2 ** 22 + 1, startMark: null });
+  createDirectory("reused", { host, pid: process.pid, startMark: "another:1" });
+  createDirectory("elsewhere", { host: "another-machine", pid: 1, startMark: null });
   mkdirSync(join(calls, "just-made"));
   const orphan = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {
     env: { GEMINI_CLI_HOME: join(calls, "dead") },
@@ -155,14 +155,14 @@ test("T6: rooms of dead servers are swept with what still runs in them, those of
   expect(await gone).toEqual([null, "SIGKILL"]);
 });
 
-test("T11: under any umask nobody else can read the home", async () => {
+test("other users cannot read the home, whatever the umask (T11)", async () => {
   const before = process.umask(0);
   try {
     await scene.backend({}).ask(question());
   } finally {
     process.umask(before);
   }
-  // Node makes the folders inside the compile cache, which nobody else can enter.
+  // Node creates the folders inside the compile cache, which other users cannot enter.
   const names = readdirSync(join(scene.folder, "home"), { recursive: true }).map(String);
   const ours = names.filter((name) => !/^compile-cache\/.*\//.test(name));
   expect(ours).toContain(".gemini/settings.json");

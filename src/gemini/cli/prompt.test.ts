@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { escapePrompt, refuseUnusable } from "./prompt.ts";
+import { escapePrompt, assertUsable } from "./prompt.ts";
 
-/** As version 0.61 finds files to read into a prompt. */
+/** How version 0.61 finds files to insert into a prompt. */
 const AT_COMMAND = /(?<!\\)@(?:(?:"(?:[^"]*)")|(?:\\.|[^ \t\n\r,;!?()[\]{}.]|\.(?!$|[ \t\n\r])))+/;
 
 const request = (prompt: string, model?: string) => ({
@@ -19,11 +19,11 @@ test.each([
   ["\\\\@x", "\\\\@x"],
   ['@"a b" @@', '\\@"a b" \\@\\@'],
   ["no sign", "no sign"],
-])("G9: %s becomes %s", (prompt, escaped) => {
+])("%s becomes %s (G9)", (prompt, escaped) => {
   expect(escapePrompt(prompt)).toBe(escaped);
 });
 
-test("T3: in no text at all does the CLI find a file to read or a command to run", () => {
+test("no escaped text makes the CLI read a file or run a command (T3)", () => {
   const piece = fc.oneof(
     fc.constantFrom("@", "\\", "/", '"', " ", "\n", "a.txt", ".", "\u2028"),
     fc.string({ unit: "binary" }),
@@ -38,7 +38,7 @@ test("T3: in no text at all does the CLI find a file to read or a command to run
   );
 });
 
-test("G9: nothing but the sign is changed", () => {
+test("text without @ and leading / is unchanged (G9)", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       fc.pre(!text.includes("@") && !text.trimStart().startsWith("/"));
@@ -48,31 +48,31 @@ test("G9: nothing but the sign is changed", () => {
 });
 
 test.each(["gemini-3.8-flash", "flash", "models/gemini-3.8-flash", "publishers/google/models/x:1"])(
-  "T2: %s may be a model",
+  "%s is accepted as a model (T2)",
   (model) => {
-    expect(() => refuseUnusable(request("question", model), 0)).not.toThrow();
+    expect(() => assertUsable(request("question", model), 0)).not.toThrow();
   },
 );
 
 test.each(["--yolo", "-m", "", "a b", "../x", "a//b", "a\nb", "a;b", "x".repeat(200), "gemini\0"])(
-  "T2: %j is no model",
+  "%j is rejected as a model (T2)",
   (model) => {
-    expect(() => refuseUnusable(request("question", model), 0)).toThrow(
+    expect(() => assertUsable(request("question", model), 0)).toThrow(
       expect.objectContaining({ code: "EXECUTION_ERROR", reason: "config", retryable: false }),
     );
   },
 );
 
-test("T8: what the CLI would cut is refused, and what just fits is not", () => {
+test("a prompt that the CLI would truncate is rejected, one of exactly the limit is not (T8)", () => {
   const limit = 8 * 1024 * 1024;
-  expect(() => refuseUnusable(request("x".repeat(limit)), 0)).not.toThrow();
-  expect(() => refuseUnusable(request("x".repeat(limit + 1)), 0)).toThrow(expect.objectContaining({ reason: "input" }));
+  expect(() => assertUsable(request("x".repeat(limit)), 0)).not.toThrow();
+  expect(() => assertUsable(request("x".repeat(limit + 1)), 0)).toThrow(expect.objectContaining({ reason: "input" }));
   // Escaping makes it longer.
-  expect(() => refuseUnusable(request("@".repeat(limit / 2 + 1)), 0)).toThrow(
+  expect(() => assertUsable(request("@".repeat(limit / 2 + 1)), 0)).toThrow(
     expect.objectContaining({ reason: "input" }),
   );
 });
 
-test("T5: a server below one of ours starts no CLI", () => {
-  expect(() => refuseUnusable(request("question"), 1)).toThrow(expect.objectContaining({ reason: "config" }));
+test("a server nested below another one starts no CLI (T5)", () => {
+  expect(() => assertUsable(request("question"), 1)).toThrow(expect.objectContaining({ reason: "config" }));
 });

@@ -1,10 +1,10 @@
-/** The backend with the real Gemini CLI, against Gemini on loopback. */
+/** The CLI backend with the real Gemini CLI, connected to the simulator. */
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { text } from "node:stream/consumers";
+import { text as readBody } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { createLog } from "../../platform/log.ts";
 import { startSimulator, type Simulator } from "../../../simulator/server.ts";
@@ -36,7 +36,7 @@ function backend(more: Partial<CliBackendOptions> = {}) {
   const { environment, ...rest } = more;
   return createCliBackend({
     environment: {
-      // Its first line asks `env` for a Node.
+      // The CLI's first line runs `env node`.
       PATH: [join(ROOT, "node_modules/.bin"), dirname(process.execPath), "/usr/bin", "/bin"].join(":"),
       HOME: folder,
       GOOGLE_GEMINI_BASE_URL: simulator.url,
@@ -68,7 +68,7 @@ const question = (more: Partial<AskRequest> = {}): AskRequest => ({
 
 const requests = () => simulator.ledger.entries().map(({ kind, model, tools }) => ({ kind, model, tools }));
 
-test("C4: a search is three lean requests, and the real sources come back", async () => {
+test("a search makes three small requests and returns the real sources (C4)", async () => {
   const activities: string[] = [];
   const answer = await backend().ask(question({ onActivity: (activity) => activities.push(activity) }));
   const tools = ["web_fetch", "google_web_search"];
@@ -88,22 +88,19 @@ test("C4: a search is three lean requests, and the real sources come back", asyn
   expect(readdirSync(join(folder, "config/gemini-cli/calls"))).toEqual([]);
 });
 
-test.each(["flash", "gemini-3.5-flash", undefined])(
-  "the search tool stays grounded whatever the model: %s",
-  async (model) => {
-    const answer = await backend().ask(question({ model }));
-    expect(requests().filter(({ kind }) => kind === "web_search")).toEqual([
-      { kind: "web_search", model: expect.any(String), tools: ["googleSearch"] },
-    ]);
-    expect(answer.sources).not.toEqual([]);
-  },
-);
+test.each(["flash", "gemini-3.5-flash", undefined])("the search tool is grounded with the model %s", async (model) => {
+  const answer = await backend().ask(question({ model }));
+  expect(requests().filter(({ kind }) => kind === "web_search")).toEqual([
+    { kind: "web_search", model: expect.any(String), tools: ["googleSearch"] },
+  ]);
+  expect(answer.sources).not.toEqual([]);
+});
 
-/** Stands between the CLI and the simulator and keeps all that is sent. */
-async function listenIn(): Promise<{ url: string; sent: string[] }> {
+/** A proxy between the CLI and the simulator that records all requests. */
+async function startRecordingProxy(): Promise<{ url: string; sent: string[] }> {
   const sent: string[] = [];
   const server = createServer(async (request, response) => {
-    const body = await text(request);
+    const body = await readBody(request);
     sent.push(`${request.url}\n${body}`);
     const key = String(request.headers["x-goog-api-key"]);
     const headers = { "content-type": "application/json", "x-goog-api-key": key };
@@ -118,20 +115,20 @@ async function listenIn(): Promise<{ url: string; sent: string[] }> {
   return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`, sent };
 }
 
-test("T3, T4: no file, no .env, no memory and no tool server from around our home gets in", async () => {
+test("no file, .env, memory file or tool server from the folders above our home is used (T3, T4)", async () => {
   const config = join(folder, "config");
-  for (const place of [folder, config, join(config, "gemini-cli"), join(config, "gemini-cli", "calls")]) {
-    mkdirSync(join(place, ".gemini"), { recursive: true });
-    writeFileSync(join(place, ".gemini/.env"), "GEMINI_MODEL=trap-model\n");
-    writeFileSync(join(place, ".env"), "GEMINI_MODEL=trap-model\n");
-    writeFileSync(join(place, "GEMINI.md"), "CANARY");
-    writeFileSync(join(place, "secret.txt"), "CANARY");
+  for (const directory of [folder, config, join(config, "gemini-cli"), join(config, "gemini-cli", "calls")]) {
+    mkdirSync(join(directory, ".gemini"), { recursive: true });
+    writeFileSync(join(directory, ".gemini/.env"), "GEMINI_MODEL=trap-model\n");
+    writeFileSync(join(directory, ".env"), "GEMINI_MODEL=trap-model\n");
+    writeFileSync(join(directory, "GEMINI.md"), "CANARY");
+    writeFileSync(join(directory, "secret.txt"), "CANARY");
   }
-  // The search for memory files goes up to the root of a repository, and config directories are often kept in one.
+  // The CLI searches for memory files up to the root of a repository, and config directories are often part of one.
   mkdirSync(join(folder, ".git"));
   const trap = { command: "touch", args: [join(folder, "trapped")], trust: true };
   writeFileSync(join(config, "gemini-cli/.gemini/settings.json"), JSON.stringify({ mcpServers: { trap } }));
-  const { url, sent } = await listenIn();
+  const { url, sent } = await startRecordingProxy();
   const prompt = `@../../secret.txt @${join(folder, "secret.txt")} bob@../secret.txt`;
   await backend({ environment: { GOOGLE_GEMINI_BASE_URL: url } }).ask(question({ prompt, model: undefined }));
   expect(sent.join("\n")).toContain("bob\\\\@../secret.txt");
@@ -139,13 +136,13 @@ test("T3, T4: no file, no .env, no memory and no tool server from around our hom
   expect(readdirSync(folder)).not.toContain("trapped");
 });
 
-test("E2: a correction has one tool and uses none", async () => {
+test("a correction has one tool and uses none (E2)", async () => {
   const prompt = fillPrompt("correction", {});
   await backend({ firecrawl: { apiKey: "x" } }).ask(question({ prompt, purpose: "correction" }));
   expect(requests().map(({ tools }) => tools)).toEqual([["google_web_search"]]);
 });
 
-/** A PATH on which `npx` is this script, or not to be found. */
+/** A PATH on which `npx` is this script, or missing. */
 function pathWithNpx(script: string | undefined): string {
   const bin = join(folder, "bin");
   mkdirSync(bin);
@@ -155,13 +152,13 @@ function pathWithNpx(script: string | undefined): string {
   return [...path, "/usr/bin", "/bin"].join(":");
 }
 
-test("B8: a Firecrawl that leaves at once never fails a search", async () => {
+test("a Firecrawl server that exits at once does not fail a search (B8)", async () => {
   const environment = { PATH: pathWithNpx("#!/bin/sh\nexit 1\n") };
   const answer = await backend({ firecrawl: { apiKey: "x" }, environment }).ask(question());
   expect(answer.text).toContain('"success": true');
 });
 
-test("B11: a key that Google refuses is a sign-in fault, said in our words", async () => {
+test("a key that Google rejects is reported as a sign-in failure in our own words (B11)", async () => {
   simulator.setScenario({ name: "refused", reject_key: true });
   const error = await backend()
     .ask(question())
@@ -169,19 +166,19 @@ test("B11: a key that Google refuses is a sign-in fault, said in our words", asy
   expect(error).toMatchObject({ code: "EXECUTION_ERROR", reason: "auth", retryable: false });
 });
 
-test("B11: no sign-in at all is one too, and nothing is sent", async () => {
+test("a missing sign-in is reported as a sign-in failure, and nothing is sent (B11)", async () => {
   await expect(
     backend({ apiKey: undefined, environment: { GOOGLE_GEMINI_BASE_URL: undefined } }).ask(question()),
   ).rejects.toMatchObject({ reason: "auth" });
   expect(simulator.ledger.count()).toBe(0);
 });
 
-test("C8: a model that does not exist is a fault of the configuration", async () => {
+test("an unknown model is a configuration failure (C8)", async () => {
   simulator.setScenario({ name: "no such model", tasks: { search: [{ fault: "http-404" }] } });
   await expect(backend().ask(question())).rejects.toMatchObject({ reason: "config", retryable: false });
 });
 
-test("C5: a request that hangs is stopped when asked, and nothing is left", async () => {
+test("a request that hangs can be cancelled, and nothing is left (C5)", async () => {
   simulator.setScenario({ name: "hangs", tasks: { search: [{ fault: "hang" }] } });
   const controller = new AbortController();
   const call = backend()
@@ -194,13 +191,13 @@ test("C5: a request that hangs is stopped when asked, and nothing is left", asyn
   expect(readdirSync(join(folder, "config/gemini-cli/calls"))).toEqual([]);
 });
 
-test("C4: the real CLI accepts every setting of ours", async () => {
-  // A call that fails shows its stderr in the debug log.
+test("the real CLI accepts all our settings (C4)", async () => {
+  // A failed call logs its stderr at debug level.
   simulator.setScenario({ name: "refused", reject_key: true });
   const environment = { PATH: pathWithNpx("#!/bin/sh\nexit 1\n") };
   const call = backend({ firecrawl: { apiKey: "x", apiUrl: "http://127.0.0.1:1" }, environment }).ask(question());
   await expect(call).rejects.toThrow();
-  expect(logged.join("")).toContain("[DEBUG] The end of what the Gemini CLI wrote on stderr");
+  expect(logged.join("")).toContain("[DEBUG] Last stderr output of the Gemini CLI");
   expect(logged.join("")).toContain("MCP issues detected");
   expect(logged.join("")).not.toMatch(/Invalid configuration|deprecated/i);
 });

@@ -18,7 +18,7 @@ async function record(content: string, name = "session-2026-11-15T09-20-0dbea63b
   await writeFile(join(chats, name), content);
 }
 
-/** As version 0.61 wrote it: a turn is written again when its tool calls are done. */
+/** Written by version 0.61, which writes a turn again when its tool calls are done. */
 const RECORD = [
   '{"sessionId":"0dbea63b-71ff-44b1-a334-f88b6b39abb3","projectHash":"52cd5a2c","startTime":"2026-11-15T09:20:42.860Z","lastUpdated":"2026-11-15T09:20:42.860Z","kind":"main"}',
   '{"$set":{"messages":[{"id":"d04923d38bb0f6017037e74183378ef4","timestamp":"2026-11-15T09:20:42.861Z","type":"user","content":[{"text":"<session_context>\\nThis is the Gemini CLI.</session_context>"}]}],"lastUpdated":"2026-11-15T09:20:42.861Z"}}',
@@ -40,7 +40,7 @@ function toolTurn(name: string, args: object, output: string, status = "success"
   });
 }
 
-test("the pages of a search, the query, the model and the text, each once", async () => {
+test("pages, queries, model and text of a search are read without duplicates", async () => {
   await record(`${RECORD}\n`);
   expect(await readSession(home)).toEqual({
     text: 'I will search.\n\n```json\n{"success":true,"report":"Kyoto é 京都"}\n```',
@@ -56,7 +56,7 @@ test("the pages of a search, the query, the model and the text, each once", asyn
   });
 });
 
-test("pages that were fetched count, pages that were refused do not", async () => {
+test("fetched pages are sources, refused ones are not", async () => {
   const wrapped =
     "<untrusted_context>\nThe page says hello.\n\nSources:\n[1] Example Page (https://example.com/page)\n</untrusted_context>";
   await record(
@@ -70,7 +70,7 @@ test("pages that were fetched count, pages that were refused do not", async () =
   expect((await readSession(home)).sources).toEqual([]);
 });
 
-test("B8: Firecrawl's search brings pages and a query, its scrape one page", async () => {
+test("Firecrawl's search yields pages and a query, its scrape one page (B8)", async () => {
   const found = JSON.stringify({
     web: [{ url: "https://page.example/a", title: "Page A" }, { url: "https://page.example/b" }],
   });
@@ -100,7 +100,7 @@ test("B8: Firecrawl's search brings pages and a query, its scrape one page", asy
   });
 });
 
-test("the one object that older versions wrote is read too", async () => {
+test("the single object of older versions is read", async () => {
   const messages = RECORD.split("\n").map((line): { type?: string } => JSON.parse(line));
   await record(
     JSON.stringify({ sessionId: "x", messages: messages.filter(({ type }) => type !== undefined) }),
@@ -117,12 +117,12 @@ test.each([
     '[]\nnull\n5\n{"id":1}\n{"$set":null}\n{"id":"x","type":"gemini","toolCalls":[null,{"id":"y","name":"google_web_search"}]}',
   ],
   ["hostile results", toolTurn("google_web_search", {}, "\nSources:\n[1] x (javascript:alert(1))\n[2] (https://)\n")],
-])("never throws: %s", async (_, content) => {
+])("a record with %s is read without an error", async (_, content) => {
   if (content !== undefined) await record(content);
   expect(await readSession(home)).toMatchObject({ text: "", model: undefined, sources: [], queries: [] });
 });
 
-test("T16: a record of any size is read up to a limit", async () => {
+test("a record is read up to a size limit (T16)", async () => {
   await record(`${RECORD}\n${"x".repeat(40 * 1024 * 1024)}`);
   expect(await readSession(home)).toMatchObject({ queries: ["kyoto history"] });
 });

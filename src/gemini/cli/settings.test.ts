@@ -3,7 +3,7 @@ import { mergeSettings, parseSettings, settingsForCall, type Settings } from "./
 
 const NO_FIRECRAWL = { signInType: "gemini-api-key", firecrawl: {} };
 
-test("C4: the settings of a fresh home offer two web tools and nothing else", () => {
+test("the settings of a new home offer two web tools and nothing else (C4)", () => {
   expect(mergeSettings({}, NO_FIRECRAWL)).toMatchInlineSnapshot(`
     {
       "advanced": {
@@ -61,7 +61,7 @@ test("C4: the settings of a fresh home offer two web tools and nothing else", ()
   `);
 });
 
-test("B8: a key puts Firecrawl in, by reference and never by value", () => {
+test("a key adds Firecrawl, by reference and never by value (B8)", () => {
   const settings = mergeSettings({}, { ...NO_FIRECRAWL, firecrawl: { apiKey: "fc-secret" } });
   expect(settings).toMatchObject({
     mcpServers: { firecrawl: { command: "npx", env: { FIRECRAWL_API_KEY: "$FIRECRAWL_API_KEY" }, trust: true } },
@@ -70,12 +70,12 @@ test("B8: a key puts Firecrawl in, by reference and never by value", () => {
   expect(JSON.stringify(settings)).not.toContain("fc-secret");
 });
 
-test("B8: a Firecrawl of one's own needs no key, and no reference to one that is not set", () => {
+test("a self-hosted Firecrawl needs no key and gets no reference to one (B8)", () => {
   const settings = mergeSettings({}, { ...NO_FIRECRAWL, firecrawl: { apiUrl: "http://127.0.0.1:3002" } });
   expect(settings).toHaveProperty("mcpServers.firecrawl.env", { FIRECRAWL_API_URL: "$FIRECRAWL_API_URL" });
 });
 
-test("B8: our entries are updated, the user's edits stay", () => {
+test("our entries are updated, the user's edits are kept (B8)", () => {
   const edited: Settings = {
     general: { maxAttempts: 7, vimMode: true },
     tools: { core: ["google_web_search", "my_tool", "mcp_firecrawl_*"] },
@@ -95,27 +95,27 @@ test("B8: our entries are updated, the user's edits stay", () => {
   expect(edited).toEqual(before);
 });
 
-test("B8: merging twice changes nothing", () => {
+test("merging twice changes nothing (B8)", () => {
   const managed = { signInType: undefined, firecrawl: { apiKey: "x", apiUrl: "y" } };
   const once = mergeSettings({}, managed);
   expect(mergeSettings(once, managed)).toEqual(once);
   expect(JSON.stringify(mergeSettings(once, managed))).toBe(JSON.stringify(once));
 });
 
-test("a tool list that is no list, and a hostile name, do no harm", () => {
+test("an invalid tool list and a hostile name are harmless", () => {
   const hostile = parseSettings('{"tools":{"core":"all"},"__proto__":{"polluted":true}}') ?? {};
   expect(mergeSettings(hostile, NO_FIRECRAWL)).toMatchObject({ tools: { core: ["google_web_search", "web_fetch"] } });
   expect({}).not.toHaveProperty("polluted");
 });
 
-test("a correction gets no Firecrawl and one tool, since the API refuses a tool without functions", () => {
+test("a correction gets no Firecrawl and one tool, because the API rejects a tool without functions", () => {
   const settings = mergeSettings({}, { ...NO_FIRECRAWL, firecrawl: { apiKey: "x" } });
   const call = settingsForCall(settings, { purpose: "correction" });
   expect(call).not.toHaveProperty("mcpServers");
   expect(call).toMatchObject({ tools: { core: ["google_web_search"] } });
 });
 
-test("nothing in our settings names a model, and the user's own choice stays (C3)", () => {
+test("our settings name no model, and the user's own choice is kept (C3)", () => {
   const forCall = (settings: Settings): Settings =>
     settingsForCall(mergeSettings(settings, NO_FIRECRAWL), { purpose: "research" });
   expect(forCall({})).not.toHaveProperty("model");
@@ -134,6 +134,6 @@ test.each([
   ["{broken", undefined],
   ["null", undefined],
   ["", undefined],
-])("settings are read as the CLI reads them: %s", (text, expected) => {
+])("settings are parsed as the CLI parses them: %s", (text, expected) => {
   expect(parseSettings(text)).toEqual(expected);
 });

@@ -18,13 +18,13 @@ const write = (name: string, content: string): void => writeFileSync(join(userHo
 const choose = (options: Partial<SignInOptions> = {}) =>
   chooseSignIn({ apiKey: undefined, vertex: false, environment: {}, userHome, ...options });
 
-test("C4: our key comes first, and then nothing of the user's is used", () => {
+test("our key takes precedence, and then nothing of the user's is used (C4)", () => {
   write("settings.json", '{"security":{"auth":{"selectedType":"oauth-personal"}}}');
   write("oauth_creds.json", "{}");
   expect(choose({ apiKey: "key" })).toEqual({ by: "key", type: "gemini-api-key", credentialFiles: [], variables: {} });
 });
 
-test("C4: Vertex AI, also with a key that can only be Vertex AI's", () => {
+test("Vertex AI is used, also with a key that can only be for Vertex AI (C4)", () => {
   expect(choose({ vertex: true })).toMatchObject({ by: "vertex", type: "vertex-ai" });
   expect(choose({ vertex: true, apiKey: "key", environment: { GOOGLE_API_KEY: "key" } })).toMatchObject({
     by: "vertex",
@@ -32,7 +32,7 @@ test("C4: Vertex AI, also with a key that can only be Vertex AI's", () => {
   expect(choose({ vertex: true, apiKey: "key", environment: { GEMINI_API_KEY: "key" } })).toMatchObject({ by: "key" });
 });
 
-test("C4: otherwise the user's own choice and the files that hold it, nothing else", () => {
+test("otherwise the user's own choice and its credential files are used, nothing else (C4)", () => {
   write("settings.json", '{\n// mine\n"security":{"auth":{"selectedType":"oauth-personal"}},"mcpServers":{"mine":{}}}');
   for (const name of [
     "oauth_creds.json",
@@ -52,7 +52,7 @@ test("C4: otherwise the user's own choice and the files that hold it, nothing el
   });
 });
 
-test("C4: a key that the user keeps in ~/.gemini/.env counts as their choice; the rest of the file does not", () => {
+test("a key in ~/.gemini/.env counts as the user's choice; the rest of the file is ignored (C4)", () => {
   write(".env", 'GEMINI_API_KEY="from file"\nGEMINI_MODEL=other\nDEBUG=1\nGOOGLE_CLOUD_PROJECT=\n');
   expect(choose()).toEqual({
     by: "own",
@@ -65,14 +65,14 @@ test("C4: a key that the user keeps in ~/.gemini/.env counts as their choice; th
 test.each([
   ["no CLI home at all", undefined],
   ["a broken settings file", "{broken"],
-  ["a choice that is none", '{"security":{"auth":{"selectedType":5}}}'],
+  ["an invalid choice", '{"security":{"auth":{"selectedType":5}}}'],
 ])("%s leaves the choice to the CLI", (_, settings) => {
   if (settings === undefined) rmSync(join(userHome, ".gemini"), { recursive: true });
   else write("settings.json", settings);
   expect(choose()).toMatchObject({ by: "own", type: undefined, credentialFiles: [] });
 });
 
-test("the place of the choice before version 0.3 is known", () => {
+test("the setting's name before version 0.3 is read", () => {
   write("settings.json", '{"selectedAuthType":"vertex-ai"}');
   expect(choose().type).toBe("vertex-ai");
 });
