@@ -14,7 +14,7 @@ import {
   retryUntilAvailable,
 } from "./compose-research.ts";
 import { type Config, type Environment, loadConfig, readEnvironment, silenceLeakySwitches } from "./config/config.ts";
-import { pricedBy } from "./costs/actual.ts";
+import { costCalculator } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
 import type { Backend } from "./gemini/search-backend.ts";
 import { FIRECRAWL_UNUSED, hasFirecrawl } from "./gemini/cli/firecrawl.ts";
@@ -168,7 +168,7 @@ function operationDeps(parts: Parts): OperationDeps {
         clock: systemClock,
         log,
         leaving: shutdown.leaving,
-        costOf: pricedBy(await parts.prices()),
+        costOf: costCalculator(await parts.prices()),
       };
     },
     search: async (runLog) => {

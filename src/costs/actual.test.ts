@@ -1,11 +1,12 @@
-/** What a call cost, from reported figures: never invented, never off by a factor. */
+/** Costs from reported usage: never invented, never off by a factor. */
 
 import { describe, expect, test } from "vitest";
 import { NO_USAGE } from "../gemini/search-backend.ts";
 import { DEFAULT_AGENT } from "../gemini/agents.ts";
-import { addCosts, type Cost, costOf as priced, NO_COST, pricedBy, roundUsd } from "./actual.ts";
+import { addCosts, type Cost, costCalculator, NO_COST, roundUsd } from "./actual.ts";
 import { agentPrice, DEFAULT_API_MODEL, LIST_PRICES } from "./prices.ts";
 
+const priced = costCalculator(LIST_PRICES);
 const costOf = (...given: Parameters<typeof priced>): number | undefined => priced(...given).usd;
 
 const IN_2026 = Date.UTC(2026, 10, 15);
@@ -13,7 +14,7 @@ const IN_2027 = Date.UTC(2027, 0, 1);
 const million = { ...NO_USAGE, input: 1_000_000, output: 1_000_000 };
 const small = { ...NO_USAGE, input: 100_000, output: 1_000_000 };
 
-describe("P6 tokens cost what the price table says on that day", () => {
+describe("tokens are priced by the table of that day (P6)", () => {
   test.each([
     ["gemini-3.8-flash", million, IN_2026, 4.5],
     ["models/gemini-3.8-flash", million, IN_2026, 4.5],
@@ -27,22 +28,22 @@ describe("P6 tokens cost what the price table says on that day", () => {
   });
 });
 
-test("P6 the default model has a price", () => {
+test("the default model has a price (P6)", () => {
   expect(costOf(million, DEFAULT_API_MODEL, IN_2026)).toBeGreaterThan(0);
 });
 
-test("P6 every search query is charged", () => {
+test("every search query is charged (P6)", () => {
   expect(costOf({ ...NO_USAGE, searches: 3 }, "gemini-3.8-flash", IN_2026)).toBeCloseTo(3 * 0.014, 10);
 });
 
 test.each(["gemini-9", "gemini-3-pro-image-preview", "gpt-9", "", undefined])(
-  "%j has no price, and none is made up (P6)",
+  "%j has no price, and none is invented (P6)",
   (model) => {
     expect(priced(million, model, IN_2026)).toEqual({ usd: undefined, incomplete: true, estimated: false });
   },
 );
 
-describe("prices have dates (S6)", () => {
+describe("prices depend on the date (S6)", () => {
   const NOVEMBER_30 = Date.parse("2026-11-30T23:59:59Z");
   const DECEMBER_1 = Date.parse("2026-12-01T00:00:00Z");
   const read = { ...NO_USAGE, input: 1_000_000, cached: 1_000_000 };
@@ -62,7 +63,7 @@ describe("prices have dates (S6)", () => {
     ["gemini-3.1-flash-lite-preview", million, 1.75],
     ["gemini-3-flash-preview", million, 3.5],
     ["gemini-3-pro-preview", small, 12.2],
-  ])("%s has a price of its own (S6)", (model, usage, usd) => {
+  ])("%s has its own price (S6)", (model, usage, usd) => {
     expect(priced(usage, model, IN_2026)).toEqual({
       usd: expect.closeTo(usd, 10),
       incomplete: false,
@@ -91,7 +92,7 @@ describe("prices have dates (S6)", () => {
 
   test("a model whose last row has ended is priced by its family (S6)", () => {
     const row = { model: "gemini-x-pro", family: "pro" as const, input: 1, output: 1, until: "2026-10-31" };
-    const ended = pricedBy({ ...LIST_PRICES, models: [row, ...LIST_PRICES.models] });
+    const ended = costCalculator({ ...LIST_PRICES, models: [row, ...LIST_PRICES.models] });
     expect(ended(million, "gemini-x-pro", Date.parse("2026-10-31T12:00:00Z"))).toMatchObject({
       usd: 2,
       estimated: false,
@@ -113,15 +114,15 @@ test("amounts are rounded to hundredths of a cent", () => {
 });
 
 describe("agents and caches", () => {
-  test("P6 a recorded deep research costs what Google's prices say", () => {
-    // A task of 2026-08-18 as Google reported it: output and thoughts together, nothing cached.
+  test("a recorded deep research run is priced by Google's list (P6)", () => {
+    // Google's usage of a task of 2026-08-18: output and thoughts together, nothing cached.
     const usage = { input: 193_279, output: 8_664 + 16_891, cached: 0, searches: 17 };
     expect(costOf(usage, "deep-research-pro-preview-12-2025", IN_2026)).toBeCloseTo(0.931, 3);
     // Tool results counted as input.
     expect(costOf({ ...usage, input: 193_279 + 53_036 }, DEFAULT_AGENT, IN_2026)).toBeCloseTo(1.037, 3);
   });
 
-  test("P6, M2: the typical task of each agent lies within Google's range for it", () => {
+  test("the typical task of each agent costs an amount within Google's range (P6, M2)", () => {
     for (const agent of [DEFAULT_AGENT, "deep-research-max-preview-04-2026"]) {
       const price = agentPrice(LIST_PRICES, agent, IN_2026);
       const cost = price?.typical && costOf(price.typical, agent, IN_2026);
@@ -130,7 +131,7 @@ describe("agents and caches", () => {
     }
   });
 
-  test("P6 cached input costs a tenth, and never more than there was input", () => {
+  test("cached input costs a tenth, and is at most the input (P6)", () => {
     const usage = { input: 100_000, output: 0, cached: 0, searches: 0 };
     expect(costOf(usage, DEFAULT_AGENT, IN_2026)).toBeCloseTo(0.2, 6);
     expect(costOf({ ...usage, cached: 50_000 }, DEFAULT_AGENT, IN_2026)).toBeCloseTo(0.11, 6);
@@ -138,7 +139,7 @@ describe("agents and caches", () => {
     expect(costOf({ ...usage, cached: 50_000 }, "gemini-3.8-flash", IN_2026)).toBeCloseTo(0.04125, 6);
   });
 
-  test("P6 a long prompt has its own price for a model, not for an agent's many prompts", () => {
+  test("a long prompt has its own price for a model, but not for an agent (P6)", () => {
     const usage = { input: 300_000, output: 10_000, cached: 100_000, searches: 0 };
     expect(costOf(usage, "gemini-3.1-pro-preview", IN_2026)).toBeCloseTo(0.8 + 0.04 + 0.18, 6);
     expect(costOf(usage, DEFAULT_AGENT, IN_2026)).toBeCloseTo(0.4 + 0.02 + 0.12, 6);

@@ -16,7 +16,10 @@ const QUERIES: Record<Complexity, string> = {
     "Compare the EV battery market in China, the US and Europe from 2015 to 2025: technology trends, market share of each manufacturer, and regulatory outlook.",
 };
 
-function of(query: string, { history = [], agent = DEFAULT_AGENT }: { history?: FinishedRun[]; agent?: string } = {}) {
+function estimateFor(
+  query: string,
+  { history = [], agent = DEFAULT_AGENT }: { history?: FinishedRun[]; agent?: string } = {},
+) {
   const found = estimate({ query, agent, prices: LIST_PRICES, history, syncWindowMs: 20_000, now: NOW });
   if (found === undefined) throw new Error("no estimate");
   return found;
@@ -62,11 +65,11 @@ describe("the class of a question", () => {
       "Analysiere den weltweiten Markt für Wärmepumpen von 2015 bis 2025: Vergleiche alle großen Hersteller in Europa, China und den USA, ihre Strategien, Marktanteile und die Auswirkungen der Regulierung.",
     ],
     ["complex", "For each of these, find the price, the maker and the risks:\n- a\n- b\n- c\n- d\n- e\n- f\n- g\n- h"],
-  ])("M1: %s: %s", (complexity, query) => {
+  ])("is %s for: %s (M1)", (complexity, query) => {
     expect(complexityOf(query)).toBe(complexity);
   });
 
-  test("M2: a question with more in it never gets a cheaper class", () => {
+  test("never gets cheaper when the question is extended (M2)", () => {
     const joint = fc.constantFrom(" ", "\n", ". ", ", ", "\n- ");
     fc.assert(
       fc.property(phrase, joint, phrase, (first, between, second) => {
@@ -84,14 +87,14 @@ describe("the estimate", () => {
   const notAbove = (lower: Estimate["usd"], upper: Estimate["usd"]): boolean =>
     lower.min <= upper.min && lower.likely <= upper.likely && lower.max <= upper.max;
 
-  test("M1: without own runs the figures stay within Google's, and a complex query shows the higher range", () => {
-    for (const [agent, least, most] of [
+  test("stays within Google's range without own runs, and is higher for a complex query (M1)", () => {
+    for (const [agent, min, max] of [
       [DEFAULT_AGENT, 1, 3],
       [MAX_AGENT, 3, 7],
     ] as const) {
-      const [simple, medium, complex] = COMPLEXITIES.map((complexity) => of(QUERIES[complexity], { agent }));
-      expect(simple?.usd.min).toBe(least);
-      expect(complex?.usd.max).toBe(most);
+      const [simple, medium, complex] = COMPLEXITIES.map((complexity) => estimateFor(QUERIES[complexity], { agent }));
+      expect(simple?.usd.min).toBe(min);
+      expect(complex?.usd.max).toBe(max);
       expect(complex?.usd.likely).toBeGreaterThan(medium?.usd.likely ?? Number.NaN);
       expect(complex?.usd.max).toBeGreaterThan(medium?.usd.max ?? Number.NaN);
       expect(complex?.minutes.max).toBe(60);
@@ -102,7 +105,7 @@ describe("the estimate", () => {
     }
   });
 
-  test("M1: nothing is said of an agent without a price", () => {
+  test("is undefined for an agent without a price (M1)", () => {
     const request = {
       query: "q",
       agent: "deep-research-2031",
@@ -114,10 +117,12 @@ describe("the estimate", () => {
     expect(estimate(request)).toBeUndefined();
   });
 
-  test("M2: min ≤ likely ≤ max and simple ≤ medium ≤ complex in every number, whatever the history", () => {
+  test("keeps min ≤ likely ≤ max and simple ≤ medium ≤ complex for any history (M2)", () => {
     fc.assert(
       fc.property(fc.array(run, { maxLength: 40 }), fc.constantFrom(DEFAULT_AGENT, MAX_AGENT), (history, agent) => {
-        const [simple, medium, complex] = COMPLEXITIES.map((complexity) => of(QUERIES[complexity], { history, agent }));
+        const [simple, medium, complex] = COMPLEXITIES.map((complexity) =>
+          estimateFor(QUERIES[complexity], { history, agent }),
+        );
         if (simple === undefined || medium === undefined || complex === undefined) throw new Error("no estimate");
         for (const { minutes, usd } of [simple, medium, complex]) {
           expect(inOrder(minutes)).toBe(true);
@@ -127,7 +132,7 @@ describe("the estimate", () => {
           expect(notAbove(simple[figure], medium[figure])).toBe(true);
           expect(notAbove(medium[figure], complex[figure])).toBe(true);
         }
-        expect(of(QUERIES.medium, { history, agent })).toEqual(medium);
+        expect(estimateFor(QUERIES.medium, { history, agent })).toEqual(medium);
         const useful = history.filter(
           ({ model, durationMs, costUsd = 0 }) =>
             model === agent && (costUsd > 0 || (durationMs > 0 && durationMs <= 3_600_000)),
@@ -147,10 +152,12 @@ describe("the estimate", () => {
       ...one,
     }));
 
-  test("M2: on ten own runs of a class the estimate is within 10 % of what they took", () => {
+  test("is within 10 % of the average of ten own runs of a class (M2)", () => {
     for (const complexity of COMPLEXITIES) {
       for (const costUsd of [0.3, 0.93, 2, 6]) {
-        const { usd, minutes, basedOnRuns } = of(QUERIES[complexity], { history: runs(10, { complexity, costUsd }) });
+        const { usd, minutes, basedOnRuns } = estimateFor(QUERIES[complexity], {
+          history: runs(10, { complexity, costUsd }),
+        });
         expect(Math.abs(usd.likely / costUsd - 1)).toBeLessThan(0.1);
         expect(Math.abs(minutes.likely / 4 - 1)).toBeLessThan(0.1);
         expect(basedOnRuns).toBe(10);
@@ -158,24 +165,24 @@ describe("the estimate", () => {
     }
   });
 
-  test("M2: one run moves little, runs of another agent nothing, and the answer says on how many it stands", () => {
-    const before = of(QUERIES.medium);
-    const one = of(QUERIES.medium, { history: runs(1, { costUsd: 20 }) });
+  test("changes little after one run, not at all after runs of another agent, and names the number of runs (M2)", () => {
+    const before = estimateFor(QUERIES.medium);
+    const one = estimateFor(QUERIES.medium, { history: runs(1, { costUsd: 20 }) });
     expect(one.usd.likely).toBeLessThan(before.usd.likely * 3);
-    expect(one.recommendation).toContain("corrected by 1 of your own finished runs (1 of this class)");
-    const foreign = of(QUERIES.medium, { history: runs(50, { model: MAX_AGENT }) });
-    expect(foreign).toEqual(before);
-    expect(foreign.recommendation).toContain("none of your own runs is known yet");
+    expect(one.recommendation).toContain("adjusted by 1 of your own finished runs (1 of this class)");
+    const otherAgent = estimateFor(QUERIES.medium, { history: runs(50, { model: MAX_AGENT }) });
+    expect(otherAgent).toEqual(before);
+    expect(otherAgent.recommendation).toContain("you have no finished runs yet");
   });
 
-  test("M2: a run that was collected hours later says nothing about duration, but all about cost", () => {
-    const late = of(QUERIES.medium, { history: runs(10, { durationMs: 9 * 3_600_000 }) });
-    expect(late.minutes).toEqual(of(QUERIES.medium).minutes);
+  test("ignores the duration of a run that was collected hours later, but uses its cost (M2)", () => {
+    const late = estimateFor(QUERIES.medium, { history: runs(10, { durationMs: 9 * 3_600_000 }) });
+    expect(late.minutes).toEqual(estimateFor(QUERIES.medium).minutes);
     expect(late.usd.likely).toBeCloseTo(0.93, 0);
   });
 
-  test("M1: research that lasts seconds is told to be answered within the call", () => {
-    const quick = of(QUERIES.simple, { history: runs(40, { complexity: "simple", durationMs: 5_000 }) });
+  test("expects an answer within the call for research that takes seconds (M1)", () => {
+    const quick = estimateFor(QUERIES.simple, { history: runs(40, { complexity: "simple", durationMs: 5_000 }) });
     expect(quick.goAsync).toBe(false);
     expect(quick.recommendation).toContain("answered within the call");
   });

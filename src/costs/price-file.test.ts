@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_AGENT } from "../gemini/agents.ts";
 import { createLog } from "../platform/log.ts";
-import { pricedBy } from "./actual.ts";
+import { costCalculator } from "./actual.ts";
 import { loadPrices, PRICE_FILE } from "./price-file.ts";
 import { agentPrice, LIST_PRICES } from "./prices.ts";
 
@@ -25,12 +25,12 @@ describe("prices.json", () => {
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  test("M2: without a file, the built-in table, and no word about it", () => {
+  test("without a file the built-in table is used, without a warning (M2)", () => {
     expect(loadPrices(directory, log)).toBe(LIST_PRICES);
     expect(lines).toEqual([]);
   });
 
-  test("M2: the user's prices stand before ours, by name or by beginning", () => {
+  test("the user's prices override ours, by name or by prefix (M2)", () => {
     const prices = load({
       as_of: "2027-03-01",
       search_query_usd: 0.02,
@@ -40,7 +40,7 @@ describe("prices.json", () => {
         "deep-research-2031": { usd_per_task: { min: 1, max: 1 } },
       },
     });
-    const priced = pricedBy(prices);
+    const priced = costCalculator(prices);
     const cost = (...given: Parameters<typeof priced>): number | undefined => priced(...given).usd;
     const million = { input: 1_000_000, output: 0, cached: 0, searches: 0 };
     expect(prices.asOf).toBe("2027-03-01");
@@ -49,11 +49,11 @@ describe("prices.json", () => {
     expect(cost(million, "gemini-3.1-pro-preview", NOW)).toBe(4);
     expect(cost({ ...million, searches: 100 }, DEFAULT_AGENT, NOW)).toBe(6);
     expect(cost(million, "deep-research-2031", NOW)).toBe(2);
-    expect(agentPrice(prices, DEFAULT_AGENT, NOW)).toMatchObject({ taskUsd: { min: 2, max: 4 }, pace: 1 });
+    expect(agentPrice(prices, DEFAULT_AGENT, NOW)).toMatchObject({ taskUsd: { min: 2, max: 4 }, durationFactor: 1 });
     expect(lines).toEqual([]);
   });
 
-  test("M2: a byte order mark is no fault", () => {
+  test("a byte order mark is accepted (M2)", () => {
     expect(load("\uFEFF{}").asOf).toBe(LIST_PRICES.asOf);
     expect(lines).toEqual([]);
   });
@@ -65,9 +65,9 @@ describe("prices.json", () => {
     ["a negative price", { models: { x: { input: -1, output: 1 } } }],
     ["a price as text", { models: { x: { input: "1", output: 1 } } }],
     ["infinity", '{"search_query_usd": 1e999}'],
-    ["a range upside down", { agents: { x: { usd_per_task: { min: 2, max: 1 } } } }],
+    ["an inverted range", { agents: { x: { usd_per_task: { min: 2, max: 1 } } } }],
     ["no date", { as_of: "yesterday" }],
-  ])("M2: %s is named in a warning and ignored", (_what, content) => {
+  ])("a file with %s is ignored with a warning (M2)", (_what, content) => {
     expect(load(content)).toBe(LIST_PRICES);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/^\[WARN\] .*prices\.json is not a usable price table/);

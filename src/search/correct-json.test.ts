@@ -33,16 +33,13 @@ const broken = (partial: string, retryable: boolean) => async (): Promise<Answer
   });
 };
 
-test.each([true, false])(
-  "E6 C7: an answer that was whole before its call failed is used (retryable: %s)",
-  async (retryable) => {
-    const { answer, sources } = await research(broken(WHOLE, retryable));
-    expect(answer.report).toBe("The bridge opened in 1932.");
-    expect(sources).toEqual([{ url: "https://a.example", title: "" }]);
-  },
-);
+test.each([true, false])("a complete answer of a failed call is used (retryable: %s) (E6, C7)", async (retryable) => {
+  const { answer, sources } = await research(broken(WHOLE, retryable));
+  expect(answer.report).toBe("The bridge opened in 1932.");
+  expect(sources).toEqual([{ url: "https://a.example", title: "" }]);
+});
 
-test("D5 E6: half an answer is not; what it says so far is kept", async () => {
+test("an incomplete answer of a failed call is not used, but its text is kept (D5, E6)", async () => {
   const half = WHOLE.slice(0, WHOLE.indexOf(" in 1932"));
   await expect(research(broken(half, true))).rejects.toMatchObject({
     code: "GEMINI_UNAVAILABLE",
@@ -50,7 +47,7 @@ test("D5 E6: half an answer is not; what it says so far is kept", async () => {
   });
 });
 
-test("C8: what cannot be repeated is not", async () => {
+test("a permanent failure is not retried (C8)", async () => {
   let calls = 0;
   const refuse = async (): Promise<Answer> => {
     calls += 1;

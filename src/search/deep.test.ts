@@ -1,24 +1,24 @@
-/** The summary of a round: the first prose of its report, short enough to stand in a list. */
+/** The summary of a round: the first prose of its report, short enough for a list. */
 
 import { expect, test } from "vitest";
 import { summarise } from "./deep.ts";
 
-test("skips headings, rules, tables and fences, and joins lines", () => {
+test("a summary skips headings, rules, tables and fences, and joins lines", () => {
   const report = "# Title\n\n---\n\n| a | b |\n|---|---|\n\n```\n\nFirst line\nsecond line.\n\n## Next\n\nThird.";
   expect(summarise(report)).toBe("First line second line. Third.");
 });
 
-test("is the report itself when that holds nothing but headings", () => {
+test("a summary is the report itself if that contains only headings", () => {
   expect(summarise(" # Only a title ")).toBe("# Only a title");
 });
 
-test("ends at a word, with an ellipsis", () => {
+test("a long summary ends after a word, with an ellipsis", () => {
   const summary = summarise("word ".repeat(100));
   expect(summary).toMatch(/^(?:word ){31}word…$/);
   expect(summarise("w".repeat(160))).toBe("w".repeat(160));
 });
 
-test("cuts text without spaces all the same, but never through a character", () => {
+test("text without spaces is cut, but never inside a character", () => {
   expect(summarise("漢".repeat(400))).toBe(`${"漢".repeat(160)}…`);
   expect(summarise(`x${"😀".repeat(200)}`)).toBe(`x${"😀".repeat(79)}…`);
 });

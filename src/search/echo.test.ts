@@ -14,17 +14,17 @@ test.each([
   ["the example", "<your whole report in Markdown>"],
   ["a placeholder", "[Your report here]"],
   ["only dots", "…"],
-  ["the marks of this prompt", "The text between -----BEGIN QUESTION 8f3ac1d20b7e----- is a question."],
+  ["the markers of this prompt", "The text between -----BEGIN QUESTION 8f3ac1d20b7e----- is a question."],
   ["the prompt itself", "# Task: search\nYou research the web."],
-])("D3: %s is not a result", (_, report) => {
+])("%s is not a result (D3)", (_, report) => {
   expect(isEcho(answer(report), PROMPT)).toBe(true);
 });
 
 test.each(["The answer is Paris.", "The result was 3 to 1", "The final report of the commission names three causes."])(
-  "D3: a short answer is one: %s",
+  "a short answer is a result: %s (D3)",
   (report) => expect(isEcho(answer(report), PROMPT)).toBe(false),
 );
 
-test("D3: a report about such marks is one", () => {
+test("a report about such markers is a result (D3)", () => {
   expect(isEcho(answer("PEM files end with -----END QUESTION----- in this joke."), PROMPT)).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** Prompts: what is filled in stays literal, each asks for one JSON block, and a user's own version comes first. */
+/** Prompts: values stay literal, each prompt asks for one JSON block, and the user's own versions take precedence. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,16 +22,16 @@ function ownDirectory(): string {
   return directory;
 }
 
-describe("G9 a value", () => {
-  test("is put in as it stands, once, however it looks", () => {
+describe("a value (G9)", () => {
+  test("is inserted literally and not expanded again", () => {
     expect(fillIn("<{{query}}|{{query}}|{{model}}>", { query: LITERAL, model: "m" })).toBe(`<${LITERAL}|${LITERAL}|m>`);
   });
 
-  test("is missing for names that only an object's prototype knows", () => {
+  test("is missing for names of an object's prototype", () => {
     expect(fillIn("{{constructor}} {{toString}} {{unknown}}", {})).toBe("{{constructor}} {{toString}} {{unknown}}");
   });
 
-  test("is put into the older prompt in the same way", () => {
+  test("is inserted into the older prompt in the same way", () => {
     const filled = fillInLegacyPrompt(
       "{topic}|{depth}|{model}|{other}|$&",
       { topic: LITERAL, depth: "d", model: "m" },
@@ -55,14 +55,14 @@ const VALUES = {
 };
 
 describe.each(PROMPT_NAMES)("%s", (name) => {
-  test("D6 G9 asks for one fenced json block and has no gap left", () => {
+  test("asks for one fenced json block and has no placeholder left (D6, G9)", () => {
     const prompt = promptsWith(undefined).render(name, { ...VALUES, query: "a question" });
     expect(prompt).not.toMatch(/\{\{\w+\}\}/);
     expect(prompt).toContain("exactly one fenced json block");
     expect(prompt).toContain('```json\n{ "success": true }\n```');
   });
 
-  test("G9 fences what it was given with marks that nobody can foresee", () => {
+  test("fences its values with unpredictable markers (G9)", () => {
     const { render } = promptsWith(undefined);
     const marks = (prompt: string) =>
       [...prompt.matchAll(/^-----(?:BEGIN|END) [A-Z ]+ (\w+)-----$/gm)].map((m) => m[1]);
@@ -74,8 +74,8 @@ describe.each(PROMPT_NAMES)("%s", (name) => {
   });
 });
 
-describe("B9 a directory of the user's own", () => {
-  test("gives its versions; what it does not hold is ours, without a word", () => {
+describe("a directory with the user's own prompts (B9)", () => {
+  test("overrides our prompts; missing ones are ours, without a warning", () => {
     const own = ownDirectory();
     writeFileSync(join(own, "search-prompt.md"), "Mine on {{date}}: {{query}}");
     const { render, lines } = promptsWith(own);
@@ -84,7 +84,7 @@ describe("B9 a directory of the user's own", () => {
     expect(lines).toEqual([]);
   });
 
-  test("that cannot be read is named once, and ours is used", () => {
+  test("with an unreadable prompt causes one warning, and ours is used", () => {
     const own = ownDirectory();
     mkdirSync(join(own, "search-prompt.md"));
     const { render, lines } = promptsWith(own);

@@ -17,13 +17,13 @@ const linesOf = (stderr: string, start: string): string[] =>
   stderr.split("\n").filter((line) => line.startsWith(start));
 
 describe.concurrent("a cycle", () => {
-  test("E1 D1 is one question and, when its answer holds no JSON, one correction", async (context) => {
+  test("E1 D1 is one question and, when its answer contains no JSON, one correction", async (context) => {
     const scene = await openScene(context, "bad-json");
     const server = await scene.server();
     const { structured } = await server.call("search", { query: QUERY });
     expect(structured).toMatchObject({ success: true, result: expect.stringContaining(`# ${QUERY}`) });
     expect(scene.gemini.ledger.entries().map((entry) => entry.kind)).toEqual(["search", "correct_json"]);
-    expect(server.stderr()).toContain("[WARN] Main search failed: the answer holds no JSON.\n");
+    expect(server.stderr()).toContain("[WARN] Main search failed: the answer contains no JSON.\n");
     expect(server.stderr()).not.toContain("[ERROR]");
     expect(correctionFiles(scene)).toEqual([]);
   });
@@ -61,7 +61,7 @@ describe.concurrent("a cycle", () => {
       success: false,
       error: {
         code: "EXECUTION_ERROR",
-        message: expect.stringMatching(/retries and corrections are used up \(3 tries and 3 corrections\)/),
+        message: expect.stringMatching(/after 3 tries and 3 corrections\.$/),
         details: { retries: 3, corrections: 3, best_text: expect.stringContaining(`# ${QUERY}`) },
       },
       status: "failed",
@@ -162,7 +162,7 @@ describe.concurrent("a cycle", () => {
     const { structured } = await server.call("search", { query: QUERY });
     expect(structured["result"]).toContain(`# ${QUERY}`);
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: 2, correct_json: 1 });
-    expect(server.stderr()).toContain("[WARN] Main search failed: the answer only repeats what it was shown.");
+    expect(server.stderr()).toContain("[WARN] Main search failed: the answer only repeats the prompt.");
   });
 });
 

@@ -1,6 +1,5 @@
 /** Search backend that runs one Gemini CLI process per question and removes all its files and processes afterwards. */
 
-import { AppError } from "../../errors.ts";
 import { runChild, type ChildOutcome } from "../../platform/child.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRedactor } from "../../platform/redact.ts";
@@ -100,7 +99,7 @@ async function runInCallDirectory(call: Call): Promise<Answer> {
   const { apiKey, firecrawl } = options;
   const signIn = chooseSignIn(options);
   const research = request.purpose === "research";
-  const directory = await createCallDirectory(home, {
+  const directory = await home.createCallDirectory({
     purpose: request.purpose,
     signIn,
     managed: { signInType: signIn.type, firecrawl },
@@ -130,29 +129,6 @@ async function runInCallDirectory(call: Call): Promise<Answer> {
     });
   } finally {
     await directory.remove();
-  }
-}
-
-async function createCallDirectory(
-  home: CliHome,
-  request: Parameters<CliHome["createCallDirectory"]>[0],
-): Promise<CallDirectory> {
-  try {
-    return await home.createCallDirectory(request);
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    const full = code === "ENOSPC" || code === "EDQUOT";
-    throw new AppError({
-      code: full ? "DISK_FULL" : "PERMISSION_DENIED",
-      message: full
-        ? "The disk is full: the Gemini CLI's folder in the config directory could not be prepared."
-        : "The Gemini CLI's folder in the config directory could not be prepared.",
-      suggestion: full
-        ? "Free some disk space."
-        : "Make the config directory writable, or set GEMINI_SEARCH_CONFIG_DIR.",
-      reason: "config",
-      cause: error,
-    });
   }
 }
 

@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { link, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import { liveness, thisProcess, type ProcessIdentity } from "../../platform/process-identity.ts";
 import { mergeSettings, parseSettings, settingsForCall, type ManagedSettings, type Settings } from "./settings.ts";
@@ -26,6 +27,7 @@ export interface CallDirectoryRequest {
 }
 
 export interface CliHome {
+  /** Throws AppError if the disk is full or the config directory is not writable. */
   createCallDirectory(request: CallDirectoryRequest): Promise<CallDirectory>;
   /** Removes directories of servers that died during a call, and kills processes still running in them. */
   sweep(): Promise<void>;
@@ -40,9 +42,9 @@ export function createCliHome({ home, log }: { home: string; log: Log }): CliHom
   const calls = join(home, "calls");
   return {
     createCallDirectory: async (request) => {
-      const settings = await updateSettingsFile(join(home, ".gemini"), request.managed, log);
       const directory = join(calls, randomBytes(8).toString("hex"));
       try {
+        const settings = await updateSettingsFile(join(home, ".gemini"), request.managed, log);
         const files = { settings: settingsForCall(settings, { purpose: request.purpose }), signIn: request.signIn };
         await populate(directory, files, log);
         return {
@@ -53,12 +55,28 @@ export function createCliHome({ home, log }: { home: string; log: Log }): CliHom
         };
       } catch (error) {
         await removeCallDirectory(directory, log);
-        throw error;
+        throw notPrepared(error);
       }
     },
     sweep: () => removeAbandonedDirectories(calls, log),
     compileCache: (programFile) => compileCacheFor(join(home, "compile-cache"), programFile),
   };
+}
+
+function notPrepared(error: unknown): AppError {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const isFull = code === "ENOSPC" || code === "EDQUOT";
+  return new AppError({
+    code: isFull ? "DISK_FULL" : "PERMISSION_DENIED",
+    message: isFull
+      ? "The disk is full: the Gemini CLI's folder in the config directory could not be prepared."
+      : "The Gemini CLI's folder in the config directory could not be prepared.",
+    suggestion: isFull
+      ? "Free some disk space."
+      : "Make the config directory writable, or set GEMINI_SEARCH_CONFIG_DIR.",
+    reason: "config",
+    cause: error,
+  });
 }
 
 const OWNER_FILE = "owner.json";
