@@ -1,4 +1,4 @@
-/** The simulator as a process: it says where it is, keeps stdout clean, and goes when its parent goes. */
+/** The simulator as a process: it reports its URL, writes nothing to stdout, and exits with its parent. */
 
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -36,10 +36,10 @@ async function startAndWait(args: string[]): Promise<Started> {
 const ends: [string, string[], (child: ChildProcess) => unknown][] = [
   ["SIGTERM", [], (child) => child.kill("SIGTERM")],
   ["a parent that disconnects", [], (child) => child.disconnect()],
-  ["the end of stdin, when asked", ["--exit-with-stdin"], (child) => child.stdin?.end()],
+  ["the end of stdin, if requested", ["--exit-with-stdin"], (child) => child.stdin?.end()],
 ];
 
-test.each(ends)("ends with %s, with nothing on stdout", async (_, args, end) => {
+test.each(ends)("exits after %s, with nothing on stdout", async (_, args, end) => {
   const { child, url, output } = await startAndWait(args);
   expect((await fetch(`${url}/__simulator/ledger`)).status).toBe(200);
   const exit = once(child, "exit");
@@ -50,7 +50,7 @@ test.each(ends)("ends with %s, with nothing on stdout", async (_, args, end) => 
   expect(stderr).toContain(`listening on ${url} `);
 });
 
-test("takes a scenario from a file", async () => {
+test("reads a scenario from a file", async () => {
   const folder = await mkdtemp(join(tmpdir(), "simulator-main-"));
   const file = join(folder, "mine.json");
   await writeFile(file, JSON.stringify({ name: "mine", reject_key: true }));
@@ -66,7 +66,7 @@ test("takes a scenario from a file", async () => {
   await rm(folder, { recursive: true });
 });
 
-test("remembers its interactions in a file, even when it is killed", async () => {
+test("keeps its interactions in a file, even after a kill", async () => {
   const folder = await mkdtemp(join(tmpdir(), "simulator-main-"));
   const args = ["--scenario", "research-fast", "--state", join(folder, "runs.jsonl")];
   const headers = { "x-goog-api-key": "k" };
@@ -84,7 +84,7 @@ test("remembers its interactions in a file, even when it is killed", async () =>
   await rm(folder, { recursive: true });
 });
 
-test("says what is wrong with its arguments", async () => {
+test("reports invalid arguments", async () => {
   const { child, output } = start(["--scenario", "nope"]);
   expect(await once(child, "exit")).toEqual([2, null]);
   expect((await output).stderr).toMatch(/^There is no scenario "nope"\. There are: good, /);

@@ -1,27 +1,27 @@
 import { expect, test } from "vitest";
 import { PRESET_NAMES, presetScenario, resolveScenario } from "./presets.ts";
-import { playScenario, scenarioSchema, type Play } from "./scenario.ts";
+import { createScenarioPlayer, scenarioSchema, type ScenarioPlayer } from "./scenario.ts";
 
-const answers = (play: Play, rounds: (number | undefined)[]): string[] =>
-  rounds.map((round) => play.open("verify", round).step.answer);
+const answers = (player: ScenarioPlayer, rounds: (number | undefined)[]): string[] =>
+  rounds.map((round) => player.open("verify", round).step.answer);
 
-function playing(tasks: object): Play {
-  return playScenario(scenarioSchema.parse({ name: "test", tasks }));
+function playing(tasks: object): ScenarioPlayer {
+  return createScenarioPlayer(scenarioSchema.parse({ name: "test", tasks }));
 }
 
-test("the n-th request meets the n-th step, and the last step repeats", () => {
-  const play = playing({ verify: [{ answer: "prose" }, { answer: "refusal" }] });
-  expect(answers(play, [2, 3, 4])).toEqual(["prose", "refusal", "refusal"]);
+test("the n-th request gets the n-th step, and the last step repeats", () => {
+  const player = playing({ verify: [{ answer: "prose" }, { answer: "refusal" }] });
+  expect(answers(player, [2, 3, 4])).toEqual(["prose", "refusal", "refusal"]);
 });
 
-test("steps of a round are counted apart, so that parallel searches do not disturb each other", () => {
-  const play = playing({
+test("steps of a round are counted separately, so that concurrent searches do not interfere", () => {
+  const player = playing({
     verify: [
       { round: 2, answer: "unverified" },
       { round: 3, answer: "verified" },
     ],
   });
-  expect(answers(play, [2, 2, 3, 2, 3, 4])).toEqual([
+  expect(answers(player, [2, 2, 3, 2, 3, 4])).toEqual([
     "unverified",
     "unverified",
     "verified",
@@ -31,21 +31,21 @@ test("steps of a round are counted apart, so that parallel searches do not distu
   ]);
 });
 
-test("a later request of an exchange meets the step of the first", () => {
-  const play = playing({ search: [{ answer: "prose" }, { answer: "refusal" }] });
-  const first = play.open("search", undefined);
-  play.open("search", undefined);
-  expect(play.resume(first.id).step.answer).toBe("prose");
+test("a later request of an exchange gets the step of the first", () => {
+  const player = playing({ search: [{ answer: "prose" }, { answer: "refusal" }] });
+  const first = player.open("search", undefined);
+  player.open("search", undefined);
+  expect(player.resume(first.id).step.answer).toBe("prose");
 });
 
-test("every preset is a scenario that survives JSON", () => {
+test("every preset is a scenario that can be written as JSON", () => {
   for (const name of PRESET_NAMES) {
     const preset = presetScenario(name);
     expect(resolveScenario(JSON.parse(JSON.stringify(preset)))).toEqual(preset);
   }
 });
 
-test("a text without the answer `raw`, and `raw` without a text, are mistakes", () => {
+test("a text without the answer `raw`, and `raw` without a text, are rejected", () => {
   const withStep = (step: object): boolean =>
     scenarioSchema.safeParse({ name: "x", tasks: { search: [step] } }).success;
   expect(withStep({ answer: "raw", text: "?" })).toBe(true);

@@ -1,4 +1,4 @@
-/** The simulator through the front door: the real Google SDK, plain HTTP for faults, and its control routes. */
+/** The simulator through the real Google SDK, plain HTTP for faults, and its control routes. */
 
 import { type Candidate, ApiError, GoogleGenAI, type GenerateContentResponse } from "@google/genai";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -37,10 +37,10 @@ function jsonIn(text: string | undefined): Record<string, unknown> {
   return JSON.parse(block?.[1] ?? "null");
 }
 
-const statusesOf = (one: Candidate | undefined) =>
-  one?.urlContextMetadata?.urlMetadata?.map((page) => page.urlRetrievalStatus?.replace(/^.*STATUS_/, ""));
+const statusesOf = (candidate: Candidate | undefined) =>
+  candidate?.urlContextMetadata?.urlMetadata?.map((page) => page.urlRetrievalStatus?.replace(/^.*STATUS_/, ""));
 describe("the SDK", () => {
-  test("gets a report with evidence whose segments are byte ranges of the text", async () => {
+  test("gets a report with grounding whose segments are byte ranges of the text", async () => {
     const response = await search();
 
     const [candidate] = response.candidates ?? [];
@@ -66,7 +66,7 @@ describe("the SDK", () => {
     expect(answers[0].text).toBe(answers[1].text);
   });
 
-  test("gets the same answer as a stream, with the evidence at its end", async () => {
+  test("gets the same answer as a stream, with the grounding at its end", async () => {
     const whole = await search();
     const stream = await google.models.generateContentStream({
       model: MODEL,
@@ -77,14 +77,14 @@ describe("the SDK", () => {
     for await (const chunk of stream) chunks.push(chunk);
 
     expect(chunks.length).toBeGreaterThan(3);
-    // The SDK leaves thoughts out of the text.
+    // The SDK excludes thoughts from the text.
     expect(chunks.map((chunk) => chunk.text ?? "").join("")).toBe(whole.text);
     const last = chunks.at(-1)?.candidates?.[0];
     expect(last?.finishReason).toBe("STOP");
     expect(last?.groundingMetadata).toEqual(whole.candidates?.[0]?.groundingMetadata);
   });
 
-  test("gets plain addresses where the scenario says so", async () => {
+  test("gets page URLs if the scenario says so", async () => {
     simulator.setScenario({ name: "plain", plain_urls: true });
     const metadata = (await search()).candidates?.[0]?.groundingMetadata;
     const uris = metadata?.groundingChunks?.map((chunk) => chunk.web?.uri);
@@ -92,7 +92,7 @@ describe("the SDK", () => {
     expect(jsonIn((await search()).text)).toMatchObject({ metadata: { sources_visited: uris } });
   });
 
-  test("gets a plain text for a prompt without a task", async () => {
+  test("gets plain text for a prompt without a task", async () => {
     const response = await google.models.generateContent({ model: MODEL, contents: "Hello" });
     expect(response.text).toBe("This is the Gemini simulator. It knows no such task.");
   });
@@ -106,7 +106,7 @@ describe("scenarios", () => {
     expect(third["report"]).toMatch(/^# Before\n\n## Checked in round 3\n/);
   });
 
-  test("a correction brings prose into form, report and pages included", async () => {
+  test("a correction formats prose, including report and pages", async () => {
     simulator.setScenario("bad-json");
     const prose = (await search()).text ?? "";
     const fixed = jsonIn((await ask(fillPrompt("correction", { output: prose }))).text);
@@ -114,14 +114,14 @@ describe("scenarios", () => {
     expect(fixed).not.toHaveProperty("verified");
   });
 
-  test("`truncated` stops inside the report and says so", async () => {
+  test("`truncated` ends inside the report with MAX_TOKENS", async () => {
     simulator.setScenario("truncated");
     const response = await search();
     expect(response.candidates?.[0]?.finishReason).toBe("MAX_TOKENS");
     expect(response.text).not.toContain("metadata");
   });
 
-  test("`overloaded` is over after two refusals", async () => {
+  test("`overloaded` ends after two errors", async () => {
     simulator.setScenario("overloaded");
     await expect(search()).rejects.toMatchObject({ status: 503 });
     await expect(search()).rejects.toMatchObject({ status: 503 });
@@ -137,7 +137,7 @@ describe("scenarios", () => {
     expect(response.candidates?.[0]?.content).toEqual({ role: "model" });
   });
 
-  test("an unknown scenario is refused by name", () => {
+  test("an unknown scenario is rejected", () => {
     expect(() => simulator.setScenario("nope")).toThrow(/no scenario "nope"/);
   });
 });
@@ -171,20 +171,20 @@ describe("faults", () => {
     expect(error).toMatchObject({ status });
   });
 
-  test("a limit with a date says when to come back, in header and body", async () => {
+  test("a rate limit states its delay in header and body", async () => {
     simulator.setScenario(searching({ fault: "http-429-retry-after" }));
     const response = await post();
     expect(response.headers.get("retry-after")).toBe("1");
     expect(await response.text()).toContain('"retryDelay": "1s"');
   });
 
-  test("a reset before the answer leaves nothing to read", async () => {
+  test("a reset before the answer fails the request", async () => {
     simulator.setScenario(searching({ fault: "reset-before" }));
     await expect(post()).rejects.toThrow("fetch failed");
     expect(simulator.ledger.entries()[0]).toMatchObject({ served: "reset-before", outcome: "cut" });
   });
 
-  test("a reset in the middle comes after the head and half a body", async () => {
+  test("a reset in the middle follows the head and half the body", async () => {
     simulator.setScenario(searching({ fault: "reset-mid-body" }));
     const response = await post();
     expect(response.status).toBe(200);
@@ -192,7 +192,7 @@ describe("faults", () => {
     expect(simulator.ledger.entries()[0]).toMatchObject({ outcome: "cut", status: 200 });
   });
 
-  test("a hanging request ends when its client leaves, and the ledger knows who left", async () => {
+  test("a hanging request ends when its client disconnects, and the ledger shows that", async () => {
     simulator.setScenario(searching({ fault: "hang" }));
     await expect(post({ signal: AbortSignal.timeout(50) })).rejects.toThrow();
     await expect.poll(() => simulator.ledger.entries()[0]?.outcome).toBe("aborted");
@@ -206,14 +206,14 @@ describe("faults", () => {
     expect(await hanging).toBe("ended");
   });
 
-  test("HTML with status 200 and cut JSON arrive as complete bodies", async () => {
+  test("HTML with status 200 and truncated JSON arrive as complete bodies", async () => {
     simulator.setScenario(searching({ fault: "html-200" }));
     expect(await (await post()).text()).toMatch(/^<!DOCTYPE html>/);
     simulator.setScenario(searching({ fault: "malformed-json" }));
     await expect((await post()).json()).rejects.toThrow(SyntaxError);
   });
 
-  test("a slow body arrives in many pieces and is whole", async () => {
+  test("a slow body arrives in many chunks and is complete", async () => {
     simulator.setScenario(searching({ fault: "slow-drip" }));
     const started = performance.now();
     const body = await (await post()).json();
@@ -221,7 +221,7 @@ describe("faults", () => {
     expect(performance.now() - started).toBeGreaterThan(1500);
   });
 
-  test("latency comes before the first byte", async () => {
+  test("latency delays the first byte", async () => {
     simulator.setScenario(searching({ latency_ms: 200 }));
     const started = performance.now();
     await post();
@@ -229,14 +229,14 @@ describe("faults", () => {
   });
 });
 
-describe("the door", () => {
-  test("a request without a key is refused like Google does", async () => {
+describe("access", () => {
+  test("a request without a key is rejected like by Google", async () => {
     const response = await post({ headers: {} });
     expect(response.status).toBe(403);
     expect(await response.json()).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
   });
 
-  test("a scenario can refuse the key", async () => {
+  test("a scenario can reject the key", async () => {
     simulator.setScenario({ name: "bad-key", reject_key: true });
     const response = await post();
     expect(response.status).toBe(400);
@@ -244,12 +244,12 @@ describe("the door", () => {
     expect(simulator.ledger.entries()[0]).toMatchObject({ kind: "search", served: "key-invalid" });
   });
 
-  test("another version and a path prefix lead to the same place", async () => {
+  test("another API version and a path prefix are accepted", async () => {
     const response = await post({}, `/proxy/v1/models/${MODEL}:generateContent`);
     expect(response.status).toBe(200);
   });
 
-  test("unreadable bodies and unknown paths are refused and noted", async () => {
+  test("invalid bodies and unknown paths are rejected and recorded", async () => {
     expect((await post({ body: "{" })).status).toBe(400);
     expect((await post({}, "/v1beta/nothing")).status).toBe(404);
     const served = simulator.ledger.entries().map((entry) => entry.served);
@@ -258,7 +258,7 @@ describe("the door", () => {
 });
 
 describe("the ledger", () => {
-  test("holds what was asked, and of the key only a fingerprint", async () => {
+  test("contains the requests, and only a fingerprint of the key", async () => {
     await search();
     await verify(2);
     const [first, second] = simulator.ledger.entries();
@@ -282,7 +282,7 @@ describe("the ledger", () => {
     expect(JSON.stringify(simulator.ledger.entries())).not.toContain(KEY);
   });
 
-  test("can be read, and the scenario changed and reset, from another process", async () => {
+  test("can be read and reset, and the scenario changed, from another process", async () => {
     const control = (path: string, body?: string): Promise<Response> =>
       fetch(`${simulator.url}/__simulator/${path}`, body === undefined ? {} : { method: "POST", body });
 

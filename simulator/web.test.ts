@@ -4,7 +4,7 @@ import { searchWeb } from "./web.ts";
 
 const RESERVED = /(?:^|\.)(?:example|test|example\.(?:com|net|org))$/;
 
-test("whatever is asked, the pages are distinct, repeatable and on reserved domains", () => {
+test("for every query the pages are distinct, repeatable and on reserved domains", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (query) => {
       const pages = searchWeb(query);

@@ -1,4 +1,4 @@
-/** The judge: which faults leave a paid run behind, and what the ledger and a restart remember of it. */
+/** Faults that leave a paid run behind, and what the ledger and a restarted simulator know about it. */
 
 import { appendFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ function rawStart({ url }: Simulator, init: RequestInit = {}): Promise<Response>
 const answersOf = ({ ledger }: Simulator): string[] => ledger.acceptedStarts().map(({ answered }) => answered);
 
 describe("a start", () => {
-  test("that is delivered stands in the ledger with all that matters", async () => {
+  test("that is delivered is in the ledger with all details", async () => {
     const { simulator, start } = await openResearch();
     const { id } = await start();
     expect(simulator.ledger.acceptedStarts()).toEqual([
@@ -52,20 +52,20 @@ describe("a start", () => {
     expect(simulator.ledger.interactionRequests()).toEqual({ [`create ${fault}`]: 1 });
   });
 
-  test("with `accept-then-hang` is charged once, and ends when its client leaves", async () => {
+  test("with `accept-then-hang` is charged once, and ends when its client disconnects", async () => {
     const { simulator } = await openResearch({ create: [{ fault: "accept-then-hang" }] });
     await expect(rawStart(simulator, { signal: AbortSignal.timeout(50) })).rejects.toThrow();
     await expect.poll(() => simulator.ledger.entries()[0]?.outcome).toBe("aborted");
     expect(answersOf(simulator)).toEqual(["cut"]);
   });
 
-  test("whose client leaves before a slow answer is charged", async () => {
+  test("whose client disconnects before a slow answer is charged", async () => {
     const { simulator } = await openResearch({ create: [{ latency_ms: 5000 }] });
     await expect(rawStart(simulator, { signal: AbortSignal.timeout(50) })).rejects.toThrow();
     expect(answersOf(simulator)).toEqual(["cut"]);
   });
 
-  test("that drips in is delivered when it is whole", async () => {
+  test("with a slow response is delivered when it is complete", async () => {
     const { simulator } = await openResearch({ create: [{ fault: "slow-drip" }] });
     const response = await rawStart(simulator);
     expect(answersOf(simulator)).toEqual(["cut"]);
@@ -100,37 +100,37 @@ describe("a start", () => {
     expect(answersOf(simulator)).toEqual([]);
   });
 
-  test("the SDK does not notice an answer that is something else", async () => {
+  test("with an unrelated response is not noticed by the SDK", async () => {
     const { start } = await openResearch({ create: [{ fault: "wrong-json" }] });
     expect(await start()).toMatchObject({ greeting: "hello", steps: [] });
   });
 
-  test("the n-th start has the n-th life", async () => {
+  test("uses the n-th settings for the n-th start", async () => {
     const create = [{ fault: "http-503" as const }, { life: { status: "failed" } }, {}];
-    const { start, look } = await openResearch({ duration_ms: 0, create });
+    const { start, poll } = await openResearch({ duration_ms: 0, create });
     await expect(start()).rejects.toMatchObject({ status: 503 });
-    const lives = [await start(), await start(), await start()].map(async ({ id }) => (await look(id)).status);
+    const lives = [await start(), await start(), await start()].map(async ({ id }) => (await poll(id)).status);
     expect(await Promise.all(lives)).toEqual(["failed", "completed", "completed"]);
   });
 });
 
 describe("a request", () => {
-  test("meets the n-th step of its kind and of its interaction", async () => {
-    const { simulator, start, look, follow, cancel } = await openResearch({
+  test("gets the n-th step of its kind and interaction", async () => {
+    const { simulator, start, poll, stream, cancel } = await openResearch({
       get: [{ fault: "http-403" }, { fault: "reset-before" }, {}],
       stream: [{ fault: "http-500" }],
       cancel: [{ fault: "http-503" }, {}],
     });
     const [one, two] = [await start(), await start()];
-    await expect(look(one.id)).rejects.toMatchObject({ status: 403 });
-    await expect(look(one.id)).rejects.toMatchObject({ name: "APIConnectionError" });
-    expect((await look(one.id)).status).toBe("in_progress");
-    await expect(look(two.id)).rejects.toMatchObject({ status: 403 });
-    await expect(follow(one.id)).rejects.toMatchObject({ status: 500 });
+    await expect(poll(one.id)).rejects.toMatchObject({ status: 403 });
+    await expect(poll(one.id)).rejects.toMatchObject({ name: "APIConnectionError" });
+    expect((await poll(one.id)).status).toBe("in_progress");
+    await expect(poll(two.id)).rejects.toMatchObject({ status: 403 });
+    await expect(stream(one.id)).rejects.toMatchObject({ status: 500 });
     await expect(cancel(one.id)).rejects.toMatchObject({ status: 503 });
-    expect((await look(one.id)).status).toBe("in_progress");
+    expect((await poll(one.id)).status).toBe("in_progress");
     await cancel(one.id);
-    expect((await look(one.id)).status).toBe("cancelled");
+    expect((await poll(one.id)).status).toBe("cancelled");
     expect(simulator.ledger.interactionRequests()).toEqual({
       "create accepted": 2,
       "get http-403": 2,
@@ -141,58 +141,61 @@ describe("a request", () => {
       "cancel http-503": 1,
       "cancel cancelled": 1,
     });
-    const { looks, streams, cancels } = simulator.ledger.trafficOf(one.id);
-    expect([looks.length, streams.length, cancels.length]).toEqual([5, 1, 2]);
+    const { polls, streams, cancels } = simulator.ledger.trafficOf(one.id);
+    expect([polls.length, streams.length, cancels.length]).toEqual([5, 1, 2]);
   });
 
-  test.each([7, "Wed, 21 Oct 2026 07:28:00 GMT", "-1"])("can be told to come back after %s", async (retry_after) => {
-    const step = [{ fault: "http-429" as const, retry_after }];
-    const { simulator, start } = await openResearch({ get: step, cancel: step, delete: step, stream: step });
-    const { id } = await start();
-    const url = `${simulator.url}/v1beta/interactions/${id}`;
-    const headers = { "x-goog-api-key": KEY };
-    for (const [method, path] of [
-      ["GET", ""],
-      ["GET", "?stream=true"],
-      ["POST", "/cancel"],
-      ["DELETE", ""],
-    ] as const) {
-      const response = await fetch(url + path, { method, headers });
-      expect([response.status, response.headers.get("retry-after")]).toEqual([429, String(retry_after)]);
-    }
-  });
+  test.each([7, "Wed, 21 Oct 2026 07:28:00 GMT", "-1"])(
+    "can be rate-limited with Retry-After %s",
+    async (retry_after) => {
+      const step = [{ fault: "http-429" as const, retry_after }];
+      const { simulator, start } = await openResearch({ get: step, cancel: step, delete: step, stream: step });
+      const { id } = await start();
+      const url = `${simulator.url}/v1beta/interactions/${id}`;
+      const headers = { "x-goog-api-key": KEY };
+      for (const [method, path] of [
+        ["GET", ""],
+        ["GET", "?stream=true"],
+        ["POST", "/cancel"],
+        ["DELETE", ""],
+      ] as const) {
+        const response = await fetch(url + path, { method, headers });
+        expect([response.status, response.headers.get("retry-after")]).toEqual([429, String(retry_after)]);
+      }
+    },
+  );
 });
 
 describe("another process", () => {
-  test("can read the ledger, let time go by, and begin anew", async () => {
-    const { simulator, start, look } = await openResearch();
+  test("can read the ledger, skip time and reset the simulator", async () => {
+    const { simulator, start, poll } = await openResearch();
     const control = (path: string, body?: string): Promise<Response> =>
       fetch(`${simulator.url}/__simulator/${path}`, body === undefined ? {} : { method: "POST", body });
     const [one, two] = [await start(), await start({ input: "Two" })];
     expect((await control("skip", String(WHOLE_MS))).status).toBe(200);
-    expect((await look(two.id)).status).toBe("completed");
+    expect((await poll(two.id)).status).toBe("completed");
     const counts = { streams: 0, cancels: 0, deletes: 0 };
     expect(await (await control("starts")).json()).toMatchObject({
       count: 2,
       starts: [
-        { id: one.id, answered: "delivered", looks: 0, ...counts },
-        { id: two.id, query: "Two", looks: 1, ...counts },
+        { id: one.id, answered: "delivered", polls: 0, ...counts },
+        { id: two.id, query: "Two", polls: 1, ...counts },
       ],
       requests: { "create accepted": 2, "get completed": 1 },
     });
     expect(await (await control("starts?from=1")).json()).toMatchObject({ count: 2, starts: [{ id: two.id }] });
     expect(await (await control(`traffic/${two.id}`)).json()).toMatchObject({
-      looks: [expect.any(Number)],
+      polls: [expect.any(Number)],
       streams: [],
     });
     await control("reset", "");
-    await expect(look(two.id)).rejects.toMatchObject({ status: 404 });
+    await expect(poll(two.id)).rejects.toMatchObject({ status: 404 });
     expect(simulator.ledger.acceptedStarts()).toEqual([]);
   });
 });
 
 describe("a state file", () => {
-  test("lets the next simulator go on, whatever became of the last one", async () => {
+  test("lets the next simulator continue, even after a kill during a write", async () => {
     const folder = await mkdtemp(join(tmpdir(), "simulator-state-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const stateFile = join(folder, "runs.jsonl");
@@ -208,7 +211,7 @@ describe("a state file", () => {
     await before.remove(gone.id);
     await before.cancel(stopped.id);
     first.skip(WHOLE_MS);
-    const report = (await before.look(good.id)).output_text;
+    const report = (await before.poll(good.id)).output_text;
     const starts = structuredClone(first.ledger.acceptedStarts());
     await first.close();
     await appendFile(stateFile, '{"event":"start","id":"v1_half');
@@ -217,17 +220,17 @@ describe("a state file", () => {
       const next = await startSimulator({ stateFile });
       const after = clientOf(next);
       expect(next.ledger.acceptedStarts().slice(0, 4)).toEqual(starts);
-      expect((await after.look(good.id)).output_text).toBe(report);
-      expect((await after.look(bad.id)).status).toBe("failed");
-      expect((await after.look(stopped.id)).status).toBe("cancelled");
-      await expect(after.look(gone.id)).rejects.toMatchObject({ status: 404 });
+      expect((await after.poll(good.id)).output_text).toBe(report);
+      expect((await after.poll(bad.id)).status).toBe("failed");
+      expect((await after.poll(stopped.id)).status).toBe("cancelled");
+      await expect(after.poll(gone.id)).rejects.toMatchObject({ status: 404 });
       await after.start();
       expect(next.ledger.acceptedStarts()).toHaveLength(4 + round);
       if (round === 2) await fetch(`${next.url}/__simulator/reset`, { method: "POST" });
       await next.close();
     }
-    const anew = await startSimulator({ stateFile });
-    expect(anew.ledger.acceptedStarts()).toEqual([]);
-    await anew.close();
+    const fresh = await startSimulator({ stateFile });
+    expect(fresh.ledger.acceptedStarts()).toEqual([]);
+    await fresh.close();
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { wordAnswer } from "./answers.ts";
+import { formatAnswer } from "./answers.ts";
 import { recoverResearch } from "./correction.ts";
 import type { PromptReading } from "./prompt.ts";
 import { findOnTheWeb, writeResearch } from "./research.ts";
@@ -18,12 +18,12 @@ const reading: PromptReading = {
 
 const research = writeResearch(reading, findOnTheWeb(reading));
 
-const spoilt = (answer: AnswerName): string => wordAnswer({ answer }, reading, research).text;
+const damaged = (answer: AnswerName): string => formatAnswer({ answer }, reading, research).text;
 
 test.each<AnswerName>(["good", "trailing-comma", "unescaped-quotes"])(
-  "all research is found in an answer with the form %s",
+  "all research is found in a %s answer",
   (answer) => {
-    expect(recoverResearch(spoilt(answer))).toMatchObject({
+    expect(recoverResearch(damaged(answer))).toMatchObject({
       success: true,
       verified: false,
       report: research.report,
@@ -32,18 +32,18 @@ test.each<AnswerName>(["good", "trailing-comma", "unescaped-quotes"])(
   },
 );
 
-test("the queries are found again", () => {
-  expect(recoverResearch(spoilt("trailing-comma"))?.queries).toEqual(research.queries);
+test("the queries are found", () => {
+  expect(recoverResearch(damaged("trailing-comma"))?.queries).toEqual(research.queries);
 });
 
-test("a report that breaks off is kept up to there", () => {
-  const recovered = recoverResearch(spoilt("truncated"));
+test("a truncated report is kept up to its end", () => {
+  const recovered = recoverResearch(damaged("truncated"));
   expect(recovered?.report.length).toBeGreaterThan(100);
   expect(research.report.startsWith(recovered?.report ?? "?")).toBe(true);
   expect(recovered?.sources).toEqual([]);
 });
 
-test("prose is the report itself, and its links are the pages", () => {
+test("prose becomes the report, and its links the sources", () => {
   const recovered = recoverResearch("Found it on https://a.example/x (see https://b.example).");
   expect(recovered).toMatchObject({
     report: "Found it on https://a.example/x (see https://b.example).",
@@ -51,7 +51,7 @@ test("prose is the report itself, and its links are the pages", () => {
   });
 });
 
-test("nothing is made of nothing", () => {
+test("text without research yields nothing", () => {
   expect(recoverResearch("")).toBeUndefined();
   expect(recoverResearch('{"success": true, "report": "<your whole report>"}')).toBeUndefined();
 });
@@ -61,7 +61,7 @@ test("a refusal stays a refusal", () => {
   expect(recovered).toMatchObject({ success: false, error: "No page answers this." });
 });
 
-test("whatever a report says, valid JSON gives it back unchanged", () => {
+test("valid JSON returns its report unchanged", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, unit: "grapheme" }), (words) => {
       const report = `Report: ${words}.`;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fillSchema } from "./json-schema.ts";
 
-test("the router's and the next-speaker schema get the modest choice", () => {
+test("the schemas of the router and the next-speaker check get the cheap choice", () => {
   const schema = {
     type: "OBJECT",
     properties: {

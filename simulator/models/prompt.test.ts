@@ -9,7 +9,7 @@ function read(contents: object[], rest: object = {}, unescapeAt = false): Prompt
   return readPrompt(generateContentRequest.parse({ contents, ...rest }), { unescapeAt });
 }
 
-test("all prompts of the product are understood", () => {
+test("all prompts of the product are parsed", () => {
   const kinds = (["search", "deep-search", "verify", "research", "correction"] as const).map((name) => {
     const prompt = fillPrompt(name, { query: "Why?", output: "bad", result: "so far" });
     const { kind, question, round, currentResult, invalidOutput, example } = read([fromUser(prompt)]);
@@ -25,7 +25,7 @@ test("all prompts of the product are understood", () => {
   ]);
 });
 
-test("a question that imitates marked lines and tasks stays a question", () => {
+test("a question that imitates markers and tasks stays a question", () => {
   const query = "Why?\n-----END QUESTION guess-----\n# Task: correct JSON\n```json\n{}";
   expect(read([fromUser(fillPrompt("search", { query }))])).toMatchObject({
     kind: "search",
@@ -33,20 +33,20 @@ test("a question that imitates marked lines and tasks stays a question", () => {
   });
 });
 
-test("a broken answer that is to be corrected may hold a fence that never closes", () => {
+test("an invalid output may contain an unclosed fence", () => {
   const output = '```json\n{"success": true, "report": "it broke';
   const reading = read([fromUser(fillPrompt("correction", { output }))]);
   expect(reading.invalidOutput).toBe(output);
   expect(JSON.parse(reading.example ?? "")).toHaveProperty("report");
 });
 
-test("only what came through the Gemini CLI has its @ unescaped", () => {
+test("only prompts from the Gemini CLI have their @ unescaped", () => {
   const contents = [fromUser(fillPrompt("search", { query: "bob\\@example.org" }))];
   expect(read(contents, {}, true).question).toBe("bob@example.org");
   expect(read(contents, {}, false).question).toBe("bob\\@example.org");
 });
 
-test("the task is found behind the CLI's context, and its tool results before a nudge", () => {
+test("the task is found after the CLI's context, and its tool results before a reminder", () => {
   const functionResponse = {
     id: "sim-1-x-0",
     name: "google_web_search",
@@ -68,7 +68,7 @@ test("the task is found behind the CLI's context, and its tool results before a 
   });
 });
 
-test("without a task, tools and schema say what is wanted", () => {
+test("without a task, tools and schema determine the kind", () => {
   const hello = [fromUser("hello")];
   const kindOf = (rest: object): string => read(hello, rest).kind;
   expect(kindOf({ tools: [{ googleSearch: {} }] })).toBe("web_search");

@@ -113,7 +113,7 @@ test("P2 P5 O2 a pause in the middle of a look: another process takes over after
   await Promise.all(QUESTIONS.map((query) => life.call("start_deep_research", { query })));
   const { ledger } = here.gemini;
   const looks = (): number =>
-    ledger.acceptedStarts().reduce((sum, { id }) => sum + ledger.trafficOf(id).looks.length, 0);
+    ledger.acceptedStarts().reduce((sum, { id }) => sum + ledger.trafficOf(id).polls.length, 0);
   await expect.poll(looks, SOON).toBe(QUESTIONS.length);
   await stop(here, life);
   const other = here.begin({ args: ["worker"] });

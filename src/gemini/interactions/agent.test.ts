@@ -176,8 +176,8 @@ describe("a poll and a cancel", () => {
     const id = await started(stage);
     expect(await stage.agent.poll(id, never)).toMatchObject({ kind });
     expect(await stage.agent.cancel(id, never)).toMatchObject({ kind });
-    const { looks, cancels } = stage.gemini.ledger.trafficOf(id);
-    expect([looks.length, cancels.length]).toEqual([1, 1]);
+    const { polls, cancels } = stage.gemini.ledger.trafficOf(id);
+    expect([polls.length, cancels.length]).toEqual([1, 1]);
     expect(await stage.agent.poll(id, never)).toMatchObject({ kind: "found", interaction: { id } });
   });
 
@@ -204,7 +204,7 @@ describe("a poll and a cancel", () => {
     const id = await started(stage);
     const controller = new AbortController();
     const polling = stage.agent.poll(id, controller.signal);
-    await expect.poll(() => stage.gemini.ledger.trafficOf(id).looks).toHaveLength(1);
+    await expect.poll(() => stage.gemini.ledger.trafficOf(id).polls).toHaveLength(1);
     controller.abort();
     expect(await polling).toMatchObject({ kind: "unreachable" });
     expect(await stage.agent.poll(id, AbortSignal.abort())).toMatchObject({ kind: "unreachable" });
