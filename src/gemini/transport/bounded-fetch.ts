@@ -12,7 +12,7 @@ const MAX_EVENT_BYTES = 4 * 1_024 * 1_024;
 let isInstalled = false;
 
 /**
- * Replaces the global fetch: given a fetch of its own, Google's SDK would not set up connections as it does otherwise.
+ * Replaces the global fetch, because Google's SDK skips its own connection set-up when it is given another fetch.
  * Bytes are counted after decompression, because a declared length cannot be trusted.
  */
 export function limitGlobalFetch(): void {
