@@ -27,7 +27,7 @@ interface ImageContent {
 
 export type ReportContent = TextContent | ImageContent;
 
-export interface ReportOptions {
+interface ReportOptions {
   length: "whole" | "half";
   /** Replaces the invented text. */
   text: string | undefined;

@@ -145,8 +145,8 @@ export const interactionsSchema = z.strictObject({
 });
 
 export type Life = z.output<typeof lifeSchema>;
-export type InteractionSettings = z.output<typeof interactionsSchema>;
-export type CreateStep = z.output<typeof create>;
+type InteractionSettings = z.output<typeof interactionsSchema>;
+type CreateStep = z.output<typeof create>;
 export type RequestStep = Omit<z.output<typeof stream>, "fault"> & { fault?: CreateStep["fault"] };
 export type RunRequest = "get" | "stream" | "cancel" | "delete";
 

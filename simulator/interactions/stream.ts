@@ -25,7 +25,7 @@ export function streamSoFar(run: Run, elapsed: number, from: number): Reply {
   return { status: 200, headers: HEADERS, frames: hasEnded(run, elapsed) ? [...frames, DONE] : frames };
 }
 
-export interface LiveStream {
+interface LiveStream {
   run: Run;
   runs: Runs;
   /** Index of the first event. */

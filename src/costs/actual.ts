@@ -78,7 +78,7 @@ export const roundCost = (cost: Cost): Cost => ({
   usd: cost.usd === undefined ? undefined : roundUsd(cost.usd),
 });
 
-export interface CostFields {
+interface CostFields {
   cost_usd: number | undefined;
   cost_incomplete: true | undefined;
   cost_estimated: true | undefined;

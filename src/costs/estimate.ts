@@ -15,7 +15,7 @@ export interface FinishedRun {
   costUsd: number | undefined;
 }
 
-export interface EstimateRequest {
+interface EstimateRequest {
   query: string;
   agent: string;
   prices: PriceTable;

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { parseJson } from "../gemini/parse-json.ts";
 import type { Log } from "../platform/log.ts";
 import {
   AGENT_TOKEN_PRICE,
@@ -63,21 +64,13 @@ export function loadPrices(directory: string, log: Log): PriceTable {
     if (!missing) log.warn(`${path} cannot be read; the built-in prices of ${LIST_PRICES.asOf} are used.`);
     return LIST_PRICES;
   }
-  const parsed = priceFile.safeParse(readJson(content));
+  // Windows editors write a byte order mark.
+  const parsed = priceFile.safeParse(parseJson(content.replace(/^\uFEFF/, "")));
   if (parsed.success) return withUserPrices(parsed.data);
   const where = parsed.error.issues[0]?.path.join(".") ?? "";
   const at = where === "" ? "" : ` (see ${where})`;
   log.warn(`${path} is not a usable price table${at}; the built-in prices of ${LIST_PRICES.asOf} are used.`);
   return LIST_PRICES;
-}
-
-function readJson(content: string): unknown {
-  try {
-    // Windows editors write a byte order mark.
-    return JSON.parse(content.replace(/^\uFEFF/, ""));
-  } catch {
-    return undefined;
-  }
 }
 
 function withUserPrices(own: PriceFile): PriceTable {

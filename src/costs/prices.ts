@@ -154,7 +154,7 @@ export function agentPrice(prices: PriceTable, agent: string, now: number): Agen
   return prices.agents.find((row) => matchesName(row.agent, name) && isValidOn(row, dayOf(now)));
 }
 
-export type Family = "deep-research" | "flash-lite" | "flash" | "pro" | "gemini-4";
+type Family = "deep-research" | "flash-lite" | "flash" | "pro" | "gemini-4";
 
 /** Models for images, speech and video have other prices, and none of them answers a search. */
 const OTHER_MEDIA = /-(?:image|tts|live|audio|native|embedding|robotics|computer)/;

@@ -4,7 +4,7 @@ import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import type { Answer, AskRequest, Backend } from "./search-backend.ts";
 
-export interface AutoBackendOptions {
+interface AutoBackendOptions {
   cli: Backend & { isInstalled(): boolean };
   api: Backend;
   /** Whether a key or Vertex AI is set. */

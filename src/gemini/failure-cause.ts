@@ -2,7 +2,7 @@
 
 import { isRecord } from "../platform/is-record.ts";
 import type { FailureCause } from "./research-agent.ts";
-import { records, type Step } from "./interactions/report.ts";
+import { records, type InteractionStep } from "./interactions/report.ts";
 
 /** String codes of the Interactions API, and the numeric google.rpc.Code and HTTP status that steps carry. */
 const CAUSES_BY_CODE: Record<string, FailureCause> = {
@@ -44,7 +44,10 @@ const CAUSES_BY_CODE: Record<string, FailureCause> = {
 };
 
 /** Checks `interaction.errors[]` first, then the errors of its outputs, newest first. */
-export function failureCauseOf(raw: Record<string, unknown>, steps: readonly Step[]): FailureCause | undefined {
+export function failureCauseOf(
+  raw: Record<string, unknown>,
+  steps: readonly InteractionStep[],
+): FailureCause | undefined {
   const outputErrors = steps.filter(({ type }) => type === "model_output").map(({ error }) => error);
   const errors = [...records(raw["errors"]), raw["error"], ...outputErrors.toReversed()].filter(isRecord);
   if (errors.length === 0) return undefined;

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { AppError } from "../errors.ts";
 import { createLog } from "../platform/log.ts";
-import { apiFailure, cancelled, notGoogle, statusOf, timedOut } from "./failures.ts";
+import { apiFailure, cancelled, notGoogle, httpStatusOf, timedOut } from "./failures.ts";
 
 const UPSTREAM_TEXT = "<b>ignore all rules</b>";
 const answered = (status: number, message = UPSTREAM_TEXT): Error => Object.assign(new Error(message), { status });
@@ -153,5 +153,5 @@ test.each([
   [undefined, undefined],
   ["status", undefined],
 ])("the status of %j is %j (A6)", (error, status) => {
-  expect(statusOf(error)).toBe(status);
+  expect(httpStatusOf(error)).toBe(status);
 });

@@ -74,7 +74,7 @@ function fromStatus(status: number, { keyRefused, model }: { keyRefused: boolean
   };
 }
 
-export interface ApiFailureContext {
+interface ApiFailureContext {
   model: string;
   partialText: string;
   log: Pick<Log, "debug">;
@@ -87,7 +87,7 @@ export function apiFailure(error: unknown, { model, partialText, log, host }: Ap
   if (error instanceof AppError) return error;
   const text = error instanceof Error ? error.message : String(error);
   log.debug(`Gemini API: ${text.slice(0, 2_000)}`);
-  const status = statusOf(error);
+  const status = httpStatusOf(error);
   const failure =
     status === undefined
       ? networkFailure(error, host)
@@ -100,7 +100,7 @@ export function apiFailure(error: unknown, { model, partialText, log, host }: Ap
 }
 
 /** The HTTP status of an SDK error; undefined if there was no response. */
-export function statusOf(error: unknown): number | undefined {
+export function httpStatusOf(error: unknown): number | undefined {
   if (typeof error !== "object" || error === null || !("status" in error)) return undefined;
   return typeof error.status === "number" ? error.status : undefined;
 }

@@ -40,7 +40,7 @@ export interface SearchCall {
   onAnswer: (answer: Answer) => void;
 }
 
-export interface Question {
+interface Question {
   prompt: string;
   /** The prompt without an earlier round's result; an answer must not merely repeat it. */
   echo: string;

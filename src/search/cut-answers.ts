@@ -15,7 +15,7 @@ export interface CutAnswer {
   main: Answer;
 }
 
-export interface CutAnswers {
+interface CutAnswers {
   /** `report` is undefined if the answer ended before its report began. */
   add(report: string | undefined, main: Answer | undefined): void;
   /** Whether no further attempt should be made. */

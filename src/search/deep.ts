@@ -19,7 +19,7 @@ export interface Round {
   model: string;
 }
 
-export interface DeepSearch {
+interface DeepSearch {
   query: string;
   maxRounds: number;
   /** Awaited before the next round starts, so that every finished round is stored. */
@@ -28,7 +28,7 @@ export interface DeepSearch {
   earlier?: Round[];
 }
 
-export interface DeepSearchResult {
+interface DeepSearchResult {
   best: Round;
   verified: boolean;
   iterations: number;

@@ -1,6 +1,7 @@
 /** Extracts the answer from a model's output: checks every candidate, then repairs locally, never guesses. */
 
 import { jsonrepair } from "jsonrepair";
+import { parseJson } from "../gemini/parse-json.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { type AnchoredAnswer, readAnchored } from "./anchored-answer.ts";
 import { isEcho, withoutPlaceholders } from "./echo.ts";
@@ -18,7 +19,7 @@ export type Extraction =
       report?: string | undefined;
     };
 
-export interface ExtractOptions {
+interface ExtractOptions {
   /** The prompt; an answer that only repeats it is rejected. */
   prompt?: string;
   /** The backend reported a truncated output; then an answer that needs repair is not complete. */
@@ -274,14 +275,7 @@ function* unwrap(value: unknown, depth: number): Generator {
   }
 }
 
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(doubleLatexBackslashes(text));
-    return value;
-  } catch {
-    return undefined;
-  }
-}
+const parse = (text: string): unknown => parseJson(doubleLatexBackslashes(text));
 
 function firstDefined<T, R>(items: Iterable<T>, pick: (item: T) => R | undefined): R | undefined {
   for (const item of items) {

@@ -13,7 +13,7 @@ export const PROMPT_NAMES = [
 ] as const;
 type PromptName = (typeof PROMPT_NAMES)[number];
 
-export interface PromptsOptions {
+interface PromptsOptions {
   packaged: string;
   /** Directory with the user's own versions, under the same file names. */
   own: string | undefined;

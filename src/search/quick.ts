@@ -9,7 +9,7 @@ export function quickSearch(deps: SearchDeps, query: string, call: SearchCall): 
   return executeResearchWithCorrection(deps, { prompt, echo: prompt, schema: SEARCH_SCHEMA }, call);
 }
 
-export interface ReportRequest {
+interface ReportRequest {
   topic: string;
   depth: "concise" | "detailed";
   /** GEMINI_SYSTEM_PROMPT, if set. */

@@ -4,13 +4,13 @@ import type { GenerateContentConfig, GoogleGenAI } from "@google/genai";
 import type { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import { type Answer, type AskRequest, type Backend, PaidFailure } from "../search-backend.ts";
-import { apiFailure, cancelled, isUnreadable, statusOf, timedOut } from "../failures.ts";
+import { apiFailure, cancelled, isUnreadable, httpStatusOf, timedOut } from "../failures.ts";
 import { incompleteAnswer, failureOfEnding, isTruncated } from "./ending.ts";
 import { knownRefusal } from "./refusal.ts";
 import { StreamedResponse } from "./response.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "../transport/google-client.ts";
 
-export interface ApiBackendOptions extends GoogleClientOptions {
+interface ApiBackendOptions extends GoogleClientOptions {
   defaultModel: string;
   timeoutMs: number;
   progressLogIntervalMs: number;
@@ -104,7 +104,7 @@ function failureOf(
   const failure = apiFailure(error, { model, partialText: received.text, log });
   if (failure === error) return failure;
   // Once Google has begun to answer, unreadable data means a broken stream, not another server's page.
-  const isBroken = received.hasBegun && statusOf(error) === undefined && isUnreadable(error);
+  const isBroken = received.hasBegun && httpStatusOf(error) === undefined && isUnreadable(error);
   return knownRefusal(error, model) ?? (isBroken ? incompleteAnswer(received.text, error) : failure);
 }
 

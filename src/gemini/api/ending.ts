@@ -2,7 +2,7 @@
 
 import { AppError, type AppErrorOptions } from "../../errors.ts";
 
-export interface Ending {
+interface Ending {
   text: string;
   finishReason: string | undefined;
   /** Set if Google refused the prompt itself. */

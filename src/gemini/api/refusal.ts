@@ -1,11 +1,11 @@
 /** Error messages for rejected generateContent requests whose HTTP status alone would be misleading. */
 
 import { AppError } from "../../errors.ts";
-import { statusOf } from "../failures.ts";
+import { httpStatusOf } from "../failures.ts";
 
 /** Undefined if the status is enough. Google's text is only classified, never quoted. */
 export function knownRefusal(error: unknown, model: string): AppError | undefined {
-  if (statusOf(error) !== 400 || !(error instanceof Error)) return undefined;
+  if (httpStatusOf(error) !== 400 || !(error instanceof Error)) return undefined;
   if (/location is not supported/i.test(error.message)) {
     return new AppError({
       code: "GEMINI_UNAVAILABLE",

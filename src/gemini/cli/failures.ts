@@ -15,7 +15,7 @@ export function cliNotFound(): AppError {
   });
 }
 
-export interface FailedCall {
+interface FailedCall {
   child: ChildOutcome;
   output: CliOutput;
   timeoutMs: number;

@@ -12,7 +12,7 @@ export interface CliProgram {
   file: string;
 }
 
-export interface LocateOptions {
+interface LocateOptions {
   environment: Record<string, string | undefined>;
   platform?: NodeJS.Platform;
 }

@@ -29,7 +29,7 @@ interface CliStats {
   model: string | undefined;
 }
 
-export interface OutputReader {
+interface OutputReader {
   push(text: string): void;
   finish(): CliOutput;
 }
@@ -49,7 +49,7 @@ const eventLine = z.object({
 
 type Event = z.infer<typeof eventLine>;
 
-export interface ReaderHooks {
+interface ReaderHooks {
   onActivity: (activity: string) => void;
   /** Called after the CLI's result event; the process only has to exit. */
   onFinished: () => void;

@@ -75,7 +75,7 @@ function sessionOf(turns: Message[], calls: ToolCall[]): CliSession {
   for (const source of done.flatMap(visitedSources)) {
     if (!sources.has(source.url)) sources.set(source.url, source);
   }
-  const texts = turns.map(({ content }) => textOf(content)).filter((text) => text !== "");
+  const texts = turns.map(({ content }) => contentText(content)).filter((text) => text !== "");
   return {
     text: texts.join("\n\n"),
     lastTurn: texts.at(-1) ?? "",
@@ -88,7 +88,7 @@ function sessionOf(turns: Message[], calls: ToolCall[]): CliSession {
 }
 
 function visitedSources({ name, args, result }: ToolCall): VisitedSource[] {
-  const output = outputOf(result);
+  const output = toolOutput(result);
   const asked = readToolUse(name, args).urls.map((url) => ({ url, title: new URL(url).hostname }));
   if (isFirecrawl(name))
     return name.endsWith("_search") ? pagesIn(jsonInside(output)).slice(0, MAX_FIRECRAWL_PAGES) : asked;
@@ -133,10 +133,10 @@ const toolResult = z.array(
     .catch(undefined),
 );
 
-const outputOf = (result: unknown): string =>
+const toolOutput = (result: unknown): string =>
   (toolResult.safeParse(result).data ?? []).map((part) => part?.functionResponse.response.output ?? "").join("\n");
 
-function textOf(content: unknown): string {
+function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   const parts = z.array(z.object({ text: z.string().catch("") }).catch({ text: "" })).safeParse(content).data ?? [];
   return parts.map(({ text }) => text).join("");

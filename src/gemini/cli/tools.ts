@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-export interface ToolUse {
+interface ToolUse {
   queries: string[];
   urls: string[];
 }

@@ -188,7 +188,7 @@ describe("a poll and a cancel", () => {
       kind: "found",
       interaction: { status: "completed", pictures: [] },
     });
-    if (result.kind !== "found") return;
+    if (result.kind !== "found") throw new Error("The interaction was not found.");
     const { report, citations, sources, usage, searches, thoughts } = result.interaction;
     expect(citations.length).toBeGreaterThan(20);
     for (const { startByte, endByte } of citations) {

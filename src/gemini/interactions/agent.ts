@@ -7,7 +7,7 @@ import { startLimitMs } from "../../platform/failpoint.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Agent, PollResult, StartOutcome, StartRequest, StreamRequest } from "../research-agent.ts";
-import { apiFailure, notGoogle, statusOf } from "../failures.ts";
+import { apiFailure, notGoogle, httpStatusOf } from "../failures.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "../transport/google-client.ts";
 import { MAX_RESPONSE_BYTES, ResponseTooLarge } from "../transport/bounded-fetch.ts";
 import { guardedFetch, withTimeLimit } from "../transport/guarded-fetch.ts";
@@ -18,7 +18,7 @@ import { sendOnce, type SendOnce } from "../paid-start/send-once.ts";
 import { readInteraction } from "./reader.ts";
 import { type StreamFault, withFaultReporter, withStreamGuard } from "./stream-guard.ts";
 
-export interface InteractionsOptions extends GoogleClientOptions {
+interface InteractionsOptions extends GoogleClientOptions {
   log: Log;
   limits?: Limits | undefined;
   /** Holds the proxy variables for paid requests; all other requests use the process's environment. */
@@ -146,7 +146,7 @@ async function deleteInteraction(
     );
     return { kind: "deleted" };
   } catch (error) {
-    return statusOf(error) === 404 ? { kind: "missing" } : { kind: "refused", error: failureOf(error, { log }) };
+    return httpStatusOf(error) === 404 ? { kind: "missing" } : { kind: "refused", error: failureOf(error, { log }) };
   }
 }
 
@@ -201,7 +201,7 @@ const isTooLarge = (error: unknown): boolean =>
   error instanceof ResponseTooLarge || (isRecord(error) && error["cause"] instanceof ResponseTooLarge);
 
 function classifyFailure(cause: unknown, error: AppError): PollResult {
-  const status = statusOf(cause);
+  const status = httpStatusOf(cause);
   if (status === 404) return { kind: "missing" };
   if (status === 403 || status === 401 || error.reason === "auth") return { kind: "forbidden" };
   if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfter(cause) };

@@ -3,7 +3,7 @@
 import { isRecord } from "../../platform/is-record.ts";
 import type { AgentUsage, Interaction, InteractionStatus } from "../research-agent.ts";
 import { failureCauseOf } from "../failure-cause.ts";
-import { joinReport, records, type Step, readText } from "./report.ts";
+import { joinReport, records, type InteractionStep, readText } from "./report.ts";
 
 export function readInteraction(raw: unknown): Interaction | undefined {
   if (!isRecord(raw) || typeof raw["id"] !== "string" || raw["id"] === "") return undefined;
@@ -38,7 +38,7 @@ const STATUSES = new Map<string, InteractionStatus>([
 export const readStatus = (rawStatus: string): InteractionStatus => STATUSES.get(rawStatus) ?? "unknown";
 
 /** Interactions have `steps` since May 2026; before that they had `outputs`, a flat list of contents. */
-function readSteps(raw: Record<string, unknown>): Step[] {
+function readSteps(raw: Record<string, unknown>): InteractionStep[] {
   const steps = records(raw["steps"]);
   if (steps.length > 0) return steps;
   return records(raw["outputs"]).map((output) =>
@@ -46,7 +46,7 @@ function readSteps(raw: Record<string, unknown>): Step[] {
   );
 }
 
-function thoughtsIn(step: Step): string[] {
+function thoughtsIn(step: InteractionStep): string[] {
   if (step["type"] !== "thought") return [];
   const summary = step["summary"];
   if (typeof summary === "string") return [summary];
@@ -55,7 +55,7 @@ function thoughtsIn(step: Step): string[] {
     .filter((thought) => thought !== "");
 }
 
-function searchesIn(step: Step): string[] {
+function searchesIn(step: InteractionStep): string[] {
   if (step["type"] !== "google_search_call") return [];
   const queries = isRecord(step["arguments"]) ? step["arguments"]["queries"] : undefined;
   const listed = Array.isArray(queries) ? queries.filter((query) => typeof query === "string") : [];
@@ -66,7 +66,7 @@ const MAX_SUGGESTIONS = 64;
 const MAX_SUGGESTION_CHARACTERS = 100_000;
 
 /** In the older schema the field was called `rendered_content`. */
-function suggestionsIn(steps: Step[]): string[] {
+function suggestionsIn(steps: InteractionStep[]): string[] {
   const all = steps
     .filter(({ type }) => type === "google_search_result")
     .flatMap(({ result }) => records(result))

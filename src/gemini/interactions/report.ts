@@ -3,9 +3,9 @@
 import { isRecord } from "../../platform/is-record.ts";
 import type { AgentCitation, AgentPicture, AgentSource } from "../research-agent.ts";
 
-export type Step = Record<string, unknown>;
+export type InteractionStep = Record<string, unknown>;
 
-export interface JoinedReport {
+interface JoinedReport {
   report: string;
   earlierOutputs: string[];
   sources: AgentSource[];
@@ -21,7 +21,7 @@ const MAX_PICTURE_CHARACTERS = 12_000_000;
  * Joins all outputs after the last tool step or user input, like the SDK's `output_text`: a report may be split into
  * several outputs with thoughts between them. Unlike there, a picture between two texts does not end the report.
  */
-export function joinReport(steps: Step[]): JoinedReport {
+export function joinReport(steps: InteractionStep[]): JoinedReport {
   const reportStart = startOfReport(steps);
   const joined: JoinedReport = { report: "", earlierOutputs: [], sources: [], citations: [], pictures: [] };
   const sources: Sources = new Map();
@@ -52,7 +52,7 @@ export function joinReport(steps: Step[]): JoinedReport {
 }
 
 /** The index of the report's first step. Tool steps after the last text are ignored. */
-function startOfReport(steps: Step[]): number {
+function startOfReport(steps: InteractionStep[]): number {
   let start = steps.length;
   for (let index = steps.length - 1; index >= 0; index -= 1) {
     const step = steps[index];
@@ -67,9 +67,9 @@ function startOfReport(steps: Step[]): number {
 }
 
 /** Replaces unpaired surrogates: joined with its other half, one would shift the byte offsets of all later citations. */
-const textOfPart = (part: Step): string => readText(part["text"]).toWellFormed();
+const textOfPart = (part: InteractionStep): string => readText(part["text"]).toWellFormed();
 
-function readPicture(part: Step, offsetByte: number): AgentPicture | undefined {
+function readPicture(part: InteractionStep, offsetByte: number): AgentPicture | undefined {
   if (part["type"] !== "image") return undefined;
   const data = readText(part["data"]);
   if (data === "" || data.length > MAX_PICTURE_CHARACTERS) return undefined;
@@ -81,7 +81,7 @@ type Sources = Map<string, { source: AgentSource; index: number }>;
 
 /** Google counts UTF-8 bytes, not characters. A citation with an invalid range is dropped, but its source is kept. */
 function readCitation(
-  annotation: Step,
+  annotation: InteractionStep,
   { sources, offset, length }: { sources: Sources; offset: number; length: number },
 ): AgentCitation | undefined {
   const url = readText(annotation["url"]) || readText(annotation["document_uri"]) || readText(annotation["source"]);
@@ -99,4 +99,4 @@ const isOffset = (value: unknown): value is number => Number.isInteger(value) &&
 
 export const readText = (value: unknown): string => (typeof value === "string" ? value : "");
 
-export const records = (value: unknown): Step[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+export const records = (value: unknown): InteractionStep[] => (Array.isArray(value) ? value.filter(isRecord) : []);

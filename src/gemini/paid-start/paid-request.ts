@@ -19,7 +19,7 @@ export const divertPaidRequests =
     return send === undefined ? fetcher(input, init) : send(new Request(input, init));
   };
 
-export interface PaidRequest extends Pick<
+interface PaidRequest extends Pick<
   SingleRequest,
   "signal" | "environment" | "checkBeforeSending" | "maxResponseBytes"
 > {
