@@ -40,11 +40,11 @@ export const costCalculator =
   };
 
 /** If one part has no price, the sum is marked as a lower bound. */
-export function addCosts(one: Cost, other: Cost): Cost {
+export function addCosts(first: Cost, second: Cost): Cost {
   return {
-    usd: one.usd === undefined && other.usd === undefined ? undefined : (one.usd ?? 0) + (other.usd ?? 0),
-    incomplete: one.incomplete || other.incomplete,
-    estimated: one.estimated || other.estimated,
+    usd: first.usd === undefined && second.usd === undefined ? undefined : (first.usd ?? 0) + (second.usd ?? 0),
+    incomplete: first.incomplete || second.incomplete,
+    estimated: first.estimated || second.estimated,
   };
 }
 

@@ -32,35 +32,35 @@ const MAX_UNWRAP_DEPTH = 4;
 
 export function extractJsonFromOutput(output: string, schema: AnswerSchema, options: ExtractOptions = {}): Extraction {
   const text = withoutInvisibleMarks(output);
-  const seen = new Findings(text);
+  const rejections = new Rejections(text);
   const accept = (value: unknown, repaired: boolean): Extraction | undefined => {
     const answer = schema.parse(value);
     if (answer === undefined) {
-      seen.note("schema");
+      rejections.add("schema");
       return undefined;
     }
     if (isEcho(answer, options.prompt)) {
-      seen.note("echo");
+      rejections.add("echo");
       return undefined;
     }
     return { kind: "valid", answer: withoutPlaceholders(answer), repaired };
   };
-  for (const variant of variants(text, seen)) {
+  for (const variant of variants(text, rejections)) {
     const candidates = findCandidates(variant.text);
-    const allowed = variant.repair && options.cut !== true;
+    const mayRepair = variant.repair && options.cut !== true;
     const found = readCandidates(variant.text, candidates, {
       accept,
-      seen,
+      rejections,
       repair: options.repair ?? jsonrepair,
-      allowed,
+      mayRepair,
     });
     if (found !== undefined) return found;
-    if (candidates.length > 0) seen.note("schema");
+    if (candidates.length > 0) rejections.add("schema");
   }
-  if (options.cut === true) seen.note("cut", reportSoFar(text));
-  const { reason, bestText } = seen;
+  if (options.cut === true) rejections.add("cut", reportSoFar(text));
+  const { reason, bestText } = rejections;
   return reason === "cut"
-    ? { kind: "invalid", reason, bestText, report: seen.cutReport ?? proseIn(text) }
+    ? { kind: "invalid", reason, bestText, report: rejections.cutReport ?? proseIn(text) }
     : { kind: "invalid", reason, bestText };
 }
 
@@ -82,7 +82,7 @@ function reportOf(value: unknown): string | undefined {
 type Accept = (value: unknown, repaired: boolean) => Extraction | undefined;
 
 /** The most specific reason for rejecting the output, and the best text so far. */
-class Findings {
+class Rejections {
   reason: "no_json" | "schema" | "echo" | "cut" = "no_json";
   bestText: string;
   cutReport: string | undefined;
@@ -91,7 +91,7 @@ class Findings {
     this.bestText = output;
   }
 
-  note(reason: "schema" | "echo" | "cut", report?: string): void {
+  add(reason: "schema" | "echo" | "cut", report?: string): void {
     const rank = ["no_json", "schema", "echo", "cut"];
     if (rank.indexOf(reason) > rank.indexOf(this.reason)) this.reason = reason;
     if (report === undefined) return;
@@ -109,12 +109,12 @@ interface Variant {
 }
 
 /** The text itself, then without HTML entities, then with one layer of escaping removed. */
-function* variants(text: string, seen: Findings): Generator<Variant> {
+function* variants(text: string, rejections: Rejections): Generator<Variant> {
   const entities = /&(?:quot|#34|#x22);\s*success/i.test(text);
   yield { text, repair: !entities };
   if (entities) yield { text: decodeEntities(text), repair: true };
   // A report may quote an answer: an escaped answer inside a truncated one is not the answer.
-  if (seen.reason !== "cut" && ESCAPED_REPORT.test(text)) yield { text: unescapeOnce(text), repair: true };
+  if (rejections.reason !== "cut" && ESCAPED_REPORT.test(text)) yield { text: unescapeOnce(text), repair: true };
 }
 
 const ESCAPED_REPORT = /\b(?:report|result|error)\s*(?:\\["']\s*)?:\s*\\["']/;
@@ -149,10 +149,10 @@ function decodeEntities(text: string): string {
 
 interface Reading {
   accept: Accept;
-  seen: Findings;
+  rejections: Rejections;
   repair: (text: string) => string;
-  /** Whether repair is allowed. */
-  allowed: boolean;
+  /** Whether damaged candidates may be repaired. */
+  mayRepair: boolean;
 }
 
 /** Complete answers come first. A refusal counts only if no better candidate can be repaired. */
@@ -168,7 +168,7 @@ function readCandidates(text: string, candidates: Candidate[], reading: Reading)
     if (found !== undefined) refusal ??= found;
     else if (refusal === undefined) damaged.push({ candidate, value });
   }
-  return (reading.allowed ? readRepaired(text, damaged, reading) : undefined) ?? refusal;
+  return (reading.mayRepair ? readRepaired(text, damaged, reading) : undefined) ?? refusal;
 }
 
 interface Damaged {
@@ -211,11 +211,15 @@ function readRepaired(text: string, damaged: Damaged[], reading: Reading): Extra
   return undefined;
 }
 
-function repairOne(region: string, candidate: Candidate, { accept, seen, repair }: Reading): Extraction | undefined {
+function repairOne(
+  region: string,
+  candidate: Candidate,
+  { accept, rejections, repair }: Reading,
+): Extraction | undefined {
   const closed = candidate.end === undefined ? undefined : region.slice(0, candidate.end - candidate.start);
   const anchored = readClosedOrWhole(closed, region);
   if (anchored?.cut === true) {
-    seen.note("cut", reportOf(anchored.value));
+    rejections.add("cut", reportOf(anchored.value));
     return undefined;
   }
   const repaired = closed === undefined ? undefined : repairedValue(closed, repair);

@@ -22,7 +22,7 @@ import { type FaultyWay, openFaultyWay, scenarioOf } from "./faulty-way.ts";
 /** The clock of the stage runs this much faster than ours. */
 const CLOCK_SPEED = 50;
 /** A bomb is one at any size. */
-const SMALL = { ...LIMITS, answerBytes: 4 * 1024 * 1024 };
+const SMALL = { ...LIMITS, responseBytes: 4 * 1024 * 1024 };
 /** Where silence is the fault, the limit that ends it runs at about the speed of the clock; all others have their time. */
 const QUICK_LIMITS = {
   create: { ...SMALL, startMs: 500 },

@@ -89,10 +89,10 @@ function sessionOf(turns: Message[], calls: ToolCall[]): CliSession {
 
 function visitedSources({ name, args, result }: ToolCall): VisitedSource[] {
   const output = toolOutput(result);
-  const asked = readToolUse(name, args).urls.map((url) => ({ url, title: new URL(url).hostname }));
+  const requested = readToolUse(name, args).urls.map((url) => ({ url, title: new URL(url).hostname }));
   if (isFirecrawl(name))
-    return name.endsWith("_search") ? pagesIn(jsonInside(output)).slice(0, MAX_FIRECRAWL_PAGES) : asked;
-  return isWebSearch(name) || name === "web_fetch" ? [...listedSources(output), ...asked] : [];
+    return name.endsWith("_search") ? pagesIn(jsonInside(output)).slice(0, MAX_FIRECRAWL_PAGES) : requested;
+  return isWebSearch(name) || name === "web_fetch" ? [...listedSources(output), ...requested] : [];
 }
 
 /** The CLI ends a result with `Sources:` and lines of `[1] title (URL)`. */
