@@ -57,7 +57,7 @@ async function timeAlone(run: {
   const home = createCliHome({ home: join(directory, "home"), log: quietLog });
   const signIn = chooseSignIn({ apiKey: TEST_KEY, vertex: false, environment, userHome: directory });
   const managed = { signInType: signIn.type, firecrawl: {} };
-  const room = await home.openRoom({ purpose: "research", signIn, managed });
+  const room = await home.createCallDirectory({ purpose: "research", signIn, managed });
   const env = childEnvironment({
     parent: environment,
     signIn,
@@ -72,7 +72,7 @@ async function timeAlone(run: {
   try {
     return await timeProcess([file, ...ARGUMENTS], { cwd: room.workingDirectory, env });
   } finally {
-    await room.close();
+    await room.remove();
   }
 }
 

@@ -1,14 +1,14 @@
-/** How a test in another process reads the ledger, changes the scenario and lets time go by. */
+/** Control API for tests in other processes: read the ledger, change the scenario, skip time. */
 
 import type { AcceptedStart } from "./interactions/ledger.ts";
-import type { Call, Route, Stage } from "./route.ts";
+import type { Call, Route, SimulatorContext } from "./route.ts";
 
 function send(call: Call, status: number, body: unknown): void {
   call.response.writeHead(status, { "content-type": "application/json" });
   call.response.end(JSON.stringify(body));
 }
 
-function withCounts(start: AcceptedStart, { ledger }: Stage): object {
+function withCounts(start: AcceptedStart, { ledger }: SimulatorContext): object {
   const counts = Object.entries(ledger.trafficOf(start.id)).map(([kind, times]) => [kind, times.length]);
   return { ...start, ...Object.fromEntries(counts) };
 }
@@ -25,14 +25,14 @@ export const CONTROL_ROUTES: readonly Route[] = [
       }),
   },
   {
-    // `?from=100` leaves out the first hundred, for those who come again and again.
+    // `?from=100` skips the first hundred, for clients that poll.
     method: "GET",
     path: /^\/__simulator\/starts$/,
-    handle(call, stage) {
-      const all = stage.ledger.acceptedStarts();
+    handle(call, context) {
+      const all = context.ledger.acceptedStarts();
       const from = Number(call.url.searchParams.get("from") ?? 0);
-      const starts = all.slice(from).map((start) => withCounts(start, stage));
-      send(call, 200, { count: all.length, starts, requests: stage.ledger.interactionRequests() });
+      const starts = all.slice(from).map((start) => withCounts(start, context));
+      send(call, 200, { count: all.length, starts, requests: context.ledger.interactionRequests() });
     },
   },
   {
@@ -45,7 +45,7 @@ export const CONTROL_ROUTES: readonly Route[] = [
     path: /^\/__simulator\/skip$/,
     handle(call, { runs }) {
       const ms = Number(call.body.toString());
-      if (!(ms >= 0)) return send(call, 400, { error: "The body is a number of milliseconds." });
+      if (!(ms >= 0)) return send(call, 400, { error: "The body must be a number of milliseconds." });
       runs.skip(ms);
       return send(call, 200, {});
     },
@@ -53,22 +53,22 @@ export const CONTROL_ROUTES: readonly Route[] = [
   {
     method: "POST",
     path: /^\/__simulator\/scenario$/,
-    handle(call, stage) {
+    handle(call, context) {
       try {
-        stage.setScenario(JSON.parse(call.body.toString()));
+        context.setScenario(JSON.parse(call.body.toString()));
       } catch (error) {
         return send(call, 400, { error: String(error) });
       }
-      return send(call, 200, stage.play().scenario);
+      return send(call, 200, context.player().scenario);
     },
   },
   {
     method: "POST",
     path: /^\/__simulator\/reset$/,
-    handle(call, stage) {
-      stage.ledger.clear();
-      stage.runs.clear();
-      stage.setScenario(stage.play().scenario);
+    handle(call, context) {
+      context.ledger.clear();
+      context.runs.clear();
+      context.setScenario(context.player().scenario);
       send(call, 200, {});
     },
   },

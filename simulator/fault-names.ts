@@ -1,7 +1,7 @@
-/** The faults that a scenario can ask for on any route. */
+/** Faults that a scenario can request on any route. */
 
 export const FAULTS = [
-  /** Answered in full, with another status of success. */
+  /** A complete answer with another success status. */
   "http-201",
   "http-202",
   "http-400",
@@ -11,14 +11,14 @@ export const FAULTS = [
   "http-408",
   "http-409",
   "http-413",
-  /** Node's fetch sends a request again by itself when it is answered so. */
+  /** Node's fetch repeats a request on its own after this status. */
   "http-421",
   "http-429",
   "http-429-retry-after",
   "http-500",
   "http-502",
   "http-503",
-  /** The same status from a gateway: not Google's error format. */
+  /** From a gateway, so not in Google's error format. */
   "http-503-gateway",
   "http-504",
   "reset-before",
@@ -37,7 +37,7 @@ export const FAULTS = [
 
 export type Fault = (typeof FAULTS)[number];
 
-/** The forms in which the Interactions API, Google's other APIs and a gateway word an error. */
+/** Error formats of the Interactions API, Google's other APIs and a gateway. */
 export const ERROR_FORMS = ["string", "google", "array"] as const;
 
 export type ErrorForm = (typeof ERROR_FORMS)[number];

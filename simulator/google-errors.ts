@@ -1,4 +1,4 @@
-/** Google's error answers, word for word where they are known. */
+/** Google's error responses, with the original text where known. */
 
 import type { Reply } from "./models/wire.ts";
 
@@ -116,7 +116,7 @@ export type ErrorName = keyof typeof ERRORS;
 
 export const isErrorName = (name: string): name is ErrorName => Object.hasOwn(ERRORS, name);
 
-/** A refusal in Google's form, for words that belong to one route only. */
+/** An error response in Google's format. */
 export function refusalReply(error: GoogleError, headers: Record<string, string> = {}): Reply {
   return {
     status: error.code,
@@ -125,7 +125,7 @@ export function refusalReply(error: GoogleError, headers: Record<string, string>
   };
 }
 
-/** A limit says when to come back in header and body: parts of a second in the body alone, a date in the header. */
+/** A rate limit states the delay in header and body; fractions of a second only in the body, a date only in the header. */
 function limitReply(error: GoogleError, retryAfter: string): Reply {
   const isSeconds = /^\d+(?:\.\d+)?$/.test(retryAfter);
   const isWhole = !retryAfter.includes(".");

@@ -1,4 +1,4 @@
-/** What was asked of the simulator, in order: the judge in tests of what a call cost and who gave up. */
+/** Ledger of requests to the simulator, in order; tests use it to check costs and outcomes. */
 
 import { createHash } from "node:crypto";
 import { createInteractionLedger, type InteractionLedger } from "./interactions/ledger.ts";
@@ -6,21 +6,21 @@ import type { TaskKind } from "./scenario.ts";
 
 export interface LedgerEntry {
   n: number;
-  /** Milliseconds since 1970, when the whole request had arrived. */
+  /** When the complete request had arrived, in milliseconds since 1970. */
   at: number;
   method: string;
-  /** Without the query string, which may hold a key. */
+  /** Without the query string, which may contain a key. */
   path: string;
   model: string | undefined;
   kind: TaskKind | undefined;
-  /** A later turn answers tool results; only an opening one meets a new step of the scenario. */
+  /** A later turn follows tool results; only an opening turn takes a new step of the scenario. */
   turn: "opening" | "later" | undefined;
   bytes: number;
   round: number | undefined;
   question: string | undefined;
   tools: string[];
   generationConfig: Record<string, unknown> | undefined;
-  /** The prompt asks for a shorter answer than the last one. */
+  /** The prompt asks for a shorter answer than the previous one. */
   shorter: boolean;
   /** First 8 hexadecimal digits of the key's SHA-256. */
   key: string | undefined;
@@ -33,16 +33,16 @@ export interface LedgerEntry {
 
 type LedgerFacts = Pick<LedgerEntry, "method" | "path" | "bytes"> & Partial<LedgerEntry>;
 
-/** Looks at interactions and streams of them have no entries: there may be millions; their traffic is counted. */
+/** Polls and streams of interactions are only counted, because there may be millions. */
 export interface Ledger extends InteractionLedger {
   entries(): LedgerEntry[];
   /** All requests, or those of one kind. */
   count(kind?: TaskKind): number;
-  /** Tasks that were begun, whether they took one request or several. */
+  /** Number of tasks, each of one or several requests. */
   exchanges(kind: TaskKind): number;
   countByKind(): Partial<Record<TaskKind, number>>;
   totalBytes(): number;
-  /** The entry stays open to writing while its request is served. */
+  /** Returns the entry, which is updated while its request is served. */
   record(facts: LedgerFacts): LedgerEntry;
 }
 

@@ -1,4 +1,4 @@
-/** The simulator as a process: it says where it is, keeps stdout clean, and goes when its parent goes. */
+/** The simulator as a process: it reports its URL, writes nothing to stdout, and exits with its parent. */
 
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -36,7 +36,7 @@ async function startAndWait(args: string[]): Promise<Started> {
 const ends: [string, string[], (child: ChildProcess) => unknown][] = [
   ["SIGTERM", [], (child) => child.kill("SIGTERM")],
   ["a parent that disconnects", [], (child) => child.disconnect()],
-  ["the end of stdin, when asked", ["--exit-with-stdin"], (child) => child.stdin?.end()],
+  ["the end of stdin, if requested", ["--exit-with-stdin"], (child) => child.stdin?.end()],
 ];
 
 test.each(ends)("the simulator ends with %s, with nothing on stdout", async (_, args, end) => {

@@ -1,4 +1,4 @@
-/** The simulator as a process of its own: `simulator --port 8080 --scenario demo --state runs.jsonl`. Never writes to stdout. */
+/** Runs the simulator as a process: `simulator --port 8080 --scenario demo --state runs.jsonl`. Never writes to stdout. */
 
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
@@ -23,7 +23,7 @@ function parsePort(text: string): number {
   throw new Error(`--port takes a number from 0 to 65535, not "${text}".`);
 }
 
-function endWith(simulator: Simulator, withStdin: boolean): void {
+function closeOnExit(simulator: Simulator, withStdin: boolean): void {
   const end = (): void => void simulator.close().then(() => process.exit(0));
   process.once("SIGTERM", end);
   process.once("SIGINT", end);
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: OPTIONS });
   const scenario = await readScenario(values.scenario);
   const simulator = await startSimulator({ port: parsePort(values.port), scenario, stateFile: values.state });
-  endWith(simulator, values["exit-with-stdin"]);
+  closeOnExit(simulator, values["exit-with-stdin"]);
   process.stderr.write(
     `Gemini simulator listening on ${simulator.url} (scenario ${values.scenario}). Its pages and answers are invented.\n`,
   );

@@ -1,4 +1,4 @@
-/** The scenarios that have a name, for demo, tests and benches. */
+/** Named scenarios for the demo, tests and benchmarks. */
 
 import { ENDING_PRESETS } from "./models/generate-content-presets.ts";
 import { RESEARCH_PRESETS } from "./interactions/presets.ts";
@@ -7,7 +7,7 @@ import { scenarioSchema, type Scenario, type ScenarioInput } from "./scenario.ts
 type Tasks = NonNullable<ScenarioInput["tasks"]>;
 type Steps = NonNullable<Tasks["search"]>;
 
-/** The tasks that research the web get the same steps. */
+/** The same steps for all tasks that research the web. */
 const research = (steps: Steps): Tasks => ({
   search: steps,
   deep_search: steps,
@@ -26,7 +26,7 @@ const PRESETS: readonly ScenarioInput[] = [
   { name: "good", tasks: { verify: VERIFIED_AT_ROUND_3 } },
   { name: "never-verified", tasks: { verify: [{ answer: "unverified" }] } },
   { name: "verified-at-once", tasks: { verify: [{ answer: "verified" }] } },
-  // Prose, because what is merely broken JSON may be repaired without a correction call.
+  // Prose, because broken JSON may be repaired without a correction call.
   { name: "bad-json", tasks: research([{ answer: "prose" }]) },
   {
     name: "bad-json-twice",
@@ -70,14 +70,14 @@ const PRESETS: readonly ScenarioInput[] = [
 export const PRESET_NAMES: readonly string[] = PRESETS.map((preset) => preset.name);
 
 export function presetScenario(name: string): Scenario {
-  const preset = PRESETS.find((one) => one.name === name);
+  const preset = PRESETS.find((candidate) => candidate.name === name);
   if (preset === undefined) {
     throw new Error(`There is no scenario "${name}". There are: ${PRESET_NAMES.join(", ")}.`);
   }
   return scenarioSchema.parse(preset);
 }
 
-/** A preset by its name, or a scenario of one's own as data. */
+/** Resolves a preset by name, or validates a scenario given as data. */
 export function resolveScenario(scenario: unknown): Scenario {
   return typeof scenario === "string" ? presetScenario(scenario) : scenarioSchema.parse(scenario);
 }

@@ -1,15 +1,15 @@
-/** What a part of the simulated API needs to serve a request; each part is a list of routes. */
+/** Types of the simulated API's routes and of their shared context. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Runs } from "./interactions/runs.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Play, ScenarioInput } from "./scenario.ts";
+import type { ScenarioPlayer, ScenarioInput } from "./scenario.ts";
 
-/** What all requests to one simulator share. */
-export interface Stage {
+/** State shared by all requests to one simulator. */
+export interface SimulatorContext {
   readonly ledger: Ledger;
   readonly runs: Runs;
-  play(): Play;
+  player(): ScenarioPlayer;
   setScenario(scenario: ScenarioInput | string): void;
 }
 
@@ -19,12 +19,12 @@ export interface Call {
   headers: IncomingMessage["headers"];
   body: Buffer;
   response: ServerResponse;
-  /** Aborted as soon as the connection is gone, whoever closed it. */
+  /** Aborted when the connection is closed by either side. */
   signal: AbortSignal;
 }
 
 export interface Route {
   method: "GET" | "POST" | "DELETE";
   path: RegExp;
-  handle(call: Call, stage: Stage, match: RegExpExecArray): Promise<void> | void;
+  handle(call: Call, context: SimulatorContext, match: RegExpExecArray): Promise<void> | void;
 }

@@ -1,27 +1,27 @@
 import { expect, test } from "vitest";
 import { PRESET_NAMES, presetScenario, resolveScenario } from "./presets.ts";
-import { playScenario, scenarioSchema, type Play } from "./scenario.ts";
+import { createScenarioPlayer, scenarioSchema, type ScenarioPlayer } from "./scenario.ts";
 
-const answers = (play: Play, rounds: (number | undefined)[]): string[] =>
-  rounds.map((round) => play.open("verify", round).step.answer);
+const answers = (player: ScenarioPlayer, rounds: (number | undefined)[]): string[] =>
+  rounds.map((round) => player.open("verify", round).step.answer);
 
-function playing(tasks: object): Play {
-  return playScenario(scenarioSchema.parse({ name: "test", tasks }));
+function playing(tasks: object): ScenarioPlayer {
+  return createScenarioPlayer(scenarioSchema.parse({ name: "test", tasks }));
 }
 
-test("the n-th request meets the n-th step, and the last step repeats", () => {
-  const play = playing({ verify: [{ answer: "prose" }, { answer: "refusal" }] });
-  expect(answers(play, [2, 3, 4])).toEqual(["prose", "refusal", "refusal"]);
+test("the n-th request gets the n-th step, and the last step repeats", () => {
+  const player = playing({ verify: [{ answer: "prose" }, { answer: "refusal" }] });
+  expect(answers(player, [2, 3, 4])).toEqual(["prose", "refusal", "refusal"]);
 });
 
 test("steps of a round are counted separately, so that parallel searches do not affect each other", () => {
-  const play = playing({
+  const player = playing({
     verify: [
       { round: 2, answer: "unverified" },
       { round: 3, answer: "verified" },
     ],
   });
-  expect(answers(play, [2, 2, 3, 2, 3, 4])).toEqual([
+  expect(answers(player, [2, 2, 3, 2, 3, 4])).toEqual([
     "unverified",
     "unverified",
     "verified",
@@ -31,14 +31,14 @@ test("steps of a round are counted separately, so that parallel searches do not 
   ]);
 });
 
-test("a later request of an exchange meets the step of the first", () => {
-  const play = playing({ search: [{ answer: "prose" }, { answer: "refusal" }] });
-  const first = play.open("search", undefined);
-  play.open("search", undefined);
-  expect(play.resume(first.id).step.answer).toBe("prose");
+test("a later request of an exchange gets the step of the first", () => {
+  const player = playing({ search: [{ answer: "prose" }, { answer: "refusal" }] });
+  const first = player.open("search", undefined);
+  player.open("search", undefined);
+  expect(player.resume(first.id).step.answer).toBe("prose");
 });
 
-test("every preset is a scenario that survives JSON", () => {
+test("every preset is a scenario that can be written as JSON", () => {
   for (const name of PRESET_NAMES) {
     const preset = presetScenario(name);
     expect(resolveScenario(JSON.parse(JSON.stringify(preset)))).toEqual(preset);

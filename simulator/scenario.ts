@@ -1,9 +1,9 @@
-/** A scenario is data: which answer or fault each request meets, by task and by turn. */
+/** Scenarios as data: the answer or fault for each request, by task and order. */
 
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { FAULTS } from "./fault-names.ts";
-import { interactionsSchema, playInteractions, type InteractionPlay } from "./interactions/scenario.ts";
+import { interactionsSchema, createInteractionPlayer, type InteractionPlayer } from "./interactions/scenario.ts";
 
 const TASK_KINDS = [
   "search",
@@ -11,7 +11,7 @@ const TASK_KINDS = [
   "verify",
   "research_report",
   "correct_json",
-  // Requests without a task of ours: what the Gemini CLI's own tools and router ask, and anything else.
+  // Requests without one of our tasks: those of the Gemini CLI's tools and router, and any others.
   "web_search",
   "web_fetch",
   "json_schema",
@@ -21,7 +21,7 @@ const TASK_KINDS = [
 export type TaskKind = (typeof TASK_KINDS)[number];
 
 const ANSWERS = [
-  // The right answer for the task: a first round is unverified, a check is verified.
+  // The correct answer for the task: a first round is unverified, a verification is verified.
   "good",
   "verified",
   "unverified",
@@ -41,23 +41,23 @@ export type AnswerName = (typeof ANSWERS)[number];
 const step = z
   .strictObject({
     answer: z.enum(ANSWERS).default("good"),
-    /** The whole answer text of `raw`. */
+    /** The answer text for `raw`. */
     text: z.string().optional(),
     latency_ms: z.int().nonnegative().optional(),
     fault: z.enum(FAULTS).optional(),
-    /** The step is only for this round of a deep search. */
+    /** Limits the step to this round of a deep search. */
     round: z.int().positive().optional(),
-    /** Google's reason for the end of the answer; what the answer deserves when nothing is said. */
+    /** Google's finish reason; by default the one that fits the answer. */
     finish: z.string().optional(),
-    /** Google refuses the prompt itself, for this reason. */
+    /** Google's reason for refusing the prompt itself. */
     block: z.string().optional(),
-    /** How a stream ends before its time: an error in its place, half a frame, or no reason at its end. */
+    /** How a stream ends early: with an error, with half a frame, or without a finish reason. */
     breaks: z.enum(["error", "frame", "silence"]).optional(),
-    /** The request is refused in Google's words. */
+    /** Rejects the request with Google's error. */
     refused: z.enum(["location-unsupported", "interactions-only"]).optional(),
-    /** Evidence without content: `{}`, or one chunk `{}`. */
+    /** Grounding metadata without content: `{}`, or one chunk `{}`. */
     grounding: z.enum(["empty", "bare"]).optional(),
-    /** Instead of the token counts that fit. */
+    /** Overrides the token counts. */
     usage: z.record(z.string(), z.unknown()).optional(),
   })
   .refine((value) => (value.answer === "raw") === (value.text !== undefined), {
@@ -66,17 +66,17 @@ const step = z
 
 export const scenarioSchema = z.strictObject({
   name: z.string().min(1),
-  /** Google refuses the key, whatever it is. */
+  /** Google rejects every key. */
   reject_key: z.boolean().default(false),
-  /** Grounding names the pages themselves instead of redirect links. */
+  /** Grounding contains page URLs instead of redirect links. */
   plain_urls: z.boolean().default(false),
-  /** The Gemini CLI's model opens pages with web_fetch after it has searched. */
+  /** The Gemini CLI's model opens pages with web_fetch after searching. */
   open_pages: z.boolean().default(false),
-  /** For every request whose step says nothing else. */
+  /** Default latency of all requests. */
   latency_ms: z.int().nonnegative().default(0),
-  /** The n-th request of a task meets the n-th step that fits it; the last one repeats. */
+  /** The n-th request of a task gets the n-th matching step; the last one repeats. */
   tasks: z.partialRecord(z.enum(TASK_KINDS), z.array(step).min(1)).default({}),
-  /** Deep Research: how its runs live, and what each request about them meets. */
+  /** Deep Research: the behaviour of its runs and of each request about them. */
   interactions: interactionsSchema.prefault({}),
 });
 
@@ -87,29 +87,29 @@ export type ScenarioInput = z.input<typeof scenarioSchema>;
 
 const GOOD: Step = { answer: "good" };
 
-/** One task as the model lives through it: one request by the API, several by the Gemini CLI. */
+/** One task of the model: one request through the API, several through the Gemini CLI. */
 export interface Exchange {
   id: string;
   step: Step;
 }
 
-export interface Play {
+export interface ScenarioPlayer {
   readonly scenario: Scenario;
   open(kind: TaskKind, round: number | undefined): Exchange;
-  /** A later request of an exchange meets the step of its first one. */
+  /** Later requests of an exchange get the step of its first one. */
   resume(id: string | undefined): Exchange;
-  readonly interactions: InteractionPlay;
+  readonly interactions: InteractionPlayer;
 }
 
-export function playScenario(scenario: Scenario): Play {
+export function createScenarioPlayer(scenario: Scenario): ScenarioPlayer {
   const served = new Map<string, number>();
   const exchanges = new Map<string, Exchange>();
 
   function nextStep(kind: TaskKind, round: number | undefined): Step {
     const all = scenario.tasks[kind] ?? [];
-    const fitting = all.filter((one) => one.round === undefined || one.round === round);
-    // Rounds with steps of their own are counted apart from the others.
-    const key = [kind, ...fitting.map((one) => all.indexOf(one))].join(" ");
+    const fitting = all.filter((candidate) => candidate.round === undefined || candidate.round === round);
+    // Rounds with their own steps are counted separately.
+    const key = [kind, ...fitting.map((candidate) => all.indexOf(candidate))].join(" ");
     const count = served.get(key) ?? 0;
     served.set(key, count + 1);
     return fitting[Math.min(count, fitting.length - 1)] ?? GOOD;
@@ -123,6 +123,6 @@ export function playScenario(scenario: Scenario): Play {
       return exchange;
     },
     resume: (id) => exchanges.get(id ?? "") ?? { id: id ?? "unknown", step: GOOD },
-    interactions: playInteractions(scenario.interactions),
+    interactions: createInteractionPlayer(scenario.interactions),
   };
 }

@@ -1,9 +1,9 @@
-/** What all parts of the simulated API do alike: ask for a key, note a request, see how it ends. */
+/** Shared by all simulated routes: check the key, record the request, record its outcome. */
 
 import { deliver, type Delivery } from "./faults.ts";
 import { errorReply, type ErrorName } from "./google-errors.ts";
 import { keyFingerprint, type LedgerEntry } from "./ledger.ts";
-import type { Call, Stage } from "./route.ts";
+import type { Call, SimulatorContext } from "./route.ts";
 
 const MAX_BODY_BYTES = 20 * 1024 * 1024;
 
@@ -18,20 +18,24 @@ export function fingerprintOf(call: Call): string | undefined {
   return key === undefined ? undefined : keyFingerprint(key);
 }
 
-export function refusalOf(call: Call, stage: Stage): ErrorName | undefined {
+export function refusalFor(call: Call, context: SimulatorContext): ErrorName | undefined {
   if (keyOf(call) === undefined) return "key-missing";
-  if (stage.play().scenario.reject_key) return "key-invalid";
+  if (context.player().scenario.reject_key) return "key-invalid";
   return call.body.length > MAX_BODY_BYTES ? "body-too-large" : undefined;
 }
 
-export function noteEnd(call: Call, entry: LedgerEntry, outcome: LedgerEntry["outcome"]): void {
+export function recordOutcome(call: Call, entry: LedgerEntry, outcome: LedgerEntry["outcome"]): void {
   if (entry.outcome !== "pending") return;
   entry.outcome = outcome;
   if (call.response.headersSent) entry.status = call.response.statusCode;
 }
 
-/** Only the connection knows how a request ended; `close` comes after `finish` when all was sent. */
-export function openEntry(call: Call, { ledger }: Stage, facts: Partial<LedgerEntry> = {}): LedgerEntry {
+/** Records the outcome by the connection's events; after a complete response `finish` comes before `close`. */
+export function openLedgerEntry(
+  call: Call,
+  { ledger }: SimulatorContext,
+  facts: Partial<LedgerEntry> = {},
+): LedgerEntry {
   const { method, url, body, response } = call;
   const entry = ledger.record({
     method,
@@ -40,22 +44,22 @@ export function openEntry(call: Call, { ledger }: Stage, facts: Partial<LedgerEn
     key: fingerprintOf(call),
     ...facts,
   });
-  response.once("finish", () => noteEnd(call, entry, "completed"));
-  response.once("close", () => noteEnd(call, entry, "aborted"));
+  response.once("finish", () => recordOutcome(call, entry, "completed"));
+  response.once("close", () => recordOutcome(call, entry, "aborted"));
   return entry;
 }
 
-/** Without an entry, nobody notes how it ended. */
+/** Without an entry the outcome is not recorded. */
 export function serve(
   call: Call,
   entry: LedgerEntry | undefined,
-  what: Omit<Delivery, "signal" | "onCut">,
+  delivery: Omit<Delivery, "signal" | "onCut">,
 ): Promise<void> {
   return deliver(call.response, {
-    ...what,
+    ...delivery,
     signal: call.signal,
     onCut: () => {
-      if (entry !== undefined) noteEnd(call, entry, "cut");
+      if (entry !== undefined) recordOutcome(call, entry, "cut");
     },
   });
 }

@@ -1,4 +1,4 @@
-/** The simulator through the front door: the real Google SDK, plain HTTP for faults, and its control routes. */
+/** The simulator through the real Google SDK, plain HTTP for faults, and its control routes. */
 
 import { type Candidate, ApiError, GoogleGenAI, type GenerateContentResponse } from "@google/genai";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -37,10 +37,10 @@ function jsonIn(text: string | undefined): Record<string, unknown> {
   return JSON.parse(block?.[1] ?? "null");
 }
 
-const statusesOf = (one: Candidate | undefined) =>
-  one?.urlContextMetadata?.urlMetadata?.map((page) => page.urlRetrievalStatus?.replace(/^.*STATUS_/, ""));
+const statusesOf = (candidate: Candidate | undefined) =>
+  candidate?.urlContextMetadata?.urlMetadata?.map((page) => page.urlRetrievalStatus?.replace(/^.*STATUS_/, ""));
 describe("the SDK", () => {
-  test("gets a report with evidence whose segments are byte ranges of the text", async () => {
+  test("gets a report with grounding whose segments are byte ranges of the text", async () => {
     const response = await search();
 
     const [candidate] = response.candidates ?? [];
@@ -66,7 +66,7 @@ describe("the SDK", () => {
     expect(answers[0].text).toBe(answers[1].text);
   });
 
-  test("gets the same answer as a stream, with the evidence at its end", async () => {
+  test("gets the same answer as a stream, with the grounding at its end", async () => {
     const whole = await search();
     const stream = await google.models.generateContentStream({
       model: MODEL,
@@ -77,7 +77,7 @@ describe("the SDK", () => {
     for await (const chunk of stream) chunks.push(chunk);
 
     expect(chunks.length).toBeGreaterThan(3);
-    // The SDK leaves thoughts out of the text.
+    // The SDK excludes thoughts from the text.
     expect(chunks.map((chunk) => chunk.text ?? "").join("")).toBe(whole.text);
     const last = chunks.at(-1)?.candidates?.[0];
     expect(last?.finishReason).toBe("STOP");
@@ -92,7 +92,7 @@ describe("the SDK", () => {
     expect(jsonIn((await search()).text)).toMatchObject({ metadata: { sources_visited: uris } });
   });
 
-  test("gets a plain text for a prompt without a task", async () => {
+  test("gets plain text for a prompt without a task", async () => {
     const response = await google.models.generateContent({ model: MODEL, contents: "Hello" });
     expect(response.text).toBe("This is the Gemini simulator. It knows no such task.");
   });
@@ -137,7 +137,7 @@ describe("scenarios", () => {
     expect(response.candidates?.[0]?.content).toEqual({ role: "model" });
   });
 
-  test("an unknown scenario is refused by name", () => {
+  test("an unknown scenario is rejected", () => {
     expect(() => simulator.setScenario("nope")).toThrow(/no scenario "nope"/);
   });
 });
@@ -178,7 +178,7 @@ describe("faults", () => {
     expect(await response.text()).toContain('"retryDelay": "1s"');
   });
 
-  test("a reset before the answer leaves nothing to read", async () => {
+  test("a reset before the answer fails the request", async () => {
     simulator.setScenario(searching({ fault: "reset-before" }));
     await expect(post()).rejects.toThrow("fetch failed");
     expect(simulator.ledger.entries()[0]).toMatchObject({ served: "reset-before", outcome: "cut" });
@@ -194,7 +194,7 @@ describe("faults", () => {
 
   test("a hanging request ends when its client disconnects, which the ledger records", async () => {
     simulator.setScenario(searching({ fault: "hang" }));
-    await expect(post({ signal: AbortSignal.timeout(50) })).rejects.toThrow();
+    await expect(post({ signal: AbortSignal.timeout(500) })).rejects.toThrow();
     await expect.poll(() => simulator.ledger.entries()[0]?.outcome).toBe("aborted");
   });
 
@@ -206,14 +206,14 @@ describe("faults", () => {
     expect(await hanging).toBe("ended");
   });
 
-  test("HTML with status 200 and cut JSON arrive as complete bodies", async () => {
+  test("HTML with status 200 and truncated JSON arrive as complete bodies", async () => {
     simulator.setScenario(searching({ fault: "html-200" }));
     expect(await (await post()).text()).toMatch(/^<!DOCTYPE html>/);
     simulator.setScenario(searching({ fault: "malformed-json" }));
     await expect((await post()).json()).rejects.toThrow(SyntaxError);
   });
 
-  test("a slow body arrives in many pieces and is whole", async () => {
+  test("a slow body arrives in many chunks and is complete", async () => {
     simulator.setScenario(searching({ fault: "slow-drip" }));
     const started = performance.now();
     const body = await (await post()).json();
@@ -221,7 +221,7 @@ describe("faults", () => {
     expect(performance.now() - started).toBeGreaterThan(1500);
   });
 
-  test("latency comes before the first byte", async () => {
+  test("latency delays the first byte", async () => {
     simulator.setScenario(searching({ latency_ms: 200 }));
     const started = performance.now();
     await post();
@@ -236,7 +236,7 @@ describe("keys and routes", () => {
     expect(await response.json()).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
   });
 
-  test("a scenario can refuse the key", async () => {
+  test("a scenario can reject the key", async () => {
     simulator.setScenario({ name: "bad-key", reject_key: true });
     const response = await post();
     expect(response.status).toBe(400);
@@ -282,7 +282,7 @@ describe("the ledger", () => {
     expect(JSON.stringify(simulator.ledger.entries())).not.toContain(KEY);
   });
 
-  test("can be read, and the scenario changed and reset, from another process", async () => {
+  test("can be read and reset, and the scenario changed, from another process", async () => {
     const control = (path: string, body?: string): Promise<Response> =>
       fetch(`${simulator.url}/__simulator/${path}`, body === undefined ? {} : { method: "POST", body });
 

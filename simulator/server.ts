@@ -1,4 +1,4 @@
-/** Gemini on loopback: the part of Google that demo, tests and benches talk to instead of Google. */
+/** HTTP server that simulates Gemini on loopback, for the demo, tests and benchmarks. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { CONTROL_ROUTES } from "./control-routes.ts";
@@ -8,26 +8,26 @@ import { openRuns } from "./interactions/runs.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { MODEL_ROUTES } from "./models/model-routes.ts";
 import { resolveScenario } from "./presets.ts";
-import type { Call, Route, Stage } from "./route.ts";
-import { playScenario, type ScenarioInput } from "./scenario.ts";
+import type { Call, Route, SimulatorContext } from "./route.ts";
+import { createScenarioPlayer, type ScenarioInput } from "./scenario.ts";
 
 interface SimulatorOptions {
-  /** 0, the default, takes a free one. */
+  /** Default 0: a free port. */
   port?: number;
-  /** The name of a preset, or a scenario as data; `good` by default. */
+  /** The name of a preset, or a scenario as data; default `good`. */
   scenario?: ScenarioInput | string;
-  /** Where interactions are remembered, so that another simulator can go on with them. */
+  /** Stores interactions, so that another simulator process can continue with them. */
   stateFile?: string | undefined;
 }
 
 export interface Simulator {
   readonly url: string;
   readonly ledger: Ledger;
-  /** Starts the scenario from its first step; the ledger goes on. */
+  /** Starts a scenario at its first step; the ledger is kept. */
   setScenario(scenario: ScenarioInput | string): void;
-  /** Lets this many real milliseconds go by at once for all interactions. */
+  /** Advances the clock of all interactions by real milliseconds. */
   skip(ms: number): void;
-  /** Ends every open connection, hanging ones included. */
+  /** Closes all connections, including hanging ones. */
   close(): Promise<void>;
 }
 
@@ -35,11 +35,11 @@ const ROUTES: readonly Route[] = [...CONTROL_ROUTES, ...MODEL_ROUTES, ...INTERAC
 
 const HOST = "127.0.0.1";
 
-// Longer than any pause between two calls of a client, which would otherwise meet a closed connection.
+// Longer than any pause between two requests of a client, which would otherwise use a closed connection.
 const KEEP_ALIVE_MS = 120_000;
 
-// Made once: every request ends with it, and an error of its own costs more than the answer.
-const GONE = new Error("The connection is closed.");
+// Created once: every request ends with it, and creating an error costs more than the response.
+const CLOSED = new Error("The connection is closed.");
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -47,32 +47,32 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function notFound({ method, url, body, response }: Call, { ledger }: Stage): void {
+function notFound({ method, url, body, response }: Call, { ledger }: SimulatorContext): void {
   const facts = { method, path: url.pathname, bytes: body.length };
   const { status, headers, frames } = errorReply("route-unknown");
   ledger.record({ ...facts, served: "route-unknown", status, outcome: "completed" });
   response.writeHead(status, headers).end(frames.join(""));
 }
 
-async function dispatch(call: Call, stage: Stage): Promise<void> {
+async function dispatch(call: Call, context: SimulatorContext): Promise<void> {
   for (const route of ROUTES) {
     const match = route.method === call.method ? route.path.exec(call.url.pathname) : null;
-    if (match !== null) return route.handle(call, stage, match);
+    if (match !== null) return route.handle(call, context, match);
   }
-  return notFound(call, stage);
+  return notFound(call, context);
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, stage: Stage): Promise<void> {
-  const gone = new AbortController();
-  response.once("close", () => gone.abort(GONE));
+async function serve(request: IncomingMessage, response: ServerResponse, context: SimulatorContext): Promise<void> {
+  const closed = new AbortController();
+  response.once("close", () => closed.abort(CLOSED));
   try {
     const body = await readBody(request);
     const { method = "GET", headers } = request;
     const url = new URL(request.url ?? "/", `http://${HOST}`);
-    await dispatch({ method, url, headers, body, response, signal: gone.signal }, stage);
+    await dispatch({ method, url, headers, body, response, signal: closed.signal }, context);
   } catch (error) {
-    // A client that leaves ends every wait; anything else is a bug of the simulator.
-    if (gone.signal.aborted || request.destroyed) return;
+    // A disconnected client aborts every wait; any other error is a bug in the simulator.
+    if (closed.signal.aborted || request.destroyed) return;
     process.stderr.write(`Gemini simulator: ${String(error)}\n`);
     response.destroy();
   }
@@ -96,25 +96,25 @@ function closeServer(server: Server): Promise<void> {
 }
 
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  let play = playScenario(resolveScenario(options.scenario ?? "good"));
+  let player = createScenarioPlayer(resolveScenario(options.scenario ?? "good"));
   const ledger = createLedger();
   const runs = openRuns({ stateFile: options.stateFile, ledger });
-  const stage: Stage = {
+  const context: SimulatorContext = {
     ledger,
     runs,
-    play: () => play,
+    player: () => player,
     setScenario(scenario) {
-      play = playScenario(resolveScenario(scenario));
+      player = createScenarioPlayer(resolveScenario(scenario));
     },
   };
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    void serve(request, response, stage);
+    void serve(request, response, context);
   });
   const port = await listen(server, options.port ?? 0);
   return {
     url: `http://${HOST}:${port}`,
     ledger,
-    setScenario: stage.setScenario,
+    setScenario: context.setScenario,
     skip: runs.skip,
     async close() {
       await closeServer(server);

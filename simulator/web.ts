@@ -1,4 +1,4 @@
-/** The invented web: the same query always finds the same pages, all on domains reserved for examples. */
+/** Invented search results: the same query always finds the same pages, all on reserved domains. */
 
 import { createHash } from "node:crypto";
 
@@ -27,7 +27,7 @@ const PUBLISHERS: readonly [Publisher, ...Publisher[]] = [
 
 type Finding = (a: number, b: number) => string;
 
-// Accents, dashes and quotation marks on purpose: byte offsets and string indices must differ.
+// With accents, dashes and quotation marks, so that byte offsets and string indices differ.
 const FINDINGS: readonly [Finding, ...Finding[]] = [
   (a, b) => `The recorded share rose from ${a} % to ${a + b} % within ${b} years.`,
   (a, b) => `A survey of ${a * 40} cases – the largest so far – found ${b} exceptions.`,
@@ -44,7 +44,7 @@ function slugOf(query: string): string {
 }
 
 function titleOf(query: string): string {
-  // Brackets would end the link that a report makes of a title.
+  // Brackets would break the Markdown link that a report makes of a title.
   const line = query
     .replaceAll(/[\s[\]()<>]+/g, " ")
     .trim()
@@ -61,7 +61,7 @@ export function searchWeb(query: string): Page[] {
   const seed = createHash("sha256").update(normalised).digest();
   const slug = slugOf(normalised);
   return Array.from({ length: PAGES_PER_QUERY }, (_, index) => {
-    // Neighbouring publishers and findings, so that the pages of one query never coincide.
+    // Adjacent publishers and findings, so that the pages of one query differ.
     const publisher = pick(PUBLISHERS, seed.readUInt8(0) + index);
     const finding = pick(FINDINGS, seed.readUInt8(1) + index);
     const mark = seed.toString("hex", 2 + index * 3, 5 + index * 3);
@@ -79,7 +79,7 @@ export function searchAll(queries: readonly string[]): Page[] {
   return [...pages.values()];
 }
 
-/** Google never hands out the address of a grounded page, only a link that leads there. */
+/** Google never returns the URL of a grounded page, only a redirect link. */
 export function redirectLink(page: Page): string {
   const token = createHash("sha512").update(page.url).digest("base64url");
   return `https://vertexaisearch.cloud.google.com/grounding-api-redirect/AUZIYQ${token}`;

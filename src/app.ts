@@ -14,10 +14,10 @@ import {
   retryUntilAvailable,
 } from "./compose-research.ts";
 import { type Config, type Environment, loadConfig, readEnvironment, disableSdkDebugLogging } from "./config/config.ts";
-import { pricedBy } from "./costs/actual.ts";
+import { costCalculator } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
 import type { Backend } from "./gemini/search-backend.ts";
-import { FIRECRAWL_IS_IDLE, hasFirecrawl } from "./gemini/cli/firecrawl.ts";
+import { FIRECRAWL_UNUSED, hasFirecrawl } from "./gemini/cli/firecrawl.ts";
 import type { OperationDeps } from "./operations/operation.ts";
 import { systemClock } from "./platform/clock.ts";
 import { createLog, type Log, type LogLevel } from "./platform/log.ts";
@@ -171,7 +171,7 @@ function operationDeps(parts: Parts): OperationDeps {
         clock: systemClock,
         log,
         leaving: shutdown.leaving,
-        costOf: pricedBy(await parts.prices()),
+        costOf: costCalculator(await parts.prices()),
       };
     },
     search: async (runLog) => {
@@ -229,7 +229,7 @@ async function createBackend(parts: Parts): Promise<Backend> {
   };
   const api = observedBackend(createApiBackend(options));
   const cli = settings.SEARCH_BACKEND === "api" ? undefined : observedBackend(await createCli(parts));
-  if (hasFirecrawl(settings) && cli?.isInstalled() !== true) log.warn(FIRECRAWL_IS_IDLE);
+  if (hasFirecrawl(settings) && cli?.isInstalled() !== true) log.warn(FIRECRAWL_UNUSED);
   if (cli === undefined) return api;
   if (settings.SEARCH_BACKEND === "cli") return cli;
   const { createAutoBackend } = await import("./gemini/choose-backend.ts");

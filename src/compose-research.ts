@@ -3,7 +3,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config/config.ts";
-import { type CostOf, pricedBy, roundCost } from "./costs/actual.ts";
+import { type CostOf, costCalculator, roundCost } from "./costs/actual.ts";
 import type { PriceTable } from "./costs/prices.ts";
 import type { Agent } from "./gemini/research-agent.ts";
 import type { OperationDeps, ResearchParts } from "./operations/operation.ts";
@@ -72,7 +72,7 @@ async function composeResearch(
   const { createRunner } = await import("./runs/scheduling/runner.ts");
   const { db, processId, durable } = await store();
   const queue = await openQueue(parts, await agent());
-  const costOf = pricedBy(await parts.prices());
+  const costOf = costCalculator(await parts.prices());
   const { deliverPending: deliver, notify } = await createDelivery(parts, { db, processId });
   const research = {
     db,

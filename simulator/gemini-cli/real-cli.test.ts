@@ -1,4 +1,4 @@
-/** The real Gemini CLI against the simulator: a search round works, and its session file holds the sources. */
+/** The real Gemini CLI with the simulator: a search round works, and its session file contains the sources. */
 
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -83,7 +83,7 @@ async function runCli({ settings, prompt, args = [], env = {} }: CliRun): Promis
   return output.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
 }
 
-/** What the CLI's searches found, as only its session file tells. */
+/** Search results from the CLI's session file, the only place that contains them. */
 async function searchOutputs(): Promise<string[]> {
   const chats = join(home, ".gemini/tmp/empty/chats");
   const [file = ""] = await readdir(chats);
@@ -108,7 +108,7 @@ const linksIn = (answer: string): Set<string> => new Set(answer.match(/https:[^\
 const QUESTION = "How old is the café? Ask bob@cafe.example";
 const ESCAPED = QUESTION.replaceAll("@", "\\@");
 
-test("a default CLI routes, searches and answers from what its search found", async () => {
+test("a CLI with default settings routes, searches and answers from its search results", async () => {
   const events = await runCli({
     settings: DEFAULTS,
     prompt: fillPrompt("search", { query: ESCAPED }),
@@ -126,7 +126,7 @@ test("a default CLI routes, searches and answers from what its search found", as
   expect(linksIn(output)).toEqual(linksIn(answerIn(events)));
 });
 
-test("a lean CLI makes the five searches of a deep search with under 20 KB of requests", async () => {
+test("a CLI with lean settings makes the five searches of a deep search with under 20 KB of requests", async () => {
   const events = await runCli({
     settings: LEAN,
     prompt: fillPrompt("deep-search", { query: ESCAPED }),
@@ -144,7 +144,7 @@ test("a lean CLI makes the five searches of a deep search with under 20 KB of re
   expect(linksIn(outputs.join("\n"))).toEqual(links);
 });
 
-test("a model that opens pages takes a third turn, whether or not the CLI may reach them", async () => {
+test("a model that opens pages takes a third turn, even if the CLI cannot reach them", async () => {
   simulator.setScenario({ name: "opens", open_pages: true });
   const events = await runCli({
     settings: LEAN,
@@ -153,7 +153,7 @@ test("a model that opens pages takes a third turn, whether or not the CLI may re
     env: { GEMINI_SYSTEM_MD: SYSTEM_PROMPT },
   });
 
-  // The CLI resolves a host before it asks for a page, so that offline no page is asked for.
+  // The CLI resolves a host before requesting a page, so offline no page is requested.
   expect(simulator.ledger.count("search")).toBe(3);
   const names = events.flatMap((event) => event.tool_name ?? []);
   expect(names).toEqual(["google_web_search", "web_fetch"]);

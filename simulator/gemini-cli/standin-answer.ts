@@ -1,4 +1,4 @@
-/** How the stand-in for the Gemini CLI answers: on stdout in any of the real one's formats, and in its record on disk. */
+/** The stand-in's answer: on stdout in any format of the real Gemini CLI, and in its session record. */
 
 import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -6,21 +6,21 @@ import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What one call does. Without anything it answers well. */
+/** Behaviour of one call; by default a good answer. */
 export interface StandinBehaviour {
-  /** Only for prompts that this regular expression finds; the first fitting one of `calls` wins. */
+  /** Only for prompts that match this regular expression; the first matching entry of `calls` wins. */
   prompt?: string;
-  /** The answer; a good one by default. */
+  /** The answer text. */
   text?: string;
   format?: "stream-json" | "json" | "text";
   model?: string;
-  /** `flat`: totals without models, and the model in the first line, as versions 0.11 to 0.33 print it. */
+  /** `flat`: totals without models, and the model in the first line, as in versions 0.11 to 0.33. */
   stats?: "by model" | "flat" | Record<string, unknown>;
   searches?: { query: string; sources: { title: string; url: string }[] }[];
   sleepMs?: number;
-  /** Before answering, for ever. */
+  /** Never answers. */
   hang?: boolean;
-  /** After the whole answer, for ever. */
+  /** Never exits after its answer. */
   hangAfterAnswer?: boolean;
   ignoreSigterm?: boolean;
   /** A grandchild that sleeps this long and keeps our stdout open. */
@@ -28,21 +28,21 @@ export interface StandinBehaviour {
   /** The grandchild leaves our process group and session, as a daemon does. */
   forkDaemon?: boolean;
   printBytes?: number;
-  /** Writes the answer byte by byte where a character has several. */
+  /** Splits multi-byte characters across writes. */
   splitCharacters?: boolean;
   /** No answer at all. */
   silent?: boolean;
-  /** The answer, but neither its `result` line nor anything after it. */
+  /** The answer without its `result` line. */
   noResult?: boolean;
-  /** Said on stdout before the answer and not recorded, as after a stream that broke off. */
+  /** Text on stdout before the answer that is not recorded, as after a broken stream. */
   falseStart?: string;
-  /** Only on disk: as if the pipe had swallowed it. */
+  /** The answer is only in the session record, as if the pipe had lost it. */
   onlyInSession?: boolean;
   closeStdout?: boolean;
   ignoreStdin?: boolean;
   stderr?: string;
   exitCode?: number;
-  /** Names of files to leave in the temporary and in the working directory. */
+  /** Names of files to leave in the temporary and the working directory. */
   litter?: string[];
 }
 
@@ -81,8 +81,8 @@ export async function answer(behaviour: StandinBehaviour, prompt: string): Promi
         output: `Search results for "${query}" returned.`,
       },
     ]),
-    ...(behaviour.falseStart === undefined ? [] : [say(behaviour.falseStart)]),
-    say(text),
+    ...(behaviour.falseStart === undefined ? [] : [assistantMessage(behaviour.falseStart)]),
+    assistantMessage(text),
   ];
   if (!behaviour.noResult)
     events.push({
@@ -99,7 +99,7 @@ function statsOf({ stats }: StandinBehaviour, totals: object, models: object): o
   return stats === "flat" ? totals : { ...totals, models };
 }
 
-const say = (content: string): object => ({ type: "message", role: "assistant", content, delta: true });
+const assistantMessage = (content: string): object => ({ type: "message", role: "assistant", content, delta: true });
 
 interface Session {
   sessionId: string;
@@ -109,7 +109,7 @@ interface Session {
   searches: NonNullable<StandinBehaviour["searches"]>;
 }
 
-/** As version 0.61 writes it. */
+/** In the format of version 0.61. */
 function writeSession({ sessionId, prompt, text, model, searches }: Session): void {
   const folder = join(process.env["GEMINI_CLI_HOME"] ?? ".", ".gemini", "tmp", "work", "chats");
   mkdirSync(folder, { recursive: true });
@@ -144,7 +144,7 @@ async function write(text: string, { splitCharacters }: StandinBehaviour): Promi
   if (!splitCharacters) return flush(bytes);
   let start = 0;
   for (let end = 1; end <= bytes.length; end += 1) {
-    // Cut before every continuation byte, so that each part but the last is half a character.
+    // Splits before every continuation byte.
     if (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) !== 0x80) continue;
     await flush(bytes.subarray(start, end));
     await sleep(5);

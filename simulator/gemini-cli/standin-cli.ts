@@ -1,4 +1,4 @@
-/** A stand-in for the `gemini` program: behaves as a scenario says, like the real one or worse, and keeps a ledger. */
+/** A stand-in for the `gemini` program: behaves as its scenario says, and keeps a ledger of its calls. */
 
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { answer, flush, type StandinBehaviour } from "./standin-answer.ts";
 
 export interface StandinScenario extends StandinBehaviour {
-  /** By order of the calls; the last one stays in force. */
+  /** In order of the calls; the last one repeats. */
   calls?: StandinBehaviour[];
 }
 
@@ -27,11 +27,11 @@ export interface StandinRecord {
   grandchild: number | null;
 }
 
-/** Puts an executable `gemini` into a directory that a test then puts on PATH. */
+/** Installs an executable `gemini` in a directory, which a test then puts on PATH. */
 export function installStandin(directory: string, moduleUrl: string = import.meta.url): string {
   mkdirSync(directory, { recursive: true });
   const file = join(directory, "gemini");
-  // A shebang line has a length limit and no quotes.
+  // A shebang line is limited in length and cannot be quoted.
   const interpreter = /^\S{1,120}$/.test(process.execPath) ? process.execPath : "/usr/bin/env node";
   const program = `import(${JSON.stringify(moduleUrl)}).then((standin) => standin.runStandin());\n`;
   writeFileSync(file, `#!${interpreter}\n${program}`);
@@ -98,7 +98,7 @@ function choose(calls: StandinBehaviour[], prompt: string, position: number): St
   return fitting ?? inOrder[Math.min(position, inOrder.length - 1)] ?? {};
 }
 
-/** Returns how many calls the ledger holds before this one. */
+/** Returns the number of earlier calls in the ledger. */
 function writeStart(startedAt: string, prompt: string | undefined, grandchild: number | null): number {
   const home = join(process.env["GEMINI_CLI_HOME"] ?? ".", ".gemini");
   const shown = [

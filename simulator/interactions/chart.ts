@@ -1,4 +1,4 @@
-/** A bar chart as a PNG, for reports with pictures: small, and not the same for every report. */
+/** Draws a small bar chart as PNG for reports with pictures; each report gets a different one. */
 
 import { crc32, deflateSync } from "node:zlib";
 
@@ -10,9 +10,9 @@ const COLOURS = { paper: 0xf4f4f1, bar: 0x3b6fd4, axis: 0x333333 };
 const CHUNK_FRAME_BYTES = 12;
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** Base64. `dice` gives a whole number below its argument; a chunk that no reader shows makes it `bytes` long. */
-export function chartPng(dice: (below: number) => number, bytes = 0): string {
-  const heights = Array.from({ length: BARS }, () => 20 + dice(HEIGHT - 40));
+/** Returns Base64, padded to `bytes` by a chunk that readers ignore. `random` returns an integer below its argument. */
+export function chartPng(random: (below: number) => number, bytes = 0): string {
+  const heights = Array.from({ length: BARS }, () => 20 + random(HEIGHT - 40));
   const rows = Buffer.alloc((WIDTH * 3 + 1) * HEIGHT);
   for (let y = 0; y < HEIGHT; y += 1) {
     for (let x = 0; x < WIDTH; x += 1) rows.writeUIntBE(colourAt(x, y, heights), y * (WIDTH * 3 + 1) + 1 + x * 3, 3);

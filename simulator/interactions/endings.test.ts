@@ -1,4 +1,4 @@
-/** The ways in which a simulated Deep Research can end, be stopped, be refused and be forgotten. */
+/** How a simulated Deep Research run ends, is cancelled, rejected, deleted and expires. */
 
 import { describe, expect, test } from "vitest";
 import { all, clientOf, openResearch, START, textOf, WHOLE_MS } from "../../test/support/simulated-interactions.ts";
@@ -13,43 +13,43 @@ describe("an ending", () => {
     ["requires_action", "none", "interaction.completed"],
     ["hibernating", "whole", "interaction.completed"],
   ])("`%s` leaves %s of the report", async (status, length, lastEvent) => {
-    const { simulator, start, look, follow } = await openResearch({ duration_ms: 0, usage_after_ms: 0 });
-    const whole = (await look((await start()).id)).output_text ?? "";
+    const { simulator, start, poll, stream } = await openResearch({ duration_ms: 0, usage_after_ms: 0 });
+    const whole = (await poll((await start()).id)).output_text ?? "";
     simulator.setScenario({ name: "ending", interactions: { duration_ms: 0, status, usage_after_ms: 0 } });
-    const ended = await look((await start()).id);
+    const ended = await poll((await start()).id);
     expect(ended.status).toBe(status);
     expect(ended.usage?.total_tokens).toBeGreaterThan(0);
     const part = (ended.output_text ?? "").length / whole.length;
     expect(part).toBeGreaterThanOrEqual({ whole: 1, half: 0.2 }[length] ?? 0);
     expect(part).toBeLessThanOrEqual({ whole: 1, half: 0.5 }[length] ?? 0);
-    const events = await all(await follow(ended.id));
+    const events = await all(await stream(ended.id));
     expect(events.at(-1)).toMatchObject({ event_type: lastEvent, interaction: { status } });
   });
 
   test("by failure has its reason in the interaction, in its last step and in the stream", async () => {
     const errors = [{ code: "quota", message: "Too much." }];
-    const { start, look, follow } = await openResearch({ duration_ms: 0, status: "failed", errors });
+    const { start, poll, stream } = await openResearch({ duration_ms: 0, status: "failed", errors });
     const { id } = await start();
-    const failed = await look(id);
+    const failed = await poll(id);
     expect(failed.errors).toEqual(errors);
     expect(failed.steps.at(-1)).toEqual({ type: "model_output", error: { code: 13, message: "Too much." } });
-    expect(await all(await follow(id))).toContainEqual(
+    expect(await all(await stream(id))).toContainEqual(
       expect.objectContaining({ event_type: "error", error: errors[0] }),
     );
   });
 
-  test.each(["in_progress", "queued"])("never occurs for a run that stays `%s`", async (status) => {
-    const { simulator, start, look } = await openResearch({ status, looks: "all" });
+  test.each(["in_progress", "queued"])("is never reached by a run that stays `%s`", async (status) => {
+    const { simulator, start, poll } = await openResearch({ status, looks: "all" });
     const { id, status: first } = await start();
     simulator.skip(1000 * WHOLE_MS);
-    const stuck = await look(id);
+    const stuck = await poll(id);
     expect([first, stuck.status, stuck.usage]).toEqual([status, status, undefined]);
     expect(stuck.steps.length).toBeGreaterThan(10);
   });
 
-  test("without text is completed all the same", async () => {
-    const { start, look } = await openResearch({ duration_ms: 0, text: "none" });
-    const empty = await look((await start()).id);
+  test("without text is completed", async () => {
+    const { start, poll } = await openResearch({ duration_ms: 0, text: "none" });
+    const empty = await poll((await start()).id);
     expect(empty).toMatchObject({ status: "completed" });
     expect(empty.output_text).toBeUndefined();
     expect(empty.steps.at(-1)).toEqual({ type: "model_output", content: [] });
@@ -57,16 +57,16 @@ describe("an ending", () => {
 
   test("can have the report that a test sets", async () => {
     const report = "# Mine ünd yours [cite: 1] and [cite: 999]";
-    const { start, look } = await openResearch({ duration_ms: 0, report });
-    const { text, annotations } = textOf(await look((await start()).id));
+    const { start, poll } = await openResearch({ duration_ms: 0, report });
+    const { text, annotations } = textOf(await poll((await start()).id));
     expect(text).toBe(report);
     expect(annotations).toMatchObject([{ start_index: 18, end_index: 27 }]);
   });
 
   test("in the old schema has text that the SDK does not see", async () => {
-    const { start, look, follow } = await openResearch({ duration_ms: 0, schema: "outputs" });
+    const { start, poll, stream } = await openResearch({ duration_ms: 0, schema: "outputs" });
     const { id } = await start();
-    const old = await look(id);
+    const old = await poll(id);
     expect(old.steps).toEqual([]);
     expect(old.output_text).toBeUndefined();
     const text = {
@@ -74,14 +74,14 @@ describe("an ending", () => {
       annotations: expect.arrayContaining([expect.objectContaining({ source: expect.any(String) })]),
     };
     expect(old).toHaveProperty("outputs", expect.arrayContaining([expect.objectContaining(text)]));
-    const types = new Set((await all(await follow(id))).map((event): string => event.event_type));
+    const types = new Set((await all(await stream(id))).map((event): string => event.event_type));
     expect(types).toContain("content.delta");
     expect(types).not.toContain("step.delta");
   });
 
   test("with a picture has two texts, of which the SDK's output_text is only the last", async () => {
-    const { start, look } = await openResearch({ duration_ms: 0, image: true, parts: 1 });
-    const done = await look((await start()).id);
+    const { start, poll } = await openResearch({ duration_ms: 0, image: true, parts: 1 });
+    const done = await poll((await start()).id);
     const last = done.steps.at(-1);
     const content = last?.type === "model_output" ? (last.content ?? []) : [];
     expect(content.map((one) => one.type)).toEqual(["text", "image", "text"]);
@@ -95,73 +95,73 @@ describe("an ending", () => {
   });
 
   test("can precede its usage", async () => {
-    const { simulator, start, look, follow } = await openResearch({ usage_after_ms: 5000 });
+    const { simulator, start, poll, stream } = await openResearch({ usage_after_ms: 5000 });
     const { id } = await start();
     simulator.skip(WHOLE_MS);
-    expect(await look(id)).toMatchObject({ status: "completed" });
-    expect((await look(id)).usage).toBeUndefined();
-    expect((await all(await follow(id))).at(-1)).not.toHaveProperty("interaction.usage");
+    expect(await poll(id)).toMatchObject({ status: "completed" });
+    expect((await poll(id)).usage).toBeUndefined();
+    expect((await all(await stream(id))).at(-1)).not.toHaveProperty("interaction.usage");
     simulator.skip(5000);
-    expect((await look(id)).usage?.total_tokens).toBeGreaterThan(0);
+    expect((await poll(id)).usage?.total_tokens).toBeGreaterThan(0);
   });
 
   test("is deleted after some time", async () => {
-    const { simulator, start, look } = await openResearch({ duration_ms: 0, expires_after_ms: 60_000 });
+    const { simulator, start, poll } = await openResearch({ duration_ms: 0, expires_after_ms: 60_000 });
     const { id } = await start();
-    expect((await look(id)).status).toBe("completed");
+    expect((await poll(id)).status).toBe("completed");
     simulator.skip(60_000);
-    await expect(look(id)).rejects.toMatchObject({ status: 404, name: "NotFoundError" });
+    await expect(poll(id)).rejects.toMatchObject({ status: 404, name: "NotFoundError" });
   });
 });
 
 describe("a cancel", () => {
   test("ends the run, keeps its thoughts, and answers the same when repeated", async () => {
-    const { simulator, start, look, cancel } = await openResearch();
+    const { simulator, start, poll, cancel } = await openResearch();
     const { id } = await start();
     simulator.skip(WHOLE_MS / 2);
     expect(await cancel(id)).toMatchObject({ id, status: "cancelled" });
     simulator.skip(WHOLE_MS);
     expect(await cancel(id)).toMatchObject({ status: "cancelled" });
-    const cancelled = await look(id);
+    const cancelled = await poll(id);
     expect(cancelled.status).toBe("cancelled");
     expect(cancelled.steps.length).toBeGreaterThan(5);
     expect(cancelled.output_text).toBeUndefined();
     expect(simulator.ledger.trafficOf(id).cancels).toHaveLength(2);
   });
 
-  test("can take effect later than it is answered", async () => {
-    const { simulator, start, look, cancel } = await openResearch({ cancel_lag_ms: 10_000 });
+  test("can take effect after its response", async () => {
+    const { simulator, start, poll, cancel } = await openResearch({ cancel_lag_ms: 10_000 });
     const { id } = await start();
     expect((await cancel(id)).status).toBe("cancelled");
-    expect((await look(id)).status).toBe("in_progress");
+    expect((await poll(id)).status).toBe("in_progress");
     simulator.skip(10_000);
-    expect((await look(id)).status).toBe("cancelled");
+    expect((await poll(id)).status).toBe("cancelled");
   });
 
   test("comes too late for a report that finishes during its delay, or has finished", async () => {
-    const { simulator, start, look, cancel } = await openResearch({ cancel_lag_ms: 10_000 });
+    const { simulator, start, poll, cancel } = await openResearch({ cancel_lag_ms: 10_000 });
     const { id } = await start();
     simulator.skip(WHOLE_MS - 5000);
     await cancel(id);
     simulator.skip(60_000);
-    expect(await look(id)).toMatchObject({ status: "completed", output_text: expect.any(String) });
+    expect(await poll(id)).toMatchObject({ status: "completed", output_text: expect.any(String) });
     await expect(cancel(id)).rejects.toMatchObject({ status: 400 });
   });
 
   test("can be ignored", async () => {
-    const { simulator, start, look, cancel } = await openResearch({ cancel_ignored: true });
+    const { simulator, start, poll, cancel } = await openResearch({ cancel_ignored: true });
     const { id } = await start();
     expect((await cancel(id)).status).toBe("in_progress");
     simulator.skip(WHOLE_MS);
-    expect((await look(id)).status).toBe("completed");
+    expect((await poll(id)).status).toBe("completed");
   });
 });
 
 test("a deleted interaction does not exist", async () => {
-  const { simulator, start, look, remove } = await openResearch();
+  const { simulator, start, poll, remove } = await openResearch();
   const { id } = await start();
   await remove(id);
-  await expect(look(id)).rejects.toMatchObject({ status: 404 });
+  await expect(poll(id)).rejects.toMatchObject({ status: 404 });
   await expect(remove(id)).rejects.toMatchObject({ status: 404 });
   expect(simulator.ledger.acceptedStarts()).toHaveLength(1);
 });
@@ -176,8 +176,8 @@ test.each([
   ["another agent's settings", { agent_config: { type: "dynamic" } }, 400],
   ["a function", { tools: [{ type: "function", name: "f" }] }, 400],
   ["a label in capitals", { labels: { attempt: "A" } }, 400],
-  ["a predecessor that nobody knows", { previous_interaction_id: "v1_x" }, 404],
-])("a start with %s is refused and costs nothing", async (_, changes, status) => {
+  ["an unknown predecessor", { previous_interaction_id: "v1_x" }, 404],
+])("a start with %s is rejected and costs nothing", async (_, changes, status) => {
   const { simulator, start } = await openResearch();
   await expect(start(changes)).rejects.toMatchObject({ status });
   expect(simulator.ledger.acceptedStarts()).toEqual([]);
@@ -207,7 +207,7 @@ test.each([403, 404] as const)("another key gets %d, whatever it requests", asyn
   const { simulator, start } = await openResearch({ foreign_key });
   const { id } = await start();
   const other = clientOf(simulator, "another-key");
-  for (const ask of [other.look, other.follow, other.cancel, other.remove]) {
+  for (const ask of [other.poll, other.stream, other.cancel, other.remove]) {
     await expect(ask(id)).rejects.toMatchObject({ status: foreign_key });
   }
   expect(START.agent).toBe(simulator.ledger.acceptedStarts()[0]?.agent);

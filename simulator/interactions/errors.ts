@@ -1,4 +1,4 @@
-/** How the Interactions API words its errors: a code in letters and a message, without status or details. */
+/** Errors of the Interactions API: a string code and a message, without status or details. */
 
 import type { ErrorForm, Fault } from "../fault-names.ts";
 import { errorReply, type GoogleError, isErrorName } from "../google-errors.ts";
@@ -12,15 +12,15 @@ const CODES: Record<number, string> = {
   429: "too_many_requests",
 };
 
-/** The same refusal in another form; what is not Google's error body stays as it is. */
-export function inForm(reply: Reply, form: ErrorForm): Reply {
+/** Converts Google's error body to another form; other replies are returned unchanged. */
+export function inErrorForm(reply: Reply, form: ErrorForm): Reply {
   if (form === "google" || reply.status < 400) return reply;
   const error = errorIn(reply);
   if (error === undefined) return reply;
   const { "retry-after": retryAfter, ...headers } = reply.headers;
   if (form === "array") return { ...reply, frames: [JSON.stringify([{ error }])] };
   const code = CODES[reply.status];
-  // What was seen of 5xx came from Google's front end, in the form of its other APIs.
+  // 5xx errors were only seen from Google's front end, in the form of its other APIs.
   if (code === undefined) return reply;
   return {
     status: reply.status,
@@ -29,9 +29,9 @@ export function inForm(reply: Reply, form: ErrorForm): Reply {
   };
 }
 
-/** Faults that are an error answer of Google's, in the form that is wanted. */
+/** The reply for a fault that is an error of Google's; undefined for other faults. */
 export function faultReply(fault: Fault, retryAfter: string | undefined, form: ErrorForm): Reply | undefined {
-  return isErrorName(fault) ? inForm(errorReply(fault, retryAfter), form) : undefined;
+  return isErrorName(fault) ? inErrorForm(errorReply(fault, retryAfter), form) : undefined;
 }
 
 function errorIn({ frames }: Reply): GoogleError | undefined {

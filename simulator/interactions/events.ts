@@ -1,4 +1,4 @@
-/** The life of an interaction as the events of a stream, each with its time; few of them have an id. */
+/** The events of an interaction's stream, each with its time; few of them have an id. */
 
 import { createHash } from "node:crypto";
 import type { ReportContent } from "./report.ts";
@@ -17,14 +17,14 @@ export interface TimedEvent {
 
 const CHUNK = /[\s\S]{1,400}/gu;
 
-/** What a step is before its deltas have come. */
-function skeletonOf(step: Step): Json {
+/** A step before its deltas. */
+function emptyStepOf(step: Step): Json {
   if ("arguments" in step) return { ...step, arguments: {} };
   if ("result" in step) return { type: step.type, call_id: step.call_id, result: [] };
   return { type: step.type };
 }
 
-/** Citations follow the piece of text that completes their mark; their offsets count from the text's beginning. */
+/** Citations follow the chunk that completes their mark; their offsets are relative to the whole text. */
 function textDeltas(content: Extract<ReportContent, { type: "text" }>): Json[] {
   const deltas: Json[] = [];
   let bytes = 0;
@@ -46,7 +46,9 @@ function deltasOf(step: Step, { life }: Run): Json[] {
     ];
   }
   if (step.type === "model_output") {
-    return (step.content ?? []).flatMap((one): Json[] => (one.type === "text" ? textDeltas(one) : [{ ...one }]));
+    return (step.content ?? []).flatMap((content): Json[] =>
+      content.type === "text" ? textDeltas(content) : [{ ...content }],
+    );
   }
   if ("arguments" in step) return [{ type: step.type, arguments: step.arguments }];
   return [{ type: step.type, result: step.result, is_error: step.is_error }];
@@ -54,7 +56,7 @@ function deltasOf(step: Step, { life }: Run): Json[] {
 
 function eventsOfStep(run: Run, step: Step, index: number): Event[] {
   return [
-    { event_type: "step.start", index, step: skeletonOf(step) },
+    { event_type: "step.start", index, step: emptyStepOf(step) },
     ...deltasOf(step, run).map((delta) => ({ event_type: "step.delta", index, delta })),
     { event_type: "step.stop", index },
   ];
@@ -62,16 +64,19 @@ function eventsOfStep(run: Run, step: Step, index: number): Event[] {
 
 function researchEvents(run: Run, { at, from = at, step }: TimedStep, index: number): TimedEvent[] {
   const events = eventsOfStep(run, step, index);
-  return events.map((event, place) => ({ at: from + ((at - from) * (place + 1)) / events.length, event }));
+  return events.map((event, position) => ({ at: from + ((at - from) * (position + 1)) / events.length, event }));
 }
 
-/** Spread over the last part of the run, as if it were written word by word. */
+/** Spreads the report's events over the last part of the run. */
 function writingEvents(run: Run, index: number): TimedEvent[] {
   const end = naturalEnd(run);
   if (end === undefined) return [];
-  const events = outputSteps(run, end).flatMap((step, place) => eventsOfStep(run, step, index + place));
-  const began = end.at * RESEARCH_SHARE;
-  return events.map((event, place) => ({ at: began + ((end.at - began) * (place + 1)) / events.length, event }));
+  const events = outputSteps(run, end).flatMap((step, position) => eventsOfStep(run, step, index + position));
+  const startedAt = end.at * RESEARCH_SHARE;
+  return events.map((event, position) => ({
+    at: startedAt + ((end.at - startedAt) * (position + 1)) / events.length,
+    event,
+  }));
 }
 
 function endEvents(run: Run): TimedEvent[] {
@@ -99,7 +104,7 @@ function inOldSchema({ event_type, step, ...rest }: Event): Event {
   return { ...named, content: step.type === "model_output" ? { type: "text" } : step };
 }
 
-/** All there will be, as far as it is settled. A cancel shortens it, but never changes what has been sent. */
+/** All events, as far as they are determined. A cancel shortens the list, but never changes events already sent. */
 export function eventsOf(run: Run): TimedEvent[] {
   const status = workingStatus(run);
   const research = researchSteps(run);
@@ -118,10 +123,10 @@ export function eventsOf(run: Run): TimedEvent[] {
   });
 }
 
-/** One in five was seen with an id. */
+/** In recordings every fifth event had an id. */
 const EVENTS_PER_ID = 5;
 
-/** Opaque, and without an order that could be read from it. */
+/** Ids are opaque and reveal no order. */
 function eventIdOf({ start, life }: Run, index: number): string | undefined {
   const hasId =
     life.event_ids === "all" || (life.event_ids === "sparse" && index % EVENTS_PER_ID === EVENTS_PER_ID - 1);
@@ -129,9 +134,9 @@ function eventIdOf({ start, life }: Run, index: number): string | undefined {
   return `v1_${createHash("sha256").update(`${start.id} ${index}`).digest("base64url").slice(0, 32)}`;
 }
 
-/** The place of the first event after this one, or nothing if there was no such event. */
-export function placeAfter(eventId: string | null, events: readonly TimedEvent[]): number | undefined {
+/** The index of the event after this one; undefined if the id is unknown. */
+export function indexAfter(eventId: string | null, events: readonly TimedEvent[]): number | undefined {
   if (eventId === null) return 0;
-  const place = events.findIndex(({ event }) => event["event_id"] === eventId);
-  return place === -1 ? undefined : place + 1;
+  const position = events.findIndex(({ event }) => event["event_id"] === eventId);
+  return position === -1 ? undefined : position + 1;
 }

@@ -1,4 +1,4 @@
-/** The judge: which faults leave a paid run behind, and what the ledger and a restart remember of it. */
+/** Faults that leave a paid run behind, and what the ledger and a restarted simulator know about it. */
 
 import { appendFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,6 +15,15 @@ type CreateFault = NonNullable<Parameters<typeof openResearch>[0]>["create"] ext
 function rawStart({ url }: Simulator, init: RequestInit = {}): Promise<Response> {
   const headers = { "x-goog-api-key": KEY };
   return fetch(`${url}/v1beta/interactions`, { method: "POST", headers, body: JSON.stringify(START), ...init });
+}
+
+/** Aborts a start after the simulator has accepted it. */
+async function abortAcceptedStart(simulator: Simulator): Promise<void> {
+  const controller = new AbortController();
+  const request = rawStart(simulator, { signal: controller.signal });
+  await expect.poll(() => simulator.ledger.acceptedStarts().length).toBe(1);
+  controller.abort();
+  await expect(request).rejects.toThrow();
 }
 
 const answersOf = ({ ledger }: Simulator): string[] => ledger.acceptedStarts().map(({ answered }) => answered);
@@ -54,14 +63,14 @@ describe("a start", () => {
 
   test("with `accept-then-hang` is charged once, and ends when its client disconnects", async () => {
     const { simulator } = await openResearch({ create: [{ fault: "accept-then-hang" }] });
-    await expect(rawStart(simulator, { signal: AbortSignal.timeout(50) })).rejects.toThrow();
+    await abortAcceptedStart(simulator);
     await expect.poll(() => simulator.ledger.entries()[0]?.outcome).toBe("aborted");
     expect(answersOf(simulator)).toEqual(["cut"]);
   });
 
   test("whose client disconnects before a slow answer is charged", async () => {
     const { simulator } = await openResearch({ create: [{ latency_ms: 5000 }] });
-    await expect(rawStart(simulator, { signal: AbortSignal.timeout(50) })).rejects.toThrow();
+    await abortAcceptedStart(simulator);
     expect(answersOf(simulator)).toEqual(["cut"]);
   });
 
@@ -107,30 +116,30 @@ describe("a start", () => {
 
   test("the n-th start follows the n-th scripted life", async () => {
     const create = [{ fault: "http-503" as const }, { life: { status: "failed" } }, {}];
-    const { start, look } = await openResearch({ duration_ms: 0, create });
+    const { start, poll } = await openResearch({ duration_ms: 0, create });
     await expect(start()).rejects.toMatchObject({ status: 503 });
-    const lives = [await start(), await start(), await start()].map(async ({ id }) => (await look(id)).status);
+    const lives = [await start(), await start(), await start()].map(async ({ id }) => (await poll(id)).status);
     expect(await Promise.all(lives)).toEqual(["failed", "completed", "completed"]);
   });
 });
 
 describe("a request", () => {
-  test("meets the n-th step of its kind and of its interaction", async () => {
-    const { simulator, start, look, follow, cancel } = await openResearch({
+  test("gets the n-th step of its kind and interaction", async () => {
+    const { simulator, start, poll, stream, cancel } = await openResearch({
       get: [{ fault: "http-403" }, { fault: "reset-before" }, {}],
       stream: [{ fault: "http-500" }],
       cancel: [{ fault: "http-503" }, {}],
     });
     const [one, two] = [await start(), await start()];
-    await expect(look(one.id)).rejects.toMatchObject({ status: 403 });
-    await expect(look(one.id)).rejects.toMatchObject({ name: "APIConnectionError" });
-    expect((await look(one.id)).status).toBe("in_progress");
-    await expect(look(two.id)).rejects.toMatchObject({ status: 403 });
-    await expect(follow(one.id)).rejects.toMatchObject({ status: 500 });
+    await expect(poll(one.id)).rejects.toMatchObject({ status: 403 });
+    await expect(poll(one.id)).rejects.toMatchObject({ name: "APIConnectionError" });
+    expect((await poll(one.id)).status).toBe("in_progress");
+    await expect(poll(two.id)).rejects.toMatchObject({ status: 403 });
+    await expect(stream(one.id)).rejects.toMatchObject({ status: 500 });
     await expect(cancel(one.id)).rejects.toMatchObject({ status: 503 });
-    expect((await look(one.id)).status).toBe("in_progress");
+    expect((await poll(one.id)).status).toBe("in_progress");
     await cancel(one.id);
-    expect((await look(one.id)).status).toBe("cancelled");
+    expect((await poll(one.id)).status).toBe("cancelled");
     expect(simulator.ledger.interactionRequests()).toEqual({
       "create accepted": 2,
       "get http-403": 2,
@@ -141,8 +150,8 @@ describe("a request", () => {
       "cancel http-503": 1,
       "cancel cancelled": 1,
     });
-    const { looks, streams, cancels } = simulator.ledger.trafficOf(one.id);
-    expect([looks.length, streams.length, cancels.length]).toEqual([5, 1, 2]);
+    const { polls, streams, cancels } = simulator.ledger.trafficOf(one.id);
+    expect([polls.length, streams.length, cancels.length]).toEqual([5, 1, 2]);
   });
 
   test.each([7, "Wed, 21 Oct 2026 07:28:00 GMT", "-1"])(
@@ -168,28 +177,28 @@ describe("a request", () => {
 
 describe("another process", () => {
   test("can read the ledger, advance the clock, and reset", async () => {
-    const { simulator, start, look } = await openResearch();
+    const { simulator, start, poll } = await openResearch();
     const control = (path: string, body?: string): Promise<Response> =>
       fetch(`${simulator.url}/__simulator/${path}`, body === undefined ? {} : { method: "POST", body });
     const [one, two] = [await start(), await start({ input: "Two" })];
     expect((await control("skip", String(WHOLE_MS))).status).toBe(200);
-    expect((await look(two.id)).status).toBe("completed");
+    expect((await poll(two.id)).status).toBe("completed");
     const counts = { streams: 0, cancels: 0, deletes: 0 };
     expect(await (await control("starts")).json()).toMatchObject({
       count: 2,
       starts: [
-        { id: one.id, answered: "delivered", looks: 0, ...counts },
-        { id: two.id, query: "Two", looks: 1, ...counts },
+        { id: one.id, answered: "delivered", polls: 0, ...counts },
+        { id: two.id, query: "Two", polls: 1, ...counts },
       ],
       requests: { "create accepted": 2, "get completed": 1 },
     });
     expect(await (await control("starts?from=1")).json()).toMatchObject({ count: 2, starts: [{ id: two.id }] });
     expect(await (await control(`traffic/${two.id}`)).json()).toMatchObject({
-      looks: [expect.any(Number)],
+      polls: [expect.any(Number)],
       streams: [],
     });
     await control("reset", "");
-    await expect(look(two.id)).rejects.toMatchObject({ status: 404 });
+    await expect(poll(two.id)).rejects.toMatchObject({ status: 404 });
     expect(simulator.ledger.acceptedStarts()).toEqual([]);
   });
 });
@@ -211,7 +220,7 @@ describe("a state file", () => {
     await before.remove(gone.id);
     await before.cancel(stopped.id);
     first.skip(WHOLE_MS);
-    const report = (await before.look(good.id)).output_text;
+    const report = (await before.poll(good.id)).output_text;
     const starts = structuredClone(first.ledger.acceptedStarts());
     await first.close();
     await appendFile(stateFile, '{"event":"start","id":"v1_half');
@@ -220,17 +229,17 @@ describe("a state file", () => {
       const next = await startSimulator({ stateFile });
       const after = clientOf(next);
       expect(next.ledger.acceptedStarts().slice(0, 4)).toEqual(starts);
-      expect((await after.look(good.id)).output_text).toBe(report);
-      expect((await after.look(bad.id)).status).toBe("failed");
-      expect((await after.look(stopped.id)).status).toBe("cancelled");
-      await expect(after.look(gone.id)).rejects.toMatchObject({ status: 404 });
+      expect((await after.poll(good.id)).output_text).toBe(report);
+      expect((await after.poll(bad.id)).status).toBe("failed");
+      expect((await after.poll(stopped.id)).status).toBe("cancelled");
+      await expect(after.poll(gone.id)).rejects.toMatchObject({ status: 404 });
       await after.start();
       expect(next.ledger.acceptedStarts()).toHaveLength(4 + round);
       if (round === 2) await fetch(`${next.url}/__simulator/reset`, { method: "POST" });
       await next.close();
     }
-    const anew = await startSimulator({ stateFile });
-    expect(anew.ledger.acceptedStarts()).toEqual([]);
-    await anew.close();
+    const fresh = await startSimulator({ stateFile });
+    expect(fresh.ledger.acceptedStarts()).toEqual([]);
+    await fresh.close();
   });
 });

@@ -1,34 +1,34 @@
-/** Who started what at the simulated Google, and who asked about it how often: the judge of money and of patience. */
+/** Ledger of accepted (paid) starts and of the traffic of each interaction. */
 
 export interface AcceptedStart {
   readonly id: string;
   readonly query: string;
   readonly agent: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Fingerprint of the key that pays. */
+  /** Fingerprint of the key that is charged. */
   readonly key: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** `cut` until the whole answer has been handed to the network; whether anybody read it is not known here. */
+  /** `cut` until the complete response was written; whether the client read it is unknown. */
   answered: "delivered" | "cut";
 }
 
-/** When an interaction was asked about; milliseconds since 1970. */
+/** Times of requests about an interaction, in milliseconds since 1970. */
 export interface Traffic {
-  looks: number[];
+  polls: number[];
   streams: number[];
   cancels: number[];
   deletes: number[];
 }
 
 export interface InteractionLedger {
-  /** In the order in which they were taken; not a copy. */
+  /** In order of acceptance; not a copy. */
   acceptedStarts(): readonly AcceptedStart[];
   trafficOf(id: string): Traffic;
-  /** How often a kind of request met an answer, for example `{ "create http-503": 1, "get in_progress": 3 }`. */
+  /** Counts by request and response, for example `{ "create http-503": 1, "get in_progress": 3 }`. */
   interactionRequests(): Record<string, number>;
   recordStart(start: AcceptedStart): void;
-  recordVisit(id: string, kind: keyof Traffic): void;
+  recordTraffic(id: string, kind: keyof Traffic): void;
   recordAnswer(request: string, served: string): void;
   clear(): void;
 }
@@ -39,15 +39,15 @@ export function createInteractionLedger(): InteractionLedger {
   const answers = new Map<string, number>();
   return {
     acceptedStarts: () => starts,
-    trafficOf: (id) => ({ looks: [], streams: [], cancels: [], deletes: [], ...traffic.get(id) }),
+    trafficOf: (id) => ({ polls: [], streams: [], cancels: [], deletes: [], ...traffic.get(id) }),
     interactionRequests: () => Object.fromEntries(answers),
     recordStart(start) {
       starts.push(start);
     },
-    recordVisit(id, kind) {
-      const known = traffic.get(id) ?? {};
-      (known[kind] ??= []).push(Date.now());
-      traffic.set(id, known);
+    recordTraffic(id, kind) {
+      const times = traffic.get(id) ?? {};
+      (times[kind] ??= []).push(Date.now());
+      traffic.set(id, times);
     },
     recordAnswer(request, served) {
       const name = `${request} ${served}`;

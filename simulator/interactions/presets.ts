@@ -1,4 +1,4 @@
-/** The scenarios of Deep Research that have a name. Eight virtual minutes take half a second in most of them. */
+/** Named scenarios of Deep Research. In most of them eight virtual minutes take half a second. */
 
 import type { ScenarioInput } from "../scenario.ts";
 
@@ -13,7 +13,7 @@ const preset = (name: string, interactions: Interactions = {}): ScenarioInput =>
 
 export const RESEARCH_PRESETS: readonly ScenarioInput[] = [
   preset("good"),
-  // Ends before it can be looked at.
+  // Ends before the first poll.
   preset("fast", { duration_ms: 0 }),
   preset("fails", { status: "failed" }),
   preset("incomplete", { status: "incomplete" }),
@@ -27,25 +27,25 @@ export const RESEARCH_PRESETS: readonly ScenarioInput[] = [
   preset("late-usage", { usage_after_ms: 60_000 }),
   preset("image", { image: true }),
   preset("output-only", { steps: "output" }),
-  // Gone two virtual minutes after its end.
+  // Expires two virtual minutes after its end.
   preset("expired", { expires_after_ms: 10 * 60_000 }),
   preset("cancel-lags", { cancel_lag_ms: 60_000 }),
   preset("cancel-ignored", { cancel_ignored: true }),
   preset("foreign-key-hidden", { foreign_key: 404 }),
-  // Several cuts in one run: each stream must be taken up where the last one ended.
+  // Several interruptions in one run: each stream has to resume where the previous one ended.
   preset("stream-ends", { stream_cut_ms: 100_000 }),
   preset("stream-breaks", { stream_cut_ms: 100_000, stream_cut: "reset" }),
   preset("stream-error-array", { stream_cut_ms: 100_000, stream_cut: "error-array" }),
   preset("stream-error-event", { stream_cut_ms: 100_000, stream_cut: "error-event" }),
   preset("stream-unavailable", { stream_cut_ms: 100_000, stream_cut: "unavailable" }),
-  // https://github.com/enricoros/big-AGI/issues/1088: what is resumed tells two events again and then nothing.
+  // https://github.com/enricoros/big-AGI/issues/1088: a resumed stream repeats two events and then sends nothing.
   preset("resume-hangs", {
     stream: [
       { cut_ms: 100_000, cut: "unavailable" },
       { cut_after: 2, cut: "hang" },
     ],
   }),
-  // As the one stream that was recorded whole: one thought with 38 summaries, and text, picture, text; nothing else.
+  // Like the one complete recorded stream: one thought with 38 summaries, then text, picture, text.
   preset("as-recorded", {
     steps: "thought",
     event_ids: "none",

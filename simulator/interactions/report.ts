@@ -1,13 +1,13 @@
-/** The report of a simulated Deep Research: Markdown with `[cite: n]` marks, a source list, and citations by bytes. */
+/** Writes a simulated report: Markdown with `[cite: n]` marks, a source list, and citations by byte ranges. */
 
 import { chartPng } from "./chart.ts";
-import { diceFor, scriptOf, titleOf, type Dice, type Topic } from "./script.ts";
+import { createRandom, scriptOf, titleOf, type Random, type Topic } from "./script.ts";
 import { redirectLink, searchWeb, type Page } from "../web.ts";
 
 interface UrlCitation {
   type: "url_citation";
   url: string;
-  /** Google sends none. */
+  /** Google sends no titles. */
   title: null;
   start_index: number;
   end_index: number;
@@ -27,21 +27,21 @@ interface ImageContent {
 
 export type ReportContent = TextContent | ImageContent;
 
-export interface ReportWishes {
+interface ReportOptions {
   length: "whole" | "half";
-  /** Instead of an invented one. */
+  /** Replaces the invented text. */
   text: string | undefined;
   image: boolean;
   imageBytes: number | undefined;
-  /** Of the invented text before and after the picture. */
+  /** Sizes of the invented text before and after the picture. */
   textBytes: readonly [number, number] | undefined;
-  /** In how many outputs it comes. */
+  /** Number of outputs. */
   parts: number;
   annotations: boolean;
 }
 
 interface Source extends Page {
-  /** Google's redirect. */
+  /** Google's redirect link. */
   link: string;
 }
 
@@ -73,8 +73,8 @@ const MARK = /\[cite: (\d+(?:, \d+)*)\]/g;
 const MIN_SOURCES = 12;
 const MORE_SOURCES = 9;
 
-function sourcesFor(topic: Topic, dice: Dice): Source[] {
-  const wanted = MIN_SOURCES + dice(MORE_SOURCES);
+function sourcesFor(topic: Topic, random: Random): Source[] {
+  const wanted = MIN_SOURCES + random(MORE_SOURCES);
   const pages = new Map<string, Page>();
   for (const query of scriptOf(topic).queries) {
     for (const page of searchWeb(query)) pages.set(page.url, page);
@@ -84,17 +84,17 @@ function sourcesFor(topic: Topic, dice: Dice): Source[] {
   return found.map((page) => Object.assign(page, { link: redirectLink(page) }));
 }
 
-/** Goes round the sources, so that each one is cited, and says something else about it the second time. */
-function createWriter(sources: readonly Source[], dice: Dice): () => string {
+/** Cites the sources in turn, with another sentence from the second time on. */
+function createWriter(sources: readonly Source[], random: Random): () => string {
   let taken = 0;
   const take = (): number => taken++ % sources.length;
   return () => {
     const isKnown = taken >= sources.length;
     const index = take();
     const page = sources[index];
-    const marks = dice(3) === 0 ? [index + 1, take() + 1] : [index + 1];
-    const opener = OPENERS[dice(OPENERS.length)] ?? "";
-    const again = `A second reading of ${page?.domain} puts the margin at ±${1 + dice(9)} %.`;
+    const marks = random(3) === 0 ? [index + 1, take() + 1] : [index + 1];
+    const opener = OPENERS[random(OPENERS.length)] ?? "";
+    const again = `A second reading of ${page?.domain} puts the margin at ±${1 + random(9)} %.`;
     return `${isKnown ? again : `${opener}${page?.snippet}`} [cite: ${marks.join(", ")}]`;
   };
 }
@@ -102,13 +102,13 @@ function createWriter(sources: readonly Source[], dice: Dice): () => string {
 const times = <Item>(count: number, make: (index: number) => Item): Item[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
-function sectionText(heading: string, sentence: () => string, dice: Dice): string {
+function sectionText(heading: string, sentence: () => string, random: Random): string {
   if (heading === "Figures at a glance") {
     const rows = times(4, (index) => `| ${2022 + index} | ${sentence()} |`);
     return ["| Year | Finding |\n| --- | --- |", ...rows].join("\n");
   }
   if (heading === "Disputed points") return times(5, () => `* ${sentence()}`).join("\n");
-  return times(1 + dice(3), () => times(2 + dice(3), sentence).join(" ")).join("\n\n");
+  return times(1 + random(3), () => times(2 + random(3), sentence).join(" ")).join("\n\n");
 }
 
 const titlesOf = (topic: Topic): string[] => [`# ${titleOf(topic)}`, NOTICE];
@@ -116,21 +116,21 @@ const titlesOf = (topic: Topic): string[] => [`# ${titleOf(topic)}`, NOTICE];
 const sourceList = (sources: readonly Source[]): string =>
   ["**Sources:**", ...sources.map((page, index) => `${index + 1}. [${page.domain}](${page.link})`)].join("\n");
 
-function invent(topic: Topic, sources: readonly Source[], dice: Dice): string {
-  const sentence = createWriter(sources, dice);
-  const sections = HEADINGS.map((heading) => `## ${heading}\n\n${sectionText(heading, sentence, dice)}`);
+function invent(topic: Topic, sources: readonly Source[], random: Random): string {
+  const sentence = createWriter(sources, random);
+  const sections = HEADINGS.map((heading) => `## ${heading}\n\n${sectionText(heading, sentence, random)}`);
   return [...titlesOf(topic), ...sections, sourceList(sources)].join("\n\n");
 }
 
-/** The same in two texts of about these lengths, the second beginning with a heading. */
-function inventSized(topic: Topic, sources: readonly Source[], wishes: SizedWishes): [string, string] {
-  const { dice, bytes } = wishes;
-  const sentence = createWriter(sources, dice);
+/** Invents two texts of about these sizes; the second begins with a heading. */
+function inventSized(topic: Topic, sources: readonly Source[], options: SizedTextOptions): [string, string] {
+  const { random, bytes } = options;
+  const sentence = createWriter(sources, random);
   let written = 0;
   const grow = (blocks: string[], length: number): string => {
     for (let rest = length - Buffer.byteLength(blocks.join("\n\n")); rest > 0;) {
       const heading = `## ${HEADINGS[written++ % HEADINGS.length]} (${written})`;
-      const section = `${heading}\n\n${sectionText("", sentence, dice)}`;
+      const section = `${heading}\n\n${sectionText("", sentence, random)}`;
       blocks.push(section);
       rest -= Buffer.byteLength(section);
     }
@@ -141,12 +141,12 @@ function inventSized(topic: Topic, sources: readonly Source[], wishes: SizedWish
   return [before, `\n\n${grow([], bytes[1] - Buffer.byteLength(list))}\n\n${list}`];
 }
 
-interface SizedWishes {
-  dice: Dice;
+interface SizedTextOptions {
+  random: Random;
   bytes: readonly [number, number];
 }
 
-/** Each citation covers its mark; a mark with two numbers makes two citations of the same place. */
+/** Each citation covers its mark; a mark with two numbers yields two citations of the same range. */
 function cite(text: string, sources: readonly Source[]): UrlCitation[] {
   const citations: UrlCitation[] = [];
   let [character, byte] = [0, 0];
@@ -168,42 +168,42 @@ function firstHalf(text: string): string {
   return text.slice(0, end > 0 ? end : text.length / 2).toWellFormed();
 }
 
-/** A picture stands before a heading, well inside the report, or else at its end. */
+/** Splits before a heading in the later part of the text; without one the picture goes to the end. */
 function splitForImage(text: string): [string, string] {
-  const place = text.indexOf("\n\n## ", text.length / 3);
-  return place > 0 ? [text.slice(0, place), text.slice(place)] : [text, ""];
+  const position = text.indexOf("\n\n## ", text.length / 3);
+  return position > 0 ? [text.slice(0, position), text.slice(position)] : [text, ""];
 }
 
-/** Title and summary come first, on their own; a text without sections is parted between paragraphs, or stays whole. */
+/** Splits before headings, otherwise between paragraphs; the first part contains title and summary. */
 function inParts(text: string, count: number): string[] {
   if (count === 1) return [text];
   const from = text.length / (count + 1);
   const heading = text.indexOf("\n\n## ", from);
-  const place = heading > 0 ? heading : text.indexOf("\n\n", from);
-  return place > 0 ? [text.slice(0, place), ...inParts(text.slice(place), count - 1)] : [text];
+  const position = heading > 0 ? heading : text.indexOf("\n\n", from);
+  return position > 0 ? [text.slice(0, position), ...inParts(text.slice(position), count - 1)] : [text];
 }
 
-/** The contents of each output of the report. */
-export function reportFor(topic: Topic, wishes: ReportWishes): ReportContent[][] {
-  const dice = diceFor(`report ${topic.agent} ${topic.query}`);
-  const sources = sourcesFor(topic, dice);
-  const { imageBytes, textBytes } = wishes;
-  const picture = (): ImageContent => ({ type: "image", mime_type: "image/png", data: chartPng(dice, imageBytes) });
-  const whole = wishes.text ?? invent(topic, sources, dice);
-  const text = wishes.length === "half" ? firstHalf(whole) : whole;
+/** The contents of each output. */
+export function reportFor(topic: Topic, options: ReportOptions): ReportContent[][] {
+  const random = createRandom(`report ${topic.agent} ${topic.query}`);
+  const sources = sourcesFor(topic, random);
+  const { imageBytes, textBytes } = options;
+  const picture = (): ImageContent => ({ type: "image", mime_type: "image/png", data: chartPng(random, imageBytes) });
+  const whole = options.text ?? invent(topic, sources, random);
+  const text = options.length === "half" ? firstHalf(whole) : whole;
   const block = (part: string): TextContent => {
-    const annotations = wishes.annotations ? cite(part, sources) : [];
+    const annotations = options.annotations ? cite(part, sources) : [];
     return { type: "text", text: part, ...(annotations.length > 0 && { annotations }) };
   };
   if (textBytes !== undefined) {
-    const [before, after] = inventSized(topic, sources, { dice, bytes: textBytes });
-    return [[block(before), ...(wishes.image ? [picture()] : []), block(after)]];
+    const [before, after] = inventSized(topic, sources, { random, bytes: textBytes });
+    return [[block(before), ...(options.image ? [picture()] : []), block(after)]];
   }
-  const parts = inParts(text, wishes.parts);
-  const hasRoom = parts.findIndex((part) => splitForImage(part)[1] !== "");
-  const pictured = hasRoom === -1 ? parts.length - 1 : hasRoom;
+  const parts = inParts(text, options.parts);
+  const splittable = parts.findIndex((part) => splitForImage(part)[1] !== "");
+  const pictureIndex = splittable === -1 ? parts.length - 1 : splittable;
   return parts.map((part, index) => {
-    if (!wishes.image || index !== pictured) return [block(part)];
+    if (!options.image || index !== pictureIndex) return [block(part)];
     const [before, after] = splitForImage(part);
     return [block(before), picture(), ...(after === "" ? [] : [block(after)])];
   });

@@ -1,4 +1,4 @@
-/** What a request to start an interaction says, and what Google would refuse about it. */
+/** Parses requests to start an interaction, and rejects those that Google would reject. */
 
 import { z } from "zod";
 import { refusalReply, type GoogleError } from "../google-errors.ts";
@@ -8,7 +8,7 @@ import type { Reply } from "../models/wire.ts";
 
 const AGENTS = ["deep-research-preview-04-2026", "deep-research-max-preview-04-2026"];
 
-/** Shut down on 2026-10-23. */
+/** Agents shut down on 2026-10-23. */
 const RETIRED = ["deep-research-pro-preview-12-2025"];
 
 const text = z.looseObject({ type: z.string().optional(), text: z.string().optional() });
@@ -52,8 +52,8 @@ const missing = (name: string, message: string): ReadCreate =>
 
 function queryOf({ input }: CreateRequest): string {
   if (typeof input === "string") return input;
-  const parts = Array.isArray(input) ? input : [input];
-  return parts.flatMap((one) => [one, ...(one.content ?? [])].flatMap((part) => part.text ?? [])).join("\n\n");
+  const steps = Array.isArray(input) ? input : [input];
+  return steps.flatMap((item) => [item, ...(item.content ?? [])].flatMap((part) => part.text ?? [])).join("\n\n");
 }
 
 function refusalOfAgent({ agent }: CreateRequest): ReadCreate | undefined {
@@ -62,7 +62,7 @@ function refusalOfAgent({ agent }: CreateRequest): ReadCreate | undefined {
   return AGENTS.includes(agent) ? undefined : missing("agent-unknown", `Agent ${agent} is not found.`);
 }
 
-function refusalOf(request: CreateRequest, runs: Runs): ReadCreate | undefined {
+function refusalFor(request: CreateRequest, runs: Runs): ReadCreate | undefined {
   const byAgent = refusalOfAgent(request);
   if (byAgent !== undefined) return byAgent;
   if (!request.background) return invalid("background-missing", "Agent interactions require background=true.");
@@ -90,7 +90,7 @@ function parse(body: Buffer): CreateRequest | undefined {
 export function readCreate(body: Buffer, runs: Runs): ReadCreate {
   const request = parse(body);
   if (request === undefined) return invalid("body-invalid", "Invalid JSON payload received.");
-  const refusal = refusalOf(request, runs);
+  const refusal = refusalFor(request, runs);
   if (refusal !== undefined) return refusal;
   const query = queryOf(request);
   if (query.trim() === "") return invalid("input-missing", "Input must not be empty.");

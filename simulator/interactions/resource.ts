@@ -1,8 +1,8 @@
-/** An interaction as a look at a given moment of its life finds it. */
+/** The interaction resource that a poll returns at a given time. */
 
 import type { ReportContent } from "./report.ts";
 import type { Run } from "./runs.ts";
-import { diceFor, scriptOf } from "./script.ts";
+import { createRandom, scriptOf } from "./script.ts";
 import { errorsOf, outputSteps, researchSteps, textLength, type End, type Step } from "./steps.ts";
 
 export type Json = Record<string, unknown>;
@@ -11,12 +11,12 @@ const WORKING = ["queued", "in_progress"];
 
 const CHARACTERS_PER_TOKEN = 4;
 
-/** How it ends if nobody cancels it. */
+/** How it ends without a cancel. */
 export function naturalEnd({ life }: Run): End | undefined {
   return WORKING.includes(life.status) ? undefined : { at: life.duration_ms, status: life.status };
 }
 
-/** When and how it ends, as far as that is settled; a report that is finished before a cancel takes effect is kept. */
+/** When and how it ends, as far as determined; a report that is finished before a cancel takes effect is kept. */
 export function endOf(run: Run): End | undefined {
   const natural = naturalEnd(run);
   if (run.cancelledAt === undefined || run.life.cancel_ignored) return natural;
@@ -24,7 +24,7 @@ export function endOf(run: Run): End | undefined {
   return natural !== undefined && natural.at <= cancelled.at ? natural : cancelled;
 }
 
-/** The word while it works. */
+/** The status before the end. */
 export const workingStatus = ({ life }: Run): string => (WORKING.includes(life.status) ? life.status : "in_progress");
 
 export function statusAt(run: Run, elapsed: number): string {
@@ -33,20 +33,20 @@ export function statusAt(run: Run, elapsed: number): string {
 }
 
 function searchesUntil({ start }: Run, share: number): number {
-  const beats = scriptOf(start).beats.filter((beat) => beat.at <= share);
-  return beats.reduce((sum, beat) => sum + (beat.kind === "search" ? beat.queries.length : 0), 0);
+  const activities = scriptOf(start).activities.filter((activity) => activity.at <= share);
+  return activities.reduce((sum, activity) => sum + (activity.kind === "search" ? activity.queries.length : 0), 0);
 }
 
-/** In the proportions of a real record, where nothing was cached. */
+/** Token counts in the proportions of a recording, in which nothing was cached. */
 function usageOf(run: Run, end: End, output: readonly Step[]): Json {
   const { start, life } = run;
-  const dice = diceFor(`usage ${start.agent} ${start.query}`);
+  const random = createRandom(`usage ${start.agent} ${start.query}`);
   const done = life.duration_ms === 0 ? 1 : Math.min(1, end.at / life.duration_ms);
   const scale = done * (start.agent.includes("max") ? 3 : 1);
-  const input = Math.round((150_000 + dice(150_000)) * scale);
+  const input = Math.round((150_000 + random(150_000)) * scale);
   const written = Math.ceil(textLength(output) / CHARACTERS_PER_TOKEN);
-  const thought = Math.round((8_000 + dice(12_000)) * scale);
-  const toolUse = Math.round((30_000 + dice(50_000)) * scale);
+  const thought = Math.round((8_000 + random(12_000)) * scale);
+  const toolUse = Math.round((30_000 + random(50_000)) * scale);
   const text = (tokens: number): Json[] => [{ modality: "text", tokens }];
   return {
     total_tokens: input + written + thought + toolUse,
@@ -63,25 +63,25 @@ function usageOf(run: Run, end: End, output: readonly Step[]): Json {
   };
 }
 
-/** What every form of an interaction has. Google does not move `updated` while it works. */
+/** The fields of every representation. Google does not change `updated` during a run. */
 export function headOf({ start }: Run, status: string): Json {
   const created = `${new Date(start.at).toISOString().slice(0, 19)}Z`;
   return { id: start.id, object: "interaction", status, created, updated: created, agent: start.agent };
 }
 
 /** Before June 2026 a citation named its `source`. */
-function oldContent(one: ReportContent): Json {
-  if (one.type !== "text") return { ...one };
-  const { annotations = [], ...rest } = one;
+function oldContent(content: ReportContent): Json {
+  if (content.type !== "text") return { ...content };
+  const { annotations = [], ...rest } = content;
   const citations = annotations.map(({ url, start_index, end_index }) => ({ start_index, end_index, source: url }));
   return { ...rest, ...(citations.length > 0 && { annotations: citations }) };
 }
 
-/** Before June 2026 there were no steps: the report stood beside thoughts and searches. */
+/** Before June 2026 there were no steps: outputs contained report, thoughts and searches. */
 const oldOutputs = (steps: readonly Step[]): object[] =>
   steps.flatMap((step): object[] => (step.type === "model_output" ? (step.content ?? []).map(oldContent) : [step]));
 
-/** A poll of a run that works finds its head, or the question with it; a finished one begins with the question. */
+/** Depending on the scenario, a poll of an unfinished run shows no steps or all so far. */
 function stepsAt(run: Run, elapsed: number): Step[] {
   const end = endOf(run);
   const hasEnded = end !== undefined && elapsed >= end.at;

@@ -1,32 +1,32 @@
-/** `interactions`: starts, looks, streams, cancels and deletes, each as the scenario wants it. */
+/** Routes of `interactions`: starts, polls, streams, cancels and deletes, as the scenario defines them. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorReply, refusalReply } from "../google-errors.ts";
-import { faultReply, inForm } from "./errors.ts";
+import { faultReply, inErrorForm } from "./errors.ts";
 import type { ErrorForm } from "../fault-names.ts";
-import { eventsOf, placeAfter } from "./events.ts";
+import { eventsOf, indexAfter } from "./events.ts";
 import type { Traffic } from "./ledger.ts";
 import { readCreate, type ReadCreate } from "./request.ts";
 import { endOf, headOf, interactionAt, statusAt, workingStatus, type Json } from "./resource.ts";
 import type { Run } from "./runs.ts";
-import { meaningOf, type RequestStep, type RunRequest } from "./scenario.ts";
+import { effectOf, type RequestStep, type RunRequest } from "./scenario.ts";
 import { streamLive, streamSoFar } from "./stream.ts";
 import type { LedgerEntry } from "../ledger.ts";
-import type { Call, Route, Stage } from "../route.ts";
-import { fingerprintOf, noteEnd, openEntry, refusalOf, serve } from "../served-call.ts";
+import type { Call, Route, SimulatorContext } from "../route.ts";
+import { fingerprintOf, recordOutcome, openLedgerEntry, refusalFor, serve } from "../served-call.ts";
 import type { Reply } from "../models/wire.ts";
 
-/** One request, while it is being answered. */
-interface Visit {
+/** A request that is being answered. */
+interface ActiveRequest {
   call: Call;
-  stage: Stage;
+  context: SimulatorContext;
   kind: RunRequest | "create";
-  /** Looks and streams have none. */
+  /** Undefined for polls and streams. */
   entry: LedgerEntry | undefined;
 }
 
 const TRAFFIC: Record<RunRequest, keyof Traffic> = {
-  get: "looks",
+  get: "polls",
   stream: "streams",
   cancel: "cancels",
   delete: "deletes",
@@ -38,7 +38,7 @@ const jsonReply = (body: Json): Reply => ({
   frames: [JSON.stringify(body)],
 });
 
-const NOTHING = jsonReply({});
+const EMPTY = jsonReply({});
 
 const MISSING = errorReply("route-unknown");
 
@@ -48,49 +48,55 @@ const NOT_RUNNING = refusalReply({
   status: "FAILED_PRECONDITION",
 });
 
-function note({ stage, kind, entry }: Visit, served: string): void {
-  stage.ledger.recordAnswer(kind, served);
+function recordServed({ context, kind, entry }: ActiveRequest, served: string): void {
+  context.ledger.recordAnswer(kind, served);
   if (entry !== undefined) entry.served = served;
 }
 
-function refuse(visit: Visit, name: string, reply: Reply): Promise<void> {
-  note(visit, name);
-  return serve(visit.call, visit.entry, { reply: inForm(reply, formOf(visit)), fault: undefined, latencyMs: 0 });
+function refuse(active: ActiveRequest, name: string, reply: Reply): Promise<void> {
+  recordServed(active, name);
+  return serve(active.call, active.entry, {
+    reply: inErrorForm(reply, formOf(active)),
+    fault: undefined,
+    latencyMs: 0,
+  });
 }
 
-const formOf = ({ stage }: Visit): ErrorForm => stage.play().interactions.settings.error_form;
+const formOf = ({ context }: ActiveRequest): ErrorForm => context.player().interactions.settings.error_form;
 
-const latencyOf = ({ stage }: Visit, step: RequestStep): number => step.latency_ms ?? stage.play().scenario.latency_ms;
+const latencyOf = ({ context }: ActiveRequest, step: RequestStep): number =>
+  step.latency_ms ?? context.player().scenario.latency_ms;
 
-/** The reply, or what the step's fault makes of it. */
-function answer(visit: Visit, step: RequestStep, reply: Reply): Promise<void> {
-  const { fault } = meaningOf(step.fault);
-  const form = formOf(visit);
-  // The general fault of this name speaks of models.
-  const refusal = fault === "http-404" ? inForm(MISSING, form) : fault && faultReply(fault, step.retry_after, form);
-  return serve(visit.call, visit.entry, {
+/** Sends the reply, changed by the step's fault. */
+function answer(active: ActiveRequest, step: RequestStep, reply: Reply): Promise<void> {
+  const { fault } = effectOf(step.fault);
+  const form = formOf(active);
+  // The general http-404 error is about models.
+  const refusal =
+    fault === "http-404" ? inErrorForm(MISSING, form) : fault && faultReply(fault, step.retry_after, form);
+  return serve(active.call, active.entry, {
     reply: refusal ?? reply,
     fault: refusal === undefined ? fault : undefined,
-    latencyMs: latencyOf(visit, step),
+    latencyMs: latencyOf(active, step),
     retryAfter: step.retry_after,
   });
 }
 
-interface Following {
+interface StreamOptions {
   run: Run;
   step: RequestStep;
   from: number;
   onOpen: () => void;
 }
 
-async function follow(visit: Visit, { run, step, from, onOpen }: Following): Promise<void> {
-  const { call, stage, entry } = visit;
-  const { settings } = stage.play().interactions;
-  const latencyMs = latencyOf(visit, step);
+async function sendStream(active: ActiveRequest, { run, step, from, onOpen }: StreamOptions): Promise<void> {
+  const { call, context, entry } = active;
+  const { settings } = context.player().interactions;
+  const latencyMs = latencyOf(active, step);
   if (latencyMs > 0) await sleep(latencyMs, undefined, { signal: call.signal });
   await streamLive(call.response, {
     run,
-    runs: stage.runs,
+    runs: context.runs,
     from,
     cutMs: step.cut_ms ?? settings.stream_cut_ms,
     cut: step.cut ?? settings.stream_cut,
@@ -98,113 +104,120 @@ async function follow(visit: Visit, { run, step, from, onOpen }: Following): Pro
     signal: call.signal,
     onOpen,
     onCut: () => {
-      if (entry !== undefined) noteEnd(call, entry, "cut");
+      if (entry !== undefined) recordOutcome(call, entry, "cut");
     },
   });
 }
 
 type Start = Extract<ReadCreate, { kind: "start" }>;
 
-async function begin(visit: Visit, start: Start, key: string): Promise<void> {
-  const { call, stage } = visit;
-  const { step, life } = stage.play().interactions.create();
-  const { accepted, fault } = meaningOf(step.fault);
+async function acceptStart(active: ActiveRequest, start: Start, key: string): Promise<void> {
+  const { call, context } = active;
+  const { step, life } = context.player().interactions.create();
+  const { accepted, fault } = effectOf(step.fault);
   const { latency_ms, retry_after } = step;
-  note(visit, step.fault ?? "accepted");
-  if (!accepted) return answer(visit, { fault, latency_ms, retry_after }, NOTHING);
-  // Taken before it is answered, however long that takes: this is what makes a lost answer expensive.
-  const run = stage.runs.open({ ...start.facts, life, key });
-  const onOpen = (): void => stage.runs.markDelivered(run);
-  if (start.stream && fault === undefined) return follow(visit, { run, step: { latency_ms }, from: 0, onOpen });
+  recordServed(active, step.fault ?? "accepted");
+  if (!accepted) return answer(active, { fault, latency_ms, retry_after }, EMPTY);
+  // The start is charged before it is answered, so that a lost answer costs money.
+  const run = context.runs.open({ ...start.facts, life, key });
+  const onOpen = (): void => context.runs.markDelivered(run);
+  if (start.stream && fault === undefined) return sendStream(active, { run, step: { latency_ms }, from: 0, onOpen });
   if (fault === undefined || fault === "slow-drip") call.response.once("finish", onOpen);
   const reply = start.stream ? streamSoFar(run, 0, 0) : jsonReply(headOf(run, workingStatus(run)));
-  return answer(visit, { fault, latency_ms }, reply);
+  return answer(active, { fault, latency_ms }, reply);
 }
 
-async function create(call: Call, stage: Stage): Promise<void> {
-  const read = readCreate(call.body, stage.runs);
+async function create(call: Call, context: SimulatorContext): Promise<void> {
+  const read = readCreate(call.body, context.runs);
   const facts = read.kind === "start" ? { model: read.facts.agent, question: read.facts.query } : {};
-  const visit: Visit = { call, stage, kind: "create", entry: openEntry(call, stage, facts) };
-  const refusal = refusalOf(call, stage);
-  if (refusal !== undefined) return refuse(visit, refusal, errorReply(refusal));
-  if (read.kind === "refused") return refuse(visit, read.name, read.reply);
-  return begin(visit, read, fingerprintOf(call) ?? "");
+  const active: ActiveRequest = { call, context, kind: "create", entry: openLedgerEntry(call, context, facts) };
+  const refusal = refusalFor(call, context);
+  if (refusal !== undefined) return refuse(active, refusal, errorReply(refusal));
+  if (read.kind === "refused") return refuse(active, read.name, read.reply);
+  return acceptStart(active, read, fingerprintOf(call) ?? "");
 }
 
-async function look(visit: Visit, run: Run, step: RequestStep): Promise<void> {
-  const elapsed = visit.stage.runs.elapsed(run);
-  note(visit, step.fault ?? statusAt(run, elapsed));
-  const withInput = visit.call.url.searchParams.get("include_input") === "true";
+async function poll(active: ActiveRequest, run: Run, step: RequestStep): Promise<void> {
+  const elapsed = active.context.runs.elapsed(run);
+  recordServed(active, step.fault ?? statusAt(run, elapsed));
+  const withInput = active.call.url.searchParams.get("include_input") === "true";
   const { as_id: id, extra_depth: depth } = step;
   const body = { ...interactionAt(run, elapsed, { withInput }), ...(id !== undefined && { id }) };
-  return answer(visit, step, depth === undefined ? jsonReply(body) : nestedReply(body, depth));
+  return answer(active, step, depth === undefined ? jsonReply(body) : nestedReply(body, depth));
 }
 
-/** Too deep for JSON.stringify. */
+/** Built as text, because it is nested too deeply for JSON.stringify. */
 function nestedReply(body: Json, depth: number): Reply {
   const reply = jsonReply(body);
   const nested = `${"[".repeat(depth)}${"]".repeat(depth)}`;
   return { ...reply, frames: [reply.frames.join("").replace(/^\{/, () => `{"extra":${nested},`)] };
 }
 
-async function stream(visit: Visit, run: Run, step: RequestStep): Promise<void> {
-  const from = placeAfter(visit.call.url.searchParams.get("last_event_id"), eventsOf(run));
-  if (from === undefined) return refuse(visit, "event-unknown", errorReply("http-400"));
-  note(visit, step.fault ?? "open");
-  if (step.fault === undefined) return follow(visit, { run, step, from, onOpen: () => {} });
-  return answer(visit, step, streamSoFar(run, visit.stage.runs.elapsed(run), from));
+async function stream(active: ActiveRequest, run: Run, step: RequestStep): Promise<void> {
+  const from = indexAfter(active.call.url.searchParams.get("last_event_id"), eventsOf(run));
+  if (from === undefined) return refuse(active, "event-unknown", errorReply("http-400"));
+  recordServed(active, step.fault ?? "open");
+  if (step.fault === undefined) return sendStream(active, { run, step, from, onOpen: () => {} });
+  return answer(active, step, streamSoFar(run, active.context.runs.elapsed(run), from));
 }
 
-async function cancel(visit: Visit, run: Run, step: RequestStep): Promise<void> {
-  const { runs } = visit.stage;
+async function cancel(active: ActiveRequest, run: Run, step: RequestStep): Promise<void> {
+  const { runs } = active.context;
   const elapsed = runs.elapsed(run);
   const ended = elapsed >= (endOf(run)?.at ?? Infinity) && statusAt(run, elapsed);
-  if (ended !== false && ended !== "cancelled") return refuse(visit, "not-running", NOT_RUNNING);
-  note(visit, step.fault ?? "cancelled");
-  if (meaningOf(step.fault).accepted) runs.cancel(run);
-  // Google says `cancelled` at once; a look may see it later.
+  if (ended !== false && ended !== "cancelled") return refuse(active, "not-running", NOT_RUNNING);
+  recordServed(active, step.fault ?? "cancelled");
+  if (effectOf(step.fault).accepted) runs.cancel(run);
+  // Google answers `cancelled` at once; a poll may see it later.
   const status = run.life.cancel_ignored ? statusAt(run, elapsed) : "cancelled";
-  return answer(visit, step, jsonReply({ ...interactionAt(run, elapsed, { withInput: false }), status }));
+  return answer(active, step, jsonReply({ ...interactionAt(run, elapsed, { withInput: false }), status }));
 }
 
-async function remove(visit: Visit, run: Run, step: RequestStep): Promise<void> {
-  note(visit, step.fault ?? "deleted");
-  if (meaningOf(step.fault).accepted) visit.stage.runs.remove(run);
-  return answer(visit, step, NOTHING);
+async function remove(active: ActiveRequest, run: Run, step: RequestStep): Promise<void> {
+  recordServed(active, step.fault ?? "deleted");
+  if (effectOf(step.fault).accepted) active.context.runs.remove(run);
+  return answer(active, step, EMPTY);
 }
 
-const HANDLERS = { get: look, stream, cancel, delete: remove };
+const HANDLERS = { get: poll, stream, cancel, delete: remove };
 
-/** Whose run it is comes before what the scenario wants: a step is only for those who may ask. */
-async function visitRun(kind: RunRequest, call: Call, stage: Stage, id: string): Promise<void> {
-  const entry = kind === "cancel" || kind === "delete" ? openEntry(call, stage) : undefined;
-  const visit: Visit = { call, stage, kind, entry };
-  const refusal = refusalOf(call, stage);
-  if (refusal !== undefined) return refuse(visit, refusal, errorReply(refusal));
-  const run = stage.runs.find(id);
-  if (run === undefined) return refuse(visit, "missing", MISSING);
-  stage.ledger.recordVisit(id, TRAFFIC[kind]);
-  const { interactions } = stage.play();
+/** Checks the key before taking a step of the scenario, so that rejected requests use up no step. */
+async function handleRunRequest(
+  kind: RunRequest,
+  { call, context, id }: { call: Call; context: SimulatorContext; id: string },
+): Promise<void> {
+  const entry = kind === "cancel" || kind === "delete" ? openLedgerEntry(call, context) : undefined;
+  const active: ActiveRequest = { call, context, kind, entry };
+  const refusal = refusalFor(call, context);
+  if (refusal !== undefined) return refuse(active, refusal, errorReply(refusal));
+  const run = context.runs.find(id);
+  if (run === undefined) return refuse(active, "missing", MISSING);
+  context.ledger.recordTraffic(id, TRAFFIC[kind]);
+  const { interactions } = context.player();
   if (run.start.key !== fingerprintOf(call)) {
-    return refuse(visit, "foreign-key", interactions.settings.foreign_key === 404 ? MISSING : errorReply("http-403"));
+    return refuse(active, "foreign-key", interactions.settings.foreign_key === 404 ? MISSING : errorReply("http-403"));
   }
-  return HANDLERS[kind](visit, run, interactions.request(kind, id));
+  return HANDLERS[kind](active, run, interactions.request(kind, id));
 }
 
-const ONE = /\/v1\w*\/interactions\/([^/]+)$/;
+const SINGLE_PATH = /\/v1\w*\/interactions\/([^/]+)$/;
 
 export const INTERACTION_ROUTES: readonly Route[] = [
   { method: "POST", path: /\/v1\w*\/interactions$/, handle: create },
   {
     method: "GET",
-    path: ONE,
-    handle: (call, stage, [, id = ""]) =>
-      visitRun(call.url.searchParams.get("stream") === "true" ? "stream" : "get", call, stage, id),
+    path: SINGLE_PATH,
+    handle: (call, context, [, id = ""]) =>
+      handleRunRequest(call.url.searchParams.get("stream") === "true" ? "stream" : "get", { call, context, id }),
   },
   {
     method: "POST",
     path: /\/v1\w*\/interactions\/([^/]+)\/cancel$/,
-    handle: (call, stage, [, id = ""]) => visitRun("cancel", call, stage, id),
+    handle: (call, context, [, id = ""]) => handleRunRequest("cancel", { call, context, id }),
   },
-  { method: "DELETE", path: ONE, handle: (call, stage, [, id = ""]) => visitRun("delete", call, stage, id) },
+  {
+    method: "DELETE",
+    path: SINGLE_PATH,
+    handle: (call, context, [, id = ""]) => handleRunRequest("delete", { call, context, id }),
+  },
 ];

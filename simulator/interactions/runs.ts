@@ -1,4 +1,4 @@
-/** The runs that the simulated Google has taken. A run is little more than its start: all else is told by the clock. */
+/** The accepted runs. A run stores little more than its start; its state follows from the clock. */
 
 import { randomBytes } from "node:crypto";
 import type { AcceptedStart } from "./ledger.ts";
@@ -9,11 +9,11 @@ import type { Ledger } from "../ledger.ts";
 export interface Run {
   readonly start: AcceptedStart;
   readonly life: Life;
-  /** Whether thought summaries were asked for. */
+  /** Whether thought summaries were requested. */
   readonly thinks: boolean;
-  /** What had been skipped of time before its start. */
+  /** Skipped time before its start, in milliseconds. */
   readonly skipped: number;
-  /** When a cancel came, in virtual milliseconds of its life. */
+  /** Time of the cancel, in virtual milliseconds since the start. */
   cancelledAt: number | undefined;
 }
 
@@ -21,16 +21,16 @@ export type RunFacts = Pick<AcceptedStart, "query" | "agent" | "labels" | "key">
 
 export interface Runs {
   open(facts: RunFacts): Run;
-  /** Nothing for what never was, was deleted, or has expired. */
+  /** Undefined for an unknown, deleted or expired run. */
   find(id: string): Run | undefined;
   /** Virtual milliseconds since the start. */
   elapsed(run: Run): number;
   markDelivered(run: Run): void;
   cancel(run: Run): void;
   remove(run: Run): void;
-  /** Lets real milliseconds go by for all runs at once. */
+  /** Advances the clock of all runs by real milliseconds. */
   skip(ms: number): void;
-  /** Calls back when something else than time has changed; returns how to stop that. */
+  /** Calls the listener after a change other than passing time; returns the unsubscribe function. */
   onChange(listener: () => void): () => void;
   clear(): void;
   close(): void;
@@ -45,7 +45,7 @@ const newId = (): string => `v1_${randomBytes(30).toString("base64url")}`;
 
 function createMemory(ledger: Ledger): { runs: Map<string, Run>; skipped: () => number; apply(line: SavedLine): void } {
   const runs = new Map<string, Run>();
-  // Lives are shared: ten thousand runs of one scenario have one.
+  // Equal settings are shared, because a scenario may have ten thousand runs.
   const lives = new Map<string, Life>();
   let skipped = 0;
 
@@ -88,8 +88,8 @@ export function openRuns({ stateFile, ledger }: RunsOptions): Runs {
   const state = openStateFile(stateFile, apply);
   const listeners = new Set<() => void>();
 
-  /** What happens is saved first, so that what was answered is never forgotten. */
-  function happen(line: SavedLine): void {
+  /** Saves the event before applying it, so that an answered request is never lost. */
+  function commit(line: SavedLine): void {
     state.append(line);
     apply(line);
     if (line.event === "start" || line.event === "delivered") return;
@@ -103,19 +103,19 @@ export function openRuns({ stateFile, ledger }: RunsOptions): Runs {
     elapsed,
     open(facts) {
       const id = newId();
-      happen({ event: "start", id, ...facts, at: Date.now(), skipped: skipped() });
+      commit({ event: "start", id, ...facts, at: Date.now(), skipped: skipped() });
       const run = runs.get(id);
-      if (run === undefined) throw new Error("A run that was opened is there.");
+      if (run === undefined) throw new Error("A run that was just opened is missing.");
       return run;
     },
     find(id) {
       const run = runs.get(id);
       return run !== undefined && elapsed(run) >= (run.life.expires_after_ms ?? Infinity) ? undefined : run;
     },
-    markDelivered: ({ start }) => happen({ event: "delivered", id: start.id }),
-    cancel: (run) => happen({ event: "cancel", id: run.start.id, elapsed: elapsed(run) }),
-    remove: ({ start }) => happen({ event: "delete", id: start.id }),
-    skip: (ms) => happen({ event: "skip", ms }),
+    markDelivered: ({ start }) => commit({ event: "delivered", id: start.id }),
+    cancel: (run) => commit({ event: "cancel", id: run.start.id, elapsed: elapsed(run) }),
+    remove: ({ start }) => commit({ event: "delete", id: start.id }),
+    skip: (ms) => commit({ event: "skip", ms }),
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,4 +1,4 @@
-/** Ten thousand runs at once: they cost little memory, and nothing while nobody asks. */
+/** Ten thousand concurrent runs need little memory, and no processor time without requests. */
 
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ import { KEY, START } from "../../test/support/simulated-interactions.ts";
 const RUNS = 10_000;
 const BATCH = 200;
 
-/** All that is kept of a run that was started and looked at: the run, its start, its ledger entry, its traffic. */
+/** Memory of a run that was started and polled: the run, its start, its ledger entry and its traffic. */
 const BYTES_PER_RUN = 2500;
 
 setFlagsFromString("--expose-gc");
@@ -23,7 +23,7 @@ async function settledHeap(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** Many requests on one connection at once: an ordinary client would take longer than what it measures. */
+/** Pipelines requests on one connection, because an ordinary client would be too slow. */
 function createPipeline(url: string): { send(requests: string[]): Promise<string>; end(): void } {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setEncoding("utf8");
@@ -48,7 +48,7 @@ function startRequest(index: number): string {
   return `POST /v1beta/interactions HTTP/1.1\r\n${HEAD}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-const lookRequest = (id: string): string => `GET /v1beta/interactions/${id} HTTP/1.1\r\n${HEAD}\r\n`;
+const pollRequest = (id: string): string => `GET /v1beta/interactions/${id} HTTP/1.1\r\n${HEAD}\r\n`;
 
 test("ten thousand idle runs fit into 25 MB", async () => {
   const simulator = await startSimulator();
@@ -59,9 +59,9 @@ test("ten thousand idle runs fit into 25 MB", async () => {
   const before = await settledHeap();
 
   for (let first = 0; first < RUNS; first += BATCH) {
-    const answers = await pipeline.send(Array.from({ length: BATCH }, (_, place) => startRequest(first + place)));
+    const answers = await pipeline.send(Array.from({ length: BATCH }, (_, index) => startRequest(first + index)));
     const ids = [...answers.matchAll(/"id":"(v1_[\w-]+)"/g)].map(([, id = ""]) => id);
-    expect(await pipeline.send(ids.map(lookRequest))).toContain('"status":"in_progress"');
+    expect(await pipeline.send(ids.map(pollRequest))).toContain('"status":"in_progress"');
   }
 
   expect(simulator.ledger.acceptedStarts()).toHaveLength(RUNS + 1);

@@ -1,9 +1,9 @@
-/** The part of a scenario that is about Deep Research: how a run lives, and what each request about it meets. */
+/** The Deep Research part of a scenario: the behaviour of runs and of each request about them. */
 
 import { z } from "zod";
 import { ERROR_FORMS, FAULTS, type Fault } from "../fault-names.ts";
 
-/** Of a start or a cancel: Google takes it (and charges for a start), and then the answer goes wrong. */
+/** Google accepts the start or cancel (and charges for a start), and then the response fails. */
 const ACCEPTED_FAULTS = [
   "accept-then-reset",
   "accept-then-hang",
@@ -15,7 +15,7 @@ const ACCEPTED_FAULTS = [
 
 type AcceptedFault = (typeof ACCEPTED_FAULTS)[number];
 
-const FAULT_AFTER: Record<AcceptedFault, Fault> = {
+const FAULT_AFTER_ACCEPTANCE: Record<AcceptedFault, Fault> = {
   "accept-then-reset": "reset-before",
   "accept-then-hang": "hang",
   "accept-then-404": "http-404",
@@ -24,44 +24,44 @@ const FAULT_AFTER: Record<AcceptedFault, Fault> = {
   "accept-then-html": "html-200",
 };
 
-/** All times but latency are virtual: `speed` of them go by in one real millisecond. */
+/** All times except latency are virtual: `speed` virtual milliseconds pass per real millisecond. */
 const LIFE = {
-  /** From the start to the end; 0 ends at once. */
+  /** From start to end; 0 ends at once. */
   duration_ms: z.int().nonnegative(),
   speed: z.number().positive(),
-  /** The word it ends with, which may be one that nobody knows; `in_progress` and `queued` never end. */
+  /** The final status, which may be unknown to clients; `in_progress` and `queued` never end. */
   status: z.string().min(1),
   errors: z.array(z.strictObject({ code: z.string(), message: z.string() })),
-  /** What there is to read at the end; without it, what goes with the status. */
+  /** The text at the end; by default the one that fits the status. */
   text: z.enum(["whole", "half", "none"]),
-  /** The report word for word; `[cite: n]` in it becomes a citation. */
+  /** The exact report; `[cite: n]` in it becomes a citation. */
   report: z.string(),
-  /** A picture in the middle, which makes two texts of the report. */
+  /** A picture in the middle, which splits the report into two texts. */
   image: z.boolean(),
-  /** Bytes of the picture, and of the texts before and after it, where they matter. */
+  /** Sizes of the picture and of the texts before and after it, in bytes. */
   image_bytes: z.int().positive(),
   text_bytes: z.tuple([z.int().positive(), z.int().positive()]),
-  /** `outputs` is what Google sent until June 2026. */
+  /** `outputs` is the schema until June 2026. */
   schema: z.enum(["steps", "outputs"]),
-  /** `output` shows neither thoughts nor searches, whatever was asked for; `thought` one thought with many summaries. */
+  /** `output` shows neither thoughts nor searches, even if requested; `thought` shows one thought with many summaries. */
   steps: z.enum(["all", "thought", "output"]),
-  /** In how many outputs the report comes, with a thought between them. */
+  /** Number of outputs of the report, with thoughts between them. */
   parts: z.int().min(1).max(4),
-  /** False: no citation is annotated, and the sources are links in the text. */
+  /** Without annotations, the sources are only links in the text. */
   annotations: z.boolean(),
-  /** What a poll shows of a run that works: its head, the question as well, or all of its steps. */
+  /** What a poll of an unfinished run shows: its head, also the question, or all steps so far. */
   looks: z.enum(["head", "input", "all"]),
   /** Which events of a stream have an id: none, every fifth, or all. */
   event_ids: z.enum(["none", "sparse", "all"]),
-  /** What the SDK calls `thought_summary`, documents call `thought`. */
+  /** The SDK's name is `thought_summary`, the documentation's is `thought`. */
   thought_delta: z.enum(["thought_summary", "thought"]),
-  /** Fields of the usage that differ from the invented ones. */
+  /** Overrides fields of the invented usage. */
   usage: z.record(z.string(), z.unknown()),
-  /** How long after the end the usage is missing. */
+  /** How long the usage is missing after the end. */
   usage_after_ms: z.int().nonnegative(),
-  /** After this, counted from the start, nobody knows the interaction any more. */
+  /** When the interaction expires, counted from its start. */
   expires_after_ms: z.int().nonnegative(),
-  /** A cancel is answered at once, but later looks still see it in progress for this long. */
+  /** A cancel is answered at once, but polls show the run in progress for this long. */
   cancel_lag_ms: z.int().nonnegative(),
   cancel_ignored: z.boolean(),
 };
@@ -93,19 +93,19 @@ const lifeSchema = z.strictObject({
 
 const life = z.strictObject(LIFE).partial();
 
-/** `unavailable` is a bare JSON body between the events; after `hang` nothing comes, and nothing ends. */
+/** `unavailable` is a bare JSON body between the events; with `hang` the stream stays open without data. */
 const STREAM_CUTS = ["end", "unavailable", "error-array", "error-event", "hang", "reset"] as const;
 
 export type StreamCut = (typeof STREAM_CUTS)[number];
 
 const request = z.strictObject({
   fault: z.enum(FAULTS).optional(),
-  /** The header of a 429, word for word; parts of a second stand in the body alone. */
+  /** The Retry-After header of a 429, sent as it is; fractions of a second are only in the body. */
   retry_after: z.union([z.number(), z.string()]).transform(String).optional(),
   latency_ms: z.int().nonnegative().optional(),
-  /** Another interaction's id in the answer. */
+  /** The id in the response, to simulate another interaction's. */
   as_id: z.string().optional(),
-  /** How deep an extra field of the answer is nested. */
+  /** Nesting depth of an extra field in the response. */
   extra_depth: z.int().nonnegative().optional(),
 });
 
@@ -113,29 +113,29 @@ const cancel = request.extend({ fault: z.enum([...FAULTS, ...ACCEPTED_FAULTS]).o
 
 const create = request.extend({
   fault: z.enum([...FAULTS, ...ACCEPTED_FAULTS]).optional(),
-  /** This run lives differently from the others. */
+  /** Overrides the common settings for this run. */
   life: life.optional(),
 });
 
 const stream = request.extend({
   cut_ms: z.int().nonnegative().optional(),
   cut: z.enum(STREAM_CUTS).optional(),
-  /** It is cut after this many events. */
+  /** Interrupts the stream after this many events. */
   cut_after: z.int().positive().optional(),
 });
 
 /**
- * The n-th start meets the n-th step of `create`; the n-th look, stream, cancel and delete of each interaction meets
- * the n-th step of its kind. The last step repeats.
+ * The n-th start gets the n-th step of `create`; the n-th poll, stream, cancel and delete of each interaction gets the
+ * n-th step of its kind. The last step repeats.
  */
 export const interactionsSchema = z.strictObject({
   ...life.shape,
   /** Google ends a stream after ten minutes, finished or not. */
   stream_cut_ms: z.int().nonnegative().default(600_000),
   stream_cut: z.enum(STREAM_CUTS).default("unavailable"),
-  /** `string` is what the Interactions API sends, `google` what Google's other APIs do, `array` a gateway. */
+  /** `string` is the format of the Interactions API, `google` that of Google's other APIs, `array` that of a gateway. */
   error_form: z.enum(ERROR_FORMS).default("string"),
-  /** What another key than the one that started it gets to hear. */
+  /** Status for requests with another key than the one that started the run. */
   foreign_key: z.literal([403, 404]).default(403),
   create: z.array(create).default([]),
   get: z.array(request).default([]),
@@ -145,13 +145,13 @@ export const interactionsSchema = z.strictObject({
 });
 
 export type Life = z.output<typeof lifeSchema>;
-export type InteractionSettings = z.output<typeof interactionsSchema>;
-export type CreateStep = z.output<typeof create>;
+type InteractionSettings = z.output<typeof interactionsSchema>;
+type CreateStep = z.output<typeof create>;
 export type RequestStep = Omit<z.output<typeof stream>, "fault"> & { fault?: CreateStep["fault"] };
 export type RunRequest = "get" | "stream" | "cancel" | "delete";
 
-// Half a reply, or a slow one, is a reply: what was asked for has been done.
-const PARTIAL: readonly Fault[] = [
+// Google has carried out the request, although its response is incomplete or slow.
+const ACCEPTED_BY_FAULT: readonly Fault[] = [
   "http-201",
   "http-202",
   "reset-mid-body",
@@ -162,31 +162,31 @@ const PARTIAL: readonly Fault[] = [
   "gzip-bomb",
 ];
 
-const isAcceptedFault = (fault: Fault | AcceptedFault): fault is AcceptedFault => fault in FAULT_AFTER;
+const isAcceptedFault = (fault: Fault | AcceptedFault): fault is AcceptedFault => fault in FAULT_AFTER_ACCEPTANCE;
 
-/** Whether a request with this fault is carried out, and how its answer then goes wrong. */
-export function meaningOf(fault: CreateStep["fault"]): { accepted: boolean; fault: Fault | undefined } {
+/** Whether a request with this fault is carried out, and the fault of its response. */
+export function effectOf(fault: CreateStep["fault"]): { accepted: boolean; fault: Fault | undefined } {
   if (fault === undefined) return { accepted: true, fault };
-  if (isAcceptedFault(fault)) return { accepted: true, fault: FAULT_AFTER[fault] };
-  return { accepted: PARTIAL.includes(fault), fault };
+  if (isAcceptedFault(fault)) return { accepted: true, fault: FAULT_AFTER_ACCEPTANCE[fault] };
+  return { accepted: ACCEPTED_BY_FAULT.includes(fault), fault };
 }
 
-/** From what was once saved of it. */
+/** Reads settings from a state file. */
 export const parseLife = (saved: unknown): Life => lifeSchema.parse(saved);
 
-export interface InteractionPlay {
+export interface InteractionPlayer {
   readonly settings: InteractionSettings;
   create(): { step: CreateStep; life: Life };
   request(kind: RunRequest, id: string): RequestStep;
 }
 
-/** The first step stands for all when there are no others. */
+/** A non-empty list; `none` is the default step. */
 function atLeastOne<Step extends object>(steps: readonly Step[], none: Step): [Step, ...Step[]] {
   const [first = none, ...rest] = steps;
   return [first, ...rest];
 }
 
-export function playInteractions(settings: InteractionSettings): InteractionPlay {
+export function createInteractionPlayer(settings: InteractionSettings): InteractionPlayer {
   const counts = new Map<string, number>();
   const common = Object.fromEntries(Object.entries(settings).filter(([key]) => key in LIFE));
   const withLife = (step: CreateStep): { step: CreateStep; life: Life } => ({
@@ -196,7 +196,7 @@ export function playInteractions(settings: InteractionSettings): InteractionPlay
   const creates = atLeastOne(settings.create.map(withLife), withLife({}));
 
   function nth<Step>(steps: readonly [Step, ...Step[]], key: string): Step {
-    // Nothing is kept about a hundred thousand runs that all meet the same.
+    // Needs no counter, which saves memory with a hundred thousand runs.
     if (steps.length === 1) return steps[0];
     const count = counts.get(key) ?? 0;
     counts.set(key, count + 1);

@@ -1,11 +1,11 @@
-/** How a research goes, told by its question alone: the same one always thinks and searches the same. */
+/** The simulated course of a research run, derived from its question: the same question always gives the same one. */
 
 import { createHash } from "node:crypto";
 
-/** A whole number from 0 up to, but not including, `sides`. */
-export type Dice = (sides: number) => number;
+/** Returns an integer from 0 to `limit` - 1. */
+export type Random = (limit: number) => number;
 
-export type Beat = { at: number } & (
+export type Activity = { at: number } & (
   | { kind: "thought"; text: string }
   | { kind: "search"; queries: string[] }
   | { kind: "pages"; query: string }
@@ -17,12 +17,12 @@ export interface Topic {
 }
 
 interface Script {
-  /** In order; `at` is the part of the whole duration, from 0 to `RESEARCH_SHARE`. */
-  beats: Beat[];
+  /** In order; `at` is the fraction of the duration, from 0 to `RESEARCH_SHARE`. */
+  activities: Activity[];
   queries: string[];
 }
 
-/** The last part of a run's time goes into writing. */
+/** The rest of the duration is for writing. */
 export const RESEARCH_SHARE = 0.85;
 
 const SEARCHES_PER_CALL = 4;
@@ -48,25 +48,25 @@ const THOUGHTS = [
   "**Weighing the evidence**\n\nEnough is known about “%” to outline the report; gaps remain ≈ 10 %.",
 ] as const;
 
-/** Mulberry32: small, quick and good enough for invented research. */
-export function diceFor(seed: string): Dice {
+/** Mulberry32: a small, fast pseudo-random generator. */
+export function createRandom(seed: string): Random {
   let state = createHash("sha256").update(seed).digest().readUInt32LE(0);
-  return (sides) => {
+  return (limit) => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % sides;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
   };
 }
 
 export function titleOf({ query }: Topic): string {
   const line = query.slice(0, 1000).replaceAll(/\s+/g, " ").trim();
-  // By code points: half a surrogate pair would not survive the way to bytes and back.
+  // By code points, because half a surrogate pair cannot be encoded.
   return /^.{0,100}/u.exec(line.toWellFormed())?.[0].replace(/[?!.]+$/, "") || "An unnamed topic";
 }
 
-function queriesFor({ agent }: Topic, title: string, dice: Dice): string[] {
-  const count = agent.includes("max") ? 60 + dice(101) : 12 + dice(69);
+function queriesFor({ agent }: Topic, title: string, random: Random): string[] {
+  const count = agent.includes("max") ? 60 + random(101) : 12 + random(69);
   return Array.from({ length: count }, (_, index) => {
     const angle = ANGLES[index % ANGLES.length] ?? ANGLES[0];
     const round = Math.floor(index / ANGLES.length);
@@ -85,9 +85,9 @@ export function summariesOf(topic: Topic): string[] {
   });
 }
 
-type Untimed = Beat extends infer One ? (One extends Beat ? Omit<One, "at"> : never) : never;
+type Untimed = Activity extends infer One ? (One extends Activity ? Omit<One, "at"> : never) : never;
 
-/** Thinks, searches, and every third time reads what it has found. */
+/** A thought, a search, and every third time opening the found pages. */
 function roundOf(title: string, queries: string[], round: number): Untimed[] {
   const words = THOUGHTS[round % THOUGHTS.length] ?? THOUGHTS[0];
   const thought: Untimed = { kind: "thought", text: words.replace("%", () => title) };
@@ -97,17 +97,17 @@ function roundOf(title: string, queries: string[], round: number): Untimed[] {
 }
 
 export function scriptOf(topic: Topic): Script {
-  const dice = diceFor(`script ${topic.agent} ${topic.query}`);
+  const random = createRandom(`script ${topic.agent} ${topic.query}`);
   const title = titleOf(topic);
-  const queries = queriesFor(topic, title, dice);
+  const queries = queriesFor(topic, title, random);
   const untimed: Untimed[] = [];
   for (let start = 0, round = 0; start < queries.length; round += 1) {
-    const size = 1 + dice(SEARCHES_PER_CALL);
+    const size = 1 + random(SEARCHES_PER_CALL);
     untimed.push(...roundOf(title, queries.slice(start, start + size), round));
     start += size;
   }
-  const beats = untimed.map((beat, index) =>
-    Object.assign(beat, { at: ((index + 1) / untimed.length) * RESEARCH_SHARE }),
+  const activities = untimed.map((activity, index) =>
+    Object.assign(activity, { at: ((index + 1) / untimed.length) * RESEARCH_SHARE }),
   );
-  return { beats, queries };
+  return { activities, queries };
 }

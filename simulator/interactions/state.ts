@@ -1,4 +1,4 @@
-/** The simulated Google's memory on disk: one JSON line per event, so that it can be restarted, even by a kill. */
+/** State file of the simulator: one JSON line per event, so that it survives a restart or a kill. */
 
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { z } from "zod";
@@ -30,9 +30,9 @@ interface StateFile {
   close(): void;
 }
 
-const NOWHERE: StateFile = { append() {}, clear() {}, close() {} };
+const NO_STATE_FILE: StateFile = { append() {}, clear() {}, close() {} };
 
-/** A kill in the middle of writing leaves half a line, which nobody was told about. */
+/** Skips an incomplete line, left by a kill during a write that was never acknowledged. */
 function parseLine(text: string): SavedLine[] {
   try {
     return [savedLine.parse(JSON.parse(text))];
@@ -41,14 +41,14 @@ function parseLine(text: string): SavedLine[] {
   }
 }
 
-/** Tells what it remembers, line by line, before it takes new ones. */
-export function openStateFile(path: string | undefined, remember: (line: SavedLine) => void): StateFile {
-  if (path === undefined) return NOWHERE;
+/** Applies all saved lines before accepting new ones. */
+export function openStateFile(path: string | undefined, apply: (line: SavedLine) => void): StateFile {
+  if (path === undefined) return NO_STATE_FILE;
   const descriptor = openSync(path, "a+", 0o600);
   const text = readFileSync(descriptor, "utf8");
-  const write = (what: string): void => void writeSync(descriptor, what);
+  const write = (line: string): void => void writeSync(descriptor, line);
   if (text !== "" && !text.endsWith("\n")) write("\n");
-  for (const line of text.split("\n").flatMap(parseLine)) remember(line);
+  for (const line of text.split("\n").flatMap(parseLine)) apply(line);
   let isOpen = true;
   return {
     append(line) {

@@ -1,9 +1,9 @@
-/** The steps of an interaction: what it thought, searched and read, and what it wrote in the end. */
+/** The steps of an interaction: thoughts, searches, pages and outputs. */
 
 import { reportFor, type ReportContent } from "./report.ts";
 import type { Run } from "./runs.ts";
 import type { Life } from "./scenario.ts";
-import { RESEARCH_SHARE, scriptOf, summariesOf, type Beat } from "./script.ts";
+import { RESEARCH_SHARE, scriptOf, summariesOf, type Activity } from "./script.ts";
 import { suggestionsFor } from "../models/search-suggestions.ts";
 import { searchWeb } from "../web.ts";
 
@@ -38,7 +38,7 @@ export type Step = Thought | ToolCall | ToolResult | ModelOutput;
 export interface TimedStep {
   /** Virtual milliseconds since the start. */
   at: number;
-  /** When its first event is sent, where its events are spread over time. */
+  /** Time of its first event, if its events are spread over time. */
   from?: number;
   step: Step;
 }
@@ -58,12 +58,12 @@ const TEXT_BY_STATUS: Record<string, "half" | "none"> = {
 
 const FAILURE = [{ code: "internal", message: "The research could not be completed because of an internal error." }];
 
-/** Google's number for an internal error. */
+/** google.rpc.Code of an internal error. */
 const INTERNAL = 13;
 
 export const errorsOf = ({ errors }: Life): { code: string; message: string }[] => errors ?? FAILURE;
 
-/** Signatures are opaque; only that there is one matters. */
+/** Signatures are opaque; only their presence matters. */
 const signatureOf = (text: string): string => Buffer.from(`simulated ${text.length}`).toString("base64");
 
 function searchSteps(id: string, queries: string[]): Step[] {
@@ -76,18 +76,18 @@ function searchSteps(id: string, queries: string[]): Step[] {
 
 function pageSteps(id: string, query: string): Step[] {
   const urls = searchWeb(query).map((page) => page.url);
-  const result = urls.map((url, place) => ({ url, status: place === 1 ? "paywall" : "success" }));
+  const result = urls.map((url, index) => ({ url, status: index === 1 ? "paywall" : "success" }));
   return [
     { type: "url_context_call", id, arguments: { urls } },
     { type: "url_context_result", call_id: id, result, is_error: false },
   ];
 }
 
-function stepsOfBeat(beat: Beat, index: number): Step[] {
+function stepsOfActivity(activity: Activity, index: number): Step[] {
   const id = `call_${index + 1}`;
-  if (beat.kind === "search") return searchSteps(id, beat.queries);
-  if (beat.kind === "pages") return pageSteps(id, beat.query);
-  return [thoughtStep([beat.text])];
+  if (activity.kind === "search") return searchSteps(id, activity.queries);
+  if (activity.kind === "pages") return pageSteps(id, activity.query);
+  return [thoughtStep([activity.text])];
 }
 
 const thoughtStep = (texts: string[]): Thought => ({
@@ -96,10 +96,10 @@ const thoughtStep = (texts: string[]): Thought => ({
   signature: signatureOf(texts.join("")),
 });
 
-/** A client that did not ask for it sees nothing of the work. */
+/** Thoughts and searches are shown only if requested. */
 const showsWork = ({ life, thinks }: Run): boolean => thinks && life.steps !== "output";
 
-/** What can be seen of the work before the report. */
+/** The visible steps before the report. */
 export function researchSteps(run: Run, until = Infinity): TimedStep[] {
   if (!showsWork(run)) return [];
   const { start, life } = run;
@@ -107,14 +107,14 @@ export function researchSteps(run: Run, until = Infinity): TimedStep[] {
     const at = RESEARCH_SHARE * life.duration_ms;
     return at <= until ? [{ from: 0, at, step: thoughtStep(summariesOf(start)) }] : [];
   }
-  return scriptOf(start).beats.flatMap((beat, index) => {
-    const at = beat.at * life.duration_ms;
-    return at <= until ? stepsOfBeat(beat, index).map((step) => ({ at, step })) : [];
+  return scriptOf(start).activities.flatMap((activity, index) => {
+    const at = activity.at * life.duration_ms;
+    return at <= until ? stepsOfActivity(activity, index).map((step) => ({ at, step })) : [];
   });
 }
 
 function reportOf({ start, life }: Run, status: string): ReportContent[][] {
-  // A cancel leaves no report, whatever the scenario wanted to write.
+  // A cancelled run has no report, whatever the scenario defines.
   const length = status === life.status ? (life.text ?? TEXT_BY_STATUS[status] ?? "whole") : "none";
   const { report: text, image, image_bytes: imageBytes, text_bytes: textBytes, parts, annotations } = life;
   return length === "none" ? [] : reportFor(start, { length, text, image, imageBytes, textBytes, parts, annotations });
@@ -122,7 +122,7 @@ function reportOf({ start, life }: Run, status: string): ReportContent[][] {
 
 const BETWEEN = "\n\n**Structuring the report**\n\nThe summary stands; I turn to the sections.";
 
-/** What is written at the end: its outputs, with a thought between them where thoughts are shown. */
+/** The outputs of the report, with thoughts between them if thoughts are shown. */
 export function outputSteps(run: Run, { status }: End): Step[] {
   const contents = reportOf(run, status);
   const outputs = contents.map((content): ModelOutput => ({ type: "model_output", content }));
@@ -135,13 +135,13 @@ export function outputSteps(run: Run, { status }: End): Step[] {
     const message = errorsOf(run.life)[0]?.message ?? "";
     return [...steps.slice(0, -1), { type: "model_output", ...last, error: { code: INTERNAL, message } }];
   }
-  // `completed` without text still has its step.
+  // A completed run without text still has an output step.
   return steps.length > 0 || status !== "completed" ? steps : [{ type: "model_output", content: [] }];
 }
 
-/** How much was written. */
+/** Length of all texts in the outputs. */
 export function textLength(steps: readonly Step[]): number {
   return steps
     .flatMap((step) => (step.type === "model_output" ? (step.content ?? []) : []))
-    .reduce((sum, one) => sum + (one.type === "text" ? one.text.length : 0), 0);
+    .reduce((sum, content) => sum + (content.type === "text" ? content.text.length : 0), 0);
 }

@@ -1,4 +1,4 @@
-/** An interaction as server-sent events: what has happened at once, the rest when it happens, and the usual cuts. */
+/** Streams an interaction as server-sent events: past events at once, later ones in time, with interruptions. */
 
 import type { ServerResponse } from "node:http";
 import { eventsOf, type TimedEvent } from "./events.ts";
@@ -11,49 +11,49 @@ const HEADERS = { "content-type": "text/event-stream", "cache-control": "no-cach
 
 const DONE = "event: done\ndata: [DONE]\n\n";
 
-// The longest that a timer of Node can wait.
-const LONGEST_WAIT_MS = 2 ** 31 - 1;
+// The maximum delay of a Node timer.
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const frame = ({ event }: TimedEvent): string => `event: ${event.event_type}\ndata: ${JSON.stringify(event)}\n\n`;
 
 const hasEnded = (run: Run, elapsed: number): boolean => elapsed >= (endOf(run)?.at ?? Infinity);
 
-/** What a stream could say at once; faults are served with it. */
+/** A reply with all past events, for faults. */
 export function streamSoFar(run: Run, elapsed: number, from: number): Reply {
   const past = eventsOf(run).filter(({ at }) => at <= elapsed);
   const frames = past.slice(from).map(frame);
   return { status: 200, headers: HEADERS, frames: hasEnded(run, elapsed) ? [...frames, DONE] : frames };
 }
 
-export interface LiveStream {
+interface LiveStream {
   run: Run;
   runs: Runs;
-  /** The place of its first event. */
+  /** Index of the first event. */
   from: number;
-  /** Virtual milliseconds after its opening. */
+  /** When it is interrupted, in virtual milliseconds after its opening. */
   cutMs: number;
   cut: StreamCut;
-  /** It is cut after this many events, if it has not been before. */
+  /** It is interrupted after this many events at the latest. */
   cutAfter: number;
   signal: AbortSignal;
-  /** Called when the first events are on their way. */
+  /** Called after the first event was written. */
   onOpen: () => void;
   onCut: () => void;
 }
 
-function endByCut(response: ServerResponse, { cut, onCut }: LiveStream): void {
+function interrupt(response: ServerResponse, { cut, onCut }: LiveStream): void {
   switch (cut) {
     case "end":
       response.end();
       return;
     case "unavailable":
-      // Not an event at all: after ten minutes the body of an error stands between the events.
+      // Not an event: after ten minutes Google sends an error body between the events.
       response.end(
         '{\n  "error": {\n    "code": 503,\n    "message": "The service is currently unavailable.",\n    "status": "UNAVAILABLE"\n  }\n}\n',
       );
       return;
     case "error-array":
-      // Not an event at all, but what Google's front end appends when a request has taken too long.
+      // Not an event: Google's front end appends this when a request takes too long.
       response.end(
         '[{\n  "error": {\n    "code": 504,\n    "message": "Deadline expired before operation could complete.",\n    "status": "DEADLINE_EXCEEDED"\n  }\n}\n]\n',
       );
@@ -69,7 +69,7 @@ function endByCut(response: ServerResponse, { cut, onCut }: LiveStream): void {
   }
 }
 
-/** Until the time has come, something about the runs has changed, or the client is gone. */
+/** Resolves after `ms`, when a run has changed, or when the client has disconnected. */
 function pause(ms: number, { runs, signal }: LiveStream): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -78,7 +78,7 @@ function pause(ms: number, { runs, signal }: LiveStream): Promise<void> {
       signal.removeEventListener("abort", done);
       resolve();
     };
-    const timer = setTimeout(done, Math.min(Math.max(ms, 0), LONGEST_WAIT_MS));
+    const timer = setTimeout(done, Math.min(Math.max(ms, 0), MAX_TIMER_MS));
     const stopListening = runs.onChange(done);
     signal.addEventListener("abort", done);
   });
@@ -87,26 +87,30 @@ function pause(ms: number, { runs, signal }: LiveStream): Promise<void> {
 export async function streamLive(response: ServerResponse, stream: LiveStream): Promise<void> {
   const { run, runs, signal, cutMs, cutAfter } = stream;
   const cutAt = runs.elapsed(run) + cutMs;
-  let place = stream.from;
+  let position = stream.from;
   let [events, cancelledAt] = [eventsOf(run), run.cancelledAt];
   response.writeHead(200, HEADERS);
   response.flushHeaders();
   while (!signal.aborted) {
     const elapsed = runs.elapsed(run);
     if (run.cancelledAt !== cancelledAt) [events, cancelledAt] = [eventsOf(run), run.cancelledAt];
-    for (let next = events[place]; next !== undefined && next.at <= Math.min(elapsed, cutAt); next = events[place]) {
-      const isFirst = place === stream.from;
+    for (
+      let next = events[position];
+      next !== undefined && next.at <= Math.min(elapsed, cutAt);
+      next = events[position]
+    ) {
+      const isFirst = position === stream.from;
       response.write(frame(next), (error) => {
         if (isFirst && error == null) stream.onOpen();
       });
-      place += 1;
-      if (place - stream.from >= cutAfter) return endByCut(response, stream);
+      position += 1;
+      if (position - stream.from >= cutAfter) return interrupt(response, stream);
     }
-    // Deleted or expired: Google has nothing more to tell.
+    // The run was deleted or has expired.
     if (runs.find(run.start.id) === undefined) return void response.end();
     if (hasEnded(run, Math.min(elapsed, cutAt))) return void response.end(DONE);
-    if (elapsed >= cutAt) return endByCut(response, stream);
-    const wakeAt = Math.min(events[place]?.at ?? Infinity, cutAt);
+    if (elapsed >= cutAt) return interrupt(response, stream);
+    const wakeAt = Math.min(events[position]?.at ?? Infinity, cutAt);
     await pause(Math.ceil((wakeAt - elapsed) / run.life.speed), stream);
   }
 }

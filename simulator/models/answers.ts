@@ -1,4 +1,4 @@
-/** Puts research into the words of a model: one fenced JSON block, or one of the ways models get it wrong. */
+/** Formats research as a model would: one fenced JSON block, or one of the typical mistakes. */
 
 import { recoverResearch } from "./correction.ts";
 import type { PromptReading } from "./prompt.ts";
@@ -72,14 +72,14 @@ function prose(answer: AnswerObject): string {
   return `Here is what I found.\n\n${report}\n\nI searched for: ${queries}`;
 }
 
-/** Cuts in the middle of the report, where a token limit hurts most. */
+/** Ends in the middle of the report, like an answer at its token limit. */
 function truncated(answer: AnswerObject): string {
   const text = fenced(toJson(answer));
   const report = JSON.stringify(answer.report ?? "").slice(1, -1);
   return text.slice(0, text.indexOf(report) + Math.floor(report.length / 2));
 }
 
-const WORDINGS: Record<AnswerName, (answer: AnswerObject, reading: PromptReading) => string> = {
+const FORMATS: Record<AnswerName, (answer: AnswerObject, reading: PromptReading) => string> = {
   good: (answer) => fenced(toJson(answer)),
   verified: (answer) => fenced(toJson(answer)),
   unverified: (answer) => fenced(toJson(answer)),
@@ -93,10 +93,10 @@ const WORDINGS: Record<AnswerName, (answer: AnswerObject, reading: PromptReading
   raw: () => "",
 };
 
-export function wordAnswer(step: Step, reading: PromptReading, research: Research): AnswerText {
+export function formatAnswer(step: Step, reading: PromptReading, research: Research): AnswerText {
   const answer = reading.kind === "correct_json" ? correctedAnswer(reading) : researchAnswer(step, reading, research);
   return {
-    text: step.text ?? WORDINGS[step.answer](answer, reading),
+    text: step.text ?? FORMATS[step.answer](answer, reading),
     finishReason: step.finish ?? (step.answer === "truncated" ? "MAX_TOKENS" : "STOP"),
   };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { wordAnswer } from "./answers.ts";
+import { formatAnswer } from "./answers.ts";
 import { recoverResearch } from "./correction.ts";
 import type { PromptReading } from "./prompt.ts";
 import { findOnTheWeb, writeResearch } from "./research.ts";
@@ -18,12 +18,12 @@ const reading: PromptReading = {
 
 const research = writeResearch(reading, findOnTheWeb(reading));
 
-const spoilt = (answer: AnswerName): string => wordAnswer({ answer }, reading, research).text;
+const damaged = (answer: AnswerName): string => formatAnswer({ answer }, reading, research).text;
 
 test.each<AnswerName>(["good", "trailing-comma", "unescaped-quotes"])(
   "all research is found in an answer of the form %s",
   (answer) => {
-    expect(recoverResearch(spoilt(answer))).toMatchObject({
+    expect(recoverResearch(damaged(answer))).toMatchObject({
       success: true,
       verified: false,
       report: research.report,
@@ -32,18 +32,18 @@ test.each<AnswerName>(["good", "trailing-comma", "unescaped-quotes"])(
   },
 );
 
-test("the queries are found again", () => {
-  expect(recoverResearch(spoilt("trailing-comma"))?.queries).toEqual(research.queries);
+test("the queries are found", () => {
+  expect(recoverResearch(damaged("trailing-comma"))?.queries).toEqual(research.queries);
 });
 
-test("a report that breaks off is kept up to there", () => {
-  const recovered = recoverResearch(spoilt("truncated"));
+test("a truncated report is kept up to its end", () => {
+  const recovered = recoverResearch(damaged("truncated"));
   expect(recovered?.report.length).toBeGreaterThan(100);
   expect(research.report.startsWith(recovered?.report ?? "?")).toBe(true);
   expect(recovered?.sources).toEqual([]);
 });
 
-test("prose is the report itself, and its links are the pages", () => {
+test("prose becomes the report, and its links the sources", () => {
   const recovered = recoverResearch("Found it on https://a.example/x (see https://b.example).");
   expect(recovered).toMatchObject({
     report: "Found it on https://a.example/x (see https://b.example).",

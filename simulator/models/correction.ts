@@ -1,4 +1,4 @@
-/** What the simulated model does with a malformed answer: it takes out the research that is there and adds none. */
+/** The simulated model's correction: extracts the research from a malformed answer and adds nothing. */
 
 import { z } from "zod";
 
@@ -13,14 +13,14 @@ interface Recovered {
 
 const FIELDS = "success|verified|report|result|metadata|sources_visited|search_queries_used|error";
 
-/** A string value ends at a quotation mark that the object's syntax follows, else where the text breaks off. */
+/** A string value ends at a quote that is followed by the object's syntax, or at the end of the text. */
 const stringField = (name: string): RegExp =>
   new RegExp(`"(?:${name})"\\s*:\\s*"([\\s\\S]*?)(?:"\\s*(?:,\\s*"(?:${FIELDS})"\\s*:|,?\\s*\\}|$)|$)`);
 
 const ESCAPES: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
 
 function unescape(text: string): string {
-  // A break in the middle of an escape leaves a lone backslash.
+  // Text that ends inside an escape leaves a lone backslash.
   const whole = text.replace(/(?<!\\)((?:\\\\)*)\\(?:u[0-9a-f]{0,3})?$/i, "$1");
   return whole.replaceAll(/\\(?:u([0-9a-f]{4})|(.))/gis, (_, code?: string, letter = "") =>
     code === undefined ? (ESCAPES[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),
@@ -89,7 +89,7 @@ function fromJson(text: string): Recovered | undefined {
 
 const PLACEHOLDER = /^<[^<>]*>$/;
 
-/** Undefined when the text holds no research at all. */
+/** Undefined if the text contains no research. */
 export function recoverResearch(invalidOutput: string): Recovered | undefined {
   const hasFields = /"(?:report|result|error)"\s*:/.test(invalidOutput);
   const found = fromJson(invalidOutput) ?? (hasFields ? fromFields(invalidOutput) : fromProse(invalidOutput));

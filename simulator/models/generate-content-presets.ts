@@ -1,4 +1,4 @@
-/** Scenarios of generateContent answers that end oddly, one step for every research task. docs/fidelity.md says where each was seen. */
+/** Scenarios of unusual generateContent endings, one step for every research task; docs/fidelity.md names their sources. */
 
 import type { StepInput } from "../scenario.ts";
 

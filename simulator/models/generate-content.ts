@@ -1,6 +1,6 @@
-/** The model's side of one generateContent request: it calls search functions, or answers with evidence. */
+/** The simulated model's turn for one generateContent request: search calls, or an answer with grounding. */
 
-import { wordAnswer, type AnswerText } from "./answers.ts";
+import { formatAnswer, type AnswerText } from "./answers.ts";
 import {
   findingsIn,
   groundingFor,
@@ -39,13 +39,13 @@ interface TurnInput {
 
 const OPENED_PAGES = 2;
 
-/** As Google sends it for searches that brought nothing. */
-const NO_EVIDENCE: Record<"empty" | "bare", Partial<GroundingMetadata>> = {
+/** Google's metadata for searches without results. */
+const EMPTY_GROUNDING: Record<"empty" | "bare", Partial<GroundingMetadata>> = {
   empty: {},
   bare: { webSearchQueries: [""], groundingChunks: [{}] },
 };
 
-/** Clients send the id of a function call back with its result: it tells to which exchange the result belongs. */
+/** Clients return the id of a function call with its result, which identifies the exchange. */
 const CALL_ID = /^sim-(\w+)-/;
 
 export function exchangeIdIn({ toolResults }: PromptReading): string | undefined {
@@ -54,10 +54,10 @@ export function exchangeIdIn({ toolResults }: PromptReading): string | undefined
 }
 
 function callFunctions(exchange: Exchange, name: string, args: Record<string, string>[]): ModelTurn {
-  const calls = args.map((one, index) => ({
+  const calls = args.map((callArgs, index) => ({
     id: `sim-${exchange.id}-${name}-${index}`,
     name,
-    args: one,
+    args: callArgs,
   }));
   return { text: "", finishReason: "STOP", calls };
 }
@@ -67,7 +67,7 @@ const openPages = (exchange: Exchange, findings: Findings): ModelTurn => {
   return callFunctions(exchange, "web_fetch", [{ prompt: `Summarise what ${urls.join(" and ")} say.` }]);
 };
 
-/** Undefined when the model has all that it needs for its answer. */
+/** Undefined if the model needs no further calls. */
 function nextCalls({ request, reading, exchange, scenario }: TurnInput): ModelTurn | undefined {
   const tools = toolNames(request);
   const results = reading.toolResults;
@@ -81,12 +81,12 @@ function nextCalls({ request, reading, exchange, scenario }: TurnInput): ModelTu
   return opens && !opened ? openPages(exchange, findingsIn(results)) : undefined;
 }
 
-function withEvidence(input: TurnInput, answer: AnswerText, findings: Findings): ModelTurn {
+function withGrounding(input: TurnInput, answer: AnswerText, findings: Findings): ModelTurn {
   const tools = toolNames(input.request);
   const plainUrls = input.scenario.plain_urls;
   const { grounding } = input.exchange.step;
   const evidence =
-    grounding === undefined ? groundingFor(answer.text, findings, { plainUrls }) : NO_EVIDENCE[grounding];
+    grounding === undefined ? groundingFor(answer.text, findings, { plainUrls }) : EMPTY_GROUNDING[grounding];
   return {
     ...answer,
     calls: [],
@@ -95,7 +95,7 @@ function withEvidence(input: TurnInput, answer: AnswerText, findings: Findings):
   };
 }
 
-/** A model that searched in vain says so, unless the scenario wants something else of it. */
+/** A model without findings refuses, unless the scenario defines another answer. */
 function stepFor({ step }: Exchange, findings: Findings): Step {
   return step.answer === "good" && findings.pages.length === 0 ? { answer: "refusal" } : step;
 }
@@ -104,13 +104,13 @@ function answerTask(input: TurnInput): ModelTurn {
   const { reading, exchange } = input;
   if (reading.kind === "correct_json") {
     const nothing = writeResearch(reading, { queries: [], pages: [] });
-    return { ...wordAnswer(exchange.step, reading, nothing), calls: [] };
+    return { ...formatAnswer(exchange.step, reading, nothing), calls: [] };
   }
   const results = reading.toolResults;
   const findings = results.length > 0 ? findingsIn(results) : findOnTheWeb(reading);
   const step = stepFor(exchange, findings);
-  const answer = wordAnswer(step, reading, writeResearch(reading, findings));
-  return withEvidence(input, answer, findings);
+  const answer = formatAnswer(step, reading, writeResearch(reading, findings));
+  return withGrounding(input, answer, findings);
 }
 
 function plainText({ exchange }: TurnInput, text: string): AnswerText {
@@ -120,7 +120,7 @@ function plainText({ exchange }: TurnInput, text: string): AnswerText {
 
 function searchTheWeb(input: TurnInput): ModelTurn {
   const findings = findOnTheWeb(input.reading);
-  return withEvidence(input, plainText(input, searchSummary(findings.pages)), findings);
+  return withGrounding(input, plainText(input, searchSummary(findings.pages)), findings);
 }
 
 function readPages(input: TurnInput): ModelTurn {
@@ -130,7 +130,7 @@ function readPages(input: TurnInput): ModelTurn {
   return { ...answer, calls: [], urlContextMetadata: retrieved([...urls]) };
 }
 
-export function takeTurn(input: TurnInput): ModelTurn {
+export function generateTurn(input: TurnInput): ModelTurn {
   switch (input.reading.kind) {
     case "json_schema": {
       const { responseJsonSchema, responseSchema } = input.request.generationConfig;

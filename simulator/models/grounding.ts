@@ -1,4 +1,4 @@
-/** The evidence that Google attaches to an answer, and how the Gemini CLI hands it back to the model. */
+/** Grounding metadata of answers, and the search results that the Gemini CLI returns to the model. */
 
 import type { ToolResult } from "./request.ts";
 import type { Findings } from "./research.ts";
@@ -23,11 +23,11 @@ type Support = GroundingMetadata["groundingSupports"][number];
 
 function supportFor(text: string, page: Page, index: number): Support[] {
   const wordings = [page.snippet, JSON.stringify(page.snippet).slice(1, -1)];
-  const wording = wordings.find((one) => text.includes(one));
+  const wording = wordings.find((candidate) => text.includes(candidate));
   if (wording === undefined) return [];
   const startIndex = Buffer.byteLength(text.slice(0, text.indexOf(wording)));
   const endIndex = startIndex + Buffer.byteLength(wording);
-  // Google's JSON leaves out zeros.
+  // Google's JSON omits zeros.
   const segment = { ...(startIndex > 0 && { startIndex }), endIndex, text: wording };
   return [{ segment, groundingChunkIndices: [index] }];
 }
@@ -60,7 +60,7 @@ export const retrieved = (urls: readonly string[]): UrlContextMetadata => ({
   urlMetadata: urls.map((url) => status("SUCCESS", url)),
 });
 
-/** A model tries more pages than it gets: two are read, the next ones fail, each in its own way. */
+/** Two pages are read; the next ones fail with different statuses. */
 export function urlContextFor(urls: readonly string[]): UrlContextMetadata {
   const failures = ["ERROR", "PAYWALL", "UNSAFE"].flatMap((name, index) => {
     const url = urls[index + 2];
@@ -70,19 +70,19 @@ export function urlContextFor(urls: readonly string[]): UrlContextMetadata {
   return { urlMetadata: [...retrieved(urls.slice(0, 2)).urlMetadata, ...failures, invented] };
 }
 
-/** The text that a search tool's own model call answers with: a line for each page. */
+/** The answer of a search tool's own model call: one line per page. */
 export const searchSummary = (pages: readonly Page[]): string => pages.map((page) => `- ${page.snippet}`).join("\n");
 
 function pagesIn(output: string): Page[] {
   const [summary = "", list = ""] = output.split("\n\nSources:\n");
   return [...list.matchAll(/^\[(\d+)\] (.*) \((\S+)\)$/gm)].map(([, n = "", title = "", url = ""]) => {
-    const line = summary.split("\n").find((one) => one.includes(`[${n}]`)) ?? title;
+    const line = summary.split("\n").find((candidate) => candidate.includes(`[${n}]`)) ?? title;
     const snippet = line.replaceAll(/\[\d+\]/g, "").replace(/^- /, "");
     return { url, title, domain: title, snippet };
   });
 }
 
-/** What the CLI's searches brought back, so that a report cites only what went through the CLI. */
+/** The results of the CLI's searches; a report cites only these. */
 export function findingsIn(results: readonly ToolResult[]): Findings {
   const searches = results.filter((result) => result.name === "google_web_search");
   const pages = new Map(searches.flatMap(({ output }) => pagesIn(output)).map((page) => [page.url, page]));

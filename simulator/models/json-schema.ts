@@ -1,4 +1,4 @@
-/** Answers a request for JSON by schema, as the Gemini CLI's model router makes it, with plain values. */
+/** Fills in a JSON schema with plain values, for requests like those of the Gemini CLI's model router. */
 
 import { z } from "zod";
 
@@ -14,7 +14,7 @@ const schemaShape = z.looseObject({
   properties: z.record(z.string(), z.unknown()).optional(),
 });
 
-// The cheap model, and no further turn of its own: what the CLI would choose for a simple question.
+// The cheap model and no further turn: the choice for a simple question.
 const PREFERRED: readonly unknown[] = ["flash", "user"];
 
 const LOW_SCORE = 10;

@@ -1,12 +1,12 @@
-/** `models/…:generateContent`, whole and streamed: checks the key, notes the request, plays the scenario. */
+/** Routes of `models/…:generateContent` and `:streamGenerateContent`. */
 
-import { exchangeIdIn, takeTurn } from "./generate-content.ts";
+import { exchangeIdIn, generateTurn } from "./generate-content.ts";
 import type { LedgerEntry } from "../ledger.ts";
 import { readPrompt, type PromptReading } from "./prompt.ts";
 import { generateContentRequest, textOf, toolNames, type GenerateContentRequest } from "./request.ts";
-import type { Call, Route, Stage } from "../route.ts";
+import type { Call, Route, SimulatorContext } from "../route.ts";
 import type { Exchange } from "../scenario.ts";
-import { openEntry, refusalOf, refuse, serve } from "../served-call.ts";
+import { openLedgerEntry, refusalFor, refuse, serve } from "../served-call.ts";
 import { streamedReply, wholeReply } from "./wire.ts";
 
 function parseBody({ body }: Call): GenerateContentRequest | undefined {
@@ -17,7 +17,7 @@ function parseBody({ body }: Call): GenerateContentRequest | undefined {
   }
 }
 
-function noteReading(entry: LedgerEntry, request: GenerateContentRequest, reading: PromptReading): void {
+function recordPrompt(entry: LedgerEntry, request: GenerateContentRequest, reading: PromptReading): void {
   entry.kind = reading.kind;
   entry.question = reading.question;
   entry.round = reading.round;
@@ -28,42 +28,42 @@ function noteReading(entry: LedgerEntry, request: GenerateContentRequest, readin
   );
 }
 
-function exchangeFor(entry: LedgerEntry, reading: PromptReading, { play }: Stage): Exchange {
+function exchangeFor(entry: LedgerEntry, reading: PromptReading, { player }: SimulatorContext): Exchange {
   const id = exchangeIdIn(reading);
   entry.turn = id === undefined ? "opening" : "later";
-  return id === undefined ? play().open(reading.kind, reading.round) : play().resume(id);
+  return id === undefined ? player().open(reading.kind, reading.round) : player().resume(id);
 }
 
-async function generate(call: Call, stage: Stage, match: RegExpExecArray): Promise<void> {
+async function generate(call: Call, context: SimulatorContext, match: RegExpExecArray): Promise<void> {
   const [, model = "", method] = match;
-  const entry = openEntry(call, stage, { model });
+  const entry = openLedgerEntry(call, context, { model });
   const request = parseBody(call);
-  // Readable requests are noted before they are refused, so that the ledger shows what was refused.
+  // Valid requests are recorded before they are rejected, so that the ledger shows them.
   const isCli = call.headers["user-agent"]?.startsWith("GeminiCLI") === true;
   const reading = request && readPrompt(request, { unescapeAt: isCli });
-  if (request !== undefined && reading !== undefined) noteReading(entry, request, reading);
-  const refusal = refusalOf(call, stage);
+  if (request !== undefined && reading !== undefined) recordPrompt(entry, request, reading);
+  const refusal = refusalFor(call, context);
   if (refusal !== undefined) return refuse(call, entry, refusal);
   if (request === undefined || reading === undefined) return refuse(call, entry, "body-invalid");
 
-  const exchange = exchangeFor(entry, reading, stage);
+  const exchange = exchangeFor(entry, reading, context);
   if (exchange.step.refused !== undefined) return refuse(call, entry, exchange.step.refused);
-  const { scenario } = stage.play();
-  const turn = takeTurn({ request, reading, exchange, scenario });
+  const { scenario } = context.player();
+  const turn = generateTurn({ request, reading, exchange, scenario });
   const reply = method === "streamGenerateContent" ? streamedReply : wholeReply;
-  // A later turn belongs to a step whose fault has been served.
+  // The fault of a step is served with its opening turn only.
   const fault = entry.turn === "opening" ? exchange.step.fault : undefined;
   entry.served = fault ?? (turn.calls.length > 0 ? "function-calls" : exchange.step.answer);
   const latencyMs = exchange.step.latency_ms ?? scenario.latency_ms;
-  // Only an answer ends oddly; what leads to it is as always.
+  // Only final answers have unusual endings; function calls are always regular.
   const step = turn.calls.length > 0 ? {} : exchange.step;
   return serve(call, entry, { reply: reply({ request, turn, model, step }), fault, latencyMs });
 }
 
-/** What a program asks that wants to know whether its key is good: free at Google too. */
-async function listModels(call: Call, stage: Stage): Promise<void> {
-  const entry = openEntry(call, stage);
-  const refusal = refusalOf(call, stage);
+/** Used by programs to check their key, which is free at Google too. */
+async function listModels(call: Call, context: SimulatorContext): Promise<void> {
+  const entry = openLedgerEntry(call, context);
+  const refusal = refusalFor(call, context);
   if (refusal !== undefined) return refuse(call, entry, refusal);
   const models = [{ name: "models/gemini-3.8-flash", supportedGenerationMethods: ["generateContent"] }];
   const headers = { "content-type": "application/json; charset=UTF-8" };

@@ -1,4 +1,4 @@
-/** Reads a prompt the way a model would: which task it sets, about what, and in which form to answer. */
+/** Parses a prompt: its task, question and answer format. */
 
 import {
   textOf,
@@ -14,13 +14,13 @@ export interface PromptReading {
   kind: TaskKind;
   question: string;
   round: number | undefined;
-  /** The form that the prompt shows, as JSON text. */
+  /** The prompt's example of an answer, as JSON text. */
   example: string | undefined;
-  /** What a verification is to check. */
+  /** The result that a verification has to check. */
   currentResult: string | undefined;
-  /** What a correction is to bring into form. */
+  /** The output that a correction has to format. */
   invalidOutput: string | undefined;
-  /** What the model's function calls for this task have brought so far. */
+  /** Results of the model's function calls for this task so far. */
   toolResults: ToolResult[];
 }
 
@@ -37,13 +37,13 @@ function taskIn(text: string): TaskKind | undefined {
   return HEADINGS.get(heading.trim().toLowerCase());
 }
 
-/** The closing line must carry the same fence, because the text itself may imitate a closing line. */
+/** The closing line must contain the same fence, because the text may imitate a closing line. */
 function marked(text: string, label: string): string | undefined {
   const block = new RegExp(`^-----BEGIN (?:${label})(.*)-----\\n([\\s\\S]*?)\\n-----END (?:${label})\\1-----$`, "m");
   return block.exec(text)?.[2];
 }
 
-/** The last fence: a text that is to be corrected comes before it and may hold fences of its own. */
+/** Uses the last fence, because a text to be corrected comes before it and may contain fences. */
 function exampleIn(text: string): string | undefined {
   const start = text.lastIndexOf("```json\n");
   return start < 0 ? undefined : text.slice(start + 8).split("\n```", 1)[0];
@@ -68,9 +68,9 @@ function readTask(kind: TaskKind, text: string): PromptReading {
   };
 }
 
-/** The Gemini CLI puts what it knows of the machine before what the user wrote. */
+/** The Gemini CLI puts its own context before the user's text. */
 function lastText(messages: RequestContent[]): string {
-  const texts = messages.flatMap((one) => one.parts.flatMap(({ text }) => text ?? []));
+  const texts = messages.flatMap((message) => message.parts.flatMap(({ text }) => text ?? []));
   return (texts.at(-1) ?? "").trim();
 }
 
@@ -83,13 +83,13 @@ function kindWithoutTask(request: GenerateContentRequest): TaskKind {
 type Clean = (text: string) => string;
 
 interface ReadOptions {
-  /** The Gemini CLI reads `@path` as a file, so that `\@` stands for a plain `@`. */
+  /** The Gemini CLI reads `@path` as a file, and `\@` as a plain `@`. */
   unescapeAt: boolean;
 }
 
-/** The last task counts, and all that came after it: a CLI may add a nudge of its own, such as "Please continue." */
+/** Uses the last task and everything after it; the CLI may add a message such as "Please continue." */
 function readConversation({ contents }: GenerateContentRequest, clean: Clean): PromptReading | undefined {
-  const index = contents.findLastIndex((one) => one.role !== "model" && taskIn(textOf(one)) !== undefined);
+  const index = contents.findLastIndex((content) => content.role !== "model" && taskIn(textOf(content)) !== undefined);
   const task = contents[index];
   const text = task === undefined ? "" : clean(textOf(task));
   const kind = taskIn(text);
@@ -98,7 +98,7 @@ function readConversation({ contents }: GenerateContentRequest, clean: Clean): P
 }
 
 function readWithoutTask(request: GenerateContentRequest, clean: Clean): PromptReading {
-  const messages = request.contents.filter((one) => one.role !== "model");
+  const messages = request.contents.filter((content) => content.role !== "model");
   return { ...readTask(kindWithoutTask(request), ""), question: clean(lastText(messages)) };
 }
 
@@ -106,7 +106,7 @@ export function readPrompt(request: GenerateContentRequest, options: ReadOptions
   const clean: Clean = (text) => (options.unescapeAt ? text.replaceAll("\\@", "@") : text);
   const reading = readConversation(request, clean) ?? readWithoutTask(request, clean);
   const { responseSchema, responseJsonSchema } = request.generationConfig;
-  // The CLI's router shows the user's prompt to a model that is to do something else with it.
+  // The CLI's router sends the user's prompt with a schema, for another task.
   const schema = responseJsonSchema ?? responseSchema;
   return schema === undefined ? reading : { ...reading, kind: "json_schema" };
 }

@@ -1,4 +1,4 @@
-/** What a generateContent request says: its conversation, its tools, and how big it is. */
+/** Schema of generateContent requests, and readers for their tools, texts and tool results. */
 
 import { z } from "zod";
 
@@ -36,16 +36,16 @@ export const generateContentRequest = z.looseObject({
 export type GenerateContentRequest = z.output<typeof generateContentRequest>;
 export type RequestContent = z.output<typeof content>;
 
-/** Built-in tools by their name, declared functions by theirs. */
+/** Names of built-in tools and declared functions. */
 export function toolNames(request: GenerateContentRequest): string[] {
-  return request.tools.flatMap((one) => [
-    ...Object.keys(one).filter((name) => name !== "functionDeclarations"),
-    ...(one.functionDeclarations ?? []).map((declaration) => declaration.name),
+  return request.tools.flatMap((declared) => [
+    ...Object.keys(declared).filter((name) => name !== "functionDeclarations"),
+    ...(declared.functionDeclarations ?? []).map((declaration) => declaration.name),
   ]);
 }
 
-export function textOf(one: RequestContent): string {
-  return one.parts.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n\n");
+export function textOf(message: RequestContent): string {
+  return message.parts.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n\n");
 }
 
 export interface ToolResult {
@@ -55,8 +55,8 @@ export interface ToolResult {
 }
 
 export function toolResultsIn(contents: readonly RequestContent[]): ToolResult[] {
-  return contents.flatMap((one) =>
-    one.parts.flatMap(({ functionResponse }) => {
+  return contents.flatMap((message) =>
+    message.parts.flatMap(({ functionResponse }) => {
       if (functionResponse === undefined) return [];
       const { id, name, response } = functionResponse;
       const output = response?.output ?? response?.error ?? "";

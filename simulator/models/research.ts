@@ -1,4 +1,4 @@
-/** What the simulated model finds out: search queries, a report that cites invented pages, a verdict. */
+/** The simulated model's research: search queries, a report that cites invented pages, and a verdict. */
 
 import type { PromptReading } from "./prompt.ts";
 import type { TaskKind } from "../scenario.ts";
@@ -25,7 +25,7 @@ function oneLine(text: string): string {
 }
 
 function perspectives({ kind, round }: PromptReading): readonly string[] {
-  // Each round looks for something new, as a real check would.
+  // Each round searches for something new, as a real verification does.
   if (kind === "verify") return [`evidence, check ${round ?? 2}`, `counter-evidence, check ${round ?? 2}`];
   return PERSPECTIVES[kind] ?? [""];
 }
@@ -35,7 +35,7 @@ export function queriesFor(reading: PromptReading): string[] {
   return perspectives(reading).map((words) => `${topic} ${words}`.trim());
 }
 
-/** Evenly taken, so that each perspective is cited. */
+/** Selects pages evenly, so that each perspective is cited. */
 function evidence(pages: readonly Page[]): string {
   const stride = Math.ceil(pages.length / CITED_PAGES);
   return pages
@@ -56,7 +56,7 @@ function firstReport(question: string, pages: readonly Page[]): string {
   ].join("\n\n");
 }
 
-/** A check keeps what it was given and adds what it found, so that rounds can be seen to build on each other. */
+/** A verification keeps the given report and appends its findings, so that rounds visibly build on each other. */
 function checkedReport(reading: PromptReading, pages: readonly Page[]): string {
   const before = reading.currentResult?.replaceAll(FOOTER, "").trim();
   if (before === undefined || before === "") return firstReport(reading.question, pages);

@@ -1,8 +1,8 @@
-/** Search Suggestions as Google sends them: a style element, a row with a logo, and a chip for each query. */
+/** Search Suggestions like Google's: a style element, a row with a logo, and a chip for each query. */
 
 import { createHash } from "node:crypto";
 
-/** Like the real one it has one appearance for the light and one for the dark, told apart by a media query. */
+/** Has a light and a dark appearance, selected by a media query, like Google's. */
 const STYLE = `
 .container { display: flex; align-items: center; padding: 6px 12px; border-radius: 8px; font: 14px/20px sans-serif; }
 .headline { display: flex; margin-right: 4px; }
@@ -29,7 +29,7 @@ const logo = (
       <path fill-rule="evenodd" clip-rule="evenodd" d="M12 22h24v4H12z" fill="#FFFFFF"/>
     </svg>`;
 
-/** Opaque and long, as Google's are. */
+/** Opaque and long, like Google's links. */
 const linkFor = (query: string): string =>
   `https://vertexaisearch.cloud.google.com/grounding-api-redirect/SIM${createHash("sha512").update(query).digest("base64url").repeat(3)}==`;
 

@@ -1,11 +1,11 @@
-/** A model's turn as Google sends it: one JSON document, or a stream of server-sent events. */
+/** Encodes a model's turn like Google: one JSON document, or a stream of server-sent events. */
 
 import { randomUUID } from "node:crypto";
 import type { ModelTurn } from "./generate-content.ts";
 import type { GenerateContentRequest } from "./request.ts";
 import type { Step } from "../scenario.ts";
 
-/** A whole HTTP answer; `frames` are the pieces in which a server would write its body. */
+/** An HTTP response; `frames` are the chunks of its body. */
 export interface Reply {
   status: number;
   headers: Record<string, string>;
@@ -33,7 +33,7 @@ function usageOf(request: GenerateContentRequest, turn: ModelTurn): Record<strin
   const calls = turn.calls.length > 0 ? JSON.stringify(turn.calls) : "";
   const output = tokens(turn.text.length + calls.length);
   const thoughts = tokens(THOUGHT.length);
-  // What a search brings in is counted by its evidence, since the pages themselves do not exist.
+  // Search results are counted by their grounding metadata, because the pages do not exist.
   const found = turn.groundingMetadata;
   const toolUse = found === undefined ? 0 : tokens(JSON.stringify(found).length);
   return {
@@ -54,7 +54,7 @@ function callParts(turn: ModelTurn): Part[] {
   }));
 }
 
-/** Thoughts come whether they were asked for or not; Google's own tools show as `toolCall` parts. */
+/** Thoughts are sent even if not requested; calls of Google's own tools are `toolCall` parts. */
 function openingParts({ turn }: WireInput): Part[] {
   if (turn.text === "" && turn.calls.length === 0) return [];
   const queries = turn.groundingMetadata?.webSearchQueries ?? [];
@@ -62,7 +62,7 @@ function openingParts({ turn }: WireInput): Part[] {
   return [{ text: THOUGHT, thought: true }, ...(queries.length > 0 ? [{ toolCall: search }] : [])];
 }
 
-/** The last part of an answer holds the signature, often without any text. */
+/** The last part of an answer contains the signature, often without text. */
 const SIGNATURE_PART: Part = { text: "", thoughtSignature: SIGNATURE };
 
 interface WireInput {
@@ -94,7 +94,7 @@ function documents(input: WireInput, groups: Part[][]): string[] {
     const isLast = index === groups.length - 1;
     // An answer without text has content without parts.
     const content = { ...(parts.length > 0 && { parts }), role: "model" };
-    // Before its end a stream has evidence without content.
+    // Before its end a stream has empty grounding metadata.
     const end = isLast ? candidateEnd(input) : { groundingMetadata: {} };
     return JSON.stringify({
       candidates: [{ content, ...end, index: 0 }],
@@ -105,7 +105,7 @@ function documents(input: WireInput, groups: Part[][]): string[] {
   });
 }
 
-/** A turn that calls functions ends with them; one that answers ends with the signature of its thoughts. */
+/** A turn ends with its function calls, or with the signature of its thoughts. */
 const closingParts = ({ turn }: WireInput): Part[] =>
   turn.calls.length > 0 ? callParts(turn) : turn.text === "" ? [] : [SIGNATURE_PART];
 
@@ -140,7 +140,7 @@ const MID_STREAM_ERROR = {
   status: "UNAVAILABLE",
 };
 
-/** About half of the stream, and then what stands in the place of the rest. */
+/** Keeps about half of the stream and appends the fault. */
 function broken(frames: string[], breaks: Step["breaks"]): string[] {
   if (breaks === undefined) return frames;
   const half = Math.max(1, Math.ceil(frames.length / 2));

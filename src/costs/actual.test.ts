@@ -1,11 +1,12 @@
-/** What a call cost, from reported figures: never invented, never off by a factor. */
+/** Costs from reported usage: never invented, never off by a factor. */
 
 import { describe, expect, test } from "vitest";
 import { NO_USAGE } from "../gemini/search-backend.ts";
 import { DEFAULT_AGENT } from "../gemini/agents.ts";
-import { addCosts, type Cost, costOf as priced, NO_COST, pricedBy, roundUsd } from "./actual.ts";
+import { addCosts, type Cost, costCalculator, NO_COST, roundUsd } from "./actual.ts";
 import { agentPrice, DEFAULT_API_MODEL, LIST_PRICES } from "./prices.ts";
 
+const priced = costCalculator(LIST_PRICES);
 const costOf = (...given: Parameters<typeof priced>): number | undefined => priced(...given).usd;
 
 const IN_2026 = Date.UTC(2026, 10, 15);
@@ -42,7 +43,7 @@ test.each(["gemini-9", "gemini-3-pro-image-preview", "gpt-9", "", undefined])(
   },
 );
 
-describe("prices have dates (S6)", () => {
+describe("prices depend on the date (S6)", () => {
   const NOVEMBER_30 = Date.parse("2026-11-30T23:59:59Z");
   const DECEMBER_1 = Date.parse("2026-12-01T00:00:00Z");
   const read = { ...NO_USAGE, input: 1_000_000, cached: 1_000_000 };
@@ -62,7 +63,7 @@ describe("prices have dates (S6)", () => {
     ["gemini-3.1-flash-lite-preview", million, 1.75],
     ["gemini-3-flash-preview", million, 3.5],
     ["gemini-3-pro-preview", small, 12.2],
-  ])("%s has a price of its own (S6)", (model, usage, usd) => {
+  ])("%s has its own price (S6)", (model, usage, usd) => {
     expect(priced(usage, model, IN_2026)).toEqual({
       usd: expect.closeTo(usd, 10),
       incomplete: false,
@@ -91,7 +92,7 @@ describe("prices have dates (S6)", () => {
 
   test("a model whose last row has ended is priced by its family (S6)", () => {
     const row = { model: "gemini-x-pro", family: "pro" as const, input: 1, output: 1, until: "2026-10-31" };
-    const ended = pricedBy({ ...LIST_PRICES, models: [row, ...LIST_PRICES.models] });
+    const ended = costCalculator({ ...LIST_PRICES, models: [row, ...LIST_PRICES.models] });
     expect(ended(million, "gemini-x-pro", Date.parse("2026-10-31T12:00:00Z"))).toMatchObject({
       usd: 2,
       estimated: false,
@@ -114,7 +115,7 @@ test("amounts are rounded to hundredths of a cent", () => {
 
 describe("agents and caches", () => {
   test("a recorded deep research costs what Google's prices yield (P6)", () => {
-    // A task of 2026-08-18 as Google reported it: output and thoughts together, nothing cached.
+    // Google's usage of a task of 2026-08-18: output and thoughts together, nothing cached.
     const usage = { input: 193_279, output: 8_664 + 16_891, cached: 0, searches: 17 };
     expect(costOf(usage, "deep-research-pro-preview-12-2025", IN_2026)).toBeCloseTo(0.931, 3);
     // Tool results counted as input.

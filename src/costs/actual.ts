@@ -1,33 +1,32 @@
-/** What a finished call or task cost, from the figures that Google reported. */
+/** Calculates the cost of a finished call or task from the usage that Google reported. */
 
 import type { Usage } from "../gemini/search-backend.ts";
 import {
   agentPrice,
-  CACHED_SHARE,
+  CACHED_PRICE_FACTOR,
   familyPrice,
-  LIST_PRICES,
   modelPrice,
   type PriceTable,
   type TokenPrice,
 } from "./prices.ts";
 
-/** An amount, and how it is to be taken. Every surface shows the marks that are set. */
+/** An amount with its caveats. Every surface shows the flags that are set. */
 export interface Cost {
-  /** Undefined while no part of it has a price. */
+  /** Undefined if no part has a price. */
   usd: number | undefined;
-  /** A part has no price, or its token counts could not be read: `usd` is a lower bound. */
+  /** A part has no price or unreadable token counts, so `usd` is a lower bound. */
   incomplete: boolean;
-  /** A part was priced by its model's family, at the family's highest price. */
+  /** A part was priced at the highest price of its model family. */
   estimated: boolean;
 }
 
-/** Before anything was reported: neither an amount nor a mark. */
+/** The cost before any usage was reported. */
 export const NO_COST: Cost = { usd: undefined, incomplete: false, estimated: false };
 
-/** `at` is when the work was done: prices change, and what was used before a change costs what it cost then. */
+/** `at` is the time of the work, because prices change. */
 export type CostOf = (usage: Usage, model: string | undefined, at: number) => Cost;
 
-export const pricedBy =
+export const costCalculator =
   (prices: PriceTable): CostOf =>
   (usage, model = "", at) => {
     const agent = agentPrice(prices, model, at);
@@ -40,14 +39,12 @@ export const pricedBy =
     return { usd: tokens + searches, incomplete: usage.isIncomplete === true, estimated: exact === undefined };
   };
 
-export const costOf: CostOf = pricedBy(LIST_PRICES);
-
-/** One part without a price makes the sum a lower bound; it is never left out silently. */
-export function addCosts(one: Cost, other: Cost): Cost {
+/** If one part has no price, the sum is marked as a lower bound. */
+export function addCosts(first: Cost, second: Cost): Cost {
   return {
-    usd: one.usd === undefined && other.usd === undefined ? undefined : (one.usd ?? 0) + (other.usd ?? 0),
-    incomplete: one.incomplete || other.incomplete,
-    estimated: one.estimated || other.estimated,
+    usd: first.usd === undefined && second.usd === undefined ? undefined : (first.usd ?? 0) + (second.usd ?? 0),
+    incomplete: first.incomplete || second.incomplete,
+    estimated: first.estimated || second.estimated,
   };
 }
 
@@ -59,13 +56,13 @@ function searchesUsd(
   return perPrompt === undefined ? searches * prices.searchQueryUsd : groundedPrompts * perPrompt;
 }
 
-function tokensUsd(usage: Usage, { input, output, cached = input * CACHED_SHARE }: TokenPrice): number {
+function tokensUsd(usage: Usage, { input, output, cached = input * CACHED_PRICE_FACTOR }: TokenPrice): number {
   const fromCache = Math.min(usage.cached, usage.input);
   return ((usage.input - fromCache) * input + fromCache * cached + usage.output * output) / 1_000_000;
 }
 
 function longPrice({ input, output, cached, longInput = input, longOutput = output }: TokenPrice): TokenPrice {
-  // Reading the cache of a long prompt grows dearer with its input.
+  // The cache price of a long prompt rises with its input price.
   return {
     input: longInput,
     output: longOutput,
@@ -73,7 +70,7 @@ function longPrice({ input, output, cached, longInput = input, longOutput = outp
   };
 }
 
-/** Hundredths of a cent are noise. */
+/** Rounds to hundredths of a cent. */
 export const roundUsd = (usd: number): number => Math.round(usd * 10_000) / 10_000;
 
 export const roundCost = (cost: Cost): Cost => ({
@@ -81,13 +78,13 @@ export const roundCost = (cost: Cost): Cost => ({
   usd: cost.usd === undefined ? undefined : roundUsd(cost.usd),
 });
 
-export interface CostFields {
+interface CostFields {
   cost_usd: number | undefined;
   cost_incomplete: true | undefined;
   cost_estimated: true | undefined;
 }
 
-/** How every answer states a cost. */
+/** The cost fields of every answer. */
 export const costFields = ({ usd, incomplete, estimated }: Cost): CostFields => ({
   cost_usd: usd,
   cost_incomplete: incomplete ? true : undefined,

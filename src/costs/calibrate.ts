@@ -1,4 +1,4 @@
-/** Moves documented ranges towards what the user's own runs took, the further the more runs there are. */
+/** Adjusts documented ranges to the user's own runs, more strongly the more runs there are. */
 
 import { COMPLEXITIES, type Complexity } from "./complexity.ts";
 
@@ -16,18 +16,18 @@ export interface Observation {
 }
 
 /**
- * First every class moves by what all runs together say, because a user's tasks tend to be dear or cheap whatever
- * their class; then each class by its own runs. Last, what contradicts the order of the classes is averaged, weighted
- * by the runs behind it: simple ≤ medium ≤ complex must hold in every number.
+ * First scales all classes by a common factor, because a user's tasks tend to be expensive or cheap in every class; then
+ * shifts each class towards its own runs. Finally averages values that contradict the order of the classes, weighted by
+ * their runs: simple ≤ medium ≤ complex must hold for every figure.
  */
 export function calibrate(documented: Ranges, observations: readonly Observation[]): Ranges {
   const factor = commonFactor(documented, observations);
-  const moved = COMPLEXITIES.map((complexity) => {
-    const own = observations.filter((seen) => seen.complexity === complexity).map((seen) => seen.value);
-    return { range: towards(scale(documented[complexity], factor), own), weight: own.length + 1 };
+  const shifted = COMPLEXITIES.map((complexity) => {
+    const own = observations.filter((run) => run.complexity === complexity).map((run) => run.value);
+    return { range: shiftTowards(scale(documented[complexity], factor), own), weight: own.length + 1 };
   });
   const inOrder = (figure: keyof Range): number[] =>
-    ascending(moved.map(({ range, weight }) => ({ value: range[figure], weight })));
+    ascending(shifted.map(({ range, weight }) => ({ value: range[figure], weight })));
   const [min, likely, max] = [inOrder("min"), inOrder("likely"), inOrder("max")];
   const rangeAt = (index: number): Range => ({
     min: min[index] ?? 0,
@@ -37,22 +37,22 @@ export function calibrate(documented: Ranges, observations: readonly Observation
   return { simple: rangeAt(0), medium: rangeAt(1), complex: rangeAt(2) };
 }
 
-/** One run is chance (a task may search 17 times or 160), three weigh as much as the documentation, ten decide. */
+/** One run is chance (a task may search 17 or 160 times), three runs weigh as much as the documentation, ten decide. */
 const trust = (runs: number): number => runs ** 2 / (runs ** 2 + 9);
 
 function commonFactor(documented: Ranges, observations: readonly Observation[]): number {
   const ratios = observations.map(({ complexity, value }) => value / documented[complexity].likely);
-  return ratios.length === 0 ? 1 : between(1, quantile(ratios, 0.5), trust(ratios.length));
+  return ratios.length === 0 ? 1 : interpolate(1, quantile(ratios, 0.5), trust(ratios.length));
 }
 
-/** The same weight for all three figures keeps min ≤ likely ≤ max. */
-function towards(range: Range, values: number[]): Range {
+/** Uses one weight for all three figures, which keeps min ≤ likely ≤ max. */
+function shiftTowards(range: Range, values: number[]): Range {
   if (values.length === 0) return range;
   const weight = trust(values.length);
   return {
-    min: between(range.min, quantile(values, 0.1), weight),
-    likely: between(range.likely, quantile(values, 0.5), weight),
-    max: between(range.max, quantile(values, 0.9), weight),
+    min: interpolate(range.min, quantile(values, 0.1), weight),
+    likely: interpolate(range.likely, quantile(values, 0.5), weight),
+    max: interpolate(range.max, quantile(values, 0.9), weight),
   };
 }
 
@@ -62,17 +62,17 @@ const scale = ({ min, likely, max }: Range, factor: number): Range => ({
   max: max * factor,
 });
 
-const between = (from: number, to: number, weight: number): number => from + (to - from) * weight;
+const interpolate = (from: number, to: number, weight: number): number => from + (to - from) * weight;
 
 function quantile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  const at = share * (sorted.length - 1);
-  const below = sorted[Math.floor(at)] ?? 0;
-  const above = sorted[Math.ceil(at)] ?? below;
-  return between(below, above, at - Math.floor(at));
+  const position = share * (sorted.length - 1);
+  const below = sorted[Math.floor(position)] ?? 0;
+  const above = sorted[Math.ceil(position)] ?? below;
+  return interpolate(below, above, position - Math.floor(position));
 }
 
-/** Isotonic regression by pooling neighbours: the nearest ascending numbers, and it keeps the order of two lists. */
+/** Isotonic regression by pooling adjacent violators: the nearest ascending numbers. */
 function ascending(items: { value: number; weight: number }[]): number[] {
   const pools: { value: number; weight: number; size: number }[] = [];
   for (const item of items) {

@@ -16,7 +16,10 @@ const QUERIES: Record<Complexity, string> = {
     "Compare the EV battery market in China, the US and Europe from 2015 to 2025: technology trends, market share of each manufacturer, and regulatory outlook.",
 };
 
-function of(query: string, { history = [], agent = DEFAULT_AGENT }: { history?: FinishedRun[]; agent?: string } = {}) {
+function estimateFor(
+  query: string,
+  { history = [], agent = DEFAULT_AGENT }: { history?: FinishedRun[]; agent?: string } = {},
+) {
   const found = estimate({ query, agent, prices: LIST_PRICES, history, syncWindowMs: 20_000, now: NOW });
   if (found === undefined) throw new Error("no estimate");
   return found;
@@ -85,13 +88,13 @@ describe("the estimate", () => {
     lower.min <= upper.min && lower.likely <= upper.likely && lower.max <= upper.max;
 
   test("without own runs stays within Google's figures, and shows the higher range for a complex query (M1)", () => {
-    for (const [agent, least, most] of [
+    for (const [agent, min, max] of [
       [DEFAULT_AGENT, 1, 3],
       [MAX_AGENT, 3, 7],
     ] as const) {
-      const [simple, medium, complex] = COMPLEXITIES.map((complexity) => of(QUERIES[complexity], { agent }));
-      expect(simple?.usd.min).toBe(least);
-      expect(complex?.usd.max).toBe(most);
+      const [simple, medium, complex] = COMPLEXITIES.map((complexity) => estimateFor(QUERIES[complexity], { agent }));
+      expect(simple?.usd.min).toBe(min);
+      expect(complex?.usd.max).toBe(max);
       expect(complex?.usd.likely).toBeGreaterThan(medium?.usd.likely ?? Number.NaN);
       expect(complex?.usd.max).toBeGreaterThan(medium?.usd.max ?? Number.NaN);
       expect(complex?.minutes.max).toBe(60);
@@ -117,7 +120,9 @@ describe("the estimate", () => {
   test("is ordered, min ≤ likely ≤ max and simple ≤ medium ≤ complex, whatever the history (M2)", () => {
     fc.assert(
       fc.property(fc.array(run, { maxLength: 40 }), fc.constantFrom(DEFAULT_AGENT, MAX_AGENT), (history, agent) => {
-        const [simple, medium, complex] = COMPLEXITIES.map((complexity) => of(QUERIES[complexity], { history, agent }));
+        const [simple, medium, complex] = COMPLEXITIES.map((complexity) =>
+          estimateFor(QUERIES[complexity], { history, agent }),
+        );
         if (simple === undefined || medium === undefined || complex === undefined) throw new Error("no estimate");
         for (const { minutes, usd } of [simple, medium, complex]) {
           expect(inOrder(minutes)).toBe(true);
@@ -127,7 +132,7 @@ describe("the estimate", () => {
           expect(notAbove(simple[figure], medium[figure])).toBe(true);
           expect(notAbove(medium[figure], complex[figure])).toBe(true);
         }
-        expect(of(QUERIES.medium, { history, agent })).toEqual(medium);
+        expect(estimateFor(QUERIES.medium, { history, agent })).toEqual(medium);
         const useful = history.filter(
           ({ model, durationMs, costUsd = 0 }) =>
             model === agent && (costUsd > 0 || (durationMs > 0 && durationMs <= 3_600_000)),
@@ -150,7 +155,9 @@ describe("the estimate", () => {
   test("on ten own runs of a class is within 10 % of what they took (M2, SC-004)", () => {
     for (const complexity of COMPLEXITIES) {
       for (const costUsd of [0.3, 0.93, 2, 6]) {
-        const { usd, minutes, basedOnRuns } = of(QUERIES[complexity], { history: runs(10, { complexity, costUsd }) });
+        const { usd, minutes, basedOnRuns } = estimateFor(QUERIES[complexity], {
+          history: runs(10, { complexity, costUsd }),
+        });
         expect(Math.abs(usd.likely / costUsd - 1)).toBeLessThan(0.1);
         expect(Math.abs(minutes.likely / 4 - 1)).toBeLessThan(0.1);
         expect(basedOnRuns).toBe(10);
@@ -159,23 +166,23 @@ describe("the estimate", () => {
   });
 
   test("changes little by one run, not at all by runs of another agent, and states its number of runs (M2)", () => {
-    const before = of(QUERIES.medium);
-    const one = of(QUERIES.medium, { history: runs(1, { costUsd: 20 }) });
+    const before = estimateFor(QUERIES.medium);
+    const one = estimateFor(QUERIES.medium, { history: runs(1, { costUsd: 20 }) });
     expect(one.usd.likely).toBeLessThan(before.usd.likely * 3);
-    expect(one.recommendation).toContain("corrected by 1 of your own finished runs (1 of this class)");
-    const foreign = of(QUERIES.medium, { history: runs(50, { model: MAX_AGENT }) });
-    expect(foreign).toEqual(before);
-    expect(foreign.recommendation).toContain("none of your own runs is known yet");
+    expect(one.recommendation).toContain("adjusted by 1 of your own finished runs (1 of this class)");
+    const otherAgent = estimateFor(QUERIES.medium, { history: runs(50, { model: MAX_AGENT }) });
+    expect(otherAgent).toEqual(before);
+    expect(otherAgent.recommendation).toContain("you have no finished runs yet");
   });
 
   test("ignores the duration, but not the cost, of a run that was collected hours later (M2)", () => {
-    const late = of(QUERIES.medium, { history: runs(10, { durationMs: 9 * 3_600_000 }) });
-    expect(late.minutes).toEqual(of(QUERIES.medium).minutes);
+    const late = estimateFor(QUERIES.medium, { history: runs(10, { durationMs: 9 * 3_600_000 }) });
+    expect(late.minutes).toEqual(estimateFor(QUERIES.medium).minutes);
     expect(late.usd.likely).toBeCloseTo(0.93, 0);
   });
 
   test("says that research of seconds is answered within the call (M1)", () => {
-    const quick = of(QUERIES.simple, { history: runs(40, { complexity: "simple", durationMs: 5_000 }) });
+    const quick = estimateFor(QUERIES.simple, { history: runs(40, { complexity: "simple", durationMs: 5_000 }) });
     expect(quick.goAsync).toBe(false);
     expect(quick.recommendation).toContain("answered within the call");
   });

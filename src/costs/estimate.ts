@@ -1,26 +1,26 @@
-/** What a deep research will take and cost, before it is started: from Google's figures and the user's own runs. */
+/** Estimates duration and cost of a deep research run from Google's figures and the user's own runs. */
 
 import { currentAgent } from "../gemini/agents.ts";
-import { pricedBy } from "./actual.ts";
+import { costCalculator } from "./actual.ts";
 import { calibrate, type Observation, type Range, type Ranges } from "./calibrate.ts";
 import { type Complexity, complexityOf } from "./complexity.ts";
 import { type AgentPrice, agentPrice, type PriceTable } from "./prices.ts";
 
-/** A finished run of an agent, as the history tells it. */
+/** A finished agent run from the history. */
 export interface FinishedRun {
   complexity: Complexity;
   model: string;
   durationMs: number;
-  /** Undefined while Google has not reported the usage, or where no price is known. */
+  /** Undefined if Google has not reported usage yet, or if no price is known. */
   costUsd: number | undefined;
 }
 
-export interface EstimateRequest {
+interface EstimateRequest {
   query: string;
   agent: string;
   prices: PriceTable;
   history: readonly FinishedRun[];
-  /** How long a start waits for the result before it goes on in the background. */
+  /** How long a start waits for the result before the run continues in the background. */
   syncWindowMs: number;
   now: number;
 }
@@ -32,20 +32,20 @@ export interface Estimate {
   usd: Range;
   goAsync: boolean;
   recommendation: string;
-  /** The user's own finished runs with this agent that the figures stand on. */
+  /** Number of the user's finished runs with this agent that were used. */
   basedOnRuns: number;
   pricesAsOf: string;
 }
 
-/** Undefined for an agent that has no price: nothing honest can be said about it. */
+/** Undefined for an agent without a price. */
 export function estimate({ query, agent, prices, history, syncWindowMs, now }: EstimateRequest): Estimate | undefined {
   const price = agentPrice(prices, agent, now);
   if (price === undefined) return undefined;
   const complexity = complexityOf(query);
   const runs = history.filter(
-    (run) => currentAgent(run.model).agent === currentAgent(agent).agent && saysSomething(run),
+    (run) => currentAgent(run.model).agent === currentAgent(agent).agent && isInformative(run),
   );
-  const minutes = rounded(calibrate(documentedMinutes(price.pace), durations(runs))[complexity]);
+  const minutes = rounded(calibrate(documentedMinutes(price.durationFactor), durations(runs))[complexity]);
   const usd = rounded(calibrate(documentedUsd(price, { prices, agent, now }), costs(runs))[complexity]);
   const goAsync = minutes.likely * 60_000 > syncWindowMs;
   return {
@@ -60,29 +60,29 @@ export function estimate({ query, agent, prices, history, syncWindowMs, now }: E
   };
 }
 
-/** Documented: at most 60 minutes. What took longer was collected late and says nothing about the agent. */
-const LONGEST_MINUTES = 60;
+/** Documented maximum. Longer runs were collected late and are not used. */
+const MAX_MINUTES = 60;
 
 /**
- * Documented: most tasks end within 20 minutes, none lasts longer than 60. Derived: the split by class; the lower
- * end from a recorded task of four minutes.
+ * Documented: most tasks end within 20 minutes, all within 60. Derived: the values per class, and the minimum, from a
+ * recorded task of four minutes.
  */
-function documentedMinutes(pace: number): Ranges {
+function documentedMinutes(durationFactor: number): Ranges {
   const range = (min: number, likely: number, max: number): Range => ({
-    min: Math.min(LONGEST_MINUTES, min * pace),
-    likely: Math.min(LONGEST_MINUTES, likely * pace),
-    max: Math.min(LONGEST_MINUTES, max * pace),
+    min: Math.min(MAX_MINUTES, min * durationFactor),
+    likely: Math.min(MAX_MINUTES, likely * durationFactor),
+    max: Math.min(MAX_MINUTES, max * durationFactor),
   });
   return { simple: range(3, 6, 15), medium: range(4, 10, 20), complex: range(8, 20, 60) };
 }
 
 /**
- * Documented: the range per task, and what a typical task uses. Derived: the price of the typical task, which is the
- * likely one of the middle class; the others lie half-way to the ends.
+ * Documented: the range per task and the usage of a typical task. Derived: the cost of a typical task, which is the
+ * likely cost of the medium class; the other classes are half-way to the ends of the range.
  */
 function documentedUsd(price: AgentPrice, { prices, agent, now }: { prices: PriceTable; agent: string; now: number }) {
   const { min, max } = price.taskUsd;
-  const known = price.typical === undefined ? undefined : pricedBy(prices)(price.typical, agent, now).usd;
+  const known = price.typical === undefined ? undefined : costCalculator(prices)(price.typical, agent, now).usd;
   const typical = Math.min(max, Math.max(min, known ?? (min + max) / 2));
   const low = (min + typical) / 2;
   const high = (typical + max) / 2;
@@ -96,15 +96,15 @@ function documentedUsd(price: AgentPrice, { prices, agent, now }: { prices: Pric
 const durations = (runs: FinishedRun[]): Observation[] =>
   runs.flatMap(({ complexity, durationMs }) => {
     const value = durationMs / 60_000;
-    return value > 0 && value <= LONGEST_MINUTES ? [{ complexity, value }] : [];
+    return value > 0 && value <= MAX_MINUTES ? [{ complexity, value }] : [];
   });
 
 const costs = (runs: FinishedRun[]): Observation[] =>
   runs.flatMap(({ complexity, costUsd = 0 }) => (costUsd > 0 ? [{ complexity, value: costUsd }] : []));
 
-const saysSomething = (run: FinishedRun): boolean => durations([run]).length + costs([run]).length > 0;
+const isInformative = (run: FinishedRun): boolean => durations([run]).length + costs([run]).length > 0;
 
-/** More digits would promise more than an estimate can keep. */
+/** More digits would suggest false precision. */
 const rounded = ({ min, likely, max }: Range): Range => ({
   min: Number(min.toPrecision(3)),
   likely: Number(likely.toPrecision(3)),
@@ -120,12 +120,12 @@ const ADVICE: Record<Complexity, string> = {
 
 function delivery({ complexity, goAsync, minutes }: Pick<Estimate, "complexity" | "goAsync" | "minutes">): string {
   if (!goAsync) return "It will likely be answered within the call.";
-  const surely = complexity === "simple" ? "very likely" : "almost certainly";
-  return `It will ${surely} run in the background (about ${minutes.likely} minutes): start it, then ask check_research_status.`;
+  const certainty = complexity === "simple" ? "very likely" : "almost certainly";
+  return `It will ${certainty} run in the background (about ${minutes.likely} minutes): start it, then use check_research_status.`;
 }
 
 function basis(runs: FinishedRun[], complexity: Complexity): string {
-  if (runs.length === 0) return "The figures are Google's; none of your own runs is known yet.";
-  const alike = runs.filter((run) => run.complexity === complexity).length;
-  return `The figures are Google's, corrected by ${runs.length} of your own finished runs (${alike} of this class).`;
+  if (runs.length === 0) return "Based on Google's figures; you have no finished runs yet.";
+  const sameClass = runs.filter((run) => run.complexity === complexity).length;
+  return `Based on Google's figures, adjusted by ${runs.length} of your own finished runs (${sameClass} of this class).`;
 }

@@ -1,4 +1,4 @@
-/** Prices that end or have grown old are announced in time. */
+/** Warnings about prices that end or are old. */
 
 import { expect, test } from "vitest";
 import { priceNotices } from "./price-age.ts";
@@ -6,7 +6,7 @@ import { LIST_PRICES } from "./prices.ts";
 
 const on = (day: string): string[] => priceNotices(LIST_PRICES, Date.parse(`${day}T12:00:00Z`));
 
-test("a row that ends within 14 days is named, with the price that follows (S6)", () => {
+test("a row that ends within 14 days is announced with its next price (S6)", () => {
   expect(on("2026-11-15")).toEqual([]);
   expect(on("2026-11-16")).toEqual([
     "The price of gemini-4-argon changes after 2026-11-30 to $4 in and $20 out per million tokens.",
@@ -15,13 +15,13 @@ test("a row that ends within 14 days is named, with the price that follows (S6)"
   expect(on("2026-12-01")).toEqual([]);
 });
 
-test("a row that ends without a successor is named too (S6)", () => {
+test("a row that ends without a successor is announced (S6)", () => {
   const models = [{ model: "gemini-x", input: 1, output: 1, until: "2026-11-20" }];
   expect(priceNotices({ ...LIST_PRICES, models }, Date.parse("2026-11-15T00:00:00Z"))).toEqual([
     "The price of gemini-x ends on 2026-11-20; later runs are priced by its family and marked as estimated.",
   ]);
 });
 
-test("an old table says how old it is (S6)", () => {
-  expect(on("2027-03-20")).toEqual(["The price table is 125 days old (2026-11-15); Google may charge otherwise."]);
+test("an old table is announced with its age (S6)", () => {
+  expect(on("2027-03-20")).toEqual(["The price table is 125 days old (2026-11-15); Google's prices may have changed."]);
 });

@@ -1,4 +1,4 @@
-/** What a price table does not say by itself: which rows end soon, and whether it is old. */
+/** Warnings about a price table: rows that end soon, and an old table. */
 
 import { dayOf, daysBetween, type PriceTable } from "./prices.ts";
 
@@ -25,12 +25,12 @@ export function priceNotices(prices: PriceTable, now: number): string[] {
   return [
     ...ending,
     ...(age > OLD_AFTER_DAYS
-      ? [`The price table is ${age} days old (${prices.asOf}); Google may charge otherwise.`]
+      ? [`The price table is ${age} days old (${prices.asOf}); Google's prices may have changed.`]
       : []),
   ];
 }
 
-/** A pattern as a name that can be read. */
+/** A readable name for a pattern. */
 const nameOf = (pattern: RegExp | string): string =>
   typeof pattern === "string"
     ? pattern

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_AGENT } from "../gemini/agents.ts";
 import { createLog } from "../platform/log.ts";
-import { pricedBy } from "./actual.ts";
+import { costCalculator } from "./actual.ts";
 import { loadPrices, PRICE_FILE } from "./price-file.ts";
 import { agentPrice, LIST_PRICES } from "./prices.ts";
 
@@ -40,7 +40,7 @@ describe("prices.json", () => {
         "deep-research-2031": { usd_per_task: { min: 1, max: 1 } },
       },
     });
-    const priced = pricedBy(prices);
+    const priced = costCalculator(prices);
     const cost = (...given: Parameters<typeof priced>): number | undefined => priced(...given).usd;
     const million = { input: 1_000_000, output: 0, cached: 0, searches: 0 };
     expect(prices.asOf).toBe("2027-03-01");
@@ -49,7 +49,7 @@ describe("prices.json", () => {
     expect(cost(million, "gemini-3.1-pro-preview", NOW)).toBe(4);
     expect(cost({ ...million, searches: 100 }, DEFAULT_AGENT, NOW)).toBe(6);
     expect(cost(million, "deep-research-2031", NOW)).toBe(2);
-    expect(agentPrice(prices, DEFAULT_AGENT, NOW)).toMatchObject({ taskUsd: { min: 2, max: 4 }, pace: 1 });
+    expect(agentPrice(prices, DEFAULT_AGENT, NOW)).toMatchObject({ taskUsd: { min: 2, max: 4 }, durationFactor: 1 });
     expect(lines).toEqual([]);
   });
 
@@ -65,7 +65,7 @@ describe("prices.json", () => {
     ["a negative price", { models: { x: { input: -1, output: 1 } } }],
     ["a price as text", { models: { x: { input: "1", output: 1 } } }],
     ["infinity", '{"search_query_usd": 1e999}'],
-    ["a range upside down", { agents: { x: { usd_per_task: { min: 2, max: 1 } } } }],
+    ["an inverted range", { agents: { x: { usd_per_task: { min: 2, max: 1 } } } }],
     ["no date", { as_of: "yesterday" }],
   ])("with %s is named in a warning and ignored (M2)", (_what, content) => {
     expect(load(content)).toBe(LIST_PRICES);

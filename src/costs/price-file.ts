@@ -1,14 +1,15 @@
-/** The user's own prices: `prices.json` in the config directory stands before the built-in table. */
+/** Loads the user's own prices from `prices.json` in the config directory; they override the built-in table. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { parseJson } from "../gemini/parse-json.ts";
 import type { Log } from "../platform/log.ts";
 import {
-  AGENT_TOKENS,
+  AGENT_TOKEN_PRICE,
   type AgentPrice,
   familyOf,
-  fits,
+  matchesName,
   LIST_PRICES,
   type ModelPrice,
   type PriceTable,
@@ -36,15 +37,15 @@ const agentEntry = z.strictObject({
   output: usd.optional(),
   cached: usd.optional(),
 });
-/** A price, or a list of prices with dates; the first that is valid on the day of a run counts. */
+/** One price, or a list of prices with dates; the first that is valid on the day of a run counts. */
 function oneOrMore<Row extends z.ZodType>(row: Row) {
-  return z.union([row.transform((only) => [only]), z.array(row).min(1)]);
+  return z.union([row.transform((single) => [single]), z.array(row).min(1)]);
 }
 
 const priceFile = z.strictObject({
   as_of: z.iso.date().optional(),
   search_query_usd: usd.optional(),
-  /** By name; `*` at the end stands for anything. */
+  /** Keyed by name, which may end in `*`. */
   models: z.record(z.string().min(1), oneOrMore(tokenPrice)).optional(),
   agents: z.record(z.string().min(1), oneOrMore(agentEntry)).optional(),
 });
@@ -52,7 +53,7 @@ type PriceFile = z.infer<typeof priceFile>;
 
 export const PRICE_FILE = "prices.json";
 
-/** A file that cannot be used is named, and leaves the built-in prices in force. */
+/** Logs a warning and returns the built-in prices if the file cannot be used. */
 export function loadPrices(directory: string, log: Log): PriceTable {
   const path = join(directory, PRICE_FILE);
   let content: string;
@@ -63,24 +64,16 @@ export function loadPrices(directory: string, log: Log): PriceTable {
     if (!missing) log.warn(`${path} cannot be read; the built-in prices of ${LIST_PRICES.asOf} are used.`);
     return LIST_PRICES;
   }
-  const parsed = priceFile.safeParse(readJson(content));
-  if (parsed.success) return withOwn(parsed.data);
+  // Windows editors write a byte order mark.
+  const parsed = priceFile.safeParse(parseJson(content.replace(/^\uFEFF/, "")));
+  if (parsed.success) return withUserPrices(parsed.data);
   const where = parsed.error.issues[0]?.path.join(".") ?? "";
   const at = where === "" ? "" : ` (see ${where})`;
   log.warn(`${path} is not a usable price table${at}; the built-in prices of ${LIST_PRICES.asOf} are used.`);
   return LIST_PRICES;
 }
 
-function readJson(content: string): unknown {
-  try {
-    // Windows editors put a byte order mark before the text.
-    return JSON.parse(content.replace(/^\uFEFF/, ""));
-  } catch {
-    return undefined;
-  }
-}
-
-function withOwn(own: PriceFile): PriceTable {
+function withUserPrices(own: PriceFile): PriceTable {
   const models = Object.entries(own.models ?? {}).flatMap(([model, rows]) =>
     rows.map((row): ModelPrice => {
       const { long_above: longAbove, long_input: longInput, long_output: longOutput, ...price } = row;
@@ -90,15 +83,15 @@ function withOwn(own: PriceFile): PriceTable {
   );
   const agents = Object.entries(own.agents ?? {}).flatMap(([agent, rows]) =>
     rows.map(({ usd_per_task: taskUsd, ...row }): AgentPrice => {
-      const known = LIST_PRICES.agents.find((listed) => fits(listed.agent, agent));
+      const known = LIST_PRICES.agents.find((listed) => matchesName(listed.agent, agent));
       return {
         agent,
         ...row,
-        input: row.input ?? AGENT_TOKENS.input,
-        output: row.output ?? AGENT_TOKENS.output,
+        input: row.input ?? AGENT_TOKEN_PRICE.input,
+        output: row.output ?? AGENT_TOKEN_PRICE.output,
         taskUsd,
         typical: known?.typical,
-        pace: known?.pace ?? 1,
+        durationFactor: known?.durationFactor ?? 1,
       };
     }),
   );

@@ -1,72 +1,72 @@
-/** What Google charges, as of a date: one table for models and agents, which a user's `prices.json` may correct. */
+/** Google's prices of models and agents as of a date, which a user's `prices.json` can override. */
 
 import type { Usage } from "../gemini/search-backend.ts";
 
-/** The API backend's model when GEMINI_MODEL is not set. */
+/** The API backend's model if GEMINI_MODEL is not set. */
 export const DEFAULT_API_MODEL = "gemini-3.8-flash";
 
 /** US dollars per million tokens. */
 export interface TokenPrice {
   input: number;
   output: number;
-  /** Input that was read from a cache; `CACHED_SHARE` of `input` where it is not given. */
+  /** Price of cached input; by default `input` times `CACHED_PRICE_FACTOR`. */
   cached?: number | undefined;
-  /** Above this prompt size the `long` prices hold. */
+  /** Prompt size in tokens above which the `long` prices apply. */
   longAbove?: number | undefined;
   longInput?: number | undefined;
   longOutput?: number | undefined;
-  /** Charged once per prompt that used Google Search, instead of once per search query. */
+  /** Price per prompt that used Google Search, instead of per search query. */
   groundedPromptUsd?: number | undefined;
 }
 
-/** The days on which a row is valid, both included, in UTC. Without a day it is open on that side. */
+/** First and last day on which a row is valid, in UTC; a missing day means no bound. */
 interface Validity {
   from?: string | undefined;
   until?: string | undefined;
 }
 
 export interface ModelPrice extends TokenPrice, Validity {
-  /** A pattern, or a name, which may end in `*`. */
+  /** A pattern, or a name that may end in `*`. */
   model: RegExp | string;
-  /** What an unlisted model of the same kind is priced by. */
+  /** Unlisted models are priced by their family. */
   family?: Family | undefined;
 }
 
-/** An agent's tokens are the sum of many prompts, so that the price of a long prompt cannot be told from them. */
+/** An agent's tokens are the sum of many prompts, so prices of long prompts do not apply. */
 export interface AgentPrice extends TokenPrice, Validity {
   agent: RegExp | string;
   taskUsd: { min: number; max: number };
-  /** What a task uses; unknown for agents that only the user's file names. */
+  /** Usage of a typical task; unknown for agents that only the user's file lists. */
   typical?: Usage | undefined;
-  /** How much longer than the standard agent it works. */
-  pace: number;
+  /** Duration relative to the standard agent. */
+  durationFactor: number;
 }
 
 export interface PriceTable {
   /** The day on which the prices were read. */
   asOf: string;
-  /** Per search query, without the monthly free allowance, which only Google can count. */
+  /** Price per search query, ignoring the monthly free allowance, which only Google can count. */
   searchQueryUsd: number;
-  /** The first that fits and is valid counts. */
+  /** The first matching and valid row counts. */
   models: readonly ModelPrice[];
   agents: readonly AgentPrice[];
 }
 
-/** Derived: Gemini 3.1 Pro reads its cache at $0.20 instead of $2, and Google names "up to 90 %" for the others. */
-export const CACHED_SHARE = 0.1;
+/** Derived: cached input of Gemini 3.1 Pro costs $0.20 instead of $2, and Google states "up to 90 %" for the others. */
+export const CACHED_PRICE_FACTOR = 0.1;
 
-/** Documented for both agents: 50 to 70 % of the input comes from the cache. */
-const CACHED_INPUT = 0.6;
+/** Documented for both agents: 50 to 70 % of the input is cached. */
+const CACHED_INPUT_SHARE = 0.6;
 
-/** Derived: Google bills agents by "the underlying model" without naming it; with these prices its ranges come out. */
-export const AGENT_TOKENS: TokenPrice = { input: 2, output: 12, cached: 0.2 };
+/** Derived: Google bills agents by "the underlying model" without naming it; these prices reproduce its ranges. */
+export const AGENT_TOKEN_PRICE: TokenPrice = { input: 2, output: 12, cached: 0.2 };
 
 /** Gemini 2.5: $35 per 1,000 prompts that used Google Search. */
 const GROUNDED_PROMPT_USD = 0.035;
 
 /**
- * Google's price page and its page on the agents, transcribed between 2026-09-20 and this day; docs/fidelity.md names
- * the copies. Without a remark: documented.
+ * Transcribed between 2026-09-20 and `asOf` from Google's pages on prices and agents; docs/fidelity.md names the copies.
+ * Values without a comment are documented.
  */
 export const LIST_PRICES: PriceTable = {
   asOf: "2026-11-15",
@@ -117,18 +117,18 @@ export const LIST_PRICES: PriceTable = {
   agents: [
     {
       agent: "deep-research-max-preview-04-2026",
-      ...AGENT_TOKENS,
+      ...AGENT_TOKEN_PRICE,
       taskUsd: { min: 3, max: 7 },
-      typical: { input: 900_000, cached: 900_000 * CACHED_INPUT, output: 80_000, searches: 160 },
-      // Derived: twice the searches of the other agent, and no time of its own in the documentation.
-      pace: 2,
+      typical: { input: 900_000, cached: 900_000 * CACHED_INPUT_SHARE, output: 80_000, searches: 160 },
+      // Derived: it makes twice as many searches as the other agent; its duration is not documented.
+      durationFactor: 2,
     },
     {
       agent: /^deep-research-(?:preview-04-2026|pro-preview-12-2025)$/,
-      ...AGENT_TOKENS,
+      ...AGENT_TOKEN_PRICE,
       taskUsd: { min: 1, max: 3 },
-      typical: { input: 250_000, cached: 250_000 * CACHED_INPUT, output: 60_000, searches: 80 },
-      pace: 1,
+      typical: { input: 250_000, cached: 250_000 * CACHED_INPUT_SHARE, output: 60_000, searches: 80 },
+      durationFactor: 1,
     },
   ],
 };
@@ -137,7 +137,7 @@ const DAY_MS = 86_400_000;
 
 export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10);
 
-/** Whole days from one day to another; negative when `to` is the earlier one. */
+/** Whole days from `from` to `to`; negative if `to` is earlier. */
 export const daysBetween = (from: string, to: string): number =>
   Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 
@@ -145,18 +145,18 @@ const isValidOn = ({ from, until }: Validity, day: string): boolean =>
   (from === undefined || from <= day) && (until === undefined || day <= until);
 
 export function modelPrice(prices: PriceTable, model: string, now: number): TokenPrice | undefined {
-  const name = plainName(model);
-  return prices.models.find((row) => fits(row.model, name) && isValidOn(row, dayOf(now)));
+  const name = withoutCollection(model);
+  return prices.models.find((row) => matchesName(row.model, name) && isValidOn(row, dayOf(now)));
 }
 
 export function agentPrice(prices: PriceTable, agent: string, now: number): AgentPrice | undefined {
-  const name = plainName(agent);
-  return prices.agents.find((row) => fits(row.agent, name) && isValidOn(row, dayOf(now)));
+  const name = withoutCollection(agent);
+  return prices.agents.find((row) => matchesName(row.agent, name) && isValidOn(row, dayOf(now)));
 }
 
-export type Family = "deep-research" | "flash-lite" | "flash" | "pro" | "gemini-4";
+type Family = "deep-research" | "flash-lite" | "flash" | "pro" | "gemini-4";
 
-/** They bill pictures, speech and video at rates of their own, and none of them answers a search. */
+/** Models for images, speech and video have other prices, and none of them answers a search. */
 const OTHER_MEDIA = /-(?:image|tts|live|audio|native|embedding|robotics|computer)/;
 
 const FAMILIES: readonly [Family, RegExp][] = [
@@ -168,11 +168,11 @@ const FAMILIES: readonly [Family, RegExp][] = [
 ];
 
 export function familyOf(model: string): Family | undefined {
-  const name = plainName(model);
+  const name = withoutCollection(model);
   return OTHER_MEDIA.test(name) ? undefined : FAMILIES.find(([, pattern]) => pattern.test(name))?.[0];
 }
 
-/** The highest of each price in the family: an unlisted model then costs rather less than what is shown. */
+/** The highest prices in the family, so that an unlisted model rarely costs more than shown. */
 export function familyPrice(prices: PriceTable, model: string, now: number): TokenPrice | undefined {
   const family = familyOf(model);
   const day = dayOf(now);
@@ -185,14 +185,14 @@ export function familyPrice(prices: PriceTable, model: string, now: number): Tok
   return {
     input: highest(({ input, longInput = 0 }) => Math.max(input, longInput)),
     output: highest(({ output, longOutput = 0 }) => Math.max(output, longOutput)),
-    cached: highest(({ input, cached = input * CACHED_SHARE }) => cached),
+    cached: highest(({ input, cached = input * CACHED_PRICE_FACTOR }) => cached),
   };
 }
 
-/** The API writes some names with the collection they belong to. */
-const plainName = (name: string): string => name.trim().replace(/^(?:models|agents)\//, "");
+/** The API prefixes some names with their collection. */
+const withoutCollection = (name: string): string => name.trim().replace(/^(?:models|agents)\//, "");
 
-export function fits(pattern: RegExp | string, name: string): boolean {
+export function matchesName(pattern: RegExp | string, name: string): boolean {
   if (typeof pattern !== "string") return pattern.test(name) && !OTHER_MEDIA.test(name);
   return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

@@ -1,12 +1,12 @@
-/** The two ports to Gemini as telemetry sees them: which model, how long, how many tokens; never what was said. */
+/** Telemetry of the two ports to Gemini: model, duration and tokens, never prompts or answers. */
 
 import { modelLabel } from "../telemetry/instruments.ts";
 import type { PollCounts, PollOutcome } from "../telemetry/poll-counts.ts";
 import { add, type Attributes, errorTypeOf, inSpan, measure } from "../telemetry/telemetry.ts";
-import type { Agent, Look } from "./research-agent.ts";
+import type { Agent, PollResult } from "./research-agent.ts";
 import type { AskRequest, Backend, Usage } from "./search-backend.ts";
 
-// The names are those of OpenTelemetry's GenAI conventions, which are still in flux: copied, not imported.
+// Attribute names follow OpenTelemetry's GenAI conventions. They are copied, because the conventions still change.
 const PROVIDER = { "gen_ai.provider.name": "gcp.gemini" };
 const CALL = { ...PROVIDER, "gen_ai.operation.name": "generate_content" };
 const INVOKE = { ...PROVIDER, "gen_ai.operation.name": "invoke_agent" };
@@ -24,24 +24,28 @@ export function observedBackend<B extends Backend>(backend: B): B {
         "gemini_search.purpose": request.purpose,
       },
     };
-    const began = performance.now();
-    const lasted = (more: Attributes): void =>
-      measure("gen_ai.client.operation.duration", (performance.now() - began) / 1_000, { ...CALL, ...model, ...more });
+    const startedAt = performance.now();
+    const recordDuration = (more: Attributes): void =>
+      measure("gen_ai.client.operation.duration", (performance.now() - startedAt) / 1_000, {
+        ...CALL,
+        ...model,
+        ...more,
+      });
     return inSpan(start, async (span) => {
       try {
         const answer = await backend.ask(request);
-        const answered = { "gen_ai.response.model": modelLabel(answer.model) };
+        const responseModel = { "gen_ai.response.model": modelLabel(answer.model) };
         span.set({
-          ...answered,
+          ...responseModel,
           "gen_ai.response.finish_reasons": [answer.cut ? "length" : "stop"],
           "gen_ai.usage.input_tokens": answer.usage.input,
           "gen_ai.usage.output_tokens": answer.usage.output,
         });
-        lasted(answered);
-        countTokens(answer.usage, { ...CALL, ...model, ...answered });
+        recordDuration(responseModel);
+        countTokens(answer.usage, { ...CALL, ...model, ...responseModel });
         return answer;
       } catch (error) {
-        lasted({ "error.type": errorTypeOf(error) });
+        recordDuration({ "error.type": errorTypeOf(error) });
         throw error;
       }
     });
@@ -49,44 +53,44 @@ export function observedBackend<B extends Backend>(backend: B): B {
   return { ...backend, ask };
 }
 
-/** `counts`: its polls, for the process's heartbeat. */
+/** `counts` collects poll outcomes for the process's heartbeat. */
 export function observedAgent(agent: Agent, counts: PollCounts): Agent {
-  const look = (name: string, work: () => Promise<Look>): Promise<Look> =>
+  const observe = (name: string, request: () => Promise<PollResult>): Promise<PollResult> =>
     inSpan({ name, kind: "client", attributes: PROVIDER }, async (span) => {
-      const seen = await work();
-      span.set({ "gemini_search.look.outcome": seen.kind === "found" ? seen.interaction.status : seen.kind });
-      if (seen.kind !== "found") span.fail(seen.kind);
-      return seen;
+      const result = await request();
+      span.set({ "gemini_search.look.outcome": result.kind === "found" ? result.interaction.status : result.kind });
+      if (result.kind !== "found") span.fail(result.kind);
+      return result;
     });
   return {
     fingerprint: agent.fingerprint,
-    begin: (request) => {
+    start: (request) => {
       const model = modelLabel(request.agent);
       const attributes = { ...INVOKE, "gen_ai.request.model": model, "gen_ai.agent.name": model };
       return inSpan({ name: `invoke_agent ${model}`, kind: "client", attributes }, async (span) => {
-        const begun = await agent.begin(request);
-        span.set({ "gemini_search.start.outcome": begun.kind });
-        if (begun.kind !== "accepted") span.fail(begun.kind);
-        return begun;
+        const outcome = await agent.start(request);
+        span.set({ "gemini_search.start.outcome": outcome.kind });
+        if (outcome.kind !== "accepted") span.fail(outcome.kind);
+        return outcome;
       });
     },
-    look: async (id, signal) => {
-      const seen = await look("look", () => agent.look(id, signal));
-      if (!signal.aborted) counts.add(outcomeOf(seen));
-      return seen;
+    poll: async (id, signal) => {
+      const result = await observe("look", () => agent.poll(id, signal));
+      if (!signal.aborted) counts.add(outcomeOf(result));
+      return result;
     },
-    cancel: (id, signal) => look("cancel", () => agent.cancel(id, signal)),
+    cancel: (id, signal) => observe("cancel", () => agent.cancel(id, signal)),
     delete: (id, signal) =>
       inSpan({ name: "delete", kind: "client", attributes: PROVIDER }, async (span) => {
         const answer = await agent.delete(id, signal);
         if (answer.kind === "refused") span.fail(answer.kind);
         return answer;
       }),
-    follow: (request) =>
+    stream: (request) =>
       inSpan({ name: "follow", kind: "client", attributes: PROVIDER }, async () => {
         add("gemini_search.streams", 1, { side: "google" });
         try {
-          await agent.follow(request);
+          await agent.stream(request);
         } finally {
           add("gemini_search.streams", -1, { side: "google" });
         }
@@ -94,17 +98,17 @@ export function observedAgent(agent: Agent, counts: PollCounts): Agent {
   };
 }
 
-function outcomeOf(look: Look): PollOutcome {
-  if (look.kind === "rate_limited" || look.kind === "rejected") return look.kind;
-  if (look.kind === "forbidden") return "wrong_key";
-  if (look.kind !== "unreachable") return "answered";
-  const { reason } = look.error;
+function outcomeOf(result: PollResult): PollOutcome {
+  if (result.kind === "rate_limited" || result.kind === "rejected") return result.kind;
+  if (result.kind === "forbidden") return "wrong_key";
+  if (result.kind !== "unreachable") return "answered";
+  const { reason } = result.error;
   if (reason === "auth") return "wrong_key";
   if (reason === "timeout") return "timeout";
   return reason === "network" ? "network" : "server_error";
 }
 
-/** A run of the agent is one operation, from its start to its end. Its tokens are known then, or some time later. */
+/** Records an agent run as one operation. Its tokens are counted separately, because Google may report them later. */
 export function countAgentRun(run: { agent: string; lastedMs: number; failed: boolean }): void {
   measure("gen_ai.client.operation.duration", run.lastedMs / 1_000, {
     ...INVOKE,

@@ -1,4 +1,4 @@
-/** Which backend answers under SEARCH_BACKEND=auto, and what the answer says about it. */
+/** SEARCH_BACKEND=auto: the backend that is used, and the notice that its answer carries. */
 
 import { expect, test } from "vitest";
 import { createLog } from "../platform/log.ts";

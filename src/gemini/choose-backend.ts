@@ -1,13 +1,13 @@
-/** SEARCH_BACKEND=auto: the CLI where it is installed and signed in, else the API where there is a key. */
+/** SEARCH_BACKEND=auto: uses the CLI if it is installed and signed in, otherwise the API if a key is set. */
 
 import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import type { Answer, AskRequest, Backend } from "./search-backend.ts";
 
-export interface AutoBackendOptions {
+interface AutoBackendOptions {
   cli: Backend & { isInstalled(): boolean };
   api: Backend;
-  /** Whether the API could answer: a key or Vertex AI is set. */
+  /** Whether a key or Vertex AI is set. */
   apiReady: boolean;
   log: Log;
 }
@@ -16,7 +16,7 @@ const SIGNED_OUT =
   "The Gemini CLI cannot sign in (Google ended consumer logins for it on 2026-06-18); the Gemini API was used instead.";
 
 const NOT_INSTALLED =
-  "The Gemini CLI is not installed; the Gemini API was used. SEARCH_BACKEND=api makes that the choice.";
+  "The Gemini CLI is not installed, so the Gemini API was used. Set SEARCH_BACKEND=api to choose it explicitly.";
 
 export function createAutoBackend({ cli, api, apiReady, log }: AutoBackendOptions): Backend {
   let signedOut = false;
@@ -27,7 +27,7 @@ export function createAutoBackend({ cli, api, apiReady, log }: AutoBackendOption
   return {
     name: "auto",
     ask: async (request) => {
-      // Without a key the CLI's own error is the one that says what to install.
+      // Without a key, the CLI's own error explains what to install.
       if (!apiReady) return cli.ask(request);
       if (!signedOut) {
         if (!cli.isInstalled()) return viaApi(request, NOT_INSTALLED);

@@ -1,11 +1,11 @@
-/** Sorts what Google says about a failed research into causes that a user can act on. Its own words go no further. */
+/** Maps Google's errors of a failed interaction to causes that a user can act on. Google's text is not passed on. */
 
 import { isRecord } from "../platform/is-record.ts";
 import type { FailureCause } from "./research-agent.ts";
-import { records, type Step } from "./interactions/report.ts";
+import { records, type InteractionStep } from "./interactions/report.ts";
 
-/** Codes in letters, as the Interactions API sends them, and google.rpc.Code, as steps carry it. */
-const CODES: Record<string, FailureCause> = {
+/** String codes of the Interactions API, and the numeric google.rpc.Code and HTTP status that steps carry. */
+const CAUSES_BY_CODE: Record<string, FailureCause> = {
   too_many_requests: "quota",
   rate_limit_exceeded: "quota",
   quota_exceeded: "quota",
@@ -43,10 +43,13 @@ const CODES: Record<string, FailureCause> = {
   "504": "timeout",
 };
 
-/** `interaction.errors[]` first; then the errors of its outputs, the last of which ended it. */
-export function failureCauseOf(raw: Record<string, unknown>, steps: readonly Step[]): FailureCause | undefined {
-  const ofOutputs = steps.filter(({ type }) => type === "model_output").map(({ error }) => error);
-  const errors = [...records(raw["errors"]), raw["error"], ...ofOutputs.toReversed()].filter(isRecord);
+/** Checks `interaction.errors[]` first, then the errors of its outputs, newest first. */
+export function failureCauseOf(
+  raw: Record<string, unknown>,
+  steps: readonly InteractionStep[],
+): FailureCause | undefined {
+  const outputErrors = steps.filter(({ type }) => type === "model_output").map(({ error }) => error);
+  const errors = [...records(raw["errors"]), raw["error"], ...outputErrors.toReversed()].filter(isRecord);
   if (errors.length === 0) return undefined;
   for (const { code } of errors) {
     const cause = causeOf(code);
@@ -55,9 +58,9 @@ export function failureCauseOf(raw: Record<string, unknown>, steps: readonly Ste
   return "internal";
 }
 
-/** A code may be an address whose last part is the name. */
+/** A code may be a URL whose last segment is the name. */
 function causeOf(code: unknown): FailureCause | undefined {
   if (typeof code !== "string" && typeof code !== "number") return undefined;
   const name = String(code).toLowerCase().replace(/^.*\//, "");
-  return Object.hasOwn(CODES, name) ? CODES[name] : undefined;
+  return Object.hasOwn(CAUSES_BY_CODE, name) ? CAUSES_BY_CODE[name] : undefined;
 }

@@ -1,4 +1,4 @@
-/** What went wrong upstream, in sentences of our own: foreign error text goes to the debug log and no further. */
+/** Turns upstream errors into our own messages. Upstream error text only goes to the debug log. */
 
 import { AppError, type AppErrorOptions, type ErrorCode, type FailureReason } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
@@ -18,7 +18,7 @@ export function timedOut(timeoutMs: number, partialText: string): AppError {
   });
 }
 
-interface Known {
+interface Failure {
   code: ErrorCode;
   message: string;
   suggestion?: string;
@@ -26,11 +26,11 @@ interface Known {
   retryable?: boolean;
 }
 
-const NEW_KEY = "Check GEMINI_API_KEY; a new key can be made in Google AI Studio.";
+const NEW_KEY = "Check GEMINI_API_KEY; you can create a new key in Google AI Studio.";
 
-function fromStatus(status: number, { keyRefused, model }: { keyRefused: boolean; model: string }): Known {
+function fromStatus(status: number, { keyRefused, model }: { keyRefused: boolean; model: string }): Failure {
   if (keyRefused || status === 401) {
-    return { code: "GEMINI_UNAVAILABLE", message: "Google refuses the API key.", suggestion: NEW_KEY, reason: "auth" };
+    return { code: "GEMINI_UNAVAILABLE", message: "Google rejected the API key.", suggestion: NEW_KEY, reason: "auth" };
   }
   if (status === 403) {
     return {
@@ -60,7 +60,7 @@ function fromStatus(status: number, { keyRefused, model }: { keyRefused: boolean
   if (status === 408 || status >= 500) {
     return {
       code: "GEMINI_UNAVAILABLE",
-      message: `Google's service is overloaded or out of order (HTTP ${status}).`,
+      message: `Google's service is overloaded or failing (HTTP ${status}).`,
       suggestion: "Try again in a few minutes.",
       reason: "overloaded",
       retryable: true,
@@ -69,29 +69,29 @@ function fromStatus(status: number, { keyRefused, model }: { keyRefused: boolean
   return {
     code: "EXECUTION_ERROR",
     message: `Google rejected the request (HTTP ${status}).`,
-    suggestion: "Shorten or rephrase the question; with DEBUG=true the log holds Google's own words.",
+    suggestion: "Shorten or rephrase the question; with DEBUG=true the log contains Google's message.",
     reason: "input",
   };
 }
 
-export interface ApiFailureContext {
+interface ApiFailureContext {
   model: string;
   partialText: string;
   log: Pick<Log, "debug">;
-  /** Where the request went, as far as it is known. */
+  /** The host that the request was sent to, if known. */
   host?: string | undefined;
 }
 
-/** Any error of the SDK or of fetch. What was received before a broken connection is kept. */
+/** Converts any error of the SDK or of fetch. Text received before the failure is kept in the details. */
 export function apiFailure(error: unknown, { model, partialText, log, host }: ApiFailureContext): AppError {
   if (error instanceof AppError) return error;
   const text = error instanceof Error ? error.message : String(error);
   log.debug(`Gemini API: ${text.slice(0, 2_000)}`);
-  const known = statusOf(error);
+  const status = httpStatusOf(error);
   const failure =
-    known === undefined
+    status === undefined
       ? networkFailure(error, host)
-      : fromStatus(known, { keyRefused: /API_KEY_INVALID|API key not valid|API key expired/i.test(text), model });
+      : fromStatus(status, { keyRefused: /API_KEY_INVALID|API key not valid|API key expired/i.test(text), model });
   return new AppError({
     ...failure,
     details: partialText.trim() === "" ? undefined : { partial_text: partialText },
@@ -99,25 +99,25 @@ export function apiFailure(error: unknown, { model, partialText, log, host }: Ap
   });
 }
 
-/** The HTTP status, where there was an answer. */
-export function statusOf(error: unknown): number | undefined {
+/** The HTTP status of an SDK error; undefined if there was no response. */
+export function httpStatusOf(error: unknown): number | undefined {
   if (typeof error !== "object" || error === null || !("status" in error)) return undefined;
   return typeof error.status === "number" ? error.status : undefined;
 }
 
-const NOT_GOOGLE: Known = {
+const NOT_GOOGLE: Failure = {
   code: "GEMINI_UNAVAILABLE",
-  message: "Something that is not Google answered in its place.",
-  suggestion: "Check GOOGLE_GEMINI_BASE_URL, the proxy, and whether a network login page is in the way.",
+  message: "Something other than Google answered.",
+  suggestion: "Check GOOGLE_GEMINI_BASE_URL, the proxy, and whether the network requires a login.",
   reason: "network",
   retryable: true,
 };
 
-/** For an answer that could be read but is none of Google's. */
+/** For a readable response that does not come from Google. */
 export const notGoogle = (): AppError => new AppError(NOT_GOOGLE);
 
-/** How the SDK, JSON.parse and our own limit complain about a page in the place of an answer. */
-const NOT_JSON = /SyntaxError|Incomplete JSON segment|is not valid JSON|AnswerTooLong/;
+/** Errors of the SDK, JSON.parse and our size limit when a web page arrives instead of a response. */
+const NOT_JSON = /SyntaxError|Incomplete JSON segment|is not valid JSON|ResponseTooLarge/;
 
 export const isUnreadable = (error: unknown): boolean =>
   NOT_JSON.test(error instanceof Error ? `${error.name} ${error.message}` : "");

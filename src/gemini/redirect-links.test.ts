@@ -1,9 +1,9 @@
-/** Redirect links: only Google's host is asked, only its `Location` is read, and nothing local is kept. */
+/** Redirect links: only Google's host is contacted, only `Location` is read, and no local URL is stored. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { createRedirectResolver, isGoogleRedirect, publicAddress } from "./redirect-links.ts";
+import { createRedirectResolver, isGoogleRedirect, publicUrl } from "./redirect-links.ts";
 
 const LINK = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/AUZIYQ";
 const NEVER = new AbortController().signal;
@@ -73,13 +73,13 @@ test.each([
   "/relative",
   `https://example.com/${"x".repeat(5_000)}`,
 ])("%s as a target is not kept (T-3, T23)", async (target) => {
-  expect(publicAddress(target)).toBeUndefined();
+  expect(publicUrl(target)).toBeUndefined();
 });
 
 test.each(["https://example.com/", "http://8.8.8.8/", "https://[2606:4700::1]/", "https://münchen.example/"])(
-  "%s as a target is kept (T-3)",
+  "the target %s is stored (T-3)",
   (target) => {
-    expect(publicAddress(target)).toBe(new URL(target).href);
+    expect(publicUrl(target)).toBe(new URL(target).href);
   },
 );
 

@@ -1,17 +1,17 @@
-/** Where Google's redirect links lead: one request to Google's redirect host each, and only its `Location` is read. */
+/** Resolves Google's redirect links: one HEAD request each to Google's redirect host, reading only `Location`. */
 
 import { BlockList, isIP } from "node:net";
 import { useProxyFromEnvironment } from "./transport/google-client.ts";
 
 export interface RedirectResolver {
-  /** The address it leads to; undefined where there is none that may be kept. */
+  /** The target URL; undefined if there is none, or none that may be stored. */
   resolve(link: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 const REDIRECT_HOST = "vertexaisearch.cloud.google.com";
 const REDIRECT_PATH = "/grounding-api-redirect/";
-const REQUEST_MS = 5_000;
-const MAX_ADDRESS_CHARACTERS = 4_096;
+const REQUEST_TIMEOUT_MS = 5_000;
+const MAX_URL_CHARACTERS = 4_096;
 
 export function isGoogleRedirect(link: string): boolean {
   if (!URL.canParse(link)) return false;
@@ -19,25 +19,25 @@ export function isGoogleRedirect(link: string): boolean {
   return protocol === "https:" && host === REDIRECT_HOST && username === "" && pathname.startsWith(REDIRECT_PATH);
 }
 
-/** `origin` is where the redirect host answers: Google's own, but in tests a server on loopback. */
+/** `origin` is Google's redirect host; a loopback server in tests. */
 export function createRedirectResolver(origin = `https://${REDIRECT_HOST}`): RedirectResolver {
   return {
     resolve: async (link, signal) => {
       if (!isGoogleRedirect(link)) return undefined;
       await useProxyFromEnvironment();
       const { pathname, search } = new URL(link);
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
       try {
-        const answer = await fetch(new URL(pathname + search, origin), {
+        const response = await fetch(new URL(pathname + search, origin), {
           method: "HEAD",
-          // Never followed: the page itself is not asked for.
+          // The target page itself is never requested.
           redirect: "manual",
           credentials: "omit",
           signal: limited,
         });
-        await answer.body?.cancel();
-        const target = answer.status >= 300 && answer.status < 400 ? answer.headers.get("location") : null;
-        return target === null ? undefined : publicAddress(target);
+        await response.body?.cancel();
+        const target = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
+        return target === null ? undefined : publicUrl(target);
       } catch {
         return undefined;
       }
@@ -45,7 +45,7 @@ export function createRedirectResolver(origin = `https://${REDIRECT_HOST}`): Red
   };
 }
 
-// Apart: a list answers for an IPv4 address by its mapped form too, which is refused as a whole.
+// Two lists: a single one would match every IPv4 address through its mapped IPv6 form, which is blocked as a whole.
 const PRIVATE = { ipv4: new BlockList(), ipv6: new BlockList() };
 for (const [network, prefix] of [
   ["0.0.0.0", 8],
@@ -72,12 +72,12 @@ for (const [network, prefix] of [
   PRIVATE.ipv6.addSubnet(network, prefix, "ipv6");
 }
 
-/** Names that only a local network answers. */
+/** Host names that only exist on local networks. */
 const LOCAL_NAME = /^[^.]*$|\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa)$/;
 
-/** An address of the public web as a browser writes it; nothing of a local network, and no second redirect. */
-export function publicAddress(text: string): string | undefined {
-  if (text.length > MAX_ADDRESS_CHARACTERS || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+/** The normalised URL if it is on the public web; undefined for local networks and for another redirect. */
+export function publicUrl(text: string): string | undefined {
+  if (text.length > MAX_URL_CHARACTERS || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
   const { href, hostname, username, password } = new URL(text);
   if (username !== "" || password !== "" || hostname === REDIRECT_HOST) return undefined;
   const name = hostname.replace(/\.$/, "");

@@ -1,12 +1,12 @@
-/** The port to Google's Deep Research agent: a start that is paid for, looks and a stream that are free, a cancel. */
+/** Port to Google's Deep Research agent: a paid start; polling, streaming, cancelling and deleting are free. */
 
 import type { AppError } from "../errors.ts";
 
-export interface BeginRequest {
+export interface StartRequest {
   query: string;
   /** The agent's name at Google. */
   agent: string;
-  /** Ours, for whoever looks at Google's side; letters, digits and hyphens. */
+  /** Shown with the interaction in Google's console; letters, digits and hyphens. */
   labels: Record<string, string>;
   /**
    * Called when the connection is established and nothing has been written yet: the last moment at which the request
@@ -16,30 +16,30 @@ export interface BeginRequest {
   signal: AbortSignal;
 }
 
-/** What became of the one paid request. */
-export type Begun =
+/** Outcome of the one paid request. */
+export type StartOutcome =
   | { kind: "accepted"; interactionId: string }
-  /** It never reached Google: nothing was charged, it may be sent again. */
+  /** The request never reached Google: nothing was charged and it may be sent again. */
   | { kind: "not_sent"; error: AppError }
-  /** `checkBeforeSending` said no: nothing was sent, and it must not be tried again. */
+  /** `checkBeforeSending` returned an error: nothing was sent, and the start must not be retried. */
   | { kind: "withheld"; error: AppError }
-  /** Google said no: nothing was charged. */
+  /** Google rejected the request: nothing was charged. */
   | { kind: "refused"; error: AppError }
   | { kind: "rate_limited"; retryAfterMs: number | undefined; error: AppError }
-  /** Sent, and it is not known whether it was accepted: must never be repeated by itself. */
+  /** The request was sent, but whether Google accepted it is unknown: it must never be repeated automatically. */
   | { kind: "unknown"; why: string };
 
 export type InteractionStatus =
   | "working"
-  /** A word that is not known here: it may be an end or not. */
+  /** A status that this version does not know; it may or may not be final. */
   | "unknown"
   | "completed"
   | "failed"
   | "cancelled"
-  /** Ended early with what it had: incomplete, over budget, or waiting for an action nobody can take. */
+  /** Ended early with a partial result: incomplete, over budget, or waiting for an action that cannot be taken here. */
   | "ended_early";
 
-/** Why a research failed, as far as a user can act on it. */
+/** Why a run failed, as far as a user can act on it. */
 export type FailureCause = "quota" | "blocked" | "rejected" | "access" | "overloaded" | "timeout" | "internal";
 
 export interface AgentSource {
@@ -47,7 +47,7 @@ export interface AgentSource {
   title: string;
 }
 
-/** A place in the report that a source supports. Bytes of the report in UTF-8, end exclusive. */
+/** A range of the report that a source supports, in bytes of its UTF-8 encoding; the end is exclusive. */
 export interface AgentCitation {
   sourceIndex: number;
   startByte: number;
@@ -61,48 +61,49 @@ export interface AgentUsage {
   searches: number;
 }
 
-/** A picture of the report. */
+/** A picture in the report. */
 export interface AgentPicture {
   mimeType: string;
   /** Base64. */
   data: string;
-  /** Where it belongs in the joined report: bytes of UTF-8. */
+  /** Its position in the joined report, in bytes of UTF-8. */
   offsetByte: number;
 }
 
 export interface Interaction {
   id: string;
   status: InteractionStatus;
-  /** The word Google used; it may be one we do not know. */
+  /** The status as Google sent it. */
   rawStatus: string;
-  /** Every output after the last tool call, joined. */
+  /** All outputs after the last tool call, joined. */
   report: string;
   /** Outputs before the report, oldest first. */
   earlierOutputs: string[];
   sources: AgentSource[];
   citations: AgentCitation[];
-  /** Google may report it only some seconds after completion. */
+  /** Google may report usage only some seconds after completion. */
   usage: AgentUsage | undefined;
   thoughts: string[];
   searches: string[];
-  /** In the order of the report; bounded. */
+  /** In report order; at most 64. */
   pictures: AgentPicture[];
-  /** HTML that Google's terms ask to show with the answer, one per search that had any. */
+  /** Search Suggestions as HTML, which Google's terms require to be shown with the answer; at most one per search. */
   searchSuggestions: string[];
-  /** Why it failed, where Google says so. */
+  /** Undefined unless Google reported an error. */
   failureCause: FailureCause | undefined;
-  /** As received, to be kept. */
+  /** The interaction as received, for storage. */
   raw: unknown;
 }
 
-export type Look =
+/** Result of polling or cancelling an interaction. */
+export type PollResult =
   | { kind: "found"; interaction: Interaction }
   | { kind: "missing" }
   | { kind: "forbidden" }
   | { kind: "rate_limited"; retryAfterMs: number | undefined }
-  /** Google does not accept the request itself: it will not accept the same one later either. */
+  /** Google rejects the request itself, so repeating it cannot succeed. */
   | { kind: "rejected" }
-  /** It is there, and more than we can take in. */
+  /** The interaction exists, but its response exceeds the size limit. */
   | { kind: "too_long" }
   | { kind: "unreachable"; error: AppError };
 
@@ -111,28 +112,28 @@ export type AgentEvent =
   | { kind: "search"; query: string; eventId: string | undefined }
   | { kind: "text"; text: string; eventId: string | undefined }
   | { kind: "status"; rawStatus: string; eventId: string | undefined }
-  /** The stream cannot go on; whether the run can, a poll tells. */
+  /** The stream cannot continue; only a poll shows whether the run still does. */
   | { kind: "error"; eventId: string | undefined }
   | { kind: "done"; eventId: string | undefined };
 
-export interface FollowRequest {
+export interface StreamRequest {
   interactionId: string;
   lastEventId: string | undefined;
   signal: AbortSignal;
   onEvent: (event: AgentEvent) => void;
 }
 
-type Deleted = { kind: "deleted" } | { kind: "missing" } | { kind: "refused"; error: AppError };
+type DeleteResult = { kind: "deleted" } | { kind: "missing" } | { kind: "refused"; error: AppError };
 
 export interface Agent {
-  /** Sends at most one request, whatever happens. */
-  begin(request: BeginRequest): Promise<Begun>;
-  look(interactionId: string, signal: AbortSignal): Promise<Look>;
-  /** Resolves when the stream ends, for whatever reason: only a look tells the truth. */
-  follow(request: FollowRequest): Promise<void>;
-  cancel(interactionId: string, signal: AbortSignal): Promise<Look>;
-  /** Removes Google's copy for good. */
-  delete(interactionId: string, signal: AbortSignal): Promise<Deleted>;
-  /** Which key and address a start was made with, without showing either. */
+  /** Sends at most one request, even after a failure. */
+  start(request: StartRequest): Promise<StartOutcome>;
+  poll(interactionId: string, signal: AbortSignal): Promise<PollResult>;
+  /** Resolves when the stream ends, for any reason; only a poll shows the run's real state. */
+  stream(request: StreamRequest): Promise<void>;
+  cancel(interactionId: string, signal: AbortSignal): Promise<PollResult>;
+  /** Deletes Google's copy permanently. */
+  delete(interactionId: string, signal: AbortSignal): Promise<DeleteResult>;
+  /** Identifies the API key (hashed) and base URL that a start was made with. */
   readonly fingerprint: { key: string | undefined; baseUrl: string };
 }

@@ -1,17 +1,17 @@
-/** The port to Gemini for searches: one prompt in; text, and what was really visited, out. */
+/** Port to Gemini for searches: takes one prompt, returns text and the sources that were really visited. */
 
 import { AppError } from "../errors.ts";
 
 export interface AskRequest {
   prompt: string;
-  /** Research may search the web; a correction only rewrites text it is given. */
+  /** Research may search the web; a correction only rewrites the given text. */
   purpose: "research" | "correction";
-  /** As configured for this purpose; undefined lets the backend choose. */
+  /** The model configured for this purpose; undefined lets the backend choose. */
   model: string | undefined;
   signal: AbortSignal;
-  /** A short line about what is happening now, for people who wait. Query and title text is untrusted. */
+  /** Receives a short description of the current activity for display. Query and title text is untrusted. */
   onActivity: (activity: string) => void;
-  /** The log of the run that asks; the backend's own where none does. */
+  /** The run's log; defaults to the backend's own. */
   log?: Record<"debug" | "info" | "warn", (message: string) => void> | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface VisitedSource {
   title: string;
 }
 
-/** Tokens and searches as the backend counted them; what it did not count is 0. */
+/** Tokens and searches as the backend reported them; what it did not report is 0. */
 export interface Usage {
   input: number;
   output: number;
@@ -29,7 +29,7 @@ export interface Usage {
   searches: number;
   /** Prompts that used Google Search, where the backend made more than one. */
   groundedPrompts?: number | undefined;
-  /** Some counts were refused because they cannot be true: what they cost is missing. */
+  /** Some counts were implausible and are missing, and so is their cost. */
   isIncomplete?: boolean | undefined;
 }
 
@@ -40,23 +40,23 @@ type BackendName = "cli" | "api";
 export interface Answer {
   backend: BackendName;
   text: string;
-  /** The backend knows that the model stopped before it was done, for example at a token limit. */
+  /** The model stopped early, for example at a token limit. */
   cut: boolean;
-  /** As the backend itself reported it, never read from the text. */
+  /** As the backend reported it, never taken from the text. */
   model: string | undefined;
-  /** Empty when the backend cannot tell; then the model's own list is all there is. */
+  /** Empty if the backend does not report sources; then only the model's own list is available. */
   sources: VisitedSource[];
-  /** Addresses that the backend tried to read and did not get: no source of this answer, whatever it says. */
+  /** URLs that the backend failed to read: they are not sources of this answer, even if the text cites them. */
   unreadUrls: string[];
   queries: string[];
-  /** Google's Search Suggestions as HTML, to be shown with a grounded answer. Untrusted until sandboxed. */
+  /** Google's Search Suggestions as HTML, to be shown with a grounded answer. Untrusted. */
   searchSuggestions: string[];
   usage: Usage;
-  /** Sentences for the user about how the answer came about, such as a fallback to the API. */
+  /** Messages for the user about how the answer was produced, such as a fallback to the API. */
   notices: string[];
 }
 
-/** A failed call with what it used and received: failures are charged too. */
+/** A failed call with its usage and what it received, because failed calls are charged too. */
 export class PaidFailure extends AppError {
   readonly answer: Answer;
 
@@ -68,6 +68,6 @@ export class PaidFailure extends AppError {
 
 export interface Backend {
   readonly name: BackendName | "auto";
-  /** Throws AppError, as PaidFailure where usage is known; `retryable` and `reason` say what a caller may do about it. */
+  /** Throws AppError, or PaidFailure if usage is known; `retryable` and `reason` tell the caller how to proceed. */
   ask(request: AskRequest): Promise<Answer>;
 }

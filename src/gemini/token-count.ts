@@ -1,9 +1,9 @@
-/** Token counts as a backend reports them, checked before anything is added up or priced. */
+/** Validates token counts and model names reported by a backend. */
 
-/** No model call comes near it; sums of many such counts stay exact. */
+/** Far above any model call, and small enough for exact sums. */
 const MAX_TOKENS_PER_COUNT = 1_000_000_000;
 
-/** A count that is absent is 0; one that is negative, fractional, huge or no number is undefined. */
+/** A missing count is 0; a negative, fractional, huge or non-numeric one is undefined. */
 export function readTokenCount(value: unknown): number | undefined {
   if (value === undefined || value === null) return 0;
   const isCount = typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS_PER_COUNT;
@@ -12,6 +12,6 @@ export function readTokenCount(value: unknown): number | undefined {
 
 const MODEL_NAME = /^[A-Za-z0-9][\w.:/@-]{0,127}$/;
 
-/** A model's name as a backend reports it, unless it is other text. */
+/** The model name, or undefined for any other text. */
 export const readModelName = (value: unknown): string | undefined =>
   typeof value === "string" && MODEL_NAME.test(value) ? value : undefined;

@@ -1,17 +1,17 @@
 /**
- * Reads a damaged answer by the keys it is known to have. A general repair has to guess where a string with stray
- * quotes ends; here the next known key says so, and an answer that breaks off inside its report is recognised.
+ * Reads a damaged answer by its known keys. A general repair has to guess where a string with stray quotes ends; here
+ * the next known key marks the end, and an answer that ends inside its report is recognised.
  */
 
 import { isRecord } from "../platform/is-record.ts";
 import { doubleLatexBackslashes } from "./latex-escapes.ts";
 
 export interface AnchoredAnswer {
-  /** How many known keys were found. */
+  /** Number of known keys that were found. */
   keys: number;
-  /** The fields that could be read, in the form of an undamaged answer. */
+  /** The readable fields, in the form of an undamaged answer. */
   value: Record<string, unknown>;
-  /** The report has no end: the model was cut off while writing it. */
+  /** The report has no end, because the model's output was truncated. */
   cut: boolean;
 }
 
@@ -36,15 +36,15 @@ interface Field {
 const OPENING = /^(?:"""|["'“”‘’`])/;
 const CLOSING: Record<string, string> = { "“": '[”“"]', "”": '[”“"]', "‘": "[’‘']", "’": "[’‘']" };
 
-/** `text` starts at the answer's first bracket or key and ends where the next answer or the output ends. */
+/** `text` starts at the answer's first bracket or key and ends before the next answer or at the end of the output. */
 export function readAnchored(text: string): AnchoredAnswer | undefined {
   const fields = findFields(text);
-  const reportAt = fields.findIndex(({ key }) => key === "report" || key === "result");
+  const reportIndex = fields.findIndex(({ key }) => key === "report" || key === "result");
   const value: Record<string, unknown> = {};
   let cut = false;
-  for (const [place, field] of fields.entries()) {
+  for (const [index, field] of fields.entries()) {
     if (field.key in value) continue;
-    const next = fields[place + 1];
+    const next = fields[index + 1];
     const raw = text.slice(field.valueStart, next?.start ?? text.length);
     switch (field.key) {
       case "success":
@@ -56,7 +56,7 @@ export function readAnchored(text: string): AnchoredAnswer | undefined {
       case "error": {
         const content = readString(raw, next !== undefined);
         value[field.key] = content.text;
-        if (place === reportAt && !content.ended) cut = true;
+        if (index === reportIndex && !content.ended) cut = true;
         break;
       }
       case "sources_visited":
@@ -79,7 +79,7 @@ function metadataOf(value: Record<string, unknown>): Record<string, unknown> {
   return created;
 }
 
-/** Keys count only in the style of the first one, so that a sentence with "report:" in it is no key. */
+/** Keys must be quoted like the first one, so that a sentence with "report:" is not taken for a key. */
 function findFields(text: string): Field[] {
   const first = /(["'“”‘’`]?)\bsuccess\b(["'“”‘’`]?)\s*(?:[:=]|true|false)/i.exec(text);
   if (first === null) return [];
@@ -108,14 +108,14 @@ function readBoolean(raw: string): boolean | undefined {
 }
 
 /**
- * What may stand between a closed string and the next key: commas, comments, quote and citation marks. A comment has
- * one end only: if it could end earlier, a line of slashes could be read in more ways than there is time for.
+ * Text between a closed string and the next key: commas, comments, quote and citation marks. A comment can end in one
+ * place only; otherwise a line of slashes would cause exponential backtracking.
  */
 const BETWEEN_FIELDS = String.raw`(?:\s|,|>|\\n|[{}]|(?://|#)[^\n]*(?=\n|$)|/\*(?:(?!\*/)[^])*\*/|\[cite[^\]\n]*\])*`;
 
 function readString(raw: string, followedByKey: boolean): { text: string | undefined; ended: boolean } {
   const opening = OPENING.exec(raw)?.[0];
-  // A report that lost its opening quote still starts with a word, unlike null, a number or a list.
+  // A report without its opening quote starts with a word, unlike null, a number or a list.
   if (opening === undefined && !/^[\p{L}#*]/u.test(raw)) return { text: undefined, ended: true };
   // A quote after a single backslash is part of the text.
   const closing = `(?<!(?<!\\\\)\\\\)(?:${opening === undefined ? '"' : (CLOSING[opening[0] ?? ""] ?? opening)})`;
@@ -129,31 +129,35 @@ function readString(raw: string, followedByKey: boolean): { text: string | undef
 }
 
 function endBeforeKey(body: string, closing: string): number {
-  const foreign = endBeforeForeignFields(body, closing, /^[\s,]*$/);
-  if (foreign !== undefined) return foreign;
-  const closed = lastMatch(body, new RegExp(`${closing}(?=${BETWEEN_FIELDS}$)`, "g"), body.length - LONGEST_BETWEEN);
-  return closed ?? lengthWithoutTail(body);
+  const extra = endBeforeExtraFields(body, closing, /^[\s,]*$/);
+  if (extra !== undefined) return extra;
+  const closed = lastMatch(
+    body,
+    new RegExp(`${closing}(?=${BETWEEN_FIELDS}$)`, "g"),
+    body.length - MAX_CHARACTERS_BETWEEN_FIELDS,
+  );
+  return closed ?? lengthWithoutTrailing(body);
 }
 
-/** Without the white space and commas at its end; a pattern would take quadratic time on spaces inside of it. */
-function lengthWithoutTail(body: string): number {
+/** The length without trailing white space and commas. A regular expression would take quadratic time on inner spaces. */
+function lengthWithoutTrailing(body: string): number {
   let end = body.length;
   while (end > 0 && /[\s,]/.test(body.charAt(end - 1))) end -= 1;
   return end;
 }
 
-/** Comments between two keys are short; looking further back would make hostile text costly. */
-const LONGEST_BETWEEN = 2_000;
+/** Comments between two keys are short; searching further back would make hostile text expensive. */
+const MAX_CHARACTERS_BETWEEN_FIELDS = 2_000;
 
 function endOfAnswer(body: string, closing: string): number | undefined {
   const fence = "(?:```|~~~)";
-  const foreign = endBeforeForeignFields(body, closing, CLOSED_OBJECT);
-  if (foreign !== undefined) return foreign;
+  const extra = endBeforeExtraFields(body, closing, CLOSED_OBJECT);
+  if (extra !== undefined) return extra;
   const patterns = [
-    // Wrapped in something that goes on with a key of its own.
+    // The answer is wrapped in an object that continues with another key.
     `${closing}[\\s,]*\\}(?=\\s*,\\s*["“']\\w+["”']\\s*:)`,
     `${closing}[\\s,]*[}\\]](?=[\\s}\\]]*(?:\\n|${fence}|<|$))`,
-    // The bracket is missing, but the model closed its fence: it was done.
+    // The bracket is missing, but the model closed its fence, so the answer is complete.
     `${closing}[\\s}\\]]*\\n[ \\t]*${fence}+[ \\t]*(?:\\n|$)`,
   ];
   for (const pattern of patterns) {
@@ -163,33 +167,33 @@ function endOfAnswer(body: string, closing: string): number | undefined {
   return onlyQuote(body, closing);
 }
 
-/** Fields that were not asked for, such as `confidence` or `notes`, are few and short. */
-const MAX_FOREIGN_CHARACTERS = 4_000;
-const MAX_FOREIGN_STARTS = 40;
-const FOREIGN_KEY = String.raw`["“'][A-Za-z_]\w{0,40}["”']\s*:`;
-const FOREIGN_VALUE = String.raw`(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|-?\d[\w.+-]*|true|false|null|True|False|None|\[[^[\]{}]*\]|\{[^{}]*\})`;
-const FOREIGN_FIELDS = new RegExp(String.raw`^(?:[\s,]*${FOREIGN_KEY}\s*${FOREIGN_VALUE})+`);
+/** Fields that were not requested, such as `confidence` or `notes`, are few and short. */
+const MAX_EXTRA_CHARACTERS = 4_000;
+const MAX_EXTRA_STARTS = 40;
+const EXTRA_KEY = String.raw`["“'][A-Za-z_]\w{0,40}["”']\s*:`;
+const EXTRA_VALUE = String.raw`(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|-?\d[\w.+-]*|true|false|null|True|False|None|\[[^[\]{}]*\]|\{[^{}]*\})`;
+const EXTRA_FIELDS = new RegExp(String.raw`^(?:[\s,]*${EXTRA_KEY}\s*${EXTRA_VALUE})+`);
 const CLOSED_OBJECT = /^[\s,]*(?:\}[\s}\]]*(?:```|~~~|<|$)|\n[ \t]*(?:```|~~~))/;
 
-/** The quote after which only whole fields of unknown names follow, up to `rest`: then the report is whole too. */
-function endBeforeForeignFields(body: string, closing: string, rest: RegExp): number | undefined {
-  const start = new RegExp(String.raw`${closing}(?=[\s,]*${FOREIGN_KEY})`, "g");
-  start.lastIndex = Math.max(0, body.length - MAX_FOREIGN_CHARACTERS);
-  for (let tries = 0; tries < MAX_FOREIGN_STARTS; tries += 1) {
+/** The position of a quote that is followed only by complete unknown fields and `rest`, so that the report is complete. */
+function endBeforeExtraFields(body: string, closing: string, rest: RegExp): number | undefined {
+  const start = new RegExp(String.raw`${closing}(?=[\s,]*${EXTRA_KEY})`, "g");
+  start.lastIndex = Math.max(0, body.length - MAX_EXTRA_CHARACTERS);
+  for (let tries = 0; tries < MAX_EXTRA_STARTS; tries += 1) {
     const match = start.exec(body);
     if (match === null) return undefined;
     const after = body.slice(match.index + match[0].length);
-    const fields = FOREIGN_FIELDS.exec(after)?.[0];
-    // An open bracket: the report quotes an object, and these are its fields.
+    const fields = EXTRA_FIELDS.exec(after)?.[0];
+    // With an open brace these are fields of an object that the report quotes.
     if (fields === undefined || !rest.test(after.slice(fields.length))) continue;
-    if (bracesOpen(body.slice(0, match.index)) === 0) return match.index;
+    if (openBraces(body.slice(0, match.index)) === 0) return match.index;
   }
   return undefined;
 }
 
-const bracesOpen = (text: string): number => text.split("{").length - text.split("}").length;
+const openBraces = (text: string): number => text.split("{").length - text.split("}").length;
 
-/** Cut off after the report: the string holds no other bare quote, so this one must be its end. */
+/** For an answer truncated after its report: the only unescaped quote must be the report's end. */
 function onlyQuote(body: string, closing: string): number | undefined {
   const end = body.search(new RegExp(closing));
   if (end === -1) return undefined;
@@ -201,10 +205,10 @@ function onlyQuote(body: string, closing: string): number | undefined {
 }
 
 function lastMatch(text: string, pattern: RegExp, from: number): number | undefined {
-  let at: number | undefined;
+  let last: number | undefined;
   pattern.lastIndex = Math.max(0, from);
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) at = match.index;
-  return at;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) last = match.index;
+  return last;
 }
 
 const ESCAPES: Record<string, string> = {
@@ -217,7 +221,7 @@ const ESCAPES: Record<string, string> = {
   "/": "/",
 };
 
-/** As JSON reads escapes. What JSON does not know was meant as it stands: Markdown, LaTeX, a path, a pattern. */
+/** Decodes JSON escapes. Unknown escapes are kept as they are: Markdown, LaTeX, a path or a pattern. */
 function unescape(body: string): string {
   return doubleLatexBackslashes(body).replaceAll(
     /\\(?:u([0-9a-fA-F]{4})|([^]))/g,
@@ -229,7 +233,7 @@ function unescape(body: string): string {
 const LIST_ITEM =
   /"((?:[^"\\]|\\[^])*)"|'((?:[^'\\]|\\[^]|'(?!\s*(?:[,\]]|$)))*)'|[“”]([^“”]*)[“”]|‘([^‘’]*)’|([\]{}])/g;
 
-/** Strings of the list itself that were both opened and closed: half an address is no address. */
+/** Complete strings at the top level of the list; a truncated URL is dropped. */
 function readWholeStrings(raw: string): string[] {
   const strings: string[] = [];
   let depth = 0;

@@ -33,16 +33,13 @@ const broken = (partial: string, retryable: boolean) => async (): Promise<Answer
   });
 };
 
-test.each([true, false])(
-  "an answer that was complete before its call failed is used (retryable: %s) (E6, C7)",
-  async (retryable) => {
-    const { answer, sources } = await research(broken(WHOLE, retryable));
-    expect(answer.report).toBe("The bridge opened in 1932.");
-    expect(sources).toEqual([{ url: "https://a.example", title: "" }]);
-  },
-);
+test.each([true, false])("a complete answer of a failed call is used (retryable: %s) (E6, C7)", async (retryable) => {
+  const { answer, sources } = await research(broken(WHOLE, retryable));
+  expect(answer.report).toBe("The bridge opened in 1932.");
+  expect(sources).toEqual([{ url: "https://a.example", title: "" }]);
+});
 
-test("half an answer is not used, but its text is kept (D5, E6)", async () => {
+test("an incomplete answer of a failed call is not used, but its text is kept (D5, E6)", async () => {
   const half = WHOLE.slice(0, WHOLE.indexOf(" in 1932"));
   await expect(research(broken(half, true))).rejects.toMatchObject({
     code: "GEMINI_UNAVAILABLE",
@@ -54,7 +51,7 @@ test("a failure that cannot be retried is not retried (C8)", async () => {
   let calls = 0;
   const refuse = async (): Promise<Answer> => {
     calls += 1;
-    throw new AppError({ code: "GEMINI_UNAVAILABLE", message: "Google refuses the API key.", reason: "auth" });
+    throw new AppError({ code: "GEMINI_UNAVAILABLE", message: "Google rejected the API key.", reason: "auth" });
   };
   await expect(research(refuse)).rejects.toMatchObject({ reason: "auth" });
   expect(calls).toBe(1);

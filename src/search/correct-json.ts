@@ -1,4 +1,4 @@
-/** One question to Gemini until it is answered in a form we can use: main prompt, one correction, and again. */
+/** Asks Gemini until the answer is usable: a main prompt and at most one correction per cycle. */
 
 import { AppError } from "../errors.ts";
 import {
@@ -27,22 +27,22 @@ export interface SearchDeps {
   maxCycles: number;
 }
 
-/** Keeps an unusable output in a file for as long as its correction lasts. */
+/** Keeps an unusable output in a file during its correction. */
 interface InvalidOutputs {
   keep(text: string): Promise<{ path: string; remove(): Promise<void> }>;
 }
 
-/** What the caller of a search gets to see while it lasts. */
+/** The caller's signal and callbacks during a search. */
 export interface SearchCall {
   signal: AbortSignal;
   onActivity: (activity: string) => void;
-  /** Every answer that was paid for, usable or not. */
+  /** Called for every answer that was paid for, usable or not. */
   onAnswer: (answer: Answer) => void;
 }
 
-export interface Question {
+interface Question {
   prompt: string;
-  /** The prompt without what an earlier round found: what an answer must not merely repeat. */
+  /** The prompt without an earlier round's result; an answer must not merely repeat it. */
   echo: string;
   schema: AnswerSchema;
 }
@@ -50,36 +50,36 @@ export interface Question {
 export interface Research {
   answer: ResearchAnswer;
   model: string;
-  /** What the backend saw being visited; the model's own list only where the backend saw nothing. */
+  /** Pages that the backend reported; the model's own list only if the backend reported none. */
   sources: VisitedSource[];
   queries: string[];
   /** Google's Search Suggestions for this answer, as HTML. */
   searchSuggestions: string[];
-  /** The report breaks off. */
+  /** The report is truncated. */
   incomplete: boolean;
 }
 
-const WAITS_MS = [1_000, 2_000, 5_000];
-/** The prompt has to stay far below what the CLI reads from stdin. */
-const MOST_CORRECTED_CHARACTERS = 1_000_000;
+const RETRY_DELAYS_MS = [1_000, 2_000, 5_000];
+/** Keeps the prompt far below the CLI's limit for stdin. */
+const MAX_CORRECTED_CHARACTERS = 1_000_000;
 
 export async function executeResearchWithCorrection(
   deps: SearchDeps,
   question: Question,
   call: SearchCall,
 ): Promise<Research> {
-  const tried: Tried = { cycles: 0, corrections: 0, bestText: "", partialText: "", lastFailure: undefined };
+  const attempts: Attempts = { cycles: 0, corrections: 0, bestText: "", partialText: "", lastFailure: undefined };
   const cuts = createCutAnswers();
-  while (tried.cycles < deps.maxCycles && !cuts.isFinal()) {
-    tried.cycles += 1;
-    if (tried.cycles > 1) await pause(deps, tried.cycles, call);
+  while (attempts.cycles < deps.maxCycles && !cuts.isFinal()) {
+    attempts.cycles += 1;
+    if (attempts.cycles > 1) await pause(deps, attempts.cycles, call);
     const main = await askMain(deps, { ...question, prompt: cuts.promptFor(question.prompt) }, call);
     if (main instanceof AppError) {
       const saved = answerIn(main, question);
-      if (saved?.kind === "valid") return finished(deps, saved.answer, spentOf(main) ?? NOTHING_SEEN);
+      if (saved?.kind === "valid") return toResearch(deps, saved.answer, paidAnswerOf(main) ?? NO_EVIDENCE);
       if (main.reason === "cut") cuts.add(undefined, undefined);
-      tried.lastFailure = main;
-      tried.partialText = longer(tried.partialText, saved?.bestText ?? "");
+      attempts.lastFailure = main;
+      attempts.partialText = longer(attempts.partialText, saved?.bestText ?? "");
       if (main.retryable) continue;
       if (cuts.longest() === undefined) throw main;
       break;
@@ -87,62 +87,62 @@ export async function executeResearchWithCorrection(
     const extraction = extractJsonFromOutput(main.text, question.schema, { prompt: question.echo, cut: main.cut });
     if (extraction.kind === "valid") {
       if (extraction.repaired) deps.log.debug("The answer was not valid JSON; it was repaired locally.");
-      return finished(deps, extraction.answer, main);
+      return toResearch(deps, extraction.answer, main);
     }
-    tried.lastFailure = undefined;
-    deps.log.warn(`Main search failed: ${INVALID_BECAUSE[extraction.reason]}`);
-    tried.bestText = longer(tried.bestText, extraction.bestText);
-    // Text that ends in the middle of the report cannot be made whole by formatting it.
+    attempts.lastFailure = undefined;
+    deps.log.warn(`Main search failed: ${INVALID_REASONS[extraction.reason]}`);
+    attempts.bestText = longer(attempts.bestText, extraction.bestText);
+    // A correction cannot complete a report that ends in the middle.
     if (extraction.reason === "cut") {
       cuts.add(extraction.report, main);
       continue;
     }
-    tried.corrections += 1;
+    attempts.corrections += 1;
     const corrected = await correctJsonOutput(deps, { output: main.text, schema: question.schema }, call);
-    if (corrected !== undefined) return finished(deps, corrected, main);
+    if (corrected !== undefined) return toResearch(deps, corrected, main);
   }
   const longest = cuts.longest();
-  if (longest === undefined) throw exhausted(tried);
+  if (longest === undefined) throw exhausted(attempts);
   return incomplete(deps, longest);
 }
 
-/** E9: it was paid for, and most of it is there. */
+/** Returns the longest truncated answer, because it was paid for and is mostly complete (E9). */
 function incomplete(deps: SearchDeps, { report, main }: CutAnswer): Research {
-  deps.log.warn("The answer breaks off; its longest text is returned as incomplete.");
+  deps.log.warn("The answer breaks off; the longest text is returned as incomplete.");
   const answer = { success: true, verified: false, report, metadata: { sources_visited: [], search_queries_used: [] } };
-  return { ...finished(deps, answer, main), incomplete: true };
+  return { ...toResearch(deps, answer, main), incomplete: true };
 }
 
-const spentOf = (failure: AppError): Answer | undefined =>
+const paidAnswerOf = (failure: AppError): Answer | undefined =>
   failure instanceof PaidFailure ? failure.answer : undefined;
 
-const longer = (one: string, other: string): string => (other.length > one.length ? other : one);
+const longer = (first: string, second: string): string => (second.length > first.length ? second : first);
 
-/** A call may break after the model had said everything: what was paid for is used if it is whole. */
+/** A call may fail after the model has finished: a complete answer is used, because it was paid for. */
 function answerIn(failure: AppError, question: Question): Extraction | undefined {
   const text = failure.details?.["partial_text"];
   if (typeof text !== "string" || text.trim() === "") return undefined;
   return extractJsonFromOutput(text, question.schema, { prompt: question.echo, cut: true });
 }
 
-const NOTHING_SEEN = { model: undefined, sources: [], unreadUrls: [], queries: [], searchSuggestions: [] };
+const NO_EVIDENCE = { model: undefined, sources: [], unreadUrls: [], queries: [], searchSuggestions: [] };
 
-const INVALID_BECAUSE: Record<Extract<Extraction, { kind: "invalid" }>["reason"], string> = {
-  no_json: "the answer holds no JSON.",
-  schema: "the answer holds JSON, but not in the form that was asked for.",
-  echo: "the answer only repeats what it was shown.",
+const INVALID_REASONS: Record<Extract<Extraction, { kind: "invalid" }>["reason"], string> = {
+  no_json: "the answer contains no JSON.",
+  schema: "the answer contains JSON, but not in the requested form.",
+  echo: "the answer only repeats the prompt.",
   cut: "the answer breaks off in the middle of the report.",
 };
 
 async function pause(deps: SearchDeps, cycle: number, call: SearchCall): Promise<void> {
-  const wait = WAITS_MS[Math.min(cycle - 2, WAITS_MS.length - 1)] ?? 0;
+  const wait = RETRY_DELAYS_MS[Math.min(cycle - 2, RETRY_DELAYS_MS.length - 1)] ?? 0;
   call.onActivity(`Trying again (${cycle} of ${deps.maxCycles})`);
   await deps.clock.sleep(wait, call.signal).catch(() => {
     throw cancelled();
   });
 }
 
-/** A fault is a value: the next cycle may do better, or the answer may have come before it. A cancel ends the call. */
+/** Returns a failure, because the next cycle may succeed or the failure may contain the answer. A cancel is thrown. */
 async function askMain(deps: SearchDeps, question: Question, call: SearchCall): Promise<Answer | AppError> {
   try {
     return await ask(deps, call, { prompt: question.prompt, purpose: "research", model: deps.model });
@@ -169,28 +169,28 @@ async function ask(
   }
 }
 
-/** Asks Gemini to bring an output into the schema. Undefined when that fails; the reason is logged. */
+/** Asks Gemini to bring an output into the schema. Logs the reason and returns undefined if that fails. */
 async function correctJsonOutput(
   deps: SearchDeps,
   invalid: { output: string; schema: AnswerSchema },
   call: SearchCall,
 ): Promise<ResearchAnswer | undefined> {
-  call.onActivity("Correcting the form of the answer");
+  call.onActivity("Fixing the answer's format");
   const file = await deps.invalidOutputs.keep(invalid.output);
   try {
     const prompt = deps.prompts.render("correction-prompt", {
       file: file.path,
-      output: invalid.output.slice(0, MOST_CORRECTED_CHARACTERS),
+      output: invalid.output.slice(0, MAX_CORRECTED_CHARACTERS),
       example: invalid.schema.example,
     });
     const answer = await ask(deps, call, { prompt, purpose: "correction", model: deps.correctionModel });
     const extraction = extractJsonFromOutput(answer.text, invalid.schema, { cut: answer.cut });
     if (extraction.kind === "invalid") {
-      deps.log.error(`JSON correction failed: ${INVALID_BECAUSE[extraction.reason]}`);
+      deps.log.error(`JSON correction failed: ${INVALID_REASONS[extraction.reason]}`);
       return undefined;
     }
     if (!extraction.answer.success) {
-      deps.log.error("JSON correction failed: the output holds no research.");
+      deps.log.error("JSON correction failed: the output contains no research.");
       return undefined;
     }
     return extraction.answer;
@@ -203,7 +203,7 @@ async function correctJsonOutput(
   }
 }
 
-function finished(
+function toResearch(
   deps: SearchDeps,
   answer: ResearchAnswer,
   main: Pick<Answer, "model" | "sources" | "unreadUrls" | "queries" | "searchSuggestions">,
@@ -216,7 +216,7 @@ function finished(
     });
   }
   const { sources_visited, search_queries_used } = answer.metadata;
-  // The model's own list stands only where the backend reported nothing: it also names pages that were never read.
+  // The model's own list may include pages that were never read, so it is only used if the backend reported nothing.
   const isReported = main.sources.length > 0 || main.unreadUrls.length > 0;
   return {
     answer,
@@ -228,24 +228,24 @@ function finished(
   };
 }
 
-/** What became of the tries so far. */
-interface Tried {
+/** The attempts so far. */
+interface Attempts {
   cycles: number;
   corrections: number;
-  /** Of answers that arrived but could not be used. */
+  /** The longest text of complete but unusable answers. */
   bestText: string;
-  /** Of answers that broke off on their way. */
+  /** The longest text of answers whose call failed. */
   partialText: string;
   lastFailure: AppError | undefined;
 }
 
-function exhausted({ cycles, corrections, bestText, partialText, lastFailure }: Tried): AppError {
-  const tried = `${cycles} ${cycles === 1 ? "try" : "tries"} and ${corrections} ${corrections === 1 ? "correction" : "corrections"}`;
-  // Google away or refusing is another matter than a model that cannot write JSON.
+function exhausted({ cycles, corrections, bestText, partialText, lastFailure }: Attempts): AppError {
+  const counts = `${cycles} ${cycles === 1 ? "try" : "tries"} and ${corrections} ${corrections === 1 ? "correction" : "corrections"}`;
+  // A failure of Google's is reported as such, not as an unusable answer.
   if (lastFailure !== undefined && bestText === "") {
     return new AppError({
       code: lastFailure.code,
-      message: `${lastFailure.message} All retries are used up (${tried}).`,
+      message: `${lastFailure.message} All retries are used up (${counts}).`,
       suggestion: lastFailure.suggestion,
       details: {
         ...lastFailure.details,
@@ -258,8 +258,8 @@ function exhausted({ cycles, corrections, bestText, partialText, lastFailure }: 
   }
   return new AppError({
     code: "EXECUTION_ERROR",
-    message: `Gemini gave no usable answer: all retries and corrections are used up (${tried}).`,
-    suggestion: "The best text it gave is in details.best_text. Ask again, or set GEMINI_MODEL to another model.",
+    message: `Gemini did not return a usable answer after ${counts}.`,
+    suggestion: "The best text is in details.best_text. Ask again, or set GEMINI_MODEL to another model.",
     details: { retries: cycles, corrections, best_text: longer(bestText, partialText) },
     reason: "no_answer",
   });

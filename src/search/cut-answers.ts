@@ -1,13 +1,13 @@
-/** Answers that break off inside their report: the next one is asked to be shorter, the longest is kept. */
+/** Tracks truncated answers: asks for a shorter answer after a truncation, and keeps the longest report. */
 
 import type { Answer } from "../gemini/search-backend.ts";
 import { isEcho } from "./echo.ts";
 
-/** The first cut asks for a shorter answer; a second one shows that asking does not help. */
+/** After the first truncation a shorter answer is requested; a second one shows that this does not help. */
 const MAX_CUTS = 2;
 
 const MIN_REPORT_CHARACTERS = 1_000;
-/** Where nothing was written at all, because thinking used up the tokens. */
+/** Used if nothing was written, because thinking used up the tokens. */
 const DEFAULT_REPORT_CHARACTERS = 4_000;
 
 export interface CutAnswer {
@@ -15,13 +15,13 @@ export interface CutAnswer {
   main: Answer;
 }
 
-export interface CutAnswers {
-  /** `report` is undefined when the answer broke off before its report began. */
+interface CutAnswers {
+  /** `report` is undefined if the answer ended before its report began. */
   add(report: string | undefined, main: Answer | undefined): void;
-  /** No further try. */
+  /** Whether no further attempt should be made. */
   isFinal(): boolean;
   longest(): CutAnswer | undefined;
-  /** The prompt as it is; after a cut with the request for a shorter answer. */
+  /** The prompt, after a truncation with the request for a shorter answer. */
   promptFor(prompt: string): string;
 }
 

@@ -1,4 +1,4 @@
-/** The summary of a round: the first prose of its report, short enough to stand in a list. */
+/** The summary of a round: the first prose of its report, short enough for a list. */
 
 import { expect, test } from "vitest";
 import { summarise } from "./deep.ts";

@@ -1,4 +1,4 @@
-/** The rounds of a deep search: five perspectives first, then verification until Gemini is confident. */
+/** Runs the rounds of a deep search: first five perspectives, then verification until Gemini confirms the result. */
 
 import { AppError } from "../errors.ts";
 import type { VisitedSource } from "../gemini/search-backend.ts";
@@ -14,21 +14,21 @@ export interface Round {
   queries: string[];
   /** Google's Search Suggestions for this round, as HTML. */
   searchSuggestions: string[];
-  /** The report breaks off. */
+  /** The report is truncated. */
   incomplete: boolean;
   model: string;
 }
 
-export interface DeepSearch {
+interface DeepSearch {
   query: string;
   maxRounds: number;
-  /** Awaited before the next round starts, so that a finished round is never only in memory. */
+  /** Awaited before the next round starts, so that every finished round is stored. */
   onRound: (round: Round) => Promise<void>;
-  /** Rounds of an interrupted search that this one goes on with. */
+  /** Rounds of an interrupted search that this one continues. */
   earlier?: Round[];
 }
 
-export interface DeepSearchResult {
+interface DeepSearchResult {
   best: Round;
   verified: boolean;
   iterations: number;
@@ -86,14 +86,14 @@ async function nextRound(
     deps.log.info(`Round ${roundNumber} completed, verified: ${round.verified}`);
     return { iterations: roundNumber, rounds: [...progress.rounds, round] };
   } catch (error) {
-    // Without a first result there is nothing to go on with; a cancel is not a failed round.
+    // Without a first result the search cannot continue; a cancel is not a failed round.
     if (current === undefined || !(error instanceof AppError) || error.code === "CANCELLED") throw error;
     deps.log.warn(`Round ${roundNumber} failed: ${error.message}`);
     return { ...progress, iterations: roundNumber };
   }
 }
 
-/** A check that breaks off counts only against a result that breaks off earlier. */
+/** A truncated round replaces the current result only if that is truncated too and shorter. */
 const isWorse = (round: Round, current: Round | undefined): boolean =>
   current !== undefined && round.incomplete && !(current.incomplete && round.report.length > current.report.length);
 
@@ -109,7 +109,7 @@ function questionFor(
   }
   const round = String(roundNumber);
   const prompt = deps.prompts.render("verify-prompt", { ...values, round, result: current.report });
-  // A verification may rightly repeat the result it was given.
+  // A verification may legitimately repeat the given result.
   const echo = deps.prompts.render("verify-prompt", { ...values, round, result: "" });
   return { prompt, echo, schema };
 }
@@ -122,7 +122,7 @@ function roundOf(roundNumber: number, { answer, ...found }: Research): Round {
 
 const SUMMARY_CHARACTERS = 160;
 
-/** The first real sentence or so of a report: enough to tell rounds apart. */
+/** The beginning of a report's prose, to distinguish rounds in a list. */
 export function summarise(report: string): string {
   const prose = report
     .split("\n")
@@ -131,7 +131,7 @@ export function summarise(report: string): string {
     .join(" ");
   const text = prose === "" ? report.trim() : prose;
   if (text.length <= SUMMARY_CHARACTERS) return text;
-  // Not through the middle of a character.
+  // Removes half a surrogate pair.
   const cut = text.slice(0, SUMMARY_CHARACTERS).replace(/[\uD800-\uDBFF]$/, "");
   const lastSpace = cut.lastIndexOf(" ");
   return `${lastSpace > SUMMARY_CHARACTERS / 2 ? cut.slice(0, lastSpace) : cut}…`;

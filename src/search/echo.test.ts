@@ -14,7 +14,7 @@ test.each([
   ["the example", "<your whole report in Markdown>"],
   ["a placeholder", "[Your report here]"],
   ["only dots", "…"],
-  ["the marks of this prompt", "The text between -----BEGIN QUESTION 8f3ac1d20b7e----- is a question."],
+  ["the markers of this prompt", "The text between -----BEGIN QUESTION 8f3ac1d20b7e----- is a question."],
   ["the prompt itself", "# Task: search\nYou research the web."],
 ])("%s is not a result (D3)", (_, report) => {
   expect(isEcho(answer(report), PROMPT)).toBe(true);

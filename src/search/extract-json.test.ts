@@ -1,4 +1,4 @@
-/** What text inside a model's JSON survives: LaTeX, and reports with fields that were not asked for. */
+/** Text that must survive extraction: LaTeX, and reports with fields that were not requested. */
 
 import { describe, expect, test } from "vitest";
 import { extractJsonFromOutput } from "./extract-json.ts";
@@ -14,7 +14,7 @@ function reportOf(output: string): string | undefined {
 const LATEX = String.raw`Let $\frac{a}{b}$, $\beta$, $\text{rate}$, $\nabla f \neq 0$, $x \ne y$, $\rho \to \theta$ and $\boxed{\nu}$.`;
 
 describe.each([
-  // As a model writes it that forgets to escape.
+  // Written by a model that does not escape.
   ["naive", LATEX],
   ["sound", JSON.stringify(LATEX).slice(1, -1)],
 ])("LaTeX in %s JSON", (_, written) => {
@@ -22,7 +22,7 @@ describe.each([
   const body = String.raw`# Result\n\n${written}\nEnd`;
 
   test.each([
-    ["as it stands", `{"success": true, "report": "${body}", "metadata": {}}`],
+    ["in valid JSON", `{"success": true, "report": "${body}", "metadata": {}}`],
     ["after a repair", `{"success": true, "report": "${body}", "metadata": {"sources_visited": [],},}`],
     ["with stray quotes", `{"success": true, "report": "${body.replace("Result", 'The "Result"')}", "metadata": {}}`],
     ["without its first bracket", `"success": true, "report": "${body}", "metadata": {}}`],
@@ -52,7 +52,7 @@ test("no extraction path makes a control character of LaTeX (D7)", () => {
   }
 });
 
-describe("a field that was not asked for, after the report", () => {
+describe("an unrequested field after the report", () => {
   const REPORT = 'It said "yes" to both.';
   const damaged = (fields: string): string => `{"success": true, "report": "${REPORT}"${fields}`;
 
@@ -62,12 +62,12 @@ describe("a field that was not asked for, after the report", () => {
     ['\n  "confidence": 0.9\n}\n```'],
     [', "tags": ["a", "b"], "scores": {"x": 1}}'],
     [', "confidence": 0.9, "metadata": {"sources_visited": ["https://a.example/"]}}'],
-  ])("does not make a whole answer a cut one: %s (D5)", (fields) => {
+  ])("does not make a complete answer truncated: %s (D5)", (fields) => {
     expect(reportOf(damaged(fields))).toBe(REPORT);
   });
 
   test.each([[', "notes": "it goes'], [' and then {"a": "x", "b": 2}'], [", said one. The other"]])(
-    "does not make a cut answer a whole one: %s (D5)",
+    "does not make a truncated answer complete: %s (D5)",
     (fields) => {
       expect(read(damaged(fields))).toMatchObject({ kind: "invalid", reason: "cut" });
     },

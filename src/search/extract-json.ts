@@ -1,6 +1,7 @@
-/** Gets the answer out of what a model printed: every candidate, then repair that costs nothing, never a guess. */
+/** Extracts the answer from a model's output: checks every candidate, then repairs locally, never guesses. */
 
 import { jsonrepair } from "jsonrepair";
+import { parseJson } from "../gemini/parse-json.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { type AnchoredAnswer, readAnchored } from "./anchored-answer.ts";
 import { isEcho, withoutPlaceholders } from "./echo.ts";
@@ -14,59 +15,59 @@ export type Extraction =
       kind: "invalid";
       reason: "no_json" | "schema" | "echo" | "cut";
       bestText: string;
-      /** Of a cut answer: its report as far as it came, or the whole text where that is prose. */
+      /** For a truncated answer: its report so far, or the whole text if that is prose. */
       report?: string | undefined;
     };
 
-export interface ExtractOptions {
-  /** What was asked: an answer that only repeats it is none. */
+interface ExtractOptions {
+  /** The prompt; an answer that only repeats it is rejected. */
   prompt?: string;
-  /** The backend knows that the model was cut off; then nothing that needs repair is whole. */
+  /** The backend reported a truncated output; then an answer that needs repair is not complete. */
   cut?: boolean;
   repair?: (text: string) => string;
 }
 
-/** An answer inside a string inside an answer: deeper is nobody's mistake. */
-const DEEPEST_UNWRAP = 4;
+/** Models nest an answer in a string in an answer, but not deeper. */
+const MAX_UNWRAP_DEPTH = 4;
 
 export function extractJsonFromOutput(output: string, schema: AnswerSchema, options: ExtractOptions = {}): Extraction {
   const text = withoutInvisibleMarks(output);
-  const seen = new Findings(text);
+  const rejections = new Rejections(text);
   const accept = (value: unknown, repaired: boolean): Extraction | undefined => {
     const answer = schema.parse(value);
     if (answer === undefined) {
-      seen.note("schema");
+      rejections.add("schema");
       return undefined;
     }
     if (isEcho(answer, options.prompt)) {
-      seen.note("echo");
+      rejections.add("echo");
       return undefined;
     }
     return { kind: "valid", answer: withoutPlaceholders(answer), repaired };
   };
-  for (const spelling of spellings(text, seen)) {
-    const candidates = findCandidates(spelling.text);
-    const allowed = spelling.repair && options.cut !== true;
-    const found = readCandidates(spelling.text, candidates, {
+  for (const variant of variants(text, rejections)) {
+    const candidates = findCandidates(variant.text);
+    const mayRepair = variant.repair && options.cut !== true;
+    const found = readCandidates(variant.text, candidates, {
       accept,
-      seen,
+      rejections,
       repair: options.repair ?? jsonrepair,
-      allowed,
+      mayRepair,
     });
     if (found !== undefined) return found;
-    if (candidates.length > 0) seen.note("schema");
+    if (candidates.length > 0) rejections.add("schema");
   }
-  if (options.cut === true) seen.note("cut", reportSoFar(text));
-  const { reason, bestText } = seen;
+  if (options.cut === true) rejections.add("cut", reportSoFar(text));
+  const { reason, bestText } = rejections;
   return reason === "cut"
-    ? { kind: "invalid", reason, bestText, report: seen.cutReport ?? proseIn(text) }
+    ? { kind: "invalid", reason, bestText, report: rejections.cutReport ?? proseIn(text) }
     : { kind: "invalid", reason, bestText };
 }
 
-/** Half an object without a report is no text for people. */
+/** An incomplete object without a report is not readable text. */
 const proseIn = (text: string): string | undefined => (/[{[]/.test(text) ? undefined : text);
 
-/** Of an answer that was cut off, what it says so far: the JSON around it helps nobody. */
+/** The report of a truncated answer, without the JSON around it. */
 function reportSoFar(text: string): string | undefined {
   const [first] = findCandidates(text);
   const value = first === undefined ? undefined : readAnchored(text.slice(first.start, first.limit))?.value;
@@ -80,8 +81,8 @@ function reportOf(value: unknown): string | undefined {
 
 type Accept = (value: unknown, repaired: boolean) => Extraction | undefined;
 
-/** What was wrong, worst last, and the text worth keeping if nothing else comes. */
-class Findings {
+/** The most specific reason for rejecting the output, and the best text so far. */
+class Rejections {
   reason: "no_json" | "schema" | "echo" | "cut" = "no_json";
   bestText: string;
   cutReport: string | undefined;
@@ -90,7 +91,7 @@ class Findings {
     this.bestText = output;
   }
 
-  note(reason: "schema" | "echo" | "cut", report?: string): void {
+  add(reason: "schema" | "echo" | "cut", report?: string): void {
     const rank = ["no_json", "schema", "echo", "cut"];
     if (rank.indexOf(reason) > rank.indexOf(this.reason)) this.reason = reason;
     if (report === undefined) return;
@@ -101,19 +102,19 @@ class Findings {
 
 const withoutInvisibleMarks = (text: string): string => text.replaceAll(/[\uFEFF\u200B\u2060]/g, "");
 
-interface Spelling {
+interface Variant {
   text: string;
-  /** False: here only what needs no repair counts, because another spelling is the likelier one. */
+  /** False if only answers that need no repair count, because another variant is more likely. */
   repair: boolean;
 }
 
-/** The text as it is; then without HTML entities or a layer of escaping too many. */
-function* spellings(text: string, seen: Findings): Generator<Spelling> {
+/** The text itself, then without HTML entities, then with one layer of escaping removed. */
+function* variants(text: string, rejections: Rejections): Generator<Variant> {
   const entities = /&(?:quot|#34|#x22);\s*success/i.test(text);
   yield { text, repair: !entities };
   if (entities) yield { text: decodeEntities(text), repair: true };
-  // A report may quote an answer: what is escaped inside of one that broke off is not the answer.
-  if (seen.reason !== "cut" && ESCAPED_REPORT.test(text)) yield { text: unescapeOnce(text), repair: true };
+  // A report may quote an answer: an escaped answer inside a truncated one is not the answer.
+  if (rejections.reason !== "cut" && ESCAPED_REPORT.test(text)) yield { text: unescapeOnce(text), repair: true };
 }
 
 const ESCAPED_REPORT = /\b(?:report|result|error)\s*(?:\\["']\s*)?:\s*\\["']/;
@@ -148,13 +149,13 @@ function decodeEntities(text: string): string {
 
 interface Reading {
   accept: Accept;
-  seen: Findings;
+  rejections: Rejections;
   repair: (text: string) => string;
-  /** False: only what needs no repair is whole. */
-  allowed: boolean;
+  /** Whether damaged candidates may be repaired. */
+  mayRepair: boolean;
 }
 
-/** Whole answers first. A refusal counts only when no better placed candidate can be repaired. */
+/** Complete answers come first. A refusal counts only if no better candidate can be repaired. */
 function readCandidates(text: string, candidates: Candidate[], reading: Reading): Extraction | undefined {
   const values = wholeValues(text, candidates);
   const damaged: Damaged[] = [];
@@ -162,21 +163,21 @@ function readCandidates(text: string, candidates: Candidate[], reading: Reading)
   for (const candidate of candidates) {
     const value = values.get(candidate.start);
     if (value === "inside another") continue;
-    const found = firstDefined(unwrap(value, DEEPEST_UNWRAP), (inner) => reading.accept(inner, false));
+    const found = firstDefined(unwrap(value, MAX_UNWRAP_DEPTH), (inner) => reading.accept(inner, false));
     if (found?.kind === "valid" && found.answer.success) return found;
     if (found !== undefined) refusal ??= found;
     else if (refusal === undefined) damaged.push({ candidate, value });
   }
-  return (reading.allowed ? readRepaired(text, damaged, reading) : undefined) ?? refusal;
+  return (reading.mayRepair ? readRepaired(text, damaged, reading) : undefined) ?? refusal;
 }
 
 interface Damaged {
   candidate: Candidate;
-  /** It is JSON, but not quite in the form that was asked for. */
+  /** Valid JSON that does not match the schema; undefined if the text is not JSON. */
   value: unknown;
 }
 
-/** What parses as it stands, by where it starts. What stands inside of it is part of it, not another answer. */
+/** Valid JSON values by start position. A candidate inside another value is part of it, not another answer. */
 function wholeValues(text: string, candidates: Candidate[]): Map<number, unknown> {
   const values = new Map<number, unknown>();
   let readUpTo = 0;
@@ -193,10 +194,12 @@ function wholeValues(text: string, candidates: Candidate[]): Map<number, unknown
 }
 
 function readRepaired(text: string, damaged: Damaged[], reading: Reading): Extraction | undefined {
-  // Repair costs several passes over its text; hostile text must not make that quadratic.
+  // Repair makes several passes over its text; the budget keeps hostile text from making that quadratic.
   let budget = 6 * text.length + 10_000;
   for (const { candidate, value } of damaged) {
-    const found = firstDefined(unwrap(value, DEEPEST_UNWRAP), (inner) => reading.accept(withRealBooleans(inner), true));
+    const found = firstDefined(unwrap(value, MAX_UNWRAP_DEPTH), (inner) =>
+      reading.accept(withRealBooleans(inner), true),
+    );
     if (found !== undefined) return found;
     if (value !== undefined) continue;
     const region = text.slice(candidate.start, candidate.limit);
@@ -208,23 +211,27 @@ function readRepaired(text: string, damaged: Damaged[], reading: Reading): Extra
   return undefined;
 }
 
-function repairOne(region: string, candidate: Candidate, { accept, seen, repair }: Reading): Extraction | undefined {
+function repairOne(
+  region: string,
+  candidate: Candidate,
+  { accept, rejections, repair }: Reading,
+): Extraction | undefined {
   const closed = candidate.end === undefined ? undefined : region.slice(0, candidate.end - candidate.start);
   const anchored = readClosedOrWhole(closed, region);
   if (anchored?.cut === true) {
-    seen.note("cut", reportOf(anchored.value));
+    rejections.add("cut", reportOf(anchored.value));
     return undefined;
   }
   const repaired = closed === undefined ? undefined : repairedValue(closed, repair);
-  for (const value of unwrap(repaired, DEEPEST_UNWRAP)) {
-    if (anchored !== undefined && !sameReport(value, anchored.value)) continue;
+  for (const value of unwrap(repaired, MAX_UNWRAP_DEPTH)) {
+    if (anchored !== undefined && !hasSameReport(value, anchored.value)) continue;
     const found = accept(withRealBooleans(value), true);
     if (found !== undefined) return found;
   }
   return anchored === undefined ? undefined : accept(anchored.value, true);
 }
 
-/** Where the brackets say the answer ends, unless a stray quote made them end it before its last key. */
+/** Reads up to the closing bracket, unless a stray quote moved that before the last key. */
 function readClosedOrWhole(closed: string | undefined, region: string): AnchoredAnswer | undefined {
   const whole = readAnchored(region);
   if (closed === undefined) return whole;
@@ -240,13 +247,13 @@ function repairedValue(text: string, repair: (text: string) => string): unknown 
   }
 }
 
-/** Repair may close a string at the wrong quote or change one; the marks of the report tell. */
-function sameReport(value: unknown, anchored: Record<string, unknown>): boolean {
+/** Detects a repair that ended the report at the wrong quote or changed it. */
+function hasSameReport(value: unknown, anchored: Record<string, unknown>): boolean {
   const letters = (from: unknown): string => (reportOf(from) ?? "").replaceAll(/[\s\\]/g, "");
   return letters(value) === letters(anchored);
 }
 
-/** "true" for true is a slip of the pen, not another answer. */
+/** Accepts "true" and "false" as strings. */
 function withRealBooleans(value: unknown): unknown {
   if (!isRecord(value)) return value;
   const real = (flag: unknown): unknown =>
@@ -255,7 +262,7 @@ function withRealBooleans(value: unknown): unknown {
   return { ...rest, success: real(success), verified: real(verified) };
 }
 
-/** The value, and what it may be wrapped around: other objects, lists, or itself written as a string. */
+/** The value and the values nested in it: objects, lists, or JSON in a string. */
 function* unwrap(value: unknown, depth: number): Generator {
   if (typeof value === "string") {
     if (depth > 0 && value.includes("success")) {
@@ -272,14 +279,7 @@ function* unwrap(value: unknown, depth: number): Generator {
   }
 }
 
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(doubleLatexBackslashes(text));
-    return value;
-  } catch {
-    return undefined;
-  }
-}
+const parse = (text: string): unknown => parseJson(doubleLatexBackslashes(text));
 
 function firstDefined<T, R>(items: Iterable<T>, pick: (item: T) => R | undefined): R | undefined {
   for (const item of items) {

@@ -1,4 +1,4 @@
-/** The note on an answer that breaks off; a file of its own because tools are listed without loading the search. */
+/** The note on a truncated answer; a separate file, because tools are listed without loading the search. */
 
 export const INCOMPLETE_NOTE =
-  "This text breaks off: Gemini reached its output limit twice. A narrower question gets a whole answer.";
+  "This text breaks off: Gemini reached its output limit twice. Ask a narrower question to get a complete answer.";

@@ -1,20 +1,20 @@
-/** Where in a model's output an answer may begin, best guess first, found in linear time. */
+/** Finds possible starts of an answer in a model's output, most likely first, in linear time. */
 
 export interface Candidate {
   start: number;
-  /** Just after the bracket that closes it; undefined when it never closes. */
+  /** The position after the closing bracket; undefined without one. */
   end: number | undefined;
-  /** Where the text that can belong to it ends: the next answer, or the end of the output. */
+  /** The end of the text that may belong to it: the next answer, or the end of the output. */
   limit: number;
 }
 
-/** Hostile text can open brackets without end; real answers come in ones and twos. */
-const MOST_STARTS = 24;
+/** Hostile text may open any number of brackets; real outputs contain one or two answers. */
+const MAX_STARTS = 24;
 
 const FENCE = /(?:```+|~~~+)[ \t]*([A-Za-z0-9_+-]*)/g;
 const ANSWER_START = /[{[]/g;
 const SUCCESS_KEY = /(?<!\\)["'“”‘’`]?\bsuccess\b["'“”‘’`]?\s*(?:[:=]|(?<=["'”’`]\s*)(?:true|false))/gi;
-/** An answer whose first bracket was lost starts at its first key. */
+/** An answer without its first bracket starts at its first key. */
 const FIRST_KEY = /(?<![\\\w])["'“”‘’`]?(?:success|verified|report|result|metadata)["'“”‘’`]?\s*[:=]/;
 const BEFORE_FIRST_KEY = /\{\s*$/;
 
@@ -31,16 +31,16 @@ export function findCandidates(output: string): Candidate[] {
   let budget = 12 * output.length + 1_000;
   const candidates: Candidate[] = [];
   for (const start of new Set(inOrder)) {
-    if (budget <= 0 || candidates.length >= 3 * MOST_STARTS) break;
+    if (budget <= 0 || candidates.length >= 3 * MAX_STARTS) break;
     const { end, scanned } = closingBracket(output, start);
     budget -= scanned;
-    candidates.push({ start, end, limit: limitOf(output, start, successAt) });
+    candidates.push({ start, end, limit: endOfRegion(output, start, successAt) });
   }
   return candidates;
 }
 
-/** Up to the object that holds the answer after next: its own `success` key comes first. */
-function limitOf(output: string, start: number, successAt: number[]): number {
+/** Ends before the object with the second `success` key; the first one is the candidate's own. */
+function endOfRegion(output: string, start: number, successAt: number[]): number {
   const later = successAt.filter((at) => at >= start)[1];
   return later === undefined ? output.length : braceBefore(output, later);
 }
@@ -59,18 +59,18 @@ function fenceStarts(output: string): { labelled: number[]; other: number[] } {
     const bracket = ANSWER_START.exec(output);
     if (bracket === null) continue;
     const between = output.slice(fence.index + fence[0].length, bracket.index);
-    // A closing fence is not an opening one: an answer follows its fence at once.
+    // Skips closing fences: an answer directly follows its opening fence.
     if (between.trim() !== "") continue;
     (/^json/i.test(fence[1] ?? "") ? labelled : other).push(bracket.index);
   }
   return { labelled, other };
 }
 
-/** Objects that stand in the text outside of any other object, as long as brackets and quotes are in order. */
+/** Objects outside any other object, as far as brackets and quotes are balanced. */
 function topLevelStarts(output: string): number[] {
   const starts: number[] = [];
   let at = output.indexOf("{");
-  while (at !== -1 && starts.length < MOST_STARTS) {
+  while (at !== -1 && starts.length < MAX_STARTS) {
     starts.push(at);
     const { end } = closingBracket(output, at);
     if (end === undefined) break;
@@ -82,7 +82,7 @@ function topLevelStarts(output: string): number[] {
 const STRUCTURE = /["{}[\]]/g;
 const STRING_END = /["\\]/g;
 
-/** The scan knows strings, so that brackets and fences inside a report do not count. */
+/** Skips strings, so that brackets inside a report do not count. */
 function closingBracket(text: string, start: number): { end: number | undefined; scanned: number } {
   let depth = 0;
   STRUCTURE.lastIndex = start;
@@ -124,6 +124,6 @@ function* matches(text: string, pattern: RegExp): Generator<RegExpExecArray> {
 }
 
 function firstAndLast<T>(items: T[]): T[] {
-  if (items.length <= MOST_STARTS) return items;
-  return [...items.slice(0, MOST_STARTS / 2), ...items.slice(-MOST_STARTS / 2)];
+  if (items.length <= MAX_STARTS) return items;
+  return [...items.slice(0, MAX_STARTS / 2), ...items.slice(-MAX_STARTS / 2)];
 }

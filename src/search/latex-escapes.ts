@@ -1,11 +1,11 @@
-/** Keeps backslash text such as LaTeX when JSON would read its first letter as an escape: `\frac` is no form feed. */
+/** Protects LaTeX whose first letter JSON would read as an escape: `\frac` does not start with a form feed. */
 
-/** No report contains a backspace or a form feed on purpose. */
-const NEVER_MEANT = "bf";
+/** A report never intentionally contains a backspace or a form feed. */
+const UNLIKELY_ESCAPES = "bf";
 
 /**
- * LaTeX commands that begin like a line break, a carriage return or a tab. `\n` also ends lines, so the whole command
- * must follow, and no further letter.
+ * LaTeX commands that start like a line break, a carriage return or a tab. These escapes are common in text, so only
+ * whole commands count.
  */
 const COMMANDS: Record<string, ReadonlySet<string>> = {
   n: new Set(
@@ -25,31 +25,31 @@ const COMMANDS: Record<string, ReadonlySet<string>> = {
   ),
 };
 
-/** Words of real languages after a line break as well ("e", "eg", "i", "u"): LaTeX only inside of a formula. */
+/** Their rest is also a word ("e", "eg", "i", "u") that may follow a line break, so they count only in formulas. */
 const COMMANDS_IN_FORMULAS = new Set(["ne", "neg", "ni", "nu"]);
 
-/** Far longer than any command; keeps the scan linear. */
+/** Longer than any command; keeps the scan linear. */
 const MAX_COMMAND_CHARACTERS = 24;
 const MAX_FORMULA_CHARACTERS = 300;
 
-/** For the raw text of JSON strings: such backslashes are doubled, so that a parser leaves them in place. */
+/** Doubles such backslashes in the raw text of JSON strings, so that a parser keeps them. */
 export function doubleLatexBackslashes(text: string): string {
   if (!/\\[bfnrt][A-Za-z]|\\[bf]/.test(text)) return text;
-  // Every escape is consumed as a pair, so that the second backslash of `\\` never counts as a first one.
+  // Every escape is consumed as a pair, so that the second backslash of `\\` never starts an escape.
   return text.replaceAll(/\\([^])/g, (escape, letter: string, at: number) =>
     isLatex(text, letter, at) ? `\\${escape}` : escape,
   );
 }
 
 function isLatex(text: string, letter: string, at: number): boolean {
-  if (NEVER_MEANT.includes(letter)) return true;
+  if (UNLIKELY_ESCAPES.includes(letter)) return true;
   const commands = COMMANDS[letter];
   if (commands === undefined) return false;
   const word = /^[A-Za-z]+/.exec(text.slice(at + 1, at + 1 + MAX_COMMAND_CHARACTERS))?.[0] ?? "";
   return commands.has(word) || (COMMANDS_IN_FORMULAS.has(word) && isInFormula(text, at));
 }
 
-/** In its paragraph an odd number of dollar signs, or a `\(` or `\[` without its end, stands before it. */
+/** Whether an odd number of dollar signs, or an unclosed `\(` or `\[`, precedes it in its paragraph. */
 function isInFormula(text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - MAX_FORMULA_CHARACTERS), at);
   const breaks = ["\\n\\n", "\n\n"].map((mark) => before.lastIndexOf(mark));
@@ -61,7 +61,7 @@ function isInFormula(text: string, at: number): boolean {
 
 const KNOWN_ESCAPE = /^\\(?:["'\\/bfnrt]|u[0-9a-fA-F]{4})/;
 
-/** The same, and every other backslash that JSON does not know: a repair would drop it. */
+/** Also doubles all other backslashes that JSON does not know, which a repair would drop. */
 export function doubleUnknownBackslashes(text: string): string {
   return doubleLatexBackslashes(text).replaceAll(/\\(?:u[0-9a-fA-F]{4}|[^]|$)/g, (escape) =>
     KNOWN_ESCAPE.test(escape) ? escape : `\\${escape}`,

@@ -1,3 +1,3 @@
-/** The bound on the rounds of a deep search, by setting or parameter. */
+/** Upper limit for the rounds of a deep search, for the setting and the parameter. */
 
 export const MAX_ROUNDS = 20;

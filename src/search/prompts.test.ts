@@ -1,4 +1,4 @@
-/** Prompts: what is filled in stays literal, each asks for one JSON block, and a user's own version comes first. */
+/** Prompts: values stay literal, each prompt asks for one JSON block, and the user's own versions take precedence. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** The texts Gemini is told, from files a user can replace; what is filled in stays literal and is fenced as data. */
+/** Renders prompts from files that a user can replace; inserted values stay literal and are fenced as data. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,9 +13,9 @@ export const PROMPT_NAMES = [
 ] as const;
 type PromptName = (typeof PROMPT_NAMES)[number];
 
-export interface PromptsOptions {
+interface PromptsOptions {
   packaged: string;
-  /** The user's own versions, by the same file names. */
+  /** Directory with the user's own versions, under the same file names. */
   own: string | undefined;
   now: () => number;
   log: Log;
@@ -28,8 +28,8 @@ export interface Prompts {
 export function createPrompts(options: PromptsOptions): Prompts {
   const templates = new Map<PromptName, string>();
   const template = (name: PromptName): string => {
-    const known = templates.get(name);
-    if (known !== undefined) return known;
+    const cached = templates.get(name);
+    if (cached !== undefined) return cached;
     const text = readTemplate(name, options);
     templates.set(name, text);
     return text;
@@ -38,7 +38,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
     render: (name, values) =>
       fillIn(template(name), {
         date: new Date(options.now()).toISOString().slice(0, 10),
-        // Unknown to whoever wrote the text between the marks, so it cannot close its own fence.
+        // Random, so that the text between the markers cannot close its own fence.
         fence: Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString("hex"),
         ...values,
       }),
@@ -57,14 +57,14 @@ function readTemplate(name: PromptName, { packaged, own, log }: PromptsOptions):
   return readFileSync(join(packaged, `${name}.md`), "utf8");
 }
 
-/** One pass with a function: `$&` and `{{…}}` inside a value are only text. */
+/** Replaces in one pass with a function, so that `$&` and `{{…}}` inside a value are plain text. */
 export function fillIn(template: string, values: Record<string, string>): string {
   return template.replaceAll(/\{\{(\w+)\}\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? (values[name] ?? "") : whole,
   );
 }
 
-/** GEMINI_SYSTEM_PROMPT comes from an older version: single braces, and no word of the answer's form. */
+/** Fills in GEMINI_SYSTEM_PROMPT of an older version: single braces, and no instruction on the answer's format. */
 export function fillInLegacyPrompt(
   template: string,
   values: Record<"topic" | "depth" | "model", string>,

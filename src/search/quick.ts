@@ -1,4 +1,4 @@
-/** One round: `search`, and the older `deep_research`, which differs only in its prompt. */
+/** Single-round searches: `search`, and the older `deep_research`, which differs only in its prompt. */
 
 import { executeResearchWithCorrection, type Research, type SearchCall, type SearchDeps } from "./correct-json.ts";
 import { fillInLegacyPrompt } from "./prompts.ts";
@@ -9,10 +9,10 @@ export function quickSearch(deps: SearchDeps, query: string, call: SearchCall): 
   return executeResearchWithCorrection(deps, { prompt, echo: prompt, schema: SEARCH_SCHEMA }, call);
 }
 
-export interface ReportRequest {
+interface ReportRequest {
   topic: string;
   depth: "concise" | "detailed";
-  /** GEMINI_SYSTEM_PROMPT, where the user set one. */
+  /** GEMINI_SYSTEM_PROMPT, if set. */
   ownPrompt: string | undefined;
 }
 

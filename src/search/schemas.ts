@@ -1,4 +1,4 @@
-/** What a research answer must look like, as schemas to check with and as examples to show the model. */
+/** Schemas of research answers for validation, and examples of them for prompts. */
 
 import { z } from "zod";
 import { isRecord } from "../platform/is-record.ts";
@@ -13,7 +13,7 @@ const metadata = z
   .catch({ sources_visited: [], search_queries_used: [] })
   .default({ sources_visited: [], search_queries_used: [] });
 
-/** `result` is what some models write for `report`. */
+/** Some models write `result` instead of `report`. */
 function reportField(answer: unknown): unknown {
   if (!isRecord(answer)) return answer;
   const { report, result, success, verified, metadata: rest, error } = answer;
@@ -28,13 +28,13 @@ const researchAnswer = z.object({
   error: z.string().optional().catch(undefined),
 });
 
-const hasReportWhenTrue = (answer: { success: boolean; report?: string | undefined }): boolean =>
+const hasReportIfSuccessful = (answer: { success: boolean; report?: string | undefined }): boolean =>
   !answer.success || (answer.report ?? "").trim() !== "";
 
-/** D2 for `search` and `deep_research`. */
-const searchAnswer = z.preprocess(reportField, researchAnswer).refine(hasReportWhenTrue);
+/** Answers of `search` and `deep_research` (D2). */
+const searchAnswer = z.preprocess(reportField, researchAnswer).refine(hasReportIfSuccessful);
 
-/** D2 for a round of `deep_search`: a refusal needs no verdict, a report does. */
+/** Answers of a `deep_search` round (D2): a report needs a verdict, a refusal does not. */
 const deepSearchAnswer = searchAnswer.refine((answer) => !answer.success || answer.verified !== undefined);
 
 export type ResearchAnswer = z.infer<typeof searchAnswer>;
@@ -42,7 +42,7 @@ export type ResearchAnswer = z.infer<typeof searchAnswer>;
 export interface AnswerSchema {
   name: "search" | "deep_search";
   parse: (value: unknown) => ResearchAnswer | undefined;
-  /** A whole answer as the prompts show it. Its texts are placeholders that no real answer contains. */
+  /** A complete answer for prompts. Its texts are placeholders that no real answer contains. */
   example: string;
 }
 

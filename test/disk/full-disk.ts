@@ -219,7 +219,7 @@ async function whileResearching(here: DiskWorld): Promise<string[]> {
 async function beforeTheFinish(here: DiskWorld): Promise<string[]> {
   const life = here.begin();
   const accepted = await acceptedStart(here, life);
-  const looked = await until("A look", () => here.gemini.ledger.trafficOf(idIn(here)).looks.length > 0);
+  const looked = await until("A look", () => here.gemini.ledger.trafficOf(idIn(here)).polls.length > 0);
   here.disk.fill();
   return [...accepted, ...looked, ...(await rescuedThenCollected(here, life))];
 }

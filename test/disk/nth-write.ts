@@ -142,21 +142,21 @@ async function begin(here: Place): Promise<Process> {
 /** Two looks: one at work, with half a report, one at the end. */
 function agentOf(here: Place): Agent {
   let looks = 0;
-  const look = async () => {
+  const poll = async () => {
     looks += 1;
     const interaction = looks === 1 ? { ...WORKING, report: "# Half", thoughts: ["Reading"] } : FINISHED;
     return { kind: "found", interaction } as const;
   };
   return {
     fingerprint: { key: "k", baseUrl: "" },
-    begin: async () => {
+    start: async () => {
       here.posts += 1;
       return { kind: "accepted", interactionId: FINISHED.id };
     },
-    look,
-    cancel: look,
+    poll,
+    cancel: poll,
     delete: async () => ({ kind: "deleted" }),
-    follow: async ({ onEvent }) => onEvent({ kind: "thought", text: "Reading", eventId: "1" }),
+    stream: async ({ onEvent }) => onEvent({ kind: "thought", text: "Reading", eventId: "1" }),
   };
 }
 

@@ -18,14 +18,14 @@ interface Expected {
 
 const FAULTS: Expected[] = [
   { fault: "http-400", code: "EXECUTION_ERROR", message: /^Google rejected the request \(HTTP 400\)\.$/, requests: 1 },
-  { fault: "http-401", code: "GEMINI_UNAVAILABLE", message: /^Google refuses the API key\.$/, requests: 1 },
+  { fault: "http-401", code: "GEMINI_UNAVAILABLE", message: /^Google rejected the API key\.$/, requests: 1 },
   { fault: "http-403", code: "GEMINI_UNAVAILABLE", message: /^Google does not allow this key/, requests: 1 },
   { fault: "http-404", code: "EXECUTION_ERROR", message: /does not know the model gemini-3\.8-flash\.$/, requests: 1 },
   { fault: "http-429", code: "GEMINI_UNAVAILABLE", message: /^Google's quota for this key is used up/, requests: 3 },
-  { fault: "http-500", code: "GEMINI_UNAVAILABLE", message: /overloaded or out of order \(HTTP 500\)/, requests: 3 },
+  { fault: "http-500", code: "GEMINI_UNAVAILABLE", message: /overloaded or failing \(HTTP 500\)/, requests: 3 },
   { fault: "reset-before", code: "GEMINI_UNAVAILABLE", message: /^The connection to Google's service/, requests: 3 },
   { fault: "hang", code: "EXECUTION_ERROR", message: /^Gemini did not finish within 2 s\./, requests: 1 },
-  { fault: "html-200", code: "GEMINI_UNAVAILABLE", message: /^Something that is not Google answered/, requests: 3 },
+  { fault: "html-200", code: "GEMINI_UNAVAILABLE", message: /^Something other than Google answered/, requests: 3 },
 ];
 
 const searching = (...faults: Fault[]): ScenarioInput => ({
@@ -94,7 +94,7 @@ describe.concurrent("a fault of the API", () => {
     const scene = await openScene(context, { name: "bad-key", reject_key: true });
     const server = await scene.server({ env: { DEBUG: "true" } });
     const { structured, text } = await server.call("search", { query: QUERY });
-    expect(structured["error"]).toMatchObject({ code: "GEMINI_UNAVAILABLE", message: "Google refuses the API key." });
+    expect(structured["error"]).toMatchObject({ code: "GEMINI_UNAVAILABLE", message: "Google rejected the API key." });
     expect(scene.gemini.ledger.count()).toBe(1);
     expect(server.stderr()).toContain("[DEBUG] Gemini API: ");
     expect(JSON.stringify(structured) + text + server.stderr()).not.toContain(TEST_KEY);

@@ -61,7 +61,7 @@ describe.concurrent("a cycle", () => {
       success: false,
       error: {
         code: "EXECUTION_ERROR",
-        message: expect.stringMatching(/retries and corrections are used up \(3 tries and 3 corrections\)/),
+        message: expect.stringMatching(/after 3 tries and 3 corrections\.$/),
         details: { retries: 3, corrections: 3, best_text: expect.stringContaining(`# ${QUERY}`) },
       },
       status: "failed",
@@ -162,7 +162,7 @@ describe.concurrent("a cycle", () => {
     const { structured } = await server.call("search", { query: QUERY });
     expect(structured["result"]).toContain(`# ${QUERY}`);
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: 2, correct_json: 1 });
-    expect(server.stderr()).toContain("[WARN] Main search failed: the answer only repeats what it was shown.");
+    expect(server.stderr()).toContain("[WARN] Main search failed: the answer only repeats the prompt.");
   });
 });
 

@@ -51,9 +51,9 @@ test("a cancel stops a run of another process, here and at Google, in exactly th
   expect(isError).toBe(true);
   expect(structured).toMatchObject({ error: { code: "RESEARCH_NOT_COMPLETED" }, status: "cancelled" });
 
-  const { cancels, looks } = trafficOf(scene);
+  const { cancels, polls } = trafficOf(scene);
   expect((await cancel(starter, task_id)).structured).toEqual(first.structured);
-  expect(trafficOf(scene)).toMatchObject({ cancels, looks });
+  expect(trafficOf(scene)).toMatchObject({ cancels, polls });
 });
 
 const DISCARDED = "This run was cancelled with save_partial false, so nothing of it was kept.";
@@ -151,9 +151,9 @@ describe.concurrent("without Google's confirmation", () => {
     const after = await statusOf(server, task_id);
     expect(after).toMatchObject({ status: "cancelled", elapsed_minutes: until });
     expect(after).not.toHaveProperty("error");
-    const { looks } = trafficOf(scene);
+    const { polls } = trafficOf(scene);
     await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(trafficOf(scene).looks).toEqual(looks);
+    expect(trafficOf(scene).polls).toEqual(polls);
   });
 
   test("a cancel that Google ignores ends in a paid report, which is kept with a note (L1)", async (context) => {

@@ -59,7 +59,7 @@ describe("an end at Google", () => {
     const sleeping = await startRun(server, "Second question");
     await untilStatus(server, cancelled, "cancelled");
     const [, second] = scene.gemini.ledger.acceptedStarts();
-    await waitFor(() => expect(scene.gemini.ledger.trafficOf(second?.id ?? "").looks.length).toBeGreaterThan(3));
+    await waitFor(() => expect(scene.gemini.ledger.trafficOf(second?.id ?? "").polls.length).toBeGreaterThan(3));
     expect(await statusOf(server, sleeping)).toMatchObject({ status: "running_async" });
     const { structured } = await server.call(RESULTS, { task_id: sleeping });
     expect(structured).toMatchObject({
@@ -172,7 +172,7 @@ describe.concurrent("a followed run", () => {
     const looks = (): number[] =>
       scene.gemini.ledger
         .acceptedStarts()
-        .flatMap(({ id }) => scene.gemini.ledger.trafficOf(id).looks)
+        .flatMap(({ id }) => scene.gemini.ledger.trafficOf(id).polls)
         .toSorted((a, b) => a - b);
     const limited = (): number => scene.gemini.ledger.interactionRequests()["get http-429"] ?? 0;
     await waitFor(() => expect(limited()).toBeGreaterThan(0), { timeout: 10_000, interval: 5 });

@@ -50,7 +50,7 @@ describe("check_research_status", () => {
     const server = await scene.server({ env: { RESEARCH_POLL_INTERVAL_MS: "600000" } });
     const task_id = await startRun(server);
     const [run] = scene.gemini.ledger.acceptedStarts();
-    await waitFor(() => expect(scene.gemini.ledger.trafficOf(run?.id ?? "").looks).toHaveLength(1));
+    await waitFor(() => expect(scene.gemini.ledger.trafficOf(run?.id ?? "").polls).toHaveLength(1));
     const requests = scene.gemini.ledger.interactionRequests();
     const { structured, text } = await server.call("check_research_status", { task_id });
     expect(structured).toEqual({
@@ -129,7 +129,7 @@ describe("check_research_status", () => {
     const task_id = await startRun(server);
     const since = Date.now() - 11 * 60_000;
     const [run] = scene.gemini.ledger.acceptedStarts();
-    const looks = (): number => scene.gemini.ledger.trafficOf(run?.id ?? "").looks.length;
+    const looks = (): number => scene.gemini.ledger.trafficOf(run?.id ?? "").polls.length;
     scene.sql("update research_tasks set last_event_at = ?, created_at = ?", since, since);
     const before = looks();
     await waitFor(() => expect(looks()).toBeGreaterThan(before + 2));

@@ -48,7 +48,7 @@ describe("an answer", () => {
     const server = await scene.server();
     const task_id = await startRun(server);
     const [run] = scene.gemini.ledger.acceptedStarts();
-    await waitFor(() => expect(scene.gemini.ledger.trafficOf(run?.id ?? "").looks.length).toBeGreaterThan(2));
+    await waitFor(() => expect(scene.gemini.ledger.trafficOf(run?.id ?? "").polls.length).toBeGreaterThan(2));
     expect(await statusOf(server, task_id)).toMatchObject({ status: "running_async" });
     scene.play({ duration_ms: 0 });
     await untilStatus(server, task_id, "completed");

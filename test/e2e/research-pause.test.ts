@@ -113,7 +113,7 @@ test("when a process is suspended during a poll, another takes over after the le
   await Promise.all(QUESTIONS.map((query) => life.call("start_deep_research", { query })));
   const { ledger } = here.gemini;
   const looks = (): number =>
-    ledger.acceptedStarts().reduce((sum, { id }) => sum + ledger.trafficOf(id).looks.length, 0);
+    ledger.acceptedStarts().reduce((sum, { id }) => sum + ledger.trafficOf(id).polls.length, 0);
   await expect.poll(looks, SOON).toBe(QUESTIONS.length);
   await stop(here, life);
   const other = here.begin({ args: ["worker"] });

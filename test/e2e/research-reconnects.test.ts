@@ -22,7 +22,7 @@ test.for(["end", "reset", "error-event", "unavailable"] as const)(
     const traffic = scene.gemini.ledger.acceptedStarts().map(({ id }) => scene.gemini.ledger.trafficOf(id));
     const inWindow = (times: readonly number[]): number[] => times.filter((at) => at >= from && at < from + WINDOW_MS);
     const streams = traffic.flatMap((one) => inWindow(one.streams));
-    const requests = [...streams, ...traffic.flatMap((one) => inWindow(one.looks))].toSorted((a, b) => a - b);
+    const requests = [...streams, ...traffic.flatMap((one) => inWindow(one.polls))].toSorted((a, b) => a - b);
     // Streams were reopened, or this proves nothing.
     expect(streams.length).toBeGreaterThan(RUNS);
     expect(requests.length).toBeLessThanOrEqual((MAX_RPS * WINDOW_MS) / 1_000 + MAX_RPS);

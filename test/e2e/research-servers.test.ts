@@ -26,7 +26,7 @@ describe("three servers on one database", () => {
     const starts = scene.gemini.ledger.acceptedStarts();
     expect(starts).toHaveLength(6);
     for (const { id } of starts) {
-      const looksAt = () => scene.gemini.ledger.trafficOf(id).looks;
+      const looksAt = () => scene.gemini.ledger.trafficOf(id).polls;
       await waitFor(() => expect(looksAt().length).toBeGreaterThanOrEqual(5));
       const looks = looksAt();
       const since = Date.now() - (looks[0] ?? 0);

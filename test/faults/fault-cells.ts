@@ -149,7 +149,7 @@ const ambiguous = (status: number): FaultRow => http(status, unknown(`Google ans
 
 export const FAULT_ROWS: readonly FaultRow[] = [
   http(400, refused("EXECUTION_ERROR", "Google rejected the request (HTTP 400)."), REJECTED),
-  http(401, refused(UNAVAILABLE, "Google refuses the API key."), FORBIDDEN),
+  http(401, refused(UNAVAILABLE, "Google rejected the API key."), FORBIDDEN),
   http(403, refused(UNAVAILABLE, "Google does not allow this key to use the model."), FORBIDDEN),
   http(404, refused("EXECUTION_ERROR", "Google does not know the model deep-research-preview-04-2026."), EXPIRED),
   ambiguous(408),
@@ -165,7 +165,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   limited("10^9 seconds", () => "1000000000", 1),
   ambiguous(500),
   ambiguous(502),
-  http(503, refused(UNAVAILABLE, "Google's service is overloaded or out of order (HTTP 503).")),
+  http(503, refused(UNAVAILABLE, "Google's service is overloaded or failing (HTTP 503).")),
   {
     ...answer("503", { fault: "http-503-gateway" }, cells(unknown("Google answered with HTTP 503."))),
     form: "a gateway's",

@@ -22,11 +22,11 @@ import { type FaultyWay, openFaultyWay, scenarioOf } from "./faulty-way.ts";
 /** The clock of the stage runs this much faster than ours. */
 const CLOCK_SPEED = 50;
 /** A bomb is one at any size. */
-const SMALL = { ...LIMITS, answerBytes: 4 * 1024 * 1024 };
+const SMALL = { ...LIMITS, responseBytes: 4 * 1024 * 1024 };
 /** Where silence is the fault, the limit that ends it runs at about the speed of the clock; all others have their time. */
 const QUICK_LIMITS = {
   create: { ...SMALL, startMs: 500 },
-  get: { ...SMALL, lookMs: LIMITS.lookMs / CLOCK_SPEED },
+  get: { ...SMALL, pollMs: LIMITS.pollMs / CLOCK_SPEED },
   cancel: { ...SMALL, cancelMs: LIMITS.cancelMs / CLOCK_SPEED },
   stream: { ...SMALL, streamMs: 500 },
 };

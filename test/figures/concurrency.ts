@@ -113,7 +113,7 @@ function judgePace(world: KillWorld, { from, until, intervalMs }: { from: number
   const allowed = 1 + (until - from) / (intervalMs * (1 - SPREAD));
   const perRun = world.gemini.ledger
     .acceptedStarts()
-    .map(({ id }) => world.gemini.ledger.trafficOf(id).looks.filter((at) => at >= from && at <= until));
+    .map(({ id }) => world.gemini.ledger.trafficOf(id).polls.filter((at) => at >= from && at <= until));
   const looks = perRun.reduce((sum, { length }) => sum + length, 0);
   const gaps = perRun.flatMap((times) => times.slice(1).map((at, n) => at - (times[n] ?? at)));
   return {
@@ -139,7 +139,7 @@ export async function takeOver({ times, seed }: { times: number; seed: number })
       const diedAt = Date.now();
       await answer;
       const orphans = world.gemini.ledger.acceptedStarts().map(({ id }) => id);
-      const isLookedAt = (id: string): boolean => world.gemini.ledger.trafficOf(id).looks.some((at) => at > diedAt);
+      const isLookedAt = (id: string): boolean => world.gemini.ledger.trafficOf(id).polls.some((at) => at > diedAt);
       while (!orphans.every(isLookedAt)) await sleep(20);
       took.push(Date.now() - diedAt);
     }

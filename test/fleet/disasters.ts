@@ -113,9 +113,9 @@ async function killWhileStarting(world: FleetWorld, server: Member): Promise<voi
 /** For each run, from the last poll before until the next after; those that had ended at Google by then apart. */
 export function silencesOf({ gemini }: FleetWorld, { at, interactionIds }: Orphaned): number[] {
   return interactionIds.flatMap((id) => {
-    const { looks } = gemini.ledger.trafficOf(id);
-    const before = looks.findLast((poll) => poll <= at) ?? at;
-    const next = looks.find((poll) => poll > at);
+    const { polls } = gemini.ledger.trafficOf(id);
+    const before = polls.findLast((poll) => poll <= at) ?? at;
+    const next = polls.find((poll) => poll > at);
     return next === undefined ? [] : [next - before];
   });
 }
@@ -130,8 +130,8 @@ export function longestSilences({ gemini }: FleetWorld, count: number): Silence[
   return gemini.ledger
     .acceptedStarts()
     .flatMap(({ id, at }) => {
-      const { looks } = gemini.ledger.trafficOf(id);
-      return looks.map((poll, n) => ({ from: looks[n - 1] ?? at, ms: poll - (looks[n - 1] ?? at) }));
+      const { polls } = gemini.ledger.trafficOf(id);
+      return polls.map((poll, n) => ({ from: polls[n - 1] ?? at, ms: poll - (polls[n - 1] ?? at) }));
     })
     .toSorted((one, other) => other.ms - one.ms)
     .slice(0, count);

@@ -64,7 +64,7 @@ export const eventStream: FuzzTarget = {
         body = input;
         const events: AgentEvent[] = [];
         const { signal } = new AbortController();
-        await agent.follow({
+        await agent.stream({
           interactionId: "v1_a",
           lastEventId: undefined,
           signal,

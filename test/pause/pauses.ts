@@ -128,7 +128,7 @@ export async function measureTakeOvers({ times, seed }: { times: number; seed: n
       const before = here.gemini.ledger.acceptedStarts().length;
       await start(here, life);
       const id = here.gemini.ledger.acceptedStarts()[before]?.id ?? "";
-      const looks = (): number => here.gemini.ledger.trafficOf(id).looks.length;
+      const looks = (): number => here.gemini.ledger.trafficOf(id).polls.length;
       while (looks() === 0) await sleep(10);
       await sleep(here.random() * 5_000);
       const isOwner = holdsLease(here, life);

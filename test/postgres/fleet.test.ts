@@ -25,7 +25,7 @@ async function untilPolled(scene: ResearchScene, count: number): Promise<void> {
   const since = Date.now();
   const starts = () => scene.gemini.ledger.acceptedStarts();
   const polled = () =>
-    starts().filter(({ id }) => scene.gemini.ledger.trafficOf(id).looks.some((at) => at > since)).length;
+    starts().filter(({ id }) => scene.gemini.ledger.trafficOf(id).polls.some((at) => at > since)).length;
   await waitFor(() => expect(polled()).toBe(count), { timeout: TAKE_OVER_MS, interval: 250 });
 }
 
@@ -40,7 +40,7 @@ describe("two servers and two workers", () => {
     // No process polls: what a server leaves to others, it leaves.
     for (const task_id of runs) expect(await statusOf(two, task_id)).toMatchObject({ status: "running_async" });
     expect(jobs(scene)).toEqual(runs.toSorted());
-    expect(scene.gemini.ledger.acceptedStarts().flatMap(({ id }) => scene.gemini.ledger.trafficOf(id).looks)).toEqual(
+    expect(scene.gemini.ledger.acceptedStarts().flatMap(({ id }) => scene.gemini.ledger.trafficOf(id).polls)).toEqual(
       [],
     );
     const first = startWorker(scene);

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../src/errors.ts";
-import type { Look } from "../../src/gemini/research-agent.ts";
+import type { PollResult } from "../../src/gemini/research-agent.ts";
 import { reopen } from "../../src/runs/poll/poll-result-store.ts";
 import { saveInteractionId } from "../../src/runs/interaction-store.ts";
 import { NO_LIMITS } from "../../src/runs/start/limits-store.ts";
@@ -18,11 +18,14 @@ import { INTENT } from "../support/stored-start.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const SOON = { timeout: 30_000, interval: 100 };
-const ABORTED: Look = { kind: "unreachable", error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "aborted" }) };
+const ABORTED: PollResult = {
+  kind: "unreachable",
+  error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "aborted" }),
+};
 /** Per second, over any five: on a busy machine a poll goes out later than its permit, together with the next ones. */
 const busiestRate = (times: number[]): number =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 5_000).length)) / 5;
-const working = async (): Promise<Look> => ({ kind: "found", interaction: WORKING });
+const working = async (): Promise<PollResult> => ({ kind: "found", interaction: WORKING });
 
 describe("a poll is scheduled", () => {
   test("in the transaction that makes its run followed, and not without it (P2)", async () => {
@@ -79,11 +82,11 @@ describe("workers", () => {
     const fleet = await openFleet();
     const ids = await fleet.insertRuns(20);
     const polls: { id: string; at: number }[] = [];
-    const look = async (id: string): Promise<Look> => {
+    const poll = async (id: string): Promise<PollResult> => {
       polls.push({ id, at: Date.now() });
       return working();
     };
-    const options = { look, intervalMs: 2_000 };
+    const options = { poll, intervalMs: 2_000 };
     await fleet.worker(options);
     await fleet.worker(options);
     await waitFor(() => expect(polls.length).toBeGreaterThanOrEqual(80), SOON);
@@ -97,7 +100,7 @@ describe("workers", () => {
   test("collect a finished run once, and leave nothing of it in the queue (P7)", async () => {
     const fleet = await openFleet();
     const [taskId = ""] = await fleet.insertRuns(1);
-    await fleet.worker({ look: async () => ({ kind: "found", interaction: FINISHED }) });
+    await fleet.worker({ poll: async () => ({ kind: "found", interaction: FINISHED }) });
     await waitFor(async () => {
       expect(await rowOf(fleet.db, taskId)).toMatchObject({ status: "completed", next_poll_at: null });
       expect(await fleet.scheduled()).toEqual([]);
@@ -108,11 +111,11 @@ describe("workers", () => {
     const fleet = await openFleet();
     const [taskId = ""] = await fleet.insertRuns(1);
     let polls = 0;
-    const look = async (): Promise<Look> => {
+    const poll = async (): Promise<PollResult> => {
       polls += 1;
       return { kind: "found", interaction: { ...WORKING, usage: undefined, thoughts: ["Reading"] } };
     };
-    await fleet.worker({ look });
+    await fleet.worker({ poll });
     await waitFor(() => expect(polls).toBeGreaterThan(2), SOON);
     const [before] = await ask<{ ctid: string }>(fleet.url, `select ctid::text from research_tasks`);
     const seen = polls;
@@ -125,14 +128,14 @@ describe("workers", () => {
     const fleet = await openFleet();
     const [slow = "", ...others] = await fleet.insertRuns(4);
     const polls = new Map<string, number>();
-    const look = async (id: string, signal: AbortSignal): Promise<Look> => {
+    const poll = async (id: string, signal: AbortSignal): Promise<PollResult> => {
       polls.set(id, (polls.get(id) ?? 0) + 1);
       if (id !== `v1_${slow}`) return working();
       await once(AbortSignal.any([signal, AbortSignal.timeout(4_000)]), "abort");
       if (signal.aborted) return ABORTED;
       return { kind: "found", interaction: FINISHED };
     };
-    await fleet.worker({ look });
+    await fleet.worker({ poll });
     await waitFor(async () => expect(await rowOf(fleet.db, slow)).toMatchObject({ status: "completed" }), SOON);
     for (const id of others) expect(polls.get(`v1_${id}`)).toBeGreaterThan(3);
   });
@@ -140,13 +143,13 @@ describe("workers", () => {
   test("release the polls in flight when they shut down, and another goes on at once (A8)", async () => {
     const fleet = await openFleet();
     const ids = await fleet.insertRuns(3);
-    const hanging = async (_: string, signal: AbortSignal): Promise<Look> => {
+    const hanging = async (_: string, signal: AbortSignal): Promise<PollResult> => {
       await once(signal, "abort");
       return ABORTED;
     };
     let asked = 0;
     const first = await fleet.worker({
-      look: async (id, signal) => {
+      poll: async (id, signal) => {
         asked += 1;
         return hanging(id, signal);
       },
@@ -156,7 +159,7 @@ describe("workers", () => {
     expect(await fleet.scheduled()).toEqual(ids.toSorted());
     const polled = new Set<string>();
     await fleet.worker({
-      look: async (id) => {
+      poll: async (id) => {
         polled.add(id);
         return working();
       },
@@ -171,11 +174,11 @@ test("a small owner is polled in time beside a large one, and the rate of all wo
   const few = await fleet.insertRuns(8, { owner: "few" });
   await fleet.insertRuns(300, { owner: "many" });
   const polls: { id: string; at: number }[] = [];
-  const look = async (id: string): Promise<Look> => {
+  const poll = async (id: string): Promise<PollResult> => {
     polls.push({ id, at: Date.now() });
     return working();
   };
-  await Promise.all([1, 2].map(() => fleet.worker({ look, intervalMs, maxRps })));
+  await Promise.all([1, 2].map(() => fleet.worker({ poll, intervalMs, maxRps })));
   const until = Date.now() + 30_000;
   await waitFor(() => expect(Date.now()).toBeGreaterThan(until), { timeout: 40_000, interval: 500 });
   const times = polls.map(({ at }) => at);
@@ -195,11 +198,11 @@ test("runs that Google no longer knows end after three polls, within the rate (P
   const fleet = await openFleet();
   const ids = await fleet.insertRuns(8);
   const times: number[] = [];
-  const look = async (): Promise<Look> => {
+  const poll = async (): Promise<PollResult> => {
     times.push(Date.now());
     return { kind: "missing" };
   };
-  await fleet.worker({ look, maxRps: 10 });
+  await fleet.worker({ poll, maxRps: 10 });
   await waitFor(
     async () => {
       for (const id of ids) expect(await rowOf(fleet.db, id)).toMatchObject({ status: "failed", next_poll_at: null });
@@ -280,14 +283,14 @@ describe("in a fleet with several keys, a run", () => {
     const [ours = ""] = await fleet.insertRuns(1);
     const [theirs = ""] = await fleet.insertRuns(1, { key: "another" });
     const polls: Record<string, string[]> = { k: [], another: [] };
-    const look =
+    const poll =
       (key: string) =>
-      async (id: string): Promise<Look> => {
+      async (id: string): Promise<PollResult> => {
         polls[key]?.push(id);
         return key === "another" ? { kind: "rate_limited", retryAfterMs: 60_000 } : working();
       };
-    await fleet.worker({ look: look("k") });
-    await fleet.worker({ look: look("another"), key: "another" });
+    await fleet.worker({ poll: poll("k") });
+    await fleet.worker({ poll: poll("another"), key: "another" });
     await waitFor(() => expect(polls["k"]?.length).toBeGreaterThan(6), SOON);
     expect(new Set(polls["k"])).toEqual(new Set([`v1_${ours}`]));
     expect(polls["another"]).toEqual([`v1_${theirs}`]);
@@ -320,17 +323,17 @@ describe("in a fleet with several keys, a run", () => {
 
   test("whose key no process has is polled with another key before it ends (P3)", async () => {
     const { fleet, late } = await openKeyless();
-    await fleet.worker({ look: async () => ({ kind: "found", interaction: FINISHED }) });
+    await fleet.worker({ poll: async () => ({ kind: "found", interaction: FINISHED }) });
     await fleet.repairNow();
     await waitFor(async () => expect(await rowOf(fleet.db, late)).toMatchObject({ status: "completed" }), SOON);
   });
 
   test("that ended at its deadline is collected as soon as a process has its key (P3)", async () => {
     const { fleet, late } = await openKeyless();
-    await fleet.worker({ look: async () => ({ kind: "missing" }) });
+    await fleet.worker({ poll: async () => ({ kind: "missing" }) });
     await fleet.repairNow();
     await waitFor(async () => expect(await rowOf(fleet.db, late)).toMatchObject({ status: "failed" }), SOON);
-    await fleet.worker({ key: "unused-key", look: async () => ({ kind: "found", interaction: FINISHED }) });
+    await fleet.worker({ key: "unused-key", poll: async () => ({ kind: "found", interaction: FINISHED }) });
     await waitFor(async () => expect(await rowOf(fleet.db, late)).toMatchObject({ status: "completed" }), SOON);
   });
 });

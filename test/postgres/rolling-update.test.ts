@@ -19,7 +19,7 @@ const BETWEEN_MS = 3_000;
 
 /** When each run was polled. */
 const polls = ({ gemini: { ledger } }: ResearchScene): number[][] =>
-  ledger.acceptedStarts().map(({ id }) => ledger.trafficOf(id).looks);
+  ledger.acceptedStarts().map(({ id }) => ledger.trafficOf(id).polls);
 
 const longestGap = (times: number[], until: number): number =>
   Math.max(...[...times.slice(1), until].map((at, index) => at - (times[index] ?? at)));

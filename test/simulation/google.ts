@@ -1,7 +1,7 @@
 /** Google's agent in a simulated history: accepts, loses answers, is slow, refuses, forgets for a while; its ledger is the judge. */
 
 import { AppError } from "../../src/errors.ts";
-import type { Agent, Begun, Interaction, Look } from "../../src/gemini/research-agent.ts";
+import type { Agent, StartOutcome, Interaction, PollResult } from "../../src/gemini/research-agent.ts";
 import type { Chance, VirtualTime } from "./virtual-time.ts";
 
 interface AcceptedStart {
@@ -70,7 +70,7 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
     if (start.cancelledAt !== undefined && start.cancelledAt < start.endsAt) return "cancelled";
     return time.now() < start.endsAt ? "working" : start.end;
   };
-  const look = (id: string): Look => {
+  const look = (id: string): PollResult => {
     const start = find(id);
     return start === undefined ? { kind: "missing" } : { kind: "found", interaction: interactionOf(start) };
   };
@@ -93,7 +93,7 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
       raw: { id: start.id },
     };
   };
-  const fault = (): Look | undefined => {
+  const fault = (): PollResult | undefined => {
     if (healthy || !chance.is(0.15)) return undefined;
     return chance.is(0.3)
       ? { kind: "rate_limited", retryAfterMs: chance.is(0.5) ? 5_000 : undefined }
@@ -110,7 +110,7 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
     heal: () => void (healthy = true),
     agentFor: ({ processId, pass }) => ({
       fingerprint: { key: "k", baseUrl: "" },
-      begin: async ({ labels, checkBeforeSending }): Promise<Begun> => {
+      start: async ({ labels, checkBeforeSending }): Promise<StartOutcome> => {
         const attempt = labels["attempt"] ?? "";
         await time.sleep(chance.upTo(200));
         const refusal = await checkBeforeSending();
@@ -129,12 +129,12 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
         if (kind === "rate_limited") return { kind, retryAfterMs: undefined, error: away() };
         return { kind: "unknown", why: "The answer was lost." };
       },
-      look: async (id) => {
+      poll: async (id) => {
         await time.sleep(chance.upTo(1_500));
         await pass();
         return fault() ?? look(id);
       },
-      follow: async ({ onEvent, signal }) => {
+      stream: async ({ onEvent, signal }) => {
         for (let n = 0; n < chance.upTo(3); n += 1) {
           await time.sleep(chance.upTo(30_000));
           await pass();

@@ -1,7 +1,7 @@
 /** The adapter to Google's agent in front of the simulator, with its log and the judge of what was sent and taken. */
 
 import { onTestFinished } from "vitest";
-import type { Agent, BeginRequest, Begun } from "../../src/gemini/research-agent.ts";
+import type { Agent, StartRequest, StartOutcome } from "../../src/gemini/research-agent.ts";
 import { DEFAULT_AGENT } from "../../src/gemini/agents.ts";
 import { createInteractionsAgent } from "../../src/gemini/interactions/agent.ts";
 import type { SendOnce } from "../../src/gemini/paid-start/send-once.ts";
@@ -41,9 +41,9 @@ export async function openStage(interactions: Interactions = {}): Promise<Stage>
 export const start = (
   agent: Agent,
   signal: AbortSignal = never,
-  checkBeforeSending: BeginRequest["checkBeforeSending"] = async () => undefined,
-): Promise<Begun> =>
-  agent.begin({
+  checkBeforeSending: StartRequest["checkBeforeSending"] = async () => undefined,
+): Promise<StartOutcome> =>
+  agent.start({
     query: "Is the café “old”? 日本",
     agent: DEFAULT_AGENT,
     labels: { run: "r-1", attempt: "a-1" },

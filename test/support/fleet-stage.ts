@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { onTestFinished } from "vitest";
-import type { Agent, Look } from "../../src/gemini/research-agent.ts";
+import type { Agent, PollResult } from "../../src/gemini/research-agent.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { thisProcess } from "../../src/platform/process-identity.ts";
@@ -22,7 +22,7 @@ const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, w
 export const KEY = pollKeyOf({ key: "k", baseUrl: "" });
 
 export interface WorkerOptions {
-  look?: (interactionId: string, signal: AbortSignal) => Promise<Look>;
+  poll?: (interactionId: string, signal: AbortSignal) => Promise<PollResult>;
   key?: string;
   intervalMs?: number;
   maxRps?: number;
@@ -51,12 +51,12 @@ export async function openFleet() {
 
   const worker = async (options: WorkerOptions = {}): Promise<FleetWorker> => {
     const { key = "k", intervalMs = 500, maxRps = 100 } = options;
-    const look = options.look ?? (async () => ({ kind: "found" as const, interaction: WORKING }));
+    const poll = options.poll ?? (async () => ({ kind: "found" as const, interaction: WORKING }));
     const queue = await open(key, true);
     const leaving = new AbortController();
     const processId = randomUUID();
     await registerProcess(store.db, { ...thisProcess(), processId, host: hostHere(store.db) }, Date.now());
-    const agent: Agent = { ...stage.deps().agent, fingerprint: { key, baseUrl: "" }, look };
+    const agent: Agent = { ...stage.deps().agent, fingerprint: { key, baseUrl: "" }, poll };
     const deps = {
       ...stage.deps(),
       agent,

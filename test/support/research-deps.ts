@@ -105,15 +105,15 @@ export async function openStage({ onTestFinished }: Occasion): Promise<Stage> {
     notify: async ({ body }) => told.push(body),
     agent: {
       fingerprint: { key: "k", baseUrl: "" },
-      begin: async ({ checkBeforeSending }) => {
+      start: async ({ checkBeforeSending }) => {
         const refusal = await checkBeforeSending();
         if (refusal !== undefined) return { kind: "withheld", error: refusal };
         return { kind: "accepted", interactionId: FINISHED.id };
       },
-      look: async () => ({ kind: "found", interaction: FINISHED }),
+      poll: async () => ({ kind: "found", interaction: FINISHED }),
       cancel: async () => ({ kind: "found", interaction: FINISHED }),
       delete: async () => ({ kind: "deleted" }),
-      follow: async () => {},
+      stream: async () => {},
       ...agent,
     },
   });

@@ -2,7 +2,7 @@
 
 import type { TestContext } from "vitest";
 import { AppError } from "../../src/errors.ts";
-import type { BeginRequest, Begun } from "../../src/gemini/research-agent.ts";
+import type { StartRequest, StartOutcome } from "../../src/gemini/research-agent.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { startResearch } from "../../src/runs/start/start.ts";
 import { openStage, request } from "./research-deps.ts";
@@ -11,17 +11,17 @@ export const error = new AppError({
   code: "GEMINI_UNAVAILABLE",
   message: "The connection to Google's service failed.",
 });
-export const NOT_SENT: Begun = { kind: "not_sent", error };
-export const LOST: Begun = { kind: "unknown", why: "The connection broke." };
-export const TAKEN: Begun = { kind: "accepted", interactionId: "v1_taken" };
-export const busy = (retryAfterMs: number | undefined): Begun => ({ kind: "rate_limited", retryAfterMs, error });
+export const NOT_SENT: StartOutcome = { kind: "not_sent", error };
+export const LOST: StartOutcome = { kind: "unknown", why: "The connection broke." };
+export const TAKEN: StartOutcome = { kind: "accepted", interactionId: "v1_taken" };
+export const busy = (retryAfterMs: number | undefined): StartOutcome => ({ kind: "rate_limited", retryAfterMs, error });
 
 /** Google answers with these in turn, the last one for ever. */
-export async function openSender(context: Pick<TestContext, "onTestFinished">, answers: Begun[]) {
+export async function openSender(context: Pick<TestContext, "onTestFinished">, answers: StartOutcome[]) {
   const stage = await openStage(context);
   const began = 1_000_000;
   let now = began;
-  const sent: BeginRequest[] = [];
+  const sent: StartRequest[] = [];
   const sentAt: number[] = [];
   const lines: string[] = [];
   const leaving = new AbortController();
@@ -30,7 +30,7 @@ export async function openSender(context: Pick<TestContext, "onTestFinished">, a
   const research = {
     ...stage.deps({
       fingerprint: { key: "a-key", baseUrl: "https://google.test" },
-      begin: async (wish) => {
+      start: async (wish) => {
         const refusal = await wish.checkBeforeSending();
         if (refusal !== undefined) return { kind: "withheld", error: refusal };
         sent.push(wish);
@@ -67,8 +67,8 @@ export type Sender = Awaited<ReturnType<typeof openSender>>;
 
 /** Takes no write any more once Google has answered. */
 export const breakStore = (sender: Sender): void => {
-  const { begin } = sender.research.agent;
-  sender.research.agent.begin = async (wish) => {
+  const { start: begin } = sender.research.agent;
+  sender.research.agent.start = async (wish) => {
     const begun = await begin(wish);
     await sender.refuseWrites();
     return begun;

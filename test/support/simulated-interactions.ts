@@ -1,4 +1,4 @@
-/** The simulated Deep Research as a client of Google's SDK sees it, for tests of the simulator itself. */
+/** A client of the simulated Deep Research through Google's SDK, for tests of the simulator itself. */
 
 import { GoogleGenAI } from "@google/genai";
 import { onTestFinished } from "vitest";
@@ -32,8 +32,8 @@ export interface Research {
   simulator: Simulator;
   start(changes?: object): Promise<Resource>;
   startStreaming(changes?: object): Promise<EventStream>;
-  look(id: string, params?: { include_input?: boolean }): Promise<Resource>;
-  follow(id: string, lastEventId?: string): Promise<EventStream>;
+  poll(id: string, params?: { include_input?: boolean }): Promise<Resource>;
+  stream(id: string, lastEventId?: string): Promise<EventStream>;
   cancel(id: string): Promise<Resource>;
   remove(id: string): Promise<unknown>;
 }
@@ -44,8 +44,8 @@ export function clientOf(simulator: Simulator, apiKey = KEY): Research {
     simulator,
     start: (changes) => google.create({ ...START, ...changes }, ONCE),
     startStreaming: (changes) => google.create({ ...START, ...changes, stream: true }, ONCE),
-    look: (id, params) => google.get(id, { ...params, stream: false }, ONCE),
-    follow: (id, last_event_id) =>
+    poll: (id, params) => google.get(id, { ...params, stream: false }, ONCE),
+    stream: (id, last_event_id) =>
       google.get(id, { stream: true, ...(last_event_id !== undefined && { last_event_id }) }, ONCE),
     cancel: (id) => google.cancel(id, {}, ONCE),
     remove: (id) => google.delete(id, {}, ONCE),

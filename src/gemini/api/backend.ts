@@ -1,16 +1,16 @@
-/** Gemini's API as a search backend: one streamed call with Google Search; sources from what Google says it used. */
+/** Search backend over Gemini's API: one streamed call with Google Search, and the sources that Google reports. */
 
 import type { GenerateContentConfig, GoogleGenAI } from "@google/genai";
 import type { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import { type Answer, type AskRequest, type Backend, PaidFailure } from "../search-backend.ts";
-import { apiFailure, cancelled, isUnreadable, statusOf, timedOut } from "../failures.ts";
-import { brokeOff, failureOfEnding, isCut } from "./ending.ts";
+import { apiFailure, cancelled, isUnreadable, httpStatusOf, timedOut } from "../failures.ts";
+import { incompleteAnswer, failureOfEnding, isTruncated } from "./ending.ts";
 import { knownRefusal } from "./refusal.ts";
 import { StreamedResponse } from "./response.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "../transport/google-client.ts";
 
-export interface ApiBackendOptions extends GoogleClientOptions {
+interface ApiBackendOptions extends GoogleClientOptions {
   defaultModel: string;
   timeoutMs: number;
   progressLogIntervalMs: number;
@@ -19,10 +19,10 @@ export interface ApiBackendOptions extends GoogleClientOptions {
 
 const SEARCH_TOOLS: GenerateContentConfig = { tools: [{ googleSearch: {} }, { urlContext: {} }] };
 
-/** Argon's own maximum. Thinking counts as output: with less than 32,768 it may answer with nothing and charge for it. */
+/** Argon's maximum. Thinking counts as output: below 32,768 tokens it may charge for an empty answer. */
 const ARGON_OUTPUT_TOKENS = 65_536;
 
-/** No sampling parameters either: newer models ignore them or refuse the request. */
+/** Sets no sampling parameters: newer models ignore them or reject the request. */
 const outputLimit = (model: string): GenerateContentConfig =>
   model.includes("argon") ? { maxOutputTokens: ARGON_OUTPUT_TOKENS } : {};
 
@@ -34,7 +34,7 @@ export function createApiBackend(options: ApiBackendOptions): Backend {
       if (options.apiKey === undefined && !options.vertex) throw missingKey("search");
       const ready = (client ??= createGoogleClient(options));
       const model = request.model ?? options.defaultModel;
-      return withinTime(options, request, async (signal, received) => {
+      return withTimeout(options, request, async (signal, received) => {
         const stream = await (
           await ready
         ).models.generateContentStream({
@@ -58,7 +58,7 @@ export function createApiBackend(options: ApiBackendOptions): Backend {
   };
 }
 
-async function withinTime(
+async function withTimeout(
   options: ApiBackendOptions,
   request: AskRequest,
   work: (signal: AbortSignal, received: StreamedResponse) => Promise<Answer>,
@@ -66,16 +66,16 @@ async function withinTime(
   if (request.signal.aborted) throw cancelled();
   const received = new StreamedResponse();
   const model = request.model ?? options.defaultModel;
-  // Not AbortSignal.timeout: the SDK takes that one for a fault worth repeating.
+  // Not AbortSignal.timeout: the SDK retries after that.
   const controller = new AbortController();
-  const started = Date.now();
+  const startedAt = Date.now();
   const log = request.log ?? options.log;
   const timer = setTimeout(() => controller.abort(), options.timeoutMs);
   const ticker = setInterval(() => {
-    log.info(`Gemini API call has been running for ${Math.round((Date.now() - started) / 1_000)} s`);
+    log.info(`Gemini API call has been running for ${Math.round((Date.now() - startedAt) / 1_000)} s`);
   }, options.progressLogIntervalMs);
-  const forward = (): void => controller.abort();
-  request.signal.addEventListener("abort", forward, { once: true });
+  const abort = (): void => controller.abort();
+  request.signal.addEventListener("abort", abort, { once: true });
   try {
     return await work(controller.signal, received);
   } catch (error) {
@@ -89,10 +89,10 @@ async function withinTime(
       ? new PaidFailure(failure(), answerOf(received, model))
       : failure();
   } finally {
-    if (received.hasBadUsage) log.warn("Google reported token counts that cannot be true; they are counted as 0.");
+    if (received.hasBadUsage) log.warn("Google reported implausible token counts; they are counted as 0.");
     clearTimeout(timer);
     clearInterval(ticker);
-    request.signal.removeEventListener("abort", forward);
+    request.signal.removeEventListener("abort", abort);
   }
 }
 
@@ -103,18 +103,18 @@ function failureOf(
 ): AppError {
   const failure = apiFailure(error, { model, partialText: received.text, log });
   if (failure === error) return failure;
-  // Google had begun to answer: what cannot be read then is the end of a stream, not a foreign page.
-  const isBroken = received.hasBegun && statusOf(error) === undefined && isUnreadable(error);
-  return knownRefusal(error, model) ?? (isBroken ? brokeOff(received.text, error) : failure);
+  // Once Google has begun to answer, unreadable data means a broken stream, not another server's page.
+  const isBroken = received.hasBegun && httpStatusOf(error) === undefined && isUnreadable(error);
+  return knownRefusal(error, model) ?? (isBroken ? incompleteAnswer(received.text, error) : failure);
 }
 
-function answerOf(received: StreamedResponse, asked: string): Answer {
+function answerOf(received: StreamedResponse, requestedModel: string): Answer {
   const { text, sources, unreadUrls, queries, searchSuggestions } = received;
   return {
     backend: "api",
     text,
-    cut: isCut(received),
-    model: received.model ?? asked,
+    cut: isTruncated(received),
+    model: received.model ?? requestedModel,
     sources,
     unreadUrls,
     queries,

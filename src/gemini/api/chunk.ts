@@ -1,4 +1,4 @@
-/** What a chunk of a generateContent stream may hold. The SDK's types are not checked at run time; this is. */
+/** Schema of a chunk of a generateContent stream; the SDK's types are not checked at run time. */
 
 import { z } from "zod";
 
@@ -7,7 +7,7 @@ const list = <Item extends z.ZodType>(item: Item) =>
     .array(item.optional().catch(undefined))
     .catch([])
     .default([])
-    .transform((items) => items.filter((one) => one !== undefined));
+    .transform((items) => items.filter((value) => value !== undefined));
 
 const text = z.string().optional().catch(undefined);
 

@@ -1,11 +1,11 @@
-/** Refusals of generateContent requests whose HTTP status alone would give the wrong advice. */
+/** Error messages for rejected generateContent requests whose HTTP status alone would be misleading. */
 
 import { AppError } from "../../errors.ts";
-import { statusOf } from "../failures.ts";
+import { httpStatusOf } from "../failures.ts";
 
-/** Undefined for everything that its status describes well. Google's text only sorts it and is never quoted. */
+/** Undefined if the status is enough. Google's text is only classified, never quoted. */
 export function knownRefusal(error: unknown, model: string): AppError | undefined {
-  if (statusOf(error) !== 400 || !(error instanceof Error)) return undefined;
+  if (httpStatusOf(error) !== 400 || !(error instanceof Error)) return undefined;
   if (/location is not supported/i.test(error.message)) {
     return new AppError({
       code: "GEMINI_UNAVAILABLE",
@@ -21,7 +21,7 @@ export function knownRefusal(error: unknown, model: string): AppError | undefine
       code: "EXECUTION_ERROR",
       message: `The model ${model} cannot search: Google serves it through the Interactions API only.`,
       suggestion:
-        "Unset GEMINI_MODEL or set it to a current Gemini model; Deep Research agents belong to start_deep_research.",
+        "Unset GEMINI_MODEL or set it to a current Gemini model; use Deep Research agents with start_deep_research.",
       reason: "config",
       cause: error,
     });

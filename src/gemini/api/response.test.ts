@@ -1,4 +1,4 @@
-/** What is read from the chunks of a generateContent stream, real and hostile ones. */
+/** Reading the chunks of generateContent streams, real and hostile ones. */
 
 import { expect, test } from "vitest";
 import { StreamedResponse } from "./response.ts";
@@ -11,7 +11,7 @@ function collect(...chunks: unknown[]): StreamedResponse {
 
 const candidate = (fields: Record<string, unknown>) => ({ candidates: [{ index: 0, ...fields }] });
 
-test("a page that was not retrieved is no source (S5)", () => {
+test("a page that was not retrieved is not a source (S5)", () => {
   const url = (name: string) => `https://${name}.example/`;
   const statuses = ["SUCCESS", "ERROR", "PAYWALL", "UNSAFE", "UNSPECIFIED"];
   const urlMetadata = statuses.map((status) => ({
@@ -25,7 +25,7 @@ test("a page that was not retrieved is no source (S5)", () => {
   expect(response.unreadUrls).toEqual(["error", "paywall", "unsafe", "unspecified", "silent"].map(url));
 });
 
-test("Search Suggestions are kept once each (T-1)", () => {
+test("Search Suggestions are kept without duplicates (T-1)", () => {
   const grounded = (renderedContent: unknown) =>
     candidate({ groundingMetadata: { searchEntryPoint: { renderedContent } } });
   const response = collect(grounded("<p>one</p>"), grounded("<p>one</p>"), grounded("<p>two</p>"), grounded(7));

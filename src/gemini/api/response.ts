@@ -1,4 +1,4 @@
-/** Collects a streamed generateContent response: text, sources, queries, Search Suggestions, usage, and how it ended. */
+/** Collects a streamed generateContent response: text, sources, queries, Search Suggestions, usage and finish reason. */
 
 import type { Usage, VisitedSource } from "../search-backend.ts";
 import { readModelName, readTokenCount } from "../token-count.ts";
@@ -6,22 +6,22 @@ import { type ResponseCandidate, responseChunk } from "./chunk.ts";
 
 const MAX_QUERIES = 1_000;
 const MAX_SOURCES = 10_000;
-/** Google's are about 5 KB each, one for an answer. */
+/** Google sends one of about 5 KB per answer. */
 const MAX_SUGGESTIONS = 20;
 const MAX_SUGGESTION_CHARACTERS = 100_000;
 
 export class StreamedResponse {
   text = "";
-  /** A chunk of Google's has arrived: what is missing afterwards broke off. */
+  /** A chunk of Google's has arrived, so a later failure means a broken stream. */
   hasBegun = false;
   finishReason: string | undefined;
   blockReason: string | undefined;
   model: string | undefined;
   usage: Omit<Usage, "searches"> = { input: 0, output: 0, cached: 0 };
-  /** Google sent counts that cannot be true; they are 0 here. */
+  /** Google sent implausible counts; they are 0 in `usage`. */
   hasBadUsage = false;
   readonly sources: VisitedSource[] = [];
-  /** Addresses that Google tried to read and did not get. */
+  /** URLs that Google failed to read. */
   readonly unreadUrls: string[] = [];
   readonly searchSuggestions: string[] = [];
   readonly #queries = new Set<string>();
@@ -46,34 +46,38 @@ export class StreamedResponse {
       if (part.thought !== true) this.text += part.text ?? "";
     }
     this.finishReason = finishReason ?? this.finishReason;
-    for (const { web } of groundingMetadata?.groundingChunks ?? []) this.#addSource(web.uri, web.title ?? "");
+    if (groundingMetadata !== undefined) this.#addGrounding(groundingMetadata);
     for (const { retrievedUrl, urlRetrievalStatus } of urlContextMetadata?.urlMetadata ?? []) {
       if (urlRetrievalStatus === "URL_RETRIEVAL_STATUS_SUCCESS") this.#addSource(retrievedUrl, "");
       else if (this.unreadUrls.length < MAX_SOURCES) this.unreadUrls.push(retrievedUrl);
     }
-    for (const query of groundingMetadata?.webSearchQueries ?? []) {
+  }
+
+  #addGrounding(metadata: NonNullable<ResponseCandidate["groundingMetadata"]>): void {
+    for (const { web } of metadata.groundingChunks) this.#addSource(web.uri, web.title ?? "");
+    for (const query of metadata.webSearchQueries) {
       if (query.trim() !== "" && this.#queries.size < MAX_QUERIES) this.#queries.add(query);
     }
-    this.#addSuggestions(groundingMetadata?.searchEntryPoint?.renderedContent);
+    this.#addSuggestions(metadata.searchEntryPoint?.renderedContent);
   }
 
   #addSource(url: string, title: string): void {
     if (this.sources.length < MAX_SOURCES && /^https?:\/\//i.test(url)) this.sources.push({ url, title });
   }
 
-  /** The last chunk repeats what an earlier one brought. Longer than any real one: not Google's, and not kept. */
+  /** Skips repetitions in later chunks, and HTML longer than anything that Google sends. */
   #addSuggestions(html: string | undefined): void {
     if (html === undefined || html.trim() === "" || html.length > MAX_SUGGESTION_CHARACTERS) return;
     if (this.searchSuggestions.includes(html) || this.searchSuggestions.length >= MAX_SUGGESTIONS) return;
     this.searchSuggestions.push(html);
   }
 
-  /** Each chunk repeats the counts so far, so the last ones stand. */
+  /** Each chunk contains the counts so far, so the last chunk counts. */
   #setUsage(counts: Record<string, unknown>): void {
     const count = (name: string): number => {
-      const read = readTokenCount(counts[name]);
-      this.hasBadUsage ||= read === undefined;
-      return read ?? 0;
+      const value = readTokenCount(counts[name]);
+      this.hasBadUsage ||= value === undefined;
+      return value ?? 0;
     };
     this.usage = {
       input: count("promptTokenCount") + count("toolUsePromptTokenCount"),

@@ -41,7 +41,7 @@ test("a good answer has text, real sources, queries, model, figures and activiti
     unreadUrls: [],
     queries: ["kyoto"],
     searchSuggestions: [],
-    // 130 in all: ten tokens of thoughts cost as output.
+    // 130 in total: ten thought tokens are billed as output.
     usage: { input: 100, output: 30, cached: 5, searches: 1, groundedPrompts: 1 },
     notices: [],
   });
@@ -99,7 +99,7 @@ test("whatever the question, the command line is the same and stdin is the quest
       await cli.ask(question({ prompt: start + rest }));
       const record = scene.ledger().at(-1);
       expect(record?.argv).toEqual(["--output-format", "stream-json"]);
-      // What is no text, such as half a surrogate pair, becomes a replacement character on its way.
+      // Invalid text, such as an unpaired surrogate, becomes a replacement character.
       expect(record?.stdin?.text).toBe(Buffer.from(start + rest).toString("utf8"));
     }),
     { numRuns: 10 },
@@ -109,7 +109,7 @@ test("whatever the question, the command line is the same and stdin is the quest
 
 test("an .env above our home is not read by the child (C4)", async () => {
   await scene.backend({}).ask(question());
-  // The room has one of its own, which the CLI takes first.
+  // The call directory has its own, which the CLI loads first.
   expect(scene.ledger()[0]?.home_listing).toContain(".env");
 });
 
@@ -153,7 +153,7 @@ test("a call that waits for a slot says so, releases its slot, and can be cancel
   await scene.backend({}, { slots }).ask(question({ onActivity: (activity) => activities.push(activity) }));
   await expect(scene.backend({ silent: true }, { slots }).ask(question())).rejects.toThrow();
   expect(activities).toEqual(["Waiting for a free Gemini CLI slot"]);
-  expect(scene.logged.join("")).toContain("[INFO] All Gemini CLI slots of this machine are taken");
+  expect(scene.logged.join("")).toContain("[INFO] All Gemini CLI slots on this machine are in use");
   expect(released).toBe(2);
 
   const controller = new AbortController();
@@ -186,7 +186,7 @@ test("the key is in no file, no log line and no error (T9)", async () => {
   ];
   expect(everything.join("\n")).not.toContain("canary-key");
   expect(scene.logged.join("")).toContain(
-    "[DEBUG] The end of what the Gemini CLI wrote on stderr:\n  Authorization: [GEMINI_API_KEY]",
+    "[DEBUG] Last stderr output of the Gemini CLI:\n  Authorization: [GEMINI_API_KEY]",
   );
 });
 

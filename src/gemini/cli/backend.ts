@@ -1,6 +1,5 @@
-/** The Gemini CLI as a backend for searches: one process per question, of which nothing is left. */
+/** Search backend that runs one Gemini CLI process per question and removes all its files and processes afterwards. */
 
-import { AppError } from "../../errors.ts";
 import { runChild, type ChildOutcome } from "../../platform/child.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRedactor } from "../../platform/redact.ts";
@@ -8,10 +7,10 @@ import { inSpan } from "../../telemetry/telemetry.ts";
 import { type Answer, type AskRequest, type Backend, NO_USAGE } from "../search-backend.ts";
 import { childEnvironment, depthOf } from "./environment.ts";
 import { cliFailure, cliNotFound } from "./failures.ts";
-import { createCliHome, type CallRoom, type CliHome } from "./home.ts";
+import { createCliHome, type CallDirectory, type CliHome } from "./home.ts";
 import { createCliLocator, type CliProgram } from "./locate.ts";
 import { createOutputReader, type CliOutput } from "./output.ts";
-import { escapePrompt, refuseUnusable } from "./prompt.ts";
+import { escapePrompt, assertUsable } from "./prompt.ts";
 import { readSession, type CliSession } from "./session.ts";
 import type { Firecrawl } from "./settings.ts";
 import { chooseSignIn } from "./sign-in.ts";
@@ -20,7 +19,7 @@ import { cancelled } from "../failures.ts";
 
 export interface CliBackendOptions {
   environment: Record<string, string | undefined>;
-  /** Ours, under the config directory. */
+  /** The CLI's home in our config directory. */
   home: string;
   systemPromptFile: string;
   timeoutMs: number;
@@ -33,21 +32,22 @@ export interface CliBackendOptions {
   log: Log;
   redact: (text: string) => string;
   slots: Slots;
-  /** Milliseconds that a child may take to leave while the server is leaving; undefined while it is not. */
+  /** Milliseconds that a child may take to exit during a shutdown; undefined at other times. */
   shutdownGrace?: () => number | undefined;
-  /** For tests; 5 s otherwise. */
+  /** Default 5 s; shorter in tests. */
   graceMs?: number;
 }
 
 export interface CliBackend extends Backend {
   readonly name: "cli";
-  /** For SEARCH_BACKEND=auto; looks on PATH, starts nothing. */
+  /** Searches PATH without starting anything; for SEARCH_BACKEND=auto. */
   isInstalled(): boolean;
 }
 
-const GRACE_MS = 5_000;
-/** After its last word the CLI only cleans up; a tool server that will not leave must not cost the whole timeout. */
-const LEAVE_WITHIN_MS = 3_000;
+/** Time between SIGTERM and SIGKILL. */
+const KILL_GRACE_MS = 5_000;
+/** Time to exit after the result: a tool server that does not stop must not use up the whole timeout. */
+const EXIT_GRACE_MS = 3_000;
 
 export function createCliBackend(options: CliBackendOptions): CliBackend {
   const locate = createCliLocator(options);
@@ -58,13 +58,13 @@ export function createCliBackend(options: CliBackendOptions): CliBackend {
     isInstalled: () => locate() !== undefined,
     ask: async (request) => {
       if (request.signal.aborted) throw cancelled();
-      refuseUnusable(request, depthOf(options.environment));
+      assertUsable(request, depthOf(options.environment));
       const program = locate();
       if (program === undefined) throw cliNotFound();
       const release = await takeSlot(options, request);
       try {
         await (swept ??= home.sweep());
-        return await askInRoom({ options, home, program, request });
+        return await runInCallDirectory({ options, home, program, request });
       } finally {
         release();
       }
@@ -77,7 +77,7 @@ async function takeSlot(
   { signal, onActivity, log = options.log }: AskRequest,
 ): Promise<() => void> {
   const onWait = (): void => {
-    log.info("All Gemini CLI slots of this machine are taken; waiting for a free one.");
+    log.info("All Gemini CLI slots on this machine are in use; waiting for a free one.");
     onActivity("Waiting for a free Gemini CLI slot");
   };
   try {
@@ -94,12 +94,12 @@ interface Call {
   request: AskRequest;
 }
 
-async function askInRoom(call: Call): Promise<Answer> {
+async function runInCallDirectory(call: Call): Promise<Answer> {
   const { options, home, program, request } = call;
   const { apiKey, firecrawl } = options;
   const signIn = chooseSignIn(options);
   const research = request.purpose === "research";
-  const room = await openRoom(home, {
+  const directory = await home.createCallDirectory({
     purpose: request.purpose,
     signIn,
     managed: { signInType: signIn.type, firecrawl },
@@ -111,37 +111,24 @@ async function askInRoom(call: Call): Promise<Answer> {
       apiKey,
       firecrawl: research ? firecrawl : {},
       paths: {
-        ...room,
+        ...directory,
         systemPromptFile: options.systemPromptFile,
         compileCache: await home.compileCache(program.file),
       },
     });
-    const { child, output } = await spawnGeminiCli({ options, program, request, room, env });
-    const session = await readSession(room.cliHome);
+    const { child, output } = await spawnGeminiCli({ options, program, request, directory, env });
+    const session = await readSession(directory.cliHome);
     const redactOwn = createRedactor(signIn.variables);
-    return conclude({ child, output, session, request, options, redact: (text) => redactOwn(options.redact(text)) });
-  } finally {
-    await room.close();
-  }
-}
-
-async function openRoom(home: CliHome, request: Parameters<CliHome["openRoom"]>[0]): Promise<CallRoom> {
-  try {
-    return await home.openRoom(request);
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    const full = code === "ENOSPC" || code === "EDQUOT";
-    throw new AppError({
-      code: full ? "DISK_FULL" : "PERMISSION_DENIED",
-      message: full
-        ? "The disk is full: the Gemini CLI's folder in the config directory could not be prepared."
-        : "The Gemini CLI's folder in the config directory could not be prepared.",
-      suggestion: full
-        ? "Free some disk space."
-        : "Make the config directory writable, or set GEMINI_SEARCH_CONFIG_DIR.",
-      reason: "config",
-      cause: error,
+    return answerOrThrow({
+      child,
+      output,
+      session,
+      request,
+      options,
+      redact: (text) => redactOwn(options.redact(text)),
     });
+  } finally {
+    await directory.remove();
   }
 }
 
@@ -149,24 +136,24 @@ interface Spawn {
   options: CliBackendOptions;
   program: CliProgram;
   request: AskRequest;
-  room: CallRoom;
+  directory: CallDirectory;
   env: Record<string, string>;
 }
 
-/** C2: a constant command line; the question goes in by stdin and meets neither argv nor a shell. */
+/** The command line is constant: the question is written to stdin, never to argv or a shell (C2). */
 async function spawnGeminiCli(spawn: Spawn): Promise<{ child: ChildOutcome; output: CliOutput }> {
-  const { options, program, request, room, env } = spawn;
-  const leave = new AbortController();
-  let leaving: NodeJS.Timeout | undefined;
+  const { options, program, request, directory, env } = spawn;
+  const exitTimeout = new AbortController();
+  let exitTimer: NodeJS.Timeout | undefined;
   const reader = createOutputReader({
     onActivity: (activity) => {
       try {
         request.onActivity(activity);
       } catch {
-        // A listener that went away must not end the call.
+        // A failing listener must not end the call.
       }
     },
-    onFinished: () => (leaving ??= setTimeout(() => leave.abort(), LEAVE_WITHIN_MS)),
+    onFinished: () => (exitTimer ??= setTimeout(() => exitTimeout.abort(), EXIT_GRACE_MS)),
   });
   const started = performance.now();
   const ticker = setInterval(() => {
@@ -183,23 +170,23 @@ async function spawnGeminiCli(spawn: Spawn): Promise<{ child: ChildOutcome; outp
         "stream-json",
         ...(request.model === undefined ? [] : ["--model", request.model]),
       ],
-      cwd: room.workingDirectory,
+      cwd: directory.workingDirectory,
       env,
       stdin: escapePrompt(request.prompt),
       timeoutMs: options.timeoutMs,
-      signal: AbortSignal.any([request.signal, leave.signal]),
-      grace: () => options.shutdownGrace?.() ?? options.graceMs ?? GRACE_MS,
+      signal: AbortSignal.any([request.signal, exitTimeout.signal]),
+      grace: () => options.shutdownGrace?.() ?? options.graceMs ?? KILL_GRACE_MS,
       onOutput: reader.push,
     });
-    // It had said its last word and would not leave: that word counts, not our push.
-    const pushed = child.ended === "aborted" && !request.signal.aborted;
+    // We killed it after its result event; treat that as a normal exit.
+    const wasKilledAfterResult = child.ended === "aborted" && !request.signal.aborted;
     return {
-      child: pushed ? { ...child, ended: "exit", exitCode: undefined, signal: undefined } : child,
+      child: wasKilledAfterResult ? { ...child, ended: "exit", exitCode: undefined, signal: undefined } : child,
       output: reader.finish(),
     };
   } finally {
     clearInterval(ticker);
-    clearTimeout(leaving);
+    clearTimeout(exitTimer);
   }
 }
 
@@ -212,7 +199,7 @@ const observedChild = (request: Parameters<typeof runChild>[0]): Promise<ChildOu
     return child;
   });
 
-interface Ended {
+interface EndedCall {
   child: ChildOutcome;
   output: CliOutput;
   session: CliSession;
@@ -221,19 +208,19 @@ interface Ended {
   redact: (text: string) => string;
 }
 
-/** C7: what counts is a usable answer, not the exit code. */
-function conclude({ child, output, session, request, options, redact }: Ended): Answer {
+/** A usable answer counts, whatever the exit code (C7). */
+function answerOrThrow({ child, output, session, request, options, redact }: EndedCall): Answer {
   const { text, cut } = bestText(output, session);
   if (isUsable(text, child, output)) {
     return {
       backend: "cli",
       text,
       cut,
-      model: session.model ?? output.stats?.model ?? modelInLog(child),
+      model: session.model ?? output.stats?.model ?? modelInStderr(child),
       sources: session.sources,
       unreadUrls: [],
       queries: session.queries,
-      // The CLI keeps Google's text and drops the HTML that came with it.
+      // The CLI discards the HTML that Google sends with the text.
       searchSuggestions: [],
       usage: usageOf(output, session),
       notices: [],
@@ -242,14 +229,14 @@ function conclude({ child, output, session, request, options, redact }: Ended): 
   if (request.signal.aborted) throw cancelled();
   if (child.ended !== "not_started" && child.stderr.trim() !== "") {
     const log = request.log ?? options.log;
-    log.debug(`The end of what the Gemini CLI wrote on stderr:\n${redact(child.stderr.slice(-4_000))}`);
+    log.debug(`Last stderr output of the Gemini CLI:\n${redact(child.stderr.slice(-4_000))}`);
   }
   throw cliFailure({ child, output, timeoutMs: options.timeoutMs, partialText: text });
 }
 
 /**
- * The CLI's own record holds whole turns. On stdout it repeats what it said when a stream breaks off and it tries
- * again, and at exit it drops what the pipe has not taken yet.
+ * Prefers the CLI's session record, which contains complete turns. On stdout the CLI repeats text when it retries after
+ * a broken stream, and at exit it drops what has not been written to the pipe yet.
  */
 function bestText(output: CliOutput, session: CliSession): { text: string; cut: boolean } {
   const recorded = session.lastTurn !== "" && output.text.trimEnd().endsWith(session.lastTurn.trimEnd());
@@ -263,27 +250,27 @@ function isUsable(text: string, child: ChildOutcome, output: CliOutput): boolean
   if (output.finished && output.succeeded === true) return true;
   if (child.ended !== "exit") return false;
   if (child.exitCode === 0 && output.format === "plain") return true;
-  // After a failure, remarks between searches are no answer; an object may well be the whole of it.
+  // After a failure, text between searches is not an answer, but a JSON object may be a complete one.
   const start = text.indexOf("{");
   return start >= 0 && text.includes("}", start);
 }
 
-/** E8: older versions name the model on stderr only. */
-function modelInLog(child: ChildOutcome): string | undefined {
+/** Older versions name the model only on stderr (E8). */
+function modelInStderr(child: ChildOutcome): string | undefined {
   if (child.ended === "not_started") return undefined;
   return /\bmodel[:= ]+["']?(gemini-[\w.-]+)/i.exec(child.stderr)?.[1];
 }
 
 function usageOf({ stats }: CliOutput, session: CliSession): Answer["usage"] {
-  // Each search of the CLI is a prompt of its own.
+  // The CLI makes a separate prompt for each search.
   const searched = { searches: session.searches, groundedPrompts: session.searches };
   if (stats === undefined) return { ...NO_USAGE, ...searched };
-  // The event stream counts thoughts, which cost as output, and pages read by tools, which cost as input, only in the total.
+  // Only the total includes thoughts, which are billed as output, and pages read by tools, which are billed as input.
   const uncounted = Math.max(0, stats.total - stats.input - stats.output);
-  const read = Math.min(uncounted, session.toolTokens);
+  const toolInput = Math.min(uncounted, session.toolTokens);
   return {
-    input: stats.input + read,
-    output: stats.output + uncounted - read,
+    input: stats.input + toolInput,
+    output: stats.output + uncounted - toolInput,
     cached: stats.cached,
     ...searched,
   };

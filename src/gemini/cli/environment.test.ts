@@ -137,7 +137,7 @@ test("every level of nesting increments the depth, and an invalid depth counts a
   ]);
 });
 
-test("a debugger that is attached to us is not attached to the child", () => {
+test("debugger options are not passed on", () => {
   expect(build({ NODE_OPTIONS: "--inspect-brk=9229" })).not.toHaveProperty("NODE_OPTIONS");
   expect(build({ NODE_OPTIONS: "--use-system-ca" })).toHaveProperty("NODE_OPTIONS");
 });

@@ -1,4 +1,4 @@
-/** What the Gemini CLI sees of our environment: no secret it does not need, no switch that prints one. */
+/** Filters the environment for the Gemini CLI: no secrets that it does not need, no switches that would print them. */
 
 import type { Firecrawl } from "./settings.ts";
 import type { SignIn } from "./sign-in.ts";
@@ -9,7 +9,7 @@ export interface ChildEnvironmentInput {
   apiKey: string | undefined;
   firecrawl: Firecrawl;
   paths: {
-    /** Holds `.gemini`. */
+    /** The folder that contains `.gemini`. */
     cliHome: string;
     temporary: string;
     systemPromptFile: string;
@@ -18,11 +18,11 @@ export interface ChildEnvironmentInput {
 }
 
 /**
- * Not for the child, whatever their value. `GEMINI_MODEL` would decide for corrections too (C3);
- * the debug and telemetry switches print or send prompts and keys; a sandbox would move the prompt
- * into a command line; the editor's variables would tie the CLI to the editor.
+ * Never passed to the child. `GEMINI_MODEL` would apply to corrections too (C3); debug and telemetry switches
+ * print or send prompts and keys; a sandbox would move the prompt into a command line; the editor's variables
+ * would connect the CLI to the editor.
  */
-const UNWANTED = [
+const BLOCKED_VARIABLES = [
   /^GEMINI_MODEL$/,
   /^GEMINI_SEARCH_/,
   /^GEMINI_(?:SYSTEM|WRITE_SYSTEM)_/,
@@ -42,21 +42,21 @@ const SECRET_VALUE = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*:[^/?#\s]*@|-----BEGIN |AI
 
 const PROXY = /^(?:HTTPS?|ALL|NO|FTP)_PROXY$|^NPM_CONFIG_(?:HTTPS?_?)?PROXY$/;
 
-/** Secrets by name that belong to a way of signing in. */
-const NEEDED: Record<SignIn["by"], RegExp> = {
-  // Headers for a company gateway may carry its own sign-in.
+/** Variables with secret-like names that a sign-in method needs. */
+const CREDENTIAL_VARIABLES: Record<SignIn["by"], RegExp> = {
+  // Headers for a company gateway may contain its credentials.
   key: /^GEMINI_CLI_CUSTOM_HEADERS$|^GEMINI_API_KEY_AUTH_MECHANISM$/,
   vertex: /^GOOGLE_API_KEY$|^GOOGLE_APPLICATION_CREDENTIALS$|^GEMINI_CLI_CUSTOM_HEADERS$/,
   own: /^GOOGLE_APPLICATION_CREDENTIALS$|^GOOGLE_CLOUD_ACCESS_TOKEN$|^GEMINI_CLI_CUSTOM_HEADERS$|^GEMINI_API_KEY_AUTH_MECHANISM$/,
 };
 
-/** Attach a debugger or load a file into every Node process: meant for ours, and `--inspect-brk` would hang the child. */
-const NODE_OPTIONS_FOR_US = /--inspect|--require|--import|--loader|--experimental-loader|(?:^|\s)-r\s/;
+/** These attach a debugger or load a file into every Node process; `--inspect-brk` would hang the child. */
+const DEBUGGER_OPTIONS = /--inspect|--require|--import|--loader|--experimental-loader|(?:^|\s)-r\s/;
 
 export function childEnvironment(input: ChildEnvironmentInput): Record<string, string> {
   const { parent, signIn, apiKey, firecrawl, paths } = input;
   const inherited = Object.entries(parent).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && passes(entry[0], entry[1], signIn),
+    (entry): entry is [string, string] => entry[1] !== undefined && isPassedOn(entry[0], entry[1], signIn),
   );
   return {
     ...Object.fromEntries(inherited),
@@ -66,18 +66,18 @@ export function childEnvironment(input: ChildEnvironmentInput): Record<string, s
     ...(firecrawl.apiUrl === undefined ? {} : { FIRECRAWL_API_URL: firecrawl.apiUrl }),
     GEMINI_CLI_HOME: paths.cliHome,
     GEMINI_SYSTEM_MD: paths.systemPromptFile,
-    // Otherwise it starts itself a second time and the first one swallows every signal.
+    // Otherwise the CLI starts itself again, and the first process swallows every signal.
     GEMINI_CLI_NO_RELAUNCH: "true",
-    // C4: a server of ours that finds more than 0 here refuses to work.
+    // A server of ours that finds more than 0 here refuses to start another CLI (C4).
     GEMINI_SEARCH_DEPTH: String(depthOf(parent) + 1),
-    // A lapsed login becomes exit code 41 instead of a browser window and five minutes of waiting.
+    // An expired login exits with code 41 instead of opening a browser and waiting five minutes.
     NO_BROWSER: "true",
     NO_COLOR: "1",
-    // On errors the CLI writes the whole request there.
+    // After an error the CLI writes the whole request to its temporary directory.
     TMPDIR: paths.temporary,
     TMP: paths.temporary,
     TEMP: paths.temporary,
-    // Saves a fifth of a call's start-up.
+    // Saves a fifth of the start-up time.
     NODE_COMPILE_CACHE: paths.compileCache,
   };
 }
@@ -87,14 +87,14 @@ export function depthOf(environment: Record<string, string | undefined>): number
   return Number.isSafeInteger(depth) && depth > 0 ? depth : 0;
 }
 
-function passes(name: string, value: string, signIn: SignIn): boolean {
-  // Windows spells names as it likes.
+function isPassedOn(name: string, value: string, signIn: SignIn): boolean {
+  // Variable names are case-insensitive on Windows.
   const upper = name.toUpperCase();
-  if (UNWANTED.some((pattern) => pattern.test(upper))) return false;
+  if (BLOCKED_VARIABLES.some((pattern) => pattern.test(upper))) return false;
   if (upper === "TMPDIR" || upper === "TMP" || upper === "TEMP") return false;
-  if (upper === "NODE_OPTIONS") return !NODE_OPTIONS_FOR_US.test(value);
-  // With our key these would send the CLI elsewhere.
+  if (upper === "NODE_OPTIONS") return !DEBUGGER_OPTIONS.test(value);
+  // With our key these would switch the CLI to another sign-in.
   if (signIn.by === "key" && /^GOOGLE_GENAI_USE_|^CLOUD_SHELL$/.test(upper)) return false;
-  if (PROXY.test(upper) || NEEDED[signIn.by].test(upper)) return true;
+  if (PROXY.test(upper) || CREDENTIAL_VARIABLES[signIn.by].test(upper)) return true;
   return !SECRET_NAME.test(upper) && !SECRET_VALUE.test(value);
 }

@@ -72,7 +72,7 @@ test.each([
     true,
   ],
   ["1 from an old version", exit(1, "Invalid values:\n  Argument: output-format, Given: "), "config", false],
-  ["1 and no word", exit(1), "no_answer", true],
+  ["1 and no message", exit(1), "no_answer", true],
   ["0 and nothing", exit(0), "no_answer", true],
   [
     "0 and blocked",
@@ -103,7 +103,7 @@ test("a login that Google ended names its reason and what to set (B11)", () => {
   expect([error.message, error.suggestion]).toMatchInlineSnapshot(`
     [
       "Google no longer serves this login through the Gemini CLI.",
-      "Set GEMINI_API_KEY to a key from https://aistudio.google.com/apikey. Google ended free and individual Google logins for the Gemini CLI on 2026-06-18; keys, Vertex AI and Code Assist licences go on working.",
+      "Set GEMINI_API_KEY to a key from https://aistudio.google.com/apikey. Google ended free and individual Google logins for the Gemini CLI on 2026-06-18; keys, Vertex AI and Code Assist licences continue to work.",
     ]
   `);
 });

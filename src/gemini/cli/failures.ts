@@ -1,4 +1,4 @@
-/** Turns the way a Gemini CLI call ended into one of our own sentences (C8). Upstream words sort it, they are never quoted. */
+/** Turns a failed Gemini CLI call into one of our own messages (C8). Upstream text is only classified, never quoted. */
 
 import { AppError, type AppErrorOptions, type FailureReason } from "../../errors.ts";
 import type { ChildOutcome } from "../../platform/child.ts";
@@ -15,27 +15,27 @@ export function cliNotFound(): AppError {
   });
 }
 
-export interface FailedCall {
+interface FailedCall {
   child: ChildOutcome;
   output: CliOutput;
   timeoutMs: number;
-  /** What was said before it failed, to be kept because it was paid for. */
+  /** Text received before the failure; kept because it was paid for. */
   partialText: string;
 }
 
 export function cliFailure({ child, output, timeoutMs, partialText }: FailedCall): AppError {
-  const failure = describe(child, output, timeoutMs);
-  const details = { ...failure.details, ...(partialText.trim() === "" ? {} : { partial_text: partialText }) };
+  const failed = failureOf(child, output, timeoutMs);
+  const details = { ...failed.details, ...(partialText.trim() === "" ? {} : { partial_text: partialText }) };
   return new AppError({
     code: "EXECUTION_ERROR",
-    ...failure,
+    ...failed,
     details: Object.keys(details).length === 0 ? undefined : details,
   });
 }
 
 type Failure = Omit<AppErrorOptions, "code" | "cause"> & { code?: AppErrorOptions["code"] };
 
-function describe(child: ChildOutcome, output: CliOutput, timeoutMs: number): Failure {
+function failureOf(child: ChildOutcome, output: CliOutput, timeoutMs: number): Failure {
   switch (child.ended) {
     case "not_started":
       return notStarted(child.errorCode);
@@ -61,7 +61,7 @@ function describe(child: ChildOutcome, output: CliOutput, timeoutMs: number): Fa
       return { code: "CANCELLED", message: "The call was cancelled.", reason: "stopped" };
     default:
       return {
-        ...exited(child.exitCode, child.signal, { output, stderr: child.stderr }),
+        ...failureOfExit(child.exitCode, child.signal, { output, stderr: child.stderr }),
         details: { exit_code: child.exitCode ?? null, signal: child.signal ?? null },
       };
   }
@@ -73,19 +73,19 @@ function notStarted(errorCode: string): Failure {
     message: `The Gemini CLI could not be started (${errorCode}).`,
     suggestion: `Check that the file may be executed, or install it again with: ${INSTALL_COMMAND}`,
     reason: "config",
-    // The machine is short of processes, memory or files for the moment.
+    // The machine is temporarily short of processes, memory or file handles.
     retryable: errorCode === "EAGAIN" || errorCode === "ENOMEM" || errorCode === "EMFILE" || errorCode === "ETXTBSY",
   };
 }
 
 const cliVanished: Failure = {
   code: "CLI_NOT_FOUND",
-  message: `The Gemini CLI is no longer where it was found. Install it with: ${INSTALL_COMMAND}`,
+  message: `The Gemini CLI is no longer installed where it was found. Install it with: ${INSTALL_COMMAND}`,
   reason: "config",
 };
 
 const SIGN_IN_HELP =
-  "Set GEMINI_API_KEY to a key from https://aistudio.google.com/apikey. Google ended free and individual Google logins for the Gemini CLI on 2026-06-18; keys, Vertex AI and Code Assist licences go on working.";
+  "Set GEMINI_API_KEY to a key from https://aistudio.google.com/apikey. Google ended free and individual Google logins for the Gemini CLI on 2026-06-18; keys, Vertex AI and Code Assist licences continue to work.";
 
 const AUTH: Failure = {
   message: "The Gemini CLI could not sign in to Google.",
@@ -95,13 +95,13 @@ const AUTH: Failure = {
 
 const RATE_LIMIT: Failure = {
   message: "Google refused the request because of a rate limit or an exhausted quota.",
-  suggestion: "Wait a little, or look at the limits of your key in Google AI Studio.",
+  suggestion: "Try again shortly, or check your key's limits in Google AI Studio.",
   reason: "rate_limit",
   retryable: true,
 };
 
 const OVERLOADED: Failure = {
-  message: "Google's model is overloaded or failing at the moment.",
+  message: "Gemini is overloaded or failing right now.",
   suggestion: "Try again in a few minutes, or set GEMINI_MODEL to another model.",
   reason: "overloaded",
   retryable: true,
@@ -127,19 +127,19 @@ const BAD_MODEL: Failure = {
   reason: "config",
 };
 
-const refused = (message: string, suggestion: string, reason: FailureReason): Failure => ({
+const failure = (message: string, suggestion: string, reason: FailureReason): Failure => ({
   message,
   suggestion,
   reason,
 });
 
-const TOO_MANY_TURNS = refused(
+const TOO_MANY_TURNS = failure(
   "The Gemini CLI reached its limit of turns in one session.",
   "Raise model.maxSessionTurns in its settings, or ask a narrower question.",
   "config",
 );
 
-const INVALID_REQUEST = refused(
+const INVALID_REQUEST = failure(
   "Google refused the request as invalid.",
   "Check GEMINI_MODEL, or ask a shorter question.",
   "input",
@@ -147,63 +147,64 @@ const INVALID_REQUEST = refused(
 
 const EXIT_CODES: Record<number, Failure> = {
   41: AUTH,
-  42: refused("The Gemini CLI found no input.", "Ask a question that is not empty.", "input"),
-  44: refused(
+  42: failure("The Gemini CLI found no input.", "Ask a question that is not empty.", "input"),
+  44: failure(
     "The Gemini CLI could not start its sandbox.",
     "Remove the sandbox setting from the machine's Gemini CLI settings.",
     "config",
   ),
-  52: refused(
+  52: failure(
     "The Gemini CLI refused its settings file.",
     "Correct or delete .gemini/settings.json in the folder gemini-cli of the config directory.",
     "config",
   ),
   53: TOO_MANY_TURNS,
-  54: refused(
-    "A tool of the Gemini CLI failed for good, most likely because the disk is full.",
+  54: failure(
+    "A tool of the Gemini CLI failed permanently, probably because the disk is full.",
     "Free some disk space.",
     "config",
   ),
-  55: refused(
+  55: failure(
     "The Gemini CLI does not trust its working directory.",
     "Remove security.folderTrust from its settings so that ours is used.",
     "config",
   ),
-  126: refused("The Gemini CLI may not be executed.", `Install it again with: ${INSTALL_COMMAND}`, "config"),
-  127: refused(
+  126: failure("The Gemini CLI may not be executed.", `Install it again with: ${INSTALL_COMMAND}`, "config"),
+  127: failure(
     "The Gemini CLI was found, but not the Node.js it runs on.",
     "Put Node.js on the PATH of this server.",
     "config",
   ),
 };
 
-const INTERRUPTED: Failure = { ...NO_ANSWER, message: "The Gemini CLI was interrupted from outside." };
+const INTERRUPTED: Failure = { ...NO_ANSWER, message: "The Gemini CLI was interrupted by another process." };
 
-interface Words {
+interface CliMessages {
   output: CliOutput;
   stderr: string;
 }
 
-/** The exit code decides where it says enough; stderr also holds the faults of tools that did no harm. */
-function exited(code: number | undefined, signal: string | undefined, words: Words): Failure {
-  if (signal !== undefined) return { ...NO_ANSWER, message: "The Gemini CLI was killed from outside, or crashed." };
-  if (code === 41) return byWords(SIGN_IN_WORDS, words) ?? AUTH;
-  // An expired login ends with 130, as if somebody had interrupted it.
-  if (code === 130) return byWords(SIGN_IN_WORDS, words) ?? INTERRUPTED;
+/** The exit code decides if it is specific enough; stderr may also contain harmless errors of tools. */
+function failureOfExit(code: number | undefined, signal: string | undefined, messages: CliMessages): Failure {
+  if (signal !== undefined)
+    return { ...NO_ANSWER, message: "The Gemini CLI crashed or was killed by another process." };
+  if (code === 41) return matchPatterns(SIGN_IN_PATTERNS, messages) ?? AUTH;
+  // An expired login also exits with 130, the code for an interrupt.
+  if (code === 130) return matchPatterns(SIGN_IN_PATTERNS, messages) ?? INTERRUPTED;
   const known = EXIT_CODES[code ?? 0];
   if (known !== undefined) return known;
-  // The CLI leaves with the HTTP status of the refusal, of which only the last eight bits arrive.
+  // The CLI exits with the HTTP status, of which only the low eight bits are kept.
   const status = (code ?? 0) + 256;
-  if (status === 400) return byWords(SIGN_IN_WORDS, words) ?? byHttpStatus(status);
-  if (status > 400) return byHttpStatus(status);
-  const { succeeded, stats } = words.output;
+  if (status === 400) return matchPatterns(SIGN_IN_PATTERNS, messages) ?? failureOfStatus(status);
+  if (status > 400) return failureOfStatus(status);
+  const { succeeded, stats } = messages.output;
   if (code === 0 && succeeded === true && stats?.idle === true) {
-    return refused("The question and its context are too long for the model.", "Ask a shorter question.", "input");
+    return failure("The question and its context are too long for the model.", "Ask a shorter question.", "input");
   }
-  return byWords([...SIGN_IN_WORDS, ...OTHER_WORDS], words) ?? NO_ANSWER;
+  return matchPatterns([...SIGN_IN_PATTERNS, ...OTHER_PATTERNS], messages) ?? NO_ANSWER;
 }
 
-function byHttpStatus(status: number): Failure {
+function failureOfStatus(status: number): Failure {
   if (status === 401 || status === 403) return AUTH;
   if (status === 404) return BAD_MODEL;
   if (status === 429) return RATE_LIMIT;
@@ -211,13 +212,13 @@ function byHttpStatus(status: number): Failure {
   return INVALID_REQUEST;
 }
 
-interface Sign {
+interface FailurePattern {
   pattern: RegExp;
   failure: Failure;
 }
 
-/** Words of the CLI and of Google, not of web pages; they decide nothing but the sentence. First match wins. */
-const SIGN_IN_WORDS: readonly Sign[] = [
+/** Match text of the CLI and of Google, not of web pages, and only choose the message. The first match wins. */
+const SIGN_IN_PATTERNS: readonly FailurePattern[] = [
   {
     pattern: /IneligibleTier|UNSUPPORTED_CLIENT/,
     failure: { ...AUTH, message: "Google no longer serves this login through the Gemini CLI." },
@@ -237,10 +238,10 @@ const SIGN_IN_WORDS: readonly Sign[] = [
   },
 ];
 
-const OTHER_WORDS: readonly Sign[] = [
+const OTHER_PATTERNS: readonly FailurePattern[] = [
   {
     pattern: /Unknown arguments?:|Invalid values:\s+Argument: output-format/,
-    failure: refused(
+    failure: failure(
       "The installed Gemini CLI is too old for this server.",
       `Update it with: ${INSTALL_COMMAND}`,
       "config",
@@ -250,7 +251,7 @@ const OTHER_WORDS: readonly Sign[] = [
   { pattern: /Maximum session turns exceeded|Reached max session turns/i, failure: TOO_MANY_TURNS },
   {
     pattern: /location is not supported/i,
-    failure: refused(
+    failure: failure(
       "Google does not offer the Gemini API at this server's location.",
       "Run the server where it is available, reach Google through a proxy there (HTTPS_PROXY), or use Vertex AI.",
       "config",
@@ -268,14 +269,14 @@ const OTHER_WORDS: readonly Sign[] = [
     failure: {
       ...NO_ANSWER,
       message: "Google's filters blocked the answer.",
-      suggestion: "Ask in other words.",
+      suggestion: "Rephrase the question.",
       retryable: false,
     },
   },
 ];
 
-/** The CLI's own last word before what it printed on the way. */
-function byWords(signs: readonly Sign[], { output, stderr }: Words): Failure | undefined {
-  const find = (text: string): Failure | undefined => signs.find(({ pattern }) => pattern.test(text))?.failure;
+/** Prefers the errors in the CLI's output to those on stderr. */
+function matchPatterns(patterns: readonly FailurePattern[], { output, stderr }: CliMessages): Failure | undefined {
+  const find = (text: string): Failure | undefined => patterns.find(({ pattern }) => pattern.test(text))?.failure;
   return find(output.errors.join("\n")) ?? find(stderr);
 }

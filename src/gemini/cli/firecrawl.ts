@@ -1,4 +1,4 @@
-/** Whether Firecrawl is configured, and what is logged when no Gemini CLI can use it. */
+/** Checks whether Firecrawl is configured, and the warning for a configuration that nothing uses. */
 
 interface FirecrawlSettings {
   FIRECRAWL_API_KEY: string | undefined;
@@ -8,4 +8,4 @@ interface FirecrawlSettings {
 export const hasFirecrawl = ({ FIRECRAWL_API_KEY: key, FIRECRAWL_API_URL: url }: FirecrawlSettings): boolean =>
   key !== undefined || url !== undefined;
 
-export const FIRECRAWL_IS_IDLE = "Firecrawl is configured, but only the Gemini CLI can use it; it is not used.";
+export const FIRECRAWL_UNUSED = "Firecrawl is configured, but not used: only the Gemini CLI can use it.";

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createLog } from "../../platform/log.ts";
-import { createCliHome, type RoomRequest } from "./home.ts";
+import { createCliHome, type CallDirectoryRequest } from "./home.ts";
 
 let folder: string;
 let home: string;
@@ -34,7 +34,7 @@ const open = () =>
     log: createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => void logged.push(line) }),
   });
 
-const request = (more: Partial<RoomRequest> = {}): RoomRequest => ({
+const request = (more: Partial<CallDirectoryRequest> = {}): CallDirectoryRequest => ({
   purpose: "research",
   signIn: { by: "key", type: "gemini-api-key", credentialFiles: [], variables: {} },
   managed: { signInType: "gemini-api-key", firecrawl: {} },
@@ -45,27 +45,27 @@ const settingsFile = (): string => join(home, ".gemini", "settings.json");
 const settings = (): Record<string, unknown> => JSON.parse(readFileSync(settingsFile(), "utf8"));
 
 test("a working directory is private, empty, and deleted when it is closed (C4)", async () => {
-  const room = await open().openRoom(request());
-  expect(readdirSync(room.workingDirectory)).toEqual([]);
-  for (const path of [room.cliHome, room.workingDirectory, room.temporary])
+  const directory = await open().createCallDirectory(request());
+  expect(readdirSync(directory.workingDirectory)).toEqual([]);
+  for (const path of [directory.cliHome, directory.workingDirectory, directory.temporary])
     expect(statSync(path).mode & 0o777).toBe(0o700);
-  expect(statSync(join(room.cliHome, ".gemini", "settings.json")).mode & 0o777).toBe(0o600);
-  await room.close();
+  expect(statSync(join(directory.cliHome, ".gemini", "settings.json")).mode & 0o777).toBe(0o600);
+  await directory.remove();
   expect(readdirSync(join(home, "calls"))).toEqual([]);
 });
 
 test("the settings file is written once, mode 0600, and again only when something changed (B8)", async () => {
   const cliHome = open();
-  await (await cliHome.openRoom(request())).close();
+  await (await cliHome.createCallDirectory(request())).remove();
   expect(statSync(settingsFile()).mode & 0o777).toBe(0o600);
   utimesSync(settingsFile(), 1, 1);
-  await (await cliHome.openRoom(request())).close();
+  await (await cliHome.createCallDirectory(request())).remove();
   expect(statSync(settingsFile()).mtimeMs).toBe(1_000);
   const managed = { signInType: "gemini-api-key", firecrawl: { apiKey: "fc-secret" } };
-  await (await cliHome.openRoom(request({ managed }))).close();
+  await (await cliHome.createCallDirectory(request({ managed }))).remove();
   expect(settings()).toHaveProperty("mcpServers.firecrawl");
   expect(readFileSync(settingsFile(), "utf8")).not.toContain("fc-secret");
-  await (await cliHome.openRoom(request())).close();
+  await (await cliHome.createCallDirectory(request())).remove();
   expect(settings()).not.toHaveProperty("mcpServers");
   expect(readdirSync(join(home, ".gemini"))).toEqual(["settings.json"]);
 });
@@ -73,9 +73,9 @@ test("the settings file is written once, mode 0600, and again only when somethin
 test("the user's edits are kept and apply to the call, comments included (B8)", async () => {
   mkdirSync(join(home, ".gemini"), { recursive: true });
   writeFileSync(settingsFile(), '{\n  // slower line\n  "general": { "maxAttempts": 9 }\n}\n');
-  const room = await open().openRoom(request());
+  const directory = await open().createCallDirectory(request());
   expect(settings()).toMatchObject({ general: { maxAttempts: 9, enableAutoUpdate: false } });
-  expect(JSON.parse(readFileSync(join(room.cliHome, ".gemini", "settings.json"), "utf8"))).toMatchObject({
+  expect(JSON.parse(readFileSync(join(directory.cliHome, ".gemini", "settings.json"), "utf8"))).toMatchObject({
     general: { maxAttempts: 9 },
   });
 });
@@ -83,7 +83,7 @@ test("the user's edits are kept and apply to the call, comments included (B8)", 
 test("a settings file that cannot be read is set aside, and the log says so (B8)", async () => {
   mkdirSync(join(home, ".gemini"), { recursive: true });
   writeFileSync(settingsFile(), "{ my edits, ");
-  await open().openRoom(request());
+  await open().createCallDirectory(request());
   const kept = readdirSync(join(home, ".gemini")).find((name) => name.startsWith("settings.json.broken-"));
   expect(readFileSync(join(home, ".gemini", kept ?? ""), "utf8")).toBe("{ my edits, ");
   expect(settings()).toHaveProperty("tools.core");
@@ -91,10 +91,10 @@ test("a settings file that cannot be read is set aside, and the log says so (B8)
 });
 
 test("processes that create working directories at the same time leave one whole settings file (B8)", async () => {
-  const rooms = await Promise.all(Array.from({ length: 20 }, () => open().openRoom(request())));
+  const directories = await Promise.all(Array.from({ length: 20 }, () => open().createCallDirectory(request())));
   expect(settings()).toHaveProperty("tools.core");
   expect(readdirSync(join(home, ".gemini"))).toEqual(["settings.json"]);
-  expect(new Set(rooms.map(({ cliHome }) => cliHome)).size).toBe(20);
+  expect(new Set(directories.map(({ cliHome }) => cliHome)).size).toBe(20);
 });
 
 test("credential files are linked, so that a renewed token reaches the user's own file (C4)", async () => {
@@ -106,12 +106,12 @@ test("credential files are linked, so that a renewed token reaches the user's ow
     credentialFiles: [file, join(folder, "gone.json")],
     variables: {},
   };
-  const room = await open().openRoom(request({ signIn }));
-  const linked = join(room.cliHome, ".gemini", "oauth_creds.json");
+  const directory = await open().createCallDirectory(request({ signIn }));
+  const linked = join(directory.cliHome, ".gemini", "oauth_creds.json");
   expect(lstatSync(linked).isSymbolicLink()).toBe(true);
   expect(readlinkSync(linked)).toBe(file);
   writeFileSync(linked, "new");
-  await room.close();
+  await directory.remove();
   expect(readFileSync(file, "utf8")).toBe("new");
 });
 

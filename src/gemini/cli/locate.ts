@@ -1,4 +1,4 @@
-/** Finds the Gemini CLI on PATH once and remembers it for as long as it exists. */
+/** Finds the Gemini CLI on PATH and caches the result while the file exists. */
 
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -6,22 +6,22 @@ import { z } from "zod";
 
 export interface CliProgram {
   command: string;
-  /** What stands between the command and our own arguments. */
+  /** Arguments between the command and our own. */
   leadingArgs: readonly string[];
-  /** The file that must still exist for this to be true. */
+  /** The file whose existence keeps this result valid. */
   file: string;
 }
 
-export interface LocateOptions {
+interface LocateOptions {
   environment: Record<string, string | undefined>;
   platform?: NodeJS.Platform;
 }
 
 export function createCliLocator(options: LocateOptions): () => CliProgram | undefined {
-  let remembered: CliProgram | undefined;
+  let cached: CliProgram | undefined;
   return () => {
-    if (remembered === undefined || !isFile(remembered.file)) remembered = search(options);
-    return remembered;
+    if (cached === undefined || !isFile(cached.file)) cached = search(options);
+    return cached;
   };
 }
 
@@ -35,13 +35,13 @@ function search({ environment, platform = process.platform }: LocateOptions): Cl
 }
 
 function searchPath(environment: LocateOptions["environment"], windows: boolean): string[] {
-  // On Windows the variable is called `Path`, and a copy of the environment is case-sensitive.
+  // Windows calls the variable `Path`, and a copy of the environment is case-sensitive.
   const name = Object.keys(environment).find((key) => key.toUpperCase() === "PATH") ?? "PATH";
   return (
     (environment[name] ?? "")
       .split(windows ? ";" : ":")
       .map((directory) => directory.replaceAll(/^"|"$/g, ""))
-      // A relative entry means the current directory, which may be a stranger's repository.
+      // A relative entry refers to the current directory, which may be an untrusted repository.
       .filter((directory) => isAbsolute(directory))
   );
 }
@@ -51,7 +51,7 @@ function findOnPosix(directory: string): CliProgram | undefined {
   return isFile(file) && isExecutable(file) ? { command: file, leadingArgs: [], file } : undefined;
 }
 
-/** Never the `.cmd`: it needs a shell. npm puts the package beside it, or one folder up for `.bin`. */
+/** Never runs the `.cmd`, which needs a shell. npm puts the package beside it, or one folder up for `.bin`. */
 function findOnWindows(directory: string): CliProgram | undefined {
   const binary = join(directory, "gemini.exe");
   if (isFile(binary)) return { command: binary, leadingArgs: [], file: binary };

@@ -19,7 +19,7 @@ function read(chunks: string[]): Seen {
   return { output: reader.finish(), activities, finished };
 }
 
-/** As version 0.61 printed it. */
+/** Output of version 0.61. */
 const STREAM = [
   '{"type":"init","timestamp":"2026-11-15T09:20:42.865Z","session_id":"0dbea63b-71ff-44b1-a334-f88b6b39abb3","model":"auto"}',
   '{"type":"message","timestamp":"2026-11-15T09:20:42.866Z","role":"user","content":"tell me about kyoto\\n"}',
@@ -59,7 +59,7 @@ test("the result does not depend on how the pipe splits it, nor on the last line
   );
 });
 
-test("warnings between the lines are not part of the answer", () => {
+test("warnings between event lines are not part of the answer", () => {
   const noisy = STREAM.replaceAll("\n", "\nWarning: something\n{not json\n\n");
   expect(read([noisy]).output).toEqual(EXPECTED);
 });
@@ -158,14 +158,14 @@ test("flat totals of versions 0.11 to 0.33 are counted, with the model of the fi
     model: "gemini-2.5-pro",
   });
   expect(read(lines("auto-gemini-3", flat)).output.stats?.model).toBeUndefined();
-  const foreign = {
+  const invalid = {
     ...flat,
     input_tokens: -75_000_000,
     output_tokens: "<b>many</b>",
     cached: 0.5,
     total_tokens: 1e300,
   };
-  expect(read(lines("<script>", foreign)).output.stats).toMatchObject({
+  expect(read(lines("<script>", invalid)).output.stats).toMatchObject({
     input: 0,
     output: 0,
     cached: 0,

@@ -1,17 +1,18 @@
-/** Reads what the Gemini CLI prints, while it prints: event lines, or one JSON object or plain text from other versions. */
+/** Parses the Gemini CLI's stdout incrementally: event lines, or one JSON object or plain text from other versions. */
 
 import { z } from "zod";
 import { describeToolCall } from "./tools.ts";
+import { parseJson } from "../parse-json.ts";
 import { readModelName, readTokenCount } from "../token-count.ts";
 
 export interface CliOutput {
   format: "events" | "object" | "plain";
   text: string;
-  /** The CLI said that it was done: nothing is missing from the text. */
+  /** The CLI printed its result event, so the text is complete. */
   finished: boolean;
-  /** The CLI's own word about the outcome; undefined when it said none. */
+  /** The outcome reported by the CLI; undefined without a report. */
   succeeded: boolean | undefined;
-  /** Upstream words: to sort a failure by, never to show. */
+  /** Upstream error texts: used to classify a failure, never shown. */
   errors: readonly string[];
   stats: CliStats | undefined;
 }
@@ -24,11 +25,11 @@ interface CliStats {
   total: number;
   /** No model was called at all. */
   idle: boolean;
-  /** The one that wrote the answer: by its role, else the one that wrote most. */
+  /** The model that wrote the answer: the one with the main role, else the one with the most output. */
   model: string | undefined;
 }
 
-export interface OutputReader {
+interface OutputReader {
   push(text: string): void;
   finish(): CliOutput;
 }
@@ -48,9 +49,9 @@ const eventLine = z.object({
 
 type Event = z.infer<typeof eventLine>;
 
-export interface ReaderHooks {
+interface ReaderHooks {
   onActivity: (activity: string) => void;
-  /** The CLI has said its last word; it only has to leave. */
+  /** Called after the CLI's result event; the process only has to exit. */
   onFinished: () => void;
 }
 
@@ -64,8 +65,8 @@ export function createOutputReader(hooks: ReaderHooks): OutputReader {
   let stats: CliStats | undefined;
   let initModel: string | undefined;
 
-  const say = (content: string): void => {
-    // What was said before and after a tool call are two paragraphs.
+  const appendText = (content: string): void => {
+    // Text before and after a tool call belongs to separate paragraphs.
     if (newTurn && output.text !== "" && content !== "") output.text += "\n\n";
     newTurn = false;
     output.text += content;
@@ -73,9 +74,9 @@ export function createOutputReader(hooks: ReaderHooks): OutputReader {
 
   const onEvent = (event: Event): void => {
     sawEvents = true;
-    // `auto` and the like are no models but ways to choose one.
+    // `auto` and the like are not model names but ways to choose a model.
     if (event.type === "init" && event.model?.startsWith("auto") === false) initModel = readModelName(event.model);
-    if (event.type === "message" && event.role === "assistant") say(event.content ?? "");
+    if (event.type === "message" && event.role === "assistant") appendText(event.content ?? "");
     if (event.type === "tool_use") {
       newTurn = true;
       const activity = describeToolCall(event.tool_name ?? "", event.parameters);
@@ -92,9 +93,9 @@ export function createOutputReader(hooks: ReaderHooks): OutputReader {
   };
 
   const onLine = (line: string): void => {
-    // Trying costs far more than looking, and most lines of a hostile output are no events.
-    const maybe = line.startsWith("{") && line.includes('"type"') ? parseJson(line) : undefined;
-    const event = maybe === undefined ? undefined : eventLine.safeParse(maybe).data;
+    // This check is far cheaper than parsing, and most lines of a hostile output are not events.
+    const parsed = line.startsWith("{") && line.includes('"type"') ? parseJson(line) : undefined;
+    const event = parsed === undefined ? undefined : eventLine.safeParse(parsed).data;
     if (event === undefined) plain += `${line}\n`;
     else onEvent(event);
   };
@@ -124,7 +125,7 @@ const wholeAnswer = z.object({
   error: z.object({ message: z.string().catch("") }).optional(),
 });
 
-/** `--output-format json` prints one object, older versions a notice before it; the rest is plain text. */
+/** `--output-format json` prints one object, in older versions after a notice; anything else is plain text. */
 function readWhole(printed: string): CliOutput {
   const start = printed.search(/^\{/m);
   const object = start < 0 ? undefined : parseJson(printed.slice(start, printed.lastIndexOf("}") + 1));
@@ -145,7 +146,7 @@ function readWhole(printed: string): CliOutput {
 
 const count = z.unknown().transform((value) => readTokenCount(value) ?? 0);
 
-/** The two output formats count the same under different names. */
+/** The two output formats use different names for the same counts. */
 const eventTokens = z.object({ input_tokens: count, output_tokens: count, cached: count, total_tokens: count });
 const wholeTokens = z.object({ prompt: count, candidates: count, cached: count, total: count });
 const modelStats = z.object({ tokens: wholeTokens.optional(), roles: z.record(z.string(), z.unknown()).optional() });
@@ -157,7 +158,7 @@ interface Tokens {
   total: number;
 }
 
-/** Versions 0.11 to 0.33 print totals only; the model is the one that `init` named. */
+/** Versions 0.11 to 0.33 print totals only; the model comes from the `init` event. */
 function readFlatStats(value: unknown, initModel: string | undefined): CliStats | undefined {
   const flat = eventTokens.safeParse(value).data;
   if (flat === undefined) return undefined;
@@ -203,12 +204,4 @@ function readModel(name: string, entry: unknown): { name: string; tokens: Tokens
     },
     isMain: false,
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

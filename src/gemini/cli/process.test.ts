@@ -78,7 +78,7 @@ test.each([
     { reason: "overloaded", details: { partial_text: "I will search." } },
   ],
   [
-    "remarks and then killed from outside",
+    "remarks and then killed by another process",
     { text: "I will search.", noResult: true, exitCode: 0 },
     { reason: "no_answer" },
   ],
@@ -135,15 +135,15 @@ test("files of the CLI are deleted with its working directory, and the next call
 
 test("working directories of dead servers are deleted, and their processes stopped; those of live ones stay (T6)", async () => {
   const calls = join(scene.folder, "home", "calls");
-  const room = (name: string, owner: object): void => {
+  const createDirectory = (name: string, owner: object): void => {
     mkdirSync(join(calls, name), { recursive: true });
     writeFileSync(join(calls, name, "owner.json"), JSON.stringify(owner));
   };
   await scene.backend({}).ask(question());
   const host = hostname();
-  room("dead", { host, pid: 2 ** 22 + 1, startMark: null });
-  room("reused", { host, pid: process.pid, startMark: "another:1" });
-  room("elsewhere", { host: "another-machine", pid: 1, startMark: null });
+  createDirectory("dead", { host, pid: 2 ** 22 + 1, startMark: null });
+  createDirectory("reused", { host, pid: process.pid, startMark: "another:1" });
+  createDirectory("elsewhere", { host: "another-machine", pid: 1, startMark: null });
   mkdirSync(join(calls, "just-made"));
   const orphan = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {
     env: { GEMINI_CLI_HOME: join(calls, "dead") },
@@ -162,7 +162,7 @@ test("under any umask no other user can read the home (T11)", async () => {
   } finally {
     process.umask(before);
   }
-  // Node makes the folders inside the compile cache, which nobody else can enter.
+  // Node creates the folders inside the compile cache, which other users cannot enter.
   const names = readdirSync(join(scene.folder, "home"), { recursive: true }).map(String);
   const ours = names.filter((name) => !/^compile-cache\/.*\//.test(name));
   expect(ours).toContain(".gemini/settings.json");

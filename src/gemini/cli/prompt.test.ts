@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { escapePrompt, refuseUnusable } from "./prompt.ts";
+import { escapePrompt, assertUsable } from "./prompt.ts";
 
-/** As version 0.61 finds files to read into a prompt. */
+/** How version 0.61 finds files to insert into a prompt. */
 const AT_COMMAND = /(?<!\\)@(?:(?:"(?:[^"]*)")|(?:\\.|[^ \t\n\r,;!?()[\]{}.]|\.(?!$|[ \t\n\r])))+/;
 
 const request = (prompt: string, model?: string) => ({
@@ -50,14 +50,14 @@ test("only the @ sign is changed (G9)", () => {
 test.each(["gemini-3.8-flash", "flash", "models/gemini-3.8-flash", "publishers/google/models/x:1"])(
   "%s is a valid model name (T2)",
   (model) => {
-    expect(() => refuseUnusable(request("question", model), 0)).not.toThrow();
+    expect(() => assertUsable(request("question", model), 0)).not.toThrow();
   },
 );
 
 test.each(["--yolo", "-m", "", "a b", "../x", "a//b", "a\nb", "a;b", "x".repeat(200), "gemini\0"])(
   "%j is no valid model name (T2)",
   (model) => {
-    expect(() => refuseUnusable(request("question", model), 0)).toThrow(
+    expect(() => assertUsable(request("question", model), 0)).toThrow(
       expect.objectContaining({ code: "EXECUTION_ERROR", reason: "config", retryable: false }),
     );
   },
@@ -65,14 +65,14 @@ test.each(["--yolo", "-m", "", "a b", "../x", "a//b", "a\nb", "a;b", "x".repeat(
 
 test("a prompt that the CLI would cut is refused, and one that just fits is not (T8)", () => {
   const limit = 8 * 1024 * 1024;
-  expect(() => refuseUnusable(request("x".repeat(limit)), 0)).not.toThrow();
-  expect(() => refuseUnusable(request("x".repeat(limit + 1)), 0)).toThrow(expect.objectContaining({ reason: "input" }));
+  expect(() => assertUsable(request("x".repeat(limit)), 0)).not.toThrow();
+  expect(() => assertUsable(request("x".repeat(limit + 1)), 0)).toThrow(expect.objectContaining({ reason: "input" }));
   // Escaping makes it longer.
-  expect(() => refuseUnusable(request("@".repeat(limit / 2 + 1)), 0)).toThrow(
+  expect(() => assertUsable(request("@".repeat(limit / 2 + 1)), 0)).toThrow(
     expect.objectContaining({ reason: "input" }),
   );
 });
 
 test("a server that runs below another one starts no CLI (T5)", () => {
-  expect(() => refuseUnusable(request("question"), 1)).toThrow(expect.objectContaining({ reason: "config" }));
+  expect(() => assertUsable(request("question"), 1)).toThrow(expect.objectContaining({ reason: "config" }));
 });

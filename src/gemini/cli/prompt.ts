@@ -1,28 +1,29 @@
-/** Makes a prompt safe to hand to the Gemini CLI, which has a language of its own, and refuses what it would garble. */
+/** Escapes prompts for the Gemini CLI, which interprets `@` and `/`, and rejects requests that it could not handle. */
 
 import { AppError } from "../../errors.ts";
 import type { AskRequest } from "../search-backend.ts";
 
-/** The CLI cuts longer input without an error. */
-const LONGEST_PROMPT_BYTES = 8 * 1024 * 1024;
+/** The CLI silently truncates longer input. */
+const MAX_PROMPT_BYTES = 8 * 1024 * 1024;
 
-/** Nothing that could be a flag, a path upwards or a word of a shell. */
+/** Excludes flags, parent paths and shell syntax. */
 const MODEL_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._:-]|\/(?=[A-Za-z0-9])){0,127}$/;
 
 /**
- * G9: `@name` would be replaced by the contents of a file and a leading `/` run a command,
- * also in headless mode. An escaped `\@` reaches the model as it stands.
+ * The CLI would replace `@name` by a file's contents and run a leading `/` as a command, also in headless mode (G9).
+ * An escaped `\@` reaches the model unchanged.
  */
 export function escapePrompt(prompt: string): string {
   const escaped = prompt.replaceAll(/(?<!\\)@/g, "\\@");
   return /^\s*\//.test(escaped) ? `Task:\n${escaped}` : escaped;
 }
 
-export function refuseUnusable({ prompt, model }: AskRequest, depth: number): void {
+export function assertUsable({ prompt, model }: AskRequest, depth: number): void {
   if (depth > 0) {
     throw new AppError({
       code: "EXECUTION_ERROR",
-      message: "This server was started by a Gemini CLI that it had started itself; it does not start another.",
+      message:
+        "This server was started by a Gemini CLI that one of our servers had started; it does not start another CLI.",
       suggestion: "Remove this server from the settings of that Gemini CLI.",
       reason: "config",
     });
@@ -30,12 +31,12 @@ export function refuseUnusable({ prompt, model }: AskRequest, depth: number): vo
   if (model !== undefined && !MODEL_NAME.test(model)) {
     throw new AppError({
       code: "EXECUTION_ERROR",
-      message: "The configured model name is not one that can be passed to the Gemini CLI.",
+      message: "The configured model name is not valid for the Gemini CLI.",
       suggestion: "Check GEMINI_MODEL and GEMINI_CORRECTION_MODEL; a name looks like gemini-3.8-flash.",
       reason: "config",
     });
   }
-  if (Buffer.byteLength(escapePrompt(prompt)) > LONGEST_PROMPT_BYTES) {
+  if (Buffer.byteLength(escapePrompt(prompt)) > MAX_PROMPT_BYTES) {
     throw new AppError({
       code: "EXECUTION_ERROR",
       message: "The question is longer than the 8 MB that the Gemini CLI reads.",

@@ -1,10 +1,10 @@
-/** The backend with the real Gemini CLI, against Gemini on loopback. */
+/** The CLI backend with the real Gemini CLI, connected to the simulator. */
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { text } from "node:stream/consumers";
+import { text as readBody } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { createLog } from "../../platform/log.ts";
 import { startSimulator, type Simulator } from "../../../simulator/server.ts";
@@ -36,7 +36,7 @@ function backend(more: Partial<CliBackendOptions> = {}) {
   const { environment, ...rest } = more;
   return createCliBackend({
     environment: {
-      // Its first line asks `env` for a Node.
+      // The CLI's first line runs `env node`.
       PATH: [join(ROOT, "node_modules/.bin"), dirname(process.execPath), "/usr/bin", "/bin"].join(":"),
       HOME: folder,
       GOOGLE_GEMINI_BASE_URL: simulator.url,
@@ -88,22 +88,19 @@ test("a search is three lean requests, and returns the real sources (C4)", async
   expect(readdirSync(join(folder, "config/gemini-cli/calls"))).toEqual([]);
 });
 
-test.each(["flash", "gemini-3.5-flash", undefined])(
-  "the search tool stays grounded whatever the model: %s",
-  async (model) => {
-    const answer = await backend().ask(question({ model }));
-    expect(requests().filter(({ kind }) => kind === "web_search")).toEqual([
-      { kind: "web_search", model: expect.any(String), tools: ["googleSearch"] },
-    ]);
-    expect(answer.sources).not.toEqual([]);
-  },
-);
+test.each(["flash", "gemini-3.5-flash", undefined])("the search tool is grounded with the model %s", async (model) => {
+  const answer = await backend().ask(question({ model }));
+  expect(requests().filter(({ kind }) => kind === "web_search")).toEqual([
+    { kind: "web_search", model: expect.any(String), tools: ["googleSearch"] },
+  ]);
+  expect(answer.sources).not.toEqual([]);
+});
 
-/** Stands between the CLI and the simulator and keeps all that is sent. */
-async function listenIn(): Promise<{ url: string; sent: string[] }> {
+/** A proxy between the CLI and the simulator that records all requests. */
+async function startRecordingProxy(): Promise<{ url: string; sent: string[] }> {
   const sent: string[] = [];
   const server = createServer(async (request, response) => {
-    const body = await text(request);
+    const body = await readBody(request);
     sent.push(`${request.url}\n${body}`);
     const key = String(request.headers["x-goog-api-key"]);
     const headers = { "content-type": "application/json", "x-goog-api-key": key };
@@ -120,18 +117,18 @@ async function listenIn(): Promise<{ url: string; sent: string[] }> {
 
 test("no file, .env, memory or tool server from outside our home is used (T3, T4)", async () => {
   const config = join(folder, "config");
-  for (const place of [folder, config, join(config, "gemini-cli"), join(config, "gemini-cli", "calls")]) {
-    mkdirSync(join(place, ".gemini"), { recursive: true });
-    writeFileSync(join(place, ".gemini/.env"), "GEMINI_MODEL=trap-model\n");
-    writeFileSync(join(place, ".env"), "GEMINI_MODEL=trap-model\n");
-    writeFileSync(join(place, "GEMINI.md"), "CANARY");
-    writeFileSync(join(place, "secret.txt"), "CANARY");
+  for (const directory of [folder, config, join(config, "gemini-cli"), join(config, "gemini-cli", "calls")]) {
+    mkdirSync(join(directory, ".gemini"), { recursive: true });
+    writeFileSync(join(directory, ".gemini/.env"), "GEMINI_MODEL=trap-model\n");
+    writeFileSync(join(directory, ".env"), "GEMINI_MODEL=trap-model\n");
+    writeFileSync(join(directory, "GEMINI.md"), "CANARY");
+    writeFileSync(join(directory, "secret.txt"), "CANARY");
   }
-  // The search for memory files goes up to the root of a repository, and config directories are often kept in one.
+  // The CLI searches for memory files up to the root of a repository, and config directories are often part of one.
   mkdirSync(join(folder, ".git"));
   const trap = { command: "touch", args: [join(folder, "trapped")], trust: true };
   writeFileSync(join(config, "gemini-cli/.gemini/settings.json"), JSON.stringify({ mcpServers: { trap } }));
-  const { url, sent } = await listenIn();
+  const { url, sent } = await startRecordingProxy();
   const prompt = `@../../secret.txt @${join(folder, "secret.txt")} bob@../secret.txt`;
   await backend({ environment: { GOOGLE_GEMINI_BASE_URL: url } }).ask(question({ prompt, model: undefined }));
   expect(sent.join("\n")).toContain("bob\\\\@../secret.txt");
@@ -145,7 +142,7 @@ test("a correction has one tool and uses none (E2)", async () => {
   expect(requests().map(({ tools }) => tools)).toEqual([["google_web_search"]]);
 });
 
-/** A PATH on which `npx` is this script, or not to be found. */
+/** A PATH on which `npx` is this script, or missing. */
 function pathWithNpx(script: string | undefined): string {
   const bin = join(folder, "bin");
   mkdirSync(bin);
@@ -195,12 +192,12 @@ test("a request that hangs is stopped on abort, and nothing is left (C5)", async
 });
 
 test("the real CLI accepts every setting of ours (C4)", async () => {
-  // A call that fails shows its stderr in the debug log.
+  // A failed call logs its stderr at debug level.
   simulator.setScenario({ name: "refused", reject_key: true });
   const environment = { PATH: pathWithNpx("#!/bin/sh\nexit 1\n") };
   const call = backend({ firecrawl: { apiKey: "x", apiUrl: "http://127.0.0.1:1" }, environment }).ask(question());
   await expect(call).rejects.toThrow();
-  expect(logged.join("")).toContain("[DEBUG] The end of what the Gemini CLI wrote on stderr");
+  expect(logged.join("")).toContain("[DEBUG] Last stderr output of the Gemini CLI");
   expect(logged.join("")).toContain("MCP issues detected");
   expect(logged.join("")).not.toMatch(/Invalid configuration|deprecated/i);
 });

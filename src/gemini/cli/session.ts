@@ -1,29 +1,30 @@
-/** Reads the record that the Gemini CLI keeps of a call: the only place that names the pages it really visited. */
+/** Reads the Gemini CLI's session record of a call, the only output that names the pages it really visited. */
 
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { VisitedSource } from "../search-backend.ts";
+import { parseJson } from "../parse-json.ts";
 import { readModelName, readTokenCount } from "../token-count.ts";
 import { isFirecrawl, isWebSearch, readToolUse } from "./tools.ts";
 
 export interface CliSession {
-  /** All that the model said, whole turns only. */
+  /** The model's text, complete turns only. */
   text: string;
   lastTurn: string;
-  /** The model of the turns that answered. */
+  /** The model of the last turn that names one. */
   model: string | undefined;
   sources: VisitedSource[];
   queries: string[];
-  /** Calls of the search tool that were carried out. */
+  /** Successful calls of the search tool. */
   searches: number;
-  /** Tokens of pages that tools put before the model in those turns; they count as input. */
+  /** Tokens of pages read by tools; billed as input. */
   toolTokens: number;
 }
 
-const LARGEST_RECORD_BYTES = 32 * 1024 * 1024;
-/** Of one Firecrawl answer. */
-const MOST_PAGES = 100;
+const MAX_RECORD_BYTES = 32 * 1024 * 1024;
+/** Per Firecrawl result. */
+const MAX_FIRECRAWL_PAGES = 100;
 
 const toolCall = z.object({
   id: z.string(),
@@ -48,13 +49,13 @@ const message = z.object({
 type Message = z.infer<typeof message>;
 type ToolCall = z.infer<typeof toolCall>;
 
-/** `cliHome` served this one call, so every record in it belongs to the call. Never throws. */
+/** Every record in `cliHome` belongs to this call, because each call has its own home. Never throws. */
 export async function readSession(cliHome: string): Promise<CliSession> {
   const turns = new Map<string, Message>();
   const calls = new Map<string, ToolCall>();
   for (const record of await readRecords(join(cliHome, ".gemini", "tmp"))) {
     for (const turn of messagesIn(record)) {
-      // A turn is written again whenever it grows.
+      // The CLI writes a turn again whenever it grows; the last version counts.
       turns.set(turn.id, turn);
       for (const raw of turn.toolCalls ?? []) {
         const call = toolCall.safeParse(raw).data;
@@ -62,19 +63,19 @@ export async function readSession(cliHome: string): Promise<CliSession> {
       }
     }
   }
-  return summarise(
+  return sessionOf(
     [...turns.values()].filter(({ type }) => type === "gemini"),
     [...calls.values()],
   );
 }
 
-function summarise(turns: Message[], calls: ToolCall[]): CliSession {
+function sessionOf(turns: Message[], calls: ToolCall[]): CliSession {
   const done = calls.filter(({ status }) => status === "success");
   const sources = new Map<string, VisitedSource>();
-  for (const source of done.flatMap(sourcesOf)) {
+  for (const source of done.flatMap(visitedSources)) {
     if (!sources.has(source.url)) sources.set(source.url, source);
   }
-  const texts = turns.map(({ content }) => textOf(content)).filter((text) => text !== "");
+  const texts = turns.map(({ content }) => contentText(content)).filter((text) => text !== "");
   return {
     text: texts.join("\n\n"),
     lastTurn: texts.at(-1) ?? "",
@@ -86,14 +87,15 @@ function summarise(turns: Message[], calls: ToolCall[]): CliSession {
   };
 }
 
-function sourcesOf({ name, args, result }: ToolCall): VisitedSource[] {
-  const output = outputOf(result);
-  const asked = readToolUse(name, args).urls.map((url) => ({ url, title: new URL(url).hostname }));
-  if (isFirecrawl(name)) return name.endsWith("_search") ? pagesIn(jsonWithin(output)).slice(0, MOST_PAGES) : asked;
-  return isWebSearch(name) || name === "web_fetch" ? [...listedSources(output), ...asked] : [];
+function visitedSources({ name, args, result }: ToolCall): VisitedSource[] {
+  const output = toolOutput(result);
+  const requested = readToolUse(name, args).urls.map((url) => ({ url, title: new URL(url).hostname }));
+  if (isFirecrawl(name))
+    return name.endsWith("_search") ? pagesIn(jsonInside(output)).slice(0, MAX_FIRECRAWL_PAGES) : requested;
+  return isWebSearch(name) || name === "web_fetch" ? [...listedSources(output), ...requested] : [];
 }
 
-/** The CLI ends a result with `Sources:` and lines of `[1] title (address)`. */
+/** The CLI ends a result with `Sources:` and lines of `[1] title (URL)`. */
 function listedSources(output: string): VisitedSource[] {
   const start = output.lastIndexOf("\nSources:\n");
   if (start < 0) return [];
@@ -108,13 +110,13 @@ function listedSources(output: string): VisitedSource[] {
 
 const page = z.object({ url: z.string().regex(/^https?:\/\//i), title: z.string().catch("") });
 
-/** The CLI puts what tools bring between tags. */
-function jsonWithin(output: string): unknown {
+/** The CLI puts tool results between tags. */
+function jsonInside(output: string): unknown {
   const end = Math.max(output.lastIndexOf("}"), output.lastIndexOf("]"));
   return parseJson(output.slice(Math.max(0, output.search(/[[{]/)), end + 1));
 }
 
-/** Firecrawl answers in JSON of several shapes; a page is an object with an address. */
+/** Firecrawl results are JSON of several shapes; a page is an object with a URL. */
 function pagesIn(value: unknown, depth = 0): VisitedSource[] {
   if (depth > 6 || typeof value !== "object" || value === null) return [];
   const own = page.safeParse(value).data;
@@ -131,16 +133,16 @@ const toolResult = z.array(
     .catch(undefined),
 );
 
-const outputOf = (result: unknown): string =>
+const toolOutput = (result: unknown): string =>
   (toolResult.safeParse(result).data ?? []).map((part) => part?.functionResponse.response.output ?? "").join("\n");
 
-function textOf(content: unknown): string {
+function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   const parts = z.array(z.object({ text: z.string().catch("") }).catch({ text: "" })).safeParse(content).data ?? [];
   return parts.map(({ text }) => text).join("");
 }
 
-/** A line is a message, or an update that replaces all messages; older versions wrote one object. */
+/** A record is a message, or an update that replaces all messages, or the single object of older versions. */
 function messagesIn(record: unknown): Message[] {
   const list = z
     .object({
@@ -159,13 +161,13 @@ function messagesIn(record: unknown): Message[] {
 
 async function readRecords(folder: string): Promise<unknown[]> {
   const records: unknown[] = [];
-  let left = LARGEST_RECORD_BYTES;
+  let remaining = MAX_RECORD_BYTES;
   for (const project of await readdir(folder).catch(() => [])) {
     const chats = join(folder, project, "chats");
     const names = await readdir(chats).catch(() => []);
     for (const name of names.filter((file) => /^session-.*\.jsonl?$/.test(file)).toSorted()) {
-      const text = await readStart(join(chats, name), left);
-      left -= text.length;
+      const text = await readStart(join(chats, name), remaining);
+      remaining -= text.length;
       const parts = name.endsWith(".json") ? [text] : text.split("\n");
       records.push(...parts.map(parseJson).filter((record) => record !== undefined));
     }
@@ -185,13 +187,5 @@ async function readStart(file: string, bytes: number): Promise<string> {
     return "";
   } finally {
     await handle.close();
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

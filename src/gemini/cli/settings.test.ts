@@ -108,14 +108,14 @@ test("a tool list of the wrong type, and a hostile name, are harmless", () => {
   expect({}).not.toHaveProperty("polluted");
 });
 
-test("a correction gets no Firecrawl and one tool, since the API refuses a tool without functions", () => {
+test("a correction gets no Firecrawl and one tool, because the API rejects a tool without functions", () => {
   const settings = mergeSettings({}, { ...NO_FIRECRAWL, firecrawl: { apiKey: "x" } });
   const call = settingsForCall(settings, { purpose: "correction" });
   expect(call).not.toHaveProperty("mcpServers");
   expect(call).toMatchObject({ tools: { core: ["google_web_search"] } });
 });
 
-test("nothing in our settings names a model, and the user's own choice stays (C3)", () => {
+test("our settings name no model, and the user's own choice is kept (C3)", () => {
   const forCall = (settings: Settings): Settings =>
     settingsForCall(mergeSettings(settings, NO_FIRECRAWL), { purpose: "research" });
   expect(forCall({})).not.toHaveProperty("model");
@@ -134,6 +134,6 @@ test.each([
   ["{broken", undefined],
   ["null", undefined],
   ["", undefined],
-])("settings are read as the CLI reads them: %s", (text, expected) => {
+])("settings are parsed as the CLI parses them: %s", (text, expected) => {
   expect(parseSettings(text)).toEqual(expected);
 });

@@ -1,4 +1,4 @@
-/** The Gemini CLI's settings as we want them: only what web research needs, the user's own edits kept. */
+/** The Gemini CLI's settings: only what web research needs, merged with the user's own edits. */
 
 type Json = null | boolean | number | string | Json[] | Settings;
 export interface Settings {
@@ -17,26 +17,26 @@ export interface Firecrawl {
 
 const SEARCH_TOOLS = ["google_web_search", "web_fetch"];
 const FIRECRAWL_TOOLS = "mcp_firecrawl_*";
-/** A Firecrawl that hangs delays a search by this much; it never fails one. Also its longest tool call. */
+/** Limit for Firecrawl's start and for each tool call. A Firecrawl server that hangs delays a search, but never fails it. */
 const FIRECRAWL_TIMEOUT_MS = 30_000;
 
-/** Written where they are missing; a user may change each of them. */
+/** Added if missing; the user may change each of them. */
 const LEAN_DEFAULTS: Settings = {
   general: {
     plan: { enabled: false },
     topicUpdateNarration: false,
     enableAutoUpdate: false,
     enableAutoUpdateNotification: false,
-    // Our own cycles try again, and ten attempts of its own last over three minutes.
+    // We retry ourselves, and the CLI's default of ten attempts takes over three minutes.
     maxAttempts: 3,
   },
   privacy: { usageStatisticsEnabled: false },
   telemetry: { enabled: false },
-  // The working directory is ours and empty; with trust on the CLI leaves with code 55.
+  // The working directory is ours and empty; with folder trust enabled the CLI exits with code 55.
   security: { folderTrust: { enabled: false } },
   // In a sandbox the CLI would move the prompt into a command line.
   tools: { core: SEARCH_TOOLS, sandbox: false },
-  // Also keeps out servers that a machine-wide settings file brings.
+  // Also excludes servers from a machine-wide settings file.
   mcp: { allowed: ["firecrawl"] },
   context: { includeDirectoryTree: false, memoryBoundaryMarkers: [] },
   advanced: { ignoreLocalEnv: true },
@@ -45,32 +45,32 @@ const LEAN_DEFAULTS: Settings = {
   hooksConfig: { enabled: false },
 };
 
-/** What the file in our home should say: the user's edits, missing defaults, and our own entries as of now. */
+/** The settings file of our home: the user's edits, missing defaults, and our current entries. */
 export function mergeSettings(existing: Settings, managed: ManagedSettings): Settings {
   const settings = structuredClone(existing);
   addMissing(settings, LEAN_DEFAULTS);
-  const auth = child(child(settings, "security"), "auth");
+  const auth = objectIn(objectIn(settings, "security"), "auth");
   if (managed.signInType === undefined) delete auth["selectedType"];
   else auth["selectedType"] = managed.signInType;
   manageFirecrawl(settings, managed.firecrawl);
   return settings;
 }
 
-/** What one call gets: the file above and what depends on the call. */
+/** The settings of one call. */
 export function settingsForCall(settings: Settings, call: { purpose: "research" | "correction" }): Settings {
   const own = structuredClone(settings);
   if (call.purpose === "correction") {
     delete own["mcpServers"];
-    // Not an empty list: the CLI would send a tool without functions, which the API refuses with 400.
-    child(own, "tools")["core"] = ["google_web_search"];
+    // With an empty list the CLI would send a tool without functions, which the API rejects with 400.
+    objectIn(own, "tools")["core"] = ["google_web_search"];
   }
   return own;
 }
 
 function manageFirecrawl(settings: Settings, firecrawl: Firecrawl): void {
   const configured = firecrawl.apiKey !== undefined || firecrawl.apiUrl !== undefined;
-  const servers = child(settings, "mcpServers");
-  const tools = child(settings, "tools");
+  const servers = objectIn(settings, "mcpServers");
+  const tools = objectIn(settings, "tools");
   const listed = Array.isArray(tools["core"]) ? tools["core"] : SEARCH_TOOLS;
   const core = listed.filter((tool) => tool !== FIRECRAWL_TOOLS);
   if (configured) {
@@ -83,17 +83,17 @@ function manageFirecrawl(settings: Settings, firecrawl: Firecrawl): void {
   if (Object.keys(servers).length === 0) delete settings["mcpServers"];
 }
 
-/** The values stay in the child's environment; the CLI fills in `$NAME` when it reads the file. */
+/** The values are only in the child's environment; the CLI substitutes `$NAME` when it reads the file. */
 function firecrawlServer(firecrawl: Firecrawl): Settings {
   const env: Settings = {};
-  // An unset variable would be handed on as the text `$NAME`.
+  // An unset variable would be passed on as the text `$NAME`.
   if (firecrawl.apiKey !== undefined) env["FIRECRAWL_API_KEY"] = "$FIRECRAWL_API_KEY";
   if (firecrawl.apiUrl !== undefined) env["FIRECRAWL_API_URL"] = "$FIRECRAWL_API_URL";
   return {
     command: "npx",
     args: ["-y", "firecrawl-mcp"],
     env,
-    // Without trust the tools of a server are silently not offered when nobody can be asked.
+    // Without trust, a non-interactive CLI silently omits the server's tools.
     trust: true,
     includeTools: ["firecrawl_scrape", "firecrawl_search"],
     timeout: FIRECRAWL_TIMEOUT_MS,
@@ -108,8 +108,8 @@ function addMissing(settings: Settings, defaults: Settings): void {
   }
 }
 
-/** The object of that name, made if there is none. */
-function child(settings: Settings, name: string): Settings {
+/** The object of that name, created if missing. */
+function objectIn(settings: Settings, name: string): Settings {
   const present = settings[name];
   if (isObject(present)) return present;
   const made: Settings = {};
@@ -120,7 +120,7 @@ function child(settings: Settings, name: string): Settings {
 const isObject = (value: Json | undefined): value is Settings =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** As the CLI reads them: JSON with comments, and an object. Undefined for anything else. */
+/** Parses an object of JSON with comments, as the CLI does. Undefined for anything else. */
 export function parseSettings(text: string): Settings | undefined {
   try {
     const value: Json = JSON.parse(withoutComments(text));

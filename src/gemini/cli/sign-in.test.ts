@@ -65,7 +65,7 @@ test("a key in ~/.gemini/.env counts as the user's choice; the rest of the file 
 test.each([
   ["no CLI home at all", undefined],
   ["a broken settings file", "{broken"],
-  ["a choice that is none", '{"security":{"auth":{"selectedType":5}}}'],
+  ["an invalid choice", '{"security":{"auth":{"selectedType":5}}}'],
 ])("%s leaves the choice to the CLI", (_, settings) => {
   if (settings === undefined) rmSync(join(userHome, ".gemini"), { recursive: true });
   else write("settings.json", settings);

@@ -8,11 +8,11 @@ import { parseSettings } from "./settings.ts";
 
 export interface SignIn {
   by: "key" | "vertex" | "own";
-  /** The CLI's name for it; undefined leaves the choice to the CLI. */
+  /** The CLI's name of the sign-in method; undefined leaves the choice to the CLI. */
   type: string | undefined;
-  /** Files of the user's own CLI home that hold the sign-in. */
+  /** Credential files in the user's own CLI home. */
   credentialFiles: readonly string[];
-  /** What the user keeps in `~/.gemini/.env` to sign in with. */
+  /** Sign-in variables from the user's `~/.gemini/.env`. */
   variables: Readonly<Record<string, string>>;
 }
 
@@ -24,7 +24,7 @@ export interface SignInOptions {
   userHome: string;
 }
 
-/** The login, the account's name, and the encrypted store that stands in for a keychain. */
+/** The login, the account name, and the encrypted file that replaces a keychain. */
 const CREDENTIAL_FILES = ["oauth_creds.json", "google_accounts.json", "gemini-credentials.json"];
 
 const SIGN_IN_VARIABLES = [
@@ -40,11 +40,11 @@ const SIGN_IN_VARIABLES = [
 
 export function chooseSignIn(options: SignInOptions): SignIn {
   const { apiKey, vertex, environment } = options;
-  const nothing = { credentialFiles: [], variables: {} };
+  const noUserFiles = { credentialFiles: [], variables: {} };
   // With Vertex AI switched on, GOOGLE_API_KEY alone is a Vertex key; GEMINI_API_KEY never is.
   const keyIsForVertex = vertex && !environment["GEMINI_API_KEY"]?.trim();
-  if (apiKey !== undefined && !keyIsForVertex) return { by: "key", type: "gemini-api-key", ...nothing };
-  if (vertex) return { by: "vertex", type: "vertex-ai", ...nothing };
+  if (apiKey !== undefined && !keyIsForVertex) return { by: "key", type: "gemini-api-key", ...noUserFiles };
+  if (vertex) return { by: "vertex", type: "vertex-ai", ...noUserFiles };
   return ownSignIn(join(options.userHome, ".gemini"));
 }
 
@@ -63,7 +63,7 @@ const chosenType = z.object({
     .object({ auth: z.object({ selectedType: z.string() }) })
     .optional()
     .catch(undefined),
-  /** Its place before version 0.3. */
+  /** The setting's name before version 0.3. */
   selectedAuthType: z.string().optional().catch(undefined),
 });
 
@@ -72,7 +72,7 @@ function readChosenType(file: string): string | undefined {
   return settings?.security?.auth.selectedType ?? settings?.selectedAuthType;
 }
 
-/** Only these: the rest of the file, such as a model, is for the user's own sessions. */
+/** Other variables, such as a model, are meant for the user's own sessions. */
 function readVariables(file: string): Record<string, string> {
   const text = readText(file);
   if (text === undefined) return {};

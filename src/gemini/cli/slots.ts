@@ -1,6 +1,6 @@
-/** The machine-wide cap on Gemini CLI processes (C9), as the backend needs it. */
+/** Port to the machine-wide limit on Gemini CLI processes (C9). */
 
 export interface Slots {
-  /** Resolves with the function that gives the slot back. `onWait` is called once if it has to wait. */
+  /** Resolves with the function that releases the slot. `onWait` is called once if the call has to wait. */
   take(options: { signal: AbortSignal; onWait: () => void }): Promise<() => void>;
 }

@@ -1,13 +1,13 @@
-/** Ends what a Gemini CLI call started and no process group holds any more: daemons, and orphans of a server that died. */
+/** Kills processes of a Gemini CLI call that left its process group: daemons, and orphans of a server that died. */
 
 import { readdir, readFile } from "node:fs/promises";
 
-/** A process may fork while we look. */
-const MOST_LOOKS = 3;
+/** A process may fork while the list is read. */
+const MAX_PASSES = 3;
 
-/** Known by the call's own home in their environment, which only Linux lets us read; elsewhere nothing is done. */
+/** Finds them by the call's home in their environment, which is readable on Linux only; does nothing elsewhere. */
 export async function killStragglers(cliHome: string): Promise<void> {
-  for (let look = 0; look < MOST_LOOKS; look += 1) {
+  for (let pass = 0; pass < MAX_PASSES; pass += 1) {
     const pids = await processesOf(cliHome);
     if (pids.length === 0) return;
     for (const pid of pids) kill(pid);
@@ -19,7 +19,7 @@ async function processesOf(cliHome: string): Promise<number[]> {
   const names = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(
     names.map(async (name) => {
-      // Unreadable: somebody else's, or gone.
+      // Unreadable if the process belongs to another user or has exited.
       const environment = await readFile(`/proc/${name}/environ`, "utf8").catch(() => "");
       return `\0${environment}`.includes(entry) ? [Number(name)] : [];
     }),
@@ -31,6 +31,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has just gone by itself.
+    // The process has already exited.
   }
 }

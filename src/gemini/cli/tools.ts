@@ -1,8 +1,8 @@
-/** The web tools of the Gemini CLI: what a call of one of them searched for or read. */
+/** Reads the queries and URLs of the Gemini CLI's web tool calls. */
 
 import { z } from "zod";
 
-export interface ToolUse {
+interface ToolUse {
   queries: string[];
   urls: string[];
 }
@@ -13,13 +13,13 @@ const parameters = z.object({
   url: z.string().optional().catch(undefined),
 });
 
-const LONGEST_ACTIVITY = 200;
+const MAX_ACTIVITY_CHARACTERS = 200;
 
 export function isWebSearch(tool: string): boolean {
   return tool === "google_web_search";
 }
 
-/** Firecrawl's tools are called `mcp_firecrawl_firecrawl_scrape` and the like. */
+/** Firecrawl's tools have names like `mcp_firecrawl_firecrawl_scrape`. */
 export function isFirecrawl(tool: string): boolean {
   return tool.includes("firecrawl");
 }
@@ -27,11 +27,11 @@ export function isFirecrawl(tool: string): boolean {
 export function readToolUse(tool: string, args: unknown): ToolUse {
   const { query, prompt, url } = parameters.safeParse(args).data ?? {};
   if (!isWebSearch(tool) && tool !== "web_fetch" && !isFirecrawl(tool)) return { queries: [], urls: [] };
-  const fetched = tool === "web_fetch" ? webAddresses(`${prompt ?? ""} ${url ?? ""}`) : webAddresses(url ?? "");
+  const fetched = tool === "web_fetch" ? webUrls(`${prompt ?? ""} ${url ?? ""}`) : webUrls(url ?? "");
   return { queries: query === undefined || query.trim() === "" ? [] : [query.trim()], urls: fetched };
 }
 
-/** For people who wait; undefined for a tool that is not about the web. */
+/** A short description for display; undefined for other tools. */
 export function describeToolCall(tool: string, args: unknown): string | undefined {
   const { queries, urls } = readToolUse(tool, args);
   if (queries[0] !== undefined) return oneLine(`Searching: ${queries[0]}`);
@@ -39,15 +39,15 @@ export function describeToolCall(tool: string, args: unknown): string | undefine
   return undefined;
 }
 
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").slice(0, LONGEST_ACTIVITY);
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").slice(0, MAX_ACTIVITY_CHARACTERS);
 
-function webAddresses(text: string): string[] {
+function webUrls(text: string): string[] {
   const words = text.split(/[\s"'<>]+/).filter((word) => /^https?:\/\//i.test(word));
-  return [...new Set(words.map(withoutFinalMarks).filter((word) => URL.canParse(word)))];
+  return [...new Set(words.map(withoutTrailingPunctuation).filter((word) => URL.canParse(word)))];
 }
 
-/** The end of a sentence is no part of an address. A pattern would take quadratic time on marks inside of one. */
-function withoutFinalMarks(word: string): string {
+/** Not a regular expression, which would take quadratic time on punctuation inside the word. */
+function withoutTrailingPunctuation(word: string): string {
   let end = word.length;
   while (".,;:!?".includes(word.charAt(end - 1)) && end > 0) end -= 1;
   return word.slice(0, end);

@@ -1,4 +1,4 @@
-/** The progress stream of Google's agent: what it tells, where it goes on, and cuts that never throw. */
+/** The progress stream of Google's agent: its events, resuming, and interruptions, which never throw. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,15 +10,15 @@ import type { AgentEvent } from "../research-agent.ts";
 import { createInteractionsAgent, LIMITS } from "./agent.ts";
 
 describe("the stream", () => {
-  async function follow({ agent }: Stage, interactionId: string, lastEventId?: string): Promise<AgentEvent[]> {
+  async function streamEvents({ agent }: Stage, interactionId: string, lastEventId?: string): Promise<AgentEvent[]> {
     const events: AgentEvent[] = [];
-    await agent.follow({ interactionId, lastEventId, signal: never, onEvent: (event) => events.push(event) });
+    await agent.stream({ interactionId, lastEventId, signal: never, onEvent: (event) => events.push(event) });
     return events;
   }
 
   test("reports thoughts, searches, text and the end (J2, J3)", async () => {
     const stage = await openStage({ speed: 10_000 });
-    const events = await follow(stage, await started(stage));
+    const events = await streamEvents(stage, await started(stage));
     expect(new Set(events.map(({ kind }) => kind))).toEqual(new Set(["status", "thought", "search", "text", "done"]));
     expect(events.at(-1)?.kind).toBe("done");
   });
@@ -26,9 +26,9 @@ describe("the stream", () => {
   test("resumes after the last received event (J2)", async () => {
     const stage = await openStage({ event_ids: "all", stream: [{ cut_ms: 50, cut: "end" }, {}] });
     const id = await started(stage);
-    const first = await follow(stage, id);
+    const first = await streamEvents(stage, id);
     stage.gemini.skip(8 * 60_000);
-    const rest = await follow(stage, id, first.at(-1)?.eventId);
+    const rest = await streamEvents(stage, id, first.at(-1)?.eventId);
     expect(first.at(-1)?.kind).not.toBe("done");
     const seen = new Set(first.map(({ eventId }) => eventId));
     expect(rest.filter(({ eventId }) => seen.has(eventId))).toEqual([]);
@@ -39,7 +39,7 @@ describe("the stream", () => {
     "cut by `%s` ends without a throw (P4)",
     async (cut) => {
       const stage = await openStage({ stream_cut_ms: 50, stream_cut: cut });
-      const events = await follow(stage, await started(stage));
+      const events = await streamEvents(stage, await started(stage));
       expect(events.length).toBeGreaterThan(0);
       expect(events.map(({ kind }) => kind)).not.toContain("done");
     },
@@ -49,7 +49,7 @@ describe("the stream", () => {
     "with `%s` ends without a throw (P4)",
     async (fault) => {
       const stage = await openStage({ stream: [{ fault }] });
-      await expect(follow(stage, await started(stage))).resolves.toBeInstanceOf(Array);
+      await expect(streamEvents(stage, await started(stage))).resolves.toBeInstanceOf(Array);
     },
   );
 
@@ -58,10 +58,10 @@ describe("the stream", () => {
     const controller = new AbortController();
     const interactionId = await started(stage);
     const onEvent = (): void => controller.abort();
-    await stage.agent.follow({ interactionId, lastEventId: undefined, signal: controller.signal, onEvent });
+    await stage.agent.stream({ interactionId, lastEventId: undefined, signal: controller.signal, onEvent });
   });
 
-  /** Sends these bytes to whoever opens a stream, and leaves it open. */
+  /** A server that sends these bytes to every client and leaves the stream open. */
   async function openStream(...chunks: string[]): Promise<AgentEvent[]> {
     const server = createServer((_, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -83,7 +83,7 @@ describe("the stream", () => {
       limits,
     });
     const events: AgentEvent[] = [];
-    await agent.follow({
+    await agent.stream({
       interactionId: "v1_a",
       lastEventId: undefined,
       signal: never,
@@ -119,7 +119,7 @@ describe("the stream", () => {
     },
   );
 
-  test("names a thought as the SDK or as Google's documents do (S3)", async () => {
+  test("accepts thoughts as named by the SDK and by Google's documentation (S3)", async () => {
     const plain = frame({ event_type: "step.delta", delta: { type: "thought", text: "Three" } });
     const events = await openStream(thought("thought", "One"), thought("thought_summary", "Two"), plain);
     expect(events.map((event) => (event.kind === "thought" ? event.text : ""))).toEqual(["One", "Two", "Three"]);

@@ -1,4 +1,4 @@
-/** The adapter to Google's Interactions API: one request per start whatever goes wrong, and what each fault means. */
+/** The adapter to Google's Interactions API: each start sends one request even after failures, and failures are classified. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { accepted, agentAt, KEY, never, openStage, posts, start, started } from "../../../test/support/agent-stage.ts";
 import type { CreateFault, LookFault } from "../../../test/support/research.ts";
 import { createLog } from "../../platform/log.ts";
-import type { Begun, Look } from "../research-agent.ts";
+import type { StartOutcome, PollResult } from "../research-agent.ts";
 import { DEFAULT_AGENT } from "../agents.ts";
 import { createInteractionsAgent } from "./agent.ts";
 import { UNRESOLVABLE_HOST } from "../../../test/support/unresolvable-host.ts";
@@ -21,9 +21,9 @@ describe("a start", () => {
     expect(posts(stage)).toBe(1);
   });
 
-  test.each<[CreateFault, Begun["kind"], number, object]>([
+  test.each<[CreateFault, StartOutcome["kind"], number, object]>([
     ["http-400", "refused", 0, { error: { code: "EXECUTION_ERROR" } }],
-    ["http-401", "refused", 0, { error: { code: "GEMINI_UNAVAILABLE", message: "Google refuses the API key." } }],
+    ["http-401", "refused", 0, { error: { code: "GEMINI_UNAVAILABLE", message: "Google rejected the API key." } }],
     ["http-403", "refused", 0, { error: { code: "GEMINI_UNAVAILABLE" } }],
     ["http-404", "refused", 0, { error: { code: "EXECUTION_ERROR" } }],
     ["http-413", "refused", 0, { error: { code: "EXECUTION_ERROR" } }],
@@ -96,7 +96,7 @@ describe("a start", () => {
 
   test("to a server without TLS was never sent (I8)", async () => {
     const { gemini } = await openStage();
-    // Plain HTTP answers a TLS greeting with nonsense: the request itself never leaves.
+    // A plain HTTP server breaks the TLS handshake, so the request itself is never written.
     expect(await start(agentAt(gemini.url.replace("http:", "https:")).agent)).toMatchObject({ kind: "not_sent" });
     expect(gemini.ledger.count()).toBe(0);
   });
@@ -123,9 +123,9 @@ describe("a start", () => {
       kind: "refused",
       error: { code: "GEMINI_UNAVAILABLE", reason: "auth" },
     });
-    expect(await agent.look("v1_abc", never)).toEqual({ kind: "forbidden" });
+    expect(await agent.poll("v1_abc", never)).toEqual({ kind: "forbidden" });
     expect(await agent.cancel("v1_abc", never)).toEqual({ kind: "forbidden" });
-    await agent.follow({ interactionId: "v1_abc", lastEventId: undefined, signal: never, onEvent: () => {} });
+    await agent.stream({ interactionId: "v1_abc", lastEventId: undefined, signal: never, onEvent: () => {} });
     expect(gemini.ledger.interactionRequests()).toEqual({});
     expect(agent.fingerprint.key).toBeUndefined();
   });
@@ -137,7 +137,7 @@ describe("a start", () => {
       kind: "refused",
       error: { code: "GEMINI_UNAVAILABLE", reason: "config" },
     });
-    expect(await agent.look("v1_abc", never)).toMatchObject({ kind: "unreachable" });
+    expect(await agent.poll("v1_abc", never)).toMatchObject({ kind: "unreachable" });
   });
 
   test.each([
@@ -154,7 +154,7 @@ describe("a start", () => {
 });
 
 describe("a poll or a cancel", () => {
-  test.each<[LookFault, Look["kind"]]>([
+  test.each<[LookFault, PollResult["kind"]]>([
     ["http-401", "forbidden"],
     ["http-403", "forbidden"],
     ["http-404", "missing"],
@@ -174,22 +174,22 @@ describe("a poll or a cancel", () => {
   ])("with `%s` is %s, once (P3, P4)", async (fault, kind) => {
     const stage = await openStage({ get: [{ fault }, {}], cancel: [{ fault }, {}] });
     const id = await started(stage);
-    expect(await stage.agent.look(id, never)).toMatchObject({ kind });
+    expect(await stage.agent.poll(id, never)).toMatchObject({ kind });
     expect(await stage.agent.cancel(id, never)).toMatchObject({ kind });
-    const { looks, cancels } = stage.gemini.ledger.trafficOf(id);
-    expect([looks.length, cancels.length]).toEqual([1, 1]);
-    expect(await stage.agent.look(id, never)).toMatchObject({ kind: "found", interaction: { id } });
+    const { polls, cancels } = stage.gemini.ledger.trafficOf(id);
+    expect([polls.length, cancels.length]).toEqual([1, 1]);
+    expect(await stage.agent.poll(id, never)).toMatchObject({ kind: "found", interaction: { id } });
   });
 
   test("that finds a finished interaction returns its report, sources, citations, usage and steps (K1)", async () => {
     const stage = await openStage({ duration_ms: 0, usage_after_ms: 0 });
-    const look = await stage.agent.look(await started(stage), never);
-    expect(look).toMatchObject({
+    const result = await stage.agent.poll(await started(stage), never);
+    expect(result).toMatchObject({
       kind: "found",
       interaction: { status: "completed", pictures: [] },
     });
-    if (look.kind !== "found") return;
-    const { report, citations, sources, usage, searches, thoughts } = look.interaction;
+    if (result.kind !== "found") throw new Error("The interaction was not found.");
+    const { report, citations, sources, usage, searches, thoughts } = result.interaction;
     expect(citations.length).toBeGreaterThan(20);
     for (const { startByte, endByte } of citations) {
       expect(Buffer.from(report).subarray(startByte, endByte).toString()).toMatch(/^\[cite: \d+(?:, \d+)*\]$/);
@@ -203,13 +203,13 @@ describe("a poll or a cancel", () => {
     const stage = await openStage({ get: [{ fault: "hang" }] });
     const id = await started(stage);
     const controller = new AbortController();
-    const look = stage.agent.look(id, controller.signal);
-    await expect.poll(() => stage.gemini.ledger.trafficOf(id).looks).toHaveLength(1);
+    const polling = stage.agent.poll(id, controller.signal);
+    await expect.poll(() => stage.gemini.ledger.trafficOf(id).polls).toHaveLength(1);
     controller.abort();
-    expect(await look).toMatchObject({ kind: "unreachable" });
-    expect(await stage.agent.look(id, AbortSignal.abort())).toMatchObject({ kind: "unreachable" });
+    expect(await polling).toMatchObject({ kind: "unreachable" });
+    expect(await stage.agent.poll(id, AbortSignal.abort())).toMatchObject({ kind: "unreachable" });
     await stage.gemini.close();
-    expect(await stage.agent.look(id, never)).toMatchObject({ kind: "unreachable" });
+    expect(await stage.agent.poll(id, never)).toMatchObject({ kind: "unreachable" });
   });
 
   test("returns what Google answers; a cancel of a finished interaction is refused (L1)", async () => {

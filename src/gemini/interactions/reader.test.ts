@@ -1,13 +1,13 @@
-/** Reading interactions: every schema and status there has been, byte ranges, and garbage that must never throw. */
+/** Parsing interactions: all schemas and statuses so far, byte ranges, and garbage, which must never throw. */
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Interaction } from "../research-agent.ts";
-import { readInteraction, readUsage, statusOf } from "./reader.ts";
+import { readInteraction, readUsage, readStatus } from "./reader.ts";
 
 const read = (raw: object): Interaction => {
   const interaction = readInteraction({ id: "v1_abc", status: "completed", ...raw });
-  if (interaction === undefined) throw new Error("It has an id, so it can be read.");
+  if (interaction === undefined) throw new Error("An interaction with an id must be readable.");
   return interaction;
 };
 
@@ -27,7 +27,7 @@ describe("an interaction", () => {
     ["constructor", "unknown"],
     ["__proto__", "unknown"],
   ])("with status `%s` is %s (P1)", (raw, status) => {
-    expect(statusOf(raw)).toBe(status);
+    expect(readStatus(raw)).toBe(status);
     expect(read({ status: raw })).toMatchObject({ status, rawStatus: raw });
   });
 

@@ -1,17 +1,17 @@
-/** Reads an interaction as Google sends it, in the schemas of today and yesterday, without trusting any of it. */
+/** Parses an interaction as Google sends it, in the current and the older schema, without trusting any field. */
 
 import { isRecord } from "../../platform/is-record.ts";
 import type { AgentUsage, Interaction, InteractionStatus } from "../research-agent.ts";
 import { failureCauseOf } from "../failure-cause.ts";
-import { joinReport, records, type Step, text } from "./report.ts";
+import { joinReport, records, type InteractionStep, readText } from "./report.ts";
 
 export function readInteraction(raw: unknown): Interaction | undefined {
   if (!isRecord(raw) || typeof raw["id"] !== "string" || raw["id"] === "") return undefined;
-  const steps = stepsOf(raw);
-  const rawStatus = text(raw["status"]);
+  const steps = readSteps(raw);
+  const rawStatus = readText(raw["status"]);
   return {
     id: raw["id"],
-    status: statusOf(rawStatus),
+    status: readStatus(rawStatus),
     rawStatus,
     ...joinReport(steps),
     usage: readUsage(raw["usage"]),
@@ -19,7 +19,7 @@ export function readInteraction(raw: unknown): Interaction | undefined {
     searches: steps.flatMap(searchesIn),
     searchSuggestions: suggestionsIn(steps),
     failureCause: failureCauseOf(raw, steps),
-    raw: asReceived(raw),
+    raw: withoutSdkFields(raw),
   };
 }
 
@@ -35,10 +35,10 @@ const STATUSES = new Map<string, InteractionStatus>([
   ["requires_action", "ended_early"],
 ]);
 
-export const statusOf = (rawStatus: string): InteractionStatus => STATUSES.get(rawStatus) ?? "unknown";
+export const readStatus = (rawStatus: string): InteractionStatus => STATUSES.get(rawStatus) ?? "unknown";
 
-/** `steps` since May 2026; before that `outputs`, a flat list of contents. */
-function stepsOf(raw: Record<string, unknown>): Step[] {
+/** Interactions have `steps` since May 2026; before that they had `outputs`, a flat list of contents. */
+function readSteps(raw: Record<string, unknown>): InteractionStep[] {
   const steps = records(raw["steps"]);
   if (steps.length > 0) return steps;
   return records(raw["outputs"]).map((output) =>
@@ -46,16 +46,16 @@ function stepsOf(raw: Record<string, unknown>): Step[] {
   );
 }
 
-function thoughtsIn(step: Step): string[] {
+function thoughtsIn(step: InteractionStep): string[] {
   if (step["type"] !== "thought") return [];
   const summary = step["summary"];
   if (typeof summary === "string") return [summary];
   return records(summary)
-    .map((part) => text(part["text"]))
+    .map((part) => readText(part["text"]))
     .filter((thought) => thought !== "");
 }
 
-function searchesIn(step: Step): string[] {
+function searchesIn(step: InteractionStep): string[] {
   if (step["type"] !== "google_search_call") return [];
   const queries = isRecord(step["arguments"]) ? step["arguments"]["queries"] : undefined;
   const listed = Array.isArray(queries) ? queries.filter((query) => typeof query === "string") : [];
@@ -65,20 +65,20 @@ function searchesIn(step: Step): string[] {
 const MAX_SUGGESTIONS = 64;
 const MAX_SUGGESTION_CHARACTERS = 100_000;
 
-/** `rendered_content` is what the field was called while interactions had `outputs`. */
-function suggestionsIn(steps: Step[]): string[] {
+/** In the older schema the field was called `rendered_content`. */
+function suggestionsIn(steps: InteractionStep[]): string[] {
   const all = steps
     .filter(({ type }) => type === "google_search_result")
     .flatMap(({ result }) => records(result))
-    .map((result) => text(result["search_suggestions"]) || text(result["rendered_content"]))
+    .map((result) => readText(result["search_suggestions"]) || readText(result["rendered_content"]))
     .filter((html) => html !== "" && html.length <= MAX_SUGGESTION_CHARACTERS);
   return [...new Set(all)].slice(0, MAX_SUGGESTIONS);
 }
 
-/** Undefined until Google reports it, and where it cannot be true: a wrong figure would be taken for the cost. */
+/** Undefined until Google reports usage, and for implausible counts, which would become a wrong cost. */
 export function readUsage(raw: unknown): AgentUsage | undefined {
   if (!isRecord(raw)) return undefined;
-  // Pages that tools fetched are read by the model like any other input.
+  // Pages fetched by tools are billed as input.
   const input = sumOf(raw["total_input_tokens"], raw["total_tool_use_tokens"]);
   const output = sumOf(raw["total_output_tokens"], raw["total_thought_tokens"]);
   if (input === undefined || output === undefined || input + output === 0) return undefined;
@@ -91,22 +91,22 @@ export function readUsage(raw: unknown): AgentUsage | undefined {
   };
 }
 
-/** No interaction has as many tokens, and sums of such counts stay exact in every database. */
-const MAX_COUNT = 1_000_000_000_000;
+/** Far above any interaction, and small enough for exact sums in every database. */
+const MAX_TOKENS = 1_000_000_000_000;
 
-/** Undefined when one of them is no count of things. Parts of a token are rounded up: databases store integers. */
+/** Undefined if a value is not a count. Fractions are rounded up, because databases store integers. */
 function sumOf(...counts: unknown[]): number | undefined {
   let sum = 0;
   for (const count of counts) {
     if (count === undefined || count === null) continue;
-    if (typeof count !== "number" || !(count >= 0 && count <= MAX_COUNT)) return undefined;
+    if (typeof count !== "number" || !(count >= 0 && count <= MAX_TOKENS)) return undefined;
     sum += Math.ceil(count);
   }
-  return sum <= MAX_COUNT ? sum : undefined;
+  return sum <= MAX_TOKENS ? sum : undefined;
 }
 
-/** Without what the SDK adds: its view of the transport, and copies of what the steps hold. */
-function asReceived(raw: Record<string, unknown>): Record<string, unknown> {
+/** Without the SDK's additions: its view of the HTTP response, and copies of data in the steps. */
+function withoutSdkFields(raw: Record<string, unknown>): Record<string, unknown> {
   const { sdkHttpResponse: _response, output_text: _text, output_image: _image, ...kept } = raw;
   return kept;
 }

@@ -1,4 +1,4 @@
-/** Joining reports: output steps, byte ranges of citations, places of pictures. */
+/** Joining reports: output steps, byte ranges of citations, positions of pictures. */
 
 import { describe, expect, test } from "vitest";
 import type { Interaction } from "../research-agent.ts";
@@ -6,7 +6,7 @@ import { readInteraction } from "./reader.ts";
 
 const read = (raw: object): Interaction => {
   const interaction = readInteraction({ id: "v1_abc", status: "completed", ...raw });
-  if (interaction === undefined) throw new Error("It has an id, so it can be read.");
+  if (interaction === undefined) throw new Error("An interaction with an id must be readable.");
   return interaction;
 };
 
@@ -21,7 +21,7 @@ const cited = (url: string, start_index: number, end_index: number, more: object
   ...more,
 });
 
-/** What a citation points at, by the definition: bytes of the report. */
+/** The text of each citation, cut out of the report by its byte range. */
 const quoted = ({ report, citations }: Interaction): string[] =>
   citations.map(({ startByte, endByte }) => Buffer.from(report).subarray(startByte, endByte).toString());
 
@@ -139,16 +139,20 @@ describe("citations", () => {
   test("are ranges of UTF-8 bytes, also after umlauts, Chinese and emoji, and in a second part (K1)", () => {
     const first = "Überdies 日本 📈 [cite: 1] ";
     const second = "Naïve: [cite: 2]";
-    const place = (whole: string, mark: string): [number, number] => {
+    const rangeOf = (whole: string, mark: string): [number, number] => {
       const start = Buffer.byteLength(whole.slice(0, whole.indexOf(mark)));
       return [start, start + Buffer.byteLength(mark)];
     };
     const interaction = read({
       steps: [
         output(
-          textPart(first, cited("https://a.example", ...place(first, "[cite: 1]"))),
+          textPart(first, cited("https://a.example", ...rangeOf(first, "[cite: 1]"))),
           { type: "image", data: "" },
-          textPart(second, cited("https://b.example", ...place(second, "[cite: 2]")), cited("https://a.example", 0, 6)),
+          textPart(
+            second,
+            cited("https://b.example", ...rangeOf(second, "[cite: 2]")),
+            cited("https://a.example", 0, 6),
+          ),
         ),
       ],
     });
@@ -163,7 +167,7 @@ describe("citations", () => {
       cited("https://c.example", 0, 99),
       cited("https://c.example", 0.5, 3),
     ];
-    const steps = [output(textPart("Short", ...wrong, { url: "https://d.example" }, { title: "no address" }))];
+    const steps = [output(textPart("Short", ...wrong, { url: "https://d.example" }, { title: "no URL" }))];
     const { sources, citations } = read({ steps });
     expect(sources.map(({ url }) => url)).toEqual(["a", "b", "c", "d"].map((name) => `https://${name}.example`));
     expect(citations).toEqual([]);

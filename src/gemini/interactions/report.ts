@@ -1,11 +1,11 @@
-/** Joins the report of an interaction from its output steps, with citations and pictures at their places in it. */
+/** Joins an interaction's report from its output steps, with the positions of citations and pictures. */
 
 import { isRecord } from "../../platform/is-record.ts";
 import type { AgentCitation, AgentPicture, AgentSource } from "../research-agent.ts";
 
-export type Step = Record<string, unknown>;
+export type InteractionStep = Record<string, unknown>;
 
-export interface JoinedReport {
+interface JoinedReport {
   report: string;
   earlierOutputs: string[];
   sources: AgentSource[];
@@ -18,32 +18,32 @@ const MAX_PICTURES = 64;
 const MAX_PICTURE_CHARACTERS = 12_000_000;
 
 /**
- * As the SDK's `output_text`: every output after the last tool step or user input, because one report may come in
- * several with thoughts between them. Unlike there, a picture between two texts does not cut the report.
+ * Joins all outputs after the last tool step or user input, like the SDK's `output_text`: a report may be split into
+ * several outputs with thoughts between them. Unlike there, a picture between two texts does not end the report.
  */
-export function joinReport(steps: Step[]): JoinedReport {
-  const begin = beginOfReport(steps);
+export function joinReport(steps: InteractionStep[]): JoinedReport {
+  const reportStart = startOfReport(steps);
   const joined: JoinedReport = { report: "", earlierOutputs: [], sources: [], citations: [], pictures: [] };
   const sources: Sources = new Map();
   let offset = 0;
   for (const [index, step] of steps.entries()) {
     if (step["type"] !== "model_output") continue;
     const parts = records(step["content"]);
-    if (index < begin) {
-      const earlier = parts.map(ownText).join("");
+    if (index < reportStart) {
+      const earlier = parts.map(textOfPart).join("");
       if (earlier.trim() !== "") joined.earlierOutputs.push(earlier);
     }
     for (const part of parts) {
       const picture = readPicture(part, offset);
       if (picture !== undefined && joined.pictures.length < MAX_PICTURES) joined.pictures.push(picture);
-      const own = index < begin ? "" : ownText(part);
-      if (own === "") continue;
-      const length = Buffer.byteLength(own);
+      const text = index < reportStart ? "" : textOfPart(part);
+      if (text === "") continue;
+      const length = Buffer.byteLength(text);
       for (const annotation of records(part["annotations"])) {
         const citation = readCitation(annotation, { sources, offset, length });
         if (citation !== undefined) joined.citations.push(citation);
       }
-      joined.report += own;
+      joined.report += text;
       offset += length;
     }
   }
@@ -51,52 +51,52 @@ export function joinReport(steps: Step[]): JoinedReport {
   return joined;
 }
 
-/** The place of the first step of the report. Tool steps after the last text are not its end. */
-function beginOfReport(steps: Step[]): number {
-  let begin = steps.length;
+/** The index of the report's first step. Tool steps after the last text are ignored. */
+function startOfReport(steps: InteractionStep[]): number {
+  let start = steps.length;
   for (let index = steps.length - 1; index >= 0; index -= 1) {
     const step = steps[index];
     const type = step?.["type"];
     if (type === "user_input") break;
     if (type === "thought") continue;
     const isOutput = type === "model_output";
-    if (!isOutput && begin < steps.length) break;
-    if (isOutput && records(step?.["content"]).some((part) => ownText(part) !== "")) begin = index;
+    if (!isOutput && start < steps.length) break;
+    if (isOutput && records(step?.["content"]).some((part) => textOfPart(part) !== "")) start = index;
   }
-  return begin;
+  return start;
 }
 
-/** Half a character has no bytes of its own; where it met its other half, every later place would be wrong. */
-const ownText = (part: Step): string => text(part["text"]).toWellFormed();
+/** Replaces unpaired surrogates: joined with its other half, one would shift the byte offsets of all later citations. */
+const textOfPart = (part: InteractionStep): string => readText(part["text"]).toWellFormed();
 
-function readPicture(part: Step, offsetByte: number): AgentPicture | undefined {
+function readPicture(part: InteractionStep, offsetByte: number): AgentPicture | undefined {
   if (part["type"] !== "image") return undefined;
-  const data = text(part["data"]);
+  const data = readText(part["data"]);
   if (data === "" || data.length > MAX_PICTURE_CHARACTERS) return undefined;
-  return { mimeType: text(part["mime_type"]), data, offsetByte };
+  return { mimeType: readText(part["mime_type"]), data, offsetByte };
 }
 
-/** By address, because a report may cite tens of thousands of times. */
+/** Keyed by URL, because a report may have tens of thousands of citations. */
 type Sources = Map<string, { source: AgentSource; index: number }>;
 
-/** Google counts bytes of UTF-8, not characters. A range that does not fit is dropped, its source kept. */
+/** Google counts UTF-8 bytes, not characters. A citation with an invalid range is dropped, but its source is kept. */
 function readCitation(
-  annotation: Step,
+  annotation: InteractionStep,
   { sources, offset, length }: { sources: Sources; offset: number; length: number },
 ): AgentCitation | undefined {
-  const url = text(annotation["url"]) || text(annotation["document_uri"]) || text(annotation["source"]);
+  const url = readText(annotation["url"]) || readText(annotation["document_uri"]) || readText(annotation["source"]);
   if (url === "") return undefined;
-  const title = text(annotation["title"]) || text(annotation["name"]) || text(annotation["file_name"]);
+  const title = readText(annotation["title"]) || readText(annotation["name"]) || readText(annotation["file_name"]);
   const { index: sourceIndex } = sources.get(url) ?? { index: sources.size };
   if (sourceIndex === sources.size) sources.set(url, { source: { url, title }, index: sourceIndex });
   const start = annotation["start_index"] ?? 0;
   const end = annotation["end_index"];
-  if (!isPlace(start) || !isPlace(end) || start >= end || end > length) return undefined;
+  if (!isOffset(start) || !isOffset(end) || start >= end || end > length) return undefined;
   return { sourceIndex, startByte: offset + start, endByte: offset + end };
 }
 
-const isPlace = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0;
+const isOffset = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0;
 
-export const text = (value: unknown): string => (typeof value === "string" ? value : "");
+export const readText = (value: unknown): string => (typeof value === "string" ? value : "");
 
-export const records = (value: unknown): Step[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+export const records = (value: unknown): InteractionStep[] => (Array.isArray(value) ? value.filter(isRecord) : []);

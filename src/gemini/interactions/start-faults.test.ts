@@ -1,4 +1,4 @@
-/** Faults that no server of ours can cause on purpose: the network below the SDK says them, and one request is sent. */
+/** Failures that the simulator cannot cause: a fake network below the SDK produces them, and one request is sent. */
 
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { agentAt, never, start } from "../../../test/support/agent-stage.ts";
@@ -9,7 +9,7 @@ import { createInteractionsAgent } from "./agent.ts";
 import { NotSent, type SendOnce, Withheld } from "../paid-start/send-once.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 
-/** Stands in for the network, and keeps what was sent. */
+/** Replaces the network and records what was sent. */
 function networkThat(answer: (signal: AbortSignal | null | undefined) => Promise<Response>) {
   const sent: { url: string; method: string; redirect: string; body: string }[] = [];
   const paid: SendOnce = async ({ url, method, body, signal, checkBeforeSending }) => {
@@ -131,21 +131,18 @@ describe("a start", () => {
         kind: "refused",
         error: {
           code: "GEMINI_UNAVAILABLE",
-          message: "Google's service is overloaded or out of order (HTTP 503).",
+          message: "Google's service is overloaded or failing (HTTP 503).",
         },
       });
       expect(sent).toHaveLength(1);
     },
   );
 
-  test.each([200, 201, 202, 203, 299])(
-    "that is answered with %i and an interaction id is accepted (I8)",
-    async (status) => {
-      const { agent, sent } = answering(status, { body: JSON.stringify({ id: "v1_a", status: "in_progress" }) });
-      expect(await start(agent)).toEqual({ kind: "accepted", interactionId: "v1_a" });
-      expect(sent).toHaveLength(1);
-    },
-  );
+  test.each([200, 201, 202, 203, 299])("answered with %i and an interaction id is accepted (I8)", async (status) => {
+    const { agent, sent } = answering(status, { body: JSON.stringify({ id: "v1_a", status: "in_progress" }) });
+    expect(await start(agent)).toEqual({ kind: "accepted", interactionId: "v1_a" });
+    expect(sent).toHaveLength(1);
+  });
 
   test("that the last check withholds is not sent (I8)", async () => {
     const { agent, sent } = answering(200);
@@ -161,8 +158,8 @@ describe("a start", () => {
       kind: "refused",
       error: { message: "No Gemini API key is set.", suggestion: expect.stringContaining("of a paid plan") },
     });
-    expect(await agent.look("v1_a", never)).toEqual({ kind: "forbidden" });
-    await agent.follow({ interactionId: "v1_a", lastEventId: undefined, signal: never, onEvent: () => {} });
+    expect(await agent.poll("v1_a", never)).toEqual({ kind: "forbidden" });
+    await agent.stream({ interactionId: "v1_a", lastEventId: undefined, signal: never, onEvent: () => {} });
     expect([sent, logged]).toEqual([[], []]);
     const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
     const vertex = createInteractionsAgent({ apiKey: undefined, vertex: true, baseUrl: undefined, log });
@@ -183,7 +180,7 @@ describe("a start", () => {
 describe("a poll", () => {
   test("that finds the interaction returns it (J1)", async () => {
     const { agent } = answering(200, { body: JSON.stringify({ id: "v1_a", status: "in_progress" }) });
-    expect(await agent.look("v1_a", never)).toMatchObject({
+    expect(await agent.poll("v1_a", never)).toMatchObject({
       kind: "found",
       interaction: { id: "v1_a", status: "working" },
     });
@@ -196,20 +193,20 @@ describe("a poll", () => {
     [429, { kind: "rate_limited", retryAfterMs: 4_000 }],
     [500, { kind: "unreachable", error: { reason: "overloaded" } }],
     [400, { kind: "rejected" }],
-  ])("that is answered with %i is one request and %j (P3, P4)", async (status, look) => {
+  ])("that is answered with %i is one request and %j (P3, P4)", async (status, result) => {
     const { agent, sent } = answering(status, { headers: { "retry-after": "4" } });
-    expect(await agent.look("v1_a", never)).toMatchObject(look);
+    expect(await agent.poll("v1_a", never)).toMatchObject(result);
     expect(sent).toMatchObject([{ method: "GET", url: expect.stringContaining("v1_a") }]);
-    expect(await agent.cancel("v1_a", never)).toMatchObject(look);
+    expect(await agent.cancel("v1_a", never)).toMatchObject(result);
     expect(sent).toMatchObject([{}, { method: "POST", url: expect.stringContaining("v1_a") }]);
   });
 
   test("without an interaction in the answer, or without a network, is unreachable (P4)", async () => {
-    expect(await answering(200, { body: "[]" }).agent.look("v1_a", never)).toMatchObject({
+    expect(await answering(200, { body: "[]" }).agent.poll("v1_a", never)).toMatchObject({
       kind: "unreachable",
-      error: { message: "Something that is not Google answered in its place." },
+      error: { message: "Something other than Google answered." },
     });
-    expect(await failing({ code: "ENOTFOUND" }).agent.look("v1_a", never)).toMatchObject({
+    expect(await failing({ code: "ENOTFOUND" }).agent.poll("v1_a", never)).toMatchObject({
       kind: "unreachable",
       error: { message: "The address of Google's service could not be found (DNS)." },
     });
@@ -229,21 +226,21 @@ describe("a request that is never answered", () => {
 
   test("ends at once when the process shuts down (P4)", async () => {
     const { agent, sent } = silent();
-    const leaving = new AbortController();
-    const look = agent.look("v1_a", leaving.signal);
+    const controller = new AbortController();
+    const polling = agent.poll("v1_a", controller.signal);
     await waitFor(() => expect(sent).toHaveLength(1));
-    leaving.abort();
-    expect(await look).toMatchObject({ kind: "unreachable" });
+    controller.abort();
+    expect(await polling).toMatchObject({ kind: "unreachable" });
   });
 
   test.each([
     ["start", 120_000],
-    ["look", 45_000],
+    ["poll", 45_000],
     ["cancel", 10_000],
   ] as const)("as a %s ends after %i ms, not before, and is not sent again (I8, P4)", async (what, limit) => {
     const { agent, sent } = silent();
-    // The SDK is loaded first: that takes real time.
-    await agent.look("v1_a", AbortSignal.abort());
+    // Loads the SDK before the clock is faked.
+    await agent.poll("v1_a", AbortSignal.abort());
     sent.length = 0;
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -263,7 +260,7 @@ describe("a request that is never answered", () => {
 
 test("a stream that breaks is logged, and has no other effect (J2)", async () => {
   const { agent, logged } = failing({ code: "ECONNRESET" });
-  await agent.follow({ interactionId: "v1_a", lastEventId: undefined, signal: never, onEvent: () => {} });
+  await agent.stream({ interactionId: "v1_a", lastEventId: undefined, signal: never, onEvent: () => {} });
   expect(logged).toEqual([expect.stringContaining("The progress stream ended: ")]);
 });
 

@@ -1,31 +1,30 @@
-/** Watches the bytes of an event stream: silence ends it, and an error body between its events is noticed. */
+/** Ends an event stream that is idle or contains a JSON error body, which the SDK would ignore. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Fetch } from "../transport/guarded-fetch.ts";
 
-/** `idle`: no byte for too long. `error_body`: JSON where an event should be, which the SDK skips without a word. */
+/** `idle`: no data for too long. `error_body`: a JSON body where an event should be. */
 export type StreamFault = "idle" | "error_body";
 
-type Fetch = typeof fetch;
+/** Receives the faults of streams that are opened in this context. */
+const faultReporter = new AsyncLocalStorage<(fault: StreamFault) => void>();
 
-/** Where faults of the streams that are opened inside are reported. */
-const reports = new AsyncLocalStorage<(fault: StreamFault) => void>();
-
-export const reportingFaults = <T>(report: (fault: StreamFault) => void, work: () => Promise<T>): Promise<T> =>
-  reports.run(report, work);
+export const withFaultReporter = <T>(report: (fault: StreamFault) => void, work: () => Promise<T>): Promise<T> =>
+  faultReporter.run(report, work);
 
 export function withStreamGuard(fetcher: Fetch, idleMs: number): Fetch {
   return async (input, init) => {
     const response = await fetcher(input, init);
     const isStream = response.headers.get("content-type")?.includes("event-stream") === true;
-    return isStream ? guarded(response, idleMs, reports.getStore() ?? (() => {})) : response;
+    return isStream ? guardBody(response, idleMs, faultReporter.getStore() ?? (() => {})) : response;
   };
 }
 
 const LINE_FEED = 0x0a;
-/** No line of an event stream begins with one of these; every error body does. */
-const OPENING = new Set([0x7b, 0x5b]);
+/** `{` and `[`: error bodies start with one of them, lines of an event stream never do. */
+const JSON_OPENERS = new Set([0x7b, 0x5b]);
 
-function guarded(response: Response, idleMs: number, report: (fault: StreamFault) => void): Response {
+function guardBody(response: Response, idleMs: number, report: (fault: StreamFault) => void): Response {
   if (response.body === null) return response;
   let timer: NodeJS.Timeout | undefined;
   let atLineStart = true;
@@ -33,11 +32,11 @@ function guarded(response: Response, idleMs: number, report: (fault: StreamFault
     start: (controller) => restart(controller),
     transform: (chunk, controller) => {
       restart(controller);
-      const place = foreignAt(chunk, atLineStart);
+      const position = errorBodyStart(chunk, atLineStart);
       atLineStart = chunk.at(-1) === LINE_FEED;
-      if (place === undefined) return controller.enqueue(chunk);
-      // What came before it is good. Closing, not failing: a failure would drop it.
-      controller.enqueue(chunk.subarray(0, place));
+      if (position === undefined) return controller.enqueue(chunk);
+      // Ends the stream without an error, which would discard the events before the error body.
+      controller.enqueue(chunk.subarray(0, position));
       end(controller, "error_body");
     },
     flush: () => clearTimeout(timer),
@@ -56,11 +55,11 @@ function guarded(response: Response, idleMs: number, report: (fault: StreamFault
   return new Response(response.body.pipeThrough(watch), { status, statusText, headers });
 }
 
-/** Where a line begins that is no event's. */
-function foreignAt(chunk: Uint8Array, atLineStart: boolean): number | undefined {
-  if (atLineStart && OPENING.has(chunk[0] ?? 0)) return 0;
+/** The position of the first line that starts an error body. */
+function errorBodyStart(chunk: Uint8Array, atLineStart: boolean): number | undefined {
+  if (atLineStart && JSON_OPENERS.has(chunk[0] ?? 0)) return 0;
   for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, end + 1)) {
-    if (OPENING.has(chunk[end + 1] ?? 0)) return end + 1;
+    if (JSON_OPENERS.has(chunk[end + 1] ?? 0)) return end + 1;
   }
   return undefined;
 }

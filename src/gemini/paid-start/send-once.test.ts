@@ -1,4 +1,4 @@
-/** A paid request as a server on loopback sees it: one connection, one request, nothing before the last check. */
+/** A paid request as seen by a loopback server: one connection, one request, no byte before the last check. */
 
 import http, { createServer, type RequestListener } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { agentAt, never, start } from "../../../test/support/agent-stage.ts";
 import { AppError } from "../../errors.ts";
-import { NotSent, type OneRequest, sendOnce, Withheld } from "./send-once.ts";
+import { NotSent, type SingleRequest, sendOnce, Withheld } from "./send-once.ts";
 
 const ACCEPTED = JSON.stringify({ id: "v1_a", status: "in_progress" });
 
@@ -33,7 +33,7 @@ async function serve(answer: RequestListener) {
   return { url: await listen(server), seen };
 }
 
-const wish = (url: string, more: Partial<OneRequest> = {}): OneRequest => ({
+const requestTo = (url: string, more: Partial<SingleRequest> = {}): SingleRequest => ({
   url: new URL(url),
   method: "POST",
   headers: new Headers({ "content-type": "application/json", "x-goog-api-key": "a-key" }),
@@ -41,7 +41,7 @@ const wish = (url: string, more: Partial<OneRequest> = {}): OneRequest => ({
   signal: never,
   environment: {},
   checkBeforeSending: async () => undefined,
-  maxAnswerBytes: 1_000,
+  maxResponseBytes: 1_000,
   ...more,
 });
 
@@ -59,8 +59,8 @@ describe("a paid request", () => {
       response.end(ACCEPTED);
     });
     const { agent } = agentAt(url);
-    await agent.look("v1_a", never);
-    // By now the connection is idle, and fetch would take it.
+    await agent.poll("v1_a", never);
+    // By now the connection is idle, and fetch would reuse it.
     await new Promise((resolve) => void setTimeout(resolve, 100));
     expect(await start(agent)).toEqual({ kind: "accepted", interactionId: "v1_a" });
     expect(ports["POST"]?.size).toBe(1);
@@ -74,7 +74,7 @@ describe("a paid request", () => {
       await expect.poll(() => seen.connections).toBe(1);
       atCheck.push({ ...seen });
     };
-    const { status, text } = await sendOnce(wish(url, { checkBeforeSending }));
+    const { status, text } = await sendOnce(requestTo(url, { checkBeforeSending }));
     expect(atCheck).toEqual([{ connections: 1, requests: 0, bytes: 0 }]);
     expect({ status, text }).toEqual({ status: 200, text: ACCEPTED });
   });
@@ -82,7 +82,7 @@ describe("a paid request", () => {
   test("is withheld when the check fails: not a byte arrives (I8)", async () => {
     const { url, seen } = await serve((_request, response) => void response.end(ACCEPTED));
     const reason = new AppError({ code: "CANCELLED", message: "It was cancelled." });
-    const sending = sendOnce(wish(url, { checkBeforeSending: async () => reason }));
+    const sending = sendOnce(requestTo(url, { checkBeforeSending: async () => reason }));
     await expect(sending).rejects.toEqual(new Withheld(reason));
     expect(seen).toMatchObject({ requests: 0, bytes: 0 });
   });
@@ -92,14 +92,14 @@ describe("a paid request", () => {
     const url = await listen(server);
     const checkBeforeSending = (): Promise<undefined> =>
       new Promise((resolve) => void setTimeout(() => resolve(undefined), 300));
-    await expect(sendOnce(wish(url, { checkBeforeSending }))).rejects.toBeInstanceOf(NotSent);
+    await expect(sendOnce(requestTo(url, { checkBeforeSending }))).rejects.toBeInstanceOf(NotSent);
   });
 
   test("whose connection breaks after it was written is not called unsent (I8)", async () => {
     const server = createTcpServer((socket) => {
       socket.on("error", () => {}).once("data", () => socket.resetAndDestroy());
     });
-    const fault = await sendOnce(wish(await listen(server))).catch((error: unknown) => error);
+    const fault = await sendOnce(requestTo(await listen(server))).catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(Error);
     expect(fault).not.toBeInstanceOf(NotSent);
   });
@@ -107,7 +107,7 @@ describe("a paid request", () => {
   test("is aborted by its signal, also while the answer is being read (I8)", async () => {
     const { url, seen } = await serve((_request, response) => void response.writeHead(200).write("{"));
     const controller = new AbortController();
-    const sending = sendOnce(wish(url, { signal: controller.signal }));
+    const sending = sendOnce(requestTo(url, { signal: controller.signal }));
     await expect.poll(() => seen.requests).toBe(1);
     setTimeout(() => controller.abort(), 50);
     await expect(sending).rejects.toThrow("abort");
@@ -117,8 +117,10 @@ describe("a paid request", () => {
     const { url } = await serve((_request, response) => {
       response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(ACCEPTED));
     });
-    expect(await sendOnce(wish(url))).toMatchObject({ text: ACCEPTED });
-    await expect(sendOnce(wish(url, { maxAnswerBytes: 10 }))).rejects.toMatchObject({ name: "AnswerTooLong" });
+    expect(await sendOnce(requestTo(url))).toMatchObject({ text: ACCEPTED });
+    await expect(sendOnce(requestTo(url, { maxResponseBytes: 10 }))).rejects.toMatchObject({
+      name: "ResponseTooLarge",
+    });
   });
 
   test("uses the proxy of the environment, unless NO_PROXY names its host (B7)", async () => {
@@ -136,9 +138,9 @@ describe("a paid request", () => {
     });
     const environment = { HTTP_PROXY: await listen(proxy) };
     const target = `http://google.test:${new URL(url).port}/v1beta/interactions`;
-    expect(await sendOnce(wish(target, { environment }))).toMatchObject({ status: 200 });
+    expect(await sendOnce(requestTo(target, { environment }))).toMatchObject({ status: 200 });
     expect(targets).toEqual([`POST ${target} HTTP/1.1`]);
-    await sendOnce(wish(url, { environment: { ...environment, NO_PROXY: "127.0.0.1" } }));
+    await sendOnce(requestTo(url, { environment: { ...environment, NO_PROXY: "127.0.0.1" } }));
     expect(targets).toHaveLength(1);
   });
 
@@ -148,7 +150,7 @@ describe("a paid request", () => {
     await new Promise((resolve) => void server.close(resolve));
     const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
     const before = timers();
-    await expect(sendOnce(wish(url))).rejects.toBeInstanceOf(NotSent);
+    await expect(sendOnce(requestTo(url))).rejects.toBeInstanceOf(NotSent);
     expect(timers()).toBeLessThanOrEqual(before);
   });
 

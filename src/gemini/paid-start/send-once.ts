@@ -1,4 +1,4 @@
-/** Sends one HTTP request over a connection of its own: never pooled, redirected, replayed or retried. */
+/** Sends one HTTP request over its own connection: never pooled, redirected, replayed or retried. */
 
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -6,31 +6,31 @@ import { TLSSocket } from "node:tls";
 import type { Readable } from "node:stream";
 import type { AppError } from "../../errors.ts";
 import { failpoint } from "../../platform/failpoint.ts";
-import { AnswerTooLong } from "../transport/bounded-fetch.ts";
+import { ResponseTooLarge } from "../transport/bounded-fetch.ts";
 
-export interface OneRequest {
+export interface SingleRequest {
   url: URL;
   method: string;
   headers: Headers;
   body: Buffer;
-  /** Aborts the request, whether or not it was sent. */
+  /** Aborts the request, even after it was sent. */
   signal: AbortSignal;
-  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read from it. */
+  /** Holds HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
   environment: Readonly<Record<string, string | undefined>>;
   /** Called once the connection is established and before the first byte is written. */
   checkBeforeSending: () => Promise<AppError | undefined>;
-  maxAnswerBytes: number;
+  maxResponseBytes: number;
 }
 
-export interface Answer {
+export interface HttpResponse {
   status: number;
   headers: Headers;
   text: string;
 }
 
-export type SendOnce = (request: OneRequest) => Promise<Answer>;
+export type SendOnce = (request: SingleRequest) => Promise<HttpResponse>;
 
-/** The request never left this machine. Every other error means that it may have arrived. */
+/** The request was never written to the connection. After any other error it may have arrived. */
 export class NotSent extends Error {
   readonly host: string | undefined;
   constructor(cause: unknown, host?: string) {
@@ -40,7 +40,7 @@ export class NotSent extends Error {
   }
 }
 
-/** `checkBeforeSending` refused. */
+/** `checkBeforeSending` returned a reason not to send. */
 export class Withheld extends Error {
   readonly reason: AppError;
   constructor(reason: AppError) {
@@ -50,66 +50,67 @@ export class Withheld extends Error {
   }
 }
 
-/** As long as Node's fetch waits for a connection. */
-const CONNECT_MS = 10_000;
+/** The connect timeout of Node's fetch. */
+const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Node's fetch reuses the connections of polls, which may be stale, and sends a request again by itself when it is
- * answered with 421. node:http writes nothing until the body is given to it, so that the connection can be established
- * first: whatever fails until then is known not to have been sent.
+ * Node's fetch would reuse connections of polls, which may be stale, and repeats a request on its own after a 421.
+ * node:http writes nothing before it gets the body, so the connection can be established first: a failure up to that
+ * point means that nothing was sent.
  */
-export const sendOnce: SendOnce = async (wish) => {
-  const outgoing = await open(wish);
-  const failed = failureOf(outgoing);
+export const sendOnce: SendOnce = async (request) => {
+  const outgoing = await open(request);
+  const failed = rejectOnFailure(outgoing);
   const abort = (): void => void outgoing.destroy(new DOMException("The request was aborted.", "AbortError"));
-  wish.signal.addEventListener("abort", abort, { once: true });
-  if (wish.signal.aborted) abort();
+  request.signal.addEventListener("abort", abort, { once: true });
+  if (request.signal.aborted) abort();
   try {
-    const refusal = await beforeBytes(outgoing, failed, wish);
+    const refusal = await connectAndCheck(outgoing, failed, request);
     if (refusal !== undefined) throw new Withheld(refusal);
-    const answered = new Promise<IncomingMessage>((resolve) => void outgoing.once("response", resolve));
-    outgoing.end(wish.body);
+    const responded = new Promise<IncomingMessage>((resolve) => void outgoing.once("response", resolve));
+    outgoing.end(request.body);
     failpoint("during-post");
-    return await readAnswer(await Promise.race([answered, failed]), wish);
+    return await readResponse(await Promise.race([responded, failed]), request);
   } finally {
-    wish.signal.removeEventListener("abort", abort);
+    request.signal.removeEventListener("abort", abort);
     outgoing.destroy();
   }
 };
 
-async function open({ url, method, headers, body, environment }: OneRequest): Promise<ClientRequest> {
-  const { request, Agent } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
-  // An agent of its own, without keep-alive: a new connection, closed after this request.
+async function open({ url, method, headers, body, environment }: SingleRequest): Promise<ClientRequest> {
+  const { request: createRequest, Agent } =
+    url.protocol === "https:" ? await import("node:https") : await import("node:http");
+  // A separate agent without keep-alive opens a new connection and closes it after this request.
   const agent = new Agent({ keepAlive: false, proxyEnv: proxyVariables(environment) });
-  const outgoing = request(url, { method, agent });
-  // Not among the options: NODE_DEBUG=http prints those, and the key is a header.
+  const outgoing = createRequest(url, { method, agent });
+  // Not passed as an option: NODE_DEBUG=http prints options, and the API key is a header.
   for (const [name, value] of headers) outgoing.setHeader(name, value);
   outgoing.setHeader("content-length", body.length);
   return outgoing;
 }
 
-/** Nothing else of the environment: NODE_DEBUG=http prints an agent's options. */
-const proxyVariables = (environment: OneRequest["environment"]): Record<string, string | undefined> =>
+/** Only the proxy variables: NODE_DEBUG=http prints the agent's options. */
+const proxyVariables = (environment: SingleRequest["environment"]): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => /^(?:https?|no)_proxy$/i.test(name)));
 
-/** Rejects with the first error of the request, at whatever stage. */
-function failureOf(outgoing: ClientRequest): Promise<never> {
+/** Rejects with the request's first error, at any stage. */
+function rejectOnFailure(outgoing: ClientRequest): Promise<never> {
   const failed = new Promise<never>((_resolve, reject) => {
     outgoing.on("error", reject);
     outgoing.once("close", () => reject(new Error("The connection was closed.")));
   });
-  // Raced at several stages, and at none of them when it comes late.
+  // Prevents an unhandled rejection when the error occurs while no stage awaits this promise.
   failed.catch(() => undefined);
   return failed;
 }
 
-async function beforeBytes(
+async function connectAndCheck(
   outgoing: ClientRequest,
   failed: Promise<never>,
-  { url, checkBeforeSending }: OneRequest,
+  { url, checkBeforeSending }: SingleRequest,
 ): Promise<AppError | undefined> {
-  const late = Object.assign(new Error("The connection took too long."), { code: "ETIMEDOUT", syscall: "connect" });
-  const timer = setTimeout(() => outgoing.destroy(late), CONNECT_MS);
+  const timeout = Object.assign(new Error("The connection took too long."), { code: "ETIMEDOUT", syscall: "connect" });
+  const timer = setTimeout(() => outgoing.destroy(timeout), CONNECT_TIMEOUT_MS);
   try {
     await Promise.race([connected(outgoing), failed]).finally(() => clearTimeout(timer));
     const refusal = await Promise.race([checkBeforeSending(), failed]);
@@ -120,30 +121,30 @@ async function beforeBytes(
   }
 }
 
-/** Never settles when the connection fails. */
+/** Resolves once the connection is established; never settles if that fails. */
 async function connected(outgoing: ClientRequest): Promise<void> {
   const socket = await new Promise<Socket>((resolve) => void outgoing.once("socket", resolve));
   const isSecure = socket instanceof TLSSocket;
-  // Behind a proxy the handshake is over by now; Node does not announce it again.
+  // Behind a proxy the handshake is already finished, and Node emits no further event for it.
   const isPending = socket.connecting || (isSecure && isHandshaking(socket));
   if (isPending)
     await new Promise<void>((resolve) => void socket.once(isSecure ? "secureConnect" : "connect", resolve));
 }
 
-/** Not in Node's types. */
+/** `secureConnecting` is missing from Node's types. */
 const isHandshaking = (socket: TLSSocket): boolean => "secureConnecting" in socket && socket.secureConnecting === true;
 
-async function readAnswer(incoming: IncomingMessage, { maxAnswerBytes }: OneRequest): Promise<Answer> {
+async function readResponse(incoming: IncomingMessage, { maxResponseBytes }: SingleRequest): Promise<HttpResponse> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers)) {
-    for (const one of [value ?? []].flat()) headers.append(name, one);
+    for (const item of [value ?? []].flat()) headers.append(name, item);
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of await decoded(incoming, headers.get("content-encoding"))) {
     const piece = Buffer.from(chunk);
     bytes += piece.length;
-    if (bytes > maxAnswerBytes) throw new AnswerTooLong(maxAnswerBytes);
+    if (bytes > maxResponseBytes) throw new ResponseTooLarge(maxResponseBytes);
     chunks.push(piece);
   }
   return { status: incoming.statusCode ?? 0, headers, text: Buffer.concat(chunks).toString() };

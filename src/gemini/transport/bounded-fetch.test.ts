@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { bounded } from "./bounded-fetch.ts";
+import { limitResponse } from "./bounded-fetch.ts";
 
-const LIMITS = { most: 100, mostInEvent: 20 };
+const LIMITS = { maxBytes: 100, maxEventBytes: 20 };
 const STREAM = { "content-type": "text/event-stream" };
 
-/** In pieces, as a network cuts them. */
+/** A body in pieces, as a network delivers it. */
 const answer = (pieces: string[], headers: Record<string, string> = {}): Response =>
   new Response(ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece))), { status: 203, headers });
 
 test("an answer within the limits is passed through unchanged", async () => {
-  const response = bounded(answer(["x".repeat(60), "y".repeat(40)], { "x-kept": "yes" }), LIMITS);
+  const response = limitResponse(answer(["x".repeat(60), "y".repeat(40)], { "x-kept": "yes" }), LIMITS);
   expect(response.status).toBe(203);
   expect(response.headers.get("x-kept")).toBe("yes");
   expect(await response.text()).toBe("x".repeat(60) + "y".repeat(40));
@@ -17,7 +17,7 @@ test("an answer within the limits is passed through unchanged", async () => {
 
 test("a larger answer is aborted with a sentence of ours, whatever its content (T16)", async () => {
   for (const headers of [{}, STREAM]) {
-    const response = bounded(
+    const response = limitResponse(
       answer(
         Array.from({ length: 20 }, () => "data: x\n\n"),
         headers,
@@ -30,20 +30,20 @@ test("a larger answer is aborted with a sentence of ours, whatever its content (
 
 test("a stream with an endless event is aborted; one with many events is not (T16)", async () => {
   const long = answer(["data: x\n\n", "data: ", "y".repeat(10), "y".repeat(10)], STREAM);
-  await expect(bounded(long, LIMITS).text()).rejects.toMatchObject({ code: "EXECUTION_ERROR" });
+  await expect(limitResponse(long, LIMITS).text()).rejects.toMatchObject({ code: "EXECUTION_ERROR" });
   for (const end of ["\n\n", "\r\n\r\n"]) {
     const short = Array.from({ length: 7 }, () => `data: x${end}`);
-    expect(await bounded(answer(short, STREAM), LIMITS).text()).toBe(short.join(""));
+    expect(await limitResponse(answer(short, STREAM), LIMITS).text()).toBe(short.join(""));
   }
 });
 
 test("an answer without a body is passed through", () => {
   const empty = new Response(null, { status: 204 });
-  expect(bounded(empty, LIMITS)).toBe(empty);
+  expect(limitResponse(empty, LIMITS)).toBe(empty);
 });
 
-/** Every way in which a body can be read. */
-const WAYS: Record<string, (response: Response) => Promise<unknown>> = {
+/** All methods that read a body. */
+const READERS: Record<string, (response: Response) => Promise<unknown>> = {
   text: (response) => response.text(),
   json: (response) => response.json(),
   bytes: (response) => response.bytes(),
@@ -51,13 +51,13 @@ const WAYS: Record<string, (response: Response) => Promise<unknown>> = {
   blob: (response) => response.blob(),
   clone: (response) => response.clone().text(),
   body: (response) => new Response(response.body).text(),
-  "text after body was looked at": (response) => (response.body === null ? Promise.resolve("") : response.text()),
+  "text after body was accessed": (response) => (response.body === null ? Promise.resolve("") : response.text()),
 };
 
-test.each(Object.entries(WAYS))("an answer ends at the same limit however it is read: %s (T16)", async (_, read) => {
+test.each(Object.entries(READERS))("an answer ends at the same limit however it is read: %s (T16)", async (_, read) => {
   const json = [`{"text":"é`, `${"x".repeat(70)}"}`];
-  await expect(read(bounded(answer(json), LIMITS))).resolves.toBeDefined();
-  await expect(read(bounded(answer([...json, " ".repeat(100)]), LIMITS))).rejects.toMatchObject({
+  await expect(read(limitResponse(answer(json), LIMITS))).resolves.toBeDefined();
+  await expect(read(limitResponse(answer([...json, " ".repeat(100)]), LIMITS))).rejects.toMatchObject({
     code: "EXECUTION_ERROR",
   });
 });
@@ -65,10 +65,10 @@ test.each(Object.entries(WAYS))("an answer ends at the same limit however it is 
 test("a character that is split by the network is decoded whole (T16)", async () => {
   const bytes = new TextEncoder().encode("\uFEFFé");
   const pieces = new Response(ReadableStream.from([...bytes].map((byte) => Uint8Array.of(byte))));
-  expect(await bounded(pieces, LIMITS).text()).toBe("é");
+  expect(await limitResponse(pieces, LIMITS).text()).toBe("é");
 });
 
 test("an answer that passes two limits is counted once and can be read (T16)", async () => {
-  const twice = bounded(bounded(answer([`{"text":"x"}`]), LIMITS), LIMITS);
+  const twice = limitResponse(limitResponse(answer([`{"text":"x"}`]), LIMITS), LIMITS);
   expect(await twice.json()).toEqual({ text: "x" });
 });

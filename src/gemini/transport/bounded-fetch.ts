@@ -1,76 +1,79 @@
-/** What every request to Google keeps to: its answer takes a bounded part of our memory, its key goes nowhere else. */
+/** Limits the size of responses, and keeps requests with an API key from following redirects. */
 
 import { AppError } from "../../errors.ts";
 import { observedRequest } from "./request-telemetry.ts";
 
-/** The largest interaction seen had 1.3 MB. With twice as much a stream of small events took us over 300 MB. */
-export const MOST_BYTES = 16 * 1_024 * 1_024;
+/** The largest interaction seen had 1.3 MB. With twice this limit, a stream of small events needed over 300 MB of memory. */
+export const MAX_RESPONSE_BYTES = 16 * 1_024 * 1_024;
 
-/** The SDK looks through all it has of an event with every piece that comes: 32 MB without an end took it 45 s. */
-const MOST_EVENT_BYTES = 4 * 1_024 * 1_024;
+/** The SDK rescans the buffered event for every chunk: an unterminated event of 32 MB took 45 s. */
+const MAX_EVENT_BYTES = 4 * 1_024 * 1_024;
 
-let bound = false;
+let isInstalled = false;
 
 /**
- * For the whole process, because Google's SDK gives up its own set-up of connections for a fetch of ours. Counted
- * after unpacking: what a server declares is its word only.
+ * Replaces the global fetch, because Google's SDK skips its own connection set-up when it is given another fetch.
+ * Bytes are counted after decompression, because a declared length cannot be trusted.
  */
-export function boundFetch(): void {
-  if (bound) return;
-  bound = true;
+export function limitGlobalFetch(): void {
+  if (isInstalled) return;
+  isInstalled = true;
   const { fetch } = globalThis;
   globalThis.fetch = async (input, init) => {
-    // Fetch would take the key along to wherever it is sent.
+    // Following a redirect would send the key to another host.
     const guard = carries(KEY_HEADER, input, init) ? { redirect: "manual" as const } : {};
     const send = (): Promise<Response> => fetch(input, { ...init, ...guard });
-    return bounded(await (carries(SDK_HEADER, input, init) ? observedRequest(input, init, send) : send()));
+    return limitResponse(await (carries(SDK_HEADER, input, init) ? observedRequest(input, init, send) : send()));
   };
 }
 
 const KEY_HEADER = "x-goog-api-key";
-/** On every request of Google's SDK, and of nobody else who fetches in this process. */
+/** Sent with every request of Google's SDK, and by nothing else in this process. */
 const SDK_HEADER = "x-goog-api-client";
 
 const carries = (header: string, input: Parameters<typeof fetch>[0], init: RequestInit | undefined): boolean =>
   new Headers(init?.headers ?? (input instanceof Request ? input.headers : {})).has(header);
 
-/** Nothing of Google's is that long: whoever answers is not Google, or out of order. */
-export class AnswerTooLong extends AppError {
-  constructor(mostBytes: number) {
+/** No genuine response of Google's is that large. */
+export class ResponseTooLarge extends AppError {
+  constructor(maxBytes: number) {
     super({
       code: "EXECUTION_ERROR",
-      message: `Google's answer had more than ${Math.round(mostBytes / 1_024 / 1_024)} MB and was dropped.`,
+      message: `Google's answer was larger than ${Math.round(maxBytes / 1_024 / 1_024)} MB and was discarded.`,
       suggestion: "Ask a narrower question; check GOOGLE_GEMINI_BASE_URL if it is set.",
       reason: "no_answer",
     });
-    this.name = "AnswerTooLong";
+    this.name = "ResponseTooLarge";
   }
 }
 
-/** A request may pass two of us: the one of its client, and the one that all of the process have. */
-const BOUNDED = new WeakSet<Response>();
+/** A response may pass through two limits: the client's own fetch and the global one. It is limited once. */
+const LIMITED = new WeakSet<Response>();
 
 interface Limits {
-  most: number;
-  mostInEvent: number;
+  maxBytes: number;
+  maxEventBytes: number;
 }
 
-export function bounded(response: Response, { most = MOST_BYTES, mostInEvent = MOST_EVENT_BYTES } = {}): Response {
-  if (BOUNDED.has(response) || response.body === null) return response;
+export function limitResponse(
+  response: Response,
+  { maxBytes = MAX_RESPONSE_BYTES, maxEventBytes = MAX_EVENT_BYTES } = {},
+): Response {
+  if (LIMITED.has(response) || response.body === null) return response;
   const isStream = response.headers.get("content-type")?.includes("event-stream") === true;
-  if (isStream) return counted(response, { most, mostInEvent });
-  return readBounded(response, response.body, { most, mostInEvent: most });
+  if (isStream) return withCountedBody(response, { maxBytes, maxEventBytes });
+  return withLimitedReaders(response, response.body, { maxBytes, maxEventBytes: maxBytes });
 }
 
 /**
- * The same response, whose text is read and counted here when it is asked for as a whole, as the SDK does: sent through
- * another stream, an answer takes a fifth of the processor time of a poll. Whatever else is asked goes that way.
+ * Replaces the readers of a response by limited ones. `text` and `json`, which the SDK uses, read the body directly:
+ * piping it through another stream would take a fifth of a poll's processor time. All other readers use that stream.
  */
-function readBounded(response: Response, body: NonNullable<Response["body"]>, limits: Limits): Response {
-  let long: Response | undefined;
-  const asStream = (): Response => (long ??= counted(new Response(body, response), limits));
-  const text = (): Promise<string> => (long === undefined ? readText(body, limits.most) : long.text());
-  BOUNDED.add(response);
+function withLimitedReaders(response: Response, body: NonNullable<Response["body"]>, limits: Limits): Response {
+  let piped: Response | undefined;
+  const asStream = (): Response => (piped ??= withCountedBody(new Response(body, response), limits));
+  const text = (): Promise<string> => (piped === undefined ? readText(body, limits.maxBytes) : piped.text());
+  LIMITED.add(response);
   return Object.defineProperties(response, {
     text: { value: text },
     json: { value: async (): Promise<unknown> => JSON.parse(await text()) },
@@ -83,7 +86,7 @@ function readBounded(response: Response, body: NonNullable<Response["body"]>, li
   });
 }
 
-async function readText(body: NonNullable<Response["body"]>, mostBytes: number): Promise<string> {
+async function readText(body: NonNullable<Response["body"]>, maxBytes: number): Promise<string> {
   const reader = body.getReader();
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -91,23 +94,24 @@ async function readText(body: NonNullable<Response["body"]>, mostBytes: number):
     const { done, value } = await reader.read();
     if (done) return new TextDecoder().decode(Buffer.concat(chunks, length));
     length += value.length;
-    if (length > mostBytes) {
-      const tooLong = new AnswerTooLong(mostBytes);
-      // Not awaited: it ends when the connection does.
-      void reader.cancel(tooLong).catch(() => undefined);
-      throw tooLong;
+    if (length > maxBytes) {
+      const error = new ResponseTooLarge(maxBytes);
+      // Not awaited: it settles only when the connection is closed.
+      void reader.cancel(error).catch(() => undefined);
+      throw error;
     }
     chunks.push(value);
   }
 }
 
-function counted(response: Response, { most, mostInEvent }: Limits): Response {
+function withCountedBody(response: Response, { maxBytes, maxEventBytes }: Limits): Response {
   let [bytes, event] = [0, 0];
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform: (chunk, controller) => {
       bytes += chunk.length;
-      event = sinceLastEvent(chunk) ?? event + chunk.length;
-      if (bytes > most || event > mostInEvent) controller.error(new AnswerTooLong(bytes > most ? most : mostInEvent));
+      event = bytesAfterLastEvent(chunk) ?? event + chunk.length;
+      if (bytes > maxBytes || event > maxEventBytes)
+        controller.error(new ResponseTooLarge(bytes > maxBytes ? maxBytes : maxEventBytes));
       else controller.enqueue(chunk);
     },
   });
@@ -115,8 +119,8 @@ function counted(response: Response, { most, mostInEvent }: Limits): Response {
   return new Response(response.body?.pipeThrough(counting), { status, statusText, headers });
 }
 
-/** How much of an event stands after the last blank line; undefined where there is none. */
-function sinceLastEvent(chunk: Uint8Array): number | undefined {
+/** Bytes after the last blank line, which ends an event; undefined without one. */
+function bytesAfterLastEvent(chunk: Uint8Array): number | undefined {
   const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   const last = Math.max(text.lastIndexOf("\n\n"), text.lastIndexOf("\r\n\r\n"));
   return last === -1 ? undefined : chunk.length - last;

@@ -1,4 +1,4 @@
-/** Tells why a connection could not be made or broke: DNS, refused, TLS, time-out or anything else, with the host. */
+/** Error messages for failed connections by cause: DNS, refused, TLS, timeout or other. */
 
 import type { AppErrorOptions } from "../../errors.ts";
 import { isRecord } from "../../platform/is-record.ts";
@@ -10,17 +10,17 @@ const TLS =
   /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|EPROTO)/;
 const TIMEOUT = /^(?:ETIMEDOUT|UND_ERR_\w*TIMEOUT)$/;
 
-/** Node and the SDK wrap the fault several times; several addresses of one host are tried and reported together. */
+/** Node and the SDK wrap an error several times, and report attempts at several addresses of a host together. */
 const MAX_DEPTH = 6;
 
 function diagnose(error: unknown): Diagnosis {
   for (let cause = error, depth = 0; isRecord(cause) && depth < MAX_DEPTH; cause = cause["cause"], depth += 1) {
-    const { code, syscall, errors } = cause;
-    const named = typeof code === "string" ? code : "";
-    if (DNS.test(named) || syscall === "getaddrinfo") return "dns";
-    if (named === "ECONNREFUSED") return "refused";
-    if (TLS.test(named)) return "tls";
-    if (TIMEOUT.test(named)) return "timeout";
+    const { syscall, errors } = cause;
+    const code = typeof cause["code"] === "string" ? cause["code"] : "";
+    if (DNS.test(code) || syscall === "getaddrinfo") return "dns";
+    if (code === "ECONNREFUSED") return "refused";
+    if (TLS.test(code)) return "tls";
+    if (TIMEOUT.test(code)) return "timeout";
     if (Array.isArray(errors) && errors.length > 0) return diagnose(errors[0]);
   }
   return "other";

@@ -1,21 +1,21 @@
-/** Google's SDK, loaded when first needed and set up the same way for searches and for research. */
+/** Creates Google's SDK client, loaded on first use, with the same set-up for searches and research. */
 
 import type { GoogleGenAI } from "@google/genai";
 import { AppError } from "../../errors.ts";
-import { boundFetch } from "./bounded-fetch.ts";
+import { limitGlobalFetch } from "./bounded-fetch.ts";
 
 export interface GoogleClientOptions {
   apiKey: string | undefined;
-  /** The SDK's own variables choose project, location and credentials. */
+  /** Use Vertex AI; the SDK's own variables choose project, location and credentials. */
   vertex: boolean;
   baseUrl: string | undefined;
-  /** Instead of Node's. The SDK then leaves Node's limits as they are: five minutes of silence end a request. */
+  /** Replaces Node's fetch. The SDK then keeps Node's default limit: five minutes without data end a request. */
   fetch?: typeof fetch | undefined;
 }
 
 export async function createGoogleClient(options: GoogleClientOptions): Promise<GoogleGenAI> {
   await useProxyFromEnvironment();
-  if (options.fetch === undefined) boundFetch();
+  if (options.fetch === undefined) limitGlobalFetch();
   const { GoogleGenAI: Client } = await import("@google/genai");
   const httpOptions = {
     ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
@@ -26,7 +26,7 @@ export async function createGoogleClient(options: GoogleClientOptions): Promise<
     : new Client({ vertexai: false, apiKey: options.apiKey ?? "", httpOptions });
 }
 
-/** Node's fetch ignores HTTPS_PROXY and its kin unless told; older supported versions cannot be told at run time. */
+/** Makes Node's fetch use HTTPS_PROXY and the like. Older supported Node versions cannot do so at run time. */
 export async function useProxyFromEnvironment(): Promise<void> {
   (await proxySetter())?.();
 }
@@ -35,20 +35,20 @@ export const canUseProxyFromEnvironment = async (): Promise<boolean> => (await p
 
 async function proxySetter(): Promise<(() => unknown) | undefined> {
   const http = await import("node:http");
-  const isThere = "setGlobalProxyFromEnv" in http && typeof http.setGlobalProxyFromEnv === "function";
-  return isThere ? http.setGlobalProxyFromEnv : undefined;
+  const isAvailable = "setGlobalProxyFromEnv" in http && typeof http.setGlobalProxyFromEnv === "function";
+  return isAvailable ? http.setGlobalProxyFromEnv : undefined;
 }
 
-const INSTEAD = {
+const ALTERNATIVES = {
   search: "or install the Gemini CLI and set SEARCH_BACKEND=cli.",
-  research: "the Deep Research agent needs one of a paid plan. Estimates, status and results work without.",
+  research: "Deep Research needs a key of a paid plan. Estimates, status and results work without a key.",
 };
 
-export function missingKey(wanted: keyof typeof INSTEAD): AppError {
+export function missingKey(purpose: keyof typeof ALTERNATIVES): AppError {
   return new AppError({
     code: "GEMINI_UNAVAILABLE",
     message: "No Gemini API key is set.",
-    suggestion: `Set GEMINI_API_KEY (a key from Google AI Studio); ${INSTEAD[wanted]}`,
+    suggestion: `Set GEMINI_API_KEY (a key from Google AI Studio); ${ALTERNATIVES[purpose]}`,
     reason: "auth",
   });
 }

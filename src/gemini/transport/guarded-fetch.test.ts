@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
 import { agentAt, never, start } from "../../../test/support/agent-stage.ts";
-import { guardedFetch, withLimit } from "./guarded-fetch.ts";
+import { guardedFetch, withTimeLimit } from "./guarded-fetch.ts";
 
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
@@ -16,27 +16,27 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
 }
 
-/** Collects what nobody holds any more, as a busy process does by itself sooner or later. */
-function collect(): void {
+/** Runs the garbage collector, as a busy process does sooner or later. */
+function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
 }
 
 test("no request follows a redirect with the key, whatever it requests (T9)", async () => {
-  const strangers: unknown[] = [];
-  const stranger = await serve((request, response) => {
-    strangers.push(request.headers["x-goog-api-key"]);
+  const leaked: unknown[] = [];
+  const otherHost = await serve((request, response) => {
+    leaked.push(request.headers["x-goog-api-key"]);
     response.end("{}");
   });
   const base = await serve((request, response) => {
-    response.writeHead(307, { location: stranger + request.url }).end();
+    response.writeHead(307, { location: otherHost + request.url }).end();
   });
   const { agent } = agentAt(base);
   expect(await start(agent)).toMatchObject({ kind: "unknown" });
-  expect(await agent.look("v1_abc", never)).toMatchObject({ kind: "unreachable" });
+  expect(await agent.poll("v1_abc", never)).toMatchObject({ kind: "unreachable" });
   expect(await agent.cancel("v1_abc", never)).toMatchObject({ kind: "unreachable" });
-  await agent.follow({ interactionId: "v1_abc", lastEventId: undefined, signal: never, onEvent: () => {} });
-  expect(strangers).toEqual([]);
+  await agent.stream({ interactionId: "v1_abc", lastEventId: undefined, signal: never, onEvent: () => {} });
+  expect(leaked).toEqual([]);
 });
 
 test("a slow body is ended by the time limit, also when the SDK's copy of the request was collected (T16)", async () => {
@@ -51,13 +51,13 @@ test("a slow body is ended by the time limit, also when the SDK's copy of the re
   });
   const giveUp = new AbortController();
   const fetcher = guardedFetch(fetch, 1_000_000);
-  const reading = withLimit(60_000, giveUp.signal, async (signal) => {
-    // As the SDK does it.
+  const reading = withTimeLimit(60_000, giveUp.signal, async (signal) => {
+    // The SDK passes a copy of its request, too.
     const response = await fetcher(new Request(url, { signal }).clone());
     const body = response.text();
     for (let times = 0; times < 5; times += 1) {
       await new Promise((resolve) => setTimeout(resolve, 20));
-      collect();
+      collectGarbage();
     }
     giveUp.abort();
     return body;
@@ -75,6 +75,6 @@ test("an answer is read up to the limit and no further (T16)", async () => {
     },
   });
   const fetcher = guardedFetch(async () => new Response(endless), 10_000);
-  await expect((await fetcher("http://nobody.invalid")).text()).rejects.toMatchObject({ name: "AnswerTooLong" });
+  await expect((await fetcher("http://host.invalid")).text()).rejects.toMatchObject({ name: "ResponseTooLarge" });
   expect(pulled).toBeLessThan(20);
 });

@@ -1,68 +1,68 @@
-/** Fetch as a request with a key needs it: it is not sent on to anybody else, and its answer has an end. */
+/** A fetch for requests with an API key: redirects are not followed, and size and time are limited. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { bounded } from "./bounded-fetch.ts";
+import { limitResponse } from "./bounded-fetch.ts";
 import { observedRequest } from "./request-telemetry.ts";
 
 export type Fetch = typeof fetch;
 
 /**
- * The signal of the work that a request belongs to. The SDK hands its own on inside a copy of a Request, and once that
- * is collected Node does not hear of an abort any more: a body that drips would be read for ever.
+ * The abort signal of the current operation. The SDK passes its signal on in a copy of the Request; once that copy is
+ * garbage-collected, an abort no longer reaches Node's fetch, and a slowly dripping body would be read forever.
  */
-const limited = new AsyncLocalStorage<AbortSignal>();
+const activeSignal = new AsyncLocalStorage<AbortSignal>();
 
-export function guardedFetch(fetcher: Fetch, mostBytes: number): Fetch {
+export function guardedFetch(fetcher: Fetch, maxBytes: number): Fetch {
   return async (input, init) => {
-    const signal = limited.getStore();
-    // Fetch would take the key along to wherever it is sent.
+    const signal = activeSignal.getStore();
+    // Following a redirect would send the key to another host.
     const guard = { redirect: "manual" as const, ...(signal !== undefined && { signal }) };
     const response = await observedRequest(input, init, () => fetcher(input, { ...init, ...guard }));
-    return bounded(response, { most: mostBytes });
+    return limitResponse(response, { maxBytes });
   };
 }
 
-/** A timer that fires this late did so because the process was suspended, not because it was busy. */
-const SUSPENDED_MS = 1_000;
-/** After a suspension: time to read the answer that may have been waiting in the socket meanwhile. */
-const AFTER_SUSPENSION_MS = 10_000;
+/** A timer that fires this late means that the process was suspended, not just busy. */
+const SUSPENDED_AFTER_MS = 1_000;
+/** Time after a suspension to read a response that arrived in the socket meanwhile. */
+const RESUME_GRACE_MS = 10_000;
 
 /**
  * Calls `abort` after `ms`. A process that was suspended (SIGSTOP, docker pause) runs its timers before it reads its
- * sockets, and would throw away an answer that has been there for long: a limit that fires late gives them their turn.
+ * sockets, and would discard a response that had arrived long before; so a late timer first lets sockets be read.
  */
-function limitTime(ms: number, abort: () => void): { clear(): void } {
+function abortAfter(ms: number, abort: () => void): { clear(): void } {
   let timer: NodeJS.Timeout;
-  let turn: NodeJS.Immediate | undefined;
+  let pending: NodeJS.Immediate | undefined;
   const arm = (wait: number): void => {
     const due = performance.now() + wait;
     timer = setTimeout(() => {
-      if (performance.now() - due > SUSPENDED_MS) arm(AFTER_SUSPENSION_MS);
-      else turn = setImmediate(abort);
+      if (performance.now() - due > SUSPENDED_AFTER_MS) arm(RESUME_GRACE_MS);
+      else pending = setImmediate(abort);
     }, wait);
   };
   arm(ms);
   return {
     clear: () => {
       clearTimeout(timer);
-      clearImmediate(turn);
+      clearImmediate(pending);
     },
   };
 }
 
-/** The SDK takes an AbortSignal.timeout for a fault worth repeating; a controller of our own ends at once. */
-export async function withLimit<T>(
+/** Runs `work` with a time limit. Not with AbortSignal.timeout: the SDK retries after that. */
+export async function withTimeLimit<T>(
   ms: number,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
-  const limit = limitTime(ms, abort);
+  const limit = abortAfter(ms, abort);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
   try {
-    return await limited.run(controller.signal, () => work(controller.signal));
+    return await activeSignal.run(controller.signal, () => work(controller.signal));
   } finally {
     limit.clear();
     signal.removeEventListener("abort", abort);

@@ -1,4 +1,4 @@
-/** One HTTP request to Google as telemetry sees it: method, host and status. Nothing else of it is read. */
+/** Telemetry of one HTTP request to Google: method, host and status, nothing else. */
 
 import { add, inSpan, isRecording } from "../../telemetry/telemetry.ts";
 
@@ -8,7 +8,7 @@ export async function observedRequest(
   send: () => Promise<Response>,
 ): Promise<Response> {
   if (!isRecording()) return send();
-  const { method, host } = lineOf(input, init);
+  const { method, host } = targetOf(input, init);
   const attributes = { "http.request.method": method, "server.address": host };
   return inSpan({ name: method, kind: "client", attributes }, async (span) => {
     try {
@@ -24,7 +24,7 @@ export async function observedRequest(
   });
 }
 
-function lineOf(input: Parameters<typeof fetch>[0], init: RequestInit | undefined): { method: string; host: string } {
+function targetOf(input: Parameters<typeof fetch>[0], init: RequestInit | undefined): { method: string; host: string } {
   const isRequest = input instanceof Request;
   return {
     method: (init?.method ?? (isRequest ? input.method : "GET")).toUpperCase(),

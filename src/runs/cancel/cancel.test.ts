@@ -37,7 +37,7 @@ const reportOf = (run: FollowedRun): AgentFinish => ({
 test("a report that Google finishes during a cancel is kept, also when no partial text was to be kept (L2)", async (t) => {
   const { store, deps } = await openStage(t);
   const { db } = store;
-  const research = deps({ look: async () => ({ kind: "found", interaction: WORKING }) });
+  const research = deps({ poll: async () => ({ kind: "found", interaction: WORKING }) });
   const started = await startResearch(research, request);
   if (started.kind === "started") await started.sending;
   const { taskId } = started;

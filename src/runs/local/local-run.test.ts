@@ -1,4 +1,4 @@
-import { pricedBy } from "../../costs/actual.ts";
+import { costCalculator } from "../../costs/actual.ts";
 import { LIST_PRICES } from "../../costs/prices.ts";
 /** A tracked run on a real database: what is told and stored of it, and what a store that refuses may cost. */
 
@@ -32,11 +32,15 @@ async function openRecorder() {
   const messages: string[] = [];
   const tasks: string[] = [];
   const track = (work: (run: TrackedRun) => Promise<Finished<string>>) =>
-    trackRun({ db, processId, clock: systemClock, log, leaving: () => false, costOf: pricedBy(LIST_PRICES) }, START, {
-      progress: (message) => messages.push(message),
-      onStored: (taskId) => tasks.push(taskId),
-      work,
-    });
+    trackRun(
+      { db, processId, clock: systemClock, log, leaving: () => false, costOf: costCalculator(LIST_PRICES) },
+      START,
+      {
+        progress: (message) => messages.push(message),
+        onStored: (taskId) => tasks.push(taskId),
+        work,
+      },
+    );
   return { db, lines, messages, tasks, track };
 }
 

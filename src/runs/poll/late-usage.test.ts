@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { clock, openStage } from "../../../test/support/research-deps.ts";
 import { insertRun } from "../../../test/support/store-rows.ts";
 import { AppError } from "../../errors.ts";
-import type { Look } from "../../gemini/research-agent.ts";
+import type { PollResult } from "../../gemini/research-agent.ts";
 import { claimDueRuns } from "../scheduling/claim-store.ts";
 import { pollRun } from "./poll.ts";
 
@@ -21,11 +21,11 @@ test("a quick poll for late usage does not wait for a slow answer (P6)", async (
   const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 1 });
   if (run === undefined) throw new Error("Nothing was due.");
   expect(run.status).toBe("completed");
-  const look = async (_id: string, signal: AbortSignal): Promise<Look> => {
+  const poll = async (_id: string, signal: AbortSignal): Promise<PollResult> => {
     await once(signal, "abort");
     return { kind: "unreachable", error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "aborted" }) };
   };
-  expect(await pollRun(stage.deps({ look }), run, "quick")).toEqual({ next: "slow" });
-  const limited = stage.deps({ look: async () => ({ kind: "rate_limited", retryAfterMs: 7_000 }) });
+  expect(await pollRun(stage.deps({ poll }), run, "quick")).toEqual({ next: "slow" });
+  const limited = stage.deps({ poll: async () => ({ kind: "rate_limited", retryAfterMs: 7_000 }) });
   expect(await pollRun(limited, run, "quick")).toMatchObject({ pauseMs: 7_000 });
 });

@@ -13,7 +13,7 @@ const USAGE_GIVEN_UP_MS = 5 * 60_000;
 
 export async function pollForUsage(deps: ResearchDeps, run: FollowedRun, patience: Patience): Promise<Outcome> {
   const { signal, isTooSlow } = patienceOf(deps, patience);
-  const look = await deps.agent.look(run.interactionId, signal);
+  const look = await deps.agent.poll(run.interactionId, signal);
   if (isTooSlow(look)) return { next: "slow" };
   const usage = look.kind === "found" ? look.interaction.usage : undefined;
   const now = deps.clock.now();

@@ -1,7 +1,7 @@
 /** What polls make of answers that are odd, bare or worse than the one before. */
 
 import { describe, expect, test } from "vitest";
-import type { Interaction, Look } from "../../gemini/research-agent.ts";
+import type { Interaction, PollResult } from "../../gemini/research-agent.ts";
 import { clock, FINISHED, openStage, request, type Stage, WORKING } from "../../../test/support/research-deps.ts";
 import { AppError } from "../../errors.ts";
 import { cancelHere, requestCancel } from "../cancel/cancel-store.ts";
@@ -20,7 +20,7 @@ const MINUTE = 60_000;
 interface Followed {
   taskId: string;
   /** One poll that gets this answer, whenever the next was due. */
-  poll(answer: Interaction | Look): Promise<void>;
+  poll(answer: Interaction | PollResult): Promise<void>;
   run(): ReturnType<typeof findRun>;
   result(): Promise<RunResult | undefined>;
   /** As if the same answer had come for so long. */
@@ -38,9 +38,9 @@ async function followed(stage: Stage): Promise<Followed> {
       const now = clock.now();
       const claim = { processId: stage.store.processId, limit: 9, now, nextPollAt: now + 1 };
       const runs = await claimDueRuns(db, claim);
-      const look: Look = "kind" in answer ? answer : { kind: "found", interaction: answer };
+      const look: PollResult = "kind" in answer ? answer : { kind: "found", interaction: answer };
       for (const run of runs) {
-        const outcome = await pollRun(stage.deps({ look: async () => look }), run);
+        const outcome = await pollRun(stage.deps({ poll: async () => look }), run);
         if (outcome.recorded !== true) await settlePoll(db, run, settlingOf(run, outcome, now));
       }
     },
@@ -147,7 +147,7 @@ test("a run that ended because its polls were rejected is polled on, and gets it
   expect(await result()).toMatchObject({ partial: false });
 });
 
-test.each<Look>([
+test.each<PollResult>([
   { kind: "forbidden" },
   { kind: "unreachable", error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "No answer." }) },
   { kind: "rate_limited", retryAfterMs: undefined },
@@ -232,12 +232,12 @@ describe("paid text", () => {
     const now = clock.now();
     const [claimed] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 1 });
     if (claimed === undefined) throw new Error("Nothing was due.");
-    const look = async (): Promise<Look> => {
+    const look = async (): Promise<PollResult> => {
       await requestCancel(db, { taskId, keepPartial: false, now });
       await cancelHere(db, { taskId, confirmed: false, keepPartial: false, now });
       return { kind: "found", interaction: working({ report: LONG }) };
     };
-    await pollRun(stage.deps({ look }), claimed);
+    await pollRun(stage.deps({ poll: look }), claimed);
     expect(await result()).toBeUndefined();
     await db.updateTable("research_tasks").set({ lease_until: null }).execute();
     await poll(working({ report: LONG }));

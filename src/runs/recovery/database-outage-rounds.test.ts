@@ -15,7 +15,7 @@ async function openRounds(t: TestContext) {
   const due = { next_poll_at: now + 60_000 };
   for (const task_id of ["first", "second"]) await insertRun(stage.store.db, { task_id, ...due });
   const looked: string[] = [];
-  const look = async (id: string) => {
+  const poll = async (id: string) => {
     looked.push(id);
     return { kind: "found" as const, interaction: FINISHED };
   };
@@ -25,7 +25,7 @@ async function openRounds(t: TestContext) {
     sleep: () => new Promise<void>((resolve) => void (goOn = resolve)),
   };
   const runner = createRunner({
-    deps: { ...stage.deps({ look }), clock },
+    deps: { ...stage.deps({ poll }), clock },
     pollIntervalMs: 1_000,
     maxRps: 5,
     deliver: async () => 0,

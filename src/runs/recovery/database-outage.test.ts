@@ -10,7 +10,7 @@ import { waitFor } from "../../../test/support/wait-for.ts";
 test("an id that the database refuses is kept in a file, its report is saved and announced, and the run completes (P5)", async (t) => {
   const { directory, store, saved, told, refuseWrites, allowWrites, deps } = await openStage(t);
   const research = deps({
-    begin: async () => {
+    start: async () => {
       await refuseWrites();
       return { kind: "accepted", interactionId: FINISHED.id };
     },
@@ -33,7 +33,7 @@ test("an id that neither the database nor a file accepts is written as soon as t
   const { directory, store, refuseWrites, allowWrites, deps } = await openStage(t);
   const research = {
     ...deps({
-      begin: async () => {
+      start: async () => {
         await refuseWrites();
         return { kind: "accepted", interactionId: FINISHED.id };
       },
@@ -50,7 +50,7 @@ test("an id that neither the database nor a file accepts is written as soon as t
 test("a followed run whose disk fills up is saved once and recorded later (P5)", async (t) => {
   const { store, saved, refuseWrites, allowWrites, deps } = await openStage(t);
   let ready = false;
-  const research = deps({ look: async () => ({ kind: "found", interaction: ready ? FINISHED : WORKING }) });
+  const research = deps({ poll: async () => ({ kind: "found", interaction: ready ? FINISHED : WORKING }) });
   const started = await startResearch(research, request);
   if (started.kind === "started") await started.sending;
   follow(research);
@@ -66,7 +66,7 @@ test("an id whose attempt is not in this database is kept in memory, since it be
   const { deps } = await openStage(t);
   const looked: string[] = [];
   const research = deps({
-    look: async (id) => {
+    poll: async (id) => {
       looked.push(id);
       return { kind: "found", interaction: WORKING };
     },

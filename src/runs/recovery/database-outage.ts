@@ -22,9 +22,9 @@ export const saveReportsOfUnsavedRuns = (deps: ResearchDeps, savedToFile: Set<st
 async function saveFinishedReports(deps: ResearchDeps, savedToFile: Set<string>, runs: PolledRun[]): Promise<void> {
   const left = runs.filter(({ taskId }) => !savedToFile.has(taskId));
   for (const run of left.slice(0, MAX_RUNS_PER_ROUND)) {
-    const look = await inDetachedTrace(run.taskId, () => deps.agent.look(run.interactionId, deps.leaving));
-    if (look.kind !== "found" || UNFINISHED.has(look.interaction.status)) continue;
-    const { report, status } = look.interaction;
+    const polled = await inDetachedTrace(run.taskId, () => deps.agent.poll(run.interactionId, deps.leaving));
+    if (polled.kind !== "found" || UNFINISHED.has(polled.interaction.status)) continue;
+    const { report, status } = polled.interaction;
     const title = status === "completed" ? "Deep Research Complete" : "Deep Research Failed";
     if (report.trim() !== "" && !(await saveToFile(deps, { ...run, title, report }))) continue;
     savedToFile.add(run.taskId);

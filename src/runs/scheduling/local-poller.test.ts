@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { clock, openStage } from "../../../test/support/research-deps.ts";
 import { insertRun, rowOf } from "../../../test/support/store-rows.ts";
 import { AppError } from "../../errors.ts";
-import type { Look } from "../../gemini/research-agent.ts";
+import type { PollResult } from "../../gemini/research-agent.ts";
 import { claimDueRuns, settlePoll } from "./claim-store.ts";
 import { pollRun } from "../poll/poll.ts";
 import { settlingOf } from "./local-poller.ts";
@@ -16,11 +16,11 @@ test.for(["failed", "cancelled"] as const)(
     await insertRun(db, { task_id: "a", status, next_poll_at: 0, deadline_at: now + 3_600_000 });
     const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 1 });
     if (run === undefined) throw new Error("Nothing was due.");
-    const away: Look = {
+    const away: PollResult = {
       kind: "unreachable",
       error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "away" }),
     };
-    const outcome = await pollRun(stage.deps({ look: async () => away }), run);
+    const outcome = await pollRun(stage.deps({ poll: async () => away }), run);
     expect(outcome.seen).toBeDefined();
     await settlePoll(db, run, settlingOf(run, outcome, now));
     expect(await rowOf(db, "a")).toMatchObject({ status, lease_until: null, next_poll_at: now + 1 });

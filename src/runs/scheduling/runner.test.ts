@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FollowRequest } from "../../gemini/research-agent.ts";
+import type { StreamRequest } from "../../gemini/research-agent.ts";
 import { openStage as openAgent, started } from "../../../test/support/agent-stage.ts";
 import { onPostgres } from "../../../test/support/databases.ts";
 import { clock as fastClock, openStage } from "../../../test/support/research-deps.ts";
@@ -35,12 +35,12 @@ test("a runner that is woken between two sweeps does not sleep past the next one
 test("a stream that no caller watches any more makes room for one that is watched (J3)", async (t) => {
   const stage = await openStage(t);
   const open = new Map<string, AbortSignal>();
-  const follow = ({ interactionId, signal }: FollowRequest): Promise<void> => {
+  const stream = ({ interactionId, signal }: StreamRequest): Promise<void> => {
     open.set(interactionId, signal);
     return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   };
   const runner = createRunner({
-    deps: stage.deps({ follow }),
+    deps: stage.deps({ stream }),
     pollIntervalMs: 1_000,
     maxRps: 5,
     deliver: async () => 0,

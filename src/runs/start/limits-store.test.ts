@@ -68,7 +68,7 @@ test("a refused start is neither stored nor sent, a joined one is not refused, a
   const stage = await openStage({ onTestFinished });
   let sent = 0;
   const agent = {
-    begin: async () => {
+    start: async () => {
       sent += 1;
       return { kind: "accepted", interactionId: `v1_${sent}` } as const;
     },

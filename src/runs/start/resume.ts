@@ -1,7 +1,7 @@
 /** Taking up a run again on the user's word: adopting an id, looking again, or a knowing restart. */
 
 import { AppError } from "../../errors.ts";
-import type { Look } from "../../gemini/research-agent.ts";
+import type { PollResult } from "../../gemini/research-agent.ts";
 import { reopen } from "../poll/poll-result-store.ts";
 import { adoptInteractionId, hasUnknownAttempt, isHeldByAnother } from "../interaction-store.ts";
 import { maxWaitOf } from "./max-wait.ts";
@@ -84,7 +84,7 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
 async function refuseForeignId(deps: ResearchDeps, run: Run, interactionId: string): Promise<void> {
   // In the same words as an unknown one: nobody learns what belongs to somebody else.
   const taken = await isHeldByAnother(deps.db, interactionId, run.taskId);
-  const look = await deps.agent.look(interactionId, AbortSignal.any([deps.leaving, AbortSignal.timeout(LOOK_MS)]));
+  const look = await deps.agent.poll(interactionId, AbortSignal.any([deps.leaving, AbortSignal.timeout(LOOK_MS)]));
   if (!taken && !UNKNOWN_TO_GOOGLE.has(look.kind)) return;
   throw notAdoptable(run);
 }
@@ -101,7 +101,7 @@ const notAdoptable = (run: Run): AppError =>
 
 const LOOK_MS = 20_000;
 /** 404, 403, and what Google does not accept as an id at all. */
-const UNKNOWN_TO_GOOGLE: ReadonlySet<Look["kind"]> = new Set(["missing", "forbidden", "rejected"]);
+const UNKNOWN_TO_GOOGLE: ReadonlySet<PollResult["kind"]> = new Set(["missing", "forbidden", "rejected"]);
 
 function nothingToAdopt(run: Run): AppError {
   return new AppError({

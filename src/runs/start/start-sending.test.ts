@@ -140,14 +140,14 @@ describe("a start", () => {
   test("is claimed again when the machine was suspended during the claim, which only the wall clock shows (I8)", async (context) => {
     const sender = await openSender(context, [TAKEN]);
     const { agent, clock } = sender.research;
-    const { begin } = agent;
+    const { start: begin } = agent;
     let claims = 0;
     const sleepingMachine = (): number => {
       claims += 1;
       if (claims === 1) vi.spyOn(Date, "now").mockReturnValue(Date.now() + 3_600_000);
       return sender.began;
     };
-    agent.begin = async (wish) => {
+    agent.start = async (wish) => {
       const { now } = clock;
       clock.now = sleepingMachine;
       const begun = await begin(wish);

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { AppError } from "../../errors.ts";
-import type { Begun } from "../../gemini/research-agent.ts";
+import type { StartOutcome } from "../../gemini/research-agent.ts";
 import { clock, FINISHED, openStage, request, WORKING } from "../../../test/support/research-deps.ts";
 import { cancelRun } from "../cancel/cancel.ts";
 import { importOrphanedIds, keepOrphanedId } from "../recovery/orphaned-ids.ts";
@@ -10,18 +10,18 @@ import { findRun } from "../run-store.ts";
 import { startResearch } from "./start.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 
-const busy = (retryAfterMs: number): Begun => ({
+const busy = (retryAfterMs: number): StartOutcome => ({
   kind: "rate_limited",
   retryAfterMs,
   error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "The quota is used up for now." }),
 });
-const lost: Begun = { kind: "unknown", why: "The connection broke." };
+const lost: StartOutcome = { kind: "unknown", why: "The connection broke." };
 
 test("a start that is cancelled during the pause before a retry is not sent again (I8, L1)", async (t) => {
   const stage = await openStage(t);
   let posts = 0;
   const research = stage.deps({
-    begin: async ({ checkBeforeSending }) => {
+    start: async ({ checkBeforeSending }) => {
       const refusal = await checkBeforeSending();
       if (refusal !== undefined) return { kind: "withheld", error: refusal };
       posts += 1;
@@ -44,7 +44,7 @@ test("a start that needs confirmation joins an existing run, or is refused befor
   const stage = await openStage(t);
   let posts = 0;
   const research = stage.deps({
-    begin: async () => {
+    start: async () => {
       posts += 1;
       return { kind: "accepted", interactionId: FINISHED.id };
     },
@@ -68,11 +68,11 @@ test("a process that shuts down sends no request whose answer it could not await
   const stage = await openStage(t);
   let posts = 0;
   const leaving = new AbortController();
-  const begin = async (): Promise<Begun> => {
+  const begin = async (): Promise<StartOutcome> => {
     posts += 1;
     return { kind: "accepted", interactionId: FINISHED.id };
   };
-  const research = { ...stage.deps({ begin }), leaving: leaving.signal };
+  const research = { ...stage.deps({ start: begin }), leaving: leaving.signal };
   // It begins to leave in the very moment in which the intent is stored.
   const racing = stage.store.db.withPlugin({
     transformQuery: ({ node }) => {
@@ -94,8 +94,8 @@ test("a process that shuts down sends no request whose answer it could not await
 test("an id that Google does not know is not adopted, and the run stays unchanged (Q1)", async (t) => {
   const stage = await openStage(t);
   const research = stage.deps({
-    begin: async () => lost,
-    look: async (id) => {
+    start: async () => lost,
+    poll: async (id) => {
       if (id === FINISHED.id) return { kind: "found", interaction: WORKING };
       return { kind: id === "v1_not_an_id" ? "rejected" : "missing" };
     },
@@ -116,7 +116,7 @@ test("a restart of an unknown start gets the full time limit (I11)", async (t) =
   const stage = await openStage(t);
   let posts = 0;
   const research = stage.deps({
-    begin: async () => {
+    start: async () => {
       posts += 1;
       return posts === 1 ? lost : { kind: "accepted", interactionId: FINISHED.id };
     },

@@ -4,7 +4,7 @@
  */
 
 import type { AppError } from "../../errors.ts";
-import type { Begun } from "../../gemini/research-agent.ts";
+import type { StartOutcome } from "../../gemini/research-agent.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import { add, inRun } from "../../telemetry/telemetry.ts";
 import { hasAttempt, newStartIds } from "../attempt-store.ts";
@@ -128,7 +128,7 @@ async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
     const leave = refusalWhenLeaving(deps);
     if (leave !== undefined) return settle(deps, attempt, { kind: "withheld", error: leave });
     failpoint("before-post");
-    const begun = await deps.agent.begin({
+    const begun = await deps.agent.start({
       query,
       agent,
       labels: { run: taskId, attempt: attemptId },
@@ -164,12 +164,12 @@ async function refusalDuring(
   return refusal;
 }
 
-const isFreeToSendAgain = (begun: Begun): boolean => begun.kind === "not_sent" || begun.kind === "rate_limited";
+const isFreeToSendAgain = (begun: StartOutcome): boolean => begun.kind === "not_sent" || begun.kind === "rate_limited";
 
-const pauseAfter = (begun: Begun, sends: number): number =>
+const pauseAfter = (begun: StartOutcome, sends: number): number =>
   Math.max(MIN_PAUSE_MS, (begun.kind === "rate_limited" ? begun.retryAfterMs : undefined) ?? MIN_PAUSE_MS * sends);
 
-async function settle(deps: ResearchDeps, attempt: Attempt, begun: Begun): Promise<void> {
+async function settle(deps: ResearchDeps, attempt: Attempt, begun: StartOutcome): Promise<void> {
   const { taskId, attemptId } = attempt;
   const now = deps.clock.now();
   add("gemini_search.research.starts", 1, { outcome: begun.kind });

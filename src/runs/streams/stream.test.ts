@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Agent, AgentEvent, FollowRequest } from "../../gemini/research-agent.ts";
+import type { Agent, AgentEvent, StreamRequest } from "../../gemini/research-agent.ts";
 import { clock, openStage, request, type Stage } from "../../../test/support/research-deps.ts";
 import { startResearch } from "../start/start.ts";
 import { followStream, type WatchedRun } from "./stream.ts";
@@ -17,17 +17,17 @@ const STORY: AgentEvent[] = [
 /** Plays the story from where it is asked for to `until`, and says what it was asked. */
 function google(until: { events: number }) {
   const asked: (string | undefined)[] = [];
-  const follow = async ({ lastEventId, onEvent }: FollowRequest): Promise<void> => {
+  const stream = async ({ lastEventId, onEvent }: StreamRequest): Promise<void> => {
     asked.push(lastEventId);
     const from = STORY.findLastIndex(({ eventId }) => eventId === lastEventId) + 1;
     for (const event of STORY.slice(from, until.events)) onEvent(event);
   };
-  return { asked, follow };
+  return { asked, stream };
 }
 
 async function startedRun(stage: Stage, interactionId: string) {
   const begin = async () => ({ kind: "accepted" as const, interactionId });
-  const { taskId, ...started } = await startResearch(stage.deps({ begin }), { ...request, forceNew: true });
+  const { taskId, ...started } = await startResearch(stage.deps({ start: begin }), { ...request, forceNew: true });
   if (started.kind === "started") await started.sending;
   return { taskId, interactionId, agent: request.agent, createdAt: clock.now() };
 }
@@ -43,37 +43,37 @@ const WHOLE = ["Thought 1", "Searching: first", "Searching: second", "Thought 3"
 async function followFor(
   stage: Stage,
   run: WatchedRun,
-  { opens, follow, maxRps = 1_000 }: { opens: number; follow: Agent["follow"]; maxRps?: number },
+  { opens, stream, maxRps = 1_000 }: { opens: number; stream: Agent["stream"]; maxRps?: number },
 ): Promise<void> {
   const leaving = new AbortController();
   let opened = 0;
-  const counted = async (request: FollowRequest): Promise<void> => {
+  const counted = async (request: StreamRequest): Promise<void> => {
     opened += 1;
-    await follow(request);
+    await stream(request);
     // The next is refused: what this one brought is stored before.
     if (opened >= opens) setTimeout(() => leaving.abort(), 60);
   };
-  await followStream(stage.deps({ follow: counted }), run, { signal: leaving.signal, maxRps });
+  await followStream(stage.deps({ stream: counted }), run, { signal: leaving.signal, maxRps });
 }
 
 test("a stream that another process takes over resumes where the first had stored it (G8, J3)", async (context) => {
   const stage = await openStage(context);
   const until = { events: 3 };
-  const { asked, follow } = google(until);
+  const { asked, stream } = google(until);
   const run = await startedRun(stage, "v1_story");
-  await followFor(stage, run, { opens: 1, follow });
+  await followFor(stage, run, { opens: 1, stream });
   const before = asked.length;
   until.events = STORY.length;
-  await followFor(stage, run, { opens: 1, follow });
+  await followFor(stage, run, { opens: 1, stream });
   expect(await stored(stage, run.taskId)).toEqual(WHOLE);
   expect(asked[before]).toBe("ev_2");
 });
 
 test("however many processes receive a stream, each of its events is stored once (J3)", async (context) => {
   const stage = await openStage(context);
-  const { follow } = google({ events: STORY.length });
+  const { stream } = google({ events: STORY.length });
   const run = await startedRun(stage, "v1_story");
-  await Promise.all([1, 2, 3].map(() => followFor(stage, run, { opens: 1, follow })));
+  await Promise.all([1, 2, 3].map(() => followFor(stage, run, { opens: 1, stream })));
   expect(await stored(stage, run.taskId)).toEqual(WHOLE);
 });
 
@@ -81,7 +81,7 @@ test("events that Google repeats, at once or after a reconnect, are stored once 
   const stage = await openStage(context);
   const asked: (string | undefined)[] = [];
   // From the event that it is asked for on, where it should be after it; and one of them twice.
-  const follow = async ({ lastEventId, onEvent }: FollowRequest): Promise<void> => {
+  const stream = async ({ lastEventId, onEvent }: StreamRequest): Promise<void> => {
     asked.push(lastEventId);
     const from = Math.max(
       0,
@@ -92,18 +92,18 @@ test("events that Google repeats, at once or after a reconnect, are stored once 
     if (asked.length > 1) onEvent({ kind: "done", eventId: "ev_9" });
   };
   const run = await startedRun(stage, "v1_story");
-  await followStream(stage.deps({ follow }), run, { signal: new AbortController().signal, maxRps: 1_000 });
+  await followStream(stage.deps({ stream }), run, { signal: new AbortController().signal, maxRps: 1_000 });
   expect(asked).toEqual([undefined, "ev_3"]);
   expect(await stored(stage, run.taskId)).toEqual(WHOLE);
 });
 
 test("events of an earlier interaction of the run are no position in the stream of this one (J3)", async (context) => {
   const stage = await openStage(context);
-  const { asked, follow } = google({ events: STORY.length });
+  const { asked, stream } = google({ events: STORY.length });
   const run = await startedRun(stage, "v1_story");
-  await followFor(stage, run, { opens: 1, follow });
+  await followFor(stage, run, { opens: 1, stream });
   const before = asked.length;
-  await followFor(stage, { ...run, interactionId: "v1_restarted" }, { opens: 1, follow });
+  await followFor(stage, { ...run, interactionId: "v1_restarted" }, { opens: 1, stream });
   expect(asked[before]).toBeUndefined();
   expect(await stored(stage, run.taskId)).toEqual([...WHOLE, ...WHOLE]);
 });
@@ -116,7 +116,7 @@ describe("a stream without ids", () => {
   test("is reopened when it is cut, and nothing is stored twice or lost (S3)", async (context) => {
     const stage = await openStage(context);
     let opened = 0;
-    const follow = async ({ lastEventId, onEvent }: FollowRequest): Promise<void> => {
+    const stream = async ({ lastEventId, onEvent }: StreamRequest): Promise<void> => {
       expect(lastEventId).toBeUndefined();
       opened += 1;
       // Each opening tells all from the beginning, and gets one further.
@@ -124,7 +124,7 @@ describe("a stream without ids", () => {
       if (opened > THOUGHTS.length) onEvent({ kind: "done", eventId: undefined });
     };
     const run = await startedRun(stage, "v1_story");
-    await followStream(stage.deps({ follow }), run, { signal: new AbortController().signal, maxRps: 1_000 });
+    await followStream(stage.deps({ stream }), run, { signal: new AbortController().signal, maxRps: 1_000 });
     expect(await stored(stage, run.taskId)).toEqual(THOUGHTS);
     expect(opened).toBe(THOUGHTS.length + 1);
   });
@@ -133,10 +133,10 @@ describe("a stream without ids", () => {
     const stage = await openStage(context);
     const run = await startedRun(stage, "v1_story");
     for (const count of [3, 5]) {
-      const follow = async ({ onEvent }: FollowRequest): Promise<void> => {
+      const stream = async ({ onEvent }: StreamRequest): Promise<void> => {
         for (const text of THOUGHTS.slice(0, count)) onEvent(said(text));
       };
-      await followFor(stage, run, { opens: 1, follow });
+      await followFor(stage, run, { opens: 1, stream });
     }
     expect(await stored(stage, run.taskId)).toEqual(THOUGHTS);
   });
@@ -144,7 +144,7 @@ describe("a stream without ids", () => {
   test("with an id here and there resumes from it, and from the beginning when that brings nothing (S3)", async (context) => {
     const stage = await openStage(context);
     const asked: (string | undefined)[] = [];
-    const follow = async ({ lastEventId, onEvent }: FollowRequest): Promise<void> => {
+    const stream = async ({ lastEventId, onEvent }: StreamRequest): Promise<void> => {
       asked.push(lastEventId);
       if (asked.length === 2) return;
       onEvent(said("One"));
@@ -154,7 +154,7 @@ describe("a stream without ids", () => {
       if (asked.length === 3) onEvent({ kind: "done", eventId: undefined });
     };
     const run = await startedRun(stage, "v1_story");
-    await followStream(stage.deps({ follow }), run, { signal: new AbortController().signal, maxRps: 1_000 });
+    await followStream(stage.deps({ stream }), run, { signal: new AbortController().signal, maxRps: 1_000 });
     expect(asked).toEqual([undefined, "v1_only", undefined]);
     expect(await stored(stage, run.taskId)).toEqual(["One", "One", "Two"]);
   });
@@ -166,11 +166,11 @@ describe("a stream that is cut at once", () => {
     const run = await startedRun(stage, "v1_story");
     const leaving = new AbortController();
     let opened = 0;
-    const follow = async ({ onEvent }: FollowRequest): Promise<void> => {
+    const stream = async ({ onEvent }: StreamRequest): Promise<void> => {
       opened += 1;
       if (news) onEvent({ kind: "thought", text: `Thought ${opened}`, eventId: `ev_${opened}` });
     };
-    const following = followStream(stage.deps({ follow }), run, { signal: leaving.signal, maxRps });
+    const following = followStream(stage.deps({ stream }), run, { signal: leaving.signal, maxRps });
     await clock.sleep(seconds * 1_000);
     leaving.abort();
     await following;

@@ -45,7 +45,7 @@ export async function followStream(deps: ResearchDeps, run: WatchedRun, options:
       const waitMs = await permitStream(deps.db, { maxRps, key, now: deps.clock.now() });
       if (waitMs > 0) await deps.clock.sleep(waitMs, signal);
       const lastEventId = timeline.reopen();
-      await deps.agent.follow({ interactionId, lastEventId, signal, onEvent: timeline.receive });
+      await deps.agent.stream({ interactionId, lastEventId, signal, onEvent: timeline.receive });
       if (signal.aborted) return;
       const hasNews = await timeline.store().catch(() => true);
       if (timeline.hasEnded() || !underWay) break;

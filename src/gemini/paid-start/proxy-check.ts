@@ -1,25 +1,26 @@
-/** Refuses a paid start whose polls could not get through: older Nodes send them past the proxy that the start needs. */
+/** Refuses a paid start that could not be polled: older Node versions send polls past the proxy that the start uses. */
 
 import { AppError } from "../../errors.ts";
 import { canUseProxyFromEnvironment } from "../transport/google-client.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export async function refuseUnpolled(url: URL, environment: Environment): Promise<AppError | undefined> {
-  if (!isProxied(url, environment) || isNodeToldOfProxies(environment) || (await canUseProxyFromEnvironment())) {
+export async function refuseUnpollableProxy(url: URL, environment: Environment): Promise<AppError | undefined> {
+  if (!isProxied(url, environment) || usesProxyVariables(environment) || (await canUseProxyFromEnvironment())) {
     return undefined;
   }
   return new AppError({
     code: "GEMINI_UNAVAILABLE",
     message:
-      "A proxy is set, and this Node sends polls past it: the result could not be collected. Nothing was sent and nothing was charged. Set NODE_USE_ENV_PROXY=1 where the server is started, or use Node 24 or later.",
+      "A proxy is set, but this version of Node.js would send polls past it, so the result could not be collected. Nothing was sent and nothing was charged. Set NODE_USE_ENV_PROXY=1 in the server's environment, or use Node.js 24 or later.",
   });
 }
 
-const isNodeToldOfProxies = ({ NODE_USE_ENV_PROXY: told, NODE_OPTIONS: options = "" }: Environment): boolean =>
-  told === "1" || [...process.execArgv, ...options.split(/\s+/)].includes("--use-env-proxy");
+/** Whether this Node process was started with proxy support for fetch. */
+const usesProxyVariables = ({ NODE_USE_ENV_PROXY: enabled, NODE_OPTIONS: options = "" }: Environment): boolean =>
+  enabled === "1" || [...process.execArgv, ...options.split(/\s+/)].includes("--use-env-proxy");
 
-/** As Node's agents read the variables: small letters first. */
+/** Reads the variables as Node's agents do: the lower-case name wins. */
 function isProxied({ protocol, hostname, port }: URL, environment: Environment): boolean {
   const valueOf = (name: string): string => environment[name] ?? environment[name.toUpperCase()] ?? "";
   if (valueOf(protocol === "https:" ? "https_proxy" : "http_proxy") === "") return false;

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { retryAfterMs } from "./answer-fields.ts";
+import { retryAfterMs } from "./retry-after.ts";
 
 const pause = (headers: Record<string, string>, text = "{}"): number | undefined =>
   retryAfterMs({ headers: new Headers(headers), text });
