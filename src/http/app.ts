@@ -4,7 +4,7 @@ import { getConnInfo } from "@hono/node-server/conninfo";
 import { type Context, Hono } from "hono";
 import type { App } from "../app.ts";
 import type { McpEndpoint } from "../mcp/http/endpoint.ts";
-import type { Caller } from "../mcp/visit.ts";
+import type { CallerEnv } from "../caller.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Authenticate } from "./auth/authenticate.ts";
 import { isPreflight, letBrowserRead, preflightAnswer } from "./cors.ts";
@@ -32,16 +32,12 @@ export interface HttpParts {
   streams: Parameters<typeof createWeb>[1];
 }
 
-interface HttpEnv {
-  Variables: { caller: Caller };
-}
-
 const PUBLIC = "/.well-known/";
 const PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
 
-export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
+export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
   const { app, mcp, guard, pageDoor, wellKnown, rateLimit, endWhenRevoked } = parts;
-  const http = new Hono<HttpEnv>();
+  const http = new Hono<CallerEnv>();
   http.use(countRequest);
   http.use(async (context, next) => {
     await next();

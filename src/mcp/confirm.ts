@@ -14,7 +14,7 @@ import type { Call, Operation, Question } from "../operations/operation.ts";
 import { type Outcome, questionFor, refused } from "../operations/perform.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { clientOf } from "./client.ts";
-import type { Visit } from "./visit.ts";
+import type { Connection } from "./connection.ts";
 
 export type Confirmation =
   | { kind: "go"; asked: boolean }
@@ -25,7 +25,7 @@ interface Asking {
   server: Server;
   context: ServerContext;
   deps: App["deps"];
-  era: Visit["era"];
+  protocolEra: Connection["protocolEra"];
   operation: Operation;
   input: unknown;
   call: Call;
@@ -46,7 +46,7 @@ export async function confirm(asking: Asking): Promise<Confirmation> {
 }
 
 async function confirmed(asking: Asking): Promise<Confirmation> {
-  const { server, context, deps, era, operation, input, call } = asking;
+  const { server, context, deps, protocolEra, operation, input, call } = asking;
   if (operation.question === undefined) return { kind: "go", asked: false };
   const { inputResponses } = context.mcpReq;
   // Whatever was answered is final: who asks again after a no or a closed dialog makes the client ask for ever.
@@ -55,7 +55,7 @@ async function confirmed(asking: Asking): Promise<Confirmation> {
   if (question === undefined) return { kind: "go", asked: false };
   if (!canAsk(clientOf(server, context).capabilities.elicitation)) throw confirmationNeeded(operation, question);
   const elicitation = { message: question.ask, requestedSchema: FORM };
-  if (era === "modern") {
+  if (protocolEra === "modern") {
     return { kind: "ask", result: inputRequired({ inputRequests: { [KEY]: inputRequired.elicit(elicitation) } }) };
   }
   return goIf(isAccepted(await askNow(asking, question, elicitation)));

@@ -9,7 +9,7 @@ import { serveSubscriptions } from "./resources/subscriptions.ts";
 import type { TaskSource } from "./tasks/task-source.ts";
 import { serveTasks, taskCapabilities } from "./tasks/tasks.ts";
 import { serveTools } from "./tools.ts";
-import type { Visit } from "./visit.ts";
+import type { Connection } from "./connection.ts";
 
 /** Tools and prompts never change while a server runs, so nobody is promised word of it. */
 const CAPABILITIES = {
@@ -19,23 +19,23 @@ const CAPABILITIES = {
   completions: {},
 };
 
-export function buildServer(app: App, visit: Visit): McpServer {
+export function buildServer(app: App, connection: Connection): McpServer {
   const fixtures = conformanceFixtures();
   const server = new McpServer(
     { name: app.name, version: app.version },
     {
       instructions: INSTRUCTIONS,
-      capabilities: { ...CAPABILITIES, ...taskCapabilities(visit.era) },
+      capabilities: { ...CAPABILITIES, ...taskCapabilities(connection.protocolEra) },
       ...fixtures?.FIXTURE_OPTIONS,
     },
   );
-  const more = fixtures?.serveFixtures(server, app, visit);
+  const more = fixtures?.serveFixtures(server, app, connection);
   const runs = runsAsTasks(app);
   const tasks = more?.withTasks(runs) ?? runs;
-  serveTools(server, { app, visit, tasks, more });
-  serveTasks(server, tasks, visit);
-  const listed = serveSubscriptions(server, app, visit);
-  serveResources(server, app, visit, listed);
+  serveTools(server, { app, connection, tasks, more });
+  serveTasks(server, tasks, connection);
+  const listed = serveSubscriptions(server, app, connection);
+  serveResources(server, app, connection, listed);
   servePrompts(server);
   return server;
 }

@@ -23,7 +23,7 @@ import { observedCall } from "./tool-telemetry.ts";
 import { audible } from "./progress.ts";
 import { knownTask, type TaskSource } from "./tasks/task-source.ts";
 import { declaresTasks, taskHandle } from "./tasks/tasks.ts";
-import type { Visit } from "./visit.ts";
+import type { Connection } from "./connection.ts";
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a script from the very type
 const TOOLS = announced.tools as Tool[];
@@ -41,20 +41,20 @@ async function operationNamed(name: string): Promise<Operation | undefined> {
 
 interface Served {
   app: App;
-  visit: Visit;
+  connection: Connection;
   tasks: TaskSource;
   more: MoreTools | undefined;
 }
 
-export function serveTools(mcpServer: McpServer, { app, visit, tasks, more }: Served): void {
+export function serveTools(mcpServer: McpServer, { app, connection, tasks, more }: Served): void {
   const { server } = mcpServer;
-  const ours = visit.era === "legacy" ? LEGACY_TOOLS : TOOLS;
+  const ours = connection.protocolEra === "legacy" ? LEGACY_TOOLS : TOOLS;
   server.setRequestHandler("tools/list", () => ({ tools: [...ours, ...(more?.tools ?? [])] }));
   const answer = async (asked: Asked): Promise<CallToolResult | InputRequiredResult> => {
     const { params, context } = asked;
     const operation = await operationNamed(params.name);
     if (operation === undefined) return more?.call(params, context) ?? noSuchTool(params.name);
-    return callOperation(operation, asked, { app, visit, tasks });
+    return callOperation(operation, asked, { app, connection, tasks });
   };
   // As one piece of work: a process that leaves waits for all of it, and begins nothing in between.
   server.setRequestHandler("tools/call", ({ params }, context) =>
@@ -73,11 +73,11 @@ function noSuchTool(name: string): never {
 async function callOperation(
   operation: Operation,
   asked: Asked,
-  { app, visit, tasks }: Omit<Served, "more">,
+  { app, connection, tasks }: Omit<Served, "more">,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { params, context, mcpServer } = asked;
   const { server } = mcpServer;
-  const { caller, era } = visit;
+  const { caller, protocolEra } = connection;
   const { deps } = app;
   const input = params.arguments;
   const who = { ...caller, client: clientOf(server, context).name };
@@ -86,20 +86,20 @@ async function callOperation(
   const cameIn = deps.clock.monotonic();
   const call: Call = { ...who, signal, progress, estimates: new Map() };
   try {
-    const confirmation = await confirm({ server, context, deps, era, operation, input, call });
+    const confirmation = await confirm({ server, context, deps, protocolEra, operation, input, call });
     if (confirmation.kind === "ask") return confirmation.result;
     if (confirmation.kind === "refused") return toolResult(confirmation.outcome);
-    if (!wantsTask(operation, visit, asked)) {
+    if (!wantsTask(operation, connection, asked)) {
       const since = confirmation.asked ? undefined : cameIn;
       const outcome = await perform(operation, deps, input, { ...call, agreed: confirmation.asked, since });
       return picturedResult(deps, outcome);
     }
     // A 2025-11-25 client that asked for a task accepts nothing else; a modern one prefers the answer itself.
-    const answerWithinMs = era === "legacy" ? 0 : deps.settings.taskAfterMs;
+    const answerWithinMs = protocolEra === "legacy" ? 0 : deps.settings.taskAfterMs;
     const detachable = { ...call, agreed: confirmation.asked, answerWithinMs };
     const answer = await performDetachable(operation, deps, input, detachable);
-    if ("taskId" in answer) return handles[era](await knownTask(tasks, caller.owner, answer.taskId));
-    if (era === "legacy" && answer.outcome.failed) throw withoutTask(answer.outcome);
+    if ("taskId" in answer) return handles[protocolEra](await knownTask(tasks, caller.owner, answer.taskId));
+    if (protocolEra === "legacy" && answer.outcome.failed) throw withoutTask(answer.outcome);
     return await picturedResult(deps, answer.outcome);
   } finally {
     stop();
@@ -115,8 +115,12 @@ interface Asked {
 }
 
 /** A modern client says that it can take a task and leaves the choice to us; an older one asks for one with the call. */
-function wantsTask({ name, task }: Operation, { era }: Visit, { params, context, mcpServer }: Asked): boolean {
-  if (era === "modern") return task !== undefined && declaresTasks(mcpServer, context);
+function wantsTask(
+  { name, task }: Operation,
+  { protocolEra }: Connection,
+  { params, context, mcpServer }: Asked,
+): boolean {
+  if (protocolEra === "modern") return task !== undefined && declaresTasks(mcpServer, context);
   if (!("task" in params) || params["task"] === undefined) return false;
   if (task === undefined) throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `${name} cannot be run as a task.`);
   return true;

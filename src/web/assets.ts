@@ -6,7 +6,7 @@ import { extname } from "node:path";
 import type { Hono } from "hono";
 import type { App } from "../app.ts";
 import { isRecord } from "../platform/is-record.ts";
-import type { WebEnv } from "./caller.ts";
+import type { CallerEnv } from "../caller.ts";
 import { pageCsp } from "./page-csp.ts";
 import { NONCE_MARK } from "./wire.ts";
 
@@ -28,7 +28,7 @@ interface Asset {
 
 const SHELL_PATHS = ["/", "/start", "/figures", "/runs/:id"];
 
-export function serveAssets(web: Hono<WebEnv>, { log }: Pick<App, "log">): void {
+export function serveAssets(web: Hono<CallerEnv>, { log }: Pick<App, "log">): void {
   let assets: Map<string, Asset> | undefined;
   for (const path of SHELL_PATHS) web.get(path, () => shell(randomBytes(16).toString("base64url")));
   web.get("/assets/:name", (context) => {

@@ -4,7 +4,7 @@ import { Hono } from "hono";
 import type { App } from "../app.ts";
 import type { StreamPermits } from "../operations/parts/stream-permits.ts";
 import { serveAssets } from "./assets.ts";
-import type { WebEnv } from "./caller.ts";
+import type { CallerEnv } from "../caller.ts";
 import { serveFigures } from "./api/figures-routes.ts";
 import { serveLive } from "./api/live-routes.ts";
 import { answerOf } from "./api/refused.ts";
@@ -14,8 +14,8 @@ import { serveResearch } from "./api/research-routes.ts";
 import { serveRuns } from "./api/runs-routes.ts";
 
 /** To be mounted at the root, behind whoever checks who is asking. */
-export function createWeb(app: App, streams: StreamPermits): Hono<WebEnv> {
-  const web = new Hono<WebEnv>();
+export function createWeb(app: App, streams: StreamPermits): Hono<CallerEnv> {
+  const web = new Hono<CallerEnv>();
   serveAssets(web, app);
   serveRuns(web, app);
   serveReports(web, app);

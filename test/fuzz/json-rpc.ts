@@ -7,7 +7,7 @@ import { loadConfig } from "../../src/config/config.ts";
 import { buildServer } from "../../src/mcp/server.ts";
 import { overhearListens } from "../../src/mcp/stdio/listen.ts";
 import { runEventsOf } from "../../src/mcp/resources/subscriptions.ts";
-import { LOCAL } from "../../src/mcp/visit.ts";
+import { LOCAL_CALLER } from "../../src/caller.ts";
 import { createShutdown } from "../../src/platform/shutdown.ts";
 import { isRecord } from "../../src/platform/is-record.ts";
 import { closedDeps } from "./closed-deps.ts";
@@ -75,11 +75,11 @@ async function checkLines(app: App, input: string, number: number): Promise<stri
   const stdout = new PassThrough();
   const { transport, speaker } = overhearListens(
     new StdioServerTransport(stdin, stdout),
-    runEventsOf(app, LOCAL.owner),
+    runEventsOf(app, LOCAL_CALLER.owner),
   );
   const handle = serveStdio(
     ({ era }) => {
-      const server = buildServer(app, { caller: LOCAL, era });
+      const server = buildServer(app, { caller: LOCAL_CALLER, protocolEra: era });
       speaker(server.server);
       return server;
     },

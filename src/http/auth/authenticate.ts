@@ -1,7 +1,7 @@
 /** Who may come in over HTTP, and as whom: whoever sends a known token in the header. */
 
-import type { Caller } from "../../mcp/visit.ts";
-import { type Credentials, fromNetwork } from "./credentials.ts";
+import { type Caller, LOCAL_OWNER, networkCaller } from "../../caller.ts";
+import type { Credentials } from "./credentials.ts";
 import type { Credential } from "../browser/login-key-store.ts";
 import { refuse } from "../error-response.ts";
 import { bearerToken } from "./tokens.ts";
@@ -17,14 +17,14 @@ export type Authenticate = (request: Request, about: { address: string }) => Pro
 
 /** Without credentials no token is asked for. */
 export function createAuthenticate(credentials: Credentials | undefined): Authenticate {
-  if (credentials === undefined) return async () => ({ caller: fromNetwork("local") });
+  if (credentials === undefined) return async () => ({ caller: networkCaller(LOCAL_OWNER) });
   const challenge = createChallenge(credentials.metadataUrl);
   return async (request, about) => {
     const token = bearerToken(request.headers);
     if (token === undefined) return challenge();
     const known = await credentials.check(token, about);
     if (known instanceof Response) return known;
-    return "invalid" in known ? challenge(known.invalid) : { caller: fromNetwork(known.owner), credential: known };
+    return "invalid" in known ? challenge(known.invalid) : { caller: networkCaller(known.owner), credential: known };
   };
 }
 

@@ -2,7 +2,7 @@
 
 import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
-import type { Caller } from "../../mcp/visit.ts";
+import { LOCAL_OWNER } from "../../caller.ts";
 import { createAccessJwt, expiryOf, isOwnerOf, looksLikeJwt } from "./access-jwt.ts";
 import { createFailedAttempts } from "./failed-logins.ts";
 import { type OAuthSettings, oauthResource } from "./oauth-metadata.ts";
@@ -31,11 +31,6 @@ export interface Credentials {
   own: KeyHolder;
   metadataUrl: string | undefined;
 }
-
-/** The user at this machine, whom the server's own token stands for. */
-export const LOCAL_OWNER = "local";
-
-export const fromNetwork = (owner: string): Caller => ({ owner, from: "network" });
 
 /** Undefined: no token is asked for. */
 export async function createCredentials(

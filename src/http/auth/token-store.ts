@@ -1,5 +1,6 @@
 /** Named tokens in the database: added, listed, revoked from any process, and looked up with every request. */
 
+import { LOCAL_OWNER } from "../../caller.ts";
 import { AppError } from "../../errors.ts";
 import type { Database } from "../../store/database.ts";
 import { hashToken, newToken, sameHash } from "./tokens.ts";
@@ -12,8 +13,6 @@ export interface TokenEntry {
 }
 
 const NAME = /^[a-z0-9._-]{1,64}$/;
-/** The owner of everything done at this machine; its token is the server's own. */
-const RESERVED = "local";
 
 /** Every request would be a write otherwise. */
 const USE_NOTED_EVERY_MS = 60_000;
@@ -36,10 +35,10 @@ export async function addToken(db: Database, { name, now }: { name: string; now:
 }
 
 function checkName(name: string): void {
-  if (name === RESERVED) {
+  if (name === LOCAL_OWNER) {
     throw new AppError({
       code: "INVALID_INPUT",
-      message: `The name ${RESERVED} stands for the server's own token.`,
+      message: `The name ${LOCAL_OWNER} stands for the server's own token.`,
       suggestion: "That one is MCP_AUTH_TOKEN or the file token in the config directory. Choose another name.",
     });
   }

@@ -2,7 +2,8 @@
 
 import { Hono } from "hono";
 import { type Authenticated, createAuthenticate } from "../auth/authenticate.ts";
-import { type Credentials, type CredentialsApp, fromNetwork, storeUnavailable } from "../auth/credentials.ts";
+import { LOCAL_OWNER, networkCaller } from "../../caller.ts";
+import { type Credentials, type CredentialsApp, storeUnavailable } from "../auth/credentials.ts";
 import { isForScripts, isPageFile, needsSecret, ownPlace } from "./paths.ts";
 import { askWho, FOREIGN_PAGE, NO_SECRET, seeOther } from "./responses.ts";
 import { createInside, createWaysIn, type DoorParts } from "./login-routes.ts";
@@ -58,7 +59,9 @@ function openDoor({ isOwn, mayUsePage }: PageOrigin): PageDoor {
     waysIn,
     inside,
     admit: async (request, { path }) =>
-      mayUsePage(request) ? { caller: fromNetwork("local"), budget: pageBudget(path, "local") } : refuse(FOREIGN_PAGE),
+      mayUsePage(request)
+        ? { caller: networkCaller(LOCAL_OWNER), budget: pageBudget(path, LOCAL_OWNER) }
+        : refuse(FOREIGN_PAGE),
   };
 }
 
@@ -77,7 +80,7 @@ function createAdmit({ credentials, origin, sessions }: DoorParts): PageDoor["ad
     const { credential, cookie, hasSecret } = session;
     if (!hasSecret && needsSecret(path)) return refuse(NO_SECRET);
     const { owner } = credential;
-    return { caller: fromNetwork(owner), credential, budget: pageBudget(path, owner), cookie };
+    return { caller: networkCaller(owner), credential, budget: pageBudget(path, owner), cookie };
   };
 }
 

@@ -11,7 +11,7 @@ import { clientOf } from "../client.ts";
 import type { MoreTools } from "../more-tools.ts";
 import { audible } from "../progress.ts";
 import { declaresTasks, taskCapabilities, taskHandle } from "../tasks/tasks.ts";
-import type { Visit } from "../visit.ts";
+import type { Connection } from "../connection.ts";
 import { ASKING_TOOLS } from "./asking-tools.ts";
 import { CONTENT_TOOLS } from "./content-tools.ts";
 import { startFixtureTask, withFixtureTasks } from "./fixture-tasks.ts";
@@ -26,7 +26,7 @@ const BY_NAME = new Map(FIXTURES.map((fixture) => [fixture.tool.name, fixture]))
 /** What a server must be made with. */
 export const FIXTURE_OPTIONS = { requestState: { verify: SEAL.verify } } satisfies ServerOptions;
 
-export function serveFixtures(mcpServer: McpServer, app: App, visit: Visit): MoreTools {
+export function serveFixtures(mcpServer: McpServer, app: App, connection: Connection): MoreTools {
   mcpServer.server.registerCapabilities({ logging: {} });
   registerHeaderSchema(mcpServer);
   return {
@@ -39,8 +39,8 @@ export function serveFixtures(mcpServer: McpServer, app: App, visit: Visit): Mor
       const signal = AbortSignal.any([context.mcpReq.signal, app.shutdown.signal]);
       const answers = context.mcpReq.inputResponses;
       const call = { input, answers, capabilities, signal, progress, context };
-      const asTask = visit.era === "modern" && declaresTasks(mcpServer, context);
-      const answer = asTask ? begun(fixture, call, visit.caller.owner) : waitedFor(fixture, call);
+      const asTask = connection.protocolEra === "modern" && declaresTasks(mcpServer, context);
+      const answer = asTask ? begun(fixture, call, connection.caller.owner) : waitedFor(fixture, call);
       return app.shutdown.during(answer).finally(stop);
     },
     withTasks: withFixtureTasks,

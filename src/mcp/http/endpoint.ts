@@ -17,7 +17,7 @@ import { buildServer } from "../server.ts";
 import { isShort } from "./short-requests.ts";
 import { createSessions, type LegacyRequest, opensSession, type Sessions } from "./legacy-sessions.ts";
 import { runEventsOf } from "../resources/subscriptions.ts";
-import type { Caller } from "../visit.ts";
+import type { Caller } from "../../caller.ts";
 
 const METHODS = ["GET", "POST", "DELETE"];
 
@@ -29,17 +29,19 @@ export interface McpEndpoint {
 export function createMcpEndpoint(app: App, streams: StreamPermits): McpEndpoint {
   const onerror = (error: Error): void => app.log.debug(`MCP: ${error.message}`);
   const sessions = createSessions({
-    build: (caller) => buildServer(app, { caller, era: "legacy" }),
+    build: (caller) => buildServer(app, { caller, protocolEra: "legacy" }),
     now: app.deps.clock.now,
     onerror,
   });
   const modern = createModernHandlers({
-    build: (caller) => buildServer(app, { caller, era: "modern" }),
+    build: (caller) => buildServer(app, { caller, protocolEra: "modern" }),
     events: (owner) => runEventsOf(app, owner),
     onerror,
   });
   const stateless = ({ request, caller, body }: LegacyRequest): Promise<Response> =>
-    legacyStatelessFallback(() => buildServer(app, { caller, era: "legacy" }), onerror)(request, { parsedBody: body });
+    legacyStatelessFallback(() => buildServer(app, { caller, protocolEra: "legacy" }), onerror)(request, {
+      parsedBody: body,
+    });
   return {
     handle: async (request, caller) => {
       if (!METHODS.includes(request.method)) return methodNotAllowed(METHODS.join(", "));

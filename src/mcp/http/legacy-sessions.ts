@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { isRecord } from "../../platform/is-record.ts";
 import { rpcError } from "./rpc-error.ts";
-import type { Caller } from "../visit.ts";
+import type { Caller } from "../../caller.ts";
 
 const IDLE_MS = 30 * 60_000;
 const SWEEP_EVERY_MS = 60_000;

@@ -3,7 +3,7 @@
 import { createMcpHandler, type McpHttpHandler, type McpServer } from "@modelcontextprotocol/server";
 import { openInTime } from "./early-stream.ts";
 import type { RunEvents } from "../resources/subscriptions.ts";
-import type { Caller } from "../visit.ts";
+import type { Caller } from "../../caller.ts";
 
 /** A handler is small, but whoever can sign in could else make any number of them. */
 const MOST_OWNERS = 1_000;

@@ -15,7 +15,7 @@ import { readReportDocument } from "../../operations/parts/read-report.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { boundedDocument } from "../message-size.ts";
 import { ABOUT_REPORT, ABOUT_RUN, ABOUT_RUNS, LISTED_RUNS, readAddress, reportUri, RUNS_URI, runUri } from "./uris.ts";
-import type { Caller } from "../visit.ts";
+import type { Caller } from "../../caller.ts";
 
 const LONGEST_TITLE = 80;
 /** As many as the protocol allows. */

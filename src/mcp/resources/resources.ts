@@ -5,7 +5,7 @@ import type { App } from "../../app.ts";
 import { conformanceFixtures } from "../conformance.ts";
 import type { Reading } from "./contents.ts";
 import { ABOUT_PICTURE, ABOUT_REPORT, ABOUT_RUN, pictureUri, reportUri, RUNS_URI, runUri } from "./uris.ts";
-import type { Visit } from "../visit.ts";
+import type { Connection } from "../connection.ts";
 
 const TEMPLATES = [
   { ...ABOUT_RUN, name: "run", uriTemplate: runUri("{task_id}") },
@@ -18,7 +18,7 @@ const contents = () => import("./contents.ts");
 const prompts = () => import("../prompts.ts");
 
 /** `listed` is told when a client has seen the list, and so would want to know that it changed. */
-export function serveResources({ server }: McpServer, app: App, { caller }: Visit, listed: () => void): void {
+export function serveResources({ server }: McpServer, app: App, { caller }: Connection, listed: () => void): void {
   const fixtures = conformanceFixtures();
   const reading = (uri: string, { mcpReq }: ServerContext): Reading => ({ caller, uri, signal: mcpReq.signal });
   server.setRequestHandler("resources/list", async (_request, context) => {

@@ -13,7 +13,7 @@ import { listenToRuns } from "../../runs/history/shared-change-feed.ts";
 import type { RunChanges } from "../../runs/history/change-feed.ts";
 import { conformanceFixtures } from "../conformance.ts";
 import { readAddress, reportUri, RUNS_URI, runUri } from "./uris.ts";
-import type { Visit } from "../visit.ts";
+import type { Connection } from "../connection.ts";
 
 type Listener = (event: ServerEvent) => void;
 
@@ -90,8 +90,8 @@ export async function sendEvent(server: Server, event: ServerEvent): Promise<voi
  * For clients before 2026-07-28: what one connection subscribed to. Such a client does not ask to hear of a changed
  * list; having read it is the sign that it cares, and the returned function is told so.
  */
-export function serveSubscriptions({ server }: McpServer, app: App, { caller, era }: Visit): () => void {
-  if (era === "modern") return () => {};
+export function serveSubscriptions({ server }: McpServer, app: App, { caller, protocolEra }: Connection): () => void {
+  if (protocolEra === "modern") return () => {};
   const bus = runEventsOf(app, caller.owner);
   const wanted = new Set<string>();
   let knowsList = false;

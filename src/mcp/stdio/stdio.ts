@@ -7,7 +7,8 @@ import { leaveOnSignals } from "../../platform/shutdown.ts";
 import { buildServer } from "../server.ts";
 import { overhearListens } from "./listen.ts";
 import { runEventsOf } from "../resources/subscriptions.ts";
-import { LOCAL, type Visit } from "../visit.ts";
+import { LOCAL_CALLER } from "../../caller.ts";
+import type { Connection } from "../connection.ts";
 
 /** Late enough to touch nothing for a client that only probes: some start a second server just to ask its version. */
 const OPEN_STORE_AFTER_MS = 3_000;
@@ -25,9 +26,13 @@ export function runStdioServer(app: App): void {
   process.stdout.on("error", leave);
   process.stderr.on("error", () => {});
   // The SDK hangs up on a line of more than 10 MB. Nobody would hear us after that, so the client may start another.
-  const { transport, speaker } = overhearListens(new StdioServerTransport(), runEventsOf(app, LOCAL.owner), leave);
-  const connect = ({ era }: Pick<Visit, "era">): McpServer => {
-    const mcpServer = buildServer(app, { caller: LOCAL, era });
+  const { transport, speaker } = overhearListens(
+    new StdioServerTransport(),
+    runEventsOf(app, LOCAL_CALLER.owner),
+    leave,
+  );
+  const connect = ({ era }: { era: Connection["protocolEra"] }): McpServer => {
+    const mcpServer = buildServer(app, { caller: LOCAL_CALLER, protocolEra: era });
     speaker(mcpServer.server);
     return mcpServer;
   };

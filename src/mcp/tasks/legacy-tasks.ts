@@ -15,7 +15,7 @@ import type { Outcome } from "../../operations/perform.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { audible } from "../progress.ts";
 import { isTerminal, knownTask, type ListedTask, type TaskSource, type TaskState } from "./task-source.ts";
-import type { Visit } from "../visit.ts";
+import type { Connection } from "../connection.ts";
 
 /** How often a waiting tasks/result looks: whoever works on the task may be another process. */
 const LOOK_EVERY_MS = 500;
@@ -23,7 +23,7 @@ const LOOK_EVERY_MS = 500;
 const params = { params: z.looseObject({ taskId: z.string() }) };
 const page = { params: z.looseObject({ cursor: z.string().max(200).optional() }) };
 
-export function serveLegacyTasks({ server }: McpServer, tasks: TaskSource, { caller }: Visit): void {
+export function serveLegacyTasks({ server }: McpServer, tasks: TaskSource, { caller }: Connection): void {
   const known = (taskId: string): Promise<TaskState> => knownTask(tasks, caller.owner, taskId);
   server.setRequestHandler("tasks/get", params, async ({ taskId }) => legacyTask(asListed(await known(taskId))));
   server.setRequestHandler("tasks/result", params, async ({ taskId }, context) => {

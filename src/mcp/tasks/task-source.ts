@@ -6,7 +6,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
-import type { Caller } from "../visit.ts";
+import type { Caller } from "../../caller.ts";
 
 interface TaskHead {
   taskId: string;

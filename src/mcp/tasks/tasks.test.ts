@@ -6,7 +6,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { TaskSource, TaskState } from "./task-source.ts";
 import { serveTasks, taskCapabilities } from "./tasks.ts";
-import { LOCAL, type Visit } from "../visit.ts";
+import { LOCAL_CALLER } from "../../caller.ts";
+import type { Connection } from "../connection.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 
 const HEAD = { taskId: "t", createdAt: 0, updatedAt: 0, ttlMs: null, pollMs: 10, message: "m" };
@@ -39,9 +40,9 @@ function oneTask(state: TaskState): TaskSource & { looks: number; updates: unkno
   return source;
 }
 
-function serve(tasks: TaskSource, era: Visit["era"]): McpServer {
+function serve(tasks: TaskSource, era: Connection["protocolEra"]): McpServer {
   const server = new McpServer({ name: "s", version: "1" }, { capabilities: { tools: {}, ...taskCapabilities(era) } });
-  serveTasks(server, tasks, { caller: LOCAL, era });
+  serveTasks(server, tasks, { caller: LOCAL_CALLER, protocolEra: era });
   return server;
 }
 

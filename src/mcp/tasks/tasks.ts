@@ -12,13 +12,13 @@ import { isoTime } from "../../platform/clock.ts";
 import { clientOf } from "../client.ts";
 import { serveLegacyTasks } from "./legacy-tasks.ts";
 import { isTerminal, knownTask, type TaskSource, type TaskState } from "./task-source.ts";
-import type { Visit } from "../visit.ts";
+import type { Connection } from "../connection.ts";
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
 const REQUIRED = { extensions: { [EXTENSION]: {} } };
 
-export const taskCapabilities = (era: Visit["era"]): ServerCapabilities =>
-  era === "modern" ? REQUIRED : { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
+export const taskCapabilities = (protocolEra: Connection["protocolEra"]): ServerCapabilities =>
+  protocolEra === "modern" ? REQUIRED : { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
 
 /** Declared with every request anew: one that did not must not be answered with a handle. */
 export const declaresTasks = ({ server }: McpServer, context: ServerContext): boolean =>
@@ -26,10 +26,10 @@ export const declaresTasks = ({ server }: McpServer, context: ServerContext): bo
 
 const taskParams = z.looseObject({ taskId: z.string() });
 
-export function serveTasks(mcpServer: McpServer, tasks: TaskSource, visit: Visit): void {
-  if (visit.era === "legacy") return serveLegacyTasks(mcpServer, tasks, visit);
+export function serveTasks(mcpServer: McpServer, tasks: TaskSource, connection: Connection): void {
+  if (connection.protocolEra === "legacy") return serveLegacyTasks(mcpServer, tasks, connection);
   const { server } = mcpServer;
-  const { caller } = visit;
+  const { caller } = connection;
   const known = async (taskId: string, context: ServerContext): Promise<TaskState> => {
     if (!declaresTasks(mcpServer, context)) {
       throw new MissingRequiredClientCapabilityError({ requiredCapabilities: REQUIRED });

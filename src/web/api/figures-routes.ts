@@ -7,13 +7,13 @@ import { isoTime } from "../../platform/clock.ts";
 import { countRuns, type FinishedFigures, finishedFigures, totalCost } from "../../runs/history/figures-store.ts";
 import { known } from "./summary.ts";
 import { asJson } from "./refused.ts";
-import type { WebEnv } from "../caller.ts";
+import type { CallerEnv } from "../../caller.ts";
 import type { Figures, FinishedRun } from "../wire.ts";
 
 const TWO_YEARS_MS = 2 * 365 * 24 * 3_600_000;
 const MOST_RUNS = 5_000;
 
-export function serveFigures(web: Hono<WebEnv>, { deps }: App): void {
+export function serveFigures(web: Hono<CallerEnv>, { deps }: App): void {
   web.get("/api/figures", async (context) => {
     const { owner } = context.get("caller");
     const db = await deps.database();

@@ -12,7 +12,7 @@ import { eventStream, type Outlet } from "./event-stream.ts";
 import { ownRun } from "./runs-routes.ts";
 import { summaryOf } from "./summary.ts";
 import { type Say, tellRun } from "./run-updates.ts";
-import type { WebEnv } from "../caller.ts";
+import type { CallerEnv } from "../../caller.ts";
 
 const BEAT_MS = 15_000;
 /** The change feed says when a run is to be read again; this is for what it does not know, such as a free stream. */
@@ -20,7 +20,7 @@ const BEATS_PER_READ = 4;
 /** Whoever missed more reads the list again. */
 const MOST_RUNS_AT_ONCE = 100;
 
-export function serveLive(web: Hono<WebEnv>, app: App, streams: StreamPermits): void {
+export function serveLive(web: Hono<CallerEnv>, app: App, streams: StreamPermits): void {
   web.get("/api/live", async (context) => {
     const { owner } = context.get("caller");
     const id = context.req.query("run");

@@ -12,11 +12,11 @@ import { findPicture } from "../../runs/picture-store.ts";
 import type { Run } from "../../runs/run.ts";
 import { answerOf, asJson } from "./refused.ts";
 import { ownRun } from "./runs-routes.ts";
-import type { WebCaller, WebEnv } from "../caller.ts";
+import type { Caller, CallerEnv } from "../../caller.ts";
 import { NONCE_MARK, type ReportView } from "../wire.ts";
 
-export function serveReports(web: Hono<WebEnv>, { deps }: App): void {
-  const documentOf = ({ owner, from }: WebCaller, id: string) =>
+export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
+  const documentOf = ({ owner, from }: Caller, id: string) =>
     perform(
       readReportDocument,
       deps,

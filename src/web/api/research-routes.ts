@@ -10,16 +10,16 @@ import { resumeResearch } from "../../operations/resume-research.ts";
 import { startDeepResearch } from "../../operations/start-deep-research.ts";
 import { readJsonBody } from "./json-body.ts";
 import { answerOf } from "./refused.ts";
-import type { WebEnv } from "../caller.ts";
+import type { CallerEnv } from "../../caller.ts";
 import type { Acted } from "../wire.ts";
 
 const CLIENT = "page";
 
-export function serveResearch(web: Hono<WebEnv>, { deps, shutdown }: App): void {
+export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
   /** Also for a page that has gone away: what was asked for is done, and a process that leaves waits for it. */
-  const act = (context: Context<WebEnv>, { operation, input, agreed }: Act): Promise<Outcome> =>
+  const act = (context: Context<CallerEnv>, { operation, input, agreed }: Act): Promise<Outcome> =>
     shutdown.during(perform(operation, deps, input, callOf(context, agreed)));
-  const callOf = (context: Context<WebEnv>, agreed: unknown): Call => ({
+  const callOf = (context: Context<CallerEnv>, agreed: unknown): Call => ({
     ...context.get("caller"),
     client: CLIENT,
     signal: deps.leaving,

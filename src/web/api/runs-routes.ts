@@ -12,7 +12,7 @@ import { readStory, type StoryEntry } from "../../runs/history/timeline.ts";
 import { z } from "zod";
 import { asJson } from "./refused.ts";
 import { detailOf, summaryOf } from "./summary.ts";
-import type { WebEnv } from "../caller.ts";
+import type { CallerEnv } from "../../caller.ts";
 import type { RunPage, Timeline, TimelineEntry } from "../wire.ts";
 
 const runInput = z.object({ task_id: taskId });
@@ -21,7 +21,7 @@ const runInput = z.object({ task_id: taskId });
 export const ownRun = (deps: App["deps"], owner: string, id: string): Promise<Run> =>
   deps.findRun(owner, parseInput(runInput, { task_id: id }).task_id);
 
-export function serveRuns(web: Hono<WebEnv>, { deps }: App): void {
+export function serveRuns(web: Hono<CallerEnv>, { deps }: App): void {
   web.get("/api/runs", async (context) => {
     const { owner } = context.get("caller");
     const request = parseInput(listInput, wishOf(new URL(context.req.url).searchParams));
