@@ -5,12 +5,12 @@ const MAX = 8_000_000;
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 const text = (content: string) => ({ type: "text" as const, text: content });
 
-test("a result that fits is sent as it is (K1)", () => {
+test("a result that fits is sent unchanged (K1)", () => {
   const result = { content: [text("short")], structuredContent: { success: true }, isError: false };
   expect(boundedToolResult(result)).toBe(result);
 });
 
-test("a result above 8 MB becomes the way to its run (K3)", () => {
+test("a result above 8 MB is replaced by a note on how to read its run (K3)", () => {
   const report = "漢\n".repeat(1_200_000);
   const metadata = { task_id: "t-1", sources_visited: ["https://a.example/"] };
   const result = boundedToolResult({
@@ -26,7 +26,7 @@ test("a result above 8 MB becomes the way to its run (K3)", () => {
   expect(result.content).toEqual([text(expect.stringContaining("t-1"))]);
 });
 
-test("an error above 8 MB keeps its code and sentence (A6)", () => {
+test("an error above 8 MB keeps its code and message (A6)", () => {
   const error = {
     code: "EXECUTION_ERROR",
     message: "No usable answer.",
@@ -51,7 +51,7 @@ test("pictures are left out before any text is (S2)", () => {
 });
 
 test.each(["Some words.\n", "漢字\n", "\u2028", '"\n'])(
-  "a document of megabytes of %j ends with the way to the rest (K3)",
+  "a document of megabytes of %j ends with a note on how to read the rest (K3)",
   (piece) => {
     const whole = piece.repeat(12_000_000 / piece.length);
     const document = boundedDocument(whole);

@@ -1,4 +1,4 @@
-/** The MCP surface: one factory serves every transport and both protocol eras. */
+/** Builds the MCP server for one connection, whatever its transport and protocol era. */
 
 import { McpServer } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
@@ -11,7 +11,7 @@ import { serveTasks, taskCapabilities } from "./tasks/tasks.ts";
 import { serveTools } from "./tools.ts";
 import type { Connection } from "./connection.ts";
 
-/** Tools and prompts never change while a server runs, so nobody is promised word of it. */
+/** Tools and prompts never change while a server runs. */
 const CAPABILITIES = {
   tools: { listChanged: false },
   resources: { subscribe: true, listChanged: true },
@@ -34,13 +34,13 @@ export function buildServer(app: App, connection: Connection): McpServer {
   const tasks = more?.withTasks(runs) ?? runs;
   serveTools(server, { app, connection, tasks, more });
   serveTasks(server, tasks, connection);
-  const listed = serveSubscriptions(server, app, connection);
-  serveResources(server, app, connection, listed);
+  const onListed = serveSubscriptions(server, app, connection);
+  serveResources(server, { app, connection, onListed });
   servePrompts(server);
   return server;
 }
 
-/** What answers for them is loaded when somebody asks. */
+/** The implementation is loaded with the first request about a task. */
 function runsAsTasks(app: App): TaskSource {
   const load = async (): Promise<TaskSource> => (await import("./tasks/run-tasks.ts")).runTasks(app);
   return {

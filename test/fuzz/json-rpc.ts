@@ -5,7 +5,7 @@ import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/s
 import type { App } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { buildServer } from "../../src/mcp/server.ts";
-import { overhearListens } from "../../src/mcp/stdio/listen.ts";
+import { trackSubscriptions } from "../../src/mcp/stdio/tracked-subscriptions.ts";
 import { runEventsOf } from "../../src/mcp/resources/subscriptions.ts";
 import { LOCAL_CALLER } from "../../src/caller.ts";
 import { createShutdown } from "../../src/platform/shutdown.ts";
@@ -73,14 +73,14 @@ function trialApp(): App {
 async function checkLines(app: App, input: string, number: number): Promise<string> {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
-  const { transport, speaker } = overhearListens(
+  const { transport, notifyFrom } = trackSubscriptions(
     new StdioServerTransport(stdin, stdout),
     runEventsOf(app, LOCAL_CALLER.owner),
   );
   const handle = serveStdio(
     ({ era }) => {
       const server = buildServer(app, { caller: LOCAL_CALLER, protocolEra: era });
-      speaker(server.server);
+      notifyFrom(server.server);
       return server;
     },
     { transport, onerror: () => {} },

@@ -9,7 +9,7 @@ import {
 import type { App } from "../../app.ts";
 import { clientOf } from "../client.ts";
 import type { MoreTools } from "../more-tools.ts";
-import { audible } from "../progress.ts";
+import { createProgressReporter } from "../progress.ts";
 import { declaresTasks, taskCapabilities, taskHandle } from "../tasks/tasks.ts";
 import type { Connection } from "../connection.ts";
 import { ASKING_TOOLS } from "./asking-tools.ts";
@@ -34,7 +34,7 @@ export function serveFixtures(mcpServer: McpServer, app: App, connection: Connec
     call: ({ name, arguments: input = {} }, context) => {
       const fixture = BY_NAME.get(name);
       if (fixture === undefined) return undefined;
-      const { progress, stop } = audible(context);
+      const { progress, stop } = createProgressReporter(context);
       const { capabilities } = clientOf(mcpServer.server, context);
       const signal = AbortSignal.any([context.mcpReq.signal, app.shutdown.signal]);
       const answers = context.mcpReq.inputResponses;

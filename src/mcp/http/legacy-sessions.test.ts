@@ -23,18 +23,18 @@ interface Stage {
   pass(ms: number): Promise<void>;
   open(caller?: Caller): Promise<{ status: number; id: string; headers: Headers }>;
   send(id: string, message?: object, options?: { caller?: Caller; signal?: AbortSignal }): Promise<Response>;
-  /** The status, once the whole answer is there. */
+  /** The status, once the whole response has arrived. */
   ping(id: string, caller?: Caller): Promise<number>;
   stream(id: string, signal: AbortSignal): Promise<Response>;
   /** Ends the call of the tool that waits. */
   finish(): void;
   /** Whether that call was aborted. */
   aborted(): boolean;
-  /** How many servers were told that their connection is gone. */
+  /** How many servers were notified that their connection has closed. */
   closed(): number;
 }
 
-function stage(limits: { most?: number; mostPerOwner?: number } = {}): Stage {
+function stage(limits: { maxSessions?: number; maxPerOwner?: number } = {}): Stage {
   let time = 0;
   let aborted = false;
   let closed = 0;
@@ -84,7 +84,7 @@ function stage(limits: { most?: number; mostPerOwner?: number } = {}): Stage {
   };
 }
 
-test("A9 a session that ends tells its server, so that nothing of it goes on listening", async () => {
+test("closing a session closes its server, which ends its subscriptions (A9)", async () => {
   const { sessions, open, closed } = stage();
   const { id } = await open();
   const request = new Request("http://localhost/mcp", { method: "DELETE", headers: { "mcp-session-id": id } });
@@ -92,8 +92,8 @@ test("A9 a session that ends tells its server, so that nothing of it goes on lis
   expect(closed()).toBe(1);
 });
 
-test("A9 one owner's sessions end for new ones of their own, never for somebody else's", async () => {
-  const { open, ping, pass } = stage({ most: 4, mostPerOwner: 2 });
+test("at an owner's limit, a new session evicts one of the same owner, never another owner's (A9)", async () => {
+  const { open, ping, pass } = stage({ maxSessions: 4, maxPerOwner: 2 });
   const first = await open();
   await pass(1);
   const second = await open();
@@ -106,16 +106,16 @@ test("A9 one owner's sessions end for new ones of their own, never for somebody 
   expect(await ping(berts.id, BERT)).toBe(200);
 });
 
-describe("A9 a session", () => {
-  test("of somebody else is as unknown as one that never was", async () => {
+describe("a session (A9)", () => {
+  test("of another owner gets the same response as an unknown one", async () => {
     const { open, send, ping } = stage();
     const { id } = await open();
     const answers = [await send(id, PING, { caller: BERT }), await send(crypto.randomUUID())];
-    const [foreign, unknown] = await Promise.all(
+    const [others, unknown] = await Promise.all(
       answers.map(async (answer) => ({ status: answer.status, body: await answer.text() })),
     );
-    expect(foreign?.status).toBe(404);
-    expect(foreign).toEqual(unknown);
+    expect(others?.status).toBe(404);
+    expect(others).toEqual(unknown);
     expect(await ping(id)).toBe(200);
   });
 
@@ -130,7 +130,7 @@ describe("A9 a session", () => {
     expect(await ping(id)).toBe(404);
   });
 
-  test("with an open stream is not idle, and half an hour after it is", async () => {
+  test("with an open stream is not idle, and ends half an hour after the stream closed", async () => {
     const { open, ping, stream, pass } = stage();
     const { id } = await open();
     const connection = new AbortController();
@@ -143,7 +143,7 @@ describe("A9 a session", () => {
     expect(await ping(id)).toBe(404);
   });
 
-  test("with a running call is not idle, also when its connection is gone", async () => {
+  test("with a running call is not idle, even after the connection is lost", async () => {
     const { open, send, ping, pass, finish, aborted } = stage();
     const { id } = await open();
     const connection = new AbortController();
@@ -160,7 +160,7 @@ describe("A9 a session", () => {
     });
   });
 
-  test("whose call was cancelled is idle again", async () => {
+  test("is idle again after its call was cancelled", async () => {
     const { open, send, ping, pass, aborted } = stage();
     const { id } = await open();
     await send(id, CALL);
@@ -171,8 +171,8 @@ describe("A9 a session", () => {
     expect(await ping(id)).toBe(404);
   });
 
-  test("beyond the limit is refused with a time to come back, until one ends or is idle", async () => {
-    const { open, ping, pass, sessions } = stage({ most: 2 });
+  test("beyond the limit is refused with retry-after, until another one ends or is idle", async () => {
+    const { open, ping, pass, sessions } = stage({ maxSessions: 2 });
     const [first, second] = [await open(), await open(BERT)];
     const refused = await open();
     expect(refused.status).toBe(503);
@@ -187,8 +187,8 @@ describe("A9 a session", () => {
   });
 });
 
-test("A9 an initialize that cannot be answered leaves no session", async () => {
-  const { sessions, open } = stage({ most: 1 });
+test("an invalid initialize request leaves no session (A9)", async () => {
+  const { sessions, open } = stage({ maxSessions: 1 });
   const request = new Request("http://localhost/mcp", {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -1,7 +1,6 @@
-/** When a response is over: at once, or with the end of its stream. */
+/** Calls back when a response has ended: a stream with its body, completed or cancelled, any other at once. */
 
-/** Calls back once the response is over: for a stream when its body has ended, however it ends. */
-export function whenOver(response: Response, callback: () => void): Response {
+export function onResponseEnd(response: Response, callback: () => void): Response {
   const { body, status, headers } = response;
   if (body === null || !headers.get("content-type")?.startsWith("text/event-stream")) {
     callback();

@@ -1,4 +1,4 @@
-/** The wire of both generations over tasks that are no runs: what the port can say and runs never do. */
+/** Both versions of the tasks protocol over a stub: states that a TaskSource can return and runs never have. */
 
 import { Client } from "@modelcontextprotocol/client";
 import { createMcpHandler, InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
@@ -23,13 +23,13 @@ const REQUESTS = {
   },
 };
 
-/** One task, in a state that the test sets. */
-function oneTask(state: TaskState): TaskSource & { looks: number; updates: unknown[] } {
+/** A source with one task, in a fixed state. */
+function oneTask(state: TaskState): TaskSource & { polls: number; updates: unknown[] } {
   const source = {
-    looks: 0,
+    polls: 0,
     updates: [] as unknown[],
     find: async (_owner: string, taskId: string) => {
-      source.looks += 1;
+      source.polls += 1;
       return taskId === "t" ? state : undefined;
     },
     cancel: async () => {},
@@ -73,7 +73,7 @@ async function legacyClient(tasks: TaskSource): Promise<Client> {
   return client;
 }
 
-test("a task that needs input shows what it asks, and hands on the answers", async () => {
+test("a task that needs input returns its requests and receives the responses", async () => {
   const tasks = oneTask({ ...HEAD, status: "input_required", inputRequests: REQUESTS });
   expect(await modern(tasks, "tasks/get", { taskId: "t" })).toMatchObject({
     result: { resultType: "complete", status: "input_required", inputRequests: REQUESTS },
@@ -85,29 +85,29 @@ test("a task that needs input shows what it asks, and hands on the answers", asy
   expect(tasks.updates).toEqual([["local", "t", inputResponses]]);
 });
 
-test("a task that failed as a request shows the protocol's error, and its result is that error", async () => {
+test("a task that failed with a protocol error returns that error as its state and as its result", async () => {
   const tasks = oneTask({ ...HEAD, status: "failed", error: ERROR });
   expect(await modern(tasks, "tasks/get", { taskId: "t" })).toMatchObject({
     result: { status: "failed", error: ERROR, statusMessage: "m" },
   });
   const client = await legacyClient(tasks);
-  const asked = client.request({ method: "tasks/result", params: { taskId: "t" } }, z.looseObject({}));
-  await expect(asked).rejects.toMatchObject(ERROR);
+  const result = client.request({ method: "tasks/result", params: { taskId: "t" } }, z.looseObject({}));
+  await expect(result).rejects.toMatchObject(ERROR);
 });
 
-test("a tasks/result that nobody waits for any more looks no further", async () => {
+test("a cancelled tasks/result stops polling", async () => {
   const tasks = oneTask({ ...HEAD, status: "working" });
   const client = await legacyClient(tasks);
   const controller = new AbortController();
   const { signal } = controller;
   const params = { taskId: "t" };
   const waiting = client.request({ method: "tasks/result", params }, z.looseObject({}), { signal });
-  await waitFor(() => expect(tasks.looks).toBeGreaterThanOrEqual(2));
+  await waitFor(() => expect(tasks.polls).toBeGreaterThanOrEqual(2));
   controller.abort();
   await expect(waiting).rejects.toThrow();
   // The next request is served after the cancel was.
   await client.request({ method: "tasks/get", params }, z.looseObject({}));
-  const { looks } = tasks;
+  const { polls } = tasks;
   await new Promise((resolve) => setTimeout(resolve, 1_200));
-  expect(tasks.looks).toBe(looks);
+  expect(tasks.polls).toBe(polls);
 });

@@ -1,8 +1,8 @@
-/** The overheard wire: what opens and ends a listen, and that everything else passes as it came. */
+/** Which messages open and end a subscription, and that every message is passed on unchanged. */
 
 import type { JSONRPCMessage, ServerEvent, Transport } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
-import { overhearListens } from "./listen.ts";
+import { trackSubscriptions } from "./tracked-subscriptions.ts";
 
 function openWire() {
   const sent: JSONRPCMessage[] = [];
@@ -13,7 +13,7 @@ function openWire() {
     close: async () => wire.onclose?.(),
   };
   let listeners = 0;
-  const { transport } = overhearListens(wire, {
+  const { transport } = trackSubscriptions(wire, {
     publish: (_event: ServerEvent) => {},
     subscribe: () => {
       listeners += 1;
@@ -43,7 +43,7 @@ function openWire() {
   };
 }
 
-test("one listener from the first listen about runs to the last cancel", async () => {
+test("one listener exists from the first subscription about runs to the last cancel", async () => {
   const wire = openWire();
   await wire.transport.start();
   await wire.acknowledge("tools", { toolsListChanged: true });
@@ -60,7 +60,7 @@ test("one listener from the first listen about runs to the last cancel", async (
   expect(wire.received).toHaveLength(3);
 });
 
-test("a wire that closes ends every listen", async () => {
+test("closing the transport ends every subscription", async () => {
   const wire = openWire();
   await wire.transport.start();
   await wire.acknowledge("list", { resourcesListChanged: true });
