@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { createLog } from "../platform/log.ts";
-import { createFailedAttempts, networkOf } from "./auth/failed-logins.ts";
+import { createFailedLogins, networkOf } from "./auth/failed-logins.ts";
 import { createBuckets, createRateLimit } from "./rate-limit.ts";
 
 const times = <T>(count: number, act: () => T): T[] => Array.from({ length: count }, act);
 
-describe("A9 the rate limit", () => {
-  test("lets a minute's worth through at once, then one at a time as the bucket refills", async () => {
+describe("the rate limit (A9)", () => {
+  test("allows a minute's requests at once, then one at a time as the bucket refills", async () => {
     let time = 0;
     const limit = createRateLimit({ perMinute: 60, now: () => time });
     expect(times(60, () => limit("ann"))).toEqual(times(60, () => undefined));
@@ -17,7 +17,7 @@ describe("A9 the rate limit", () => {
       success: false,
       error: {
         code: "RATE_LIMITED",
-        message: "There were more than 60 requests in a minute.",
+        message: "More than 60 requests in a minute.",
         suggestion: "Try again in 1 s.",
       },
     });
@@ -28,7 +28,7 @@ describe("A9 the rate limit", () => {
     expect(times(61, () => limit("ann")?.status).filter((status) => status === 429)).toHaveLength(1);
   });
 
-  test("counts everybody apart, and is off at 0", () => {
+  test("counts each key separately, and is off at 0", () => {
     const limit = createRateLimit({ perMinute: 1, now: () => 0 });
     expect(limit("ann")).toBeUndefined();
     expect(limit("bob")).toBeUndefined();
@@ -37,8 +37,8 @@ describe("A9 the rate limit", () => {
     expect(times(10_000, () => off("ann")).every((answer) => answer === undefined)).toBe(true);
   });
 
-  test("remembers a bounded number, and forgets who was quiet for longest", () => {
-    const take = createBuckets({ perMinute: 1, now: () => 0, mostKeys: 2 });
+  test("keeps a bounded number of keys and drops the least recently used", () => {
+    const take = createBuckets({ perMinute: 1, now: () => 0, maxKeys: 2 });
     expect([take("ann"), take("bob")]).toEqual([0, 0]);
     expect(take("ann")).toBeGreaterThan(0);
     expect(take("cid")).toBe(0);
@@ -47,17 +47,17 @@ describe("A9 the rate limit", () => {
   });
 });
 
-describe("A9 wrong tokens", () => {
-  test("are told apart from a flood of them, which is mentioned once a minute", () => {
+describe("wrong tokens (A9)", () => {
+  test("get 429 above the limit, with one log line a minute", () => {
     const lines: string[] = [];
     const log = createLog({ from: "INFO", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
     let time = 0;
-    const failed = createFailedAttempts({ log, now: () => time });
+    const failed = createFailedLogins({ log, now: () => time });
     expect(times(60, () => failed("192.0.2.7"))).toEqual(times(60, () => undefined));
     expect(times(1_000, () => failed("192.0.2.7")?.status)).toEqual(times(1_000, () => 429));
     expect(failed("::ffff:192.0.2.7")?.status).toBe(429);
     expect(failed("192.0.2.8")).toBeUndefined();
-    expect(lines).toEqual(["[WARN] Too many wrong tokens from 192.0.2.7; they are answered with 429.\n"]);
+    expect(lines).toEqual(["[WARN] Too many wrong tokens from 192.0.2.7; rejecting them with 429.\n"]);
     time += 60_000;
     expect(failed("192.0.2.7")).toBeUndefined();
   });

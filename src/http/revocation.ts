@@ -46,7 +46,7 @@ function createCheck(streams: ReadonlySet<OpenStream>, { findRevoked }: Revocati
   return async () => {
     if (isChecking) return;
     isChecking = true;
-    // The database may be busy; that is no reason to end anything. The next check is half a second away.
+    // A busy database is no reason to end a stream: the next check follows in half a second.
     const revoked = await findRevoked([...streams].map(({ credential }) => credential)).catch(
       () => new Set<Credential>(),
     );

@@ -10,7 +10,7 @@ import { createGuard, isLoopback, urlHost } from "../../http/host-guard.ts";
 import { listen, type Listening } from "../../http/listen.ts";
 import { createWellKnown } from "../../http/auth/oauth-metadata.ts";
 import { addressesOf, interfaceAddresses, pageUrl } from "../../http/browser/server-address.ts";
-import { createPageDoor } from "../../http/browser/browser-auth.ts";
+import { createBrowserAuth } from "../../http/browser/browser-auth.ts";
 import { createRateLimit } from "../../http/rate-limit.ts";
 import { createEndWhenRevoked } from "../../http/revocation.ts";
 import { loadFixtures } from "../../mcp/conformance.ts";
@@ -96,7 +96,7 @@ async function open(app: App, { mcp, auth, streams }: Opening): Promise<Opened> 
     mcp,
     guard: guardFor(app),
     authenticate: createAuthenticate(credentials),
-    pageDoor: createPageDoor(app, credentials, () => addresses),
+    browserAuth: createBrowserAuth(app, credentials, () => addresses),
     wellKnown: createWellKnown(app),
     rateLimit: createRateLimit({ perMinute }),
     streams,

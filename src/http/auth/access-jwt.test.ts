@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RESOURCE, sendJson, startIssuer, type TestIssuer } from "../../../test/support/issuer.ts";
 import { createLog } from "../../platform/log.ts";
 import { createAccessJwt, type JwtVerdict, ownerOf } from "./access-jwt.ts";
-import { metadataAddresses } from "./issuer.ts";
+import { metadataUrls } from "./issuer.ts";
 
 let issuer: TestIssuer;
 let lines: string[];
@@ -21,10 +21,10 @@ const reader = (): ((token: string) => Promise<JwtVerdict>) =>
   createAccessJwt({ issuer: issuer.url, resource: RESOURCE, log, now: () => time });
 
 const seconds = (fromNow: number): number => Math.floor(Date.now() / 1_000) + fromNow;
-const NOT_SIGNED = { invalid: "It was not signed by the issuer, or its claims do not hold." };
+const NOT_SIGNED = { invalid: "It was not signed by the issuer, or its claims are not valid." };
 
-describe("A9 a JWT of the issuer", () => {
-  test("is its subject's; metadata and keys are asked for once", async () => {
+describe("a JWT of the configured issuer (A9)", () => {
+  test("belongs to its subject, and metadata and keys are fetched once", async () => {
     const read = reader();
     expect(await read(await issuer.token())).toEqual({ owner: `oauth:${issuer.mark}:ann` });
     expect(await read(await issuer.token({ sub: "bob", aud: ["https://other.example", RESOURCE] }))).toEqual({
@@ -34,29 +34,29 @@ describe("A9 a JWT of the issuer", () => {
     expect(issuer.asked).toEqual(["/.well-known/oauth-authorization-server", "/keys"]);
   });
 
-  test("may be late by the tolerance of two clocks, not more", async () => {
+  test("is accepted after its expiry only within the clock tolerance", async () => {
     const read = reader();
     expect(await read(await issuer.token({ exp: seconds(-20) }))).toEqual({ owner: `oauth:${issuer.mark}:ann` });
     expect(await read(await issuer.token({ exp: seconds(-120) }))).toEqual({ invalid: "It has expired." });
     expect(await read(await issuer.token({ nbf: seconds(120) }))).toEqual(NOT_SIGNED);
   });
 
-  test("is refused when a claim is wrong or missing", async () => {
+  test("is rejected when a claim is wrong or missing", async () => {
     const read = reader();
-    const foreign = { invalid: `It is not meant for this server: its audience must be ${RESOURCE}.` };
-    expect(await read(await issuer.token({ aud: "https://other.example/mcp" }))).toEqual(foreign);
-    expect(await read(await issuer.token({ aud: "https://research.example.com" }))).toEqual(foreign);
-    expect(await read(await issuer.token({ aud: undefined }))).toEqual(foreign);
+    const wrongAudience = { invalid: `It is not meant for this server: its audience must be ${RESOURCE}.` };
+    expect(await read(await issuer.token({ aud: "https://other.example/mcp" }))).toEqual(wrongAudience);
+    expect(await read(await issuer.token({ aud: "https://research.example.com" }))).toEqual(wrongAudience);
+    expect(await read(await issuer.token({ aud: undefined }))).toEqual(wrongAudience);
     expect(await read(await issuer.token({ exp: undefined }))).toEqual(NOT_SIGNED);
     for (const sub of [undefined, ""]) {
-      expect(await read(await issuer.token({ sub }))).toEqual({ invalid: "It names nobody (sub)." });
+      expect(await read(await issuer.token({ sub }))).toEqual({ invalid: "It has no subject (sub)." });
     }
     expect(await read(await issuer.token({}, { typ: "logout+jwt" }))).toEqual({
       invalid: "It is not an access token.",
     });
   });
 
-  test("is refused when the issuer has not signed it", async () => {
+  test("is rejected when the issuer has not signed it", async () => {
     const read = reader();
     const tampered = (await issuer.token()).split(".");
     tampered[1] = Buffer.from(
@@ -73,13 +73,13 @@ describe("A9 a JWT of the issuer", () => {
     }
   });
 
-  test("signed in a way that anybody could sign is refused before a key is looked for", async () => {
+  test("with no signature or a symmetric one is rejected before any key is fetched", async () => {
     const read = reader();
     for (const token of [issuer.unsigned(), await issuer.confused()]) expect(await read(token)).toEqual(NOT_SIGNED);
     expect(issuer.asked).not.toContain("/keys");
   });
 
-  test("of another issuer, or that is none, asks nobody", async () => {
+  test("of another issuer, or a malformed one, causes no request", async () => {
     const read = reader();
     const other = { invalid: "It comes from another issuer." };
     expect(await read(await issuer.token({ iss: "https://other.example" }))).toEqual(other);
@@ -89,8 +89,8 @@ describe("A9 a JWT of the issuer", () => {
   });
 });
 
-describe("A9 an issuer", () => {
-  test("that is away is not asked again at once, and is believed when it is back", async () => {
+describe("an OAuth issuer (A9)", () => {
+  test("that fails is not contacted again for 5 s, and is used again when it is back", async () => {
     const read = reader();
     const token = await issuer.token();
     issuer.misbehave((response) => response.writeHead(500).end());
@@ -102,11 +102,11 @@ describe("A9 an issuer", () => {
     time += 5_001;
     expect(await read(token)).toEqual({ owner: `oauth:${issuer.mark}:ann` });
     expect(lines).toEqual([
-      `[WARN] The OAuth issuer ${issuer.url} cannot be used: it cannot be reached, or its answer is not JSON.\n`,
+      `[WARN] The OAuth issuer ${issuer.url} cannot be used: it cannot be reached, or its response is not JSON.\n`,
     ]);
   });
 
-  test("whose process has ended is unavailable, and what is known already holds", async () => {
+  test("that has stopped is unavailable, but keys that were fetched before still work", async () => {
     const read = reader();
     const token = await issuer.token();
     expect(await read(token)).toEqual({ owner: `oauth:${issuer.mark}:ann` });
@@ -116,7 +116,7 @@ describe("A9 an issuer", () => {
     expect(await reader()(token)).toBe("issuer unavailable");
   });
 
-  test("is asked for its metadata by one of many at a time", async () => {
+  test("is contacted once for many simultaneous tokens", async () => {
     const read = reader();
     const token = await issuer.token();
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => read(token)));
@@ -127,17 +127,21 @@ describe("A9 an issuer", () => {
   });
 
   test.each([
-    ["under another name", { issuer: "https://other.example", jwks_uri: "https://x/keys" }, "spells its name"],
-    ["whose keys anybody on the way could change", { jwks_uri: "http://192.0.2.1/keys" }, "not at an https address"],
-    ["without keys", {}, "names no issuer and no keys"],
-    ["that has no end", { padding: "x".repeat(300 * 1_024) }, "far more than a few keys"],
+    [
+      "with a different issuer in its metadata",
+      { issuer: "https://other.example", jwks_uri: "https://x/keys" },
+      "has a different issuer",
+    ],
+    ["whose keys come over an insecure connection", { jwks_uri: "http://192.0.2.1/keys" }, "not an https URL"],
+    ["without keys", {}, "has no issuer or no jwks_uri"],
+    ["with an oversized document", { padding: "x".repeat(300 * 1_024) }, "too large"],
   ])("%s is not used", async (_name, answer, words) => {
     issuer.misbehave((response) => sendJson(response, { issuer: issuer.url, ...answer }));
     expect(await reader()(await issuer.token())).toBe("issuer unavailable");
     expect(lines.join("")).toContain(words);
   });
 
-  test("that sends us elsewhere, or has no keys where they should be, is not used", async () => {
+  test("that redirects, or has no key set at its jwks_uri, is not used", async () => {
     issuer.misbehave((response) => response.writeHead(302, { location: `${issuer.url}/elsewhere` }).end());
     expect(await reader()(await issuer.token())).toBe("issuer unavailable");
     expect(issuer.asked).not.toContain("/elsewhere");
@@ -145,11 +149,11 @@ describe("A9 an issuer", () => {
       sendJson(response, path === "/keys" ? { keys: "none" } : { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }),
     );
     expect(await reader()(await issuer.token())).toBe("issuer unavailable");
-    expect(lines.at(-1)).toContain("are no keys");
+    expect(lines.at(-1)).toContain("is not a key set");
   });
 
-  test("with a path has its metadata in one of three places", async () => {
-    expect(metadataAddresses("https://login.example/tenant/")).toEqual([
+  test("with a path may have its metadata at three URLs", async () => {
+    expect(metadataUrls("https://login.example/tenant/")).toEqual([
       "https://login.example/.well-known/oauth-authorization-server/tenant",
       "https://login.example/.well-known/openid-configuration/tenant",
       "https://login.example/tenant/.well-known/openid-configuration",
@@ -160,7 +164,7 @@ describe("A9 an issuer", () => {
     await tenant.close();
   });
 
-  test("that speaks OpenID only is found too", async () => {
+  test("with OpenID metadata only is found", async () => {
     const metadata = { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` };
     const keys = await (await fetch(metadata.jwks_uri)).json();
     issuer.misbehave((response, path) => {
@@ -172,8 +176,8 @@ describe("A9 an issuer", () => {
   });
 });
 
-describe("A9 the owner of a subject", () => {
-  test("is the subject where that can be shown, else its hash", () => {
+describe("the owner of a subject (A9)", () => {
+  test("contains the subject if it is printable, otherwise its hash", () => {
     const iss = "https://issuer.example";
     expect(ownerOf({ iss, sub: "auth0|5f7c8ec7c33c" })).toMatch(/^oauth:[0-9a-f]{12}:auth0\|5f7c8ec7c33c$/);
     expect(ownerOf({ iss, sub: "ann\u200B" })).toMatch(/^oauth:[0-9a-f]{12}:~[0-9a-f]{64}$/);
@@ -181,7 +185,7 @@ describe("A9 the owner of a subject", () => {
     expect(ownerOf({ iss: `${iss}/other`, sub: "ann" })).not.toBe(ownerOf({ iss, sub: "ann" }));
   });
 
-  test("is never the same for two subjects, and always short and plain", () => {
+  test("is never the same for two subjects, and always short and printable", () => {
     const subject = fc.oneof(
       fc.string({ unit: "binary", minLength: 1 }),
       fc.string({ minLength: 100, maxLength: 300 }),

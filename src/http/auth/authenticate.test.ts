@@ -40,7 +40,11 @@ interface Setup {
   database?: () => Promise<Database>;
 }
 
-async function door({ issuer, noAuth = false, database = async () => store.db }: Setup = {}): Promise<Authenticate> {
+async function createTestAuthenticate({
+  issuer,
+  noAuth = false,
+  database = async () => store.db,
+}: Setup = {}): Promise<Authenticate> {
   const settings = { MCP_AUTH_TOKEN: OWN, MCP_OAUTH_ISSUER: issuer, MCP_PUBLIC_URL: new URL(RESOURCE).origin };
   const config = { configDir: directory, configDirWritable: true, settings };
   return createAuthenticate(await createCredentials({ config, log, deps: { database, clock } }, { noAuth }));
@@ -63,13 +67,15 @@ const refused = async (answer: Authenticated | Response): Promise<Refused> => {
   return { status, challenge: headers.get("www-authenticate"), retryAfter: headers.get("retry-after"), body };
 };
 
-describe("A9 who comes in", () => {
-  test("with the server's own token is the local user, from the network", async () => {
-    expect(await (await door())(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
+describe("authentication (A9)", () => {
+  test("the server's own token belongs to the local owner, over the network", async () => {
+    expect(await (await createTestAuthenticate())(request(OWN), ADDRESS)).toMatchObject({
+      caller: { owner: "local", from: "network" },
+    });
   });
 
-  test("with a named token is that name, until it is revoked", async () => {
-    const authenticate = await door();
+  test("a named token belongs to its name until it is revoked", async () => {
+    const authenticate = await createTestAuthenticate();
     const ann = await addToken(store.db, { name: "ann", now: time });
     const bob = await addToken(store.db, { name: "bob", now: time });
     expect(await authenticate(request(ann), ADDRESS)).toMatchObject({ caller: { owner: "ann", from: "network" } });
@@ -82,8 +88,8 @@ describe("A9 who comes in", () => {
     expect(await refused(await authenticate(request(ann), ADDRESS))).toMatchObject({ status: 401 });
   });
 
-  test("is noted at most once a minute", async () => {
-    const authenticate = await door();
+  test("the use of a named token is recorded at most once a minute", async () => {
+    const authenticate = await createTestAuthenticate();
     const ann = await addToken(store.db, { name: "ann", now: time });
     const uses: (number | undefined)[] = [];
     for (const later of [0, 59_999, 1]) {
@@ -94,8 +100,8 @@ describe("A9 who comes in", () => {
     expect(uses).toEqual([1_000_000, 1_000_000, 1_060_000]);
   });
 
-  test("without a token is asked for one, and told no more", async () => {
-    const authenticate = await door();
+  test("a request without a bearer token gets a challenge without details", async () => {
+    const authenticate = await createTestAuthenticate();
     const answer = await refused(await authenticate(request(), ADDRESS));
     expect(answer).toEqual({
       status: 401,
@@ -103,7 +109,7 @@ describe("A9 who comes in", () => {
       retryAfter: null,
       body: {
         success: false,
-        error: { code: "UNAUTHORIZED", message: "A token is needed.", suggestion: expect.any(String) },
+        error: { code: "UNAUTHORIZED", message: "A token is required.", suggestion: expect.any(String) },
       },
     });
     const elsewhere = request(undefined, `http://127.0.0.1:3000/mcp?access_token=${OWN}&token=${OWN}`, {
@@ -113,20 +119,20 @@ describe("A9 who comes in", () => {
     expect(await refused(await authenticate(elsewhere, ADDRESS))).toEqual(answer);
   });
 
-  test("with a wrong token is told so, whatever it resembles", async () => {
-    const authenticate = await door();
+  test("a wrong token is rejected, however similar it is to a right one", async () => {
+    const authenticate = await createTestAuthenticate();
     const wrong = [OWN.slice(0, -1), `${OWN}x`, OWN.toUpperCase(), "a.b.c", "' or 1=1 --".replaceAll(" ", "")];
     for (const token of wrong) {
       expect(await refused(await authenticate(request(token), ADDRESS))).toMatchObject({
         status: 401,
-        challenge: 'Bearer error="invalid_token", error_description="It is not known here, or was revoked."',
+        challenge: 'Bearer error="invalid_token", error_description="It is unknown or was revoked."',
       });
     }
     expect(lines.join("")).not.toContain(OWN);
   });
 
-  test("with too many wrong tokens has to wait, but not with a right one", async () => {
-    const authenticate = await door();
+  test("too many wrong tokens get 429, but a right one is still accepted", async () => {
+    const authenticate = await createTestAuthenticate();
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 200; attempt += 1) {
       statuses.push((await refused(await authenticate(request(`wrong-${attempt}`), ADDRESS))).status);
@@ -143,10 +149,10 @@ describe("A9 who comes in", () => {
     expect(lines.filter((line) => line.includes("wrong tokens"))).toHaveLength(1);
   });
 
-  test("while the database is away is not told that the token is wrong; the server's own still works", async () => {
+  test("a database failure is a 503, not a 401, and the server's own token still works", async () => {
     const database = (): Promise<Database> =>
       Promise.reject(new AppError({ code: "SQLITE_ERROR", message: "The database did not carry out a request." }));
-    const authenticate = await door({ database });
+    const authenticate = await createTestAuthenticate({ database });
     expect(await refused(await authenticate(request("a-named-token"), ADDRESS))).toMatchObject({
       status: 503,
       body: { error: { code: "SQLITE_ERROR" } },
@@ -154,20 +160,20 @@ describe("A9 who comes in", () => {
     expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
   });
 
-  test("is the local user where no token is asked for, and that is said", async () => {
-    const authenticate = await door({ noAuth: true });
+  test("without authentication every request belongs to the local owner, with a warning", async () => {
+    const authenticate = await createTestAuthenticate({ noAuth: true });
     expect(await authenticate(request(), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
-    expect(lines).toEqual([expect.stringMatching(/^\[WARN\] No token is asked for/)]);
+    expect(lines).toEqual([expect.stringMatching(/^\[WARN\] No token is required/)]);
   });
 });
 
-describe("A9 with an issuer", () => {
+describe("authentication with an OAuth issuer (A9)", () => {
   const METADATA = 'resource_metadata="https://research.example.com/.well-known/oauth-protected-resource/mcp"';
 
-  test("its tokens, named ones and the server's own come in, each as somebody else", async (context) => {
+  test("JWTs, named tokens and the server's own token have different owners", async (context) => {
     const issuer = await startIssuer();
     context.onTestFinished(issuer.close);
-    const authenticate = await door({ issuer: issuer.url });
+    const authenticate = await createTestAuthenticate({ issuer: issuer.url });
     const local = await addToken(store.db, { name: "ann", now: time });
     expect(await authenticate(request(await issuer.token()), ADDRESS)).toMatchObject({
       caller: { owner: `oauth:${issuer.mark}:ann`, from: "network" },
@@ -179,10 +185,10 @@ describe("A9 with an issuer", () => {
     expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
   });
 
-  test("a refusal says where tokens are to be had, and what was wrong", async (context) => {
+  test("a challenge names the metadata URL and the error", async (context) => {
     const issuer = await startIssuer();
     context.onTestFinished(issuer.close);
-    const authenticate = await door({ issuer: issuer.url });
+    const authenticate = await createTestAuthenticate({ issuer: issuer.url });
     expect((await refused(await authenticate(request(), ADDRESS))).challenge).toBe(`Bearer ${METADATA}`);
     const expired = await issuer.token({ exp: 1 });
     expect((await refused(await authenticate(request(expired), ADDRESS))).challenge).toBe(
@@ -193,9 +199,9 @@ describe("A9 with an issuer", () => {
     }
   });
 
-  test("that is away its tokens wait, and the others do not", async () => {
+  test("an unavailable issuer is a 503 for its tokens and does not affect the others", async () => {
     const issuer = await startIssuer();
-    const authenticate = await door({ issuer: issuer.url });
+    const authenticate = await createTestAuthenticate({ issuer: issuer.url });
     await issuer.close();
     expect(await refused(await authenticate(request(await issuer.token()), ADDRESS))).toEqual({
       status: 503,
@@ -205,7 +211,7 @@ describe("A9 with an issuer", () => {
         success: false,
         error: {
           code: "ISSUER_UNAVAILABLE",
-          message: "The token cannot be checked because its OAuth issuer is out of reach.",
+          message: "The token cannot be checked because its OAuth issuer cannot be reached.",
           suggestion: expect.any(String),
         },
       },
@@ -215,7 +221,9 @@ describe("A9 with an issuer", () => {
     expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
   });
 
-  test("that cannot be used the start fails", async () => {
-    await expect(door({ issuer: "http://login.example" })).rejects.toThrow("MCP_OAUTH_ISSUER cannot be used.");
+  test("an invalid issuer setting fails the start", async () => {
+    await expect(createTestAuthenticate({ issuer: "http://login.example" })).rejects.toThrow(
+      "MCP_OAUTH_ISSUER cannot be used.",
+    );
   });
 });

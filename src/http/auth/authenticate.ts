@@ -1,4 +1,4 @@
-/** Who may come in over HTTP, and as whom: whoever sends a known token in the header. */
+/** Authenticates HTTP requests by the bearer token in their Authorization header. */
 
 import { type Caller, LOCAL_OWNER, networkCaller } from "../../caller.ts";
 import type { Credentials } from "./credentials.ts";
@@ -8,14 +8,14 @@ import { bearerToken } from "./tokens.ts";
 
 export interface Authenticated {
   caller: Caller;
-  /** What the caller is let in by; absent where no token is asked for. */
+  /** Absent if the server requires no token. */
   credential?: Credential | undefined;
 }
 
-/** A response is a refusal, ready to be sent. */
+/** Returns an error response if the request is not authenticated. */
 export type Authenticate = (request: Request, about: { address: string }) => Promise<Authenticated | Response>;
 
-/** Without credentials no token is asked for. */
+/** Without credentials, no token is required. */
 export function createAuthenticate(credentials: Credentials | undefined): Authenticate {
   if (credentials === undefined) return async () => ({ caller: networkCaller(LOCAL_OWNER) });
   const challenge = createChallenge(credentials.metadataUrl);
@@ -28,7 +28,7 @@ export function createAuthenticate(credentials: Credentials | undefined): Authen
   };
 }
 
-/** RFC 6750: without a token the scheme alone, with a wrong one what is wrong; RFC 9728: where to get one. */
+/** RFC 6750: the scheme alone without a token, the error with an invalid one. RFC 9728: the metadata URL. */
 function createChallenge(metadataUrl: string | undefined): (invalid?: string) => Response {
   const where = metadataUrl === undefined ? [] : [`resource_metadata="${metadataUrl}"`];
   return (invalid) => {
@@ -36,7 +36,7 @@ function createChallenge(metadataUrl: string | undefined): (invalid?: string) =>
     return refuse({
       status: 401,
       code: "UNAUTHORIZED",
-      message: invalid === undefined ? "A token is needed." : `The token is not accepted. ${invalid}`,
+      message: invalid === undefined ? "A token is required." : `The token is not accepted. ${invalid}`,
       suggestion: "Send the header `Authorization: Bearer` with the server's token or one of `token add`.",
       headers: { "WWW-Authenticate": ["Bearer", [...what, ...where].join(", ")].join(" ").trim() },
     });

@@ -9,7 +9,7 @@ const settings = (MCP_OAUTH_ISSUER: string | undefined, MCP_PUBLIC_URL: string |
 const ISSUER = "https://login.example/tenant";
 const PUBLIC = "https://research.example.com";
 
-describe("A9 the address that tokens must be meant for", () => {
+describe("the audience of tokens (A9)", () => {
   test.each([
     [PUBLIC, `${PUBLIC}/mcp`, `${PUBLIC}/.well-known/oauth-protected-resource/mcp`],
     [`${PUBLIC}/`, `${PUBLIC}/mcp`, `${PUBLIC}/.well-known/oauth-protected-resource/mcp`],
@@ -24,7 +24,7 @@ describe("A9 the address that tokens must be meant for", () => {
     expect(oauthResource(settings(ISSUER, url))).toEqual({ issuer: ISSUER, resource, metadataUrl });
   });
 
-  test("needs no settings where no issuer is configured", () => {
+  test("needs no settings without an issuer", () => {
     expect(oauthResource(settings(undefined, undefined))).toBeUndefined();
     expect(oauthResource(settings(undefined, "nonsense"))).toBeUndefined();
   });
@@ -40,12 +40,12 @@ describe("A9 the address that tokens must be meant for", () => {
     [ISSUER, undefined, "MCP_OAUTH_ISSUER needs MCP_PUBLIC_URL."],
     [ISSUER, "research.example.com", "MCP_PUBLIC_URL cannot be used."],
     [ISSUER, "ftp://research.example.com", "MCP_PUBLIC_URL cannot be used."],
-  ])("is an error at the start for %s and %s", (issuer, url, message) => {
+  ])("cannot be derived from issuer %s and public URL %s", (issuer, url, message) => {
     expect(() => oauthResource(settings(issuer, url))).toThrow(message);
   });
 });
 
-describe("A9 the well-known document", () => {
+describe("the protected resource metadata (A9)", () => {
   const wellKnown = createWellKnown({ config: { settings: settings(ISSUER, PUBLIC) } });
   const document = {
     resource: `${PUBLIC}/mcp`,
@@ -54,7 +54,7 @@ describe("A9 the well-known document", () => {
     resource_name: "gemini-search-mcp",
   };
 
-  test("is what the official client finds and understands", async () => {
+  test("is discovered and parsed by the official client", async () => {
     const asked: string[] = [];
     const found = await discoverOAuthProtectedResourceMetadata(`${PUBLIC}/mcp`, {}, async (url, init) => {
       asked.push(String(url));
@@ -64,7 +64,7 @@ describe("A9 the well-known document", () => {
     expect(asked).toEqual([`${PUBLIC}/.well-known/oauth-protected-resource/mcp`]);
   });
 
-  test("stands at both addresses, for every origin, to be read only", async () => {
+  test("is served at both URLs, for every origin, read-only", async () => {
     const at = (path: string, method = "GET") => wellKnown(new Request(`http://127.0.0.1:3000${path}`, { method }));
     const root = await at("/.well-known/oauth-protected-resource");
     expect(await root?.json()).toEqual(document);
@@ -76,7 +76,7 @@ describe("A9 the well-known document", () => {
     expect(await at("/mcp")).toBeUndefined();
   });
 
-  test("is not there without an issuer", async () => {
+  test("is a 404 without an issuer", async () => {
     const none = createWellKnown({ config: { settings: settings(undefined, undefined) } });
     const answer = await none(new Request(`${PUBLIC}/.well-known/oauth-protected-resource`));
     expect(answer?.status).toBe(404);

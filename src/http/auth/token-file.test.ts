@@ -32,29 +32,29 @@ const start = (options: { given?: string; configDirWritable?: boolean } = {}): P
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-describe("A9 the server's own token", () => {
-  test("is made at the first start, kept privately and shown that once", async () => {
+describe("the server's own token (A9)", () => {
+  test("is generated at the first start, saved privately and shown once", async () => {
     const token = await start();
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(readFileSync(file, "utf8")).toBe(`${token}\n`);
     expect(modeOf(file)).toBe(0o600);
     expect(readdirSync(configDir)).toEqual(["token"]);
     expect(lines).toEqual([
-      `[INFO] The token of this server: ${token}\n  It is kept in ${file} and not shown again.\n`,
+      `[INFO] The token of this server: ${token}\n  It is saved in ${file} and not shown again.\n`,
     ]);
     lines = [];
     expect(await start()).toBe(token);
-    expect(lines).toEqual([`[INFO] The token of this server is kept in ${file}.\n`]);
+    expect(lines).toEqual([`[INFO] The token of this server is in ${file}.\n`]);
   });
 
-  test("is private whatever the umask", async () => {
+  test("is private with any umask", async () => {
     const before = process.umask(0);
     await start();
     process.umask(before);
     expect(modeOf(file)).toBe(0o600);
   });
 
-  test("is made private again when others could read it, and that is said", async () => {
+  test("is made private again when others could read it, with a warning", async () => {
     writeFileSync(file, `${"t".repeat(20)}\n`);
     chmodSync(file, 0o644);
     expect(await start()).toBe("t".repeat(20));
@@ -63,14 +63,14 @@ describe("A9 the server's own token", () => {
     expect(lines.join("")).not.toContain("t".repeat(20));
   });
 
-  test("is the one of MCP_AUTH_TOKEN, of which nothing is written or shown", async () => {
+  test("comes from MCP_AUTH_TOKEN if that is set, and is neither written nor shown", async () => {
     expect(await start({ given: "a-secret-of-my-own" })).toBe("a-secret-of-my-own");
     expect(readdirSync(configDir)).toEqual([]);
     expect(lines).toEqual([]);
   });
 
   test.each(["fifteen-letters", "sixteen letters!", "sixteen-léttérs-", "x".repeat(4_097)])(
-    "cannot be %j: the start says why and does not repeat it",
+    "cannot be %j: the start fails with the reason, without repeating it",
     async (given) => {
       const error = await start({ given }).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: "INVALID_INPUT", message: expect.stringContaining("MCP_AUTH_TOKEN") });
@@ -78,7 +78,7 @@ describe("A9 the server's own token", () => {
     },
   );
 
-  test("in a file that holds none is an error, not a server that anybody with an empty token can use", async () => {
+  test("cannot be empty: a file without a token fails the start", async () => {
     for (const content of ["", "\n", "short\n"]) {
       writeFileSync(file, content);
       await expect(start()).rejects.toMatchObject({
@@ -91,11 +91,11 @@ describe("A9 the server's own token", () => {
     await expect(start()).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   });
 
-  test("is good for one process where the directory cannot be written, unless the file is there", async () => {
+  test("is valid for one process if the directory is read-only and has no token file", async () => {
     const token = await start({ configDirWritable: false });
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/^\[WARN\] The token of this server: [\w-]{43}\n {2}It is good until this server ends/);
+    expect(lines[0]).toMatch(/^\[WARN\] The token of this server: [\w-]{43}\n {2}It is valid until this server stops/);
     expect(readdirSync(configDir)).toEqual([]);
     writeFileSync(file, "mounted-by-somebody\n", { mode: 0o600 });
     expect(await start({ configDirWritable: false })).toBe("mounted-by-somebody");
@@ -103,7 +103,7 @@ describe("A9 the server's own token", () => {
     expect(await start()).not.toBe(token);
   });
 
-  test("is one for all servers that start at the same moment, and one of them shows it", async () => {
+  test("is the same for all servers that start at the same moment, and shown by one of them", async () => {
     const program = `
       import { localToken } from ${JSON.stringify(join(import.meta.dirname, "token-file.ts"))};
       import { createLog } from ${JSON.stringify(join(import.meta.dirname, "../../platform/log.ts"))};
@@ -124,7 +124,7 @@ describe("A9 the server's own token", () => {
   });
 });
 
-describe("A9 the token of a request", () => {
+describe("the bearer token of a request (A9)", () => {
   const of = (authorization: string): string | undefined => bearerToken(new Headers({ authorization }));
 
   test("is the one word after Bearer", () => {
@@ -141,7 +141,7 @@ describe("A9 the token of a request", () => {
     "Bearer a, Bearer b",
     "Bearera",
     `Bearer ${"x".repeat(8_192)}`,
-  ])("is none in %j", (header) => {
+  ])("is absent in %j", (header) => {
     expect(of(header)).toBeUndefined();
   });
 });

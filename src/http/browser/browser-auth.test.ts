@@ -9,7 +9,7 @@ import { systemClock } from "../../platform/clock.ts";
 import { createLog } from "../../platform/log.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { createCredentials, type Credentials } from "../auth/credentials.ts";
-import { createPageDoor, type PageDoor } from "./browser-auth.ts";
+import { createBrowserAuth, type BrowserAuth } from "./browser-auth.ts";
 import { makeLink } from "./login-key-store.ts";
 import { addToken, revokeToken } from "../auth/token-store.ts";
 import { createEndWhenRevoked } from "../revocation.ts";
@@ -18,7 +18,7 @@ const OWN = "the-servers-own-token";
 const DAY = 24 * 3_600_000;
 const HOST = "127.0.0.1:3000";
 const ABOUT = { address: "192.0.2.7" };
-/** As the Node server says where a connection comes from. */
+/** The remote address as the Node server passes it on. */
 const CONNECTION = { incoming: { socket: { remoteAddress: ABOUT.address, remotePort: 1, remoteFamily: "IPv4" } } };
 
 let directory: string;
@@ -29,7 +29,7 @@ const clock = { ...systemClock, now: () => time };
 
 beforeEach(async () => {
   time = Date.now();
-  directory = mkdtempSync(join(tmpdir(), "gemini-search-page-door-"));
+  directory = mkdtempSync(join(tmpdir(), "gemini-search-browser-auth-"));
   store = await openStore({ file: join(directory, "deep_research.db"), clock, log });
 });
 afterEach(async () => {
@@ -38,9 +38,9 @@ afterEach(async () => {
 });
 
 interface Scene {
-  door: PageDoor;
+  browserAuth: BrowserAuth;
   credentials: Credentials;
-  /** The answer of the ways in and of what is inside, without who is asked in between. */
+  /** Requests one of the login routes, without the authentication in between. */
   ask(path: string, init?: RequestInit): Promise<Response>;
 }
 
@@ -49,16 +49,16 @@ async function open({ token = OWN, issuer, publicUrl }: { token?: string; issuer
   const config = { configDir: directory, configDirWritable: true, settings };
   const app = { config, log, deps: { database: async () => store.db, clock } };
   const credentials = await createCredentials(app, { noAuth: false });
-  if (credentials === undefined) throw new Error("A token is asked for.");
-  const door = createPageDoor(app, credentials, () => [HOST]);
-  const http = new Hono().route("/", door.waysIn).route("/", door.inside);
+  if (credentials === undefined) throw new Error("A token is required.");
+  const browserAuth = createBrowserAuth(app, credentials, () => [HOST]);
+  const http = new Hono().route("/", browserAuth.publicRoutes).route("/", browserAuth.sessionRoutes);
   const ask: Scene["ask"] = async (path, init = {}) =>
     http.request(
       `http://${HOST}${path}`,
       { ...init, headers: { host: HOST, ...Object.fromEntries(new Headers(init.headers)) } },
       CONNECTION,
     );
-  return { door, credentials, ask } satisfies Scene;
+  return { browserAuth, credentials, ask } satisfies Scene;
 }
 
 const sessionOf = async (response: Response): Promise<BrowserHeaders> =>
@@ -68,17 +68,17 @@ const sessionOf = async (response: Response): Promise<BrowserHeaders> =>
 const signIn = ({ ask }: Scene, token: string, headers: Record<string, string> = {}): Promise<Response> =>
   ask("/sign-in", { method: "POST", body: new URLSearchParams({ token, to: "/start" }), headers });
 
-const come = ({ door }: Scene, session: BrowserHeaders, path = "/", headers: Record<string, string> = {}) =>
-  door.admit(new Request(`http://${HOST}${path}`, { headers: { host: HOST, ...session, ...headers } }), {
+const come = ({ browserAuth }: Scene, session: BrowserHeaders, path = "/", headers: Record<string, string> = {}) =>
+  browserAuth.admit(new Request(`http://${HOST}${path}`, { headers: { host: HOST, ...session, ...headers } }), {
     ...ABOUT,
     path,
   });
 
-const statusOf = (answer: Awaited<ReturnType<PageDoor["admit"]>>): number | string =>
+const statusOf = (answer: Awaited<ReturnType<BrowserAuth["admit"]>>): number | string =>
   answer instanceof Response ? answer.status : answer.caller.owner;
 
-describe("A9 a browser that is signed in", () => {
-  test("is whoever's token it came by, and no other's", async () => {
+describe("a signed-in browser (A9)", () => {
+  test("has the owner of the token it signed in with", async () => {
     const scene = await open();
     const ann = await addToken(store.db, { name: "ann", now: time });
     const own = await sessionOf(await signIn(scene, OWN));
@@ -90,7 +90,7 @@ describe("A9 a browser that is signed in", () => {
     expect((await scene.ask(`/enter/${link}`)).status).toBe(401);
   });
 
-  test("is out once the token is revoked, also when the name gets another, and its stream ends", async () => {
+  test("is signed out when the token is revoked, even if the name gets a new one, and its stream ends", async () => {
     const scene = await open();
     const session = await sessionOf(await signIn(scene, await addToken(store.db, { name: "ann", now: time })));
     const link = new URL((await linkFor(scene, "ann")).path, `http://${HOST}`).pathname;
@@ -107,13 +107,13 @@ describe("A9 a browser that is signed in", () => {
     expect((await scene.ask(link)).status).toBe(401);
   });
 
-  test("is out once the server has another token of its own, and back with the old one", async () => {
+  test("is signed out when the server's own token changes, and signed in again with the old one", async () => {
     const session = await sessionOf(await signIn(await open(), OWN));
     expect(statusOf(await come(await open({ token: "quite-another-token" }), session))).toBe(401);
     expect(statusOf(await come(await open(), session))).toBe("local");
   });
 
-  test("stays so for 30 days after its last visit, and is told when it lasts longer", async () => {
+  test("stays signed in for 30 days after its last request, and gets a new cookie when that is extended", async () => {
     const scene = await open();
     const session = await sessionOf(await signIn(scene, OWN));
     expect(await come(scene, session)).toMatchObject({ cookie: undefined });
@@ -124,7 +124,7 @@ describe("A9 a browser that is signed in", () => {
     expect(statusOf(await come(scene, session))).toBe(401);
   });
 
-  test("by a token of an issuer stays as long as that token", async (context) => {
+  test("is signed out when its JWT expires", async (context) => {
     const issuer = await startIssuer();
     context.onTestFinished(issuer.close);
     const scene = await open({ issuer: issuer.url, publicUrl: new URL(RESOURCE).origin });
@@ -145,8 +145,8 @@ async function linkFor({ credentials }: Scene, owner: string): Promise<{ path: s
   return { path: `/enter/${await makeLink(store.db, { owner, tokenHash }, { address: HOST, now: time })}` };
 }
 
-describe("A9 the cookie", () => {
-  test("is for one port, out of reach of scripts and foreign pages, and Secure where TLS is known", async () => {
+describe("the session cookie (A9)", () => {
+  test("is per port, HttpOnly, SameSite=Strict, and Secure behind a known TLS proxy", async () => {
     const scene = await open({ publicUrl: "https://research.example" });
     const plain = await signIn(scene, OWN);
     expect(plain.headers.get("set-cookie")).toMatch(
@@ -159,8 +159,8 @@ describe("A9 the cookie", () => {
   });
 });
 
-describe("the cookie without the page's secret", () => {
-  test("opens the files of the page, which are the same for everybody, and nothing that reads or acts (A9)", async () => {
+describe("the session cookie without the secret", () => {
+  test("grants access to the static files only (A9)", async () => {
     const scene = await open();
     const ann = await sessionOf(await signIn(scene, await addToken(store.db, { name: "ann", now: time })));
     const { cookie, "x-page-secret": secret } = await sessionOf(await signIn(scene, OWN));
@@ -177,7 +177,7 @@ describe("the cookie without the page's secret", () => {
     expect(statusOf(await come(scene, { cookie: "", "x-page-secret": secret }, "/api/runs"))).toBe(401);
   });
 
-  test("is never given the secret, whatever it asks for (A9)", async () => {
+  test("never gets the secret in a response (A9)", async () => {
     const scene = await open();
     const { path } = await linkFor(scene, "local");
     const entered = await sessionOf(await scene.ask(path));
@@ -190,11 +190,11 @@ describe("the cookie without the page's secret", () => {
   });
 });
 
-describe("A9 a link", () => {
+describe("a single-use link (A9)", () => {
   const RUN = "/runs/6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
   const SENT = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
 
-  test("of somebody else is not used up by a look at it or by a foreign page, and leads to a run", async () => {
+  test("of another owner is not used up by HEAD or by a navigation from another origin, and opens a run", async () => {
     const scene = await open();
     await signIn(scene, await addToken(store.db, { name: "ann", now: time }));
     const { path } = await linkFor(scene, "ann");
@@ -211,13 +211,13 @@ describe("A9 a link", () => {
     const again = await scene.ask(address, { headers: { cookie } });
     expect([again.status, again.headers.get("location"), again.headers.get("set-cookie")]).toEqual([303, RUN, null]);
     expect((await scene.ask(address)).status).toBe(401);
-    // A visit that makes the session last longer says so.
+    // A request that extends the session gets a new cookie.
     time += DAY;
     const later = await scene.ask(address, { headers: { cookie } });
     expect(later.headers.get("set-cookie")).toContain("Max-Age=2592000");
   });
 
-  test("of the user of this machine is used at once by a window, whoever sends it, and by nothing else", async () => {
+  test("of the local owner is used at once by a top-level navigation from any origin, and by nothing else", async () => {
     const scene = await open();
     const { path } = await linkFor(scene, "local");
     const address = `${path}?to=${encodeURIComponent(RUN)}`;
@@ -230,14 +230,14 @@ describe("A9 a link", () => {
     expect((await scene.ask(address, { headers: SENT })).headers.get("set-cookie")).toBeNull();
   });
 
-  test("that was made with another token says so", async () => {
+  test("that was created with another token is rejected with that reason", async () => {
     const { path } = await linkFor(await open({ token: "quite-another-token" }), "local");
     const answer = await (await open()).ask(path, { headers: { accept: "text/html" } });
     expect(answer.status).toBe(401);
-    expect(await answer.text()).toContain("another token than this server has now. Set MCP_AUTH_TOKEN");
+    expect(await answer.text()).toContain("a different token than this server has now. Set MCP_AUTH_TOKEN");
   });
 
-  test("is no longer good after two minutes, and whoever tries many has to wait", async () => {
+  test("expires after two minutes, and guessing is rate-limited", async () => {
     const scene = await open();
     const { path } = await linkFor(scene, "local");
     time += 2 * 60_000;
@@ -248,7 +248,7 @@ describe("A9 a link", () => {
     expect(new Set(tries.map(({ status }) => status))).toEqual(new Set([401, 429]));
   });
 
-  test("text in it is shown as text", async () => {
+  test("is escaped where it is shown", async () => {
     const scene = await open();
     const headers = { "sec-fetch-site": "cross-site", accept: "text/html" };
     const answer = await scene.ask(`/enter/${encodeURIComponent('"><script>alert(1)</script>')}`, { headers });

@@ -14,7 +14,7 @@ const NOW = 1_000_000_000;
 const HERE = "127.0.0.1:3000";
 const ANN: KeyHolder = { owner: "ann", tokenHash: hashToken("ann's token"), tokenExpiresAt: undefined };
 
-/** As it is found without its secret. */
+/** A session found without its secret. */
 const FOUND = { ...ANN, hasSecret: false };
 
 let directory: string;
@@ -32,8 +32,8 @@ afterEach(async () => {
 
 const rows = () => store.db.selectFrom("page_keys").selectAll().execute();
 
-describe("A9 a link", () => {
-  test("is good once, for two minutes", async () => {
+describe("a single-use link (A9)", () => {
+  test("works once, within two minutes", async () => {
     const code = await makeLink(store.db, ANN, { address: HERE, now: NOW });
     expect(code).toMatch(/^[\w-]{43}$/);
     expect(await useLink(store.db, code, { addresses: [HERE], now: NOW + 2 * MINUTE - 1 })).toEqual(ANN);
@@ -42,7 +42,7 @@ describe("A9 a link", () => {
     expect(await useLink(store.db, late, { addresses: [HERE], now: NOW + 2 * MINUTE })).toBeUndefined();
   });
 
-  test("is good at the server it was made for, and is not used up by another", async () => {
+  test("works at the server it was created for, and is not used up by another", async () => {
     const code = await makeLink(store.db, ANN, { address: HERE, now: NOW });
     const at = (...addresses: string[]) => useLink(store.db, code, { addresses, now: NOW });
     expect(await at("127.0.0.1:3001", "localhost:3001")).toBeUndefined();
@@ -50,7 +50,7 @@ describe("A9 a link", () => {
     expect(await at("localhost:3000", HERE)).toEqual(ANN);
   });
 
-  test("lets one in of many who use it at once", async () => {
+  test("works for one of many simultaneous requests", async () => {
     const code = await makeLink(store.db, ANN, { address: HERE, now: NOW });
     const all = await Promise.all(
       Array.from({ length: 20 }, () => useLink(store.db, code, { addresses: [HERE], now: NOW + 1 })),
@@ -58,7 +58,7 @@ describe("A9 a link", () => {
     expect(all.filter((holder) => holder !== undefined)).toEqual([ANN]);
   });
 
-  test("is no session, and a session is no link", async () => {
+  test("is not accepted as a session, nor a session as a link", async () => {
     const code = await makeLink(store.db, ANN, { address: HERE, now: NOW });
     const { key } = await openSession(store.db, ANN, NOW);
     expect(await findSession(store.db, code, { now: NOW, secret: undefined })).toBeUndefined();
@@ -66,8 +66,8 @@ describe("A9 a link", () => {
   });
 });
 
-describe("A9 a session", () => {
-  test("lasts 30 days from its last use, and is lengthened once a day at most", async () => {
+describe("a session (A9)", () => {
+  test("expires 30 days after its last use, and is extended at most once a day", async () => {
     const { key, expiresAt } = await openSession(store.db, ANN, NOW);
     expect(expiresAt).toBe(NOW + 30 * DAY);
     expect(await findSession(store.db, key, { now: NOW + DAY - 1, secret: undefined })).toEqual({
@@ -92,18 +92,18 @@ describe("A9 a session", () => {
     expect(await findSession(store.db, key, { now: slid, secret: undefined })).toBeUndefined();
   });
 
-  test("has a secret besides its key, which belongs to it alone", async () => {
+  test("has a secret of its own besides its key", async () => {
     const [one, other] = [await openSession(store.db, ANN, NOW), await openSession(store.db, ANN, NOW)];
     const hasSecret = async (secret: string | undefined): Promise<boolean | undefined> =>
       (await findSession(store.db, one.key, { now: NOW, secret }))?.hasSecret;
     expect(await hasSecret(one.secret)).toBe(true);
     for (const wrong of [undefined, "", one.key, other.secret]) expect(await hasSecret(wrong)).toBe(false);
-    // A session of an older version has none, and nothing stands for it.
+    // A session of an older version has no secret, so none is accepted.
     await store.db.updateTable("page_keys").set({ secret_hash: null }).execute();
     expect(await hasSecret(one.secret)).toBe(false);
   });
 
-  test("does not outlive a token that runs out", async () => {
+  test("does not outlive its token", async () => {
     const holder = { ...ANN, tokenExpiresAt: NOW + 40 * DAY };
     const { key, expiresAt } = await openSession(store.db, holder, NOW);
     expect(expiresAt).toBe(NOW + 30 * DAY);
@@ -112,7 +112,7 @@ describe("A9 a session", () => {
     expect(await findSession(store.db, key, { now: NOW + 40 * DAY, secret: undefined })).toBeUndefined();
   });
 
-  test("ends when it is ended, and only that one", async () => {
+  test("is ended alone", async () => {
     const [one, other] = [await openSession(store.db, ANN, NOW), await openSession(store.db, ANN, NOW)];
     await endSession(store.db, one.key);
     expect(await findSession(store.db, one.key, { now: NOW, secret: undefined })).toBeUndefined();
@@ -120,7 +120,7 @@ describe("A9 a session", () => {
   });
 });
 
-test("A9 what has expired is swept when a key is made, and keys are kept as hashes only", async () => {
+test("expired keys are deleted when a key is created, and only hashes are stored (A9)", async () => {
   const code = await makeLink(store.db, ANN, { address: HERE, now: NOW });
   const { key, secret: pageSecret } = await openSession(store.db, ANN, NOW + MINUTE);
   expect(await rows()).toHaveLength(2);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { addressesOf, addressOf, pageUrl } from "./server-address.ts";
 
-test("a link names the address it goes to, and the server that listens there knows it (A9)", () => {
+test("the address in a link is the first address of the server that it leads to (A9)", () => {
   for (const host of ["127.0.0.1", "localhost", "::1", "0.0.0.0", "::", "research.lan"]) {
     for (const port of [80, 3_000]) expect(addressesOf(host, port)[0]).toBe(addressOf(pageUrl(host, port)));
   }
