@@ -1,20 +1,20 @@
 import { expect, test, vi } from "vitest";
-import { eventStream, type Outlet } from "./event-stream.ts";
+import { type EventSink, eventStream } from "./event-stream.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 
 const LARGE = "x".repeat(10_000);
 
 function open() {
   const leaving = new AbortController();
-  const [stop, ended, caughtUp] = [vi.fn(), vi.fn(), vi.fn()];
-  let outlet: Outlet | undefined;
-  const begin = (opened: Outlet): (() => void) => {
-    outlet = opened;
+  const [stop, onEnd, onCaughtUp] = [vi.fn(), vi.fn(), vi.fn()];
+  let sink: EventSink | undefined;
+  const onStart = (opened: EventSink): (() => void) => {
+    sink = opened;
     return stop;
   };
-  const stream = eventStream({ begin, caughtUp, ended, until: leaving.signal });
-  const send = (data: unknown, id?: number): boolean => outlet?.send("run", data, id) ?? false;
-  return { stream, send, leaving, stop, ended, caughtUp };
+  const stream = eventStream({ onStart, onCaughtUp, onEnd, signal: leaving.signal });
+  const send = (data: unknown, id?: number): boolean => sink?.send("run", data, id) ?? false;
+  return { stream, send, leaving, stop, onEnd, onCaughtUp };
 }
 
 async function read(reader: ReadableStreamDefaultReader<Uint8Array>, pieces: number): Promise<string> {
@@ -23,20 +23,20 @@ async function read(reader: ReadableStreamDefaultReader<Uint8Array>, pieces: num
   return text;
 }
 
-test("A9 whoever does not read is told no more than is kept, and afterwards that it lagged", async () => {
-  const { stream, send, caughtUp } = open();
-  let said = 0;
-  while (send(LARGE)) said += 1;
-  expect(said).toBeLessThanOrEqual(27);
+test("a client that does not read gets no more than the buffer, and is notified once it has caught up (A9)", async () => {
+  const { stream, send, onCaughtUp } = open();
+  let sent = 0;
+  while (send(LARGE)) sent += 1;
+  expect(sent).toBeLessThanOrEqual(27);
   for (let more = 0; more < 1_000; more += 1) expect(send(LARGE)).toBe(false);
   const reader = stream.getReader();
-  await read(reader, said + 1);
-  await waitFor(() => expect(caughtUp).toHaveBeenCalledTimes(1));
+  await read(reader, sent + 1);
+  await waitFor(() => expect(onCaughtUp).toHaveBeenCalledTimes(1));
   expect(send(LARGE)).toBe(true);
   await reader.cancel();
 });
 
-test("A9 an event is one block, whatever its text holds", async () => {
+test("an event is one block, whatever its text contains (A9)", async () => {
   const { stream, send } = open();
   send({ text: "a\n\nevent: hello\ndata: {}" }, 7);
   const reader = stream.getReader();
@@ -46,17 +46,17 @@ test("A9 an event is one block, whatever its text holds", async () => {
   await reader.cancel();
 });
 
-test("A8 it ends once, by the reader or by the process, and then says nothing", async () => {
+test("a stream ends once, by the client or by the process, and then sends nothing (A8)", async () => {
   const byReader = open();
   await byReader.stream.cancel();
   byReader.leaving.abort();
   expect(byReader.stop).toHaveBeenCalledTimes(1);
-  expect(byReader.ended).toHaveBeenCalledTimes(1);
+  expect(byReader.onEnd).toHaveBeenCalledTimes(1);
   expect(byReader.send("late")).toBe(false);
   const byProcess = open();
   byProcess.leaving.abort();
   const reader = byProcess.stream.getReader();
   await read(reader, 1);
   expect((await reader.read()).done).toBe(true);
-  expect(byProcess.ended).toHaveBeenCalledTimes(1);
+  expect(byProcess.onEnd).toHaveBeenCalledTimes(1);
 });

@@ -15,6 +15,9 @@ test.for<[RunKind, RunStatus, { interactionId?: string; hasText?: boolean }, str
   ["deep_search", "cancelled", { hasText: true }, ["continue", "delete"]],
   ["deep_search", "failed", {}, ["delete"]],
   ["search", "failed", { hasText: true }, ["delete"]],
-])("Q1 L1 what can be done about %s, %s, %j", ([kind, status, { interactionId, hasText = false }, actions]) => {
-  expect(actionsFor({ kind, status, interactionId }, { hasText })).toEqual(actions);
-});
+])(
+  "the actions of a run of kind %s, %s, %j (Q1, L1)",
+  ([kind, status, { interactionId, hasText = false }, actions]) => {
+    expect(actionsFor({ kind, status, interactionId }, { hasText })).toEqual(actions);
+  },
+);
