@@ -20,8 +20,6 @@ const product: BuildOptions = {
   // Installed by whoever wants them, and loaded only then.
   external: ["pg", "pg-boss", /^@opentelemetry\//],
   output,
-  // Said here, so that what only a test build imports is not even looked at.
-  transform: { define: { CONFORMANCE: "undefined" } },
 };
 
 const configurations: BuildOptions[] = [
@@ -34,15 +32,15 @@ const configurations: BuildOptions[] = [
     transform: { target: "es2023" },
     plugins: [pageStyles()],
   },
-  // The product with its named places to die and the conformance fixtures compiled in. Never shipped.
+  // Never shipped: the product with its failpoints, and a server with the conformance fixtures.
   {
     ...product,
+    input: { main: "src/main.ts", conformance: "test/conformance/main.ts" },
     output: { ...output, dir: "dist-failpoints", minify: false },
     transform: {
       define: {
         FAILPOINT: "process.env.GEMINI_SEARCH_FAILPOINT",
         START_LIMIT_MS: "process.env.GEMINI_SEARCH_START_LIMIT_MS",
-        CONFORMANCE: "process.env.GEMINI_SEARCH_CONFORMANCE",
       },
     },
   },

@@ -1,8 +1,7 @@
 /** Builds the MCP server for one connection, whatever its transport and protocol era. */
 
-import { McpServer } from "@modelcontextprotocol/server";
+import { McpServer, type ServerOptions } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
-import { conformanceFixtures } from "./conformance.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { servePrompts, serveResources } from "./resources/resources.ts";
 import { serveSubscriptions } from "./resources/subscriptions.ts";
@@ -19,29 +18,32 @@ const CAPABILITIES = {
   completions: {},
 };
 
-export function buildServer(app: App, connection: Connection): McpServer {
-  const fixtures = conformanceFixtures();
-  const server = new McpServer(
+export type BuildServer = (app: App, connection: Connection) => McpServer;
+
+export const buildServer: BuildServer = (app, connection) => {
+  const server = createServer(app, connection);
+  registerHandlers(server, app, connection);
+  return server;
+};
+
+/** A server without handlers. */
+export const createServer = (app: App, { protocolEra }: Connection, options: ServerOptions = {}): McpServer =>
+  new McpServer(
     { name: app.name, version: app.version },
-    {
-      instructions: INSTRUCTIONS,
-      capabilities: { ...CAPABILITIES, ...taskCapabilities(connection.protocolEra) },
-      ...fixtures?.FIXTURE_OPTIONS,
-    },
+    { instructions: INSTRUCTIONS, capabilities: { ...CAPABILITIES, ...taskCapabilities(protocolEra) }, ...options },
   );
-  const more = fixtures?.serveFixtures(server, app, connection);
-  const runs = runsAsTasks(app);
-  const tasks = more?.withTasks(runs) ?? runs;
-  serveTools(server, { app, connection, tasks, more });
+
+export function registerHandlers(server: McpServer, app: App, connection: Connection): void {
+  const tasks = lazyRunTasks(app);
+  serveTools(server, { app, connection, tasks });
   serveTasks(server, tasks, connection);
   const onListed = serveSubscriptions(server, app, connection);
   serveResources(server, { app, connection, onListed });
   servePrompts(server);
-  return server;
 }
 
-/** The implementation is loaded with the first request about a task. */
-function runsAsTasks(app: App): TaskSource {
+/** Loads the implementation with the first request about a task. */
+function lazyRunTasks(app: App): TaskSource {
   const load = async (): Promise<TaskSource> => (await import("./tasks/run-tasks.ts")).runTasks(app);
   return {
     find: async (owner, taskId) => (await load()).find(owner, taskId),

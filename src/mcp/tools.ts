@@ -18,7 +18,6 @@ import { clientOf } from "./client.ts";
 import { confirm } from "./confirm.ts";
 import { legacyTaskHandle, failedBeforeTask } from "./tasks/legacy-tasks.ts";
 import { boundedToolResult } from "./message-size.ts";
-import type { MoreTools } from "./more-tools.ts";
 import { withToolTelemetry } from "./tool-telemetry.ts";
 import { createProgressReporter } from "./progress.ts";
 import { requireTask, type TaskSource } from "./tasks/task-source.ts";
@@ -34,28 +33,26 @@ const LEGACY_TOOLS = TOOLS.map((tool) =>
 );
 
 /** The catalogue is loaded with the first call: tools/list does not need it. */
-async function findOperation(name: string): Promise<Operation | undefined> {
+async function findOperation(name: string): Promise<Operation> {
   const { OPERATIONS } = await import("../operations/catalog.ts");
-  return OPERATIONS.find((operation) => operation.name === name);
+  const operation = OPERATIONS.find((candidate) => candidate.name === name);
+  if (operation !== undefined) return operation;
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}.`);
 }
 
 interface ToolsOptions {
   app: App;
   connection: Connection;
   tasks: TaskSource;
-  more: MoreTools | undefined;
 }
 
-export function serveTools(mcpServer: McpServer, { app, connection, tasks, more }: ToolsOptions): void {
+export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
+  const { app, connection } = options;
   const { server } = mcpServer;
-  const listed = connection.protocolEra === "legacy" ? LEGACY_TOOLS : TOOLS;
-  server.setRequestHandler("tools/list", () => ({ tools: [...listed, ...(more?.tools ?? [])] }));
-  const answer = async (toolCall: ToolCall): Promise<CallToolResult | InputRequiredResult> => {
-    const { params, context } = toolCall;
-    const operation = await findOperation(params.name);
-    if (operation === undefined) return more?.call(params, context) ?? noSuchTool(params.name);
-    return callOperation(operation, toolCall, { app, connection, tasks });
-  };
+  const tools = connection.protocolEra === "legacy" ? LEGACY_TOOLS : TOOLS;
+  server.setRequestHandler("tools/list", () => ({ tools }));
+  const answer = async (toolCall: ToolCall): Promise<CallToolResult | InputRequiredResult> =>
+    callOperation(await findOperation(toolCall.params.name), toolCall, options);
   // As one unit of work: a process that shuts down waits for all of it, and starts none of its parts.
   server.setRequestHandler("tools/call", ({ params }, context) =>
     app.shutdown.during(
@@ -68,14 +65,10 @@ export function serveTools(mcpServer: McpServer, { app, connection, tasks, more 
 
 const metricLabel = (name: string): string => (TOOLS.some((tool) => tool.name === name) ? name : "other");
 
-function noSuchTool(name: string): never {
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}.`);
-}
-
 async function callOperation(
   operation: Operation,
   toolCall: ToolCall,
-  { app, connection, tasks }: Omit<ToolsOptions, "more">,
+  { app, connection, tasks }: ToolsOptions,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { params, context, mcpServer } = toolCall;
   const { server } = mcpServer;

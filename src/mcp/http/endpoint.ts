@@ -13,7 +13,7 @@ import type { StreamPermits } from "../../operations/parts/stream-permits.ts";
 import { createModernHandlers } from "./modern-handlers.ts";
 import { onResponseEnd } from "./response-end.ts";
 import { rpcError } from "./rpc-error.ts";
-import { buildServer } from "../server.ts";
+import { buildServer, type BuildServer } from "../server.ts";
 import { isShortRequest } from "./short-requests.ts";
 import { createSessions, type LegacyRequest, opensSession, type Sessions } from "./legacy-sessions.ts";
 import { runEventsOf } from "../resources/subscriptions.ts";
@@ -26,20 +26,20 @@ export interface McpEndpoint {
   close(): Promise<void>;
 }
 
-export function createMcpEndpoint(app: App, streams: StreamPermits): McpEndpoint {
+export function createMcpEndpoint(app: App, streams: StreamPermits, build: BuildServer = buildServer): McpEndpoint {
   const onerror = (error: Error): void => app.log.debug(`MCP: ${error.message}`);
   const sessions = createSessions({
-    build: (caller) => buildServer(app, { caller, protocolEra: "legacy" }),
+    build: (caller) => build(app, { caller, protocolEra: "legacy" }),
     now: app.deps.clock.now,
     onerror,
   });
   const modern = createModernHandlers({
-    build: (caller) => buildServer(app, { caller, protocolEra: "modern" }),
+    build: (caller) => build(app, { caller, protocolEra: "modern" }),
     events: (owner) => runEventsOf(app, owner),
     onerror,
   });
   const stateless = ({ request, caller, body }: LegacyRequest): Promise<Response> =>
-    legacyStatelessFallback(() => buildServer(app, { caller, protocolEra: "legacy" }), onerror)(request, {
+    legacyStatelessFallback(() => build(app, { caller, protocolEra: "legacy" }), onerror)(request, {
       parsedBody: body,
     });
   return {

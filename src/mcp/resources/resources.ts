@@ -2,7 +2,6 @@
 
 import { type McpServer, ProtocolError, ProtocolErrorCode, type ServerContext } from "@modelcontextprotocol/server";
 import type { App } from "../../app.ts";
-import { conformanceFixtures } from "../conformance.ts";
 import type { ResourceRequest } from "./contents.ts";
 import { ABOUT_PICTURE, ABOUT_REPORT, ABOUT_RUN, pictureUri, reportUri, RUNS_URI, runUri } from "./uris.ts";
 import type { Connection } from "../connection.ts";
@@ -26,7 +25,6 @@ interface ResourcesOptions {
 
 export function serveResources({ server }: McpServer, { app, connection, onListed }: ResourcesOptions): void {
   const { caller } = connection;
-  const fixtures = conformanceFixtures();
   const requestFor = (uri: string, { mcpReq }: ServerContext): ResourceRequest => ({
     caller,
     uri,
@@ -36,20 +34,17 @@ export function serveResources({ server }: McpServer, { app, connection, onListe
     const { listResources } = await contents();
     const resources = await listResources(app, requestFor(RUNS_URI, context));
     onListed();
-    return { resources: [...resources, ...(fixtures?.FIXTURE_RESOURCES ?? [])] };
+    return { resources };
   });
-  server.setRequestHandler("resources/templates/list", () => ({
-    resourceTemplates: [...TEMPLATES, ...(fixtures?.FIXTURE_TEMPLATES ?? [])],
-  }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: TEMPLATES }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
     const { readResource } = await contents();
-    return fixtures?.readFixture(uri) ?? readResource(app, requestFor(uri, context));
+    return readResource(app, requestFor(uri, context));
   });
   server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }, context) => {
     if (ref.type === "ref/prompt") {
       const { completePrompt } = await prompts();
-      const fixture = fixtures?.completeFixturePrompt(ref.name, argument.value);
-      return fixture ?? completed(completePrompt(ref.name, argument.name, argument.value));
+      return completed(completePrompt(ref.name, argument.name, argument.value));
     }
     if (!TEMPLATES.some(({ uriTemplate }) => uriTemplate === ref.uri)) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such resource template.");
@@ -61,14 +56,13 @@ export function serveResources({ server }: McpServer, { app, connection, onListe
 }
 
 export function servePrompts({ server }: McpServer): void {
-  const fixtures = conformanceFixtures();
   server.setRequestHandler("prompts/list", async () => {
     const { listPrompts } = await prompts();
-    return { prompts: [...listPrompts(), ...(fixtures?.FIXTURE_PROMPTS ?? [])] };
+    return { prompts: listPrompts() };
   });
-  server.setRequestHandler("prompts/get", async ({ params }, context) => {
+  server.setRequestHandler("prompts/get", async ({ params }) => {
     const { getPrompt } = await prompts();
-    return fixtures?.getFixturePrompt(params, context) ?? getPrompt(params.name, params.arguments);
+    return getPrompt(params.name, params.arguments);
   });
 }
 

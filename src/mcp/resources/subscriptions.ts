@@ -11,7 +11,6 @@ import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
 import { listenToRuns } from "../../runs/history/shared-change-feed.ts";
 import type { RunChanges } from "../../runs/history/change-feed.ts";
-import { conformanceFixtures } from "../conformance.ts";
 import { parseUri, reportUri, RUNS_URI, runUri } from "./uris.ts";
 import type { Connection } from "../connection.ts";
 
@@ -136,7 +135,6 @@ export function serveSubscriptions({ server }: McpServer, app: App, { caller, pr
 
 /** The run must exist; its report may be subscribed to before it exists. */
 async function requireExisting({ deps }: App, owner: string, uri: string): Promise<void> {
-  if (conformanceFixtures()?.canWatchFixture(uri) === true) return;
   const parsed = parseUri(uri);
   if (parsed === undefined) throw new ResourceNotFoundError(uri);
   if (parsed.taskId === undefined) return;
