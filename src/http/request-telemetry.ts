@@ -2,6 +2,7 @@
 
 import type { Context, Next } from "hono";
 import { routePath } from "hono/route";
+import { isEventStream, onResponseEnd } from "../mcp/http/response-end.ts";
 import { add, inSpan, isRecording, measure } from "../telemetry/telemetry.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -36,10 +37,7 @@ export async function inRequestSpan(context: Context, next: Next): Promise<void>
 const methodOf = ({ req }: Context): string => (METHODS.includes(req.method) ? req.method : "_OTHER");
 
 function countOpenStream(response: Response): Response {
-  if (response.body === null || !response.headers.get("content-type")?.startsWith("text/event-stream")) return response;
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  if (response.body === null || !isEventStream(response)) return response;
   add("gemini_search.streams", 1, { side: "client" });
-  const closed = (): void => add("gemini_search.streams", -1, { side: "client" });
-  response.body.pipeTo(writable).then(closed, closed);
-  return new Response(readable, { status: response.status, headers: response.headers });
+  return onResponseEnd(response, () => add("gemini_search.streams", -1, { side: "client" }));
 }

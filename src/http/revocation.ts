@@ -1,5 +1,6 @@
 /** Ends event streams within a second of their token or session ceasing to be valid: one check for all open streams. */
 
+import { isEventStream } from "../mcp/http/response-end.ts";
 import type { Credential } from "./browser/login-key-store.ts";
 
 const CHECK_EVERY_MS = 500;
@@ -30,7 +31,7 @@ export function createEndWhenRevoked(options: RevocationOptions): EndWhenRevoked
   };
   return (response, credential) => {
     const { body, status, headers } = response;
-    if (credential === undefined || body === null || !isEventStream(headers)) return response;
+    if (credential === undefined || body === null || !isEventStream(response)) return response;
     const stream: OpenStream = { credential, end: new AbortController() };
     streams.add(stream);
     timer ??= setInterval(() => void check(), options.checkEveryMs ?? CHECK_EVERY_MS).unref();
@@ -56,6 +57,3 @@ function createCheck(streams: ReadonlySet<OpenStream>, { findRevoked }: Revocati
     }
   };
 }
-
-const isEventStream = (headers: Headers): boolean =>
-  headers.get("content-type")?.startsWith("text/event-stream") === true;

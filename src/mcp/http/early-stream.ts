@@ -1,5 +1,7 @@
 /** Opens an SSE stream after 5 s for a call without a response: clients time out without a first byte. */
 
+import { isEventStream } from "./response-end.ts";
+
 /** A response within this time keeps its own HTTP status; the strictest client seen waits 60 s for a first byte. */
 const OPEN_AFTER_MS = 5_000;
 const KEEP_ALIVE_INTERVAL_MS = 15_000;
@@ -48,7 +50,7 @@ function streamed(answer: Promise<Response>): Response {
 }
 
 async function* eventsOf(response: Response): AsyncGenerator<string> {
-  if (response.headers.get("content-type")?.startsWith("text/event-stream") === true && response.body !== null) {
+  if (isEventStream(response) && response.body !== null) {
     yield* response.body.pipeThrough(new TextDecoderStream());
     return;
   }

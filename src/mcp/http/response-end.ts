@@ -1,8 +1,11 @@
-/** Calls back when a response has ended: a stream with its body, completed or cancelled, any other at once. */
+/** The end of a response: an event stream ends with its body, completed or cancelled, any other response at once. */
+
+export const isEventStream = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("text/event-stream") === true;
 
 export function onResponseEnd(response: Response, callback: () => void): Response {
   const { body, status, headers } = response;
-  if (body === null || !headers.get("content-type")?.startsWith("text/event-stream")) {
+  if (body === null || !isEventStream(response)) {
     callback();
     return response;
   }
