@@ -35,7 +35,7 @@ interface ConfirmationRequest {
 const RESPONSE_KEY = "confirm";
 /** A form without fields: the user agrees only with the client's own Accept button. */
 const FORM = { type: "object" as const, properties: {} };
-/** A dialog that is still unanswered counts as declined. */
+/** If the dialog is not answered by then, the call fails as not confirmed. */
 const MAX_WAIT_MS = 600_000;
 
 export async function confirm(request: ConfirmationRequest): Promise<Confirmation> {

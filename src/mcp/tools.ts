@@ -53,7 +53,7 @@ export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
   server.setRequestHandler("tools/list", () => ({ tools }));
   const answer = async (toolCall: ToolCall): Promise<CallToolResult | InputRequiredResult> =>
     callOperation(await findOperation(toolCall.params.name), toolCall, options);
-  // As one unit of work: a process that shuts down waits for all of it, and starts none of its parts.
+  // Registered as one unit of work: a shutdown waits for the whole call, not for one of its steps.
   server.setRequestHandler("tools/call", ({ params }, context) =>
     app.shutdown.during(
       withToolTelemetry({ tool: metricLabel(params.name), meta: params._meta }, () =>
