@@ -31,8 +31,7 @@ const product: BuildOptions = {
   // Installed by whoever wants them, and loaded only then.
   external: ["pg", "pg-boss", /^@opentelemetry\//],
   output: productOutput,
-  // Said here, so that what only a test build imports is not even looked at.
-  transform: { define: { BUILD_VERSION, CONFORMANCE: "undefined" } },
+  transform: { define: { BUILD_VERSION } },
 };
 
 const configurations: BuildOptions[] = [
@@ -45,16 +44,16 @@ const configurations: BuildOptions[] = [
     transform: { target: "es2023" },
     plugins: [pageStyles()],
   },
-  // The product with its named places to die and the conformance fixtures compiled in. Never shipped.
+  // Never shipped: the product with its failpoints, and a server with the conformance fixtures.
   {
     ...product,
+    input: { main: "src/main.ts", conformance: "test/conformance/main.ts" },
     output: { ...productOutput, dir: "dist-failpoints", minify: false },
     transform: {
       define: {
         BUILD_VERSION,
         FAILPOINT: "process.env.GEMINI_SEARCH_FAILPOINT",
         START_LIMIT_MS: "process.env.GEMINI_SEARCH_START_LIMIT_MS",
-        CONFORMANCE: "process.env.GEMINI_SEARCH_CONFORMANCE",
       },
     },
   },

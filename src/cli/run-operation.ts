@@ -2,6 +2,7 @@
 
 import { text as readAll } from "node:stream/consumers";
 import { type App, createApp } from "../app.ts";
+import { LOCAL_CALLER } from "../caller.ts";
 import type { Environment } from "../config/config.ts";
 import type { Call, Operation, OperationDeps } from "../operations/operation.ts";
 import { type Outcome, perform, refused } from "../operations/perform.ts";
@@ -47,9 +48,8 @@ export async function runOperation(
   await app.telemetry;
   const line = createProgressLine();
   const call: Call = {
-    owner: "local",
+    ...LOCAL_CALLER,
     client: "cli",
-    from: "here",
     signal: shutdown.signal,
     progress: line.show,
     wholeReports: true,

@@ -1,20 +1,20 @@
-/** The HTTP door: who may come in, in which order that is asked, and what stands at which address. */
+/** The HTTP application: checks and authentication in their order, then the routes. */
 
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { type Context, Hono } from "hono";
 import type { App } from "../app.ts";
 import type { McpEndpoint } from "../mcp/http/endpoint.ts";
-import type { Caller } from "../mcp/visit.ts";
+import type { CallerEnv } from "../caller.ts";
 import { isoTime } from "../platform/clock.ts";
 import { unexpectedError } from "../platform/unexpected-error.ts";
 import type { Authenticate } from "./auth/authenticate.ts";
-import { isPreflight, letBrowserRead, preflightAnswer } from "./cors.ts";
+import { isPreflight, addCorsHeaders, preflightResponse } from "./cors.ts";
 import type { Guard } from "./host-guard.ts";
 import type { WellKnown } from "./auth/oauth-metadata.ts";
-import { isPageAddress } from "./browser/paths.ts";
-import type { Admitted, PageDoor } from "./browser/browser-auth.ts";
-import { protectPage } from "./browser/security-headers.ts";
-import { countRequest, inRequestSpan } from "./request-telemetry.ts";
+import { isPagePath } from "./browser/paths.ts";
+import type { Admitted, BrowserAuth } from "./browser/browser-auth.ts";
+import { setSecurityHeaders } from "./browser/security-headers.ts";
+import { measureRequest, inRequestSpan } from "./request-telemetry.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { type Refusal, refuse } from "./error-response.ts";
 import type { EndWhenRevoked } from "./revocation.ts";
@@ -25,44 +25,40 @@ export interface HttpParts {
   mcp: McpEndpoint;
   guard: Guard;
   authenticate: Authenticate;
-  pageDoor: PageDoor;
+  browserAuth: BrowserAuth;
   wellKnown: WellKnown;
   rateLimit: RateLimit;
   endWhenRevoked: EndWhenRevoked;
-  /** How many streams may be open. */
   streams: Parameters<typeof createWeb>[1];
 }
 
-interface HttpEnv {
-  Variables: { caller: Caller };
-}
-
-const PUBLIC = "/.well-known/";
+const PUBLIC_PREFIX = "/.well-known/";
 const PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
 
-export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
-  const { app, mcp, guard, pageDoor, wellKnown, rateLimit, endWhenRevoked } = parts;
-  const http = new Hono<HttpEnv>();
-  http.use(countRequest);
+export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
+  const { app, mcp, guard, browserAuth, wellKnown, rateLimit, endWhenRevoked } = parts;
+  const http = new Hono<CallerEnv>();
+  http.use(measureRequest);
   http.use(async (context, next) => {
     await next();
-    if (isPageAddress(context.req.path)) protectPage(context.res.headers);
+    if (isPagePath(context.req.path)) setSecurityHeaders(context.res.headers);
   });
   http.use(async (context, next) => {
-    const isPage = isPageAddress(context.req.path);
+    const isPage = isPagePath(context.req.path);
     const origin = context.req.header("origin");
-    // A request line may name a host of its own, which then counts for more than the header.
+    // An absolute URL in the request line overrides the Host header.
     const hosts = [context.req.header("host"), new URL(context.req.url).host];
-    if (!hosts.every(guard.allowsHost)) return refuse(FOREIGN_HOST);
-    // Clients in a browser find the issuer before anybody knows them.
-    if (context.req.path.startsWith(PUBLIC)) return (await wellKnown(context.req.raw)) ?? refuse(UNKNOWN_ADDRESS);
-    // The page is its own origin, under whichever allowed name it was opened.
-    if (!guard.allowsOrigin(origin) && !(isPage && pageDoor.isOwn(context.req.raw))) return refuse(FOREIGN_ORIGIN);
-    if (app.shutdown.leaving()) return refuse(LEAVING);
-    if (isPreflight(context.req.raw) && !isPage) context.res = preflightAnswer();
+    if (!hosts.every(guard.allowsHost)) return refuse(HOST_NOT_ALLOWED);
+    // Public: clients in a browser discover the issuer before they have a token.
+    if (context.req.path.startsWith(PUBLIC_PREFIX)) return (await wellKnown(context.req.raw)) ?? refuse(NO_SUCH_PATH);
+    // The web page's own origin is allowed under every allowed host name.
+    if (!guard.allowsOrigin(origin) && !(isPage && browserAuth.isSameOrigin(context.req.raw)))
+      return refuse(ORIGIN_NOT_ALLOWED);
+    if (app.shutdown.leaving()) return refuse(SHUTTING_DOWN);
+    if (isPreflight(context.req.raw) && !isPage) context.res = preflightResponse();
     else await next();
-    // No page but ours reads what the page is told.
-    if (origin !== undefined && !isPage) letBrowserRead(context.res.headers, origin);
+    // Responses for the web page are readable for its own origin only.
+    if (origin !== undefined && !isPage) addCorsHeaders(context.res.headers, origin);
     return undefined;
   });
   http.get("/health", (context) =>
@@ -73,11 +69,11 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
       timestamp: isoTime(app.deps.clock.now()),
     }),
   );
-  http.route("/", pageDoor.waysIn);
+  http.route("/", browserAuth.publicRoutes);
   const admit = createAdmit(parts);
-  // Also before addresses that do not exist: a stranger learns nothing about which do.
+  // Also for paths that do not exist, so that an unauthenticated request cannot find out which ones do.
   http.use(async (context, next) => {
-    // Of the connection, never of a header: anybody can write one.
+    // From the connection, never from a header, which any client can set.
     const address = getConnInfo(context).remote.address ?? "";
     const admitted = await admit(context, { address });
     if (admitted instanceof Response) return admitted;
@@ -92,11 +88,11 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   http.all("/mcp", (context) => mcp.handle(context.req.raw, context.get("caller")));
   http.get("/metrics", async (context) => {
     const text = await (await app.telemetry)?.metricsText?.();
-    return text === undefined ? refuse(UNKNOWN_ADDRESS) : context.body(text, 200, { "content-type": PROMETHEUS });
+    return text === undefined ? refuse(NO_SUCH_PATH) : context.body(text, 200, { "content-type": PROMETHEUS });
   });
-  http.route("/", pageDoor.inside);
+  http.route("/", browserAuth.sessionRoutes);
   http.route("/", createWeb(app, parts.streams));
-  http.notFound(() => refuse(UNKNOWN_ADDRESS));
+  http.notFound(() => refuse(NO_SUCH_PATH));
   http.onError((error) => {
     const { id, message } = unexpectedError(error);
     app.log.error(message);
@@ -105,34 +101,34 @@ export function createHttpApp(parts: HttpParts): Hono<HttpEnv> {
   return http;
 }
 
-/** A cookie is good for the page, a token for everything but its pages. */
-function createAdmit({ authenticate, pageDoor }: HttpParts) {
+/** A cookie is accepted on the web page's paths, a token everywhere but on its documents and files. */
+function createAdmit({ authenticate, browserAuth }: HttpParts) {
   return async ({ req }: Context, about: { address: string }): Promise<Admitted | Response> => {
-    if (isPageAddress(req.path)) return pageDoor.admit(req.raw, { ...about, path: req.path });
+    if (isPagePath(req.path)) return browserAuth.admit(req.raw, { ...about, path: req.path });
     const known = await authenticate(req.raw, about);
     return known instanceof Response ? known : { ...known, budget: known.caller.owner };
   };
 }
 
-const FOREIGN_HOST: Refusal = {
+const HOST_NOT_ALLOWED: Refusal = {
   status: 403,
   code: "FORBIDDEN",
-  message: "This server does not answer under this host name.",
+  message: "This host name is not allowed.",
   suggestion: "Use localhost, or add the name to MCP_ALLOWED_HOSTS.",
 };
-const FOREIGN_ORIGIN: Refusal = {
+const ORIGIN_NOT_ALLOWED: Refusal = {
   status: 403,
   code: "FORBIDDEN",
-  message: "Web pages of this origin may not use this server.",
-  suggestion: "Add the origin to MCP_ALLOWED_ORIGINS if it should.",
+  message: "Web pages from this origin are not allowed to use this server.",
+  suggestion: "To allow them, add the origin to MCP_ALLOWED_ORIGINS.",
 };
-const LEAVING: Refusal = {
+const SHUTTING_DOWN: Refusal = {
   status: 503,
   code: "INTERRUPTED",
   message: "The server is shutting down.",
   headers: { connection: "close", "retry-after": "5" },
 };
-const UNKNOWN_ADDRESS: Refusal = { status: 404, code: "NOT_FOUND", message: "There is nothing at this address." };
+const NO_SUCH_PATH: Refusal = { status: 404, code: "NOT_FOUND", message: "There is nothing at this URL." };
 
 const unexpected = (id: string): Refusal => ({
   status: 500,

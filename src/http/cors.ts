@@ -1,4 +1,4 @@
-/** What a browser must be told before a page of an allowed origin may use the API. */
+/** CORS headers that let web pages of allowed origins use the MCP endpoint. */
 
 const ALLOWED_HEADERS = [
   "Authorization",
@@ -15,7 +15,7 @@ const EXPOSED_HEADERS = ["Mcp-Session-Id", "Mcp-Protocol-Version", "WWW-Authenti
 export const isPreflight = (request: Request): boolean =>
   request.method === "OPTIONS" && request.headers.has("origin") && request.headers.has("access-control-request-method");
 
-export const preflightAnswer = (): Response =>
+export const preflightResponse = (): Response =>
   new Response(null, {
     status: 204,
     headers: {
@@ -26,7 +26,7 @@ export const preflightAnswer = (): Response =>
   });
 
 /** Only for origins that passed the guard. */
-export function letBrowserRead(headers: Headers, origin: string): void {
+export function addCorsHeaders(headers: Headers, origin: string): void {
   headers.set("access-control-allow-origin", origin);
   headers.set("access-control-expose-headers", EXPOSED_HEADERS);
   headers.append("vary", "Origin");

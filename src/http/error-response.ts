@@ -1,4 +1,4 @@
-/** How the HTTP door says no: always JSON, always a sentence of ours. */
+/** Error responses of the HTTP layer: JSON with a code, a message and a suggestion of ours. */
 
 import type { ErrorCode } from "../errors.ts";
 

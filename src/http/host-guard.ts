@@ -1,6 +1,6 @@
-/** Which Host and Origin may speak to us: a web page must not reach a server on its reader's machine. */
+/** Allow-lists for Host and Origin, against DNS rebinding and against web pages of other origins. */
 
-/** A name or address and perhaps a port; nothing that a lenient URL parser would read differently. */
+/** A name or IP address with an optional port; nothing that a lenient URL parser would read differently. */
 const HOST = /^(\[[0-9a-f:.]+\]|[^\s:/@\\?#[\]]+)(?::\d{1,5})?$/i;
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 
@@ -10,7 +10,7 @@ export interface Guard {
   allowsOrigin(origin: string | undefined): boolean;
 }
 
-/** Ports do not matter: what stands behind a name is its owner's choice. */
+/** Compares host names without their ports: all ports of a host belong to the same machine. */
 export function createGuard({ hosts, origins }: { hosts: readonly string[]; origins: readonly string[] }): Guard {
   const hostnames = new Set([...LOOPBACK_NAMES, ...hosts.map(hostnameOf).filter((name) => name !== undefined)]);
   const pages = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, "")));
@@ -32,5 +32,5 @@ const hostnameOf = (host: string): string | undefined => HOST.exec(host)?.[1]?.t
 export const isLoopback = (address: string): boolean =>
   address === "localhost" || address === "::1" || /^127\.\d+\.\d+\.\d+$/.test(address);
 
-/** As it stands in a URL and in a Host header. */
+/** As written in a URL and in a Host header. */
 export const urlHost = (address: string): string => (address.includes(":") ? `[${address}]` : address);

@@ -1,4 +1,4 @@
-/** The port: opened with a clear word when it is taken, closed in time even while streams are open. */
+/** Opens the HTTP port with a clear error when it is in use, and closes it in time while streams are open. */
 
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
@@ -6,14 +6,14 @@ import { AppError } from "../errors.ts";
 import { urlHost } from "./host-guard.ts";
 import { refuse } from "./error-response.ts";
 
-/** A client that sends byte by byte is given up. Both end with the request: an answer may stream for hours. */
-const HEADERS_MS = 15_000;
-const REQUEST_MS = 60_000;
-const LOOK_EVERY_MS = 5_000;
-/** Longer than the usual proxy keeps a connection, so that it is the proxy who closes it. */
+/** Against clients that send byte by byte. Both apply to the request only: a response may stream for hours. */
+const HEADERS_TIMEOUT_MS = 15_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+const CONNECTION_CHECK_INTERVAL_MS = 5_000;
+/** Longer than the usual proxy's, so that the proxy closes an idle connection first. */
 const KEEP_ALIVE_MS = 65_000;
-/** What has been answered still goes out; the rest of the way out needs time too. */
-const CLOSE_MS = 300;
+/** Lets written responses leave the process; the other shutdown steps need time too. */
+const CLOSE_TIMEOUT_MS = 300;
 
 export interface ListenOptions {
   fetch: (request: Request) => Response | Promise<Response>;
@@ -22,9 +22,9 @@ export interface ListenOptions {
 }
 
 export interface Listening {
-  /** `http://host:port`, with the port that was really taken. */
+  /** `http://host:port`, with the actual port. */
   url: string;
-  /** No new connections; those that are open may finish what they do. */
+  /** Accepts no new connections; open ones may finish. */
   stop(): void;
   close(): Promise<void>;
 }
@@ -32,31 +32,31 @@ export interface Listening {
 export async function listen({ fetch, host, port }: ListenOptions): Promise<Listening> {
   const server = createServer(
     {
-      headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
-      connectionsCheckingInterval: LOOK_EVERY_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTION_CHECK_INTERVAL_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
     getRequestListener(fetch, { overrideGlobalObjects: false, errorHandler: malformed }),
   );
-  await opened(server, host, port);
+  await openPort(server, host, port);
   const address = server.address();
-  const taken = typeof address === "object" && address !== null ? address.port : port;
+  const actualPort = typeof address === "object" && address !== null ? address.port : port;
   const closed = new Promise<void>((resolve) => void server.once("close", resolve));
   return {
-    url: `http://${urlHost(host)}:${taken}`,
+    url: `http://${urlHost(host)}:${actualPort}`,
     stop: () => void server.close(),
     close: async () => {
       server.close();
       server.closeIdleConnections();
-      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
       await closed;
       clearTimeout(timer);
     },
   };
 }
 
-async function opened(server: Server, host: string, port: number): Promise<void> {
+async function openPort(server: Server, host: string, port: number): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
@@ -66,11 +66,11 @@ async function opened(server: Server, host: string, port: number): Promise<void>
       });
     });
   } catch (error) {
-    throw cannotListen(error, host, port);
+    throw listenError(error, host, port);
   }
 }
 
-function cannotListen(error: unknown, host: string, port: number): AppError {
+function listenError(error: unknown, host: string, port: number): AppError {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRINUSE") {
     return new AppError({
@@ -86,6 +86,6 @@ function cannotListen(error: unknown, host: string, port: number): AppError {
   });
 }
 
-/** Only requests without a usable address come here; everything later has its own answer. */
+/** Only for requests without a valid URL; all other errors have their own response. */
 const malformed = (): Response =>
-  refuse({ status: 400, code: "INVALID_INPUT", message: "The request is not valid HTTP for this server." });
+  refuse({ status: 400, code: "INVALID_INPUT", message: "The request is not valid HTTP." });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createLog } from "../platform/log.ts";
-import { createFailedAttempts, networkOf } from "./auth/failed-logins.ts";
+import { createFailedLogins, networkOf } from "./auth/failed-logins.ts";
 import { createBuckets, createRateLimit } from "./rate-limit.ts";
 
 const times = <T>(count: number, act: () => T): T[] => Array.from({ length: count }, act);
@@ -17,7 +17,7 @@ describe("the rate limit (A9)", () => {
       success: false,
       error: {
         code: "RATE_LIMITED",
-        message: "There were more than 60 requests in a minute.",
+        message: "More than 60 requests in a minute.",
         suggestion: "Try again in 1 s.",
       },
     });
@@ -38,7 +38,7 @@ describe("the rate limit (A9)", () => {
   });
 
   test("keeps a bounded number of callers, and drops the least recent", () => {
-    const take = createBuckets({ perMinute: 1, now: () => 0, mostKeys: 2 });
+    const take = createBuckets({ perMinute: 1, now: () => 0, maxKeys: 2 });
     expect([take("ann"), take("bob")]).toEqual([0, 0]);
     expect(take("ann")).toBeGreaterThan(0);
     expect(take("cid")).toBe(0);
@@ -52,12 +52,12 @@ describe("wrong tokens (A9)", () => {
     const lines: string[] = [];
     const log = createLog({ from: "INFO", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
     let time = 0;
-    const failed = createFailedAttempts({ log, now: () => time });
+    const failed = createFailedLogins({ log, now: () => time });
     expect(times(60, () => failed("192.0.2.7"))).toEqual(times(60, () => undefined));
     expect(times(1_000, () => failed("192.0.2.7")?.status)).toEqual(times(1_000, () => 429));
     expect(failed("::ffff:192.0.2.7")?.status).toBe(429);
     expect(failed("192.0.2.8")).toBeUndefined();
-    expect(lines).toEqual(["[WARN] Too many wrong tokens from 192.0.2.7; they are answered with 429.\n"]);
+    expect(lines).toEqual(["[WARN] Too many wrong tokens from 192.0.2.7; rejecting them with 429.\n"]);
     time += 60_000;
     expect(failed("192.0.2.7")).toBeUndefined();
   });

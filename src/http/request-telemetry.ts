@@ -1,13 +1,14 @@
-/** HTTP requests as telemetry sees them: a figure for each, a span for those of callers who are known. */
+/** Telemetry of HTTP requests: a metric for every request, a span for authenticated ones. */
 
 import type { Context, Next } from "hono";
 import { routePath } from "hono/route";
+import { isEventStream, onResponseEnd } from "../mcp/http/response-end.ts";
 import { add, inSpan, isRecording, measure } from "../telemetry/telemetry.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** Labels come from our own table of addresses, never from the request. */
-export async function countRequest(context: Context, next: Next): Promise<void> {
+/** Labels come from our own routes, never from the request. */
+export async function measureRequest(context: Context, next: Next): Promise<void> {
   if (!isRecording()) return next();
   const began = performance.now();
   await next();
@@ -18,7 +19,7 @@ export async function countRequest(context: Context, next: Next): Promise<void> 
   });
 }
 
-/** Only after the caller was let in: a stranger's `traceparent` leads nowhere. */
+/** After authentication only, so that the `traceparent` of an unauthenticated request is ignored. */
 export async function inRequestSpan(context: Context, next: Next): Promise<void> {
   if (!isRecording() || context.req.path === "/metrics") return next();
   const [method, route] = [methodOf(context), routePath(context, -1)];
@@ -30,16 +31,13 @@ export async function inRequestSpan(context: Context, next: Next): Promise<void>
     span.set({ "http.response.status_code": status });
     if (status >= 500) span.fail(String(status));
   });
-  context.res = countedWhileOpen(context.res);
+  context.res = countOpenStream(context.res);
 }
 
 const methodOf = ({ req }: Context): string => (METHODS.includes(req.method) ? req.method : "_OTHER");
 
-function countedWhileOpen(response: Response): Response {
-  if (response.body === null || !response.headers.get("content-type")?.startsWith("text/event-stream")) return response;
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+function countOpenStream(response: Response): Response {
+  if (response.body === null || !isEventStream(response)) return response;
   add("gemini_search.streams", 1, { side: "client" });
-  const closed = (): void => add("gemini_search.streams", -1, { side: "client" });
-  response.body.pipeTo(writable).then(closed, closed);
-  return new Response(readable, { status: response.status, headers: response.headers });
+  return onResponseEnd(response, () => add("gemini_search.streams", -1, { side: "client" }));
 }

@@ -5,7 +5,7 @@ import { waitFor } from "../../test/support/wait-for.ts";
 
 interface Source {
   response: Response;
-  say(text: string): void;
+  send(text: string): void;
   end(): void;
   cancelled: () => boolean;
 }
@@ -23,7 +23,7 @@ function stream(): Source {
   });
   return {
     response: new Response(body, { headers: { "content-type": "text/event-stream", "x-accel-buffering": "no" } }),
-    say: (text) => controller.enqueue(new TextEncoder().encode(text)),
+    send: (text) => controller.enqueue(new TextEncoder().encode(text)),
     end: () => controller.close(),
     cancelled: () => cancelled,
   };
@@ -33,7 +33,7 @@ const ANN: Credential = { owner: "ann", tokenHash: "a" };
 const BOB: Credential = { owner: "bob", tokenHash: "b" };
 
 test("a stream passes unchanged while its token is valid, and nothing is checked after the last stream ends (A9)", async () => {
-  const { response, say, end } = stream();
+  const { response, send, end } = stream();
   let checks = 0;
   const findRevoked = async (): Promise<Set<Credential>> => {
     checks += 1;
@@ -41,9 +41,9 @@ test("a stream passes unchanged while its token is valid, and nothing is checked
   };
   const watched = createEndWhenRevoked({ findRevoked, checkEveryMs: 1 })(response, ANN);
   expect(watched.headers.get("x-accel-buffering")).toBe("no");
-  say("data: one\n\n");
+  send("data: one\n\n");
   await waitFor(() => expect(checks).toBeGreaterThan(1));
-  say("data: two\n\n");
+  send("data: two\n\n");
   end();
   expect(await watched.text()).toBe("data: one\n\ndata: two\n\n");
   await new Promise((resolve) => void setTimeout(resolve, 10));
@@ -62,7 +62,7 @@ test("one check serves all streams and ends those of the revoked token only; a f
   };
   const endWhenRevoked = createEndWhenRevoked({ findRevoked, checkEveryMs: 1 });
   const [ann, bob] = [endWhenRevoked(anns.response, ANN), endWhenRevoked(bobs.response, BOB)];
-  anns.say("data: one\n\n");
+  anns.send("data: one\n\n");
   await expect(ann.text()).rejects.toThrow("no longer accepted");
   await waitFor(() => expect(anns.cancelled()).toBe(true));
   expect(asked.slice(0, 3)).toEqual([
@@ -70,7 +70,7 @@ test("one check serves all streams and ends those of the revoked token only; a f
     [ANN, BOB],
     [ANN, BOB],
   ]);
-  bobs.say("data: two\n\n");
+  bobs.send("data: two\n\n");
   bobs.end();
   expect(await bob.text()).toBe("data: two\n\n");
 });

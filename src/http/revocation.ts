@@ -1,5 +1,6 @@
 /** Ends event streams within a second of their token or session ceasing to be valid: one check for all open streams. */
 
+import { isEventStream } from "../mcp/http/response-end.ts";
 import type { Credential } from "./browser/login-key-store.ts";
 
 const CHECK_EVERY_MS = 500;
@@ -30,7 +31,7 @@ export function createEndWhenRevoked(options: RevocationOptions): EndWhenRevoked
   };
   return (response, credential) => {
     const { body, status, headers } = response;
-    if (credential === undefined || body === null || !isEventStream(headers)) return response;
+    if (credential === undefined || body === null || !isEventStream(response)) return response;
     const stream: OpenStream = { credential, end: new AbortController() };
     streams.add(stream);
     timer ??= setInterval(() => void check(), options.checkEveryMs ?? CHECK_EVERY_MS).unref();
@@ -46,7 +47,7 @@ function createCheck(streams: ReadonlySet<OpenStream>, { findRevoked }: Revocati
   return async () => {
     if (isChecking) return;
     isChecking = true;
-    // The database may be busy; that is no reason to end anything. The next check is half a second away.
+    // A busy database is no reason to end a stream: the next check follows in half a second.
     const revoked = await findRevoked([...streams].map(({ credential }) => credential)).catch(
       () => new Set<Credential>(),
     );
@@ -56,6 +57,3 @@ function createCheck(streams: ReadonlySet<OpenStream>, { findRevoked }: Revocati
     }
   };
 }
-
-const isEventStream = (headers: Headers): boolean =>
-  headers.get("content-type")?.startsWith("text/event-stream") === true;

@@ -1,4 +1,4 @@
-/** The program at the other end: its name, and what it can do. */
+/** Name and capabilities of the MCP client that sent a request. */
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -14,7 +14,7 @@ interface McpClient {
   capabilities: ClientCapabilities;
 }
 
-/** A modern client says who it is with every request, an older one when it connects. */
+/** A modern client sends both with every request, an older one once, in `initialize`. */
 export function clientOf(server: Server, { mcpReq }: ServerContext): McpClient {
   const envelope: Record<string, unknown> = mcpReq.envelope ?? {};
   const { [CLIENT_INFO_META_KEY]: info, [CLIENT_CAPABILITIES_META_KEY]: capabilities } = envelope;

@@ -1,4 +1,4 @@
-/** The user's word before a call that costs much: asked in the client's own dialog, in the way of either era. */
+/** Asks the user to confirm an expensive call, in a dialog of the MCP client. */
 
 import {
   type ElicitResult,
@@ -14,70 +14,70 @@ import type { Call, Operation, Question } from "../operations/operation.ts";
 import { type Outcome, questionFor, refused } from "../operations/perform.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { clientOf } from "./client.ts";
-import type { Visit } from "./visit.ts";
+import type { Connection } from "./connection.ts";
 
 export type Confirmation =
-  | { kind: "go"; asked: boolean }
+  | { kind: "proceed"; userAgreed: boolean }
   | { kind: "ask"; result: InputRequiredResult }
   | { kind: "refused"; outcome: Outcome };
 
-interface Asking {
+interface ConfirmationRequest {
   server: Server;
   context: ServerContext;
   deps: App["deps"];
-  era: Visit["era"];
+  protocolEra: Connection["protocolEra"];
   operation: Operation;
   input: unknown;
   call: Call;
 }
 
-const KEY = "confirm";
-/** No field: the client's own Accept is the one key that agrees. */
+/** Name of the input request and of the client's response to it. */
+const RESPONSE_KEY = "confirm";
+/** A form without fields: the user agrees only with the client's own Accept button. */
 const FORM = { type: "object" as const, properties: {} };
-/** A dialog without an answer by then is forgotten, not agreed to. */
-const MOST_WAIT_MS = 600_000;
+/** If the dialog is not answered by then, the call fails as not confirmed. */
+const MAX_WAIT_MS = 600_000;
 
-export async function confirm(asking: Asking): Promise<Confirmation> {
+export async function confirm(request: ConfirmationRequest): Promise<Confirmation> {
   try {
-    return await confirmed(asking);
+    return await decide(request);
   } catch (error) {
-    return { kind: "refused", outcome: refused(error, asking.deps) };
+    return { kind: "refused", outcome: refused(error, request.deps) };
   }
 }
 
-async function confirmed(asking: Asking): Promise<Confirmation> {
-  const { server, context, deps, era, operation, input, call } = asking;
-  if (operation.question === undefined) return { kind: "go", asked: false };
+async function decide(request: ConfirmationRequest): Promise<Confirmation> {
+  const { server, context, deps, protocolEra, operation, input, call } = request;
+  if (operation.question === undefined) return { kind: "proceed", userAgreed: false };
   const { inputResponses } = context.mcpReq;
-  // Whatever was answered is final: who asks again after a no or a closed dialog makes the client ask for ever.
-  if (inputResponses !== undefined) return goIf(isAccepted(inputResponses[KEY]));
+  // Any response is final: to ask again after a refusal or a closed dialog would make the client ask for ever.
+  if (inputResponses !== undefined) return proceedIfAccepted(inputResponses[RESPONSE_KEY]);
   const question = await questionFor(operation, deps, input, call);
-  if (question === undefined) return { kind: "go", asked: false };
-  if (!canAsk(clientOf(server, context).capabilities.elicitation)) throw confirmationNeeded(operation, question);
+  if (question === undefined) return { kind: "proceed", userAgreed: false };
+  if (!supportsForms(clientOf(server, context).capabilities.elicitation)) throw confirmationNeeded(operation, question);
   const elicitation = { message: question.ask, requestedSchema: FORM };
-  if (era === "modern") {
-    return { kind: "ask", result: inputRequired({ inputRequests: { [KEY]: inputRequired.elicit(elicitation) } }) };
+  if (protocolEra === "modern") {
+    const inputRequests = { [RESPONSE_KEY]: inputRequired.elicit(elicitation) };
+    return { kind: "ask", result: inputRequired({ inputRequests }) };
   }
-  return goIf(isAccepted(await askNow(asking, question, elicitation)));
+  return proceedIfAccepted(await elicit(request, question, elicitation));
 }
 
-const isAccepted = (answer: unknown): boolean => isRecord(answer) && answer["action"] === "accept";
-
-function goIf(agreed: boolean): Confirmation {
-  if (!agreed) throw declined();
-  return { kind: "go", asked: true };
+function proceedIfAccepted(response: unknown): Confirmation {
+  if (!isRecord(response) || response["action"] !== "accept") throw declined();
+  return { kind: "proceed", userAgreed: true };
 }
 
-/** A form is what an older client means that names no mode. */
-const canAsk = (elicitation: unknown): boolean =>
+/** An older client that names no mode supports forms. */
+const supportsForms = (elicitation: unknown): boolean =>
   isRecord(elicitation) && (elicitation["form"] !== undefined || elicitation["url"] === undefined);
 
 /**
- * An older client is asked while its call waits. The SDK would do that for us, but in silence: its way leaves the
- * call's handler, and with it the progress that keeps the call alive while a person thinks.
+ * Asks an older client while its call waits. Not by the SDK's own bridge: it leaves the call's handler, which ends the
+ * progress notifications that keep the call alive until the user decides.
  */
-async function askNow(
-  { context: { mcpReq }, operation, call }: Asking,
+async function elicit(
+  { context: { mcpReq }, operation, call }: ConfirmationRequest,
   question: Question,
   elicitation: Parameters<typeof inputRequired.elicit>[0],
 ): Promise<ElicitResult> {
@@ -85,10 +85,10 @@ async function askNow(
   try {
     return await mcpReq.send(
       { method: "elicitation/create", params: { mode: "form", ...elicitation } },
-      { relatedRequestId: mcpReq.id, timeout: MOST_WAIT_MS, signal: call.signal },
+      { relatedRequestId: mcpReq.id, timeout: MAX_WAIT_MS, signal: call.signal },
     );
   } catch {
     if (!call.signal.aborted) throw confirmationNeeded(operation, question);
-    throw new AppError({ code: "CANCELLED", message: "The call was cancelled before the user had answered." });
+    throw new AppError({ code: "CANCELLED", message: "The call was cancelled before the user answered." });
   }
 }

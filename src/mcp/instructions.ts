@@ -1,4 +1,4 @@
-/** What a client's model is told about the tools as a whole. */
+/** The server's instructions for the client's model, about the tools as a whole. */
 
 export const INSTRUCTIONS = `Web research through Google Gemini, at three depths:
 - search: one grounded answer in seconds. Start here.

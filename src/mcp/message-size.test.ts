@@ -5,7 +5,7 @@ const MAX = 8_000_000;
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 const text = (content: string) => ({ type: "text" as const, text: content });
 
-test("a result that fits is sent as it is (K1)", () => {
+test("a result that fits is sent unchanged (K1)", () => {
   const result = { content: [text("short")], structuredContent: { success: true }, isError: false };
   expect(boundedToolResult(result)).toBe(result);
 });

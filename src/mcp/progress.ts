@@ -1,46 +1,49 @@
-/** Progress of a call: said at once, and never silent for long, because clients drop calls that are. */
+/** Sends progress notifications for a call, at least every 15 s, because clients drop calls that are silent for long. */
 
 import type { ServerContext } from "@modelcontextprotocol/server";
 
-/** Below what anybody takes for a hang; a call that is over sooner needs no word. */
-const FIRST_WORD_MS = 1_000;
-/** Promised are 15 s, below the strictest limit seen (Claude Code, 60 s over HTTP); the rest is for the way. */
-const MOST_SILENCE_MS = 14_000;
+/** Soon enough that no user takes the call for hung; a call that ends earlier needs no notification. */
+const FIRST_PROGRESS_MS = 1_000;
+/** We promise 15 s, below the strictest limit seen (Claude Code, 60 s over HTTP); 1 s is left for the transport. */
+const MAX_SILENCE_MS = 14_000;
 
-export interface Audible {
+export interface ProgressReporter {
   progress: (message: string) => void;
   stop: () => void;
 }
 
 /**
- * Only who sent a token wants progress; its value may only grow. A call that makes a run is left the first word: it
- * names the task_id, under which the answer is found if the call is lost.
+ * Progress is sent only with a progressToken, and its value may only grow. A call that creates a run sends nothing by
+ * itself at first, so that its first message is the one with the task_id, under which a lost answer is found.
  */
-export function audible({ mcpReq }: ServerContext, { makesRun = false }: { makesRun?: boolean } = {}): Audible {
+export function createProgressReporter(
+  { mcpReq }: ServerContext,
+  { createsRun = false }: { createsRun?: boolean } = {},
+): ProgressReporter {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return { progress: () => {}, stop: () => {} };
   const startedAt = performance.now();
   let progress = 0;
-  let said = "Working";
+  let lastMessage = "Working";
   let timer: NodeJS.Timeout | undefined;
-  let over = false;
+  let isStopped = false;
   const send = (message: string): void => {
-    if (over) return;
+    if (isStopped) return;
     progress += 1;
     clearTimeout(timer);
-    timer = setTimeout(stillThere, MOST_SILENCE_MS);
-    // A client that went away must not end the research.
+    timer = setTimeout(repeatMessage, MAX_SILENCE_MS);
+    // A client that has disconnected must not end the research.
     mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, message } }).catch(() => {});
   };
-  const stillThere = (): void => send(`${said} (${Math.round((performance.now() - startedAt) / 1_000)} s)`);
-  timer = setTimeout(stillThere, makesRun ? MOST_SILENCE_MS : FIRST_WORD_MS);
+  const repeatMessage = (): void => send(`${lastMessage} (${Math.round((performance.now() - startedAt) / 1_000)} s)`);
+  timer = setTimeout(repeatMessage, createsRun ? MAX_SILENCE_MS : FIRST_PROGRESS_MS);
   return {
     progress: (message) => {
-      said = message;
+      lastMessage = message;
       send(message);
     },
     stop: () => {
-      over = true;
+      isStopped = true;
       clearTimeout(timer);
     },
   };

@@ -1,17 +1,16 @@
-/** The MCP surface: one factory serves every transport and both protocol eras. */
+/** Builds the MCP server for one connection, whatever its transport and protocol era. */
 
-import { McpServer } from "@modelcontextprotocol/server";
+import { McpServer, type ServerOptions } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
-import { conformanceFixtures } from "./conformance.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { servePrompts, serveResources } from "./resources/resources.ts";
 import { serveSubscriptions } from "./resources/subscriptions.ts";
 import type { TaskSource } from "./tasks/task-source.ts";
 import { serveTasks, taskCapabilities } from "./tasks/tasks.ts";
 import { serveTools } from "./tools.ts";
-import type { Visit } from "./visit.ts";
+import type { Connection } from "./connection.ts";
 
-/** Tools and prompts never change while a server runs, so nobody is promised word of it. */
+/** Tools and prompts never change while a server runs. */
 const CAPABILITIES = {
   tools: { listChanged: false },
   resources: { subscribe: true, listChanged: true },
@@ -19,29 +18,32 @@ const CAPABILITIES = {
   completions: {},
 };
 
-export function buildServer(app: App, visit: Visit): McpServer {
-  const fixtures = conformanceFixtures();
-  const server = new McpServer(
-    { name: app.name, version: app.version },
-    {
-      instructions: INSTRUCTIONS,
-      capabilities: { ...CAPABILITIES, ...taskCapabilities(visit.era) },
-      ...fixtures?.FIXTURE_OPTIONS,
-    },
-  );
-  const more = fixtures?.serveFixtures(server, app, visit);
-  const runs = runsAsTasks(app);
-  const tasks = more?.withTasks(runs) ?? runs;
-  serveTools(server, { app, visit, tasks, more });
-  serveTasks(server, tasks, visit);
-  const listed = serveSubscriptions(server, app, visit);
-  serveResources(server, app, visit, listed);
-  servePrompts(server);
+export type BuildServer = (app: App, connection: Connection) => McpServer;
+
+export const buildServer: BuildServer = (app, connection) => {
+  const server = createServer(app, connection);
+  registerHandlers(server, app, connection);
   return server;
+};
+
+/** A server without handlers. */
+export const createServer = (app: App, { protocolEra }: Connection, options: ServerOptions = {}): McpServer =>
+  new McpServer(
+    { name: app.name, version: app.version },
+    { instructions: INSTRUCTIONS, capabilities: { ...CAPABILITIES, ...taskCapabilities(protocolEra) }, ...options },
+  );
+
+export function registerHandlers(server: McpServer, app: App, connection: Connection): void {
+  const tasks = lazyRunTasks(app);
+  serveTools(server, { app, connection, tasks });
+  serveTasks(server, tasks, connection);
+  const onListed = serveSubscriptions(server, app, connection);
+  serveResources(server, { app, connection, onListed });
+  servePrompts(server);
 }
 
-/** What answers for them is loaded when somebody asks. */
-function runsAsTasks(app: App): TaskSource {
+/** Loads the implementation with the first request about a task. */
+function lazyRunTasks(app: App): TaskSource {
   const load = async (): Promise<TaskSource> => (await import("./tasks/run-tasks.ts")).runTasks(app);
   return {
     find: async (owner, taskId) => (await load()).find(owner, taskId),

@@ -1,10 +1,10 @@
-/** The pictures of an answer as MCP content: small ones as images, the rest as links to resources. */
+/** Pictures of an answer as MCP content: small ones as images, the rest as links to resources. */
 
 import type { ContentBlock } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { OperationDeps } from "../operations/operation.ts";
 
-/** In base64, of all images of one answer: an answer stays far below what clients accept. */
+/** Base64 characters of all images of one answer, which so stays far below the size that clients accept. */
 const MAX_IMAGE_CHARACTERS = 1_000_000;
 
 const pictureLinks = z.array(z.object({ n: z.number(), uri: z.string(), mime_type: z.string(), bytes: z.number() }));
@@ -14,7 +14,7 @@ const pictured = z.object({
   results: z.looseObject({ pictures: pictureLinks.optional() }).optional(),
 });
 
-/** The run was read for its owner by the operation that answered. */
+/** Needs no check of the owner: the operation that answered has read the run as its owner. */
 export async function pictureContent(
   { database }: Pick<OperationDeps, "database">,
   structured: Record<string, unknown>,

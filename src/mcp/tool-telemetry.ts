@@ -1,17 +1,20 @@
-/** A tool call as telemetry sees it, under the span of whoever called if they named it. */
+/** Span and duration metric of a tool call, under the client's span if the call names one (`traceparent`). */
 
 import { isRecord } from "../platform/is-record.ts";
 import { inSpan, isRecording, measure, RUN_ID, type Span } from "../telemetry/telemetry.ts";
 
 const METHOD = { "mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool" };
 
-export interface ObservedCall {
-  /** One of ours, or a word for all others: what a client calls it is no name for a metric. */
+interface ToolTelemetry {
+  /** A tool of this server, or "other": text from a client must not become a metric label. */
   tool: string;
   meta: unknown;
 }
 
-export async function observedCall<T extends object>({ tool, meta }: ObservedCall, work: () => Promise<T>): Promise<T> {
+export async function withToolTelemetry<T extends object>(
+  { tool, meta }: ToolTelemetry,
+  work: () => Promise<T>,
+): Promise<T> {
   if (!isRecording()) return work();
   const attributes = { ...METHOD, "gen_ai.tool.name": tool };
   const parent = isRecord(meta) && typeof meta["traceparent"] === "string" ? meta["traceparent"] : undefined;
@@ -20,7 +23,7 @@ export async function observedCall<T extends object>({ tool, meta }: ObservedCal
   try {
     return await inSpan({ name: `tools/call ${tool}`, kind: "server", attributes, parent }, async (span) => {
       const result = await work();
-      errorType = note(span, result);
+      errorType = recordResult(span, result);
       return result;
     });
   } finally {
@@ -29,8 +32,8 @@ export async function observedCall<T extends object>({ tool, meta }: ObservedCal
   }
 }
 
-/** Reads of the answer what is ours: the run's id and the code of an error. */
-function note(span: Span, result: object): string | undefined {
+/** Records the run's id and returns the error code, if the call failed. */
+function recordResult(span: Span, result: object): string | undefined {
   const structured =
     "structuredContent" in result && isRecord(result.structuredContent) ? result.structuredContent : {};
   const { task_id: taskId, error } = structured;

@@ -1,4 +1,4 @@
-/** Operations as MCP tools: listed once, called through the one boundary, kept audible while they last. */
+/** Operations as MCP tools, with progress notifications and, for clients that support them, tasks. */
 
 import {
   type CallToolRequest,
@@ -16,91 +16,86 @@ import { type Outcome, perform, performDetachable } from "../operations/perform.
 import announced from "./announced-tools.json" with { type: "json" };
 import { clientOf } from "./client.ts";
 import { confirm } from "./confirm.ts";
-import { legacyTaskHandle, withoutTask } from "./tasks/legacy-tasks.ts";
+import { legacyTaskHandle, failedBeforeTask } from "./tasks/legacy-tasks.ts";
 import { boundedToolResult } from "./message-size.ts";
-import type { MoreTools } from "./more-tools.ts";
-import { observedCall } from "./tool-telemetry.ts";
-import { audible } from "./progress.ts";
-import { knownTask, type TaskSource } from "./tasks/task-source.ts";
+import { withToolTelemetry } from "./tool-telemetry.ts";
+import { createProgressReporter } from "./progress.ts";
+import { requireTask, type TaskSource } from "./tasks/task-source.ts";
 import { declaresTasks, taskHandle } from "./tasks/tasks.ts";
-import type { Visit } from "./visit.ts";
+import type { Connection } from "./connection.ts";
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a script from the very type
 const TOOLS = announced.tools as Tool[];
 const TASKS: readonly string[] = announced.tasks;
-/** Such a client asks for a task with the call, where it is told that it may. */
+/** An older client requests a task with the call, if the tool's entry in the list allows it. */
 const LEGACY_TOOLS = TOOLS.map((tool) =>
   TASKS.includes(tool.name) ? { ...tool, execution: { taskSupport: "optional" as const } } : tool,
 );
 
-/** Loaded with the first call: whoever only asks for the list does not wait for it. */
-async function operationNamed(name: string): Promise<Operation | undefined> {
+/** The catalogue is loaded with the first call: tools/list does not need it. */
+async function findOperation(name: string): Promise<Operation> {
   const { OPERATIONS } = await import("../operations/catalog.ts");
-  return OPERATIONS.find((operation) => operation.name === name);
+  const operation = OPERATIONS.find((candidate) => candidate.name === name);
+  if (operation !== undefined) return operation;
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}.`);
 }
 
-interface Served {
+interface ToolsOptions {
   app: App;
-  visit: Visit;
+  connection: Connection;
   tasks: TaskSource;
-  more: MoreTools | undefined;
 }
 
-export function serveTools(mcpServer: McpServer, { app, visit, tasks, more }: Served): void {
+export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
+  const { app, connection } = options;
   const { server } = mcpServer;
-  const ours = visit.era === "legacy" ? LEGACY_TOOLS : TOOLS;
-  server.setRequestHandler("tools/list", () => ({ tools: [...ours, ...(more?.tools ?? [])] }));
-  const answer = async (asked: Asked): Promise<CallToolResult | InputRequiredResult> => {
-    const { params, context } = asked;
-    const operation = await operationNamed(params.name);
-    if (operation === undefined) return more?.call(params, context) ?? noSuchTool(params.name);
-    return callOperation(operation, asked, { app, visit, tasks });
-  };
-  // As one piece of work: a process that leaves waits for all of it, and begins nothing in between.
+  const tools = connection.protocolEra === "legacy" ? LEGACY_TOOLS : TOOLS;
+  server.setRequestHandler("tools/list", () => ({ tools }));
+  const answer = async (toolCall: ToolCall): Promise<CallToolResult | InputRequiredResult> =>
+    callOperation(await findOperation(toolCall.params.name), toolCall, options);
+  // Registered as one unit of work: a shutdown waits for the whole call, not for one of its steps.
   server.setRequestHandler("tools/call", ({ params }, context) =>
     app.shutdown.during(
-      observedCall({ tool: ownName(params.name), meta: params._meta }, () => answer({ params, context, mcpServer })),
+      withToolTelemetry({ tool: metricLabel(params.name), meta: params._meta }, () =>
+        answer({ params, context, mcpServer }),
+      ),
     ),
   );
 }
 
-const ownName = (name: string): string => (TOOLS.some((tool) => tool.name === name) ? name : "other");
-
-function noSuchTool(name: string): never {
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}.`);
-}
+const metricLabel = (name: string): string => (TOOLS.some((tool) => tool.name === name) ? name : "other");
 
 async function callOperation(
   operation: Operation,
-  asked: Asked,
-  { app, visit, tasks }: Omit<Served, "more">,
+  toolCall: ToolCall,
+  { app, connection, tasks }: ToolsOptions,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const { params, context, mcpServer } = asked;
+  const { params, context, mcpServer } = toolCall;
   const { server } = mcpServer;
-  const { caller, era } = visit;
+  const { caller, protocolEra } = connection;
   const { deps } = app;
   const input = params.arguments;
-  const who = { ...caller, client: clientOf(server, context).name };
-  const { progress, stop } = audible(context, { makesRun: operation.task !== undefined });
+  const { progress, stop } = createProgressReporter(context, { createsRun: operation.task !== undefined });
   const signal = AbortSignal.any([context.mcpReq.signal, app.shutdown.signal]);
-  const cameIn = deps.clock.monotonic();
-  const call: Call = { ...who, signal, progress, estimates: new Map() };
+  const receivedAt = deps.clock.monotonic();
+  const client = clientOf(server, context).name;
+  const call: Call = { ...caller, client, signal, progress, estimates: new Map() };
   try {
-    const confirmation = await confirm({ server, context, deps, era, operation, input, call });
+    const confirmation = await confirm({ server, context, deps, protocolEra, operation, input, call });
     if (confirmation.kind === "ask") return confirmation.result;
     if (confirmation.kind === "refused") return toolResult(confirmation.outcome);
-    if (!wantsTask(operation, visit, asked)) {
-      const since = confirmation.asked ? undefined : cameIn;
-      const outcome = await perform(operation, deps, input, { ...call, agreed: confirmation.asked, since });
-      return picturedResult(deps, outcome);
+    const agreed = confirmation.userAgreed;
+    if (!wantsTask(operation, connection, toolCall)) {
+      const since = agreed ? undefined : receivedAt;
+      const outcome = await perform(operation, deps, input, { ...call, agreed, since });
+      return resultWithPictures(deps, outcome);
     }
-    // A 2025-11-25 client that asked for a task accepts nothing else; a modern one prefers the answer itself.
-    const answerWithinMs = era === "legacy" ? 0 : deps.settings.taskAfterMs;
-    const detachable = { ...call, agreed: confirmation.asked, answerWithinMs };
-    const answer = await performDetachable(operation, deps, input, detachable);
-    if ("taskId" in answer) return handles[era](await knownTask(tasks, caller.owner, answer.taskId));
-    if (era === "legacy" && answer.outcome.failed) throw withoutTask(answer.outcome);
-    return await picturedResult(deps, answer.outcome);
+    // A 2025-11-25 client that requested a task accepts nothing else; a modern one prefers the answer itself.
+    const answerWithinMs = protocolEra === "legacy" ? 0 : deps.settings.taskAfterMs;
+    const answer = await performDetachable(operation, deps, input, { ...call, agreed, answerWithinMs });
+    if ("taskId" in answer) return handles[protocolEra](await requireTask(tasks, caller.owner, answer.taskId));
+    if (protocolEra === "legacy" && answer.outcome.failed) throw failedBeforeTask(answer.outcome);
+    return await resultWithPictures(deps, answer.outcome);
   } finally {
     stop();
   }
@@ -108,22 +103,26 @@ async function callOperation(
 
 const handles = { modern: taskHandle, legacy: legacyTaskHandle };
 
-interface Asked {
+interface ToolCall {
   params: CallToolRequest["params"];
   context: ServerContext;
   mcpServer: McpServer;
 }
 
-/** A modern client says that it can take a task and leaves the choice to us; an older one asks for one with the call. */
-function wantsTask({ name, task }: Operation, { era }: Visit, { params, context, mcpServer }: Asked): boolean {
-  if (era === "modern") return task !== undefined && declaresTasks(mcpServer, context);
+/** A modern client declares that it accepts tasks and leaves the choice to us; an older one requests one with the call. */
+function wantsTask(
+  { name, task }: Operation,
+  { protocolEra }: Connection,
+  { params, context, mcpServer }: ToolCall,
+): boolean {
+  if (protocolEra === "modern") return task !== undefined && declaresTasks(mcpServer, context);
   if (!("task" in params) || params["task"] === undefined) return false;
   if (task === undefined) throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `${name} cannot be run as a task.`);
   return true;
 }
 
-/** The answer with its pictures, where it has any. */
-export async function picturedResult(deps: OperationDeps, outcome: Outcome): Promise<CallToolResult> {
+/** The answer with its pictures, if it has any. */
+export async function resultWithPictures(deps: OperationDeps, outcome: Outcome): Promise<CallToolResult> {
   const result = toolResult(outcome);
   if (outcome.failed) return result;
   const { pictureContent } = await import("./tool-pictures.ts");

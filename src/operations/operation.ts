@@ -1,6 +1,7 @@
 /** What an operation is. Each one becomes an MCP tool and a command; neither knows of the other. */
 
 import { z } from "zod";
+import type { Caller } from "../caller.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Estimate } from "../costs/estimate.ts";
@@ -57,13 +58,9 @@ export interface ResearchParts {
 }
 
 /** One call of an operation, as a door hands it on. */
-export interface Call {
-  /** Whose runs these are. */
-  owner: string;
+export interface Call extends Caller {
   /** The program that asks, as it named itself. */
   client: string | undefined;
-  /** From this machine, or over the network: then files are written inside the reports directory only. */
-  from: "here" | "network";
   signal: AbortSignal;
   /** When the call came in, by the monotonic clock. Undefined: the answer is expected from when it is performed. */
   since?: number | undefined;

@@ -1,6 +1,7 @@
 /** `start_deep_research`: a paid run of Google's Deep Research agent that outlives the call, the client and us. */
 
 import { z } from "zod";
+import { LOCAL_OWNER } from "../caller.ts";
 import { costFields } from "../costs/actual.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
 import { readStored, type StoredRun } from "../runs/history/read.ts";
@@ -28,7 +29,6 @@ import { type Call, defineOperation, type OperationDeps, outputSchema, queryText
 const ANSWER_WITHIN_MS = 28_000;
 
 const START = "start_deep_research";
-const LOCAL_OWNER = "local";
 const HOURS = "max_wait_hours must be a whole number from 1 to 72.";
 
 export const startDeepResearch = defineOperation({

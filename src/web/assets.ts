@@ -1,4 +1,4 @@
-/** The files of the page: those that were built, read once, and the one document that loads them. */
+/** Static files of the web page, read once from the build, and the HTML document that loads them. */
 
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -6,11 +6,11 @@ import { extname } from "node:path";
 import type { Hono } from "hono";
 import type { App } from "../app.ts";
 import { isRecord } from "../platform/is-record.ts";
-import type { WebEnv } from "./caller.ts";
+import type { CallerEnv } from "../caller.ts";
 import { pageCsp } from "./page-csp.ts";
 import { NONCE_MARK } from "./wire.ts";
 
-/** Beside `dist/` and `dist-failpoints/` alike. */
+/** Relative to the bundle, which is in `dist/` or in `dist-failpoints/`. */
 const DIRECTORY = new URL("../dist/page/", import.meta.url);
 
 const TYPES: Record<string, string> = {
@@ -28,7 +28,7 @@ interface Asset {
 
 const SHELL_PATHS = ["/", "/start", "/figures", "/runs/:id"];
 
-export function serveAssets(web: Hono<WebEnv>, { log }: Pick<App, "log">): void {
+export function serveAssets(web: Hono<CallerEnv>, { log }: Pick<App, "log">): void {
   let assets: Map<string, Asset> | undefined;
   for (const path of SHELL_PATHS) web.get(path, () => shell(randomBytes(16).toString("base64url")));
   web.get("/assets/:name", (context) => {
@@ -38,7 +38,7 @@ export function serveAssets(web: Hono<WebEnv>, { log }: Pick<App, "log">): void 
   });
 }
 
-/** Never stored: its nonce is good for one load. The page's script reads it for the frame of Search Suggestions. */
+/** Never cached: its nonce is valid for one load. The page's script reads it for the frame of Search Suggestions. */
 const shell = (nonce: string): Response =>
   new Response(SHELL.replace(NONCE_MARK, nonce), {
     headers: {
@@ -48,16 +48,16 @@ const shell = (nonce: string): Response =>
     },
   });
 
-/** Asked for again at every load and sent again only when it differs: a new version shows at once. */
+/** Revalidated at every load, so that a new version is used at once. */
 function serve(request: Request, { bytes, etag, type }: Asset): Response {
   const headers = { etag, "cache-control": "no-cache", "content-type": type };
   const known = request.headers.get("if-none-match")?.split(",") ?? [];
-  // A proxy that compressed it has made the tag a weak one.
+  // A proxy that compresses the file makes the tag a weak one.
   if (known.some((tag) => tag.trim().replace(/^W\//, "") === etag)) return new Response(null, { status: 304, headers });
   return new Response(bytes, { headers });
 }
 
-/** By the list of what is there: no name that is asked for ever becomes a path. */
+/** From the directory listing: no name from a request ever becomes a path. */
 function readAssets(log: App["log"]): Map<string, Asset> {
   try {
     const files = readdirSync(DIRECTORY, { withFileTypes: true }).filter((file) => file.isFile());
@@ -69,7 +69,7 @@ function readAssets(log: App["log"]): Map<string, Asset> {
     );
   } catch (error) {
     const code = isRecord(error) ? String(error["code"]) : "unknown";
-    log.warn(`The files of the page cannot be read (${code}); reinstall the package.`);
+    log.warn(`The files of the dashboard cannot be read (${code}). Reinstall the package.`);
     return new Map();
   }
 }

@@ -1,6 +1,6 @@
-/** The Content-Security-Policy of the page. */
+/** The Content-Security-Policy of the web page. */
 
-/** With the nonce of this load, which the styles in the frame of Search Suggestions need: a frame inherits the policy. */
+/** The nonce of this load is for the styles in the frame of Search Suggestions, which inherits the policy. */
 export const pageCsp = (styleNonce?: string): string =>
   [
     "default-src 'none'",

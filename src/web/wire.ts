@@ -1,34 +1,34 @@
-/** What the page and the server say to each other. Times are ISO 8601 UTC; what is not known is absent. */
-
-/**
- * The second half of a page session, sent as a header with every request. Browsers send a cookie to every port of a
- * host, but give a page's storage to its own origin only, port included.
- */
-export const PAGE_SECRET_HEADER = "x-page-secret";
-/** Where the page keeps it: the name in localStorage. */
-export const PAGE_SECRET_ITEM = "page-secret";
+/** The contract between web page and server: types of the JSON API. Times are ISO 8601 UTC; unknown values are absent. */
 
 import type { RunKind, RunStatus } from "../runs/run.ts";
 
-/** A line of the list. */
+/**
+ * Header with the secret of a session, sent with every request besides the cookie. Browsers send a cookie to every port
+ * of a host, but localStorage belongs to one origin, including its port.
+ */
+export const PAGE_SECRET_HEADER = "x-page-secret";
+/** Name of the secret in localStorage. */
+export const PAGE_SECRET_ITEM = "page-secret";
+
+/** An entry of the list. */
 export interface RunSummary {
   task_id: string;
   kind: RunKind;
   query: string;
   status: RunStatus;
   progress: number;
-  /** Google says no percentage: the number is a guess. */
+  /** Google reports no percentage: the progress is estimated. */
   progress_is_estimate?: boolean;
   current_action: string;
   created_at: string;
   started_at?: string;
   completed_at?: string;
   cost_usd?: number;
-  /** A part has no price: the amount is a lower bound. */
+  /** Some usage has no known price: the amount is a lower bound. */
   cost_incomplete?: true;
-  /** A model was priced by its family. */
+  /** A model without a known price was priced by its family. */
   cost_estimated?: true;
-  /** The likely cost as it was estimated at the start. */
+  /** The likely cost, estimated at the start. */
   estimated_usd?: number;
   stalled_since?: string;
 }
@@ -37,36 +37,36 @@ export interface RunSummary {
 export interface RunPage {
   runs: ListedRun[];
   next_cursor?: string;
-  /** Of all runs of the owner, whatever the filter. */
+  /** Of all runs of the owner, without the filter. */
   counts: Partial<Record<RunStatus, number>>;
   total: number;
 }
 
 export interface ListedRun extends RunSummary {
-  /** Where the words were found; the marked pieces are the words. */
+  /** An excerpt around the words that were found, which are marked. */
   found?: { text: string; marked?: boolean }[];
 }
 
-/** What can be done about a run, in the order it should be offered. */
+/** A possible action on a run; lists are in the order in which to offer them. */
 export type RunAction =
-  /** Stop it here and at Google. */
+  /** Stop the run here and at Google. */
   | "cancel"
-  /** A failed or timed-out run: see whether Google has its report by now. */
+  /** For a failed or timed-out run: check whether Google has its report by now. */
   | "look_again"
-  /** An interrupted deep_search: go on at its next round. */
+  /** For an interrupted deep_search: continue with its next round. */
   | "continue"
-  /** A start whose answer was lost: take over the id that Google shows. */
+  /** For a start whose response was lost: use the interaction id that Google shows. */
   | "adopt"
-  /** The same, started once more; it may be charged twice. */
+  /** For a start whose response was lost: start again, which may be charged twice. */
   | "restart"
-  /** Remove it for good, with everything that belongs to it. */
+  /** Delete the run and all of its data permanently. */
   | "delete";
 
 /** `GET /api/runs/:id` */
 export interface RunDetail extends RunSummary {
   actions: RunAction[];
   has_report: boolean;
-  /** The report is what was there when the run ended early. */
+  /** The run ended early: the report is incomplete. */
   partial?: boolean;
   mode?: string;
   model?: string;
@@ -82,27 +82,27 @@ export interface RunDetail extends RunSummary {
   estimate?: { min_usd?: number; likely_usd?: number; max_usd?: number; likely_minutes?: number };
   likely_minutes_left?: number;
   last_thought?: string;
-  /** Where the report was saved because the database refused it. */
+  /** File with the report, if the database could not store it. */
   backup_file?: string;
   error?: { code: string; message: string; suggestion?: string };
 }
 
-/** `GET /api/runs/:id/timeline`: what happened, oldest first. */
+/** `GET /api/runs/:id/timeline`: the events of a run, oldest first. */
 export interface Timeline {
   entries: TimelineEntry[];
-  /** To be given to `/api/live` so that nothing is missed or told twice. */
+  /** The `after` for `/api/live`, so that no entry is missed or sent twice. */
   last_seq: number;
 }
 
 export interface TimelineEntry {
-  /** Stable within the run; entries that come live and by a look are the same entry. */
+  /** Stable within the run: the same entry has the same id in `/api/live` and in the timeline. */
   id: string;
   at: string;
   kind: "state" | "thought" | "search" | "source" | "round" | "advice";
   text: string;
 }
 
-/** Stands for the nonce in the document of a frame, because only the page that shows it knows its own. */
+/** Placeholder for the nonce in the document of a frame: only the page that contains the frame knows its nonce. */
 export const NONCE_MARK = "%NONCE%";
 
 /** `GET /api/runs/:id/report` */
@@ -110,8 +110,8 @@ export interface ReportView {
   task_id: string;
   title: string;
   /**
-   * Built from an allow-list, without scripts, styles or foreign addresses that load by themselves. Its pictures have
-   * their number as `data-picture` and no address: the page reads them from `/api/runs/:id/pictures/:n`.
+   * Built from an allow-list, without scripts, styles or URLs that a browser loads automatically. Pictures have their
+   * number as `data-picture` and no URL: the page fetches them from `/api/runs/:id/pictures/:n`.
    */
   html: string;
   contents: { id: string; title: string; level: number }[];
@@ -129,17 +129,17 @@ export interface ReportSource {
   domain: string;
   /** http and https only. */
   url?: string;
-  /** The ids of the places in the report that cite it: the way back. */
+  /** Ids of the citations in the report, for links back to the text. */
   cited_at: string[];
 }
 
-/** `POST /api/estimate` with what the start would have: `{query, model?, max_wait_hours?, force_new?}` */
+/** `POST /api/estimate` with the input of the start: `{query, model?, max_wait_hours?, force_new?}` */
 export interface EstimateView {
   query_complexity: string;
   estimated_duration: { min_minutes: number; max_minutes: number; likely_minutes: number };
   estimated_cost: { min_usd: number; max_usd: number; likely_usd: number };
   recommendation: string;
-  /** What the user must agree to before the start; absent where nothing is asked. */
+  /** What the user must confirm before the start; absent if no confirmation is needed. */
   question?: string;
 }
 
@@ -153,7 +153,7 @@ export interface Acted {
   task_id: string;
   status: RunStatus | "deleted";
   message?: string;
-  /** An identical run of the last minutes was found instead of starting one. */
+  /** An identical run of the last minutes is returned instead of a new one. */
   joined?: boolean;
   notice?: string;
 }
@@ -183,20 +183,20 @@ export interface FinishedRun {
 
 /**
  * `GET /api/live?run=<task_id>&after=<seq>`: server-sent events, one stream per tab because a browser has few
- * connections. `id:` is the seq of the last timeline entry, so that a stream that was cut goes on where it was.
+ * connections. `id:` is the seq of the last timeline entry, so that a stream continues after a reconnect.
  */
 export interface LiveEvents {
-  /** At every connection: whoever was away reads its list again. */
+  /** At every connection, and after events were dropped: the client refetches its list. */
   hello: { version: string };
-  /** Runs that are new or changed. */
+  /** New or changed runs. */
   runs: { runs: RunSummary[]; list_changed: boolean };
-  /** The run that is looked at, when something of it changed. */
+  /** The run in the `run` parameter, after each change. */
   run: RunDetail;
   /** One entry of its timeline. */
   timeline: TimelineEntry;
 }
 
-/** What every address answers when it does not do what it was asked, with a fitting status. */
+/** The error response of every route. */
 export interface Refused {
   success: false;
   error: { code: string; message: string; suggestion?: string; details?: Record<string, unknown> };

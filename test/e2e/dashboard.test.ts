@@ -137,7 +137,7 @@ describe("dashboard (A9)", () => {
     expect(stderr).toContain("MCP_AUTH_TOKEN");
     const wrong = await scene.command(args(server.port), { env: { MCP_AUTH_TOKEN: "another-token-than-the-servers" } });
     const path = wrong.stdout.trim().slice(server.url.length);
-    expect((await ask(server, { path, headers: HTML })).body).toContain("another token than this server has now");
+    expect((await ask(server, { path, headers: HTML })).body).toContain("a different token than this server has now");
     const elsewhere = await startHttpServer({ configDir: temporaryDirectory() });
     context.onTestFinished(() => elsewhere.close());
     const other = await scene.command(args(elsewhere.port), { env: { MCP_AUTH_TOKEN: elsewhere.token } });

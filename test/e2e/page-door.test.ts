@@ -162,7 +162,7 @@ describe("signing in and out (A9)", () => {
     expect(asked.body).toContain('value="/runs/6f9619ff-8b86-4d01-b42d-00cf4fc964ff?a=b"');
     const wrong = await signIn(server, "a-token-that-nobody-has");
     expect(wrong.status).toBe(OUT);
-    expect(wrong.body).toContain("The token is not accepted. It is not known here, or was revoked.");
+    expect(wrong.body).toContain("The token is not accepted. It is unknown or was revoked.");
     expect(wrong.body).not.toContain("a-token-that-nobody-has");
     expect(wrong.headers).not.toHaveProperty("set-cookie");
     for (const token of [server.token, ` ${ann}\n`]) {

@@ -57,7 +57,7 @@ function openWorld(): World {
 
 async function connect(app: App, owner: string): Promise<Client> {
   const { fetch, close } = createMcpHandler(
-    ({ era }) => buildServer(app, { caller: { owner, from: "network" }, era }),
+    ({ era }) => buildServer(app, { caller: { owner, from: "network" }, protocolEra: era }),
     {
       bus: runEventsOf(app, owner),
     },
@@ -166,7 +166,7 @@ describe("the run events of an owner", () => {
     const world = await openStillWorld();
     const [near, far] = InMemoryTransport.createLinkedPair();
     const caller = { owner: "anna", from: "network" } as const;
-    await buildServer(world.app, { caller, era: "legacy" }).connect(far);
+    await buildServer(world.app, { caller, protocolEra: "legacy" }).connect(far);
     const client = new Client({ name: "old", version: "1" }, { versionNegotiation: { mode: "legacy" } });
     await client.connect(near);
     await client.listTools();

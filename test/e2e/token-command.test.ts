@@ -44,7 +44,7 @@ describe("token add (A9)", () => {
     expect(taken).toEqual({
       code: 2,
       stdout: "",
-      stderr: "INVALID_INPUT: ann has a token already.\nRevoke it first: gemini-search-mcp token revoke ann\n",
+      stderr: "INVALID_INPUT: ann already has a token.\nRevoke it first: gemini-search-mcp token revoke ann\n",
     });
     const json = await scene.command(["token", "add", "local", "--json"]);
     expect(json.code).toBe(2);

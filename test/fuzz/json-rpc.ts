@@ -5,9 +5,9 @@ import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/s
 import type { App } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { buildServer } from "../../src/mcp/server.ts";
-import { overhearListens } from "../../src/mcp/stdio/listen.ts";
+import { trackSubscriptions } from "../../src/mcp/stdio/tracked-subscriptions.ts";
 import { runEventsOf } from "../../src/mcp/resources/subscriptions.ts";
-import { LOCAL } from "../../src/mcp/visit.ts";
+import { LOCAL_CALLER } from "../../src/caller.ts";
 import { createShutdown } from "../../src/platform/shutdown.ts";
 import { isRecord } from "../../src/platform/is-record.ts";
 import { closedDeps } from "./closed-deps.ts";
@@ -73,14 +73,14 @@ function trialApp(): App {
 async function checkLines(app: App, input: string, number: number): Promise<string> {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
-  const { transport, speaker } = overhearListens(
+  const { transport, notifyFrom } = trackSubscriptions(
     new StdioServerTransport(stdin, stdout),
-    runEventsOf(app, LOCAL.owner),
+    runEventsOf(app, LOCAL_CALLER.owner),
   );
   const handle = serveStdio(
     ({ era }) => {
-      const server = buildServer(app, { caller: LOCAL, era });
-      speaker(server.server);
+      const server = buildServer(app, { caller: LOCAL_CALLER, protocolEra: era });
+      notifyFrom(server.server);
       return server;
     },
     { transport, onerror: () => {} },

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type App, createApp, readPackage } from "../../app.ts";
 import { type Environment, loadConfig, readEnvironment } from "../../config/config.ts";
 import { AppError } from "../../errors.ts";
-import { LOCAL_OWNER } from "../../http/auth/credentials.ts";
+import { LOCAL_OWNER } from "../../caller.ts";
 import { pageUrl } from "../../http/browser/server-address.ts";
 import type { KeyHolder } from "../../http/browser/login-key-store.ts";
 import { keptToken } from "../../http/auth/token-file.ts";

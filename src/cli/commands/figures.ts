@@ -1,6 +1,7 @@
 /** `figures`: what the finished runs cost and took, month by month, and how far the estimates were off. */
 
 import type { App } from "../../app.ts";
+import { LOCAL_OWNER } from "../../caller.ts";
 import { addCosts, type Cost, NO_COST } from "../../costs/actual.ts";
 import { countRuns, type FinishedFigures, finishedFigures, totalCost } from "../../runs/history/figures-store.ts";
 import { type Answer, runAnswer } from "../answer-command.ts";
@@ -16,7 +17,7 @@ export const printFigures = ({ json }: { json: boolean }): Promise<void> => runA
 
 async function answer({ deps }: App): Promise<Answer> {
   const db = await deps.database();
-  const owner = "local";
+  const owner = LOCAL_OWNER;
   const counts = await countRuns(db, owner);
   const total = await totalCost(db, owner);
   const figures: Figures = {

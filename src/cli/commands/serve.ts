@@ -10,11 +10,11 @@ import { createGuard, isLoopback, urlHost } from "../../http/host-guard.ts";
 import { listen, type Listening } from "../../http/listen.ts";
 import { createWellKnown } from "../../http/auth/oauth-metadata.ts";
 import { addressesOf, interfaceAddresses, pageUrl } from "../../http/browser/server-address.ts";
-import { createPageDoor } from "../../http/browser/browser-auth.ts";
+import { createBrowserAuth } from "../../http/browser/browser-auth.ts";
 import { createRateLimit } from "../../http/rate-limit.ts";
 import { createEndWhenRevoked } from "../../http/revocation.ts";
-import { loadFixtures } from "../../mcp/conformance.ts";
 import { createMcpEndpoint, type McpEndpoint } from "../../mcp/http/endpoint.ts";
+import type { BuildServer } from "../../mcp/server.ts";
 import { leaveOnSignals } from "../../platform/shutdown.ts";
 import { createStreamPermits, type StreamPermits } from "../../operations/parts/stream-permits.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -27,6 +27,8 @@ export interface ServeOptions {
   auth: boolean;
   /** Who is given the link to the page once there is one. */
   page?: { run?: string | undefined; show(link: PageLink, app: App): Promise<void> } | undefined;
+  /** Builds the MCP server of each connection, instead of the default one. */
+  buildServer?: BuildServer | undefined;
 }
 
 /** `serve --open`, and without it wherever somebody reads along. */
@@ -42,7 +44,7 @@ export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"
   };
 }
 
-export async function runServe({ flags, auth, page }: ServeOptions): Promise<void> {
+export async function runServe({ flags, auth, page, buildServer }: ServeOptions): Promise<void> {
   const app = createApp({ flags, logFrom: "INFO", scrapable: true });
   const { shutdown, log, config } = app;
   const { MCP_SERVER_HOST: host } = config.settings;
@@ -54,10 +56,9 @@ export async function runServe({ flags, auth, page }: ServeOptions): Promise<voi
   process.stderr.on("error", () => {});
   await app.telemetry;
   await app.openStore();
-  await loadFixtures();
   const { MCP_MAX_STREAMS_PER_USER: perUser, MCP_MAX_STREAMS: inAll } = config.settings;
   const streams = createStreamPermits({ perUser, inAll });
-  const mcp = createMcpEndpoint(app, streams);
+  const mcp = createMcpEndpoint(app, streams, buildServer);
   const opened = await open(app, { mcp, auth, streams }).catch(async (error: unknown) => {
     if (!(error instanceof AppError)) throw error;
     await printFailure(`${error.message} ${error.suggestion ?? ""}`);
@@ -96,7 +97,7 @@ async function open(app: App, { mcp, auth, streams }: Opening): Promise<Opened> 
     mcp,
     guard: guardFor(app),
     authenticate: createAuthenticate(credentials),
-    pageDoor: createPageDoor(app, credentials, () => addresses),
+    browserAuth: createBrowserAuth(app, credentials, () => addresses),
     wellKnown: createWellKnown(app),
     rateLimit: createRateLimit({ perMinute }),
     streams,

@@ -1,6 +1,7 @@
 /** The newest runs for a shell that completes: quick, without a trace, and silent about every fault. */
 
 import { existsSync } from "node:fs";
+import { LOCAL_OWNER } from "../../caller.ts";
 import { loadConfig, readEnvironment } from "../../config/config.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { newestRuns } from "../../runs/history/run-prefix-store.ts";
@@ -17,7 +18,7 @@ export async function printTaskIds(): Promise<void> {
   try {
     const { databaseFile } = loadConfig({ environment: readEnvironment() });
     if (!existsSync(databaseFile)) return;
-    const runs = await peek(databaseFile, (db) => newestRuns(db, "local", MOST_OFFERED));
+    const runs = await peek(databaseFile, (db) => newestRuns(db, LOCAL_OWNER, MOST_OFFERED));
     const lines = runs
       .filter(({ taskId }) => WHOLE_ID.test(taskId))
       .map(({ taskId, query }) => `${taskId}\t${cutToWidth(oneLine(query), MOST_COLUMNS)}`);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RESOURCE, sendJson, startIssuer, type TestIssuer } from "../../../test/support/issuer.ts";
 import { createLog } from "../../platform/log.ts";
 import { createAccessJwt, type JwtVerdict, ownerOf } from "./access-jwt.ts";
-import { metadataAddresses } from "./issuer.ts";
+import { metadataUrls } from "./issuer.ts";
 
 let issuer: TestIssuer;
 let lines: string[];
@@ -21,7 +21,7 @@ const reader = (): ((token: string) => Promise<JwtVerdict>) =>
   createAccessJwt({ issuer: issuer.url, resource: RESOURCE, log, now: () => time });
 
 const seconds = (fromNow: number): number => Math.floor(Date.now() / 1_000) + fromNow;
-const NOT_SIGNED = { invalid: "It was not signed by the issuer, or its claims do not hold." };
+const NOT_SIGNED = { invalid: "It was not signed by the issuer, or its claims are not valid." };
 
 describe("a JWT of the issuer (A9)", () => {
   test("identifies its subject; metadata and keys are requested once", async () => {
@@ -43,13 +43,13 @@ describe("a JWT of the issuer (A9)", () => {
 
   test("is rejected when a claim is wrong or missing", async () => {
     const read = reader();
-    const foreign = { invalid: `It is not meant for this server: its audience must be ${RESOURCE}.` };
-    expect(await read(await issuer.token({ aud: "https://other.example/mcp" }))).toEqual(foreign);
-    expect(await read(await issuer.token({ aud: "https://research.example.com" }))).toEqual(foreign);
-    expect(await read(await issuer.token({ aud: undefined }))).toEqual(foreign);
+    const wrongAudience = { invalid: `It is not meant for this server: its audience must be ${RESOURCE}.` };
+    expect(await read(await issuer.token({ aud: "https://other.example/mcp" }))).toEqual(wrongAudience);
+    expect(await read(await issuer.token({ aud: "https://research.example.com" }))).toEqual(wrongAudience);
+    expect(await read(await issuer.token({ aud: undefined }))).toEqual(wrongAudience);
     expect(await read(await issuer.token({ exp: undefined }))).toEqual(NOT_SIGNED);
     for (const sub of [undefined, ""]) {
-      expect(await read(await issuer.token({ sub }))).toEqual({ invalid: "It names nobody (sub)." });
+      expect(await read(await issuer.token({ sub }))).toEqual({ invalid: "It has no subject (sub)." });
     }
     expect(await read(await issuer.token({}, { typ: "logout+jwt" }))).toEqual({
       invalid: "It is not an access token.",
@@ -102,7 +102,7 @@ describe("an issuer (A9)", () => {
     time += 5_001;
     expect(await read(token)).toEqual({ owner: `oauth:${issuer.mark}:ann` });
     expect(lines).toEqual([
-      `[WARN] The OAuth issuer ${issuer.url} cannot be used: it cannot be reached, or its answer is not JSON.\n`,
+      `[WARN] The OAuth issuer ${issuer.url} cannot be used: it cannot be reached, or its response is not JSON.\n`,
     ]);
   });
 
@@ -127,10 +127,14 @@ describe("an issuer (A9)", () => {
   });
 
   test.each([
-    ["under another name", { issuer: "https://other.example", jwks_uri: "https://x/keys" }, "spells its name"],
-    ["whose keys anybody on the way could change", { jwks_uri: "http://192.0.2.1/keys" }, "not at an https address"],
-    ["without keys", {}, "names no issuer and no keys"],
-    ["that has no end", { padding: "x".repeat(300 * 1_024) }, "far more than a few keys"],
+    [
+      "with a different issuer in its metadata",
+      { issuer: "https://other.example", jwks_uri: "https://x/keys" },
+      "has a different issuer",
+    ],
+    ["whose keys come over an insecure connection", { jwks_uri: "http://192.0.2.1/keys" }, "not an https URL"],
+    ["without keys", {}, "has no issuer or no jwks_uri"],
+    ["with an oversized document", { padding: "x".repeat(300 * 1_024) }, "too large"],
   ])("%s is not used", async (_name, answer, words) => {
     issuer.misbehave((response) => sendJson(response, { issuer: issuer.url, ...answer }));
     expect(await reader()(await issuer.token())).toBe("issuer unavailable");
@@ -145,11 +149,11 @@ describe("an issuer (A9)", () => {
       sendJson(response, path === "/keys" ? { keys: "none" } : { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }),
     );
     expect(await reader()(await issuer.token())).toBe("issuer unavailable");
-    expect(lines.at(-1)).toContain("are no keys");
+    expect(lines.at(-1)).toContain("is not a key set");
   });
 
   test("with a path has its metadata at one of three addresses", async () => {
-    expect(metadataAddresses("https://login.example/tenant/")).toEqual([
+    expect(metadataUrls("https://login.example/tenant/")).toEqual([
       "https://login.example/.well-known/oauth-authorization-server/tenant",
       "https://login.example/.well-known/openid-configuration/tenant",
       "https://login.example/tenant/.well-known/openid-configuration",
@@ -181,7 +185,7 @@ describe("the owner derived from a subject (A9)", () => {
     expect(ownerOf({ iss: `${iss}/other`, sub: "ann" })).not.toBe(ownerOf({ iss, sub: "ann" }));
   });
 
-  test("is never the same for two subjects, and always short and plain", () => {
+  test("is never the same for two subjects, and always short and printable", () => {
     const subject = fc.oneof(
       fc.string({ unit: "binary", minLength: 1 }),
       fc.string({ minLength: 100, maxLength: 300 }),

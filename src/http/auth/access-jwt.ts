@@ -1,4 +1,4 @@
-/** Reads a JWT access token: whose it is if the issuer signed it for us and it still holds, else what is wrong with it. */
+/** Verifies a JWT access token of the configured issuer and returns its owner, or why it is invalid. */
 
 import { createHash } from "node:crypto";
 import type { JWTPayload, JWTVerifyResult } from "jose";
@@ -11,7 +11,7 @@ export interface AccessJwtOptions extends IssuerOptions {
   resource: string;
 }
 
-/** With a shared secret whoever can check a token could also make one, so none of those. */
+/** No HMAC algorithms: with a shared secret, every verifier could also sign tokens. */
 const ALGORITHMS = [
   "RS256",
   "RS384",
@@ -27,17 +27,17 @@ const ALGORITHMS = [
 ];
 const CLOCK_TOLERANCE_S = 60;
 
-/** An issuer also signs other things with the same keys, such as log-out notices; they are not for coming in. */
+/** With the same keys an issuer also signs other tokens, such as log-out tokens, which must not grant access. */
 const TYPES = new Set(["jwt", "at+jwt", "application/at+jwt"]);
 
 export const looksLikeJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token);
 
 export function createAccessJwt({ issuer, resource, log, now }: AccessJwtOptions) {
   const issuerKeys = createIssuerKeys({ issuer, log, ...(now === undefined ? {} : { now }) });
-  const mentions = createBuckets({ perMinute: 1 });
+  const warnings = createBuckets({ perMinute: 1 });
   return async (token: string): Promise<JwtVerdict> => {
     const { jwtVerify } = await import("jose");
-    // Read before it is believed, only so that strangers' tokens do not make us ask the issuer.
+    // Unverified at this point: only keeps tokens of other issuers from causing requests to ours.
     if ((await claimedIssuer(token)) !== issuer) return { invalid: "It comes from another issuer." };
     try {
       const verified = await jwtVerify(token, await issuerKeys(), {
@@ -50,15 +50,15 @@ export function createAccessJwt({ issuer, resource, log, now }: AccessJwtOptions
       return verdict(verified);
     } catch (error) {
       if (error instanceof IssuerUnavailable) return "issuer unavailable";
-      const invalid = whatIsWrong(error, resource);
+      const invalid = invalidReason(error, resource);
       if (invalid !== undefined) return { invalid };
-      if (mentions("") === 0) log.warn(`A key of the OAuth issuer ${issuer} cannot be used.`);
+      if (warnings("") === 0) log.warn(`A key of the OAuth issuer ${issuer} cannot be used.`);
       return "issuer unavailable";
     }
   };
 }
 
-/** When a token that was accepted runs out, in milliseconds. */
+/** Expiry of an accepted token, in milliseconds since the epoch. */
 export async function expiryOf(token: string): Promise<number> {
   const { decodeJwt } = await import("jose");
   return (decodeJwt(token).exp ?? 0) * 1_000;
@@ -78,12 +78,14 @@ function verdict({ payload, protectedHeader }: JWTVerifyResult): JwtVerdict {
     return { invalid: "It is not an access token." };
   }
   const owner = ownerOf(payload);
-  return owner === undefined ? { invalid: "It names nobody (sub)." } : { owner };
+  return owner === undefined ? { invalid: NO_SUBJECT } : { owner };
 }
 
+const NO_SUBJECT = "It has no subject (sub).";
+
 /**
- * Two subjects must never become one owner, so nothing is cut or cleaned away: what is unfit to be shown and stored
- * as it is becomes its hash. Named tokens cannot have such an owner: their names have no colon.
+ * Two subjects must never map to one owner, so a subject is never shortened or cleaned: one that cannot be shown and
+ * stored as it is becomes its hash. A named token cannot have such an owner, because its name has no colon.
  */
 export function ownerOf({ sub, iss }: Pick<JWTPayload, "sub" | "iss">): string | undefined {
   if (typeof sub !== "string" || sub === "" || typeof iss !== "string") return undefined;
@@ -91,22 +93,22 @@ export function ownerOf({ sub, iss }: Pick<JWTPayload, "sub" | "iss">): string |
   return `${prefixOf(iss)}~${sha256(sub)}`;
 }
 
-/** A subject is somebody at one issuer only. */
+/** Subjects are unique per issuer only. */
 const prefixOf = (issuer: string): string => `oauth:${sha256(issuer).slice(0, 12)}:`;
 
 export const isOwnerOf = (issuer: string, owner: string): boolean => owner.startsWith(prefixOf(issuer));
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** The library's codes for what the holder of the token can do something about; the rest is the issuer's. */
+/** The library's error codes for an invalid token; all others are the issuer's fault. */
 const TOKEN_FAULT =
   /^ERR_(?:JWT_|JWS_|JWKS_NO_MATCHING_KEY|JWKS_MULTIPLE_MATCHING_KEYS|JOSE_ALG_NOT_ALLOWED|JOSE_NOT_SUPPORTED)/;
 
-function whatIsWrong(error: unknown, resource: string): string | undefined {
+function invalidReason(error: unknown, resource: string): string | undefined {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
   if (error.code === "ERR_JWT_EXPIRED") return "It has expired.";
   if ("claim" in error && error.claim === "aud")
     return `It is not meant for this server: its audience must be ${resource}.`;
-  if ("claim" in error && error.claim === "sub") return "It names nobody (sub).";
-  return TOKEN_FAULT.test(error.code) ? "It was not signed by the issuer, or its claims do not hold." : undefined;
+  if ("claim" in error && error.claim === "sub") return NO_SUBJECT;
+  return TOKEN_FAULT.test(error.code) ? "It was not signed by the issuer, or its claims are not valid." : undefined;
 }

@@ -40,7 +40,11 @@ interface Setup {
   database?: () => Promise<Database>;
 }
 
-async function door({ issuer, noAuth = false, database = async () => store.db }: Setup = {}): Promise<Authenticate> {
+async function createTestAuthenticate({
+  issuer,
+  noAuth = false,
+  database = async () => store.db,
+}: Setup = {}): Promise<Authenticate> {
   const settings = { MCP_AUTH_TOKEN: OWN, MCP_OAUTH_ISSUER: issuer, MCP_PUBLIC_URL: new URL(RESOURCE).origin };
   const config = { configDir: directory, configDirWritable: true, settings };
   return createAuthenticate(await createCredentials({ config, log, deps: { database, clock } }, { noAuth }));
@@ -63,13 +67,15 @@ const refused = async (answer: Authenticated | Response): Promise<Refused> => {
   return { status, challenge: headers.get("www-authenticate"), retryAfter: headers.get("retry-after"), body };
 };
 
-describe("a request over HTTP (A9)", () => {
-  test("with the server's own token is of the local user, from the network", async () => {
-    expect(await (await door())(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
+describe("authentication (A9)", () => {
+  test("the server's own token belongs to the local owner, over the network", async () => {
+    expect(await (await createTestAuthenticate())(request(OWN), ADDRESS)).toMatchObject({
+      caller: { owner: "local", from: "network" },
+    });
   });
 
-  test("with a named token is of that name, until it is revoked", async () => {
-    const authenticate = await door();
+  test("a named token belongs to its name until it is revoked", async () => {
+    const authenticate = await createTestAuthenticate();
     const ann = await addToken(store.db, { name: "ann", now: time });
     const bob = await addToken(store.db, { name: "bob", now: time });
     expect(await authenticate(request(ann), ADDRESS)).toMatchObject({ caller: { owner: "ann", from: "network" } });
@@ -83,7 +89,7 @@ describe("a request over HTTP (A9)", () => {
   });
 
   test("updates the last use of its token at most once a minute", async () => {
-    const authenticate = await door();
+    const authenticate = await createTestAuthenticate();
     const ann = await addToken(store.db, { name: "ann", now: time });
     const uses: (number | undefined)[] = [];
     for (const later of [0, 59_999, 1]) {
@@ -95,7 +101,7 @@ describe("a request over HTTP (A9)", () => {
   });
 
   test("without a token gets a 401 that reveals nothing else", async () => {
-    const authenticate = await door();
+    const authenticate = await createTestAuthenticate();
     const answer = await refused(await authenticate(request(), ADDRESS));
     expect(answer).toEqual({
       status: 401,
@@ -103,7 +109,7 @@ describe("a request over HTTP (A9)", () => {
       retryAfter: null,
       body: {
         success: false,
-        error: { code: "UNAUTHORIZED", message: "A token is needed.", suggestion: expect.any(String) },
+        error: { code: "UNAUTHORIZED", message: "A token is required.", suggestion: expect.any(String) },
       },
     });
     const elsewhere = request(undefined, `http://127.0.0.1:3000/mcp?access_token=${OWN}&token=${OWN}`, {
@@ -114,19 +120,19 @@ describe("a request over HTTP (A9)", () => {
   });
 
   test("with a wrong token is rejected, whatever it resembles", async () => {
-    const authenticate = await door();
+    const authenticate = await createTestAuthenticate();
     const wrong = [OWN.slice(0, -1), `${OWN}x`, OWN.toUpperCase(), "a.b.c", "' or 1=1 --".replaceAll(" ", "")];
     for (const token of wrong) {
       expect(await refused(await authenticate(request(token), ADDRESS))).toMatchObject({
         status: 401,
-        challenge: 'Bearer error="invalid_token", error_description="It is not known here, or was revoked."',
+        challenge: 'Bearer error="invalid_token", error_description="It is unknown or was revoked."',
       });
     }
     expect(lines.join("")).not.toContain(OWN);
   });
 
   test("after too many wrong tokens is limited, but not with a right one", async () => {
-    const authenticate = await door();
+    const authenticate = await createTestAuthenticate();
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 200; attempt += 1) {
       statuses.push((await refused(await authenticate(request(`wrong-${attempt}`), ADDRESS))).status);
@@ -146,7 +152,7 @@ describe("a request over HTTP (A9)", () => {
   test("with a named token during a database failure is not called unauthorized; the server's own token still works", async () => {
     const database = (): Promise<Database> =>
       Promise.reject(new AppError({ code: "SQLITE_ERROR", message: "The database did not carry out a request." }));
-    const authenticate = await door({ database });
+    const authenticate = await createTestAuthenticate({ database });
     expect(await refused(await authenticate(request("a-named-token"), ADDRESS))).toMatchObject({
       status: 503,
       body: { error: { code: "SQLITE_ERROR" } },
@@ -155,9 +161,9 @@ describe("a request over HTTP (A9)", () => {
   });
 
   test("is of the local user when authentication is off, which is logged", async () => {
-    const authenticate = await door({ noAuth: true });
+    const authenticate = await createTestAuthenticate({ noAuth: true });
     expect(await authenticate(request(), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
-    expect(lines).toEqual([expect.stringMatching(/^\[WARN\] No token is asked for/)]);
+    expect(lines).toEqual([expect.stringMatching(/^\[WARN\] No token is required/)]);
   });
 });
 
@@ -167,7 +173,7 @@ describe("with an issuer configured (A9)", () => {
   test("its tokens, named ones and the server's own are accepted, each as another owner", async (context) => {
     const issuer = await startIssuer();
     context.onTestFinished(issuer.close);
-    const authenticate = await door({ issuer: issuer.url });
+    const authenticate = await createTestAuthenticate({ issuer: issuer.url });
     const local = await addToken(store.db, { name: "ann", now: time });
     expect(await authenticate(request(await issuer.token()), ADDRESS)).toMatchObject({
       caller: { owner: `oauth:${issuer.mark}:ann`, from: "network" },
@@ -182,7 +188,7 @@ describe("with an issuer configured (A9)", () => {
   test("a rejection names the issuer and the reason", async (context) => {
     const issuer = await startIssuer();
     context.onTestFinished(issuer.close);
-    const authenticate = await door({ issuer: issuer.url });
+    const authenticate = await createTestAuthenticate({ issuer: issuer.url });
     expect((await refused(await authenticate(request(), ADDRESS))).challenge).toBe(`Bearer ${METADATA}`);
     const expired = await issuer.token({ exp: 1 });
     expect((await refused(await authenticate(request(expired), ADDRESS))).challenge).toBe(
@@ -195,7 +201,7 @@ describe("with an issuer configured (A9)", () => {
 
   test("its tokens are unavailable while it is down, the others are not", async () => {
     const issuer = await startIssuer();
-    const authenticate = await door({ issuer: issuer.url });
+    const authenticate = await createTestAuthenticate({ issuer: issuer.url });
     await issuer.close();
     expect(await refused(await authenticate(request(await issuer.token()), ADDRESS))).toEqual({
       status: 503,
@@ -205,7 +211,7 @@ describe("with an issuer configured (A9)", () => {
         success: false,
         error: {
           code: "ISSUER_UNAVAILABLE",
-          message: "The token cannot be checked because its OAuth issuer is out of reach.",
+          message: "The token cannot be checked because its OAuth issuer cannot be reached.",
           suggestion: expect.any(String),
         },
       },
@@ -215,7 +221,9 @@ describe("with an issuer configured (A9)", () => {
     expect(await authenticate(request(OWN), ADDRESS)).toMatchObject({ caller: { owner: "local", from: "network" } });
   });
 
-  test("the start fails if the issuer cannot be used", async () => {
-    await expect(door({ issuer: "http://login.example" })).rejects.toThrow("MCP_OAUTH_ISSUER cannot be used.");
+  test("an invalid issuer setting fails the start", async () => {
+    await expect(createTestAuthenticate({ issuer: "http://login.example" })).rejects.toThrow(
+      "MCP_OAUTH_ISSUER cannot be used.",
+    );
   });
 });

@@ -1,34 +1,34 @@
-/** Who may come in over HTTP, and as whom: whoever sends a known token in the header. */
+/** Authenticates HTTP requests by the bearer token in their Authorization header. */
 
-import type { Caller } from "../../mcp/visit.ts";
-import { type Credentials, fromNetwork } from "./credentials.ts";
+import { type Caller, LOCAL_OWNER, networkCaller } from "../../caller.ts";
+import type { Credentials } from "./credentials.ts";
 import type { Credential } from "../browser/login-key-store.ts";
 import { refuse } from "../error-response.ts";
 import { bearerToken } from "./tokens.ts";
 
 export interface Authenticated {
   caller: Caller;
-  /** What the caller is let in by; absent where no token is asked for. */
+  /** Absent if the server requires no token. */
   credential?: Credential | undefined;
 }
 
-/** A response is a refusal, ready to be sent. */
+/** Returns an error response if the request is not authenticated. */
 export type Authenticate = (request: Request, about: { address: string }) => Promise<Authenticated | Response>;
 
-/** Without credentials no token is asked for. */
+/** Without credentials, no token is required. */
 export function createAuthenticate(credentials: Credentials | undefined): Authenticate {
-  if (credentials === undefined) return async () => ({ caller: fromNetwork("local") });
+  if (credentials === undefined) return async () => ({ caller: networkCaller(LOCAL_OWNER) });
   const challenge = createChallenge(credentials.metadataUrl);
   return async (request, about) => {
     const token = bearerToken(request.headers);
     if (token === undefined) return challenge();
     const known = await credentials.check(token, about);
     if (known instanceof Response) return known;
-    return "invalid" in known ? challenge(known.invalid) : { caller: fromNetwork(known.owner), credential: known };
+    return "invalid" in known ? challenge(known.invalid) : { caller: networkCaller(known.owner), credential: known };
   };
 }
 
-/** RFC 6750: without a token the scheme alone, with a wrong one what is wrong; RFC 9728: where to get one. */
+/** RFC 6750: the scheme alone without a token, the error with an invalid one. RFC 9728: the metadata URL. */
 function createChallenge(metadataUrl: string | undefined): (invalid?: string) => Response {
   const where = metadataUrl === undefined ? [] : [`resource_metadata="${metadataUrl}"`];
   return (invalid) => {
@@ -36,7 +36,7 @@ function createChallenge(metadataUrl: string | undefined): (invalid?: string) =>
     return refuse({
       status: 401,
       code: "UNAUTHORIZED",
-      message: invalid === undefined ? "A token is needed." : `The token is not accepted. ${invalid}`,
+      message: invalid === undefined ? "A token is required." : `The token is not accepted. ${invalid}`,
       suggestion: "Send the header `Authorization: Bearer` with the server's token or one of `token add`.",
       headers: { "WWW-Authenticate": ["Bearer", [...what, ...where].join(", ")].join(" ").trim() },
     });

@@ -1,55 +1,50 @@
-/** Which tokens are known here and whose they are: the server's own, named ones, and JWTs of a configured issuer. */
+/** Checks tokens of all three kinds: the server's own, named ones, and JWTs of a configured issuer. */
 
 import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
-import type { Caller } from "../../mcp/visit.ts";
+import { LOCAL_OWNER } from "../../caller.ts";
 import { createAccessJwt, expiryOf, isOwnerOf, looksLikeJwt } from "./access-jwt.ts";
-import { createFailedAttempts } from "./failed-logins.ts";
+import { createFailedLogins } from "./failed-logins.ts";
 import { type OAuthSettings, oauthResource } from "./oauth-metadata.ts";
-import { type Credential, type KeyHolder, openSessions } from "../browser/login-key-store.ts";
+import { type Credential, type KeyHolder, findOpenSessions } from "../browser/login-key-store.ts";
 import { refuse } from "../error-response.ts";
-import { localToken, type TokenPlace } from "./token-file.ts";
+import { localToken, type TokenSource } from "./token-file.ts";
 import { ownerOfToken, ownersOfTokens } from "./token-store.ts";
 import { hashToken, sameHash } from "./tokens.ts";
 
-/** What of the app it takes to know somebody. */
-export interface CredentialsApp extends TokenPlace {
-  config: TokenPlace["config"] & { settings: OAuthSettings };
+/** The part of the app that checking credentials needs. */
+export interface CredentialsApp extends TokenSource {
+  config: TokenSource["config"] & { settings: OAuthSettings };
   deps: Pick<App["deps"], "database" | "clock">;
 }
 
 export interface Credentials {
-  /** Who comes with a token; a response is a refusal that is not about the token. */
+  /** The holder of a token; a response is an error other than an invalid token. */
   check(token: string, about: { address: string }): Promise<KeyHolder | { invalid: string } | Response>;
-  /** Whether a token that was good once still is. */
-  stillGood(holder: KeyHolder): Promise<boolean>;
-  /** Those that are no longer valid, found with at most two queries however many there are. */
+  /** Whether a token that was accepted before is still valid. */
+  isStillValid(holder: KeyHolder): Promise<boolean>;
+  /** Those that are no longer valid, found with at most two queries for any number of credentials. */
   findRevoked(credentials: readonly Credential[]): Promise<ReadonlySet<Credential>>;
-  /** Counts one wrong key; a response when there were too many. */
-  countWrong(address: string): Response | undefined;
-  /** The user at this machine. */
+  /** Counts one wrong token or link; returns a response when there were too many. */
+  countFailure(address: string): Response | undefined;
+  /** The holder of the server's own token: the user of this machine. */
   own: KeyHolder;
   metadataUrl: string | undefined;
 }
 
-/** The user at this machine, whom the server's own token stands for. */
-export const LOCAL_OWNER = "local";
-
-export const fromNetwork = (owner: string): Caller => ({ owner, from: "network" });
-
-/** Undefined: no token is asked for. */
+/** Undefined with `noAuth`: no token is required. */
 export async function createCredentials(
   app: CredentialsApp,
   { noAuth }: { noAuth: boolean },
 ): Promise<Credentials | undefined> {
   const { config, deps, log } = app;
   if (noAuth) {
-    log.warn("No token is asked for: every program and user of this machine can use this server and your quota.");
+    log.warn("No token is required: every program and user on this machine can use this server and your quota.");
     return undefined;
   }
   const oauth = oauthResource(config.settings);
   const readJwt = oauth === undefined ? undefined : createAccessJwt({ ...oauth, log });
-  const countWrong = createFailedAttempts({ log });
+  const countFailure = createFailedLogins({ log });
   const own: KeyHolder = { owner: LOCAL_OWNER, tokenHash: hashToken(await localToken(app)) };
   const namedOwner = async (hash: string): Promise<string | undefined> =>
     ownerOfToken(await deps.database(), hash, deps.clock.now());
@@ -63,20 +58,20 @@ export async function createCredentials(
       return "invalid" in verdict ? verdict : { ...verdict, tokenHash, tokenExpiresAt: await expiryOf(token) };
     }
     const owner = await namedOwner(tokenHash);
-    return owner === undefined ? { invalid: "It is not known here, or was revoked." } : { owner, tokenHash };
+    return owner === undefined ? { invalid: "It is unknown or was revoked." } : { owner, tokenHash };
   };
 
   return {
     own,
     metadataUrl: oauth?.metadataUrl,
-    countWrong,
+    countFailure,
     check: async (token, { address }) => {
       const known = await identify(token).catch(storeUnavailable);
-      return "invalid" in known ? (countWrong(address) ?? known) : known;
+      return "invalid" in known ? (countFailure(address) ?? known) : known;
     },
-    stillGood: async ({ owner, tokenHash, tokenExpiresAt }) => {
+    isStillValid: async ({ owner, tokenHash, tokenExpiresAt }) => {
       if (owner === own.owner) return sameHash(tokenHash, own.tokenHash);
-      // It cannot be revoked, only run out; but the issuer may be trusted no more.
+      // A JWT cannot be revoked and its expiry ends the session; but the issuer may no longer be configured.
       if (tokenExpiresAt !== undefined) return oauth !== undefined && isOwnerOf(oauth.issuer, owner);
       return (await namedOwner(tokenHash)) === owner;
     },
@@ -89,7 +84,7 @@ export async function createCredentials(
         db,
         credentials.filter(isNamed).map(({ tokenHash }) => tokenHash),
       );
-      const sessions = await openSessions(db, { credentials, now });
+      const sessions = await findOpenSessions(db, { credentials, now });
       const isRevoked = (credential: Credential): boolean => {
         const { owner, tokenHash, tokenExpiresAt = Number.POSITIVE_INFINITY, sessionHash } = credential;
         if (tokenExpiresAt <= now || (isNamed(credential) && owners.get(tokenHash) !== owner)) return true;
@@ -104,12 +99,12 @@ const issuerUnavailable = (): Response =>
   refuse({
     status: 503,
     code: "ISSUER_UNAVAILABLE",
-    message: "The token cannot be checked because its OAuth issuer is out of reach.",
-    suggestion: "Try again in a few seconds. The server's own tokens work all the same.",
+    message: "The token cannot be checked because its OAuth issuer cannot be reached.",
+    suggestion: "Try again in a few seconds. The server's own tokens still work.",
     headers: { "Retry-After": "5" },
   });
 
-/** To tell somebody with a right token that it is wrong would make them throw it away. */
+/** A 503 instead of a 401: a client would discard a valid token that is reported as wrong. */
 export function storeUnavailable(error: unknown): Response {
   if (!(error instanceof AppError)) throw error;
   const { code, message, suggestion = "Try again later." } = error;

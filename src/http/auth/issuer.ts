@@ -1,110 +1,110 @@
-/** The OAuth issuer from afar: where its keys are and what they are, fetched when needed, bounded and kept. */
+/** Fetches and caches the signing keys of the OAuth issuer, bounded in time and size. */
 
 import type { FetchImplementation, RemoteJWKSet } from "jose";
 import { z } from "zod";
 import type { Log } from "../../platform/log.ts";
 import { isTrustworthy } from "./oauth-metadata.ts";
 
-/** The issuer gave no usable answer; its tokens may be right or wrong. */
+/** The issuer gave no usable response, so its tokens cannot be checked. */
 export class IssuerUnavailable extends Error {}
 
 export interface IssuerOptions {
   issuer: string;
   log: Log;
-  /** Milliseconds that never go back. */
+  /** Monotonic milliseconds. */
   now?: () => number;
 }
 
 const TIMEOUT_MS = 5_000;
-const MOST_BYTES = 256 * 1_024;
-const METADATA_KEPT_MS = 60 * 60_000;
-const KEYS_KEPT_MS = 24 * 60 * 60_000;
-/** After a failure nobody is asked again for a while: wrong tokens must not become a flood at the issuer. */
-const HOLD_MS = 5_000;
+const MAX_DOCUMENT_BYTES = 256 * 1_024;
+const METADATA_MAX_AGE_MS = 60 * 60_000;
+const KEYS_MAX_AGE_MS = 24 * 60 * 60_000;
+/** No request for this long after a failure, so that wrong tokens cannot flood the issuer. */
+const BACKOFF_MS = 5_000;
 
 const metadata = z.object({ issuer: z.string(), jwks_uri: z.string() });
 const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
 
-/** Resolves with the keys of the issuer; asked anew when a token names one that is not known. */
+/** Returns the issuer's key set, which refetches the keys when a token names an unknown one. */
 export function createIssuerKeys({ issuer, log, now = () => performance.now() }: IssuerOptions) {
-  let known: { keys: RemoteJWKSet; address: string; until: number } | undefined;
-  let underway: Promise<RemoteJWKSet> | undefined;
-  let holdUntil = 0;
-  const held = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (now() < holdUntil) throw new IssuerUnavailable();
+  let cached: { keys: RemoteJWKSet; url: string; until: number } | undefined;
+  let pending: Promise<RemoteJWKSet> | undefined;
+  let backoffUntil = 0;
+  const withBackoff = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (now() < backoffUntil) throw new IssuerUnavailable();
     try {
       return await work();
     } catch (error) {
-      holdUntil = now() + HOLD_MS;
+      backoffUntil = now() + BACKOFF_MS;
       log.warn(`The OAuth issuer ${issuer} cannot be used: ${reason(error)}`);
       throw new IssuerUnavailable();
     }
   };
   const fetchKeys: FetchImplementation = (url, { signal }) =>
-    held(async () => {
+    withBackoff(async () => {
       const found = keySet.safeParse(await fetchDocument(url, signal));
-      if (!found.success) throw new Unusable("what stands at the address of its keys are no keys.");
+      if (!found.success) throw new UnusableIssuer("the document at its jwks_uri is not a key set.");
       return Response.json(found.data);
     });
   const renew = async (): Promise<RemoteJWKSet> => {
     const { createRemoteJWKSet, customFetch } = await import("jose");
-    const address = await held(() => findKeys(issuer));
+    const url = await withBackoff(() => findKeysUrl(issuer));
     const keys =
-      known?.address === address
-        ? known.keys
-        : createRemoteJWKSet(new URL(address), {
+      cached?.url === url
+        ? cached.keys
+        : createRemoteJWKSet(new URL(url), {
             timeoutDuration: TIMEOUT_MS,
-            // Known keys outlast an issuer that is away; one that is not known is looked for at once.
-            cacheMaxAge: KEYS_KEPT_MS,
+            // Long, so that known keys work while the issuer is unavailable; an unknown key is fetched at once.
+            cacheMaxAge: KEYS_MAX_AGE_MS,
             [customFetch]: fetchKeys,
           });
-    known = { keys, address, until: now() + METADATA_KEPT_MS };
+    cached = { keys, url, until: now() + METADATA_MAX_AGE_MS };
     return keys;
   };
   return async (): Promise<RemoteJWKSet> => {
-    if (known !== undefined && now() < known.until) return known.keys;
-    underway ??= renew().finally(() => {
-      underway = undefined;
+    if (cached !== undefined && now() < cached.until) return cached.keys;
+    pending ??= renew().finally(() => {
+      pending = undefined;
     });
     try {
-      return await underway;
+      return await pending;
     } catch (error) {
-      // Addresses of keys hardly ever change: an old one is better than none.
-      if (known !== undefined) return known.keys;
+      // The URL of the keys hardly ever changes: an old one is better than none.
+      if (cached !== undefined) return cached.keys;
       throw error;
     }
   };
 }
 
-/** A failure with a sentence of ours; everything else is told by its kind only. */
-class Unusable extends Error {}
+/** A failure with a message of ours; the text of any other error is not logged. */
+class UnusableIssuer extends Error {}
 
 const reason = (error: unknown): string =>
-  error instanceof Unusable ? error.message : "it cannot be reached, or its answer is not JSON.";
+  error instanceof UnusableIssuer ? error.message : "it cannot be reached, or its response is not JSON.";
 
-/** Where its metadata names its keys: RFC 8414 first, then OpenID, each as the MCP specification orders them. */
-async function findKeys(issuer: string): Promise<string> {
+/** The jwks_uri of the issuer's metadata: RFC 8414 first, then OpenID, in the order of the MCP specification. */
+async function findKeysUrl(issuer: string): Promise<string> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   let failure: unknown;
-  for (const address of metadataAddresses(issuer)) {
+  for (const url of metadataUrls(issuer)) {
     try {
-      const found = metadata.safeParse(await fetchDocument(address, signal));
-      if (!found.success) throw new Unusable("its metadata names no issuer and no keys.");
-      // Whoever answers for another name could pass its own keys for theirs.
+      const found = metadata.safeParse(await fetchDocument(url, signal));
+      if (!found.success) throw new UnusableIssuer("its metadata has no issuer or no jwks_uri.");
+      // Another issuer could otherwise pass off its own keys as this issuer's.
       if (found.data.issuer !== issuer) {
-        throw new Unusable("its metadata spells its name differently; MCP_OAUTH_ISSUER must be exactly that.");
+        throw new UnusableIssuer("its metadata has a different issuer; MCP_OAUTH_ISSUER must match it exactly.");
       }
       const keys = URL.parse(found.data.jwks_uri);
-      if (keys === null || !isTrustworthy(keys)) throw new Unusable("its keys are not at an https address.");
+      if (keys === null || !isTrustworthy(keys)) throw new UnusableIssuer("its jwks_uri is not an https URL.");
       return keys.href;
     } catch (error) {
-      failure = failure instanceof Unusable ? failure : error;
+      failure = failure instanceof UnusableIssuer ? failure : error;
     }
   }
   throw failure;
 }
 
-export function metadataAddresses(issuer: string): string[] {
+export function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/+$/, "");
   const inserted = ["oauth-authorization-server", "openid-configuration"].map(
@@ -113,8 +113,8 @@ export function metadataAddresses(issuer: string): string[] {
   return path === "" ? inserted : [...inserted, `${origin}${path}/.well-known/openid-configuration`];
 }
 
-async function fetchDocument(address: string, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(address, { signal, redirect: "error", headers: { Accept: "application/json" } });
+async function fetchDocument(url: string, signal: AbortSignal): Promise<unknown> {
+  const response = await fetch(url, { signal, redirect: "error", headers: { Accept: "application/json" } });
   if (!response.ok || response.body === null) {
     await response.body?.cancel();
     throw new Error(`status ${response.status}`);
@@ -124,7 +124,7 @@ async function fetchDocument(address: string, signal: AbortSignal): Promise<unkn
   for await (const chunk of response.body) {
     size += chunk.byteLength;
     // Leaving the loop closes the connection.
-    if (size > MOST_BYTES) throw new Unusable("it answers with far more than a few keys.");
+    if (size > MAX_DOCUMENT_BYTES) throw new UnusableIssuer("its response is too large.");
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString("utf8"));

@@ -24,7 +24,7 @@ describe("the audience of tokens (A9)", () => {
     expect(oauthResource(settings(ISSUER, url))).toEqual({ issuer: ISSUER, resource, metadataUrl });
   });
 
-  test("needs no settings where no issuer is configured", () => {
+  test("needs no settings without an issuer", () => {
     expect(oauthResource(settings(undefined, undefined))).toBeUndefined();
     expect(oauthResource(settings(undefined, "nonsense"))).toBeUndefined();
   });
@@ -40,7 +40,7 @@ describe("the audience of tokens (A9)", () => {
     [ISSUER, undefined, "MCP_OAUTH_ISSUER needs MCP_PUBLIC_URL."],
     [ISSUER, "research.example.com", "MCP_PUBLIC_URL cannot be used."],
     [ISSUER, "ftp://research.example.com", "MCP_PUBLIC_URL cannot be used."],
-  ])("is an error at the start for %s and %s", (issuer, url, message) => {
+  ])("cannot be derived from issuer %s and public URL %s", (issuer, url, message) => {
     expect(() => oauthResource(settings(issuer, url))).toThrow(message);
   });
 });
@@ -54,7 +54,7 @@ describe("the well-known document (A9)", () => {
     resource_name: "gemini-search-mcp",
   };
 
-  test("is what the official client finds and understands", async () => {
+  test("is discovered and parsed by the official client", async () => {
     const asked: string[] = [];
     const found = await discoverOAuthProtectedResourceMetadata(`${PUBLIC}/mcp`, {}, async (url, init) => {
       asked.push(String(url));

@@ -1,4 +1,4 @@
-/** This server as an OAuth protected resource: its address, whom it trusts, and the document that says so (RFC 9728). */
+/** This server as an OAuth protected resource: its settings and its metadata document (RFC 9728). */
 
 import { getOAuthProtectedResourceMetadataUrl } from "@modelcontextprotocol/server";
 import type { Config } from "../../config/config.ts";
@@ -6,9 +6,9 @@ import { AppError } from "../../errors.ts";
 import { refuse } from "../error-response.ts";
 
 interface OAuthResource {
-  /** Spelled as configured: it is compared as text. */
+  /** As configured: issuers are compared as text. */
   issuer: string;
-  /** Our own address, which a token must name as its audience. */
+  /** URL of this server, which must be in a token's audience. */
   resource: string;
   metadataUrl: string;
 }
@@ -24,18 +24,18 @@ export function oauthResource({
   if (!isIssuer(issuer)) {
     throw wrong(
       "MCP_OAUTH_ISSUER cannot be used.",
-      "It is an https address without query and fragment; http is accepted on this machine only.",
+      "It must be an https URL without query and fragment; http is accepted on this machine only.",
     );
   }
   if (url === undefined) {
     throw wrong(
       "MCP_OAUTH_ISSUER needs MCP_PUBLIC_URL.",
-      "Set MCP_PUBLIC_URL to the address under which clients reach this server, for example https://research.example.com.",
+      "Set MCP_PUBLIC_URL to the URL at which clients reach this server, for example https://research.example.com.",
     );
   }
   const resource = resourceUrl(url);
   if (resource === undefined) {
-    throw wrong("MCP_PUBLIC_URL cannot be used.", "It is an https or http address without query and fragment.");
+    throw wrong("MCP_PUBLIC_URL cannot be used.", "It must be an https or http URL without query and fragment.");
   }
   const metadataUrl = getOAuthProtectedResourceMetadataUrl(resource);
   return { issuer, resource: resource.href, metadataUrl };
@@ -46,7 +46,7 @@ const wrong = (message: string, suggestion: string): AppError =>
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** Keys and metadata that anybody on the way could change would be worth nothing. */
+/** Keys and metadata must not come over a connection that others could tamper with. */
 export function isTrustworthy(url: URL): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.test(url.hostname));
 }
@@ -70,7 +70,7 @@ function plainUrl(text: string): URL | undefined {
   return url;
 }
 
-/** Undefined: the request is not for a document of ours. */
+/** Undefined for a request for any other document. */
 export type WellKnown = (request: Request) => Promise<Response | undefined>;
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
@@ -96,13 +96,13 @@ const notOffered = (): Response =>
   refuse({
     status: 404,
     code: "NOT_FOUND",
-    message: "This server has no OAuth issuer.",
+    message: "No OAuth issuer is configured for this server.",
     suggestion: "Send one of its own tokens as `Authorization: Bearer`.",
   });
 
 const METHODS = "GET, HEAD, OPTIONS";
 
-/** Clients in a browser read it before they have a token, so it is open to every origin. */
+/** Readable for every origin: clients in a browser read it before they have a token. */
 function publicDocument(request: Request, document: Record<string, unknown>): Response {
   const headers = { "Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": METHODS };
   if (request.method === "OPTIONS") {

@@ -40,14 +40,14 @@ describe("the server's own token (A9)", () => {
     expect(modeOf(file)).toBe(0o600);
     expect(readdirSync(configDir)).toEqual(["token"]);
     expect(lines).toEqual([
-      `[INFO] The token of this server: ${token}\n  It is kept in ${file} and not shown again.\n`,
+      `[INFO] The token of this server: ${token}\n  It is saved in ${file} and not shown again.\n`,
     ]);
     lines = [];
     expect(await start()).toBe(token);
-    expect(lines).toEqual([`[INFO] The token of this server is kept in ${file}.\n`]);
+    expect(lines).toEqual([`[INFO] The token of this server is in ${file}.\n`]);
   });
 
-  test("is private whatever the umask", async () => {
+  test("is private with any umask", async () => {
     const before = process.umask(0);
     await start();
     process.umask(before);
@@ -95,7 +95,7 @@ describe("the server's own token (A9)", () => {
     const token = await start({ configDirWritable: false });
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/^\[WARN\] The token of this server: [\w-]{43}\n {2}It is good until this server ends/);
+    expect(lines[0]).toMatch(/^\[WARN\] The token of this server: [\w-]{43}\n {2}It is valid until this server stops/);
     expect(readdirSync(configDir)).toEqual([]);
     writeFileSync(file, "mounted-by-somebody\n", { mode: 0o600 });
     expect(await start({ configDirWritable: false })).toBe("mounted-by-somebody");

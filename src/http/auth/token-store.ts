@@ -1,5 +1,6 @@
-/** Named tokens in the database: added, listed, revoked from any process, and looked up with every request. */
+/** Named access tokens in the database: added, listed, revoked, and checked with every request. */
 
+import { LOCAL_OWNER } from "../../caller.ts";
 import { AppError } from "../../errors.ts";
 import type { Database } from "../../store/database.ts";
 import { hashToken, newToken, sameHash } from "./tokens.ts";
@@ -12,13 +13,11 @@ export interface TokenEntry {
 }
 
 const NAME = /^[a-z0-9._-]{1,64}$/;
-/** The owner of everything done at this machine; its token is the server's own. */
-const RESERVED = "local";
 
-/** Every request would be a write otherwise. */
-const USE_NOTED_EVERY_MS = 60_000;
+/** Without this, every request would write to the database. */
+const USE_RECORD_INTERVAL_MS = 60_000;
 
-/** The token, which nobody can be told again. */
+/** Returns the token; only its hash is stored. */
 export async function addToken(db: Database, { name, now }: { name: string; now: number }): Promise<string> {
   checkName(name);
   const token = newToken();
@@ -30,23 +29,24 @@ export async function addToken(db: Database, { name, now }: { name: string; now:
   if (added.numInsertedOrUpdatedRows === 1n) return token;
   throw new AppError({
     code: "INVALID_INPUT",
-    message: `${name} has a token already.`,
+    message: `${name} already has a token.`,
     suggestion: `Revoke it first: gemini-search-mcp token revoke ${name}`,
   });
 }
 
 function checkName(name: string): void {
-  if (name === RESERVED) {
+  if (name === LOCAL_OWNER) {
     throw new AppError({
       code: "INVALID_INPUT",
-      message: `The name ${RESERVED} stands for the server's own token.`,
-      suggestion: "That one is MCP_AUTH_TOKEN or the file token in the config directory. Choose another name.",
+      message: `The name ${LOCAL_OWNER} is reserved for the server's own token.`,
+      suggestion:
+        "Choose another name. The server's own token is MCP_AUTH_TOKEN or the file token in the config directory.",
     });
   }
   if (NAME.test(name)) return;
   throw new AppError({
     code: "INVALID_INPUT",
-    message: "A name has 1 to 64 of these characters: a-z, 0-9, dot, underscore, hyphen.",
+    message: "A name must have 1 to 64 of these characters: a-z, 0-9, dot, underscore, hyphen.",
   });
 }
 
@@ -76,12 +76,12 @@ export async function revokeToken(db: Database, { name, now }: { name: string; n
   if (revoked.numUpdatedRows > 0n) return;
   throw new AppError({
     code: "INVALID_INPUT",
-    message: `${name} has no token that could be revoked.`,
-    suggestion: "See who has one: gemini-search-mcp token list",
+    message: `There is no valid token named ${name}.`,
+    suggestion: "List all tokens: gemini-search-mcp token list",
   });
 }
 
-/** Whose token it is. Asked anew with every request, so that a revoked one is refused from that moment on. */
+/** The owner of a token. Read anew with every request, so that a revoked token is refused at once. */
 export async function ownerOfToken(db: Database, hash: string, now: number): Promise<string | undefined> {
   const row = await db
     .selectFrom("access_tokens")
@@ -90,11 +90,11 @@ export async function ownerOfToken(db: Database, hash: string, now: number): Pro
     .where("revoked_at", "is", null)
     .executeTakeFirst();
   if (row === undefined || !sameHash(row.token_hash, hash)) return undefined;
-  if (now - (row.last_used_at ?? 0) >= USE_NOTED_EVERY_MS) await noteUse(db, hash, now);
+  if (now - (row.last_used_at ?? 0) >= USE_RECORD_INTERVAL_MS) await recordUse(db, hash, now);
   return row.name;
 }
 
-/** Owners by token hash; a token that was revoked has none. */
+/** Owners by token hash, without revoked tokens. */
 export async function ownersOfTokens(db: Database, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const distinct = [...new Set(hashes)];
   if (distinct.length === 0) return new Map();
@@ -107,12 +107,12 @@ export async function ownersOfTokens(db: Database, hashes: readonly string[]): P
   return new Map(rows.map((row) => [row.token_hash, row.name]));
 }
 
-async function noteUse(db: Database, hash: string, now: number): Promise<void> {
+async function recordUse(db: Database, hash: string, now: number): Promise<void> {
   await db
     .updateTable("access_tokens")
     .set({ last_used_at: now })
     .where("token_hash", "=", hash)
     .execute()
-    // A full disk must lock nobody out.
+    // A full disk must not lock out the user.
     .catch(() => undefined);
 }

@@ -1,25 +1,25 @@
-/** What a token is: made, hashed, compared, and found in a request. */
+/** Access tokens: generation, hashing, comparison, and extraction from a request. */
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** 256 bits: nobody guesses it, so a plain hash of it needs no salt and no slowness. */
+/** 256 random bits cannot be guessed, so a plain hash without salt is enough. */
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
 export const hashToken = (token: string): string => createHash("sha256").update(token).digest("hex");
 
-/** Over digests of one length, so that the time tells neither where two tokens differ nor how long ours is. */
+/** Compares digests in constant time, so that the time reveals neither the first difference nor the token's length. */
 export const sameHash = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
-/** What a header can carry in one word, and long enough not to be guessed at 60 tries a minute. */
+/** Visible ASCII, as a header can carry it, and too long to be guessed at 60 attempts per minute. */
 export const isStrongToken = (token: string): boolean => /^[\u0021-\u007E]{16,4096}$/.test(token);
 
-/** The longest JWTs of real issuers stay below half of it. */
-const LONGEST_TOKEN = 8_192;
+/** At least twice the longest JWTs of real issuers. */
+const MAX_HEADER_CHARACTERS = 8_192;
 
-/** Only from its header: addresses are logged and bookmarked, and cookies come along by themselves. */
+/** Only from the header: URLs are logged and bookmarked, and browsers send cookies automatically. */
 export function bearerToken(headers: Headers): string | undefined {
   const header = headers.get("authorization");
-  if (header === null || header.length > LONGEST_TOKEN) return undefined;
+  if (header === null || header.length > MAX_HEADER_CHARACTERS) return undefined;
   return /^Bearer +([\u0021-\u007E]+) *$/i.exec(header)?.[1];
 }

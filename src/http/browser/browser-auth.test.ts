@@ -9,7 +9,7 @@ import { systemClock } from "../../platform/clock.ts";
 import { createLog } from "../../platform/log.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { createCredentials, type Credentials } from "../auth/credentials.ts";
-import { createPageDoor, type PageDoor } from "./browser-auth.ts";
+import { createBrowserAuth, type BrowserAuth } from "./browser-auth.ts";
 import { makeLink } from "./login-key-store.ts";
 import { addToken, revokeToken } from "../auth/token-store.ts";
 import { createEndWhenRevoked } from "../revocation.ts";
@@ -18,7 +18,7 @@ const OWN = "the-servers-own-token";
 const DAY = 24 * 3_600_000;
 const HOST = "127.0.0.1:3000";
 const ABOUT = { address: "192.0.2.7" };
-/** As the Node server says where a connection comes from. */
+/** The remote address as the Node server passes it on. */
 const CONNECTION = { incoming: { socket: { remoteAddress: ABOUT.address, remotePort: 1, remoteFamily: "IPv4" } } };
 
 let directory: string;
@@ -29,7 +29,7 @@ const clock = { ...systemClock, now: () => time };
 
 beforeEach(async () => {
   time = Date.now();
-  directory = mkdtempSync(join(tmpdir(), "gemini-search-page-door-"));
+  directory = mkdtempSync(join(tmpdir(), "gemini-search-browser-auth-"));
   store = await openStore({ file: join(directory, "deep_research.db"), clock, log });
 });
 afterEach(async () => {
@@ -38,9 +38,9 @@ afterEach(async () => {
 });
 
 interface Scene {
-  door: PageDoor;
+  browserAuth: BrowserAuth;
   credentials: Credentials;
-  /** The answer of the ways in and of what is inside, without who is asked in between. */
+  /** Requests one of the login routes, without the authentication in between. */
   ask(path: string, init?: RequestInit): Promise<Response>;
 }
 
@@ -49,16 +49,16 @@ async function open({ token = OWN, issuer, publicUrl }: { token?: string; issuer
   const config = { configDir: directory, configDirWritable: true, settings };
   const app = { config, log, deps: { database: async () => store.db, clock } };
   const credentials = await createCredentials(app, { noAuth: false });
-  if (credentials === undefined) throw new Error("A token is asked for.");
-  const door = createPageDoor(app, credentials, () => [HOST]);
-  const http = new Hono().route("/", door.waysIn).route("/", door.inside);
+  if (credentials === undefined) throw new Error("A token is required.");
+  const browserAuth = createBrowserAuth(app, credentials, () => [HOST]);
+  const http = new Hono().route("/", browserAuth.publicRoutes).route("/", browserAuth.sessionRoutes);
   const ask: Scene["ask"] = async (path, init = {}) =>
     http.request(
       `http://${HOST}${path}`,
       { ...init, headers: { host: HOST, ...Object.fromEntries(new Headers(init.headers)) } },
       CONNECTION,
     );
-  return { door, credentials, ask } satisfies Scene;
+  return { browserAuth, credentials, ask } satisfies Scene;
 }
 
 const sessionOf = async (response: Response): Promise<BrowserHeaders> =>
@@ -68,13 +68,13 @@ const sessionOf = async (response: Response): Promise<BrowserHeaders> =>
 const signIn = ({ ask }: Scene, token: string, headers: Record<string, string> = {}): Promise<Response> =>
   ask("/sign-in", { method: "POST", body: new URLSearchParams({ token, to: "/start" }), headers });
 
-const come = ({ door }: Scene, session: BrowserHeaders, path = "/", headers: Record<string, string> = {}) =>
-  door.admit(new Request(`http://${HOST}${path}`, { headers: { host: HOST, ...session, ...headers } }), {
+const come = ({ browserAuth }: Scene, session: BrowserHeaders, path = "/", headers: Record<string, string> = {}) =>
+  browserAuth.admit(new Request(`http://${HOST}${path}`, { headers: { host: HOST, ...session, ...headers } }), {
     ...ABOUT,
     path,
   });
 
-const statusOf = (answer: Awaited<ReturnType<PageDoor["admit"]>>): number | string =>
+const statusOf = (answer: Awaited<ReturnType<BrowserAuth["admit"]>>): number | string =>
   answer instanceof Response ? answer.status : answer.caller.owner;
 
 describe("a signed-in browser (A9)", () => {
@@ -211,7 +211,7 @@ describe("a link (A9)", () => {
     const again = await scene.ask(address, { headers: { cookie } });
     expect([again.status, again.headers.get("location"), again.headers.get("set-cookie")]).toEqual([303, RUN, null]);
     expect((await scene.ask(address)).status).toBe(401);
-    // A visit that makes the session last longer says so.
+    // A request that extends the session gets a new cookie.
     time += DAY;
     const later = await scene.ask(address, { headers: { cookie } });
     expect(later.headers.get("set-cookie")).toContain("Max-Age=2592000");
@@ -234,7 +234,7 @@ describe("a link (A9)", () => {
     const { path } = await linkFor(await open({ token: "quite-another-token" }), "local");
     const answer = await (await open()).ask(path, { headers: { accept: "text/html" } });
     expect(answer.status).toBe(401);
-    expect(await answer.text()).toContain("another token than this server has now. Set MCP_AUTH_TOKEN");
+    expect(await answer.text()).toContain("a different token than this server has now. Set MCP_AUTH_TOKEN");
   });
 
   test("expires after two minutes, and guesses are limited", async () => {

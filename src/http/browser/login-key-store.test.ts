@@ -14,7 +14,7 @@ const NOW = 1_000_000_000;
 const HERE = "127.0.0.1:3000";
 const ANN: KeyHolder = { owner: "ann", tokenHash: hashToken("ann's token"), tokenExpiresAt: undefined };
 
-/** As it is found without its secret. */
+/** A session found without its secret. */
 const FOUND = { ...ANN, hasSecret: false };
 
 let directory: string;
@@ -58,7 +58,7 @@ describe("a link (A9)", () => {
     expect(all.filter((holder) => holder !== undefined)).toEqual([ANN]);
   });
 
-  test("is no session, and a session is no link", async () => {
+  test("is not accepted as a session, nor a session as a link", async () => {
     const code = await makeLink(store.db, ANN, { address: HERE, now: NOW });
     const { key } = await openSession(store.db, ANN, NOW);
     expect(await findSession(store.db, code, { now: NOW, secret: undefined })).toBeUndefined();
@@ -98,7 +98,7 @@ describe("a session (A9)", () => {
       (await findSession(store.db, one.key, { now: NOW, secret }))?.hasSecret;
     expect(await hasSecret(one.secret)).toBe(true);
     for (const wrong of [undefined, "", one.key, other.secret]) expect(await hasSecret(wrong)).toBe(false);
-    // A session of an older version has none, and nothing stands for it.
+    // A session of an older version has no secret, so none is accepted.
     await store.db.updateTable("page_keys").set({ secret_hash: null }).execute();
     expect(await hasSecret(one.secret)).toBe(false);
   });

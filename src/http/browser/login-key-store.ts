@@ -1,4 +1,4 @@
-/** Keys to the page in the database: links that are good once and soon, and the sessions of browsers that came by one. */
+/** Login keys in the database: single-use links that expire after two minutes, and browser sessions. */
 
 import type { Database, Tables } from "../../store/database.ts";
 import { hashToken, newToken, sameHash } from "../auth/tokens.ts";
@@ -7,32 +7,32 @@ const LINK_MS = 2 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 const SESSION_MS = 30 * DAY_MS;
 
-/** On whose behalf, and by which token, a key was made. */
+/** For which owner, and with which token, a key was created. */
 export interface KeyHolder {
   owner: string;
   tokenHash: string;
-  /** Absent: the token is good until it is revoked. */
+  /** Absent: the token is valid until it is revoked. */
   tokenExpiresAt?: number | undefined;
 }
 
-/** What a stream is open for: a token, or a browser's session that was opened with one. */
+/** What authenticated a request: a token, or a browser session that was opened with one. */
 export interface Credential extends KeyHolder {
-  /** Of the session's cookie; absent where the token itself was sent. */
+  /** Hash of the session cookie; absent if the token itself was sent. */
   sessionHash?: string | undefined;
 }
 
 export interface Session extends KeyHolder {
   sessionHash: string;
-  /** The request brought the secret of this session, too. */
+  /** Whether the request also contained the secret of this session. */
   hasSecret: boolean;
   expiresAt: number;
-  /** It lasts longer than before, which the browser has to be told. */
+  /** Whether the session was extended, so that the browser needs a new cookie. */
   renewed: boolean;
 }
 
 type Kind = Tables["page_keys"]["kind"];
 
-/** `address` is `host:port` of the one server that accepts it. */
+/** `address` is the `host:port` of the only server that accepts the link. */
 export async function makeLink(
   db: Database,
   holder: KeyHolder,
@@ -42,7 +42,7 @@ export async function makeLink(
 }
 
 export interface NewSession extends NewKey {
-  /** For the page's own storage, which no other origin reads. */
+  /** For the web page's localStorage, which no other origin can read. */
   secret: string;
 }
 
@@ -53,7 +53,7 @@ export async function openSession(db: Database, holder: KeyHolder, now: number):
 }
 
 interface NewKey {
-  /** Nobody can be told it again. */
+  /** Only its hash is stored. */
   key: string;
   expiresAt: number;
 }
@@ -90,7 +90,7 @@ async function makeKey(db: Database, { kind, holder, now, address, secretHash }:
 const sessionEnd = ({ tokenExpiresAt = Number.POSITIVE_INFINITY }: KeyHolder, now: number): number =>
   Math.min(now + SESSION_MS, tokenExpiresAt);
 
-/** One statement, so that of two who use a link at the same moment one comes in. */
+/** One statement, so that only one of two simultaneous requests can use a link. */
 export async function useLink(
   db: Database,
   code: string,
@@ -107,7 +107,7 @@ export async function useLink(
   return row === undefined ? undefined : holderOf(row);
 }
 
-/** Whose link it is, without using it; undefined when it is no longer good. */
+/** The holder of a link, without using the link up; undefined if it is no longer valid. */
 export async function holderOfLink(db: Database, code: string, now: number): Promise<KeyHolder | undefined> {
   const row = await db
     .selectFrom("page_keys")
@@ -119,7 +119,7 @@ export async function holderOfLink(db: Database, code: string, now: number): Pro
   return row === undefined ? undefined : holderOf(row);
 }
 
-/** Whose browser it is; one that is used stays signed in. */
+/** The session of a cookie; extends its expiry if it is used. */
 export async function findSession(
   db: Database,
   key: string,
@@ -136,13 +136,13 @@ export async function findSession(
   if (row === undefined) return undefined;
   const holder = holderOf(row);
   const end = sessionEnd(holder, now);
-  // Every request would be a write otherwise.
-  const renewed = end - row.expires_at >= DAY_MS && (await lengthen(db, hash, end));
+  // At most once a day: otherwise every request would write to the database.
+  const renewed = end - row.expires_at >= DAY_MS && (await extendSession(db, hash, end));
   const hasSecret = secret !== undefined && row.secret_hash !== null && sameHash(hashToken(secret), row.secret_hash);
   return { ...holder, sessionHash: hash, hasSecret, renewed, expiresAt: renewed ? end : row.expires_at };
 }
 
-const lengthen = (db: Database, hash: string, end: number): Promise<boolean> =>
+const extendSession = (db: Database, hash: string, end: number): Promise<boolean> =>
   db
     .updateTable("page_keys")
     .set({ expires_at: end })
@@ -150,12 +150,12 @@ const lengthen = (db: Database, hash: string, end: number): Promise<boolean> =>
     .executeTakeFirst()
     .then(
       ({ numUpdatedRows }) => numUpdatedRows > 0n,
-      // A full disk must lock nobody out.
+      // A full disk must not lock out the user.
       () => false,
     );
 
-/** The hashes of those sessions that are still open. */
-export async function openSessions(
+/** Hashes of the sessions that are still open, of those named by the credentials. */
+export async function findOpenSessions(
   db: Database,
   { credentials, now }: { credentials: readonly Credential[]; now: number },
 ): Promise<ReadonlySet<string>> {

@@ -1,4 +1,4 @@
-/** The small pages of signing in, each complete in itself: the form, and what a browser gets once it is let in. */
+/** Self-contained HTML pages of the login: the sign-in form, and the page that stores the session's secret. */
 
 import { createHash } from "node:crypto";
 import { PAGE_SECRET_ITEM } from "../../web/wire.ts";
@@ -6,19 +6,19 @@ import type { OpenedSession } from "./session.ts";
 
 export interface SignIn {
   status: number;
-  /** What was wrong with the last try. */
+  /** Why the last attempt failed. */
   reason?: string | undefined;
-  /** Where they want to go; a place of ours. */
+  /** Path of the web page to open after signing in. */
   to: string;
-  /** A foreign page sent them here, so the cookie they may have did not come along: they can go on by themselves. */
-  sentByOthers?: boolean;
+  /** The browser came from another origin without its strict cookie, so the page offers a link to a signed-in user. */
+  fromAnotherOrigin?: boolean;
   retryAfter?: string | null;
 }
 
-export function signInPage({ status, reason, to, sentByOthers = false, retryAfter = null }: SignIn): Response {
+export function signInPage({ status, reason, to, fromAnotherOrigin = false, retryAfter = null }: SignIn): Response {
   const body = `<h1>Sign in</h1>
 ${reason === undefined ? "" : `<p id="reason" role="alert">${escaped(reason)}</p>`}
-${sentByOthers ? `<p>Signed in already? <a href="${escaped(to)}">Open the page</a></p>` : ""}
+${fromAnotherOrigin ? `<p>Already signed in? <a href="${escaped(to)}">Open the dashboard</a></p>` : ""}
 <form method="post" action="/sign-in">
 <input type="hidden" name="to" value="${escaped(to)}">
 <input name="username" value="gemini-search-mcp" autocomplete="username" hidden>
@@ -26,7 +26,7 @@ ${sentByOthers ? `<p>Signed in already? <a href="${escaped(to)}">Open the page</
 <input id="token" name="token" type="password" required autofocus autocomplete="current-password" autocapitalize="off" spellcheck="false"${reason === undefined ? "" : ' aria-describedby="reason"'}>
 <button>Sign in</button>
 </form>
-<p>On the machine of the server no token is needed: this command opens the page.</p>
+<p>On the server's own machine you need no token. This command opens the dashboard:</p>
 <p><code>gemini-search-mcp dashboard</code></p>`;
   return htmlPage({
     status,
@@ -36,40 +36,40 @@ ${sentByOthers ? `<p>Signed in already? <a href="${escaped(to)}">Open the page</
   });
 }
 
-/** Nobody is signed in by a foreign page's doing: the link is used only when they go on themselves. */
-export const goOnPage = (link: string): Response =>
+/** Keeps another origin from signing the user in: the link is used only when the user follows it from this page. */
+export const confirmNavigationPage = (link: string): Response =>
   htmlPage({
     status: 200,
-    title: "Open the page",
-    body: `<h1>Open the page</h1>
-<p>You came here from another page. If you asked for this link yourself, go on.</p>
-<p><a class="button" href="${escaped(link)}">Go on</a></p>`,
+    title: "Open the dashboard",
+    body: `<h1>Open the dashboard</h1>
+<p>You came here from another page. Continue only if you requested this link yourself.</p>
+<p><a class="button" href="${escaped(link)}">Continue</a></p>`,
   });
 
 /**
- * Keeps the secret where only this origin reads it, then goes on. Not by a fragment of the next address: any page could
- * send a browser there with a secret of its own. And not by a redirect: one that began at a foreign page still counts
- * as that page's doing, and a strict cookie would stay behind.
+ * Stores the secret in localStorage, which only this origin can read, then navigates. Not by a URL fragment: any page
+ * could send a browser there with a secret of its own. And not by a redirect: a redirect that began at another origin
+ * still counts as cross-site, and the browser would not send the strict cookie.
  */
-const ENTER_SCRIPT = `
+const STORE_SECRET_SCRIPT = `
 const { secret, to } = document.querySelector("main").dataset;
 try {
   localStorage.setItem("${PAGE_SECRET_ITEM}", secret);
   location.replace(to);
 } catch {
-  document.querySelector("#reason").textContent = "This browser keeps no data for this page. Allow it to, then sign in again.";
+  document.querySelector("#reason").textContent = "This browser blocks local storage for this site. Allow it, then sign in again.";
 }
 `;
 
-export const enteredPage = (to: string, { cookie, secret }: OpenedSession): Response =>
+export const storeSecretPage = (to: string, { cookie, secret }: OpenedSession): Response =>
   htmlPage({
     status: 200,
-    title: "Open the page",
-    body: `<h1>Open the page</h1>
+    title: "Open the dashboard",
+    body: `<h1>Open the dashboard</h1>
 <p id="reason" role="alert"></p>
-<noscript><p>The page needs JavaScript.</p></noscript>`,
+<noscript><p>The dashboard needs JavaScript.</p></noscript>`,
     data: { secret, to },
-    script: ENTER_SCRIPT,
+    script: STORE_SECRET_SCRIPT,
     headers: { "Set-Cookie": cookie },
   });
 
@@ -107,9 +107,9 @@ const policyWith = (script: string | undefined): string =>
 interface HtmlPage {
   status: number;
   title: string;
-  /** Markup of ours; what others wrote in it is escaped. */
+  /** Trusted markup; text from the request in it is escaped. */
   body: string;
-  /** Constant text; what differs comes in `data`. */
+  /** Constant, because the policy contains its hash; variable values are in `data`. */
   script?: string;
   data?: Record<string, string>;
   headers?: Record<string, string>;
@@ -140,7 +140,7 @@ ${script === undefined ? "" : `<script>${script}</script>`}
       headers: {
         "Content-Type": "text/html; charset=utf-8",
         "Content-Security-Policy": policyWith(script),
-        // With none at all a browser would send its form without an origin, which could then not be checked.
+        // With "no-referrer" a browser would send the form with the origin "null", which could not be checked.
         "Referrer-Policy": "same-origin",
         ...headers,
       },

@@ -1,99 +1,99 @@
-/** The ways into the page and out of it: links that are good once, the sign-in form, signing out. */
+/** Routes to sign in to the web page and out: single-use links, the sign-in form, sign-out. */
 
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { type Credentials, type CredentialsApp, storeUnavailable } from "../auth/credentials.ts";
-import { ownPlace } from "./paths.ts";
-import { askWho, FOREIGN_PAGE, seeOther } from "./responses.ts";
+import { safeRedirect } from "./paths.ts";
+import { loginOr401, OTHER_ORIGIN, seeOther } from "./responses.ts";
 import { holderOfLink, makeLink, useLink } from "./login-key-store.ts";
-import { isNavigation, isSentByOthers, type PageOrigin } from "./same-origin.ts";
+import { isNavigation, isFromAnotherOrigin, type OriginCheck } from "./same-origin.ts";
 import type { PageSessions } from "./session.ts";
 import { type Refusal, refuse } from "../error-response.ts";
-import { enteredPage, goOnPage, type SignIn, signInPage } from "./login-page.ts";
+import { storeSecretPage, confirmNavigationPage, type SignIn, signInPage } from "./login-page.ts";
 import { bearerToken } from "../auth/tokens.ts";
 
-export interface DoorParts {
+export interface BrowserAuthParts {
   app: CredentialsApp;
   credentials: Credentials;
-  origin: PageOrigin;
+  origin: OriginCheck;
   sessions: PageSessions;
   /** The `host:port` of this server, known once it listens. */
   addresses: () => readonly string[];
 }
 
-/** To be mounted before anybody is asked who they are. */
-export function createWaysIn(parts: DoorParts): Hono {
-  const waysIn = new Hono();
-  addLinks(waysIn, parts);
-  addSignIn(waysIn, parts);
-  return waysIn;
+/** To be mounted before authentication. */
+export function createPublicRoutes(parts: BrowserAuthParts): Hono {
+  const routes = new Hono();
+  addLinks(routes, parts);
+  addSignIn(routes, parts);
+  return routes;
 }
 
-function addLinks(waysIn: Hono, { app, credentials, sessions, addresses }: DoorParts): void {
+function addLinks(routes: Hono, { app, credentials, sessions, addresses }: BrowserAuthParts): void {
   const { database, clock } = app.deps;
   /**
-   * The terminal opens a file of the user's, from which a browser comes as from a foreign page. No foreign page can know
-   * a link that is not its own; but with a link of its own it could sign the user in as somebody else, who would then
-   * read what they research. Nobody but the user of this machine makes links for that user, so these are used at once,
-   * by the window itself; with all others the user has to go on by hand.
+   * The `dashboard` command opens a local file, from which the browser navigates here like from another origin. Another
+   * origin cannot know the user's links, but with a link of its own it could sign the user in as a different owner, who
+   * could then read the user's research. Links for the server's own token can only be created on this machine, so these
+   * are used at once by a top-level navigation; for all other links the user has to confirm.
    */
-  const mayBeSent = async (request: Request, code: string): Promise<boolean> => {
+  const mayComeFromAnotherOrigin = async (request: Request, code: string): Promise<boolean> => {
     if (!isNavigation(request)) return false;
     return (await holderOfLink(await database(), code, clock.now()))?.owner === credentials.own.owner;
   };
-  waysIn.get("/enter/:code", async (context) => {
+  routes.get("/enter/:code", async (context) => {
     const request = context.req.raw;
     const code = context.req.param("code");
-    const to = ownPlace(context.req.query("to"));
-    // Whoever only looks whether something is there does not use it up.
-    if (request.method !== "GET") return refuse(ONLY_OPENED);
-    let reason = USED_LINK;
+    const to = safeRedirect(context.req.query("to"));
+    // A HEAD request, such as a link preview's, must not use the link up.
+    if (request.method !== "GET") return refuse(LINK_NEEDS_GET);
+    let reason = INVALID_LINK;
     try {
-      if (isSentByOthers(request) && !(await mayBeSent(request, code))) {
-        return goOnPage(`/enter/${encodeURIComponent(code)}?to=${encodeURIComponent(to)}`);
+      if (isFromAnotherOrigin(request) && !(await mayComeFromAnotherOrigin(request, code))) {
+        return confirmNavigationPage(`/enter/${encodeURIComponent(code)}?to=${encodeURIComponent(to)}`);
       }
       const holder = await useLink(await database(), code, { addresses: addresses(), now: clock.now() });
-      if (holder !== undefined && (await credentials.stillGood(holder))) {
-        return enteredPage(to, await sessions.open(request, holder));
+      if (holder !== undefined && (await credentials.isStillValid(holder))) {
+        return storeSecretPage(to, await sessions.open(request, holder));
       }
       if (holder !== undefined) reason = OTHER_TOKEN;
-      // An old link in the history of a browser that is signed in leads where it led.
+      // An old link in the history of a signed-in browser still leads to its target.
       const session = await sessions.find(request);
       if (session !== undefined) return seeOther(to, session.cookie);
     } catch (error) {
       return storeUnavailable(error);
     }
-    const tooMany = credentials.countWrong(getConnInfo(context).remote.address ?? "");
-    return tooMany ?? askWho(request, { path: context.req.path, to, reason });
+    const tooMany = credentials.countFailure(getConnInfo(context).remote.address ?? "");
+    return tooMany ?? loginOr401(request, { path: context.req.path, to, reason });
   });
 }
 
-const LONGEST_FORM = 16 * 1024;
+const MAX_FORM_BYTES = 16 * 1024;
 const FORM = /^application\/x-www-form-urlencoded\b/i;
 
-function addSignIn(waysIn: Hono, { credentials, origin, sessions }: DoorParts): void {
-  const tooLong = (): Response => refuse(NO_FORM);
-  waysIn.get("/sign-in", (context) => signInPage({ status: 200, to: ownPlace(context.req.query("to")) }));
-  waysIn.post("/sign-in", bodyLimit({ maxSize: LONGEST_FORM, onError: tooLong }), async (context) => {
+function addSignIn(routes: Hono, { credentials, origin, sessions }: BrowserAuthParts): void {
+  const tooLong = (): Response => refuse(NOT_A_FORM);
+  routes.get("/sign-in", (context) => signInPage({ status: 200, to: safeRedirect(context.req.query("to")) }));
+  routes.post("/sign-in", bodyLimit({ maxSize: MAX_FORM_BYTES, onError: tooLong }), async (context) => {
     const request = context.req.raw;
-    if (!origin.mayUsePage(request)) return refuse(FOREIGN_PAGE);
-    if (!FORM.test(request.headers.get("content-type") ?? "")) return refuse(NO_FORM);
+    if (!origin.mayUsePage(request)) return refuse(OTHER_ORIGIN);
+    if (!FORM.test(request.headers.get("content-type") ?? "")) return refuse(NOT_A_FORM);
     const form = new URLSearchParams(await context.req.text());
-    const to = ownPlace(form.get("to"));
+    const to = safeRedirect(form.get("to"));
     const known = await credentials.check(form.get("token")?.trim() ?? "", {
       address: getConnInfo(context).remote.address ?? "",
     });
-    if (known instanceof Response) return signInPage(await notNow(known, to));
+    if (known instanceof Response) return signInPage(await unavailableSignIn(known, to));
     if ("invalid" in known)
       return signInPage({ status: 401, to, reason: `The token is not accepted. ${known.invalid}` });
     const opened = await sessions.open(request, known).catch(storeUnavailable);
-    return opened instanceof Response ? opened : enteredPage(to, opened);
+    return opened instanceof Response ? opened : storeSecretPage(to, opened);
   });
 }
 
-/** The same refusal as elsewhere, for people to read. */
-async function notNow(refusal: Response, to: string): Promise<SignIn> {
+/** The sign-in page for a token that could not be checked. */
+async function unavailableSignIn(refusal: Response, to: string): Promise<SignIn> {
   const reason =
     refusal.status === 429 ? "Too many wrong tokens came from this address." : "The token cannot be checked.";
   const retryAfter = refusal.headers.get("retry-after");
@@ -101,11 +101,11 @@ async function notNow(refusal: Response, to: string): Promise<SignIn> {
   return { status: refusal.status, to, reason: `${reason} ${when}`, retryAfter };
 }
 
-/** For those who are in. */
-export function createInside({ app, credentials, sessions, addresses }: DoorParts): Hono {
+/** To be mounted behind authentication. */
+export function createSessionRoutes({ app, credentials, sessions, addresses }: BrowserAuthParts): Hono {
   const { database, clock } = app.deps;
-  const inside = new Hono();
-  inside.post("/api/links", async (context) => {
+  const routes = new Hono();
+  routes.post("/api/links", async (context) => {
     const token = bearerToken(context.req.raw.headers);
     if (token === undefined) return refuse(TOKEN_NEEDED);
     const known = await credentials.check(token, { address: getConnInfo(context).remote.address ?? "" });
@@ -117,33 +117,33 @@ export function createInside({ app, credentials, sessions, addresses }: DoorPart
       .catch(storeUnavailable);
     return code instanceof Response ? code : context.json({ path: `/enter/${code}` });
   });
-  inside.post("/sign-out", async (context) => {
+  routes.post("/sign-out", async (context) => {
     const cookie = await sessions.close(context.req.raw).catch(storeUnavailable);
     if (cookie instanceof Response) return cookie;
     return new Response(null, { status: 204, headers: { "Set-Cookie": cookie } });
   });
-  return inside;
+  return routes;
 }
 
-const USED_LINK =
-  "This link has been used, is older than two minutes, or was made for a server at another address or with another config directory. Get a new one: gemini-search-mcp dashboard";
+const INVALID_LINK =
+  "This link has been used, is older than two minutes, or was created for a server at another address or with another config directory. Get a new one: gemini-search-mcp dashboard";
 const OTHER_TOKEN =
-  "This link was made with another token than this server has now. Set MCP_AUTH_TOKEN as the server has it, then: gemini-search-mcp dashboard";
+  "This link was created with a different token than this server has now. Set MCP_AUTH_TOKEN to the server's token, then run: gemini-search-mcp dashboard";
 
 const TOKEN_NEEDED: Refusal = {
   status: 401,
   code: "UNAUTHORIZED",
-  message: "A link is made for a token only.",
+  message: "A token is required to create a link.",
   suggestion: "Send the header `Authorization: Bearer` with the server's token or one of `token add`.",
 };
-const NO_FORM: Refusal = {
+const NOT_A_FORM: Refusal = {
   status: 400,
   code: "INVALID_INPUT",
-  message: "The sign-in form sends a token and nothing else.",
+  message: "This is not a sign-in form with a token.",
 };
-const ONLY_OPENED: Refusal = {
+const LINK_NEEDS_GET: Refusal = {
   status: 405,
   code: "INVALID_INPUT",
-  message: "A link can only be opened.",
+  message: "A link can only be opened with GET.",
   headers: { Allow: "GET" },
 };

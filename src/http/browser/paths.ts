@@ -1,30 +1,30 @@
 /**
- * Which addresses are the page's: for these a browser's cookie is good, and for nothing else. A path here is always the
- * one that the router matches (`context.req.path`): in a URL the same path has many spellings.
+ * Paths of the web page, the only ones for which a session cookie is accepted. A path here is always the one that the
+ * router matches (`context.req.path`), because in a URL the same path has many spellings.
  */
 
-const EXACT = new Set(["/", "/start", "/figures", "/sign-in", "/sign-out"]);
-const BELOW = ["/runs/", "/assets/", "/api/", "/enter/"];
+const PATHS = new Set(["/", "/start", "/figures", "/sign-in", "/sign-out"]);
+const PREFIXES = ["/runs/", "/assets/", "/api/", "/enter/"];
 
-export const isPageAddress = (path: string): boolean =>
-  EXACT.has(path) || BELOW.some((beginning) => path.startsWith(beginning));
+export const isPagePath = (path: string): boolean =>
+  PATHS.has(path) || PREFIXES.some((prefix) => path.startsWith(prefix));
 
 /**
- * What a person can look at, with the filter of a list; nothing that leads to another host. A filter has whatever a
- * browser leaves as it is in an address: all of ASCII but blanks and `"#<>\`.
+ * A view of the web page, with the filter of a list as its query; nothing that leads to another host. The query has the
+ * characters that a browser does not encode: all of ASCII but spaces and `"#<>\`.
  */
-const PLACE = /^\/(?:start|figures|runs\/[0-9a-f-]{36})?(?:\?[!$-;=?-[\]-~]{0,500})?$/;
+const REDIRECT_TARGET = /^\/(?:start|figures|runs\/[0-9a-f-]{36})?(?:\?[!$-;=?-[\]-~]{0,500})?$/;
 
-/** Where somebody wanted to go before they were asked who they are; home when it is nowhere of ours. */
-export const ownPlace = (wanted: string | null | undefined): string =>
-  wanted !== null && wanted !== undefined && PLACE.test(wanted) ? wanted : "/";
+/** The view to open after signing in; the home view if the wanted target is not one of ours. */
+export const safeRedirect = (wanted: string | null | undefined): string =>
+  wanted !== null && wanted !== undefined && REDIRECT_TARGET.test(wanted) ? wanted : "/";
 
-/** The document of the page, which is the same for every user and holds nothing of theirs. */
+/** The HTML document of the web page, which is the same for every user and contains no user data. */
 const SHELL = /^\/(?:start|figures|runs\/[^/]+)?$/;
 
-/** The cookie alone opens the files of the page; everything else, known or not, also needs the page's secret. */
-export const needsSecret = (path: string): boolean => !SHELL.test(path) && !isPageFile(path);
+/** The cookie alone grants access to the web page's files; every other path, existing or not, also needs the secret. */
+export const needsSecret = (path: string): boolean => !SHELL.test(path) && !isAssetPath(path);
 
-export const isPageFile = (path: string): boolean => path.startsWith("/assets/");
+export const isAssetPath = (path: string): boolean => path.startsWith("/assets/");
 
-export const isForScripts = (path: string): boolean => path.startsWith("/api/");
+export const isApiPath = (path: string): boolean => path.startsWith("/api/");

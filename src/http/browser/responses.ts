@@ -1,22 +1,22 @@
-/** What the page's door answers itself: where to go, who is asked for, and what foreign pages are told. */
+/** Responses of the web page's authentication: the sign-in page, redirects and errors. */
 
-import { isForScripts, isPageFile, ownPlace } from "./paths.ts";
-import { isSentByOthers } from "./same-origin.ts";
+import { isApiPath, isAssetPath, safeRedirect } from "./paths.ts";
+import { isFromAnotherOrigin } from "./same-origin.ts";
 import { type Refusal, refuse } from "../error-response.ts";
 import { signInPage } from "./login-page.ts";
 
-/** A person gets a page to sign in; a program what to do. */
-export function askWho(
+/** The sign-in page for a browser that navigates, a JSON error with status 401 for everything else. */
+export function loginOr401(
   request: Request,
   { path, to, reason }: { path: string; to?: string; reason?: string },
 ): Response {
-  const isShown = request.method === "GET" && readsHtml(request) && !isForScripts(path) && !isPageFile(path);
-  if (!isShown) return refuse({ ...NOT_SIGNED_IN, message: reason ?? NOT_SIGNED_IN.message });
+  const isBrowserView = request.method === "GET" && readsHtml(request) && !isApiPath(path) && !isAssetPath(path);
+  if (!isBrowserView) return refuse({ ...NOT_SIGNED_IN, message: reason ?? NOT_SIGNED_IN.message });
   return signInPage({
     status: 401,
     reason,
-    to: to ?? ownPlace(`${path}${new URL(request.url).search}`),
-    sentByOthers: isSentByOthers(request),
+    to: to ?? safeRedirect(`${path}${new URL(request.url).search}`),
+    fromAnotherOrigin: isFromAnotherOrigin(request),
   });
 }
 
@@ -31,21 +31,22 @@ export const seeOther = (location: string, cookie?: string): Response =>
 const NOT_SIGNED_IN: Refusal = {
   status: 401,
   code: "UNAUTHORIZED",
-  message: "Nobody is signed in.",
-  suggestion: "Open the page with `gemini-search-mcp dashboard`, or send a token as `Authorization: Bearer` to /api.",
+  message: "You are not signed in.",
+  suggestion:
+    "Open the dashboard with `gemini-search-mcp dashboard`, or send a token as `Authorization: Bearer` to /api.",
 };
 
-/** The cookie came without what only the page itself can add. */
-export const NO_SECRET: Refusal = {
+/** The request has the cookie, but not the secret that only the web page itself can add. */
+export const SECRET_MISSING: Refusal = {
   status: 401,
   code: "UNAUTHORIZED",
   message: "The cookie alone is not enough.",
   suggestion: "Sign in again, with `gemini-search-mcp dashboard` or a token.",
 };
 
-export const FOREIGN_PAGE: Refusal = {
+export const OTHER_ORIGIN: Refusal = {
   status: 403,
   code: "FORBIDDEN",
-  message: "This was asked by another web page, not by the page of this server.",
-  suggestion: "Open the page itself: gemini-search-mcp dashboard",
+  message: "This request came from another web page, not from this server's dashboard.",
+  suggestion: "Open the dashboard: gemini-search-mcp dashboard",
 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { isPageAddress, ownPlace } from "./paths.ts";
-import { createPageOrigin } from "./same-origin.ts";
+import { isPagePath, safeRedirect } from "./paths.ts";
+import { createOriginCheck } from "./same-origin.ts";
 
 interface Asked {
   method?: string;
@@ -12,12 +12,12 @@ interface Asked {
 }
 
 function request({ method = "GET", host = "127.0.0.1:3000", origin, site, mode, dest }: Asked): Request {
-  const said = { host, origin, "sec-fetch-site": site, "sec-fetch-mode": mode, "sec-fetch-dest": dest };
-  const headers = Object.entries(said).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const values = { host, origin, "sec-fetch-site": site, "sec-fetch-mode": mode, "sec-fetch-dest": dest };
+  const headers = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return new Request("http://127.0.0.1:3000/", { method, headers });
 }
 
-const { mayUsePage, isOwn } = createPageOrigin("https://research.example/base");
+const { mayUsePage, isSameOrigin } = createOriginCheck("https://research.example/base");
 
 describe("whether a request may use the page (A9)", () => {
   test.each<[string, Asked, boolean]>([
@@ -28,9 +28,9 @@ describe("whether a request may use the page (A9)", () => {
     ["our page behind a proxy with TLS", { host: "box.lan", method: "POST", origin: "https://box.lan" }, true],
     ["our page at its public address", { method: "POST", origin: "https://research.example" }, true],
     ["the user types the address", { site: "none", mode: "navigate", dest: "document" }, true],
-    ["a link on a foreign page", { site: "cross-site", mode: "navigate", dest: "document" }, true],
+    ["a link on a page of another site", { site: "cross-site", mode: "navigate", dest: "document" }, true],
     ["a link on another port", { site: "same-site", mode: "navigate", dest: "document" }, true],
-    ["a form of ours that tells no address", { method: "POST", origin: "null", site: "same-origin" }, true],
+    ["a form of our own page with no-referrer", { method: "POST", origin: "null", site: "same-origin" }, true],
 
     [
       "another port of this machine acts",
@@ -57,8 +57,8 @@ describe("whether a request may use the page (A9)", () => {
   });
 
   test("is false for other origins: without an Origin header, and without a public address under another name", () => {
-    expect(isOwn(request({}))).toBe(false);
-    expect(createPageOrigin(undefined).isOwn(request({ origin: "https://research.example" }))).toBe(false);
+    expect(isSameOrigin(request({}))).toBe(false);
+    expect(createOriginCheck(undefined).isSameOrigin(request({ origin: "https://research.example" }))).toBe(false);
   });
 });
 
@@ -73,10 +73,10 @@ describe("paths of the page (A9)", () => {
     "/sign-in",
     "/sign-out",
     "/enter/x",
-  ])("%s belongs to the page", (path) => expect(isPageAddress(path)).toBe(true));
+  ])("%s belongs to the page", (path) => expect(isPagePath(path)).toBe(true));
   test.each(["/mcp", "/mcp/", "/health", "//mcp", "/API/runs", "/api", "/.well-known/api/", "/startle", "/x/api/"])(
     "%s does not belong to the page",
-    (path) => expect(isPageAddress(path)).toBe(false),
+    (path) => expect(isPagePath(path)).toBe(false),
   );
 
   const RUN = "/runs/6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
@@ -88,7 +88,7 @@ describe("paths of the page (A9)", () => {
     `${RUN}?a=b`,
     "/?status=failed&text=heat+pumps%20",
     "/?text=a,b*(c)!~'d':{e|f}",
-  ])("%s is a valid destination", (place) => expect(ownPlace(place)).toBe(place));
+  ])("%s is a valid destination", (place) => expect(safeRedirect(place)).toBe(place));
   test.each([
     null,
     undefined,
@@ -109,5 +109,5 @@ describe("paths of the page (A9)", () => {
     "/?<a",
     "/?a b",
     "/?a\u0000",
-  ])("%j is no valid destination", (place) => expect(ownPlace(place)).toBe("/"));
+  ])("%j is not a redirect target", (place) => expect(safeRedirect(place)).toBe("/"));
 });

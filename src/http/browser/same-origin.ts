@@ -1,42 +1,42 @@
 /**
- * Whether a browser's request comes from our own page. A cookie comes along by itself, also from a page on another
- * port of the same machine: to `SameSite` all of localhost is one site.
+ * Checks whether a browser's request comes from our own web page. A browser also sends the cookie with requests from a
+ * page on another port of the same host: for `SameSite`, all of localhost is one site.
  */
 
-export interface PageOrigin {
-  /** The Origin is where the request goes to. The Host itself is the guard's business. */
-  isOwn(request: Request): boolean;
-  /** From our page, from the user, or from a program that is no browser. */
+export interface OriginCheck {
+  /** Whether Origin and Host match. The Host itself is checked by the host guard. */
+  isSameOrigin(request: Request): boolean;
+  /** Whether the request comes from our page, from the user, or from a program that is not a browser. */
   mayUsePage(request: Request): boolean;
 }
 
-export function createPageOrigin(publicUrl: string | undefined): PageOrigin {
+export function createOriginCheck(publicUrl: string | undefined): OriginCheck {
   const publicOrigin = publicUrl === undefined ? undefined : URL.parse(publicUrl)?.origin;
-  const isOwn = ({ headers }: Request): boolean => {
+  const isSameOrigin = ({ headers }: Request): boolean => {
     const origin = headers.get("origin");
     const host = (headers.get("host") ?? "").toLowerCase();
-    // A form on a page that tells nobody its address has no origin to tell, but the browser vouches for it.
+    // With "no-referrer", a form of our own page has the origin "null", but the browser marks it as same-origin.
     if (origin === "null") return headers.get("sec-fetch-site") === "same-origin";
-    // Which of the two it is only a proxy before us knows.
+    // Both schemes: only a proxy in front of us knows which one the browser used.
     return origin === `http://${host}` || origin === `https://${host}` || (origin !== null && origin === publicOrigin);
   };
   return {
-    isOwn,
+    isSameOrigin,
     mayUsePage: (request) => {
-      if (request.headers.has("origin") && !isOwn(request)) return false;
-      // Absent from old browsers, from programs, and where neither TLS nor loopback makes an address trustworthy.
+      if (request.headers.has("origin") && !isSameOrigin(request)) return false;
+      // Absent in old browsers, in other programs, and without TLS on addresses other than loopback.
       const site = request.headers.get("sec-fetch-site") ?? "none";
       return site === "none" || site === "same-origin" || isNavigation(request);
     },
   };
 }
 
-/** A link on a foreign page may lead here: it shows something and changes nothing. */
+/** Allowed from any origin: a top-level GET navigation displays something and changes nothing. */
 export function isNavigation({ method, headers }: Request): boolean {
   const destination = headers.get("sec-fetch-dest") ?? "document";
   return method === "GET" && headers.get("sec-fetch-mode") === "navigate" && destination === "document";
 }
 
-/** Somebody else's page sent the browser here, so that a strict cookie has stayed at home. */
-export const isSentByOthers = ({ headers }: Request): boolean =>
+/** A page of another origin initiated the request, so the browser has not sent a strict cookie. */
+export const isFromAnotherOrigin = ({ headers }: Request): boolean =>
   ["cross-site", "same-site"].includes(headers.get("sec-fetch-site") ?? "");

@@ -1,8 +1,8 @@
-/** What every answer to the page tells the browser: run nothing foreign, show it in no frame, keep nothing. */
+/** Security headers of every response for the web page: no third-party code, no framing, no caching. */
 
 import { pageCsp } from "../../web/page-csp.ts";
 
-const UNUSED_POWERS = [
+const UNUSED_FEATURES = [
   "accelerometer",
   "autoplay",
   "camera",
@@ -30,18 +30,18 @@ const ALWAYS = {
   "X-Frame-Options": "DENY",
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Resource-Policy": "same-origin",
-  // The clipboard stays: a report can be copied.
-  "Permissions-Policy": UNUSED_POWERS.map((power) => `${power}=()`).join(", "),
+  // The clipboard stays allowed, so that a report can be copied.
+  "Permissions-Policy": UNUSED_FEATURES.map((power) => `${power}=()`).join(", "),
 };
 
-/** An answer that says something stricter or fitter itself keeps it: files are kept, the sign-in page runs no script. */
-const UNLESS_SAID = {
+/** Only where a response has no value of its own: assets are cached, and the sign-in page has a stricter policy. */
+const DEFAULTS = {
   "Content-Security-Policy": pageCsp(),
   "Referrer-Policy": "no-referrer",
   "Cache-Control": "no-store",
 };
 
-export function protectPage(headers: Headers): void {
+export function setSecurityHeaders(headers: Headers): void {
   for (const [name, value] of Object.entries(ALWAYS)) headers.set(name, value);
-  for (const [name, value] of Object.entries(UNLESS_SAID)) if (!headers.has(name)) headers.set(name, value);
+  for (const [name, value] of Object.entries(DEFAULTS)) if (!headers.has(name)) headers.set(name, value);
 }

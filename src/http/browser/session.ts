@@ -1,4 +1,4 @@
-/** A browser that is signed in: its cookie, and whether what it holds is still good. */
+/** Browser sessions: the cookie, and whether the session and its token are still valid. */
 
 import { parse, serialize } from "hono/utils/cookie";
 import type { Credentials, CredentialsApp } from "../auth/credentials.ts";
@@ -8,24 +8,24 @@ import { type Credential, endSession, findSession, type KeyHolder, openSession }
 const KEY = /^[\w-]{43}$/;
 
 export interface OpenedSession {
-  /** The `Set-Cookie`: sent along to every port of this host. */
+  /** `Set-Cookie` header; a browser sends the cookie to every port of this host. */
   cookie: string;
-  /** For the page's own storage. The cookie is nothing without it. */
+  /** For the web page's localStorage. The cookie alone is not accepted. */
   secret: string;
 }
 
 interface FoundSession {
   credential: Credential;
   hasSecret: boolean;
-  /** To be set, when the session lasts longer than the browser knows. */
+  /** `Set-Cookie` with a new expiry, if the session was extended. */
   cookie: string | undefined;
 }
 
 export interface PageSessions {
-  /** Undefined: it has no cookie of ours, or one that is no longer good. */
+  /** Undefined without a cookie of ours, or with one that is no longer valid. */
   find(request: Request): Promise<FoundSession | undefined>;
   open(request: Request, holder: KeyHolder): Promise<OpenedSession>;
-  /** The `Set-Cookie` that makes the browser forget it. */
+  /** Returns the `Set-Cookie` header that deletes the cookie. */
   close(request: Request): Promise<string>;
   hasCookie(request: Request): boolean;
 }
@@ -34,7 +34,7 @@ export function createPageSessions(app: CredentialsApp, credentials: Credentials
   const { database, clock } = app.deps;
   const publicUrl = URL.parse(app.config.settings.MCP_PUBLIC_URL ?? "");
   const cookie = (request: Request, key: string, maxAge: number): string => {
-    // TLS ends at a proxy; that the browser came by it is known only for the address that we are told.
+    // TLS ends at a proxy: only for the configured public URL is it known that the browser uses TLS.
     const secure = publicUrl?.protocol === "https:" && request.headers.get("host")?.toLowerCase() === publicUrl.host;
     return serialize(cookieName(request), key, { path: "/", httpOnly: true, sameSite: "Strict", maxAge, secure });
   };
@@ -46,7 +46,7 @@ export function createPageSessions(app: CredentialsApp, credentials: Credentials
       if (key === undefined) return undefined;
       const secret = request.headers.get(PAGE_SECRET_HEADER) ?? undefined;
       const session = await findSession(await database(), key, { now: clock.now(), secret });
-      if (session === undefined || !(await credentials.stillGood(session))) return undefined;
+      if (session === undefined || !(await credentials.isStillValid(session))) return undefined;
       const { renewed, expiresAt, hasSecret, ...credential } = session;
       return { credential, hasSecret, cookie: renewed ? cookieUntil(request, key, expiresAt) : undefined };
     },
@@ -63,7 +63,7 @@ export function createPageSessions(app: CredentialsApp, credentials: Credentials
   };
 }
 
-/** With the port: cookies do not know it, and another server of ours may stand at the next one. */
+/** Contains the port: cookies are shared by all ports of a host, and another server of ours may use another one. */
 function cookieName(request: Request): string {
   const [, port = "80"] = /:(\d{1,5})$/.exec(request.headers.get("host") ?? "") ?? [];
   return `gemini_search_page_${port}`;

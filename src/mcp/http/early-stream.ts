@@ -1,15 +1,17 @@
-/** An answer that is long in coming: its stream is opened before it is there, because silence is taken for death. */
+/** Opens an SSE stream after 5 s for a call without a response: clients time out without a first byte. */
 
-/** A quick answer keeps its own HTTP status; the strictest client seen waits 60 s for a first byte. */
-const PATIENCE_MS = 5_000;
-const KEEP_ALIVE_MS = 15_000;
+import { isEventStream } from "./response-end.ts";
+
+/** A response within this time keeps its own HTTP status; the strictest client seen waits 60 s for a first byte. */
+const OPEN_AFTER_MS = 5_000;
+const KEEP_ALIVE_INTERVAL_MS = 15_000;
 const COMMENT = ": still working\n\n";
 
-/** A call that wants no progress says nothing until its result, which may be minutes. */
-export async function openInTime(answer: Promise<Response>, patienceMs = PATIENCE_MS): Promise<Response> {
+/** Without a progress token a call sends nothing until its result, which may take minutes. */
+export async function withEarlyStream(answer: Promise<Response>, openAfterMs = OPEN_AFTER_MS): Promise<Response> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, patienceMs, undefined);
+    timer = setTimeout(resolve, openAfterMs, undefined);
   });
   try {
     return (await Promise.race([answer, late])) ?? streamed(answer);
@@ -18,13 +20,13 @@ export async function openInTime(answer: Promise<Response>, patienceMs = PATIENC
   }
 }
 
-/** Who goes away is told to the call by the request's own signal; here only the comments have to stop. */
+/** When the client disconnects, the request's own signal aborts the call; here only the comments have to stop. */
 function streamed(answer: Promise<Response>): Response {
   let comments: NodeJS.Timeout | undefined;
   const body = new ReadableStream<string>({
     start: (controller) => {
       controller.enqueue(COMMENT);
-      comments = setInterval(() => controller.enqueue(COMMENT), KEEP_ALIVE_MS);
+      comments = setInterval(() => controller.enqueue(COMMENT), KEEP_ALIVE_INTERVAL_MS);
       void answer
         .then(async (response) => {
           clearInterval(comments);
@@ -48,7 +50,7 @@ function streamed(answer: Promise<Response>): Response {
 }
 
 async function* eventsOf(response: Response): AsyncGenerator<string> {
-  if (response.headers.get("content-type")?.startsWith("text/event-stream") === true && response.body !== null) {
+  if (isEventStream(response) && response.body !== null) {
     yield* response.body.pipeThrough(new TextDecoderStream());
     return;
   }

@@ -1,4 +1,4 @@
-/** Streamable HTTP: one request of either protocol era, from a caller who is already known. */
+/** The MCP endpoint over Streamable HTTP, for authenticated requests of both protocol eras. */
 
 import {
   isJsonContentType,
@@ -11,13 +11,13 @@ import { AppError } from "../../errors.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import type { StreamPermits } from "../../operations/parts/stream-permits.ts";
 import { createModernHandlers } from "./modern-handlers.ts";
-import { whenOver } from "./response-end.ts";
+import { onResponseEnd } from "./response-end.ts";
 import { rpcError } from "./rpc-error.ts";
-import { buildServer } from "../server.ts";
-import { isShort } from "./short-requests.ts";
+import { buildServer, type BuildServer } from "../server.ts";
+import { isShortRequest } from "./short-requests.ts";
 import { createSessions, type LegacyRequest, opensSession, type Sessions } from "./legacy-sessions.ts";
 import { runEventsOf } from "../resources/subscriptions.ts";
-import type { Caller } from "../visit.ts";
+import type { Caller } from "../../caller.ts";
 
 const METHODS = ["GET", "POST", "DELETE"];
 
@@ -26,20 +26,22 @@ export interface McpEndpoint {
   close(): Promise<void>;
 }
 
-export function createMcpEndpoint(app: App, streams: StreamPermits): McpEndpoint {
+export function createMcpEndpoint(app: App, streams: StreamPermits, build: BuildServer = buildServer): McpEndpoint {
   const onerror = (error: Error): void => app.log.debug(`MCP: ${error.message}`);
   const sessions = createSessions({
-    build: (caller) => buildServer(app, { caller, era: "legacy" }),
+    build: (caller) => build(app, { caller, protocolEra: "legacy" }),
     now: app.deps.clock.now,
     onerror,
   });
   const modern = createModernHandlers({
-    build: (caller) => buildServer(app, { caller, era: "modern" }),
+    build: (caller) => build(app, { caller, protocolEra: "modern" }),
     events: (owner) => runEventsOf(app, owner),
     onerror,
   });
   const stateless = ({ request, caller, body }: LegacyRequest): Promise<Response> =>
-    legacyStatelessFallback(() => buildServer(app, { caller, era: "legacy" }), onerror)(request, { parsedBody: body });
+    legacyStatelessFallback(() => build(app, { caller, protocolEra: "legacy" }), onerror)(request, {
+      parsedBody: body,
+    });
   return {
     handle: async (request, caller) => {
       if (!METHODS.includes(request.method)) return methodNotAllowed(METHODS.join(", "));
@@ -51,11 +53,11 @@ export function createMcpEndpoint(app: App, streams: StreamPermits): McpEndpoint
           ? serveLegacy({ request, caller, body }, { sessions, stateless })
           : modern.handle(request, caller, body);
       if (!opensStream(request, body)) return serve();
-      // Before anything is done: a call that is refused must not have begun.
+      // First of all: a call that is refused must not have started anything.
       const release = streams.acquire(caller.owner);
       if (release instanceof AppError) return tooManyStreams(release, body);
       try {
-        return whenOver(await serve(), release);
+        return onResponseEnd(await serve(), release);
       } catch (error) {
         release();
         throw error;
@@ -67,10 +69,10 @@ export function createMcpEndpoint(app: App, streams: StreamPermits): McpEndpoint
   };
 }
 
-/** Notices and answers have no stream, and a short answer is over before it counts as one. */
+/** Notifications and responses open no stream, and short requests are not counted as streams. */
 function opensStream({ method }: Request, body: unknown): boolean {
   if (method !== "POST") return method === "GET";
-  return isRecord(body) && body["id"] !== undefined && "method" in body && !isShort(body);
+  return isRecord(body) && body["id"] !== undefined && "method" in body && !isShortRequest(body);
 }
 
 function tooManyStreams({ code, message, suggestion = "" }: AppError, body: unknown): Response {
@@ -82,13 +84,13 @@ function tooManyStreams({ code, message, suggestion = "" }: AppError, body: unkn
   );
 }
 
-interface LegacyDoors {
+interface LegacyHandlers {
   sessions: Sessions;
   stateless: (next: LegacyRequest) => Promise<Response>;
 }
 
-/** Who sends a single request by hand gets its answer without a session. */
-async function serveLegacy(next: LegacyRequest, { sessions, stateless }: LegacyDoors): Promise<Response> {
+/** A request without a session id that is not `initialize`, such as one sent by hand, is answered without a session. */
+async function serveLegacy(next: LegacyRequest, { sessions, stateless }: LegacyHandlers): Promise<Response> {
   const id = next.request.headers.get("mcp-session-id");
   if (id !== null) return sessions.resume(id, next);
   if (next.request.method !== "POST") return methodNotAllowed("POST");
@@ -103,12 +105,12 @@ async function readBody(request: Request): Promise<{ body: unknown } | Response>
     const read = await readRequestBody(request);
     if (read.tooLarge) return rpcError(413, { code: -32_000, message: "The body is larger than 4 MiB." });
     const body: unknown = JSON.parse(read.text);
-    // The revision of 2025-06-18 took batches out; thousands of calls in one request would pass every limit.
-    return Array.isArray(body) ? rpcError(400, { code: -32_600, message: "Batches are not served." }) : { body };
+    // Removed from the protocol in 2025-06-18; thousands of calls in one request would bypass every limit.
+    return Array.isArray(body) ? rpcError(400, { code: -32_600, message: "Batches are not supported." }) : { body };
   } catch {
     return rpcError(400, { code: -32_700, message: "The body is not valid JSON." });
   }
 }
 
 const methodNotAllowed = (allow: string): Response =>
-  rpcError(405, { code: -32_000, message: `This address answers ${allow} only.` }, { headers: { allow } });
+  rpcError(405, { code: -32_000, message: `Only ${allow} is supported here.` }, { headers: { allow } });

@@ -1,7 +1,7 @@
 import { McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createSessions, type Sessions } from "./legacy-sessions.ts";
-import type { Caller } from "../visit.ts";
+import type { Caller } from "../../caller.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 
 const ANNA: Caller = { owner: "anna", from: "network" };
@@ -23,18 +23,18 @@ interface Stage {
   pass(ms: number): Promise<void>;
   open(caller?: Caller): Promise<{ status: number; id: string; headers: Headers }>;
   send(id: string, message?: object, options?: { caller?: Caller; signal?: AbortSignal }): Promise<Response>;
-  /** The status, once the whole answer is there. */
+  /** The status, once the whole response has arrived. */
   ping(id: string, caller?: Caller): Promise<number>;
   stream(id: string, signal: AbortSignal): Promise<Response>;
   /** Ends the call of the tool that waits. */
   finish(): void;
   /** Whether that call was aborted. */
   aborted(): boolean;
-  /** How many servers were told that their connection is gone. */
+  /** How many servers were notified that their connection has closed. */
   closed(): number;
 }
 
-function stage(limits: { most?: number; mostPerOwner?: number } = {}): Stage {
+function stage(limits: { maxSessions?: number; maxPerOwner?: number } = {}): Stage {
   let time = 0;
   let aborted = false;
   let closed = 0;
@@ -93,7 +93,7 @@ test("the end of a session closes its server, so that no subscription remains (A
 });
 
 test("a new session may end an older one of its own owner, never one of another (A9)", async () => {
-  const { open, ping, pass } = stage({ most: 4, mostPerOwner: 2 });
+  const { open, ping, pass } = stage({ maxSessions: 4, maxPerOwner: 2 });
   const first = await open();
   await pass(1);
   const second = await open();
@@ -111,11 +111,11 @@ describe("a session (A9)", () => {
     const { open, send, ping } = stage();
     const { id } = await open();
     const answers = [await send(id, PING, { caller: BERT }), await send(crypto.randomUUID())];
-    const [foreign, unknown] = await Promise.all(
+    const [others, unknown] = await Promise.all(
       answers.map(async (answer) => ({ status: answer.status, body: await answer.text() })),
     );
-    expect(foreign?.status).toBe(404);
-    expect(foreign).toEqual(unknown);
+    expect(others?.status).toBe(404);
+    expect(others).toEqual(unknown);
     expect(await ping(id)).toBe(200);
   });
 
@@ -172,7 +172,7 @@ describe("a session (A9)", () => {
   });
 
   test("above the limit is refused with a time to retry, until one ends or expires", async () => {
-    const { open, ping, pass, sessions } = stage({ most: 2 });
+    const { open, ping, pass, sessions } = stage({ maxSessions: 2 });
     const [first, second] = [await open(), await open(BERT)];
     const refused = await open();
     expect(refused.status).toBe(503);
@@ -188,7 +188,7 @@ describe("a session (A9)", () => {
 });
 
 test("an initialize that fails leaves no session (A9)", async () => {
-  const { sessions, open } = stage({ most: 1 });
+  const { sessions, open } = stage({ maxSessions: 1 });
   const request = new Request("http://localhost/mcp", {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -1,4 +1,4 @@
-/** Sessions of 2025-era clients over HTTP: what lets their cancels, streams and questions reach the right server. */
+/** HTTP sessions of 2025-era clients: route each request to the server instance that the session began with. */
 
 /* oxlint-disable unicorn/prefer-add-event-listener -- the SDK's servers and transports are no event targets */
 
@@ -14,35 +14,35 @@ import {
 } from "@modelcontextprotocol/server";
 import { isRecord } from "../../platform/is-record.ts";
 import { rpcError } from "./rpc-error.ts";
-import type { Caller } from "../visit.ts";
+import type { Caller } from "../../caller.ts";
 
-const IDLE_MS = 30 * 60_000;
-const SWEEP_EVERY_MS = 60_000;
-const MOST_SESSIONS = 1_000;
-/** So that one user cannot keep all others out. */
-const MOST_PER_OWNER = 100;
+const MAX_IDLE_MS = 30 * 60_000;
+const SWEEP_INTERVAL_MS = 60_000;
+const MAX_SESSIONS = 1_000;
+/** So that one user cannot lock out all others. */
+const MAX_SESSIONS_PER_OWNER = 100;
 const RETRY_AFTER_S = 60;
 
 export interface SessionsOptions {
   build: (caller: Caller) => McpServer;
   now: () => number;
   onerror: (error: Error) => void;
-  most?: number;
-  mostPerOwner?: number;
+  maxSessions?: number;
+  maxPerOwner?: number;
 }
 
 export interface LegacyRequest {
   request: Request;
   caller: Caller;
-  /** Undefined where a request has none. */
+  /** Undefined for a request without a body. */
   body: unknown;
 }
 
 export interface Sessions {
   open(first: LegacyRequest): Promise<Response>;
-  /** Who does not own the session is told the same as who made its id up. */
+  /** Another owner's session gets the same response as an id that never existed. */
   resume(id: string, next: LegacyRequest): Promise<Response>;
-  /** Ends what nobody has used for half an hour. */
+  /** Closes sessions that have been idle for half an hour. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
@@ -53,34 +53,34 @@ interface Session {
   transport: WebStandardStreamableHTTPServerTransport;
   usedAt: number;
   streams: number;
-  /** Calls without an answer yet: they go on when their connection is lost. */
+  /** Calls without a response yet: they continue when their connection is lost. */
   calls: Set<RequestId>;
 }
 
 export const opensSession = (body: unknown): boolean => isInitializeRequest(body);
 
 export function createSessions(options: SessionsOptions): Sessions {
-  const { build, now, onerror, most = MOST_SESSIONS, mostPerOwner = MOST_PER_OWNER } = options;
+  const { build, now, onerror, maxSessions = MAX_SESSIONS, maxPerOwner = MAX_SESSIONS_PER_OWNER } = options;
   const sessions = new Map<string, Session>();
   const sweep = async (): Promise<void> => {
     const idle = [...sessions.values()].filter(
-      ({ calls, streams, usedAt }) => calls.size === 0 && streams === 0 && now() - usedAt >= IDLE_MS,
+      ({ calls, streams, usedAt }) => calls.size === 0 && streams === 0 && now() - usedAt >= MAX_IDLE_MS,
     );
     await Promise.all(idle.map(({ server }) => server.close()));
   };
-  /** At the limit the owner's own session goes that was quiet for longest. */
-  const makeRoom = async (owner: string): Promise<void> => {
+  /** At the owner's limit, closes the owner's session that was idle for longest. */
+  const evictForOwner = async (owner: string): Promise<void> => {
     const own = [...sessions.values()].filter((session) => session.owner === owner);
-    if (own.length < mostPerOwner) return;
+    if (own.length < maxPerOwner) return;
     const [idlest] = own.toSorted((a, b) => a.calls.size - b.calls.size || a.usedAt - b.usedAt);
     await idlest?.server.close();
   };
-  const timer = setInterval(() => void sweep(), SWEEP_EVERY_MS).unref();
+  const timer = setInterval(() => void sweep(), SWEEP_INTERVAL_MS).unref();
   return {
     open: async ({ request, caller, body }) => {
-      await makeRoom(caller.owner);
-      if (sessions.size >= most) await sweep();
-      if (sessions.size >= most) return tooManySessions();
+      await evictForOwner(caller.owner);
+      if (sessions.size >= maxSessions) await sweep();
+      if (sessions.size >= maxSessions) return tooManySessions();
       const server = build(caller);
       const transport = new WebStandardStreamableHTTPServerTransport({
         sessionIdGenerator: randomUUID,
@@ -89,7 +89,7 @@ export function createSessions(options: SessionsOptions): Sessions {
           const closed = server.server.onclose;
           server.server.onclose = () => {
             sessions.delete(id);
-            // Its subscriptions end with it.
+            // Ends the session's subscriptions.
             closed?.();
           };
         },
@@ -97,7 +97,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const session: Session = { owner: caller.owner, server, transport, usedAt: now(), streams: 0, calls: new Set() };
       transport.onerror = onerror;
       await server.connect(transport);
-      noteCalls(session, now);
+      trackCalls(session, now);
       return transport.handleRequest(request, { parsedBody: body });
     },
     resume: async (id, { request, caller, body }) => {
@@ -105,7 +105,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (session?.owner !== caller.owner) return unknownSession();
       session.usedAt = now();
       const response = await session.transport.handleRequest(request, { parsedBody: body });
-      if (request.method === "GET" && response.ok) noteStream(session, request.signal, now);
+      if (request.method === "GET" && response.ok) trackStream(session, request.signal, now);
       return response;
     },
     sweep,
@@ -116,29 +116,29 @@ export function createSessions(options: SessionsOptions): Sessions {
   };
 }
 
-/** The SDK does not say which calls are running, so they are counted as they pass. */
-function noteCalls(session: Session, now: () => number): void {
+/** The SDK does not expose which calls are running, so they are read from the messages on the transport. */
+function trackCalls(session: Session, now: () => number): void {
   const { transport, calls } = session;
   const deliver = transport.onmessage;
-  const answer = transport.send.bind(transport);
+  const send = transport.send.bind(transport);
   const ended = (id: unknown): void => {
     if (typeof id === "string" || typeof id === "number") calls.delete(id);
     session.usedAt = now();
   };
   transport.onmessage = (message, extra) => {
     if (isJSONRPCRequest(message)) calls.add(message.id);
-    // A cancelled call gets no answer.
+    // A cancelled call gets no response.
     else if ("method" in message && message.method === "notifications/cancelled" && isRecord(message.params))
       ended(message.params["requestId"]);
     deliver?.(message, extra);
   };
   transport.send = async (message, options) => {
     if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) ended(message.id);
-    await answer(message, options);
+    await send(message, options);
   };
 }
 
-function noteStream(session: Session, signal: AbortSignal, now: () => number): void {
+function trackStream(session: Session, signal: AbortSignal, now: () => number): void {
   session.streams += 1;
   const closed = (): void => {
     session.streams -= 1;

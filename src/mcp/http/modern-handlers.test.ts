@@ -4,13 +4,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { createModernHandlers, type ModernHandlers } from "./modern-handlers.ts";
 
 interface Stage extends ModernHandlers {
-  /** Told to the streams of an owner. */
-  tell(owner: string, kind: "tools_list_changed" | "resources_list_changed"): void;
-  /** How often the owner's place had to be made. */
-  made(owner: string): number;
+  /** Publishes an event to the streams of an owner. */
+  publish(owner: string, kind: "tools_list_changed" | "resources_list_changed"): void;
+  /** How many handlers were created for the owner. */
+  created(owner: string): number;
 }
 
-function stage(most?: number): Stage {
+function stage(maxOwners?: number): Stage {
   const buses: { owner: string; bus: InMemoryServerEventBus }[] = [];
   const of = (owner: string) => buses.filter((entry) => entry.owner === owner);
   const handlers = createModernHandlers({
@@ -20,7 +20,7 @@ function stage(most?: number): Stage {
       return {
         publish: (event) => bus.publish(event),
         subscribe: (listener) => bus.subscribe(listener),
-        listening: () => bus.listenerCount > 0,
+        hasListeners: () => bus.listenerCount > 0,
       };
     },
     build: () =>
@@ -29,13 +29,13 @@ function stage(most?: number): Stage {
         { capabilities: { tools: { listChanged: true }, resources: { listChanged: true } } },
       ),
     onerror: () => {},
-    ...(most !== undefined && { most }),
+    ...(maxOwners !== undefined && { maxOwners }),
   });
   onTestFinished(() => handlers.close());
   return {
     ...handlers,
-    tell: (owner, kind) => of(owner).at(-1)?.bus.publish({ kind }),
-    made: (owner) => of(owner).length,
+    publish: (owner, kind) => of(owner).at(-1)?.bus.publish({ kind }),
+    created: (owner) => of(owner).length,
   };
 }
 
@@ -54,37 +54,37 @@ async function connect(handlers: ModernHandlers, owner: string): Promise<Client>
 }
 
 interface Listener {
-  /** How often it was told of other tools. */
-  heard: () => number;
-  /** Told of other resources: whatever was sent before has arrived too. */
+  /** How many notifications about tools it received. */
+  received: () => number;
+  /** Resolves with a notification about resources: everything that was sent before has arrived too. */
   fence: Promise<void>;
 }
 
 async function listen(handlers: ModernHandlers, owner: string): Promise<Listener> {
   const client = await connect(handlers, owner);
-  let heard = 0;
-  client.setNotificationHandler("notifications/tools/list_changed", () => void (heard += 1));
+  let received = 0;
+  client.setNotificationHandler("notifications/tools/list_changed", () => void (received += 1));
   const fence = new Promise<void>((resolve) => {
     client.setNotificationHandler("notifications/resources/list_changed", () => resolve());
   });
   await client.listen({ toolsListChanged: true, resourcesListChanged: true });
-  return { heard: () => heard, fence };
+  return { received: () => received, fence };
 }
 
 test("notifications for one owner reach no stream of another (A9, T14)", async () => {
   const handlers = stage();
   const listeners = [await listen(handlers, "anna"), await listen(handlers, "anna"), await listen(handlers, "bert")];
-  handlers.tell("anna", "tools_list_changed");
-  for (const owner of ["anna", "bert"]) handlers.tell(owner, "resources_list_changed");
+  handlers.publish("anna", "tools_list_changed");
+  for (const owner of ["anna", "bert"]) handlers.publish(owner, "resources_list_changed");
   await Promise.all(listeners.map(({ fence }) => fence));
-  expect(listeners.map(({ heard }) => heard())).toEqual([1, 1, 0]);
+  expect(listeners.map(({ received }) => received())).toEqual([1, 1, 0]);
 });
 
 test("a new owner with a stream is kept above the limit too (A9)", async () => {
   const handlers = stage(1);
   await listen(handlers, "anna");
   const bert = await listen(handlers, "bert");
-  handlers.tell("bert", "resources_list_changed");
+  handlers.publish("bert", "resources_list_changed");
   await bert.fence;
 });
 
@@ -93,7 +93,7 @@ test("no more owners than the limit are kept, and none with a stream is dropped 
   const anna = await listen(handlers, "anna");
   for (const owner of ["bert", "carl", "dora"]) await connect(handlers, owner);
   for (const owner of ["dora", "anna", "bert"]) await connect(handlers, owner);
-  expect(["anna", "bert", "dora"].map(handlers.made)).toEqual([1, 2, 1]);
-  handlers.tell("anna", "resources_list_changed");
+  expect(["anna", "bert", "dora"].map(handlers.created)).toEqual([1, 2, 1]);
+  handlers.publish("anna", "resources_list_changed");
   await anna.fence;
 });

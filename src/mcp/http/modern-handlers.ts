@@ -1,19 +1,19 @@
-/** Handlers for 2026-era requests, one per owner: what one owner's streams are told must never reach another's. */
+/** Handlers for 2026-era requests, one per owner, so that no owner's notifications reach another owner's streams. */
 
 import { createMcpHandler, type McpHttpHandler, type McpServer } from "@modelcontextprotocol/server";
-import { openInTime } from "./early-stream.ts";
+import { withEarlyStream } from "./early-stream.ts";
 import type { RunEvents } from "../resources/subscriptions.ts";
-import type { Caller } from "../visit.ts";
+import type { Caller } from "../../caller.ts";
 
-/** A handler is small, but whoever can sign in could else make any number of them. */
-const MOST_OWNERS = 1_000;
+/** A handler is small, but an OAuth issuer can have any number of subjects. */
+const MAX_OWNERS = 1_000;
 
 export interface ModernHandlersOptions {
   build: (caller: Caller) => McpServer;
-  /** What the owner's open `subscriptions/listen` streams are told. */
+  /** Source of the notifications for the owner's open `subscriptions/listen` streams. */
   events: (owner: string) => RunEvents;
   onerror: (error: Error) => void;
-  most?: number;
+  maxOwners?: number;
 }
 
 export interface ModernHandlers {
@@ -21,37 +21,37 @@ export interface ModernHandlers {
   close(): Promise<void>;
 }
 
-interface Owned {
+interface OwnerHandler {
   handler: McpHttpHandler;
   bus: RunEvents;
 }
 
 export function createModernHandlers(options: ModernHandlersOptions): ModernHandlers {
-  const owners = new Map<string, Owned>();
+  /** Least recently used first. */
+  const owners = new Map<string, OwnerHandler>();
   const handlerOf = (caller: Caller): McpHttpHandler => {
-    const owned = owners.get(caller.owner) ?? createOwned(caller, options);
-    // Last in the map is last used.
+    const used = owners.get(caller.owner) ?? createOwnerHandler(caller, options);
     owners.delete(caller.owner);
-    owners.set(caller.owner, owned);
-    if (owners.size > (options.most ?? MOST_OWNERS)) dropOldest(owners);
-    return owned.handler;
+    owners.set(caller.owner, used);
+    if (owners.size > (options.maxOwners ?? MAX_OWNERS)) evictOldest(owners);
+    return used.handler;
   };
   return {
-    handle: (request, caller, body) => openInTime(handlerOf(caller).fetch(request, { parsedBody: body })),
+    handle: (request, caller, body) => withEarlyStream(handlerOf(caller).fetch(request, { parsedBody: body })),
     close: async () => {
       await Promise.all([...owners.values()].map(({ handler }) => handler.close()));
     },
   };
 }
 
-function createOwned(caller: Caller, { build, events, onerror }: ModernHandlersOptions): Owned {
+function createOwnerHandler(caller: Caller, { build, events, onerror }: ModernHandlersOptions): OwnerHandler {
   const bus = events(caller.owner);
   return { handler: createMcpHandler(() => build(caller), { legacy: "reject", bus, onerror }), bus };
 }
 
-/** Calls that run go on without the map; a stream that listens would wait in vain. */
-function dropOldest(owners: Map<string, Owned>): void {
+/** Evicts no owner with an open stream, which would get no more notifications. Running calls continue without it. */
+function evictOldest(owners: Map<string, OwnerHandler>): void {
   // The last one is about to be used.
-  const [oldest] = [...owners].slice(0, -1).find(([, { bus }]) => !bus.listening()) ?? [];
+  const [oldest] = [...owners].slice(0, -1).find(([, { bus }]) => !bus.hasListeners()) ?? [];
   if (oldest !== undefined) owners.delete(oldest);
 }

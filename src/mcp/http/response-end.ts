@@ -1,9 +1,11 @@
-/** When a response is over: at once, or with the end of its stream. */
+/** The end of a response: an event stream ends with its body, completed or cancelled, any other response at once. */
 
-/** Calls back once the response is over: for a stream when its body has ended, however it ends. */
-export function whenOver(response: Response, callback: () => void): Response {
+export const isEventStream = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("text/event-stream") === true;
+
+export function onResponseEnd(response: Response, callback: () => void): Response {
   const { body, status, headers } = response;
-  if (body === null || !headers.get("content-type")?.startsWith("text/event-stream")) {
+  if (body === null || !isEventStream(response)) {
     callback();
     return response;
   }

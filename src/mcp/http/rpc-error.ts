@@ -1,4 +1,4 @@
-/** A refusal on the MCP endpoint as a JSON-RPC error: of a request where its id is known, else of none. */
+/** JSON-RPC error responses of the MCP endpoint, with the request's id if it is known. */
 
 export const rpcError = (
   status: number,

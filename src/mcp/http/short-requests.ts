@@ -1,4 +1,4 @@
-/** Which requests are answered at once from what is stored: they pass also when a user has no stream left. */
+/** Requests that are answered at once from the store, and therefore need no stream permit. */
 
 import { isRecord } from "../../platform/is-record.ts";
 
@@ -22,8 +22,8 @@ const TOOLS = new Set([
   "save_research_to_markdown",
 ]);
 
-/** A run can be stopped, and its report read, above all when too much is going on. */
-export function isShort({ method, params }: Record<string, unknown>): boolean {
+/** At the stream limit a user must still be able to stop runs and to read reports. */
+export function isShortRequest({ method, params }: Record<string, unknown>): boolean {
   if (method !== "tools/call") return typeof method === "string" && METHODS.has(method);
   const { name, arguments: given } = isRecord(params) ? params : {};
   if (typeof name !== "string" || !TOOLS.has(name)) return false;

@@ -1,4 +1,4 @@
-/** What resources say, loaded with the first that is asked for: the answers of operations, what is not found, and how long a client may keep it. */
+/** Contents of the resources, taken from the answers of operations. Loaded with the first request for one. */
 
 import {
   ProtocolError,
@@ -14,16 +14,16 @@ import { type Outcome, perform } from "../../operations/perform.ts";
 import { readReportDocument } from "../../operations/parts/read-report.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { boundedDocument } from "../message-size.ts";
-import { ABOUT_REPORT, ABOUT_RUN, ABOUT_RUNS, LISTED_RUNS, readAddress, reportUri, RUNS_URI, runUri } from "./uris.ts";
-import type { Caller } from "../visit.ts";
+import { ABOUT_REPORT, ABOUT_RUN, ABOUT_RUNS, LISTED_RUNS, parseUri, reportUri, RUNS_URI, runUri } from "./uris.ts";
+import type { Caller } from "../../caller.ts";
 
-const LONGEST_TITLE = 80;
-/** As many as the protocol allows. */
-const MOST_COMPLETED = 100;
+const MAX_TITLE_CHARACTERS = 80;
+/** The protocol's own limit. */
+const MAX_COMPLETIONS = 100;
 
-/** As old as a change notice may be. */
-const MOVING = { ttlMs: 1_000, cacheScope: "private" } as const;
-/** Little can change about it: late figures, or a report that arrives after all. */
+/** Cached no longer than a change notification takes to arrive. */
+const CHANGING = { ttlMs: 1_000, cacheScope: "private" } as const;
+/** Only late usage figures or a late report can still change it. */
 const SETTLED = { ttlMs: 60_000, cacheScope: "private" } as const;
 
 const listedRuns = z.object({
@@ -40,85 +40,89 @@ const listedRuns = z.object({
 });
 type ListedRun = z.output<typeof listedRuns>["runs"][number];
 
-/** Of the catalogue as a whole: single imports would make the bundle load it in pieces, at every start. */
+/** From the whole catalogue: with single imports the bundler would split it into chunks that every start loads. */
 const BY_NAME = new Map([...OPERATIONS, readReportDocument].map((operation) => [operation.name, operation]));
 
-export interface Reading {
+export interface ResourceRequest {
   caller: Caller;
   uri: string;
   signal: AbortSignal;
 }
 
-export async function readResource(app: App, reading: Reading): Promise<ReadResourceResult> {
-  const { uri } = reading;
-  const address = readAddress(uri);
-  if (address === undefined) throw new ResourceNotFoundError(uri);
-  const { taskId: task_id, isReport, picture } = address;
+export async function readResource(app: App, request: ResourceRequest): Promise<ReadResourceResult> {
+  const { uri } = request;
+  const parsed = parseUri(uri);
+  if (parsed === undefined) throw new ResourceNotFoundError(uri);
+  const { taskId: task_id, isReport, picture } = parsed;
   if (task_id === undefined) {
-    const { structured } = await ask(app, reading, "list_research", { limit: LISTED_RUNS });
-    return { contents: [{ uri, mimeType: ABOUT_RUNS.mimeType, text: JSON.stringify(structured) }], ...MOVING };
+    const { structured } = await performNamed(app, request, { name: "list_research", input: { limit: LISTED_RUNS } });
+    return { contents: [{ uri, mimeType: ABOUT_RUNS.mimeType, text: JSON.stringify(structured) }], ...CHANGING };
   }
-  if (picture !== undefined) return readPicture(app, reading, { taskId: task_id, n: picture });
+  if (picture !== undefined) return readPicture(app, request, { taskId: task_id, n: picture });
   if (isReport) {
-    const { text } = await ask(app, reading, "read_report", { task_id });
+    const { text } = await performNamed(app, request, { name: "read_report", input: { task_id } });
     return { contents: [{ uri, mimeType: ABOUT_REPORT.mimeType, text: boundedDocument(text) }], ...SETTLED };
   }
-  const { structured } = await ask(app, reading, "check_research_status", { task_id });
-  const kept = structured["status"] === "completed" ? SETTLED : MOVING;
-  return { contents: [{ uri, mimeType: ABOUT_RUN.mimeType, text: JSON.stringify(structured) }], ...kept };
+  const { structured } = await performNamed(app, request, { name: "check_research_status", input: { task_id } });
+  const caching = structured["status"] === "completed" ? SETTLED : CHANGING;
+  return { contents: [{ uri, mimeType: ABOUT_RUN.mimeType, text: JSON.stringify(structured) }], ...caching };
 }
 
-/** The status of a run is read first: it is refused to everybody but its owner. */
+/** Reads the status of the run first, which fails for any caller but its owner. */
 async function readPicture(
   app: App,
-  reading: Reading,
+  request: ResourceRequest,
   { taskId, n }: { taskId: string; n: number },
 ): Promise<ReadResourceResult> {
-  await ask(app, reading, "check_research_status", { task_id: taskId });
+  await performNamed(app, request, { name: "check_research_status", input: { task_id: taskId } });
   const { findPicture } = await import("../../runs/picture-store.ts");
   const picture = await findPicture(await app.deps.database(), taskId, n);
-  if (picture === undefined) throw new ResourceNotFoundError(reading.uri);
+  if (picture === undefined) throw new ResourceNotFoundError(request.uri);
   const { mimeType, content } = picture;
   return {
-    contents: [{ uri: reading.uri, mimeType, blob: Buffer.from(content).toString("base64") }],
+    contents: [{ uri: request.uri, mimeType, blob: Buffer.from(content).toString("base64") }],
     ...SETTLED,
   };
 }
 
-export async function listResources(app: App, reading: Reading): Promise<Resource[]> {
-  const runs = await newestRuns(app, reading, LISTED_RUNS);
-  return [{ ...ABOUT_RUNS, uri: RUNS_URI, name: "runs" }, ...runs.map(announced)];
+export async function listResources(app: App, request: ResourceRequest): Promise<Resource[]> {
+  const runs = await newestRuns(app, request, LISTED_RUNS);
+  return [{ ...ABOUT_RUNS, uri: RUNS_URI, name: "runs" }, ...runs.map(listedResource)];
 }
 
-export async function completeTaskId(app: App, reading: Reading, typed: string): Promise<string[]> {
-  const runs = await newestRuns(app, reading, MOST_COMPLETED);
+export async function completeTaskId(app: App, request: ResourceRequest, typed: string): Promise<string[]> {
+  const runs = await newestRuns(app, request, MAX_COMPLETIONS);
   return runs.map(({ task_id }) => task_id).filter((id) => id.startsWith(typed.toLowerCase()));
 }
 
-const newestRuns = async (app: App, reading: Reading, limit: number): Promise<ListedRun[]> =>
-  listedRuns.parse((await ask(app, reading, "list_research", { limit })).structured).runs;
+const newestRuns = async (app: App, request: ResourceRequest, limit: number): Promise<ListedRun[]> =>
+  listedRuns.parse((await performNamed(app, request, { name: "list_research", input: { limit } })).structured).runs;
 
-async function ask({ deps, shutdown }: App, { caller, uri, signal }: Reading, name: string, input: object) {
+async function performNamed(
+  { deps, shutdown }: App,
+  { caller, uri, signal }: ResourceRequest,
+  { name, input }: { name: string; input: object },
+): Promise<Outcome> {
   const operation = BY_NAME.get(name);
   if (operation === undefined) throw new ResourceNotFoundError(uri);
   const call = { ...caller, client: undefined, signal, progress: () => {} };
-  return answered(await shutdown.during(perform(operation, deps, input, call)), uri);
+  return orThrow(await shutdown.during(perform(operation, deps, input, call)), uri);
 }
 
 const failure = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
-/** What is not there, not there yet, or somebody else's is not found. */
+/** Missing, not finished yet, or another owner's: all of these are reported as not found. */
 const ABSENT = ["TASK_NOT_FOUND", "INVALID_TASK_ID", "RESEARCH_NOT_COMPLETED", "RESEARCH_FAILED"];
 
-function answered(outcome: Outcome, uri: string): Outcome {
+function orThrow(outcome: Outcome, uri: string): Outcome {
   if (!outcome.failed) return outcome;
   const { code, message } = failure.parse(outcome.structured).error;
   if (ABSENT.includes(code)) throw new ResourceNotFoundError(uri, message);
   throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${message}`);
 }
 
-/** The report once there is one, else the state. Named by the question: clients show the name, and few show the title. */
-function announced(run: ListedRun): Resource {
+/** The report if the run is completed, else its status. Named by the query: few clients show the title. */
+function listedResource(run: ListedRun): Resource {
   const question = titleOf(run.query);
   const annotations = { lastModified: run.completed_at ?? run.created_at };
   const kind = KINDS[run.kind] ?? run.kind;
@@ -142,5 +146,7 @@ const KINDS: Record<string, string> = {
 
 function titleOf(query: string): string {
   const characters = Array.from(oneLine(query));
-  return characters.length <= LONGEST_TITLE ? characters.join("") : `${characters.slice(0, LONGEST_TITLE).join("")}…`;
+  return characters.length <= MAX_TITLE_CHARACTERS
+    ? characters.join("")
+    : `${characters.slice(0, MAX_TITLE_CHARACTERS).join("")}…`;
 }

@@ -1,11 +1,10 @@
-/** What MCP offers beside tools: runs as resources (the list, where each one stands, its report), and prompts. */
+/** Request handlers for resources (runs, reports, pictures), prompts and completions. */
 
 import { type McpServer, ProtocolError, ProtocolErrorCode, type ServerContext } from "@modelcontextprotocol/server";
 import type { App } from "../../app.ts";
-import { conformanceFixtures } from "../conformance.ts";
-import type { Reading } from "./contents.ts";
+import type { ResourceRequest } from "./contents.ts";
 import { ABOUT_PICTURE, ABOUT_REPORT, ABOUT_RUN, pictureUri, reportUri, RUNS_URI, runUri } from "./uris.ts";
-import type { Visit } from "../visit.ts";
+import type { Connection } from "../connection.ts";
 
 const TEMPLATES = [
   { ...ABOUT_RUN, name: "run", uriTemplate: runUri("{task_id}") },
@@ -13,51 +12,57 @@ const TEMPLATES = [
   { ...ABOUT_PICTURE, name: "picture", uriTemplate: pictureUri("{task_id}", "{n}") },
 ];
 
-/** A start is waited for, and few clients ask for more than the tools: what answers the rest is loaded when asked. */
+/** Loaded on demand: few clients use more than the tools, and the start-up should be fast. */
 const contents = () => import("./contents.ts");
 const prompts = () => import("../prompts.ts");
 
-/** `listed` is told when a client has seen the list, and so would want to know that it changed. */
-export function serveResources({ server }: McpServer, app: App, { caller }: Visit, listed: () => void): void {
-  const fixtures = conformanceFixtures();
-  const reading = (uri: string, { mcpReq }: ServerContext): Reading => ({ caller, uri, signal: mcpReq.signal });
+interface ResourcesOptions {
+  app: App;
+  connection: Connection;
+  /** Called when the client has read the list of resources. */
+  onListed: () => void;
+}
+
+export function serveResources({ server }: McpServer, { app, connection, onListed }: ResourcesOptions): void {
+  const { caller } = connection;
+  const requestFor = (uri: string, { mcpReq }: ServerContext): ResourceRequest => ({
+    caller,
+    uri,
+    signal: mcpReq.signal,
+  });
   server.setRequestHandler("resources/list", async (_request, context) => {
     const { listResources } = await contents();
-    const resources = await listResources(app, reading(RUNS_URI, context));
-    listed();
-    return { resources: [...resources, ...(fixtures?.FIXTURE_RESOURCES ?? [])] };
+    const resources = await listResources(app, requestFor(RUNS_URI, context));
+    onListed();
+    return { resources };
   });
-  server.setRequestHandler("resources/templates/list", () => ({
-    resourceTemplates: [...TEMPLATES, ...(fixtures?.FIXTURE_TEMPLATES ?? [])],
-  }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: TEMPLATES }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
     const { readResource } = await contents();
-    return fixtures?.readFixture(uri) ?? readResource(app, reading(uri, context));
+    return readResource(app, requestFor(uri, context));
   });
   server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }, context) => {
     if (ref.type === "ref/prompt") {
       const { completePrompt } = await prompts();
-      const fixture = fixtures?.completeFixturePrompt(ref.name, argument.value);
-      return fixture ?? completed(completePrompt(ref.name, argument.name, argument.value));
+      return completed(completePrompt(ref.name, argument.name, argument.value));
     }
     if (!TEMPLATES.some(({ uriTemplate }) => uriTemplate === ref.uri)) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such resource template.");
     }
     if (argument.name !== "task_id") return completed([]);
     const { completeTaskId } = await contents();
-    return completed(await completeTaskId(app, reading(RUNS_URI, context), argument.value));
+    return completed(await completeTaskId(app, requestFor(RUNS_URI, context), argument.value));
   });
 }
 
 export function servePrompts({ server }: McpServer): void {
-  const fixtures = conformanceFixtures();
   server.setRequestHandler("prompts/list", async () => {
     const { listPrompts } = await prompts();
-    return { prompts: [...listPrompts(), ...(fixtures?.FIXTURE_PROMPTS ?? [])] };
+    return { prompts: listPrompts() };
   });
-  server.setRequestHandler("prompts/get", async ({ params }, context) => {
+  server.setRequestHandler("prompts/get", async ({ params }) => {
     const { getPrompt } = await prompts();
-    return fixtures?.getFixturePrompt(params, context) ?? getPrompt(params.name, params.arguments);
+    return getPrompt(params.name, params.arguments);
   });
 }
 

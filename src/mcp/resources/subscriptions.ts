@@ -1,4 +1,4 @@
-/** Change notices about runs: as an event bus, and for clients that subscribe to single resources. */
+/** Change notifications about runs: an event bus per owner, and the subscriptions of older clients. */
 
 import {
   type McpServer,
@@ -11,47 +11,47 @@ import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
 import { subscribeToRuns } from "../../runs/history/shared-change-feed.ts";
 import type { RunChanges } from "../../runs/history/change-feed.ts";
-import { conformanceFixtures } from "../conformance.ts";
-import { readAddress, reportUri, RUNS_URI, runUri } from "./uris.ts";
-import type { Visit } from "../visit.ts";
+import { parseUri, reportUri, RUNS_URI, runUri } from "./uris.ts";
+import type { Connection } from "../connection.ts";
 
 type Listener = (event: ServerEvent) => void;
 
 export interface RunEvents extends ServerEventBus {
-  listening(): boolean;
+  hasListeners(): boolean;
 }
 
-const shared = new WeakMap<App, Map<string, RunEvents>>();
+const eventsByApp = new WeakMap<App, Map<string, RunEvents>>();
 
-/** One per owner, however many sessions and streams of theirs listen. */
+/** One event bus per owner, shared by all of the owner's sessions and streams. */
 export function runEventsOf(app: App, owner: string): RunEvents {
-  const known = shared.get(app) ?? new Map<string, RunEvents>();
-  shared.set(app, known);
-  const events = known.get(owner) ?? createRunEvents(app, owner);
-  // Owners who hear nothing need no place.
-  for (const [other, theirs] of known) if (!theirs.listening()) known.delete(other);
-  known.set(owner, events);
+  const eventsByOwner = eventsByApp.get(app) ?? new Map<string, RunEvents>();
+  eventsByApp.set(app, eventsByOwner);
+  const events = eventsByOwner.get(owner) ?? createRunEvents(app, owner);
+  // Drops the buses without a listener.
+  for (const [other, theirs] of eventsByOwner) if (!theirs.hasListeners()) eventsByOwner.delete(other);
+  eventsByOwner.set(owner, events);
   return events;
 }
 
-/** The store is looked at from the first listener to the last, and never without one. */
+/** Follows the change feed from the first subscription to the last, and not without one. */
 function createRunEvents({ deps }: App, owner: string): RunEvents {
-  const listeners = new Set<{ hear: Listener }>();
+  // Wrapped, so that one function can be subscribed twice.
+  const listeners = new Set<{ notify: Listener }>();
   const publish = (event: ServerEvent): void => {
-    for (const { hear } of listeners) {
+    for (const { notify } of listeners) {
       try {
-        hear(event);
+        notify(event);
       } catch {
-        // Its own connection is gone; the others are not.
+        // Only this listener's connection has closed.
       }
     }
   };
   let stop: (() => void) | undefined;
   return {
     publish,
-    listening: () => listeners.size > 0,
-    subscribe: (hear) => {
-      const listener = { hear };
+    hasListeners: () => listeners.size > 0,
+    subscribe: (notify) => {
+      const listener = { notify };
       listeners.add(listener);
       stop ??= subscribeToRuns({ ...deps, owner }, (changes) => {
         for (const event of eventsOf(changes)) publish(event);
@@ -80,66 +80,65 @@ function eventsOf({ runs, listChanged }: RunChanges): ServerEvent[] {
   ];
 }
 
-/** Rejects when the connection is gone. */
+/** Rejects when the connection has closed. */
 export async function sendEvent(server: Server, event: ServerEvent): Promise<void> {
   if (event.kind === "resource_updated") await server.sendResourceUpdated({ uri: event.uri });
   if (event.kind === "resources_list_changed") await server.sendResourceListChanged();
 }
 
 /**
- * For clients before 2026-07-28: what one connection subscribed to. Such a client does not ask to hear of a changed
- * list; having read it is the sign that it cares, and the returned function is told so.
+ * Subscriptions of one connection of a client before 2026-07-28. Such a client cannot subscribe to changes of the list:
+ * it gets them once it has read the list, which is when the returned function has to be called.
  */
-export function serveSubscriptions({ server }: McpServer, app: App, { caller, era }: Visit): () => void {
-  if (era === "modern") return () => {};
+export function serveSubscriptions({ server }: McpServer, app: App, { caller, protocolEra }: Connection): () => void {
+  if (protocolEra === "modern") return () => {};
   const bus = runEventsOf(app, caller.owner);
-  const wanted = new Set<string>();
-  let knowsList = false;
+  const subscribedUris = new Set<string>();
+  let hasReadList = false;
   let stop: (() => void) | undefined;
-  const leave = (): void => {
+  const unsubscribe = (): void => {
     stop?.();
     stop = undefined;
   };
-  let gone = false;
-  const listen = (): void => {
-    // A request may still be under way when its connection ends.
-    if (gone) return;
+  let isClosed = false;
+  const subscribe = (): void => {
+    // A request may still be running when its connection closes.
+    if (isClosed) return;
     stop ??= bus.subscribe((event) => {
-      if (event.kind === "resource_updated" && !wanted.has(event.uri)) return;
-      sendEvent(server, event).catch(leave);
+      if (event.kind === "resource_updated" && !subscribedUris.has(event.uri)) return;
+      sendEvent(server, event).catch(unsubscribe);
     });
   };
   const closed = server.onclose;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's server is no event target
   server.onclose = () => {
-    gone = true;
-    leave();
+    isClosed = true;
+    unsubscribe();
     closed?.();
   };
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
-    await mustExist(app, caller.owner, uri);
-    wanted.add(uri);
-    listen();
+    await requireExisting(app, caller.owner, uri);
+    subscribedUris.add(uri);
+    subscribe();
     return {};
   });
   server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
-    wanted.delete(uri);
-    if (wanted.size === 0 && !knowsList) leave();
+    subscribedUris.delete(uri);
+    if (subscribedUris.size === 0 && !hasReadList) unsubscribe();
     return {};
   });
   return () => {
-    knowsList = true;
-    listen();
+    hasReadList = true;
+    subscribe();
   };
 }
 
-/** A report may be waited for before it is there, its run may not. */
-async function mustExist({ deps }: App, owner: string, uri: string): Promise<void> {
-  if (conformanceFixtures()?.canWatchFixture(uri) === true) return;
-  const address = readAddress(uri);
-  if (address === undefined) throw new ResourceNotFoundError(uri);
-  if (address.taskId === undefined) return;
-  await deps.findRun(owner, address.taskId).catch((error: unknown) => {
+/** The run must exist; its report may be subscribed to before it exists. */
+async function requireExisting({ deps }: App, owner: string, uri: string): Promise<void> {
+  const parsed = parseUri(uri);
+  if (parsed === undefined) throw new ResourceNotFoundError(uri);
+  if (parsed.taskId === undefined) return;
+  await deps.findRun(owner, parsed.taskId).catch((error: unknown) => {
     if (!(error instanceof AppError) || error.code !== "TASK_NOT_FOUND") throw error;
     throw new ResourceNotFoundError(uri, "There is no run with this task_id.");
   });

@@ -1,4 +1,4 @@
-/** Where runs are found as resources, and what a client is told about each address before it reads. */
+/** URIs of runs, reports and pictures as MCP resources, with their titles and descriptions. */
 
 export const RUNS_URI = "research://runs";
 export const runUri = (taskId: string): string => `${RUNS_URI}/${taskId}`;
@@ -6,19 +6,19 @@ export const reportUri = (taskId: string): string => `${RUNS_URI}/${taskId}/repo
 
 export const pictureUri = (taskId: string, n: string): string => `${RUNS_URI}/${taskId}/pictures/${n}`;
 
-const ADDRESS = /^research:\/\/runs(?:\/([^/]+)(\/report\.md|\/pictures\/([1-9]\d{0,3}))?)?$/;
+const URI = /^research:\/\/runs(?:\/([^/]+)(\/report\.md|\/pictures\/([1-9]\d{0,3}))?)?$/;
 
-interface Address {
+interface ParsedUri {
   taskId: string | undefined;
   isReport: boolean;
   /** The number of a picture. */
   picture: number | undefined;
 }
 
-/** What an address of ours means; the id in it is as it was given. */
-export function readAddress(uri: string): Address | undefined {
-  const [ours, taskId, part, picture] = ADDRESS.exec(uri) ?? [];
-  if (ours === undefined) return undefined;
+/** Undefined for a URI of another form. The task id in it is not validated. */
+export function parseUri(uri: string): ParsedUri | undefined {
+  const [matched, taskId, part, picture] = URI.exec(uri) ?? [];
+  if (matched === undefined) return undefined;
   return {
     taskId,
     isReport: part !== undefined && picture === undefined,
@@ -36,7 +36,7 @@ export const ABOUT_RUNS = {
 export const ABOUT_RUN = {
   title: "Research run",
   description:
-    "Where this run stands: state, progress, what it is doing, cost. The answer of check_research_status. Subscribe to hear of every change.",
+    "Status of this run: state, progress, current action, cost. The answer of check_research_status. Subscribe to be notified of every change.",
   mimeType: "application/json",
 };
 export const ABOUT_REPORT = {

@@ -1,20 +1,21 @@
-/** The stdio server: what runs when a client starts `gemini-search-mcp`. */
+/** The MCP server over stdio, started by a client as `gemini-search-mcp` without arguments. */
 
 import type { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { App } from "../../app.ts";
 import { leaveOnSignals } from "../../platform/shutdown.ts";
 import { buildServer } from "../server.ts";
-import { overhearListens } from "./listen.ts";
+import { trackSubscriptions } from "./tracked-subscriptions.ts";
 import { runEventsOf } from "../resources/subscriptions.ts";
-import { LOCAL, type Visit } from "../visit.ts";
+import { LOCAL_CALLER } from "../../caller.ts";
+import type { Connection } from "../connection.ts";
 
-/** Late enough to touch nothing for a client that only probes: some start a second server just to ask its version. */
+/** Some clients start a second server only to read its version: for them the store is not opened at all. */
 const OPEN_STORE_AFTER_MS = 3_000;
-/** After the first request: what dead processes left is cleaned up within a second of it. */
+/** After the first request: the leftovers of dead processes are cleaned up within a second of it. */
 const OPEN_STORE_AFTER_REQUEST_MS = 600;
 /** Some clients die without closing our stdin. */
-const PARENT_CHECK_MS = 30_000;
+const PARENT_CHECK_INTERVAL_MS = 30_000;
 
 export function runStdioServer(app: App): void {
   const { shutdown, log } = app;
@@ -24,34 +25,38 @@ export function runStdioServer(app: App): void {
   process.stdin.on("close", leave);
   process.stdout.on("error", leave);
   process.stderr.on("error", () => {});
-  // The SDK hangs up on a line of more than 10 MB. Nobody would hear us after that, so the client may start another.
-  const { transport, speaker } = overhearListens(new StdioServerTransport(), runEventsOf(app, LOCAL.owner), leave);
-  const connect = ({ era }: Pick<Visit, "era">): McpServer => {
-    const mcpServer = buildServer(app, { caller: LOCAL, era });
-    speaker(mcpServer.server);
+  // The SDK closes the transport on a line of more than 10 MB; the process exits so that the client can start another.
+  const { transport, notifyFrom } = trackSubscriptions(
+    new StdioServerTransport(),
+    runEventsOf(app, LOCAL_CALLER.owner),
+    leave,
+  );
+  const connect = ({ era }: { era: Connection["protocolEra"] }): McpServer => {
+    const mcpServer = buildServer(app, { caller: LOCAL_CALLER, protocolEra: era });
+    notifyFrom(mcpServer.server);
     return mcpServer;
   };
   const handle = serveStdio(connect, { transport, onerror: (error) => log.debug(`MCP: ${error.message}`) });
   shutdown.finally(() => handle.close());
   let isOpening = false;
   const open = (): void => {
-    if (!isOpening) void shutdown.during(takeUp(app));
+    if (!isOpening) void shutdown.during(resumeUnfinishedRuns(app));
     isOpening = true;
   };
   setTimeout(open, OPEN_STORE_AFTER_MS).unref();
   process.stdin.once("data", () => setTimeout(open, OPEN_STORE_AFTER_REQUEST_MS).unref());
-  leaveWithParent(leave);
+  leaveWhenParentDies(leave);
 }
 
-function leaveWithParent(leave: () => void): void {
+function leaveWhenParentDies(leave: () => void): void {
   const parent = process.ppid;
   setInterval(() => {
     if (process.ppid !== parent) leave();
-  }, PARENT_CHECK_MS).unref();
+  }, PARENT_CHECK_INTERVAL_MS).unref();
 }
 
-/** What earlier processes left: interrupted searches are marked, research is followed again. */
-async function takeUp(app: App): Promise<void> {
+/** Runs of earlier processes: opening the store marks interrupted searches, then research runs are followed again. */
+async function resumeUnfinishedRuns(app: App): Promise<void> {
   await app.openStore();
-  await app.followResearch().catch(() => app.log.warn("Unfinished research could not be taken up."));
+  await app.followResearch().catch(() => app.log.warn("Unfinished research could not be resumed."));
 }

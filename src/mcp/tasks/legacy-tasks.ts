@@ -1,4 +1,4 @@
-/** Tasks as 2025-11-25 had them: asked for with the call, their results fetched by a request that waits. */
+/** Tasks of 2025-11-25: the client requests one with the call, and tasks/result waits for its end. */
 
 import {
   type CallToolResult,
@@ -13,28 +13,28 @@ import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import type { Outcome } from "../../operations/perform.ts";
 import { isoTime } from "../../platform/clock.ts";
-import { audible } from "../progress.ts";
-import { isTerminal, knownTask, type ListedTask, type TaskSource, type TaskState } from "./task-source.ts";
-import type { Visit } from "../visit.ts";
+import { createProgressReporter } from "../progress.ts";
+import { isTerminal, requireTask, type ListedTask, type TaskSource, type TaskState } from "./task-source.ts";
+import type { Connection } from "../connection.ts";
 
-/** How often a waiting tasks/result looks: whoever works on the task may be another process. */
-const LOOK_EVERY_MS = 500;
+/** A waiting tasks/result polls the store, because the task may run in another process. */
+const POLL_INTERVAL_MS = 500;
 
 const params = { params: z.looseObject({ taskId: z.string() }) };
 const page = { params: z.looseObject({ cursor: z.string().max(200).optional() }) };
 
-export function serveLegacyTasks({ server }: McpServer, tasks: TaskSource, { caller }: Visit): void {
-  const known = (taskId: string): Promise<TaskState> => knownTask(tasks, caller.owner, taskId);
-  server.setRequestHandler("tasks/get", params, async ({ taskId }) => legacyTask(asListed(await known(taskId))));
+export function serveLegacyTasks({ server }: McpServer, tasks: TaskSource, { caller }: Connection): void {
+  const findTask = (taskId: string): Promise<TaskState> => requireTask(tasks, caller.owner, taskId);
+  server.setRequestHandler("tasks/get", params, async ({ taskId }) => legacyTask(asListed(await findTask(taskId))));
   server.setRequestHandler("tasks/result", params, async ({ taskId }, context) => {
-    const ended = await untilEnded(() => known(taskId), context);
+    const ended = await waitForEnd(() => findTask(taskId), context);
     return { ...payload(ended), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
   });
   server.setRequestHandler("tasks/cancel", params, async ({ taskId }) => {
-    const { status } = await known(taskId);
-    if (isTerminal(status)) throw invalid(`The task has ended already (${status}), so it cannot be cancelled.`);
+    const { status } = await findTask(taskId);
+    if (isTerminal(status)) throw invalid(`The task has already ended (${status}) and cannot be cancelled.`);
     await tasks.cancel(caller, taskId);
-    return legacyTask(asListed(await known(taskId)));
+    return legacyTask(asListed(await findTask(taskId)));
   });
   server.setRequestHandler("tasks/list", page, async ({ cursor }) => {
     const { tasks: found, nextCursor } = await tasks.list(caller.owner, cursor).catch(refuseCursor);
@@ -42,28 +42,28 @@ export function serveLegacyTasks({ server }: McpServer, tasks: TaskSource, { cal
   });
 }
 
-/** What tools/call returns in place of an answer. Every task begins as working, however soon it has ended. */
+/** The result of tools/call for a call that became a task. The protocol requires "working" as its first status. */
 export const legacyTaskHandle = (task: TaskState): CallToolResult => ({
   content: [],
   task: { ...legacyTask(asListed(task)), status: "working" },
 });
 
-/** Who asked for a task can be given nothing else: a call that ended before it became one is refused. */
-export function withoutTask({ structured, text }: Outcome): ProtocolError {
+/** A client that requested a task accepts no other result: a call that failed before becoming one is an error. */
+export function failedBeforeTask({ structured, text }: Outcome): ProtocolError {
   const { error } = z.looseObject({ error: z.looseObject({ code: z.string() }) }).parse(structured);
   const code = error.code.startsWith("INVALID_") ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
   return new ProtocolError(code, text, structured);
 }
 
-async function untilEnded(look: () => Promise<TaskState>, context: ServerContext): Promise<TaskState> {
-  const { progress, stop } = audible(context);
-  let said: string | undefined;
+async function waitForEnd(poll: () => Promise<TaskState>, context: ServerContext): Promise<TaskState> {
+  const { progress, stop } = createProgressReporter(context);
+  let lastMessage: string | undefined;
   try {
     for (;;) {
-      const task = await look();
+      const task = await poll();
       if (isTerminal(task.status)) return task;
-      if (task.message !== said) progress((said = task.message));
-      await delay(LOOK_EVERY_MS, undefined, { signal: context.mcpReq.signal });
+      if (task.message !== lastMessage) progress((lastMessage = task.message));
+      await delay(POLL_INTERVAL_MS, undefined, { signal: context.mcpReq.signal });
     }
   } finally {
     stop();
@@ -81,7 +81,7 @@ const asListed = (task: TaskState): ListedTask => ({
   toolFailed: task.status === "completed" && task.result.isError === true,
 });
 
-/** A tool's own error makes a task failed here, where the extension calls it completed. */
+/** A tool's own error makes a task "failed" here and "completed" in the extension. */
 const legacyTask = ({ taskId, status, toolFailed, message, createdAt, updatedAt, ttlMs, pollMs }: ListedTask) => ({
   taskId,
   status: toolFailed ? "failed" : status,

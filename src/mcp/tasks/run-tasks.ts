@@ -1,4 +1,4 @@
-/** Runs as tasks. The store is all there is: any process answers for any run, also after the one that began it. */
+/** Runs as MCP tasks, read from the store: any process can serve any run, even after the one that began it. */
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { App } from "../../app.ts";
@@ -13,51 +13,53 @@ import { readStored, type StoredRun } from "../../runs/history/read.ts";
 import { LOCAL_KINDS, type Run } from "../../runs/run.ts";
 import { findRun, listRuns } from "../../runs/run-store.ts";
 import type { ListedTask, TaskSource, TaskState } from "./task-source.ts";
-import { picturedResult } from "../tools.ts";
+import { resultWithPictures } from "../tools.ts";
 
 const POLL_MS = { search: 1_000, deep_search: 2_000, deep_research: 2_000, agent: 5_000 };
-const LISTED = 50;
+const PAGE_SIZE = 50;
 const DAY_MS = 86_400_000;
-/** A search that works says so every 15 s; one that has not for so long may have lost its process. */
-const SILENT_MS = 45_000;
+/** A running search updates its row every 15 s; after this time its process may be dead. */
+const MAX_SILENCE_MS = 45_000;
 
 export function runTasks({ deps, config }: App): TaskSource {
   const ttlMs = keptMs(config.settings.RESEARCH_KEEP_DAYS);
   return {
     find: async (owner, taskId) => {
-      const run = await knownRun(deps, owner, taskId);
+      const run = await currentRun(deps, owner, taskId);
       return run === undefined ? undefined : stateOf(deps, run, ttlMs);
     },
     cancel: async (caller, taskId) => {
       const call = { ...caller, client: undefined, signal: deps.leaving, progress: () => {} };
       const { structured } = await perform(cancelResearch, deps, { task_id: taskId }, call);
       const { error } = structured;
-      // One that ended in the same moment needs no cancel.
+      // A run that ended in the meantime needs no cancel.
       if (error !== undefined && statusOf(await findRun(await deps.database(), caller.owner, taskId)) === "working") {
         throw new ProtocolError(ProtocolErrorCode.InternalError, "The task could not be cancelled.", error);
       }
     },
-    // A run asks for nothing once it is stored, so every answer is one that it did not ask for.
+    // A stored run asks for no input, so there is no response to pass on.
     update: async () => {},
     list: async (owner, cursor) => {
       const before = cursor === undefined ? undefined : readCursor(cursor);
-      const filter = { owner, status: undefined, kind: undefined, limit: LISTED, before };
+      const filter = { owner, status: undefined, kind: undefined, limit: PAGE_SIZE, before };
       const runs = await listRuns(await deps.database(), filter);
-      const page = runs.slice(0, LISTED);
+      const page = runs.slice(0, PAGE_SIZE);
       const last = page.at(-1);
-      const nextCursor = runs.length > LISTED && last !== undefined ? writeCursor(last) : undefined;
+      const nextCursor = runs.length > PAGE_SIZE && last !== undefined ? writeCursor(last) : undefined;
       return { tasks: page.map((run) => listed(run, ttlMs)), nextCursor };
     },
   };
 }
 
-async function knownRun(deps: OperationDeps, owner: string, taskId: string): Promise<Run | undefined> {
+/** Marks the run as interrupted first, if the process of a local search has died. */
+async function currentRun(deps: OperationDeps, owner: string, taskId: string): Promise<Run | undefined> {
   const db = await deps.database();
   try {
     const run = await findRun(db, owner, taskId);
     const now = deps.clock.now();
-    const silent = statusOf(run) === "working" && LOCAL_KINDS.includes(run.kind) && now - run.updatedAt > SILENT_MS;
-    if (!silent) return run;
+    const isSilent =
+      statusOf(run) === "working" && LOCAL_KINDS.includes(run.kind) && now - run.updatedAt > MAX_SILENCE_MS;
+    if (!isSilent) return run;
     const { markInterruptedSearches } = await import("../../runs/recovery/interrupted-searches.ts");
     await markInterruptedSearches(db, deps.log, now);
     return await findRun(db, owner, taskId);
@@ -67,7 +69,7 @@ async function knownRun(deps: OperationDeps, owner: string, taskId: string): Pro
   }
 }
 
-/** Retention counts from the end of a run, so from its beginning it is kept at least as long. */
+/** Retention counts from the end of a run, so it is a lower bound from its creation. */
 const keptMs = (keepDays: number): number | null => (keepDays === 0 ? null : keepDays * DAY_MS);
 
 async function stateOf(deps: OperationDeps, run: Run, ttlMs: number | null): Promise<TaskState> {
@@ -79,11 +81,11 @@ async function stateOf(deps: OperationDeps, run: Run, ttlMs: number | null): Pro
   return { ...head, status, result: await resultOf(deps, stored) };
 }
 
-/** What the call that began the run would have returned. */
+/** The result that the call that created the run would have returned. */
 async function resultOf(deps: OperationDeps, stored: StoredRun): Promise<CallToolResult> {
   const operation = OPERATIONS.find(({ task }) => task?.kind === stored.run.kind);
-  if (operation === undefined) throw new Error(`No operation makes runs of kind ${stored.run.kind}.`);
-  return picturedResult(deps, await outcomeOfRun(operation, deps, stored));
+  if (operation === undefined) throw new Error(`No operation creates runs of kind ${stored.run.kind}.`);
+  return resultWithPictures(deps, await outcomeOfRun(operation, deps, stored));
 }
 
 const listed = (run: Run, ttlMs: number | null): ListedTask => ({
@@ -97,7 +99,7 @@ const listed = (run: Run, ttlMs: number | null): ListedTask => ({
   message: messageOf(run),
 });
 
-/** A cancelled task stays cancelled, also where its paid report comes all the same. */
+/** A cancelled task stays cancelled, even if its paid report arrives later. */
 const isLate = ({ status, cancelConfirmed }: Run): boolean => status === "completed" && cancelConfirmed === false;
 
 function statusOf(run: Run): "working" | "completed" | "cancelled" {
@@ -107,8 +109,8 @@ function statusOf(run: Run): "working" | "completed" | "cancelled" {
 }
 
 function messageOf(run: Run): string {
-  if (isLate(run)) return "Cancelled. Its report came all the same: get_research_results returns it.";
-  // Not what it is doing: those are the words of a model that has read the web.
+  if (isLate(run)) return "Cancelled, but its report arrived anyway: get_research_results returns it.";
+  // Without the current action, which is the text of a model that has read the web.
   if (statusOf(run) === "working") return `Working (${Math.round(run.progress)} %)`;
   return run.error === undefined ? actionOf(run) : `${run.error.code}: ${run.error.message}`;
 }

@@ -1,4 +1,4 @@
-/** What a task is to the protocol, and whoever keeps tasks: the two generations of the wire speak of nothing else. */
+/** Port to the store of MCP tasks, and the state of a task, shared by both versions of the tasks protocol. */
 
 import {
   type CallToolResult,
@@ -6,24 +6,24 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
-import type { Caller } from "../visit.ts";
+import type { Caller } from "../../caller.ts";
 
 interface TaskHead {
   taskId: string;
   createdAt: number;
   updatedAt: number;
-  /** How long a client should wait before it asks again. */
+  /** How long a client should wait between two requests. */
   pollMs: number;
-  /** How long after its creation it is kept at least; null: until it is deleted by hand. */
+  /** Minimum retention, counted from its creation; null: until it is deleted by hand. */
   ttlMs: number | null;
-  /** What is happening, or how it ended. */
+  /** The current action, or how the task ended. */
   message: string;
 }
 
-/** Of a listed task only how it stands. */
+/** An entry of tasks/list: the status without a result. */
 export interface ListedTask extends TaskHead {
   status: TaskState["status"];
-  /** Its tool ended with an error: the older generation calls such a task failed. */
+  /** The tool returned an error: such a task is "failed" in 2025-11-25 and "completed" in the extension. */
   toolFailed: boolean;
 }
 
@@ -32,7 +32,7 @@ export type TaskState = TaskHead &
     | { status: "working" }
     | { status: "input_required"; inputRequests: InputRequests }
     | { status: "completed"; result: CallToolResult }
-    /** Of the protocol: a tool that failed has completed with an error. */
+    /** A protocol error; a tool that returned an error has completed. */
     | { status: "failed"; error: { code: number; message: string; data?: unknown } }
     | { status: "cancelled"; result: CallToolResult }
   );
@@ -42,20 +42,20 @@ interface TaskPage {
   nextCursor: string | undefined;
 }
 
-/** Somebody else's task is to its asker one that does not exist. */
+/** To any caller but its owner, a task does not exist. */
 export interface TaskSource {
   find(owner: string, taskId: string): Promise<TaskState | undefined>;
-  /** Asks a task that has not ended to stop; how it ends shows in its state. */
+  /** Requests the end of a running task; its state shows how it ends. */
   cancel(caller: Caller, taskId: string): Promise<void>;
-  /** Answers to what a task asked; those that it did not ask for are ignored. */
+  /** Passes on the user's responses; those that the task did not ask for are ignored. */
   update(owner: string, taskId: string, responses: Record<string, unknown>): Promise<void>;
-  /** Throws an AppError when the cursor is not one of ours. */
+  /** Throws an AppError for a cursor that this server did not issue. */
   list(owner: string, cursor: string | undefined): Promise<TaskPage>;
 }
 
 export const isTerminal = (status: TaskState["status"]): boolean => status !== "working" && status !== "input_required";
 
-export async function knownTask(tasks: TaskSource, owner: string, taskId: string): Promise<TaskState> {
+export async function requireTask(tasks: TaskSource, owner: string, taskId: string): Promise<TaskState> {
   const task = await tasks.find(owner, taskId);
   if (task === undefined)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no task with this taskId.");

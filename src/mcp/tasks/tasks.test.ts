@@ -1,4 +1,4 @@
-/** The wire of both generations over tasks that are no runs: what the port can say and runs never do. */
+/** Both versions of the tasks protocol over a stub: states that a TaskSource can return and runs never have. */
 
 import { Client } from "@modelcontextprotocol/client";
 import { createMcpHandler, InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
@@ -6,7 +6,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { TaskSource, TaskState } from "./task-source.ts";
 import { serveTasks, taskCapabilities } from "./tasks.ts";
-import { LOCAL, type Visit } from "../visit.ts";
+import { LOCAL_CALLER } from "../../caller.ts";
+import type { Connection } from "../connection.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 
 const HEAD = { taskId: "t", createdAt: 0, updatedAt: 0, ttlMs: null, pollMs: 10, message: "m" };
@@ -22,13 +23,13 @@ const REQUESTS = {
   },
 };
 
-/** One task, in a state that the test sets. */
-function oneTask(state: TaskState): TaskSource & { looks: number; updates: unknown[] } {
+/** A source with one task, in a fixed state. */
+function oneTask(state: TaskState): TaskSource & { polls: number; updates: unknown[] } {
   const source = {
-    looks: 0,
+    polls: 0,
     updates: [] as unknown[],
     find: async (_owner: string, taskId: string) => {
-      source.looks += 1;
+      source.polls += 1;
       return taskId === "t" ? state : undefined;
     },
     cancel: async () => {},
@@ -39,9 +40,9 @@ function oneTask(state: TaskState): TaskSource & { looks: number; updates: unkno
   return source;
 }
 
-function serve(tasks: TaskSource, era: Visit["era"]): McpServer {
+function serve(tasks: TaskSource, era: Connection["protocolEra"]): McpServer {
   const server = new McpServer({ name: "s", version: "1" }, { capabilities: { tools: {}, ...taskCapabilities(era) } });
-  serveTasks(server, tasks, { caller: LOCAL, era });
+  serveTasks(server, tasks, { caller: LOCAL_CALLER, protocolEra: era });
   return server;
 }
 
@@ -90,8 +91,8 @@ test("a task that failed as a request shows the protocol error, and its result i
     result: { status: "failed", error: ERROR, statusMessage: "m" },
   });
   const client = await legacyClient(tasks);
-  const asked = client.request({ method: "tasks/result", params: { taskId: "t" } }, z.looseObject({}));
-  await expect(asked).rejects.toMatchObject(ERROR);
+  const result = client.request({ method: "tasks/result", params: { taskId: "t" } }, z.looseObject({}));
+  await expect(result).rejects.toMatchObject(ERROR);
 });
 
 test("a cancelled tasks/result stops polling the task", async () => {
@@ -101,12 +102,12 @@ test("a cancelled tasks/result stops polling the task", async () => {
   const { signal } = controller;
   const params = { taskId: "t" };
   const waiting = client.request({ method: "tasks/result", params }, z.looseObject({}), { signal });
-  await waitFor(() => expect(tasks.looks).toBeGreaterThanOrEqual(2));
+  await waitFor(() => expect(tasks.polls).toBeGreaterThanOrEqual(2));
   controller.abort();
   await expect(waiting).rejects.toThrow();
   // The next request is served after the cancel was.
   await client.request({ method: "tasks/get", params }, z.looseObject({}));
-  const { looks } = tasks;
+  const { polls } = tasks;
   await new Promise((resolve) => setTimeout(resolve, 1_200));
-  expect(tasks.looks).toBe(looks);
+  expect(tasks.polls).toBe(polls);
 });

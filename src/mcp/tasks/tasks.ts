@@ -1,4 +1,4 @@
-/** Tasks as the extension of 2026-07-28 has them: a handle instead of an answer, asked after until it ends. */
+/** The tasks extension of 2026-07-28: a call returns a task handle, which the client polls until the task ends. */
 
 import {
   type CallToolResult,
@@ -11,46 +11,48 @@ import { z } from "zod";
 import { isoTime } from "../../platform/clock.ts";
 import { clientOf } from "../client.ts";
 import { serveLegacyTasks } from "./legacy-tasks.ts";
-import { isTerminal, knownTask, type TaskSource, type TaskState } from "./task-source.ts";
-import type { Visit } from "../visit.ts";
+import { isTerminal, requireTask, type TaskSource, type TaskState } from "./task-source.ts";
+import type { Connection } from "../connection.ts";
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
 const REQUIRED = { extensions: { [EXTENSION]: {} } };
 
-export const taskCapabilities = (era: Visit["era"]): ServerCapabilities =>
-  era === "modern" ? REQUIRED : { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
+export const taskCapabilities = (protocolEra: Connection["protocolEra"]): ServerCapabilities =>
+  protocolEra === "modern" ? REQUIRED : { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
 
-/** Declared with every request anew: one that did not must not be answered with a handle. */
+/** Clients declare the extension with every request; without it, a request must not get a task handle. */
 export const declaresTasks = ({ server }: McpServer, context: ServerContext): boolean =>
   clientOf(server, context).capabilities.extensions?.[EXTENSION] !== undefined;
 
 const taskParams = z.looseObject({ taskId: z.string() });
 
-export function serveTasks(mcpServer: McpServer, tasks: TaskSource, visit: Visit): void {
-  if (visit.era === "legacy") return serveLegacyTasks(mcpServer, tasks, visit);
+export function serveTasks(mcpServer: McpServer, tasks: TaskSource, connection: Connection): void {
+  if (connection.protocolEra === "legacy") return serveLegacyTasks(mcpServer, tasks, connection);
   const { server } = mcpServer;
-  const { caller } = visit;
-  const known = async (taskId: string, context: ServerContext): Promise<TaskState> => {
+  const { caller } = connection;
+  const findTask = async (taskId: string, context: ServerContext): Promise<TaskState> => {
     if (!declaresTasks(mcpServer, context)) {
       throw new MissingRequiredClientCapabilityError({ requiredCapabilities: REQUIRED });
     }
-    return knownTask(tasks, caller.owner, taskId);
+    return requireTask(tasks, caller.owner, taskId);
   };
   const params = { params: taskParams };
-  server.setRequestHandler("tasks/get", params, async ({ taskId }, context) => detailed(await known(taskId, context)));
+  server.setRequestHandler("tasks/get", params, async ({ taskId }, context) =>
+    detailed(await findTask(taskId, context)),
+  );
   server.setRequestHandler("tasks/cancel", params, async ({ taskId }, context) => {
-    const { status } = await known(taskId, context);
+    const { status } = await findTask(taskId, context);
     if (!isTerminal(status)) await tasks.cancel(caller, taskId);
     return {};
   });
   server.setRequestHandler("tasks/update", params, async ({ taskId }, context) => {
-    await known(taskId, context);
+    await findTask(taskId, context);
     await tasks.update(caller.owner, taskId, context.mcpReq.inputResponses ?? {});
     return {};
   });
 }
 
-/** What tools/call returns in place of an answer. */
+/** The result of tools/call for a call that became a task. */
 export const taskHandle = (task: TaskState): CallToolResult => ({ ...head(task), resultType: "task", content: [] });
 
 const head = ({ taskId, status, message, createdAt, updatedAt, ttlMs, pollMs }: TaskState) => ({

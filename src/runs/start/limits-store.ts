@@ -1,5 +1,6 @@
 /** The SQL of how much may be under way: asked in the transaction of a start, before anything is stored or sent. */
 
+import { LOCAL_OWNER } from "../../caller.ts";
 import { AppError } from "../../errors.ts";
 import type { Database } from "../../store/database.ts";
 import { lockExclusive } from "../../store/dialect.ts";
@@ -20,8 +21,6 @@ export interface Starter {
   now: number;
 }
 
-/** Whoever runs the server: the limit is for the users that it has besides. */
-const OPERATOR = "local";
 /** Researches take minutes: to ask sooner is of no use. */
 const RETRY_AFTER_S = 60;
 
@@ -36,7 +35,8 @@ export async function refuseAboveLimits(
       throw busy(`${unfinished} researches are under way, which is as many as this server takes.`, RETRY_AFTER_S);
     }
   }
-  if (perUser > 0 && owner !== OPERATOR) {
+  // The server's operator has no limit per user.
+  if (perUser > 0 && owner !== LOCAL_OWNER) {
     await lockExclusive(transaction, `starts of:${owner}`);
     if ((await countUnfinished(transaction, { upTo: perUser, owner })) >= perUser) {
       throw busy(`${perUser} of your researches are under way, which is as many as a user may have.`, RETRY_AFTER_S);

@@ -1,20 +1,20 @@
 import { expect, test, vi } from "vitest";
-import { eventStream, type Outlet } from "./event-stream.ts";
+import { type EventSink, eventStream } from "./event-stream.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 
 const LARGE = "x".repeat(10_000);
 
 function open() {
   const leaving = new AbortController();
-  const [stop, ended, caughtUp] = [vi.fn(), vi.fn(), vi.fn()];
-  let outlet: Outlet | undefined;
-  const begin = (opened: Outlet): (() => void) => {
-    outlet = opened;
+  const [stop, onEnd, onCaughtUp] = [vi.fn(), vi.fn(), vi.fn()];
+  let sink: EventSink | undefined;
+  const onStart = (opened: EventSink): (() => void) => {
+    sink = opened;
     return stop;
   };
-  const stream = eventStream({ begin, caughtUp, ended, until: leaving.signal });
-  const send = (data: unknown, id?: number): boolean => outlet?.send("run", data, id) ?? false;
-  return { stream, send, leaving, stop, ended, caughtUp };
+  const stream = eventStream({ onStart, onCaughtUp, onEnd, signal: leaving.signal });
+  const send = (data: unknown, id?: number): boolean => sink?.send("run", data, id) ?? false;
+  return { stream, send, leaving, stop, onEnd, onCaughtUp };
 }
 
 async function read(reader: ReadableStreamDefaultReader<Uint8Array>, pieces: number): Promise<string> {
@@ -24,14 +24,14 @@ async function read(reader: ReadableStreamDefaultReader<Uint8Array>, pieces: num
 }
 
 test("a slow reader has a bounded buffer, and is notified when it has caught up (A9)", async () => {
-  const { stream, send, caughtUp } = open();
-  let said = 0;
-  while (send(LARGE)) said += 1;
-  expect(said).toBeLessThanOrEqual(27);
+  const { stream, send, onCaughtUp } = open();
+  let sent = 0;
+  while (send(LARGE)) sent += 1;
+  expect(sent).toBeLessThanOrEqual(27);
   for (let more = 0; more < 1_000; more += 1) expect(send(LARGE)).toBe(false);
   const reader = stream.getReader();
-  await read(reader, said + 1);
-  await waitFor(() => expect(caughtUp).toHaveBeenCalledTimes(1));
+  await read(reader, sent + 1);
+  await waitFor(() => expect(onCaughtUp).toHaveBeenCalledTimes(1));
   expect(send(LARGE)).toBe(true);
   await reader.cancel();
 });
@@ -51,12 +51,12 @@ test("a stream ends once, by the reader or by the process, and sends nothing aft
   await byReader.stream.cancel();
   byReader.leaving.abort();
   expect(byReader.stop).toHaveBeenCalledTimes(1);
-  expect(byReader.ended).toHaveBeenCalledTimes(1);
+  expect(byReader.onEnd).toHaveBeenCalledTimes(1);
   expect(byReader.send("late")).toBe(false);
   const byProcess = open();
   byProcess.leaving.abort();
   const reader = byProcess.stream.getReader();
   await read(reader, 1);
   expect((await reader.read()).done).toBe(true);
-  expect(byProcess.ended).toHaveBeenCalledTimes(1);
+  expect(byProcess.onEnd).toHaveBeenCalledTimes(1);
 });

@@ -1,72 +1,72 @@
-/** Server-sent events to one reader, in bounded memory: who does not read in time misses what it can ask for again. */
+/** Server-sent events to one client with a bounded buffer: a client that lags misses events that it can refetch. */
 
-export interface Outlet {
-  /** False: the reader lags, and this was not said. */
+export interface EventSink {
+  /** Returns false if the client lags and the event was dropped. */
   send(name: string, data: unknown, id?: number): boolean;
-  /** Keeps the connection from looking dead. */
-  beat(): void;
+  /** Sends a comment, which keeps proxies from closing an idle connection. */
+  heartbeat(): void;
 }
 
 export interface EventStreamOptions {
-  /** Begins to speak; the returned function ends everything that was begun. */
-  begin: (outlet: Outlet) => () => void;
-  /** The reader lagged and has read all that was kept for it. */
-  caughtUp: (outlet: Outlet) => void;
+  /** Called at once; the returned function is called when the stream ends. */
+  onStart: (sink: EventSink) => () => void;
+  /** Called when a client that lagged has read everything in the buffer. */
+  onCaughtUp: (sink: EventSink) => void;
   /** Ends the stream when aborted. */
-  until: AbortSignal;
-  /** Called once, however it ends. */
-  ended: () => void;
+  signal: AbortSignal;
+  /** Called once, however the stream ends. */
+  onEnd: () => void;
 }
 
-/** How much is kept for a slow reader. */
-const MOST_BYTES = 256 * 1024;
-/** How soon a browser whose stream was cut comes back. */
+const MAX_BUFFERED_BYTES = 256 * 1024;
+/** How soon a browser reconnects after its stream was cut. */
 const RETRY_MS = 1_000;
 
-export function eventStream({ begin, caughtUp, until, ended }: EventStreamOptions): ReadableStream<Uint8Array> {
+export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Array> {
+  const { onStart, onCaughtUp, signal, onEnd } = options;
   const encoder = new TextEncoder();
   let finish = (): void => {};
-  let outlet: Outlet | undefined;
-  let lagging = false;
+  let sink: EventSink | undefined;
+  let isLagging = false;
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
-        let over = false;
+        let hasEnded = false;
         const write = (text: string): boolean => {
-          if (over) return false;
-          lagging ||= (controller.desiredSize ?? 0) <= 0;
-          if (!lagging) controller.enqueue(encoder.encode(text));
-          return !lagging;
+          if (hasEnded) return false;
+          isLagging ||= (controller.desiredSize ?? 0) <= 0;
+          if (!isLagging) controller.enqueue(encoder.encode(text));
+          return !isLagging;
         };
-        outlet = {
+        sink = {
           send: (name, data, id) =>
             write(`event: ${name}\ndata: ${JSON.stringify(data)}\n${id === undefined ? "" : `id: ${id}\n`}\n`),
-          beat: () => void write(":\n\n"),
+          heartbeat: () => void write(":\n\n"),
         };
         write(`retry: ${RETRY_MS}\n\n`);
-        const stop = begin(outlet);
+        const stop = onStart(sink);
         const close = (): void => {
           finish();
           controller.close();
         };
         finish = () => {
-          if (over) return;
-          over = true;
-          until.removeEventListener("abort", close);
+          if (hasEnded) return;
+          hasEnded = true;
+          signal.removeEventListener("abort", close);
           stop();
-          ended();
+          onEnd();
         };
-        if (until.aborted) close();
-        else until.addEventListener("abort", close);
+        if (signal.aborted) close();
+        else signal.addEventListener("abort", close);
       },
-      // Asked for more: all that was kept is on its way.
+      // Called when the buffer has room again.
       pull: () => {
-        if (!lagging || outlet === undefined) return;
-        lagging = false;
-        caughtUp(outlet);
+        if (!isLagging || sink === undefined) return;
+        isLagging = false;
+        onCaughtUp(sink);
       },
       cancel: () => finish(),
     },
-    new ByteLengthQueuingStrategy({ highWaterMark: MOST_BYTES }),
+    new ByteLengthQueuingStrategy({ highWaterMark: MAX_BUFFERED_BYTES }),
   );
 }

@@ -1,52 +1,50 @@
-/** Cost and duration over time, and how far the estimates were off: the figures behind the plots. */
+/** `/api/figures`: cost, duration and estimates of finished runs, for the charts. */
 
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
 import { costFields } from "../../costs/actual.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { countRuns, type FinishedFigures, finishedFigures, totalCost } from "../../runs/history/figures-store.ts";
-import { known } from "./summary.ts";
-import { asJson } from "./refused.ts";
-import type { WebEnv } from "../caller.ts";
+import { omitUndefined } from "./summary.ts";
+import { jsonResponse } from "./json-response.ts";
+import type { CallerEnv } from "../../caller.ts";
 import type { Figures, FinishedRun } from "../wire.ts";
 
 const TWO_YEARS_MS = 2 * 365 * 24 * 3_600_000;
-const MOST_RUNS = 5_000;
+const MAX_RUNS = 5_000;
+/** The query is only a label here; five thousand whole ones would be megabytes. */
+const MAX_QUERY_CHARACTERS = 200;
 
-export function serveFigures(web: Hono<WebEnv>, { deps }: App): void {
+export function serveFigures(web: Hono<CallerEnv>, { deps }: App): void {
   web.get("/api/figures", async (context) => {
     const { owner } = context.get("caller");
     const db = await deps.database();
-    const runs = await finishedFigures(db, owner, { since: deps.clock.now() - TWO_YEARS_MS, limit: MOST_RUNS });
+    const runs = await finishedFigures(db, owner, { since: deps.clock.now() - TWO_YEARS_MS, limit: MAX_RUNS });
     const counts = await countRuns(db, owner);
     const total = await totalCost(db, owner);
     const { cost_incomplete, cost_estimated } = costFields(total);
     const figures: Figures = {
       runs: runs.map(figureOf),
       total_cost_usd: Math.round((total.usd ?? 0) * 1e6) / 1e6,
-      ...known({ cost_incomplete, cost_estimated }),
+      ...omitUndefined({ cost_incomplete, cost_estimated }),
       total_runs: Object.values(counts).reduce((sum, count) => sum + count, 0),
     };
-    return asJson(figures);
+    return jsonResponse(figures);
   });
 }
 
 function figureOf({ taskId, kind, query, status, ...run }: FinishedFigures): FinishedRun {
   const { usd, minutes } = run.estimate;
   const { min, likely, max } = usd ?? {};
-  const whole = min === undefined || likely === undefined || max === undefined ? undefined : { min, likely, max };
+  const estimated = min === undefined || likely === undefined || max === undefined ? undefined : { min, likely, max };
   return {
     task_id: taskId,
     kind,
-    query: query.slice(0, MOST_QUERY_CHARACTERS),
+    query: query.slice(0, MAX_QUERY_CHARACTERS),
     status,
     completed_at: isoTime(run.completedAt),
     duration_minutes: Math.max(0, Math.round((run.completedAt - run.startedAt) / 600) / 100),
-    ...known(costFields(run.cost)),
-    ...(whole === undefined ? {} : { estimated_usd: whole }),
-    ...(minutes?.likely === undefined ? {} : { estimated_minutes: minutes.likely }),
+    ...omitUndefined(costFields(run.cost)),
+    ...omitUndefined({ estimated_usd: estimated, estimated_minutes: minutes?.likely }),
   };
 }
-
-/** A label; five thousand whole questions would be megabytes. */
-const MOST_QUERY_CHARACTERS = 200;

@@ -1,9 +1,9 @@
-/** What the page sends: JSON and nothing else, because no form of a foreign page can send that. */
+/** Reads a JSON request body. Only JSON is accepted, because a form on a page of another origin cannot send it. */
 
 import { AppError } from "../../errors.ts";
 import { isRecord } from "../../platform/is-record.ts";
 
-const MOST_BYTES = 64 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
 
 export async function readJsonBody(request: Request): Promise<Record<string, unknown>> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
@@ -13,18 +13,18 @@ export async function readJsonBody(request: Request): Promise<Record<string, unk
     const body: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     if (isRecord(body) && !Array.isArray(body)) return body;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw unusable("The body is not a JSON object.", 400);
 }
 
-/** Counted as it comes: a length that was announced may be another. */
+/** Counts the bytes as they arrive: the Content-Length may be wrong. */
 async function readBytes({ body }: Request): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of body ?? []) {
     bytes += piece.length;
-    if (bytes > MOST_BYTES) throw unusable("The body is larger than 64 KB.", 413);
+    if (bytes > MAX_BODY_BYTES) throw unusable("The body is larger than 64 KB.", 413);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

@@ -1,36 +1,36 @@
-/** `/api/live`: one stream per tab with what changes among the owner's runs, and all that the one looked at says. */
+/** `/api/live`: one event stream per tab, with changes of the owner's runs and all updates of the open run. */
 
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
+import type { CallerEnv } from "../../caller.ts";
 import { AppError } from "../../errors.ts";
 import { cleanValue } from "../../platform/clean-text.ts";
 import type { StreamPermits } from "../../operations/parts/stream-permits.ts";
 import { findRuns } from "../../runs/run-store.ts";
 import { subscribeToRuns } from "../../runs/history/shared-change-feed.ts";
 import type { RunChanges } from "../../runs/history/change-feed.ts";
-import { eventStream, type Outlet } from "./event-stream.ts";
-import { ownRun } from "./runs-routes.ts";
+import { type EventSink, eventStream } from "./event-stream.ts";
+import { requestedRun } from "./requested-run.ts";
 import { summaryOf } from "./summary.ts";
-import { type Say, tellRun } from "./run-updates.ts";
-import type { WebEnv } from "../caller.ts";
+import { type Send, streamRunUpdates } from "./run-updates.ts";
 
-const BEAT_MS = 15_000;
-/** The change feed says when a run is to be read again; this is for what it does not know, such as a free stream. */
-const BEATS_PER_READ = 4;
-/** Whoever missed more reads the list again. */
-const MOST_RUNS_AT_ONCE = 100;
+const HEARTBEAT_INTERVAL_MS = 15_000;
+/** The change feed triggers a push; this covers changes that are not in the feed, such as a stream that became free. */
+const HEARTBEATS_PER_PUSH = 4;
+/** With more changed runs at once, the client refetches its list. */
+const MAX_RUNS_PER_EVENT = 100;
 
-export function serveLive(web: Hono<WebEnv>, app: App, streams: StreamPermits): void {
+export function serveLive(web: Hono<CallerEnv>, app: App, streams: StreamPermits): void {
   web.get("/api/live", async (context) => {
     const { owner } = context.get("caller");
     const id = context.req.query("run");
-    // Before the first byte: a stream cannot say 404 any more.
-    const run = id === undefined ? undefined : await ownRun(app.deps, owner, id);
+    // Before the first byte: later, the status can no longer be 404.
+    const run = id === undefined ? undefined : await requestedRun(app.deps, owner, id);
     const release = streams.acquire(owner);
     if (release instanceof AppError) throw release;
-    const after = Math.max(placeOf(context.req.query("after")), placeOf(context.req.header("last-event-id")));
+    const after = Math.max(cursorOf(context.req.query("after")), cursorOf(context.req.header("last-event-id")));
     const watched = run && { taskId: run.taskId, after };
-    const stream = liveStream(app, { owner, watched, gone: context.req.raw.signal, ended: release });
+    const stream = liveStream(app, { owner, watched, disconnected: context.req.raw.signal, onEnd: release });
     return new Response(stream, {
       headers: {
         "content-type": "text/event-stream; charset=utf-8",
@@ -41,68 +41,68 @@ export function serveLive(web: Hono<WebEnv>, app: App, streams: StreamPermits): 
   });
 }
 
-const placeOf = (text: string | undefined): number => (/^\d{1,15}$/.test(text ?? "") ? Number(text) : 0);
+const cursorOf = (text: string | undefined): number => (/^\d{1,15}$/.test(text ?? "") ? Number(text) : 0);
 
-interface Listener {
+interface LiveClient {
   owner: string;
   watched: { taskId: string; after: number } | undefined;
-  gone: AbortSignal;
-  ended: () => void;
+  disconnected: AbortSignal;
+  onEnd: () => void;
 }
 
-function liveStream(app: App, { owner, watched, gone, ended }: Listener): ReadableStream<Uint8Array> {
+function liveStream(app: App, { owner, watched, disconnected, onEnd }: LiveClient): ReadableStream<Uint8Array> {
   const { deps, version } = app;
-  const hello = (say: Say): boolean => say("hello", { version });
-  let lookAgain = (): void => {};
+  const sendHello = (send: Send): boolean => send("hello", { version });
+  let pushRun = (): void => {};
   return eventStream({
-    until: AbortSignal.any([gone, app.shutdown.signal]),
-    ended,
-    caughtUp: (outlet) => {
-      hello(sayTo(outlet));
-      lookAgain();
+    signal: AbortSignal.any([disconnected, app.shutdown.signal]),
+    onEnd,
+    onCaughtUp: (sink) => {
+      sendHello(cleanSend(sink));
+      pushRun();
     },
-    begin: (outlet) => {
-      const say = sayTo(outlet);
-      hello(say);
-      const told = watched && tellRun(deps, { owner, ...watched }, say);
-      lookAgain = told?.look ?? lookAgain;
-      let beats = 0;
-      const beat = setInterval(() => {
-        outlet.beat();
-        beats += 1;
-        if (beats % BEATS_PER_READ === 0) lookAgain();
-      }, BEAT_MS).unref();
-      const deaf = subscribeToRuns({ ...deps, owner }, (changes) => {
-        if (changes.runs.length > 0) void tellChanges(app, owner, { changes, say }).catch(() => {});
-        if (watched !== undefined && changes.written.includes(watched.taskId)) lookAgain();
+    onStart: (sink) => {
+      const send = cleanSend(sink);
+      sendHello(send);
+      const updates = watched && streamRunUpdates(deps, { owner, ...watched }, send);
+      pushRun = updates?.push ?? pushRun;
+      let heartbeats = 0;
+      const timer = setInterval(() => {
+        sink.heartbeat();
+        heartbeats += 1;
+        if (heartbeats % HEARTBEATS_PER_PUSH === 0) pushRun();
+      }, HEARTBEAT_INTERVAL_MS).unref();
+      const unsubscribe = subscribeToRuns({ ...deps, owner }, (changes) => {
+        if (changes.runs.length > 0) void sendChanges(app, owner, { changes, send }).catch(() => {});
+        if (watched !== undefined && changes.written.includes(watched.taskId)) pushRun();
       });
       return () => {
-        clearInterval(beat);
-        deaf();
-        told?.stop();
+        clearInterval(timer);
+        unsubscribe();
+        updates?.stop();
       };
     },
   });
 }
 
-/** Of whatever came from the web, nothing that a reader cannot see. */
-const sayTo =
-  (outlet: Outlet): Say =>
+/** Removes invisible characters from text that came from the web. */
+const cleanSend =
+  (sink: EventSink): Send =>
   (name, data, id) =>
-    outlet.send(name, cleanValue(data), id);
+    sink.send(name, cleanValue(data), id);
 
-async function tellChanges(
+async function sendChanges(
   { deps, version }: App,
   owner: string,
-  { changes, say }: { changes: RunChanges; say: Say },
+  { changes, send }: { changes: RunChanges; send: Send },
 ): Promise<void> {
-  // Whoever would miss some reads its list again.
-  if (changes.runs.length > MOST_RUNS_AT_ONCE) {
-    say("hello", { version });
+  // Too many changes: `hello` makes the client refetch its list.
+  if (changes.runs.length > MAX_RUNS_PER_EVENT) {
+    send("hello", { version });
     return;
   }
   const ids = changes.runs.map(({ taskId }) => taskId);
   const runs = await findRuns(await deps.database(), owner, ids);
   const now = deps.clock.now();
-  say("runs", { runs: runs.map((run) => summaryOf(run, now)), list_changed: changes.listChanged });
+  send("runs", { runs: runs.map((run) => summaryOf(run, now)), list_changed: changes.listChanged });
 }

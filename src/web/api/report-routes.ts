@@ -1,4 +1,4 @@
-/** Reports for the page: shown safely, and as files to keep. */
+/** Routes for reports: as sanitised HTML, as files to download, and their pictures. */
 
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
@@ -10,13 +10,13 @@ import type { Picture } from "../../reports/pictures/picture.ts";
 import { suggestionFrame } from "../../reports/suggestions/frame.ts";
 import { findPicture } from "../../runs/picture-store.ts";
 import type { Run } from "../../runs/run.ts";
-import { answerOf, asJson } from "./refused.ts";
-import { ownRun } from "./runs-routes.ts";
-import type { WebCaller, WebEnv } from "../caller.ts";
+import { outcomeResponse, jsonResponse } from "./json-response.ts";
+import { requestedRun } from "./requested-run.ts";
+import type { Caller, CallerEnv } from "../../caller.ts";
 import { NONCE_MARK, type ReportView } from "../wire.ts";
 
-export function serveReports(web: Hono<WebEnv>, { deps }: App): void {
-  const documentOf = ({ owner, from }: WebCaller, id: string) =>
+export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
+  const documentOf = ({ owner, from }: Caller, id: string) =>
     perform(
       readReportDocument,
       deps,
@@ -25,7 +25,7 @@ export function serveReports(web: Hono<WebEnv>, { deps }: App): void {
     );
   web.get("/api/runs/:id/report", async (context) => {
     const { owner } = context.get("caller");
-    const { taskId } = await ownRun(deps, owner, context.req.param("id"));
+    const { taskId } = await requestedRun(deps, owner, context.req.param("id"));
     const { suggestions, ...report } = await reportPage(await deps.database(), { owner, task_id: taskId });
     const view: ReportView = {
       ...report,
@@ -33,30 +33,30 @@ export function serveReports(web: Hono<WebEnv>, { deps }: App): void {
         ? {}
         : { suggestions: { frame: suggestionFrame(suggestions.html, NONCE_MARK), height: suggestions.height } }),
     };
-    return asJson(view);
+    return jsonResponse(view);
   });
   web.get("/api/runs/:id/pictures/:n", async (context) => {
-    const { taskId } = await ownRun(deps, context.get("caller").owner, context.req.param("id"));
+    const { taskId } = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));
     const n = Number(/^[1-9]\d{0,3}$/.exec(context.req.param("n"))?.[0]);
     const picture = Number.isNaN(n) ? undefined : await findPicture(await deps.database(), taskId, n);
     return picture === undefined ? context.notFound() : pictureResponse(picture);
   });
   web.get("/api/runs/:id/report.md", async (context) => {
     const outcome = await documentOf(context.get("caller"), context.req.param("id"));
-    if (outcome.failed) return answerOf(outcome);
-    const run = await ownRun(deps, context.get("caller").owner, context.req.param("id"));
+    if (outcome.failed) return outcomeResponse(outcome);
+    const run = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));
     return download(String(outcome.structured["document"]), { run, type: "text/markdown", ending: "md" });
   });
   web.get("/api/runs/:id/report.html", async (context) => {
     const { owner } = context.get("caller");
-    const { taskId } = await ownRun(deps, owner, context.req.param("id"));
+    const { taskId } = await requestedRun(deps, owner, context.req.param("id"));
     const wanted = { owner, task_id: taskId, now: deps.clock.now() };
     const { run, html } = await reportHtmlDocument(await deps.database(), wanted);
     return download(html, { run, type: "text/html", ending: "html" });
   });
 }
 
-/** Opened by itself it is a picture in a sandbox, whatever its bytes would be taken for. */
+/** Sandboxed, so that the bytes are harmless even if a browser opens them as a document. */
 const pictureResponse = ({ content, mimeType }: Picture): Response =>
   new Response(new Uint8Array(content), {
     headers: {
@@ -79,7 +79,7 @@ function download(text: string, { run, type, ending }: Download): Response {
   return new Response(text, {
     headers: {
       "content-type": `${type}; charset=utf-8`,
-      // Letters, digits and hyphens of an id: the name needs no quoting.
+      // The name consists of letters, digits, hyphens and dots, so it needs no escaping.
       "content-disposition": `attachment; filename="${name.replace(/md$/, ending)}"`,
       "x-content-type-options": "nosniff",
       "cache-control": "no-store",

@@ -1,4 +1,4 @@
-/** What the page can do: estimate, start, cancel and resume, through the same operations as every other door. */
+/** Routes that act: estimate, start, cancel, delete and resume, by the same operations as on every other transport. */
 
 import type { Context, Hono } from "hono";
 import type { App } from "../../app.ts";
@@ -9,24 +9,24 @@ import { type Outcome, perform, questionFor } from "../../operations/perform.ts"
 import { resumeResearch } from "../../operations/resume-research.ts";
 import { startDeepResearch } from "../../operations/start-deep-research.ts";
 import { readJsonBody } from "./json-body.ts";
-import { answerOf } from "./refused.ts";
-import type { WebEnv } from "../caller.ts";
+import { outcomeResponse } from "./json-response.ts";
+import type { CallerEnv } from "../../caller.ts";
 import type { Acted } from "../wire.ts";
 
 const CLIENT = "page";
 
-export function serveResearch(web: Hono<WebEnv>, { deps, shutdown }: App): void {
-  /** Also for a page that has gone away: what was asked for is done, and a process that leaves waits for it. */
-  const act = (context: Context<WebEnv>, { operation, input, agreed }: Act): Promise<Outcome> =>
+export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
+  /** Not aborted by a disconnect: the action is completed, and a process that shuts down waits for it. */
+  const act = (context: Context<CallerEnv>, { operation, input, agreed }: Act): Promise<Outcome> =>
     shutdown.during(perform(operation, deps, input, callOf(context, agreed)));
-  const callOf = (context: Context<WebEnv>, agreed: unknown): Call => ({
+  const callOf = (context: Context<CallerEnv>, agreed: unknown): Call => ({
     ...context.get("caller"),
     client: CLIENT,
     signal: deps.leaving,
     since: deps.clock.monotonic(),
     progress: () => {},
     agreed: agreed === true,
-    // The page does not wait for a report: a start is answered when Google has answered.
+    // The web page does not wait for a report: a start returns when Google has accepted or refused it.
     background: { onStored: () => {}, detached: AbortSignal.abort() },
   });
 
@@ -35,9 +35,9 @@ export function serveResearch(web: Hono<WebEnv>, { deps, shutdown }: App): void 
     const { query, model } = start;
     const input = { query, ...(model === undefined ? {} : { model }) };
     const outcome = await act(context, { operation: estimateResearchCost, input });
-    if (outcome.failed) return answerOf(outcome);
+    if (outcome.failed) return outcomeResponse(outcome);
     const question = await questionFor(startDeepResearch, deps, start, callOf(context, false));
-    return answerOf({ ...outcome, structured: { ...outcome.structured, question: question?.because } });
+    return outcomeResponse({ ...outcome, structured: { ...outcome.structured, question: question?.because } });
   });
   web.post("/api/research", async (context) => {
     const { agreed, ...input } = await readJsonBody(context.req.raw);
@@ -66,12 +66,15 @@ interface Act {
   agreed?: unknown;
 }
 
-/** The report of a run that was joined is read at its own address. */
+/** Without the report of a joined run, which has its own route. */
 function acted(outcome: Outcome): Response {
-  if (outcome.failed) return answerOf(outcome);
+  if (outcome.failed) return outcomeResponse(outcome);
   const { task_id, status, message, joined, notice } = outcome.structured;
-  return answerOf({ ...outcome, structured: { task_id, status, message, joined, notice } satisfies Shown<Acted> });
+  return outcomeResponse({
+    ...outcome,
+    structured: { task_id, status, message, joined, notice } satisfies Shown<Acted>,
+  });
 }
 
-/** The fields that the page knows; what they hold was checked by the operation. */
+/** The fields of a response; the operation has checked their values. */
 type Shown<Answer> = { [Field in keyof Answer]: unknown };

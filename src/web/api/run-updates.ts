@@ -1,110 +1,120 @@
-/** All that happens to one run, told live: read from the store by its place, so that nothing is lost or told twice. */
+/** Sends the changes of one run to a live stream, by a cursor into its timeline: nothing is lost or sent twice. */
 
 import type { OperationDeps } from "../../operations/operation.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
 import { milestones, type StoryEntry, storyAfter } from "../../runs/history/timeline.ts";
-import { entryOf } from "./runs-routes.ts";
-import { detailOf } from "./summary.ts";
+import { detailOf, timelineEntry } from "./summary.ts";
 import type { LiveEvents } from "../wire.ts";
 
-/** False: it could not be said, because the reader lags. */
-export type Say = <Name extends keyof LiveEvents>(name: Name, data: LiveEvents[Name], id?: number) => boolean;
+/** Returns false if the client lags and the event was not sent. */
+export type Send = <Name extends keyof LiveEvents>(name: Name, data: LiveEvents[Name], id?: number) => boolean;
 
-const ENTRIES_AT_ONCE = 200;
+const TIMELINE_PAGE_SIZE = 200;
 
-export interface WatchedPlace {
+export interface WatchedRun {
   owner: string;
   taskId: string;
-  /** The last event that the reader knows. */
+  /** Sequence number of the last timeline entry that the client has. */
   after: number;
 }
 
-interface Told {
+export interface RunUpdates {
+  /** Reads the run and sends what has changed. */
+  push: () => void;
+  stop: () => void;
+}
+
+/** What the client has received so far. */
+interface SentState {
   seq: number;
   milestones: Set<string>;
-  /** As it was said last. */
+  /** The last `run` event, as JSON. */
   detail: string;
-  /** Followed at Google on behalf of this reader: which interaction, and how to leave it. */
+  /** The interaction that is streamed from Google for this client. */
   followed: { interactionId: string; leave: () => void } | undefined;
 }
 
-/** Sends what is new at once, and then whenever `look` is called: the feed of changed runs says when. */
-export function tellRun(deps: OperationDeps, place: WatchedPlace, say: Say): { look: () => void; stop: () => void } {
-  const told: Told = { seq: place.after, milestones: new Set(), detail: "", followed: undefined };
-  let stopped = false;
-  let looking = false;
-  let again = false;
-  const look = async (): Promise<void> => {
-    // One at a time: two that read the same place would tell it twice.
-    again = looking;
-    if (stopped || looking) return;
-    looking = true;
-    // A store that cannot be read shows in whatever the page asks next.
-    await lookOnce(deps, { place, told, say }).catch(() => undefined);
-    looking = false;
-    if (stopped) told.followed?.leave();
-    if (again) void look();
+/** Pushes once at the start, and then whenever `push` is called. */
+export function streamRunUpdates(deps: OperationDeps, watched: WatchedRun, send: Send): RunUpdates {
+  const sent: SentState = { seq: watched.after, milestones: new Set(), detail: "", followed: undefined };
+  let isStopped = false;
+  let isPushing = false;
+  let pushAgain = false;
+  const push = async (): Promise<void> => {
+    // One at a time: two would send the same entries.
+    pushAgain = isPushing;
+    if (isStopped || isPushing) return;
+    isPushing = true;
+    // If the store cannot be read, the web page's next request reports it.
+    await pushChanges(deps, { watched, sent, send }).catch(() => undefined);
+    isPushing = false;
+    if (isStopped) sent.followed?.leave();
+    if (pushAgain) void push();
   };
-  void look();
+  void push();
   return {
-    look: () => void look(),
+    push: () => void push(),
     stop: () => {
-      stopped = true;
-      told.followed?.leave();
+      isStopped = true;
+      sent.followed?.leave();
     },
   };
 }
 
-interface Look {
-  place: WatchedPlace;
-  told: Told;
-  say: Say;
+interface UpdateContext {
+  watched: WatchedRun;
+  sent: SentState;
+  send: Send;
 }
 
-async function lookOnce(deps: OperationDeps, { place, told, say }: Look): Promise<void> {
-  const run = await deps.findRun(place.owner, place.taskId);
-  await followAtGoogle(deps, run, told);
-  await tellStory(deps, run, { told, say });
+async function pushChanges(deps: OperationDeps, { watched, sent, send }: UpdateContext): Promise<void> {
+  const run = await deps.findRun(watched.owner, watched.taskId);
+  await followInteraction(deps, run, sent);
+  await sendTimeline(deps, run, { sent, send });
   const detail = await detailOf(deps, run);
   const text = JSON.stringify(detail);
-  if (text !== told.detail && say("run", detail)) told.detail = text;
+  if (text !== sent.detail && send("run", detail)) sent.detail = text;
 }
 
-/** What could not be said is still there at the next look. */
-async function tellStory(deps: OperationDeps, run: Run, { told, say }: Omit<Look, "place">): Promise<void> {
+/** Entries that could not be sent are sent with the next push. */
+async function sendTimeline(
+  deps: OperationDeps,
+  run: Run,
+  { sent, send }: Omit<UpdateContext, "watched">,
+): Promise<void> {
   const db = await deps.database();
-  const later: StoryEntry[] = (await milestones(db, run)).filter(({ id }) => !told.milestones.has(id));
-  const tellUntil = (at: number): boolean =>
-    later.splice(0, later.findLastIndex((entry) => entry.at <= at) + 1).every((entry) => {
-      const said = say("timeline", entryOf(entry), told.seq);
-      if (said) told.milestones.add(entry.id);
-      return said;
+  const unsent: StoryEntry[] = (await milestones(db, run)).filter(({ id }) => !sent.milestones.has(id));
+  const sendMilestonesUntil = (at: number): boolean =>
+    unsent.splice(0, unsent.findLastIndex((entry) => entry.at <= at) + 1).every((entry) => {
+      const isSent = send("timeline", timelineEntry(entry), sent.seq);
+      if (isSent) sent.milestones.add(entry.id);
+      return isSent;
     });
   for (;;) {
-    const entries = await storyAfter(db, run, { after: told.seq, limit: ENTRIES_AT_ONCE });
+    const entries = await storyAfter(db, run, { after: sent.seq, limit: TIMELINE_PAGE_SIZE });
     for (const { seq, ...entry } of entries) {
-      if (!tellUntil(entry.at) || !say("timeline", entryOf(entry), seq)) return;
-      told.seq = seq;
+      if (!sendMilestonesUntil(entry.at) || !send("timeline", timelineEntry(entry), seq)) return;
+      sent.seq = seq;
     }
-    if (entries.length < ENTRIES_AT_ONCE) break;
+    if (entries.length < TIMELINE_PAGE_SIZE) break;
   }
-  tellUntil(Infinity);
+  sendMilestonesUntil(Infinity);
 }
 
-/** So that its thoughts come as it has them; without a key, or with a fault, the store is all there is. */
-async function followAtGoogle(deps: OperationDeps, run: Run, told: Told): Promise<void> {
+/** Streams the interaction from Google, so that thoughts arrive live. Without a key or on errors, only polls update it. */
+async function followInteraction(deps: OperationDeps, run: Run, sent: SentState): Promise<void> {
   const { taskId, interactionId, model: agent = "", createdAt, kind } = run;
   if (kind !== "agent" || interactionId === undefined || isFinished(run.status)) return;
-  if (told.followed?.interactionId === interactionId) return;
+  if (sent.followed?.interactionId === interactionId) return;
   try {
     if ((await deps.agent()) === undefined) return;
     const { runner } = await deps.research();
     runner.start();
     const leave = runner.watch({ taskId, interactionId, agent, createdAt });
-    // Too many are watched just now: the next look tries again.
+    // No stream is free at the moment: the next push tries again.
     if (leave === undefined) return;
-    told.followed?.leave();
-    told.followed = { interactionId, leave };
+    sent.followed?.leave();
+    sent.followed = { interactionId, leave };
   } catch {
     deps.log.debug("The run could not be followed from here.");
   }

@@ -1,4 +1,4 @@
-/** A run as the page shows it: a line of the list, and all about the one that is looked at. */
+/** A run as the web page shows it: an entry of the list, the details of one run, an entry of its timeline. */
 
 import { costFields } from "../../costs/actual.ts";
 import { actionOf, lastThought, remainingMinutes, stalledSince } from "../../operations/check-research-status.ts";
@@ -8,10 +8,11 @@ import { lastEvent } from "../../runs/event-store.ts";
 import { textOf } from "../../runs/result-store.ts";
 import { isFinished, LOCAL_KINDS, type Run } from "../../runs/run.ts";
 import { estimateOf } from "../../runs/history/run-estimate.ts";
-import type { RunAction, RunDetail, RunSummary } from "../wire.ts";
+import type { StoryEntry } from "../../runs/history/timeline.ts";
+import type { RunAction, RunDetail, RunSummary, TimelineEntry } from "../wire.ts";
 
 export function summaryOf(run: Run, now: number): RunSummary {
-  return known({
+  return omitUndefined({
     task_id: run.taskId,
     kind: run.kind,
     query: run.query,
@@ -34,7 +35,7 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
   const text = finished ? await textOf(await deps.database(), run.taskId) : undefined;
   const { usd, minutes } = estimateOf(run.estimate);
   const elapsed = now - (run.startedAt ?? run.createdAt);
-  return known({
+  return omitUndefined({
     ...summaryOf(run, now),
     actions: actionsFor(run, { hasText: text !== undefined }),
     has_report: text !== undefined,
@@ -52,11 +53,16 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
     estimate:
       usd === undefined && minutes === undefined
         ? undefined
-        : known({ min_usd: usd?.min, likely_usd: usd?.likely, max_usd: usd?.max, likely_minutes: minutes?.likely }),
+        : omitUndefined({
+            min_usd: usd?.min,
+            likely_usd: usd?.likely,
+            max_usd: usd?.max,
+            likely_minutes: minutes?.likely,
+          }),
     likely_minutes_left: finished || run.status === "start_unknown" ? undefined : remainingMinutes(run, elapsed),
     last_thought: await lastThought(deps, run),
     backup_file: deps.backupOf(run.taskId),
-    error: run.error && known({ ...run.error, suggestion: await adviceAbout(deps, run) }),
+    error: run.error && omitUndefined({ ...run.error, suggestion: await adviceAbout(deps, run) }),
   });
 }
 
@@ -65,7 +71,14 @@ async function adviceAbout(deps: OperationDeps, { kind, taskId }: Run): Promise<
   return (await lastEvent(await deps.database(), taskId, "advice"))?.text;
 }
 
-/** What the operations would not refuse; they decide all the same. */
+export const timelineEntry = ({ id, at, kind, text }: StoryEntry): TimelineEntry => ({
+  id,
+  at: isoTime(at),
+  kind,
+  text,
+});
+
+/** The actions to offer; the operations check again whether one is possible. */
 export function actionsFor(
   { kind, status, interactionId }: Pick<Run, "kind" | "status" | "interactionId">,
   { hasText }: { hasText: boolean },
@@ -73,19 +86,19 @@ export function actionsFor(
   if (status === "start_unknown") return ["adopt", "restart", "cancel"];
   if (!isFinished(status)) return ["cancel"];
   if (kind === "agent" && status === "failed" && interactionId !== undefined) return ["look_again", "delete"];
-  // Its text is that of its finished rounds: without one there is nothing to go on from.
+  // The text is that of the finished rounds: without one there is nothing to continue.
   if (kind === "deep_search" && status !== "completed" && hasText) return ["continue", "delete"];
   return ["delete"];
 }
 
 const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : isoTime(ms));
 
-type Known<Given> = { [Key in keyof Given as undefined extends Given[Key] ? never : Key]: Given[Key] } & {
+type DefinedFields<Given> = { [Key in keyof Given as undefined extends Given[Key] ? never : Key]: Given[Key] } & {
   [Key in keyof Given as undefined extends Given[Key] ? Key : never]?: Exclude<Given[Key], undefined>;
 };
 
-/** What is not known is absent. */
-export function known<Given extends object>(given: Given): Known<Given>;
-export function known(given: object): object {
+/** A copy without the fields that are undefined. */
+export function omitUndefined<Given extends object>(given: Given): DefinedFields<Given>;
+export function omitUndefined(given: object): object {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

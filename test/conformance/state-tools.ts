@@ -1,10 +1,10 @@
-/** Fixtures whose question carries a sealed state, which has to come back unchanged. */
+/** Fixtures whose input requests carry a sealed state, which the client has to return unchanged. */
 
 import { acceptedContent, createRequestStateCodec, inputRequired, inputResponse } from "@modelcontextprotocol/server";
 import { askModel, askName, form } from "./asking-tools.ts";
-import { type Fixture, type FixtureCall, named, said } from "./fixture.ts";
+import { type Fixture, type FixtureCall, named, textResult } from "./fixture.ts";
 
-/** One process answers every round, so its own secret is enough. */
+/** One process serves every round, so a key of its own is enough. */
 export const SEAL = createRequestStateCodec<string>({ key: crypto.getRandomValues(new Uint8Array(32)) });
 
 const stateOf = ({ context }: FixtureCall): unknown => context.mcpReq.requestState();
@@ -13,7 +13,7 @@ const agreeing = (name: string): Fixture => ({
   tool: named(name, "Asks for an agreement under a sealed state."),
   run: async (call) => {
     const agreed = acceptedContent(call.answers, "confirm") !== undefined && stateOf(call) === name;
-    if (agreed) return said("state-ok");
+    if (agreed) return textResult("state-ok");
     const confirm = form("Please confirm", { ok: { type: "boolean" } });
     return inputRequired({ inputRequests: { confirm }, requestState: await SEAL.mint(name) });
   },
@@ -32,14 +32,15 @@ export const STATE_TOOLS: Fixture[] = [
       };
       const complete = Object.keys(inputRequests).every((key) => inputResponse(answers, key).kind !== "missing");
       return complete
-        ? said("All three are there.")
+        ? textResult("All three are there.")
         : inputRequired({ inputRequests, requestState: await SEAL.mint("three") });
     },
   },
   {
     tool: named("test_input_required_result_multi_round", "Asks twice, the second question after the first answer."),
     run: async (call) => {
-      if (stateOf(call) === "color" && acceptedContent(call.answers, "step2") !== undefined) return said("Thank you.");
+      if (stateOf(call) === "color" && acceptedContent(call.answers, "step2") !== undefined)
+        return textResult("Thank you.");
       if (stateOf(call) === "name" && acceptedContent(call.answers, "step1") !== undefined) {
         const step2 = form("Step 2: What is your favorite color?", { color: { type: "string" } });
         return inputRequired({ inputRequests: { step2 }, requestState: await SEAL.mint("color") });

@@ -1,8 +1,8 @@
-/** The overheard wire: what opens and ends a listen, and that everything else passes as it came. */
+/** Which messages open and end a subscription, and that every message is passed on unchanged. */
 
 import type { JSONRPCMessage, ServerEvent, Transport } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
-import { overhearListens } from "./listen.ts";
+import { trackSubscriptions } from "./tracked-subscriptions.ts";
 
 function openWire() {
   const sent: JSONRPCMessage[] = [];
@@ -13,7 +13,7 @@ function openWire() {
     close: async () => wire.onclose?.(),
   };
   let listeners = 0;
-  const { transport } = overhearListens(wire, {
+  const { transport } = trackSubscriptions(wire, {
     publish: (_event: ServerEvent) => {},
     subscribe: () => {
       listeners += 1;

@@ -1,9 +1,9 @@
-/** Fixtures that become tasks: work that lasts, fails in both ways, and asks in the middle. */
+/** Fixtures that become tasks: some are slow, fail in either way, or request input. */
 
 import { setTimeout as wait } from "node:timers/promises";
 import { acceptedContent, inputRequired, inputResponse, ProtocolError } from "@modelcontextprotocol/server";
 import { askName, form } from "./asking-tools.ts";
-import { type Fixture, named, said } from "./fixture.ts";
+import { type Fixture, named, textResult } from "./fixture.ts";
 
 /** Belongs to no specified error. */
 const REFUSED = -32_000;
@@ -13,7 +13,7 @@ const agreement = (message: string) => form(message, { confirm: { type: "boolean
 export const TASK_TOOLS: Fixture[] = [
   {
     tool: named("greet", "Greets, at once.", { name: { type: "string" } }),
-    run: ({ input }) => said(`Hello, ${String(input["name"])}!`),
+    run: ({ input }) => textResult(`Hello, ${String(input["name"])}!`),
   },
   {
     tool: named("slow_compute", "Takes its time.", { seconds: { type: "number" }, label: { type: "string" } }),
@@ -21,7 +21,7 @@ export const TASK_TOOLS: Fixture[] = [
     run: async ({ input, signal, progress }) => {
       progress("Computing");
       await wait(Number(input["seconds"]) * 1_000, undefined, { signal });
-      return said(`Computed: ${String(input["label"])}`);
+      return textResult(`Computed: ${String(input["label"])}`);
     },
   },
   {
@@ -43,7 +43,7 @@ export const TASK_TOOLS: Fixture[] = [
     task: "optional",
     run: ({ input, answers }) => {
       const answer = inputResponse(answers, "agreement");
-      if (answer.kind === "elicit") return said(`${String(input["filename"])}: ${answer.action}`);
+      if (answer.kind === "elicit") return textResult(`${String(input["filename"])}: ${answer.action}`);
       return inputRequired({ inputRequests: { agreement: agreement(`Delete ${String(input["filename"])}?`) } });
     },
   },
@@ -53,7 +53,7 @@ export const TASK_TOOLS: Fixture[] = [
     run: ({ answers }) => {
       const inputRequests = { first: agreement("The first?"), second: agreement("And the second?") };
       const complete = Object.keys(inputRequests).every((key) => inputResponse(answers, key).kind !== "missing");
-      return complete ? said("Both were answered.") : inputRequired({ inputRequests });
+      return complete ? textResult("Both were answered.") : inputRequired({ inputRequests });
     },
   },
   {
@@ -63,6 +63,6 @@ export const TASK_TOOLS: Fixture[] = [
       acceptedContent(answers, "user_name") === undefined
         ? inputRequired({ inputRequests: { user_name: askName() } })
         : undefined,
-    run: ({ answers }) => said(`Hello, ${String(acceptedContent(answers, "user_name")?.["name"])}!`),
+    run: ({ answers }) => textResult(`Hello, ${String(acceptedContent(answers, "user_name")?.["name"])}!`),
   },
 ];

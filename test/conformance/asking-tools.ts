@@ -1,4 +1,4 @@
-/** Fixtures that need something from the client first: the user's answer, a model's words, the roots. */
+/** Fixtures that request input from the client: a form, a sampled message, the roots. */
 
 import {
   acceptedContent,
@@ -7,7 +7,7 @@ import {
   inputResponse,
   type InputRequest,
 } from "@modelcontextprotocol/server";
-import { type Fixture, type FixtureCall, named, said } from "./fixture.ts";
+import { type Fixture, type FixtureCall, named, textResult } from "./fixture.ts";
 
 type Form = ElicitRequestFormParams["requestedSchema"];
 
@@ -19,7 +19,7 @@ export const askName = () => form("What is your name?", { name: { type: "string"
 export const askModel = (text: string) =>
   inputRequired.createMessage({ messages: [{ role: "user", content: { type: "text", text } }], maxTokens: 100 });
 
-/** Asks for what is still missing; once everything is there, repeats it. */
+/** Requests the missing input; returns all of it once it is complete. */
 function asking(tool: Fixture["tool"], requests: (call: FixtureCall) => Record<string, InputRequest>): Fixture {
   return {
     tool,
@@ -28,7 +28,7 @@ function asking(tool: Fixture["tool"], requests: (call: FixtureCall) => Record<s
       const missing = Object.entries(wanted).filter(([key]) => inputResponse(call.answers, key).kind === "missing");
       if (missing.length > 0) return inputRequired({ inputRequests: Object.fromEntries(missing) });
       const answers = Object.keys(wanted).map((key) => JSON.stringify(call.answers?.[key]));
-      return said(`Answered: ${answers.join(", ")}`);
+      return textResult(`Answered: ${answers.join(", ")}`);
     },
   };
 }
@@ -36,7 +36,7 @@ function asking(tool: Fixture["tool"], requests: (call: FixtureCall) => Record<s
 const OPTIONS = ["option1", "option2", "option3"];
 const titled = (title: string) => [1, 2, 3].map((number) => ({ const: `value${number}`, title: `${title} ${number}` }));
 
-/** As older clients are asked: the SDK turns these into requests of the server. */
+/** For older clients: the SDK turns these into requests from the server. */
 const OLDER: Fixture[] = [
   asking(named("test_sampling", "Asks the client's model.", { prompt: { type: "string" } }), ({ input }) => ({
     reply: askModel(String(input["prompt"])),
@@ -80,7 +80,7 @@ export const ASKING_TOOLS: Fixture[] = [
     run: ({ answers }) => {
       const name = acceptedContent(answers, "user_name")?.["name"];
       return typeof name === "string"
-        ? said(`Hello, ${name}!`)
+        ? textResult(`Hello, ${name}!`)
         : inputRequired({ inputRequests: { user_name: askName() } });
     },
   },

@@ -1,4 +1,4 @@
-/** What a conformance fixture is: a tool under the name that the official suite calls, as small as the suite allows. */
+/** The type of a conformance fixture: a tool that the official suite calls by its name. */
 
 import type {
   CallToolResult,
@@ -10,9 +10,9 @@ import type {
 
 export interface FixtureCall {
   input: Record<string, unknown>;
-  /** What the user has answered so far. */
+  /** The user's responses so far. */
   answers: Record<string, unknown> | undefined;
-  /** What this client can do. */
+  /** Capabilities of the client. */
   capabilities: ClientCapabilities;
   signal: AbortSignal;
   progress: (message: string) => void;
@@ -23,14 +23,14 @@ export type FixtureAnswer = CallToolResult | InputRequiredResult;
 
 export interface Fixture {
   tool: Tool;
-  /** Its calls become tasks where the client knows tasks; "required": no other client can call it. */
+  /** Calls become tasks if the client supports them; "required": other clients cannot call the tool. */
   task?: "optional" | "required";
-  /** Asked before a task is made of the call. */
+  /** Requests input before the call becomes a task. */
   before?: (call: FixtureCall) => InputRequiredResult | undefined;
   run: (call: FixtureCall) => FixtureAnswer | Promise<FixtureAnswer>;
 }
 
-export const said = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
+export const textResult = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
 
 /** A tool without parameters, or with the given ones. */
 export const named = (name: string, description: string, properties: Record<string, { type: string }> = {}): Tool => ({
@@ -40,6 +40,6 @@ export const named = (name: string, description: string, properties: Record<stri
 });
 
 export const failedWith = (error: unknown): CallToolResult => ({
-  ...said(error instanceof Error ? error.message : String(error)),
+  ...textResult(error instanceof Error ? error.message : String(error)),
   isError: true,
 });

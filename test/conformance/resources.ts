@@ -1,4 +1,4 @@
-/** Fixture resources: a text, a picture, one by template, one to watch. */
+/** Fixture resources: a text, an image, one by template, one to subscribe to. */
 
 import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import { PIXEL } from "./content-tools.ts";

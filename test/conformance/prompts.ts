@@ -1,4 +1,4 @@
-/** Fixture prompts: plain, with arguments that complete themselves, with a resource, with a picture, with a question. */
+/** Fixture prompts: plain, with completed arguments, with a resource, with an image, with requested input. */
 
 import {
   acceptedContent,

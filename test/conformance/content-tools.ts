@@ -2,7 +2,7 @@
 
 import { setTimeout as wait } from "node:timers/promises";
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { type Fixture, named, said } from "./fixture.ts";
+import { type Fixture, named, textResult } from "./fixture.ts";
 
 /** One red pixel, and a sound file without a sound. */
 export const PIXEL = {
@@ -46,7 +46,7 @@ const RICH_SCHEMA = {
   },
   allOf: [{ anyOf: [{ required: ["phone"] }, { required: ["email"] }] }],
   if: { properties: { contactMethod: { const: "phone" } }, required: ["contactMethod"] },
-  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; nobody awaits a schema
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; a schema is never awaited
   then: { required: ["phone"] },
   else: { required: ["email"] },
   additionalProperties: false,
@@ -60,7 +60,7 @@ async function logged({ context }: Parameters<Fixture["run"]>[0]): Promise<CallT
     await context.mcpReq.log("info", message);
     await wait(BETWEEN_MESSAGES_MS);
   }
-  return said("Three messages were logged.");
+  return textResult("Three messages were logged.");
 }
 
 export const CONTENT_TOOLS: Fixture[] = [
@@ -88,13 +88,13 @@ export const CONTENT_TOOLS: Fixture[] = [
         progress(message);
         await wait(BETWEEN_MESSAGES_MS);
       }
-      return said("Progress was reported three times.");
+      return textResult("Progress was reported three times.");
     },
   },
   { tool: named("test_tool_with_logging", "Logs three messages."), run: logged },
-  { tool: named("test_logging_tool", "Logs three messages, to whoever asked for them."), run: logged },
+  { tool: named("test_logging_tool", "Logs three messages, for clients that set a log level."), run: logged },
   {
     tool: { name: "json_schema_2020_12_tool", description: "Has a rich input schema.", inputSchema: RICH_SCHEMA },
-    run: () => said("The schema was understood."),
+    run: () => textResult("The schema was understood."),
   },
 ];

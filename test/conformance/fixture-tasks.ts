@@ -1,8 +1,8 @@
-/** The fixtures' tasks, in memory: a task is the blocking call of its fixture, begun again once it has its answers. */
+/** Tasks of the fixtures, in memory: each is the blocking call of its fixture, repeated with the user's responses. */
 
 import { isInputRequiredResult, ProtocolError } from "@modelcontextprotocol/server";
-import { isTerminal, type TaskSource, type TaskState } from "../tasks/task-source.ts";
-import { failedWith, type Fixture, type FixtureCall, said } from "./fixture.ts";
+import { isTerminal, type TaskSource, type TaskState } from "../../src/mcp/tasks/task-source.ts";
+import { failedWith, type Fixture, type FixtureCall, textResult } from "./fixture.ts";
 
 interface FixtureTask {
   owner: string;
@@ -12,9 +12,9 @@ interface FixtureTask {
 }
 
 type Head = Pick<TaskState, "taskId" | "createdAt" | "updatedAt" | "ttlMs" | "pollMs" | "message">;
-type Standing<State = TaskState> = State extends TaskState ? Omit<State, keyof Head> : never;
+type StateChange<State = TaskState> = State extends TaskState ? Omit<State, keyof Head> : never;
 
-/** They live as long as the process: a run of the suite makes a few dozen. */
+/** Never deleted: a run of the suite creates a few dozen. */
 const tasks = new Map<string, FixtureTask>();
 
 const ownTask = (owner: string, taskId: string): FixtureTask | undefined => {
@@ -22,7 +22,7 @@ const ownTask = (owner: string, taskId: string): FixtureTask | undefined => {
   return task?.owner === owner ? task : undefined;
 };
 
-/** The fixtures' tasks beside the runs. */
+/** Serves the tasks of the fixtures besides the runs. */
 export const withFixtureTasks = (runs: TaskSource): TaskSource => ({
   find: async (owner, taskId) => ownTask(owner, taskId)?.state ?? runs.find(owner, taskId),
   cancel: async (caller, taskId) => {
@@ -48,15 +48,15 @@ export function startFixtureTask(fixture: Fixture, call: FixtureCall, owner: str
     pollMs: 100,
     message: "Working",
   };
-  const change = (standing: Standing): void => {
-    if (!isTerminal(task.state.status)) task.state = { ...head, updatedAt: Date.now(), ...standing };
+  const change = (stateChange: StateChange): void => {
+    if (!isTerminal(task.state.status)) task.state = { ...head, updatedAt: Date.now(), ...stateChange };
   };
   const progress = (message: string): void => {
     head.message = message;
   };
   const work = async (): Promise<void> => {
     change({ status: "working" });
-    change(await standingAfter(fixture, { ...call, answers, signal: cancelled.signal, progress }));
+    change(await stateAfter(fixture, { ...call, answers, signal: cancelled.signal, progress }));
   };
   const task: FixtureTask = {
     owner,
@@ -71,7 +71,7 @@ export function startFixtureTask(fixture: Fixture, call: FixtureCall, owner: str
       else change({ status: "input_required", inputRequests: Object.fromEntries(open) });
     },
     cancel: () => {
-      change({ status: "cancelled", result: said("Cancelled.") });
+      change({ status: "cancelled", result: textResult("Cancelled.") });
       cancelled.abort();
     },
   };
@@ -80,8 +80,8 @@ export function startFixtureTask(fixture: Fixture, call: FixtureCall, owner: str
   return task.state;
 }
 
-/** A tool that fails has a result; only what the protocol refuses has none. */
-async function standingAfter(fixture: Fixture, call: FixtureCall): Promise<Standing> {
+/** A tool that fails has a result; only a protocol error has none. */
+async function stateAfter(fixture: Fixture, call: FixtureCall): Promise<StateChange> {
   try {
     const answer = await fixture.run(call);
     return isInputRequiredResult(answer)

@@ -1,4 +1,4 @@
-/** Answers of the page's addresses: JSON that is never kept, and refusals in their one shape with a fitting status. */
+/** JSON responses of the web API: never cached, errors in one shape with a matching HTTP status. */
 
 import { type ErrorCode, isErrorCode } from "../../errors.ts";
 import type { Outcome } from "../../operations/perform.ts";
@@ -24,26 +24,26 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   DISK_FULL: 507,
 };
 
-const OWN_STATUS = [413, 415, 503];
+const STATUSES_IN_DETAILS = [413, 415, 503];
 
-/** Of an error's code; a few say their own in their details. */
+/** From the error's code, unless its details contain a status. */
 function statusOf(structured: Record<string, unknown>): number {
   const { error } = structured;
   const { code, details } = isRecord(error) ? error : {};
   const own = isRecord(details) ? details["status"] : undefined;
-  const known = OWN_STATUS.find((status) => status === own);
-  return known ?? (typeof code === "string" && isErrorCode(code) ? STATUS[code] : undefined) ?? 500;
+  const fromDetails = STATUSES_IN_DETAILS.find((status) => status === own);
+  return fromDetails ?? (typeof code === "string" && isErrorCode(code) ? STATUS[code] : undefined) ?? 500;
 }
 
 const RETRY_AFTER_S = 5;
 
-export function answerOf({ failed, structured }: Outcome): Response {
-  if (!failed) return asJson(structured);
-  const response = asJson(structured, statusOf(structured));
+export function outcomeResponse({ failed, structured }: Outcome): Response {
+  if (!failed) return jsonResponse(structured);
+  const response = jsonResponse(structured, statusOf(structured));
   if (response.status === 429 || response.status === 503) response.headers.set("retry-after", String(RETRY_AFTER_S));
   return response;
 }
 
-/** Of whatever came from the web, nothing that a reader cannot see. */
-export const asJson = (body: unknown, status = 200): Response =>
+/** Removes invisible characters from text that came from the web. */
+export const jsonResponse = (body: unknown, status = 200): Response =>
   Response.json(cleanValue(body), { status, headers: { "cache-control": "no-store" } });

@@ -1,0 +1,13 @@
+/** The run that a request names in its path or query, read for its owner. */
+
+import { z } from "zod";
+import type { App } from "../../app.ts";
+import { taskId } from "../../operations/operation.ts";
+import { parseInput } from "../../operations/perform.ts";
+import type { Run } from "../../runs/run.ts";
+
+const runInput = z.object({ task_id: taskId });
+
+/** An id that is not a UUID is refused without a query. */
+export const requestedRun = (deps: App["deps"], owner: string, id: string): Promise<Run> =>
+  deps.findRun(owner, parseInput(runInput, { task_id: id }).task_id);
