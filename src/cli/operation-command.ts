@@ -4,6 +4,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import { z } from "zod";
 import type { Environment } from "../config/config.ts";
 import type { Operation } from "../operations/operation.ts";
+import type { TerminalView } from "./render/answer-view.ts";
 import { SETTINGS } from "../config/settings.ts";
 
 /** What the generated flags need to know of a parameter. */
@@ -29,7 +30,11 @@ export function settingOption({ schema, about }: { schema: z.ZodType; about: str
   });
 }
 
-export function addOperation(program: Command, operation: Operation): void {
+export function addOperation<Output extends Record<string, unknown>>(
+  program: Command,
+  operation: Operation<z.ZodObject, Output>,
+  view?: TerminalView<Output>,
+): void {
   const { properties } = inputSchema.parse(z.toJSONSchema(operation.input, { io: "input" }));
   const command = program
     .command(kebab(operation.name))
@@ -65,6 +70,7 @@ export function addOperation(program: Command, operation: Operation): void {
       yes: given["yes"] === true,
       wait: waitFlag !== undefined && given[waitFlag] === true,
       flags: operation.asksBackend === true ? settingFlags(given) : {},
+      view,
     });
   });
 }

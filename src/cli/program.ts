@@ -4,7 +4,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { z } from "zod";
 import { readPackage } from "../app.ts";
 import { refuseColours } from "../config/config.ts";
-import { OPERATIONS } from "../operations/catalog.ts";
+import { CATALOG, OPERATIONS } from "../operations/catalog.ts";
 import { SETTINGS } from "../config/settings.ts";
 import { CLIENTS } from "../setup/clients.ts";
 import type { InitOptions } from "./init/entries.ts";
@@ -13,7 +13,7 @@ import { EXIT_CODES } from "./exit-codes.ts";
 import { addHelp } from "./help.ts";
 import { addOperation, settingOption } from "./operation-command.ts";
 import { print } from "./output.ts";
-import { addRunCommands } from "./commands/run-commands.ts";
+import { addRunCommands, listTable } from "./commands/run-commands.ts";
 
 export async function runCommand(argv: string[]): Promise<void> {
   const program = createProgram();
@@ -48,7 +48,10 @@ export function createProgram(): Command {
     .on("option:no-color", refuseColours)
     .configureOutput({ writeOut: print })
     .exitOverride();
-  for (const operation of OPERATIONS) addOperation(program, operation);
+  for (const operation of OPERATIONS) {
+    if (operation.name === "list_research") addOperation(program, CATALOG.list_research, listTable);
+    else addOperation(program, operation);
+  }
   addRunCommands(program);
   program
     .command("worker")

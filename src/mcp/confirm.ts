@@ -51,7 +51,7 @@ async function confirmed(asking: Asking): Promise<Confirmation> {
   const { inputResponses } = context.mcpReq;
   // Whatever was answered is final: who asks again after a no or a closed dialog makes the client ask for ever.
   if (inputResponses !== undefined) return goIf(isAccepted(inputResponses[KEY]));
-  const question = await questionFor(operation, deps, input, call);
+  const question = await questionFor(operation, deps, { input, call });
   if (question === undefined) return { kind: "go", asked: false };
   if (!canAsk(clientOf(server, context).capabilities.elicitation)) throw confirmationNeeded(operation, question);
   const elicitation = { message: question.ask, requestedSchema: FORM };

@@ -91,13 +91,16 @@ async function callOperation(
     if (confirmation.kind === "refused") return toolResult(confirmation.outcome);
     if (!wantsTask(operation, visit, asked)) {
       const since = confirmation.asked ? undefined : cameIn;
-      const outcome = await perform(operation, deps, input, { ...call, agreed: confirmation.asked, since });
+      const outcome = await perform(operation, deps, {
+        input,
+        call: { ...call, agreed: confirmation.asked, since },
+      });
       return picturedResult(deps, outcome);
     }
     // A 2025-11-25 client that asked for a task accepts nothing else; a modern one prefers the answer itself.
     const answerWithinMs = era === "legacy" ? 0 : deps.settings.taskAfterMs;
-    const detachable = { ...call, agreed: confirmation.asked, answerWithinMs };
-    const answer = await performDetachable(operation, deps, input, detachable);
+    const detachable = { input, call: { ...call, agreed: confirmation.asked }, answerWithinMs };
+    const answer = await performDetachable(operation, deps, detachable);
     if ("taskId" in answer) return handles[era](await knownTask(tasks, caller.owner, answer.taskId));
     if (era === "legacy" && answer.outcome.failed) throw withoutTask(answer.outcome);
     return await picturedResult(deps, answer.outcome);

@@ -86,7 +86,7 @@ async function deleteFor(deps: DeleteDeps, request: DeleteRequest): Promise<Dele
 const deletedRun = (task_id: string, atGoogle: DeletedAtGoogle) => ({
   success: true,
   task_id,
-  status: "deleted",
+  status: "deleted" as const,
   deleted_at_google: atGoogle,
   message: `The run is deleted${atGoogle === true ? ", here and at Google" : ""}. Files that were saved from it stay where they are.`,
 });

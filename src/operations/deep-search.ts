@@ -7,7 +7,7 @@ import { citeByNumber } from "../reports/citations/cite-by-number.ts";
 import { pageKey } from "../reports/page-key.ts";
 import { numberSources, type Source, unique } from "../reports/report.ts";
 import { findRounds } from "../runs/result-store.ts";
-import { isFinished, type Run } from "../runs/run.ts";
+import { isFinished, type Run, type RunStatus } from "../runs/run.ts";
 import { MAX_ROUNDS } from "../search/max-rounds.ts";
 import type { Round } from "../search/deep.ts";
 import { list, noteSection, searchText } from "./parts/answer-text.ts";
@@ -17,11 +17,11 @@ import {
   incompleteFields,
   incompleteSchema,
   numberedReport,
-  runSearch,
   searchMetadata,
   searchMetadataFields,
   type SearchStart,
   storedMetadata,
+  trackSearch,
 } from "./parts/search-run.ts";
 
 const ROUNDS = "max_iterations must be a whole number from 2 to 20.";
@@ -126,7 +126,7 @@ function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) 
   const { query, earlier, taskId, stored } = request;
   const maxRounds = Math.min(request.maxRounds, Math.max(MAX_ROUNDS, earlier.length + 1));
   const start = { kind: "deep_search" as const, query, options: optionsOf(maxRounds), taskId, stored };
-  return runSearch(deps, { start, call }, async ({ run, search, call: inner }) => {
+  return trackSearch(deps, { start, call }, async ({ run, search, call: inner }) => {
     const onRound = async (round: Round): Promise<void> => {
       run.setProgress((100 * round.roundNumber) / maxRounds);
       await run.saveRound({ ...round, sources: numberSources(round.sources), metadata: keptOf(round) });
@@ -216,17 +216,20 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
     processId,
     now: clock.now(),
   });
-  if (continuation.kind === "known") return continuedAs(continuation.taskId, continuation.status);
+  if (continuation.kind === "known") {
+    const known = await deps.findRun(owner, continuation.taskId);
+    return continuedAs(known.taskId, known.status);
+  }
   const background = { ...call, signal: deps.leaving, progress: () => {} };
   const request = { query: run.query, maxRounds, earlier, taskId, stored: true };
   deps.inBackground(runDeepSearch(deps, request, background).catch(() => undefined));
   return resumedAs(taskId, "running", `The search goes on at round ${earlier.length + 1} as a run of its own.`);
 }
 
-const continuedAs = (taskId: string, status: string) =>
+const continuedAs = (taskId: string, status: RunStatus) =>
   resumedAs(taskId, status, "This search is being continued already, or was: see this run.");
 
-const resumedAs = (taskId: string, status: string, message: string) => ({
+const resumedAs = (taskId: string, status: RunStatus, message: string) => ({
   success: true,
   task_id: taskId,
   status,

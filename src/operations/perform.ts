@@ -2,27 +2,48 @@
 
 import type { z } from "zod";
 import { AppError, type ErrorRun } from "../errors.ts";
-import { isRecord } from "../platform/is-record.ts";
 import { cleanValue } from "../platform/clean-text.ts";
 import { inSpan, RUN_ID } from "../telemetry/telemetry.ts";
 import { factLines } from "./parts/answer-text.ts";
 import type { StoredRun } from "../runs/history/read.ts";
 import { type Call, CAUTION, type Operation, type OperationDeps, type Question } from "./operation.ts";
 
-export interface Outcome {
-  failed: boolean;
-  structured: Record<string, unknown>;
+/** The one error shape of every surface. */
+// oxlint-disable-next-line typescript/consistent-type-definitions -- an interface is not assignable to a record
+export type FailureAnswer = Partial<ErrorRun> & {
+  success: false;
+  error: Pick<AppError, "code" | "message" | "suggestion" | "details">;
+};
+
+type AnyOutput = Record<string, unknown>;
+
+export type Outcome<Output extends AnyOutput = AnyOutput> =
+  | { failed: false; structured: Output; text: string }
+  | Failure;
+
+export interface Failure {
+  failed: true;
+  structured: FailureAnswer;
   text: string;
 }
 
-export async function perform(operation: Operation, deps: OperationDeps, input: unknown, call: Call): Promise<Outcome> {
+export interface Request<CallOptions = Call> {
+  input: unknown;
+  call: CallOptions;
+}
+
+export async function perform<Output extends AnyOutput>(
+  operation: Operation<z.ZodObject, Output>,
+  deps: OperationDeps,
+  { input, call }: Request,
+): Promise<Outcome<Output>> {
   return inSpan({ name: operation.name }, async (span) => {
     const outcome = await outcomeOf(operation, deps, () =>
       operation.run(deps, parseInput(operation.input, input), call),
     );
-    const { task_id: taskId, error } = outcome.structured;
+    const { task_id: taskId }: { task_id?: unknown } = outcome.structured;
     if (typeof taskId === "string") span.set({ [RUN_ID]: taskId });
-    if (outcome.failed) span.fail(isRecord(error) ? String(error["code"]) : "UNEXPECTED_ERROR");
+    if (outcome.failed) span.fail(outcome.structured.error.code);
     return outcome;
   });
 }
@@ -44,34 +65,37 @@ export type TaskOrOutcome = { taskId: string } | { outcome: Outcome };
 export async function performDetachable(
   operation: Operation,
   deps: OperationDeps,
-  input: unknown,
-  { answerWithinMs, ...call }: Call & { answerWithinMs: number },
+  { input, call, answerWithinMs }: Request & { answerWithinMs: number },
 ): Promise<TaskOrOutcome> {
   const cancelled = new AbortController();
   const cancel = (): void => cancelled.abort();
   call.signal.addEventListener("abort", cancel, { once: true });
   if (call.signal.aborted) cancel();
   const detached = new AbortController();
-  const stored = Promise.withResolvers<{ taskId: string }>();
-  const detachable: Call = {
-    ...call,
-    signal: AbortSignal.any([deps.leaving, cancelled.signal]),
-    background: { onStored: (taskId) => stored.resolve({ taskId }), detached: detached.signal },
-  };
   if (answerWithinMs === 0) detached.abort();
-  const performing = perform(operation, deps, input, detachable);
+  const created = Promise.withResolvers<{ taskId: string }>();
+  const performing = perform(operation, deps, {
+    input,
+    call: {
+      ...call,
+      signal: AbortSignal.any([deps.leaving, cancelled.signal]),
+      onRunCreated: (taskId) => created.resolve({ taskId }),
+      returnWhen: detached.signal,
+    },
+  });
   deps.inBackground(performing);
   const timer = new AbortController();
   const ended = performing.then((outcome) => ({ outcome }));
-  const late = answerWithinMs === 0 ? stored.promise : storedAfter(answerWithinMs);
-  async function storedAfter(ms: number): Promise<TaskOrOutcome> {
+  const late = answerWithinMs === 0 ? created.promise : createdAfter(answerWithinMs);
+  async function createdAfter(ms: number): Promise<TaskOrOutcome> {
     await deps.clock.sleep(ms, timer.signal).catch(() => undefined);
-    return stored.promise;
+    return created.promise;
   }
   try {
     const first = await Promise.race([ended, late]);
-    const isUnfinished = "outcome" in first && operation.task?.isUnfinished?.(first.outcome.structured) === true;
-    return isUnfinished ? await stored.promise : first;
+    const { isUnfinished } = operation.task ?? {};
+    const leavesRun = "outcome" in first && !first.outcome.failed && isUnfinished?.(first.outcome.structured) === true;
+    return leavesRun ? await created.promise : first;
   } finally {
     timer.abort();
     detached.abort();
@@ -79,14 +103,18 @@ export async function performDetachable(
   }
 }
 
-/** How the call that made a run ended, read from the store. */
+/** The outcome of the call that created a run, rebuilt from the stored run. */
 export const outcomeOfRun = (operation: Operation, deps: OperationDeps, stored: StoredRun): Promise<Outcome> =>
   outcomeOf(operation, deps, () => {
     const { inlineCharacters } = deps.settings;
-    return operation.task?.answer(stored, { now: deps.clock.now(), inlineCharacters });
+    return operation.task?.answer(stored, { now: deps.clock.now(), inlineCharacters }) ?? {};
   });
 
-async function outcomeOf(operation: Operation, deps: OperationDeps, answer: () => unknown): Promise<Outcome> {
+async function outcomeOf<Output extends AnyOutput>(
+  operation: Operation<z.ZodObject, Output>,
+  deps: OperationDeps,
+  answer: () => Output | Promise<Output>,
+): Promise<Outcome<Output>> {
   try {
     return success(operation, await answer());
   } catch (error) {
@@ -94,37 +122,34 @@ async function outcomeOf(operation: Operation, deps: OperationDeps, answer: () =
   }
 }
 
-/** What a door must ask the user first. Input that is not valid raises no question: perform() refuses it. */
+/** The question that a transport must put to the user first. Invalid input raises none: perform() refuses it. */
 export async function questionFor(
   operation: Operation,
   deps: OperationDeps,
-  input: unknown,
-  call: Call,
+  { input, call }: Request,
 ): Promise<Question | undefined> {
   const parsed = operation.input.safeParse(input ?? {});
   return parsed.success ? operation.question?.(deps, parsed.data, call) : undefined;
 }
 
-export const refused = (error: unknown, deps: OperationDeps): Outcome =>
+export const refused = (error: unknown, deps: OperationDeps): Failure =>
   failure(error instanceof AppError ? error : unexpected(error, deps));
 
-/** Where answers carry what web pages say, or a model that has read them. */
+/** Fields of an answer that hold text from web pages, or from a model that has read them. */
 const WEB_TEXT = ["result", "report", "results", "outline", "document", "last_thought"];
 
-/** What details of an error may quote of it. */
-const FOREIGN_DETAILS = ["best_text", "partial_text"];
+/** Details of an error that may quote such text. */
+const WEB_TEXT_DETAILS = ["best_text", "partial_text"];
 
-function success(operation: Operation, answer: unknown): Outcome {
-  const output = cleanValue(answer);
-  const structured = isRecord(output) ? output : {};
-  const text = operation.toText(output);
+function success<Output extends AnyOutput>(operation: Operation<z.ZodObject, Output>, answer: Output): Outcome<Output> {
+  const structured = cleanValue(answer);
+  const text = operation.toText(structured);
   if (operation.webText !== true || WEB_TEXT.every((field) => structured[field] === undefined)) {
     return { failed: false, structured, text };
   }
-  const { success: succeeded, ...rest } = structured;
   return {
     failed: false,
-    structured: { success: succeeded, caution: CAUTION, ...rest },
+    structured: { success: structured["success"], caution: CAUTION, ...structured },
     text: `${CAUTION}\n\n${text}`,
   };
 }
@@ -143,15 +168,15 @@ function invalidInput(error: z.ZodError): AppError {
   });
 }
 
-/** Who sends more unknown parameters than this needs no list of them. */
-const MOST_NAMED = 5;
+/** Unknown parameters that an error names. */
+const MAX_NAMED_PARAMETERS = 5;
 
 function sentence(issue: z.core.$ZodIssue, field: string): string {
   // Our own schemas end their messages with a full stop; the library's do not.
   if (issue.message.endsWith(".")) return issue.message;
   if (issue.code === "unrecognized_keys")
     return `There is no parameter ${issue.keys
-      .slice(0, MOST_NAMED)
+      .slice(0, MAX_NAMED_PARAMETERS)
       .map((key) => `"${key.slice(0, 40)}"`)
       .join(", ")}.`;
   return `${field === "" ? "The input" : field} is not valid: ${issue.message.toLowerCase()}.`;
@@ -168,18 +193,14 @@ function unexpected(error: unknown, deps: OperationDeps): AppError {
   });
 }
 
-function failure({ code, message, suggestion, details, run }: AppError): Outcome {
-  const cautioned = FOREIGN_DETAILS.some((field) => details?.[field] !== undefined) ? { caution: CAUTION } : {};
+function failure({ code, message, suggestion, details, run }: AppError): Failure {
+  const cautioned = WEB_TEXT_DETAILS.some((field) => details?.[field] !== undefined) ? { caution: CAUTION } : {};
   const error = { code, message, suggestion, details: details && { ...cautioned, ...details } };
-  const structured = cleanValue({ success: false, error, ...run });
+  const structured: FailureAnswer = cleanValue({ success: false, error, ...run });
   return { failed: true, structured, text: failureText(structured) };
 }
 
-interface FailureShape extends Partial<ErrorRun> {
-  error: Pick<AppError, "code" | "message" | "suggestion" | "details">;
-}
-
-function failureText({ error, task_id, status, progress }: FailureShape): string {
+function failureText({ error, task_id, status, progress }: FailureAnswer): string {
   const { code, message, suggestion, details } = error;
   const facts = factLines({ task_id, status, progress, ...details });
   return [`${code}: ${message}`, ...(suggestion === undefined ? [] : [suggestion]), facts]

@@ -1,10 +1,10 @@
-/** `resume_research`: takes up again what stopped, never paying twice without the user's word. */
+/** `resume_research`: resumes a run that stopped; never pays twice unless the user agreed to it. */
 
 import { z } from "zod";
 import { AppError } from "../errors.ts";
-import { acceptedRun, notDurable } from "./parts/start-outcome.ts";
+import { notDurable, waitForStartOutcome } from "./parts/start-outcome.ts";
 import { factLines } from "./parts/answer-text.ts";
-import { costQuestion, unlessAgreed } from "./parts/cost-confirmation.ts";
+import { costQuestion, requireCostConsent } from "./parts/cost-confirmation.ts";
 import { defineOperation, outputSchema, taskId } from "./operation.ts";
 import { continueDeepSearch } from "./deep-search.ts";
 
@@ -65,7 +65,7 @@ export const resumeResearch = defineOperation({
     const { query, model: agent = "" } = run;
     const again = { query, agent, charges: CHARGES, operation: RESUME };
     const resumed = await resumeAgentRun(research, {
-      beforeStart: durable ? await unlessAgreed(deps, call, again) : refuseStart,
+      beforeStart: durable ? await requireCostConsent(deps, call, again) : refuseStart,
       signal: call.signal,
       owner: call.owner,
       taskId: run.taskId,
@@ -77,7 +77,7 @@ export const resumeResearch = defineOperation({
     const { taskId } = run;
     const current =
       resumed.kind === "restarted"
-        ? await acceptedRun(deps, { owner: call.owner, taskId, sending: resumed.sending })
+        ? await waitForStartOutcome(deps, { owner: call.owner, taskId, sending: resumed.sending })
         : resumed.run;
     return {
       success: true,

@@ -1,20 +1,9 @@
 /** `search`: one grounded answer in seconds. */
 
 import { z } from "zod";
-import { keepSuggestions } from "../reports/suggestions/keep.ts";
 import { noteSection, searchText } from "./parts/answer-text.ts";
 import { defineOperation, outputSchema, queryText } from "./operation.ts";
-import {
-  finishedSearch,
-  incompleteFields,
-  incompleteSchema,
-  numberedReport,
-  runSearch,
-  searchMetadata,
-  searchMetadataFields,
-  splitIncomplete,
-  storedMetadata,
-} from "./parts/search-run.ts";
+import { incompleteSchema, runSingleRound, searchMetadataFields, storedSingleRound } from "./parts/search-run.ts";
 
 const metadataSchema = z.looseObject({ query: z.string(), ...searchMetadataFields });
 
@@ -38,35 +27,19 @@ export const search = defineOperation({
   task: {
     kind: "search",
     answer: (stored) => {
-      const { report: result, metadata } = finishedSearch(stored);
-      const { own, metadata: rest } = splitIncomplete(metadata);
-      return { success: true, result, ...own, metadata: storedMetadata(metadataSchema, rest) };
+      const { report: result, ...answer } = storedSingleRound(stored, metadataSchema);
+      return { success: true, result, ...answer };
     },
   },
-  run: (deps, { query }, call) =>
-    runSearch(
-      deps,
-      { start: { kind: "search", query, options: {} }, call },
-      async ({ run, search: deeper, call: inner }) => {
-        const { quickSearch } = await import("../search/quick.ts");
-        const findings = await quickSearch(deeper, query, inner);
-        const stored = findings.answer.report ?? "";
-        const { report: result, sources } = numberedReport(stored, findings.sources);
-        const metadata = await searchMetadata(run, { asked: { query }, findings, sources, now: deps.clock.now() });
-        const own = incompleteFields(findings);
-        return {
-          output: { success: true, result, ...own, metadata },
-          result: {
-            report: stored,
-            sources,
-            metadata: { ...metadata, ...own },
-            partial: false,
-            searchSuggestions: keepSuggestions(findings.searchSuggestions),
-          },
-          model: findings.model,
-        };
-      },
-    ),
+  run: async (deps, { query }, call) => {
+    const { quickSearch } = await import("../search/quick.ts");
+    const { report: result, ...answer } = await runSingleRound(deps, call, {
+      start: { kind: "search", query, options: {} },
+      asked: { query },
+      search: (searchDeps, searchCall) => quickSearch(searchDeps, query, searchCall),
+    });
+    return { success: true, result, ...answer };
+  },
   toText: ({ result, incomplete, note, metadata }) =>
     searchText({ report: result, metadata, sections: noteSection(note), figures: { incomplete } }),
 });

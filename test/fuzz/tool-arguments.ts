@@ -45,7 +45,7 @@ export const toolArguments: FuzzTarget = {
 };
 
 async function checkCall(operation: (typeof OPERATIONS)[number], value: unknown): Promise<string> {
-  const { failed, structured, text } = await perform(operation, closedDeps, value, call);
+  const { failed, structured, text } = await perform(operation, closedDeps, { input: value, call });
   for (const string of [...stringsIn(structured), text]) mustBeVisible(string, `${operation.name}'s answer`);
   must(operation.output.safeParse(structured).success, `${operation.name} answers in the form it announces.`);
   if (!failed) return "+";

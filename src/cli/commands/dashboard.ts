@@ -1,7 +1,7 @@
 /** `dashboard`: opens the page of the server that runs, or runs one. */
 
 import { z } from "zod";
-import { type App, createApp, readPackage } from "../../app.ts";
+import { type App, readPackage } from "../../app.ts";
 import { type Environment, loadConfig, readEnvironment } from "../../config/config.ts";
 import { AppError } from "../../errors.ts";
 import { LOCAL_OWNER } from "../../http/auth/credentials.ts";
@@ -9,8 +9,9 @@ import { pageUrl } from "../../http/browser/server-address.ts";
 import type { KeyHolder } from "../../http/browser/login-key-store.ts";
 import { keptToken } from "../../http/auth/token-file.ts";
 import { hashToken } from "../../http/auth/tokens.ts";
-import { leaveOnSignals } from "../../platform/shutdown.ts";
+import { openCommand } from "../answer-command.ts";
 import { print, printFailure } from "../output.ts";
+import { printError } from "../print-error.ts";
 import { type Opening, ownLink, type PageLink, tryToOpen, UNOPENED } from "../browser/dashboard-link.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { runServe } from "./serve.ts";
@@ -47,8 +48,7 @@ async function openRunning(
   url: string,
   { found, options }: { found: "ours" | "somebody else"; options: DashboardOptions },
 ): Promise<void> {
-  const app = createApp({ flags: options.flags, logFrom: "WARN" });
-  leaveOnSignals(app.shutdown, () => EXIT_CODES.interrupted);
+  const app = openCommand({ flags: options.flags });
   try {
     if (found === "somebody else") throw somebodyElse(url);
     const holder = (await asksForTokens(url)) ? await ownHolder(url, app) : undefined;
@@ -59,7 +59,7 @@ async function openRunning(
     if (opened && end === "unused" && !app.shutdown.leaving()) await printFailure(NOT_USED);
     await app.shutdown.leave(EXIT_CODES.ok);
   } catch (error) {
-    await fail(error, options.json);
+    await printError(error, options.json);
     await app.shutdown.leave(EXIT_CODES.failed);
   }
 }
@@ -77,13 +77,6 @@ async function show(
   const { opened } = opening;
   if (json) await print(JSON.stringify({ success: true, url: link.address, opened, started }, null, 2));
   return opening;
-}
-
-async function fail(error: unknown, json: boolean): Promise<void> {
-  if (!(error instanceof AppError)) throw error;
-  const { code, message, suggestion } = error;
-  await printFailure([`${code}: ${message}`, suggestion ?? ""].join("\n").trim());
-  if (json) await print(JSON.stringify({ success: false, error: { code, message, suggestion } }, null, 2));
 }
 
 const ANSWER_MS = 3_000;

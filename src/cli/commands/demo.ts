@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { z } from "zod";
 import { readEnvironment } from "../../config/config.ts";
+import type { getResearchResults } from "../../operations/get-research-results.ts";
+import type { OutputOf } from "../../operations/operation.ts";
 import { createShutdown, leaveOnSignals } from "../../platform/shutdown.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -44,8 +45,10 @@ async function research(question: string, run: CliRun): Promise<number> {
   await runCli(["estimate-research-cost", question], run);
   await print("");
   const started = await runCli(["start-deep-research", question, "--wait", "--json"], { ...run, capture: true });
-  const answer = started.status === 0 ? finished.safeParse(JSON.parse(started.output)).data : undefined;
-  if (answer === undefined) {
+  // With --wait the answer is that of get_research_results, written by this very build.
+  const answer: OutputOf<typeof getResearchResults> | undefined =
+    started.status === 0 ? JSON.parse(started.output) : undefined;
+  if (answer?.report === undefined) {
     await print(started.output);
     return started.status || EXIT_CODES.failed;
   }
@@ -53,8 +56,6 @@ async function research(question: string, run: CliRun): Promise<number> {
   const saved = await runCli(["save-research-to-markdown", answer.task_id, "--output-dir", "research_reports"], run);
   return saved.status;
 }
-
-const finished = z.object({ task_id: z.string(), report: z.string() });
 
 /** Nothing the user has set may lead the demo elsewhere: empty counts as not set. */
 function demoSettings(directory: string, url: string): Record<string, string> {

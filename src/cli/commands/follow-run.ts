@@ -1,20 +1,18 @@
 /** Waits in the terminal for a background run: a live view for people, a line per change for logs. */
 
-import { costSchema } from "../../operations/parts/cost-schema.ts";
-import { spokenCost } from "../render/durations.ts";
-import { z } from "zod";
 import type { App } from "../../app.ts";
 import { checkResearchStatus } from "../../operations/check-research-status.ts";
 import { getResearchResults } from "../../operations/get-research-results.ts";
 import type { Call } from "../../operations/operation.ts";
 import { type Outcome, perform } from "../../operations/perform.ts";
-import type { Run } from "../../runs/run.ts";
+import type { Run, RunStatus } from "../../runs/run.ts";
 import { watchProgress } from "../../runs/streams/watched-streams.ts";
 import { type LogLines, movesCursor, printFailure } from "../output.ts";
-import { readRunState, watchRun } from "./watch-run.ts";
+import { spokenCost } from "../render/durations.ts";
+import { readRunState, type RunStatusAnswer, watchRun } from "./watch-run.ts";
 
 const LOOK_EVERY_MS = 1_000;
-const ENDED = new Set(["completed", "failed", "cancelled", "start_unknown"]);
+const ENDED: readonly RunStatus[] = ["completed", "failed", "cancelled", "start_unknown"];
 
 export interface Following {
   taskId: string;
@@ -30,14 +28,14 @@ export async function followRun(app: App, { taskId, call, log }: Following): Pro
   const show = seen ? liveView(app, log) : changeLines(call);
   try {
     for (;;) {
-      const status = await perform(checkResearchStatus, app.deps, { task_id: taskId }, call);
+      const status = await perform(checkResearchStatus, app.deps, { input: { task_id: taskId }, call });
       if (status.failed) return status;
       if (call.signal.aborted) {
         await show.end();
         await printFailure(goesOn(taskId));
         return status;
       }
-      if (ENDED.has(String(status.structured["status"]))) break;
+      if (ENDED.includes(status.structured.status)) break;
       const run = await app.deps.findRun(call.owner, taskId);
       const { interactionId } = run;
       // Once for each interaction: a stream that ended without anything new is not opened again.
@@ -52,11 +50,11 @@ export async function followRun(app: App, { taskId, call, log }: Following): Pro
     watched?.unwatch();
     await show.end();
   }
-  return perform(getResearchResults, app.deps, { task_id: taskId }, call);
+  return perform(getResearchResults, app.deps, { input: { task_id: taskId }, call });
 }
 
 interface Shown {
-  change(status: Record<string, unknown>, run: Run): Promise<void>;
+  change(status: RunStatusAnswer, run: Run): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -88,23 +86,12 @@ function changeLines(call: Call): Shown {
   };
 }
 
-const statusFields = z.object({
-  status: z.string(),
-  progress: z.number(),
-  elapsed_minutes: z.number(),
-  cost_so_far: z.number().default(0),
-  cost_incomplete: costSchema.cost_incomplete,
-  cost_estimated: costSchema.cost_estimated,
-  current_action: z.string().default(""),
-  stalled_since: z.string().optional(),
-});
-
-/** The time that passes is no change. */
-function statusLine(answer: Record<string, unknown>): { line: string; mark: string } {
-  const { elapsed_minutes, ...rest } = statusFields.parse(answer);
-  const { progress, current_action, stalled_since } = rest;
-  const cost = spokenCost({ ...rest, cost_usd: rest.cost_so_far });
+/** The line to print, and what of it counts as a change: everything but the passing time. */
+function statusLine(answer: RunStatusAnswer): { line: string; mark: string } {
+  const { status, progress, current_action, stalled_since, cost_so_far, cost_incomplete, cost_estimated } = answer;
+  const cost = spokenCost({ cost_usd: cost_so_far, cost_incomplete, cost_estimated });
   const stalled = stalled_since === undefined ? "" : ` (nothing heard since ${stalled_since})`;
-  const line = `${progress} % (estimate), ${elapsed_minutes} min, ${cost} so far: ${current_action}${stalled}`;
-  return { line, mark: JSON.stringify(rest) };
+  const line = `${progress} % (estimate), ${answer.elapsed_minutes} min, ${cost} so far: ${current_action}${stalled}`;
+  const marks = [status, progress, cost_so_far, cost_incomplete, cost_estimated, current_action, stalled_since];
+  return { line, mark: JSON.stringify(marks) };
 }

@@ -3,10 +3,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
-import { type App, createApp } from "../../app.ts";
+import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { leaveOnSignals } from "../../platform/shutdown.ts";
 import type { OpenDatabase } from "../../store/database.ts";
 import { schemaState } from "../../store/migrate.ts";
 import {
@@ -21,7 +20,9 @@ import {
 import { openPostgres, readOnlyPostgres } from "../../store/postgres/postgres.ts";
 import { openSqlite, readOnly } from "../../store/sqlite/sqlite.ts";
 import { storageError } from "../../store/sqlite/errors.ts";
-import { createProgressLine, print, printFailure } from "../output.ts";
+import { openCommand } from "../answer-command.ts";
+import { createProgressLine, print } from "../output.ts";
+import { printError } from "../print-error.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 
 export interface MigrateOptions {
@@ -49,11 +50,8 @@ export async function runMigrate({ from, to, does, force, json }: MigrateOptions
   const url = to === "-" ? (await readAll(process.stdin)).trim() : to;
   // As settings, so that the password in it is known to the log as a secret.
   const flags = { DEEP_RESEARCH_DB: from && resolve(from), GEMINI_SEARCH_DATABASE_URL: url };
-  const app = createApp({ flags, logFrom: "WARN" });
+  const app = openCommand({ flags });
   const { shutdown } = app;
-  leaveOnSignals(shutdown, () => EXIT_CODES.interrupted);
-  // `| head` closes our stdout early; that is not an error.
-  process.stdout.on("error", () => void shutdown.leave(EXIT_CODES.ok));
   const line = createProgressLine();
   try {
     const places = placesOf(app);
@@ -67,12 +65,7 @@ export async function runMigrate({ from, to, does, force, json }: MigrateOptions
     await shutdown.leave(failed ? EXIT_CODES.failed : EXIT_CODES.ok);
   } catch (error) {
     line.clear();
-    const known = storageError(error);
-    if (!(known instanceof AppError)) throw known;
-    const { code, message, suggestion } = known;
-    await printFailure([`${code}: ${message}`, suggestion ?? ""].join("\n").trim());
-    if (json) await print(JSON.stringify({ success: false, error: { code, message, suggestion } }, null, 2));
-    await shutdown.leave(code === "INVALID_INPUT" ? EXIT_CODES.usage : EXIT_CODES.failed);
+    await shutdown.leave(await printError(storageError(error), json));
   }
 }
 

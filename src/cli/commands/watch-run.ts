@@ -1,13 +1,12 @@
 /** A run as somebody at a terminal sees it: a screen that follows the store, the seconds and the size of the window. */
 
-import { costSchema } from "../../operations/parts/cost-schema.ts";
-import { spokenCost } from "../render/durations.ts";
-import { z } from "zod";
-import type { OperationDeps } from "../../operations/operation.ts";
+import type { checkResearchStatus } from "../../operations/check-research-status.ts";
+import type { OperationDeps, OutputOf } from "../../operations/operation.ts";
 import { cleanText, oneLine } from "../../platform/clean-text.ts";
 import { newestEvents } from "../../runs/event-store.ts";
 import { estimateOf } from "../../runs/run-estimate.ts";
 import type { Run } from "../../runs/run.ts";
+import { spokenCost } from "../render/durations.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
 import { paintFor } from "../render/paint.ts";
 import { runFrame, type RunState } from "../render/run-frame.ts";
@@ -56,38 +55,27 @@ export function watchRun(stream: NodeJS.WriteStream): RunWatch {
   };
 }
 
-const statusFields = z.object({
-  status: z.string(),
-  progress: z.number(),
-  progress_is_estimate: z.boolean().default(false),
-  current_action: z.string().default(""),
-  cost_so_far: z.number().optional(),
-  cost_incomplete: costSchema.cost_incomplete,
-  cost_estimated: costSchema.cost_estimated,
-  estimated_completion_minutes: z.number().optional(),
-  stalled_since: z.string().optional(),
-});
+export type RunStatusAnswer = OutputOf<typeof checkResearchStatus>;
 
 /** From the answer about its state, which is clean, and from the run and its events, which are cleaned here. */
 export async function readRunState(
   deps: Pick<OperationDeps, "clock" | "database">,
   run: Run,
-  answer: Record<string, unknown>,
+  answer: RunStatusAnswer,
 ): Promise<RunState> {
-  const fields = statusFields.parse(answer);
   const now = deps.clock.now();
   const events = await newestEvents(await deps.database(), run.taskId, MOST_EVENTS);
   return {
     query: oneLine(run.query),
-    status: fields.status,
-    progress: fields.progress,
-    progressIsEstimate: fields.progress_is_estimate,
+    status: answer.status,
+    progress: answer.progress,
+    progressIsEstimate: answer.progress_is_estimate === true,
     elapsedMs: (run.completedAt ?? now) - (run.startedAt ?? run.createdAt),
-    likelyMinutesLeft: fields.estimated_completion_minutes,
-    cost: fields.cost_so_far === undefined ? undefined : spokenCost({ ...fields, cost_usd: fields.cost_so_far }),
+    likelyMinutesLeft: answer.estimated_completion_minutes,
+    cost: answer.cost_so_far === undefined ? undefined : spokenCost({ ...answer, cost_usd: answer.cost_so_far }),
     likelyUsd: estimateOf(run.estimate).usd?.likely,
-    action: oneLine(fields.current_action),
-    silentMs: fields.stalled_since === undefined ? undefined : now - Date.parse(fields.stalled_since),
+    action: oneLine(answer.current_action),
+    silentMs: answer.stalled_since === undefined ? undefined : now - Date.parse(answer.stalled_since),
     events: events.filter(isStory).map(({ kind, text }) => ({ kind, text: eventLine(kind, text) })),
   };
 }

@@ -12,6 +12,7 @@ import { clientsHere, type InitOptions, type Intention, intend, prepareSetup, ty
 import { type Outcome, outcomeText, remarksFor } from "./text.ts";
 import { print, printFailure } from "../output.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { printError } from "../print-error.ts";
 
 /** The user left at a question. */
 class Left extends Error {}
@@ -24,17 +25,7 @@ export async function runInit(options: InitOptions): Promise<void> {
     const config = loadConfig({ environment: readEnvironment() });
     process.exitCode = await setUp(options, config);
   } catch (error) {
-    if (error instanceof Left) {
-      process.exitCode = EXIT_CODES.interrupted;
-      return;
-    }
-    if (!(error instanceof AppError)) throw error;
-    const { code, message, suggestion, details } = error;
-    await printFailure([`${code}: ${message}`, suggestion ?? ""].join("\n").trim());
-    if (options.json) {
-      await print(JSON.stringify({ success: false, error: { code, message, suggestion, details } }, null, 2));
-    }
-    process.exitCode = code === "INVALID_INPUT" ? EXIT_CODES.usage : EXIT_CODES.failed;
+    process.exitCode = error instanceof Left ? EXIT_CODES.interrupted : await printError(error, options.json);
   }
 }
 

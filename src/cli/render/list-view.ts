@@ -1,34 +1,17 @@
 /** Runs as a table: short ids that commands take, and as much of each question as the window holds. */
 
-import { z } from "zod";
-import { costSchema } from "../../operations/parts/cost-schema.ts";
+import type { listResearch } from "../../operations/list-research.ts";
+import type { OutputOf } from "../../operations/operation.ts";
+import type { TerminalSpace } from "./answer-view.ts";
 import { spokenAge, spokenCost } from "./durations.ts";
-import type { Paint } from "./paint.ts";
 import { stateOf } from "./run-frame.ts";
 import { type Column, tableLines } from "./table.ts";
 import { cutToWidth } from "./text-width.ts";
 
-const runSchema = z.looseObject({
-  task_id: z.string(),
-  kind: z.string(),
-  query: z.string(),
-  status: z.string(),
-  progress: z.number(),
-  created_at: z.string(),
-  ...costSchema,
-  found: z.string().optional(),
-});
-const listSchema = z.looseObject({ runs: z.array(runSchema), next_cursor: z.string().optional() });
-type ListedRun = z.infer<typeof runSchema>;
+export type RunList = OutputOf<typeof listResearch>;
+type ListedRun = RunList["runs"][number];
 
-export interface ListSpace {
-  width: number;
-  paint: Paint;
-  now: number;
-}
-
-export function listView(answer: Record<string, unknown>, { width, paint, now }: ListSpace): string {
-  const { runs, next_cursor } = listSchema.parse(answer);
+export function listView({ runs, next_cursor }: RunList, { width, paint, now }: TerminalSpace): string {
   if (runs.length === 0) return "There are no such runs.";
   const more = next_cursor === undefined ? [] : ["", paint("faint", `More: --cursor ${next_cursor}`)];
   const [titles = "", ...lines] = tableLines(columns(now), runs, { width, paint });
@@ -38,7 +21,7 @@ export function listView(answer: Record<string, unknown>, { width, paint, now }:
 }
 
 /** Where the words stand, below their run. */
-const foundLine = (run: ListedRun | undefined, { width, paint }: Pick<ListSpace, "width" | "paint">): string[] =>
+const foundLine = (run: ListedRun | undefined, { width, paint }: Omit<TerminalSpace, "now">): string[] =>
   run?.found === undefined || run.found === ""
     ? []
     : [paint("faint", cutToWidth(`          ${run.found.replaceAll(/\s+/g, " ").trim()}`, width))];

@@ -7,9 +7,11 @@ import {
   type Resource,
   ResourceNotFoundError,
 } from "@modelcontextprotocol/server";
-import { z } from "zod";
+import type { z } from "zod";
 import type { App } from "../../app.ts";
-import { OPERATIONS } from "../../operations/catalog.ts";
+// As a whole: single imports would make the bundle load the operations in pieces, at every start.
+import { CATALOG } from "../../operations/catalog.ts";
+import type { Operation, OutputOf } from "../../operations/operation.ts";
 import { type Outcome, perform } from "../../operations/perform.ts";
 import { readReportDocument } from "../../operations/parts/read-report.ts";
 import { oneLine } from "../../platform/clean-text.ts";
@@ -26,22 +28,7 @@ const MOVING = { ttlMs: 1_000, cacheScope: "private" } as const;
 /** Little can change about it: late figures, or a report that arrives after all. */
 const SETTLED = { ttlMs: 60_000, cacheScope: "private" } as const;
 
-const listedRuns = z.object({
-  runs: z.array(
-    z.object({
-      task_id: z.string(),
-      kind: z.string(),
-      query: z.string(),
-      status: z.string(),
-      created_at: z.string(),
-      completed_at: z.string().optional(),
-    }),
-  ),
-});
-type ListedRun = z.output<typeof listedRuns>["runs"][number];
-
-/** Of the catalogue as a whole: single imports would make the bundle load it in pieces, at every start. */
-const BY_NAME = new Map([...OPERATIONS, readReportDocument].map((operation) => [operation.name, operation]));
+type ListedRun = OutputOf<typeof CATALOG.list_research>["runs"][number];
 
 export interface Reading {
   caller: Caller;
@@ -55,16 +42,16 @@ export async function readResource(app: App, reading: Reading): Promise<ReadReso
   if (address === undefined) throw new ResourceNotFoundError(uri);
   const { taskId: task_id, isReport, picture } = address;
   if (task_id === undefined) {
-    const { structured } = await ask(app, reading, "list_research", { limit: LISTED_RUNS });
+    const { structured } = await ask(app, reading, { operation: CATALOG.list_research, input: { limit: LISTED_RUNS } });
     return { contents: [{ uri, mimeType: ABOUT_RUNS.mimeType, text: JSON.stringify(structured) }], ...MOVING };
   }
   if (picture !== undefined) return readPicture(app, reading, { taskId: task_id, n: picture });
   if (isReport) {
-    const { text } = await ask(app, reading, "read_report", { task_id });
+    const { text } = await ask(app, reading, { operation: readReportDocument, input: { task_id } });
     return { contents: [{ uri, mimeType: ABOUT_REPORT.mimeType, text: boundedDocument(text) }], ...SETTLED };
   }
-  const { structured } = await ask(app, reading, "check_research_status", { task_id });
-  const kept = structured["status"] === "completed" ? SETTLED : MOVING;
+  const { structured } = await ask(app, reading, { operation: CATALOG.check_research_status, input: { task_id } });
+  const kept = structured.status === "completed" ? SETTLED : MOVING;
   return { contents: [{ uri, mimeType: ABOUT_RUN.mimeType, text: JSON.stringify(structured) }], ...kept };
 }
 
@@ -74,7 +61,7 @@ async function readPicture(
   reading: Reading,
   { taskId, n }: { taskId: string; n: number },
 ): Promise<ReadResourceResult> {
-  await ask(app, reading, "check_research_status", { task_id: taskId });
+  await ask(app, reading, { operation: CATALOG.check_research_status, input: { task_id: taskId } });
   const { findPicture } = await import("../../runs/picture-store.ts");
   const picture = await findPicture(await app.deps.database(), taskId, n);
   if (picture === undefined) throw new ResourceNotFoundError(reading.uri);
@@ -96,23 +83,28 @@ export async function completeTaskId(app: App, reading: Reading, typed: string):
 }
 
 const newestRuns = async (app: App, reading: Reading, limit: number): Promise<ListedRun[]> =>
-  listedRuns.parse((await ask(app, reading, "list_research", { limit })).structured).runs;
+  (await ask(app, reading, { operation: CATALOG.list_research, input: { limit } })).structured.runs;
 
-async function ask({ deps, shutdown }: App, { caller, uri, signal }: Reading, name: string, input: object) {
-  const operation = BY_NAME.get(name);
-  if (operation === undefined) throw new ResourceNotFoundError(uri);
-  const call = { ...caller, client: undefined, signal, progress: () => {} };
-  return answered(await shutdown.during(perform(operation, deps, input, call)), uri);
+interface Asked<Output extends Record<string, unknown>> {
+  operation: Operation<z.ZodObject, Output>;
+  input: object;
 }
 
-const failure = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+async function ask<Output extends Record<string, unknown>>(
+  { deps, shutdown }: App,
+  { caller, uri, signal }: Reading,
+  { operation, input }: Asked<Output>,
+) {
+  const call = { ...caller, client: undefined, signal, progress: () => {} };
+  return answered(await shutdown.during(perform(operation, deps, { input, call })), uri);
+}
 
 /** What is not there, not there yet, or somebody else's is not found. */
 const ABSENT = ["TASK_NOT_FOUND", "INVALID_TASK_ID", "RESEARCH_NOT_COMPLETED", "RESEARCH_FAILED"];
 
-function answered(outcome: Outcome, uri: string): Outcome {
+function answered<Output extends Record<string, unknown>>(outcome: Outcome<Output>, uri: string) {
   if (!outcome.failed) return outcome;
-  const { code, message } = failure.parse(outcome.structured).error;
+  const { code, message } = outcome.structured.error;
   if (ABSENT.includes(code)) throw new ResourceNotFoundError(uri, message);
   throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${message}`);
 }

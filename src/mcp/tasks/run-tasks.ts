@@ -30,11 +30,14 @@ export function runTasks({ deps, config }: App): TaskSource {
     },
     cancel: async (caller, taskId) => {
       const call = { ...caller, client: undefined, signal: deps.leaving, progress: () => {} };
-      const { structured } = await perform(cancelResearch, deps, { task_id: taskId }, call);
-      const { error } = structured;
+      const outcome = await perform(cancelResearch, deps, { input: { task_id: taskId }, call });
       // One that ended in the same moment needs no cancel.
-      if (error !== undefined && statusOf(await findRun(await deps.database(), caller.owner, taskId)) === "working") {
-        throw new ProtocolError(ProtocolErrorCode.InternalError, "The task could not be cancelled.", error);
+      if (outcome.failed && statusOf(await findRun(await deps.database(), caller.owner, taskId)) === "working") {
+        throw new ProtocolError(
+          ProtocolErrorCode.InternalError,
+          "The task could not be cancelled.",
+          outcome.structured.error,
+        );
       }
     },
     // A run asks for nothing once it is stored, so every answer is one that it did not ask for.

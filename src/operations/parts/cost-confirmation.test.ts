@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openApp } from "../../../test/support/operation-deps.ts";
 import type { Estimate } from "../../costs/estimate.ts";
-import { costQuestion, estimateFor, unlessAgreed } from "./cost-confirmation.ts";
+import { costQuestion, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 
 const START = { query: "How deep is the lake?", agent: "an-agent" };
@@ -30,7 +30,7 @@ test("a start computes its estimate once, for the question, the check and the re
   const { deps, computed } = countingDeps();
   const call: Pick<Call, "owner" | "estimates"> = { owner: "local", estimates: new Map() };
   expect(await costQuestion(deps, call, START)).toBeDefined();
-  expect(await unlessAgreed(deps, call, { ...START, operation: "start_deep_research" })).toThrow("about $6.50");
+  expect(await requireCostConsent(deps, call, { ...START, operation: "start_deep_research" })).toThrow("about $6.50");
   expect(await estimateFor(deps, call, START)).toMatchObject({ usd: { likely: 6.5 } });
   expect(computed()).toBe(1);
   await estimateFor(deps, call, { ...START, agent: "another-agent" });

@@ -47,14 +47,16 @@ interface SourcesReading extends ReportReading {
   sources: Source[];
 }
 
+type WithReport<Reading> = Reading & { report: string };
+
 type NumberedReport = Pick<RunResult, "report" | "sources">;
 
 /** What an answer carries of a result when no section was asked for. */
-export function fittingReport(result: RunResult, maxCharacters: number): SourcesReading {
+export function fittingReport(result: RunResult, maxCharacters: number): WithReport<SourcesReading> {
   return fitting(withAddressesOnce(result), maxCharacters);
 }
 
-function fitting({ report, sources }: NumberedReport, maxCharacters: number): SourcesReading {
+function fitting({ report, sources }: NumberedReport, maxCharacters: number): WithReport<SourcesReading> {
   const reading = report.length > maxCharacters ? opening(report, READ_ON) : wholeReport(report, maxCharacters);
   return withSources(reading, sources, maxCharacters);
 }
@@ -65,7 +67,11 @@ function withAddressesOnce({ report, sources, citations = [] }: RunResult): Numb
   return { report: withoutOwnList(report, sources), sources };
 }
 
-function withSources(reading: ReportReading, all: Source[], maxCharacters: number): SourcesReading {
+function withSources<Reading extends ReportReading>(
+  reading: Reading,
+  all: Source[],
+  maxCharacters: number,
+): Reading & SourcesReading {
   const page = maxCharacters === Infinity ? undefined : sourcePage(all, 1);
   if (page?.next === undefined) return { ...reading, sources: all };
   const notes = [reading.note, page.note].filter((note) => note !== undefined);
@@ -81,12 +87,12 @@ const READ_ON =
 const TOO_LONG =
   "The whole report is too long for one answer: save_research_to_markdown writes it to a file. This is its beginning; read on with next_section as section.";
 
-function wholeReport(report: string, maxCharacters: number): ReportReading {
+function wholeReport(report: string, maxCharacters: number): WithReport<ReportReading> {
   if (maxCharacters === Infinity || Buffer.byteLength(JSON.stringify(report)) <= MAX_REPORT_BYTES) return { report };
   return opening(report, TOO_LONG);
 }
 
-function opening(report: string, note: string): ReportReading {
+function opening(report: string, note: string): WithReport<ReportReading> {
   const sections = sectionsOf(report);
   const { end, next } = readOpening(report, sections);
   return { report: report.slice(0, end), complete: false, next_section: next, outline: outlineOf(sections), note };

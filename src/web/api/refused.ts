@@ -1,9 +1,8 @@
 /** Answers of the page's addresses: JSON that is never kept, and refusals in their one shape with a fitting status. */
 
-import { type ErrorCode, isErrorCode } from "../../errors.ts";
-import type { Outcome } from "../../operations/perform.ts";
+import type { ErrorCode } from "../../errors.ts";
+import type { FailureAnswer, Outcome } from "../../operations/perform.ts";
 import { cleanValue } from "../../platform/clean-text.ts";
-import { isRecord } from "../../platform/is-record.ts";
 
 const STATUS: Partial<Record<ErrorCode, number>> = {
   INVALID_QUERY: 400,
@@ -27,19 +26,16 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
 const OWN_STATUS = [413, 415, 503];
 
 /** Of an error's code; a few say their own in their details. */
-function statusOf(structured: Record<string, unknown>): number {
-  const { error } = structured;
-  const { code, details } = isRecord(error) ? error : {};
-  const own = isRecord(details) ? details["status"] : undefined;
-  const known = OWN_STATUS.find((status) => status === own);
-  return known ?? (typeof code === "string" && isErrorCode(code) ? STATUS[code] : undefined) ?? 500;
+function statusOf({ error: { code, details } }: FailureAnswer): number {
+  const known = OWN_STATUS.find((status) => status === details?.["status"]);
+  return known ?? STATUS[code] ?? 500;
 }
 
 const RETRY_AFTER_S = 5;
 
-export function answerOf({ failed, structured }: Outcome): Response {
-  if (!failed) return asJson(structured);
-  const response = asJson(structured, statusOf(structured));
+export function answerOf(outcome: Outcome): Response {
+  if (!outcome.failed) return asJson(outcome.structured);
+  const response = asJson(outcome.structured, statusOf(outcome.structured));
   if (response.status === 429 || response.status === 503) response.headers.set("retry-after", String(RETRY_AFTER_S));
   return response;
 }

@@ -1,6 +1,7 @@
 /** What the page can do: estimate, start, cancel and resume, through the same operations as every other door. */
 
 import type { Context, Hono } from "hono";
+import type { z } from "zod";
 import type { App } from "../../app.ts";
 import { cancelResearch } from "../../operations/cancel-research.ts";
 import { estimateResearchCost } from "../../operations/estimate-research-cost.ts";
@@ -11,14 +12,16 @@ import { startDeepResearch } from "../../operations/start-deep-research.ts";
 import { readJsonBody } from "./json-body.ts";
 import { answerOf } from "./refused.ts";
 import type { WebEnv } from "../caller.ts";
-import type { Acted } from "../wire.ts";
+import type { Acted, EstimateView } from "../wire.ts";
 
 const CLIENT = "page";
 
 export function serveResearch(web: Hono<WebEnv>, { deps, shutdown }: App): void {
   /** Also for a page that has gone away: what was asked for is done, and a process that leaves waits for it. */
-  const act = (context: Context<WebEnv>, { operation, input, agreed }: Act): Promise<Outcome> =>
-    shutdown.during(perform(operation, deps, input, callOf(context, agreed)));
+  const act = <Output extends Record<string, unknown>>(
+    context: Context<WebEnv>,
+    { operation, input, agreed }: Act<Output>,
+  ): Promise<Outcome<Output>> => shutdown.during(perform(operation, deps, { input, call: callOf(context, agreed) }));
   const callOf = (context: Context<WebEnv>, agreed: unknown): Call => ({
     ...context.get("caller"),
     client: CLIENT,
@@ -27,7 +30,7 @@ export function serveResearch(web: Hono<WebEnv>, { deps, shutdown }: App): void 
     progress: () => {},
     agreed: agreed === true,
     // The page does not wait for a report: a start is answered when Google has answered.
-    background: { onStored: () => {}, detached: AbortSignal.abort() },
+    returnWhen: AbortSignal.abort(),
   });
 
   web.post("/api/estimate", async (context) => {
@@ -36,8 +39,9 @@ export function serveResearch(web: Hono<WebEnv>, { deps, shutdown }: App): void 
     const input = { query, ...(model === undefined ? {} : { model }) };
     const outcome = await act(context, { operation: estimateResearchCost, input });
     if (outcome.failed) return answerOf(outcome);
-    const question = await questionFor(startDeepResearch, deps, start, callOf(context, false));
-    return answerOf({ ...outcome, structured: { ...outcome.structured, question: question?.because } });
+    const question = await questionFor(startDeepResearch, deps, { input: start, call: callOf(context, false) });
+    const estimate = { ...outcome.structured, question: question?.because } satisfies EstimateView;
+    return answerOf({ ...outcome, structured: estimate });
   });
   web.post("/api/research", async (context) => {
     const { agreed, ...input } = await readJsonBody(context.req.raw);
@@ -60,18 +64,15 @@ export function serveResearch(web: Hono<WebEnv>, { deps, shutdown }: App): void 
   });
 }
 
-interface Act {
-  operation: Operation;
+interface Act<Output extends Record<string, unknown>> {
+  operation: Operation<z.ZodObject, Output>;
   input: unknown;
   agreed?: unknown;
 }
 
 /** The report of a run that was joined is read at its own address. */
-function acted(outcome: Outcome): Response {
+function acted(outcome: Outcome<Acted & Record<string, unknown>>): Response {
   if (outcome.failed) return answerOf(outcome);
   const { task_id, status, message, joined, notice } = outcome.structured;
-  return answerOf({ ...outcome, structured: { task_id, status, message, joined, notice } satisfies Shown<Acted> });
+  return answerOf({ ...outcome, structured: { task_id, status, message, joined, notice } satisfies Acted });
 }
-
-/** The fields that the page knows; what they hold was checked by the operation. */
-type Shown<Answer> = { [Field in keyof Answer]: unknown };
