@@ -132,7 +132,7 @@ export async function picturedResult(deps: OperationDeps, outcome: Outcome): Pro
   const { pictureContent } = await import("./tool-pictures.ts");
   return boundedToolResult({
     ...result,
-    content: [...result.content, ...(await pictureContent(deps, outcome.structured))],
+    content: [...result.content, ...(await pictureContent(deps, outcome.pictures))],
   });
 }
 

@@ -1,8 +1,8 @@
-/** `deep_research`: the tool of older versions, kept so that nothing that calls it breaks. */
+/** `deep_research`: the tool of older versions, kept for backward compatibility. */
 
 import { z } from "zod";
 import { noteSection, searchText } from "./parts/answer-text.ts";
-import { defineOperation, outputSchema, queryText } from "./operation.ts";
+import { defineOperation, outputSchema, queryField } from "./operation.ts";
 import { incompleteSchema, runSingleRound, searchMetadataFields, storedSingleRound } from "./parts/search-run.ts";
 
 const metadataSchema = z.looseObject({ topic: z.string(), depth: z.string(), ...searchMetadataFields });
@@ -13,7 +13,7 @@ export const deepResearch = defineOperation({
   description:
     "Older tool, kept for old configurations: a report in one unchecked round. Prefer deep_search, which verifies, or search. Takes seconds to minutes, costs a few cents. Returns the report (Markdown) and its sources.",
   input: z.strictObject({
-    topic: queryText("topic").describe("What the report is about."),
+    topic: queryField("topic").describe("What the report is about."),
     depth: z
       .enum(["concise", "detailed"], { error: "depth must be concise or detailed." })
       .default("detailed")

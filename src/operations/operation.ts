@@ -1,4 +1,4 @@
-/** What an operation is. Each one becomes an MCP tool and a command; neither knows of the other. */
+/** The type of an operation, of its call and of its dependencies, and the parts that input and output schemas share. */
 
 import { z } from "zod";
 import type { Clock } from "../platform/clock.ts";
@@ -13,37 +13,38 @@ import type { RunRecorder } from "../runs/local/local-run.ts";
 import type { SearchDeps } from "../search/correct-json.ts";
 import type { Database } from "../store/database.ts";
 import type { RunNotifications } from "../store/postgres/run-notifications.ts";
+import type { PictureLink } from "./parts/answer-extras.ts";
 
 export interface OperationDeps {
   clock: Clock;
   log: Log;
   database: () => Promise<Database>;
-  /** Of changed runs; undefined where the database does not send any. */
+  /** Notifications about changed runs; undefined where the database does not send any. */
   notifications: () => Promise<RunNotifications | undefined>;
   recorder: () => Promise<RunRecorder>;
-  /** Everything a search needs but the question. */
+  /** The dependencies of a search. */
   search: (log: Log) => Promise<SearchDeps>;
-  /** Following and starting paid background runs. */
+  /** Starts and polls paid background runs. */
   research: () => Promise<ResearchParts>;
-  /** The agent where it could be told to stop; undefined without a key. */
+  /** The agent that stops and deletes runs at Google; undefined without a key. */
   agent: () => Promise<Agent | undefined>;
   findRun: (owner: string, taskId: string) => Promise<Run>;
   estimate: (query: string, agent: string, owner: string) => Promise<Estimate | undefined>;
-  /** Where a report was saved that the database refused. */
+  /** Path of the file that holds a report which the database refused. */
   backupOf: (taskId: string) => string | undefined;
-  /** Work that goes on after its call was answered, and that the process ends in order. */
+  /** Registers work that continues after its call was answered; shutdown waits for it. */
   inBackground: (work: Promise<unknown>) => void;
-  /** Aborted when the process begins to leave. */
+  /** Aborted when the process begins to shut down. */
   leaving: AbortSignal;
   settings: {
     maxRounds: number;
     legacyPrompt: string | undefined;
     syncWindowMs: number;
-    /** How long a client that accepts tasks waits for the answer itself. */
+    /** How long a client that accepts tasks waits for a direct answer. */
     taskAfterMs: number;
     reportsDir: string | undefined;
     templatesDir: string | undefined;
-    /** The longest report that is sent whole to a caller without `wholeReports`. */
+    /** Length of the longest report that is returned whole to a caller without `wholeReports`. */
     inlineCharacters: number;
     confirmAboveUsd: number;
   };
@@ -52,7 +53,7 @@ export interface OperationDeps {
 export interface ResearchParts {
   research: ResearchDeps;
   runner: Runner;
-  /** False when a paid run could be forgotten: then none is started. */
+  /** False when the id of a paid run could be lost: then none is started. */
   durable: boolean;
 }
 
@@ -135,6 +136,8 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   /** The operation may return while a run goes on: its command has this flag to wait for the end of the run. */
   waitFlag?: "wait" | "watch";
   run(deps: OperationDeps, input: z.output<Input>, call: Call): Promise<Output>;
+  /** The pictures to which the output links; MCP sends them beside the text. */
+  picturesOf?(output: Output): { taskId: string; links: readonly PictureLink[] };
   /** The information of the output as text, for people and for clients that show text only. */
   toText(output: Output): string;
 }
@@ -167,10 +170,10 @@ const cautionField = {
 
 const MAX_QUERY_CHARACTERS = 10_000;
 
-/** Of any script: "Go", "C#" and "地震" are questions, "???" is none. */
+/** In any script: "Go", "C#" and "地震" are questions, "???" is none. */
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
-export const queryText = (what: string) =>
+export const queryField = (what: string) =>
   z
     .string({ error: `${what} must be a text.` })
     .trim()
@@ -178,11 +181,11 @@ export const queryText = (what: string) =>
     .max(MAX_QUERY_CHARACTERS, { error: `${what} must have at most 10,000 characters.` })
     .refine((text) => LETTER_OR_DIGIT.test(text), { error: `${what} must have at least one letter or digit.` });
 
-export const taskId = z
+export const taskIdField = z
   .uuid({ error: "task_id must be the UUID that a tool returned." })
   .describe("The task_id that a tool returned.");
 
-/** Fields of the one error shape; every output schema has them, because clients check errors against it too. */
+/** Fields of the one error shape. Every output schema has them, because clients validate errors against it too. */
 const errorFields = {
   error: z
     .looseObject({

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { openApp } from "../../test/support/operation-deps.ts";
 import { AppError } from "../errors.ts";
 import { systemClock } from "../platform/clock.ts";
-import { defineOperation, type Call, type Operation, queryText, taskId } from "./operation.ts";
+import { defineOperation, type Call, type Operation, queryField, taskIdField } from "./operation.ts";
 import { outcomeOfRun, perform, performDetachable, questionFor, refused } from "./perform.ts";
 
 const CALL: Call = {
@@ -26,9 +26,9 @@ const operation = (run: Run): Operation =>
     title: "Echo",
     description: "Says it again.",
     input: z.strictObject({
-      query: queryText("query").optional(),
+      query: queryField("query").optional(),
       topic: z.string().optional(),
-      task_id: taskId.optional(),
+      task_id: taskIdField.optional(),
       count: z.number().max(3).optional(),
     }),
     output: z.looseObject({}),

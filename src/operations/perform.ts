@@ -1,15 +1,15 @@
-/** The one boundary around every operation: input checked, output cleaned, errors in their one shape. */
+/** The one boundary around every operation: checks the input, cleans the output and gives errors their one shape. */
 
 import type { z } from "zod";
 import { AppError, type ErrorRun } from "../errors.ts";
 import { cleanValue } from "../platform/clean-text.ts";
 import { inSpan, RUN_ID } from "../telemetry/telemetry.ts";
+import type { PictureLink } from "./parts/answer-extras.ts";
 import { factLines } from "./parts/answer-text.ts";
 import type { StoredRun } from "../runs/history/read.ts";
 import { type Call, CAUTION, type Operation, type OperationDeps, type Question } from "./operation.ts";
 
-/** The one error shape of every surface. */
-// oxlint-disable-next-line typescript/consistent-type-definitions -- an interface is not assignable to a record
+/** The one error shape of every surface. A type, because an interface is not assignable to a record. */
 export type FailureAnswer = Partial<ErrorRun> & {
   success: false;
   error: Pick<AppError, "code" | "message" | "suggestion" | "details">;
@@ -17,9 +17,14 @@ export type FailureAnswer = Partial<ErrorRun> & {
 
 type AnyOutput = Record<string, unknown>;
 
-export type Outcome<Output extends AnyOutput = AnyOutput> =
-  | { failed: false; structured: Output; text: string }
-  | Failure;
+export type Outcome<Output extends AnyOutput = AnyOutput> = Success<Output> | Failure;
+
+export interface Success<Output> {
+  failed: false;
+  structured: Output;
+  text: string;
+  pictures?: { taskId: string; links: readonly PictureLink[] } | undefined;
+}
 
 export interface Failure {
   failed: true;
@@ -27,9 +32,9 @@ export interface Failure {
   text: string;
 }
 
-export interface Request<CallOptions = Call> {
+export interface Request {
   input: unknown;
-  call: CallOptions;
+  call: Call;
 }
 
 export async function perform<Output extends AnyOutput>(
@@ -48,7 +53,7 @@ export async function perform<Output extends AnyOutput>(
   });
 }
 
-/** Throws our own sentence about the first thing that is wrong. */
+/** Throws an error about the first invalid field, in our own words. */
 export function parseInput<Input extends z.ZodObject>(schema: Input, input: unknown): z.output<Input> {
   const parsed = schema.safeParse(input ?? {});
   if (!parsed.success) throw invalidInput(parsed.error);
@@ -144,20 +149,22 @@ const WEB_TEXT_DETAILS = ["best_text", "partial_text"];
 function success<Output extends AnyOutput>(operation: Operation<z.ZodObject, Output>, answer: Output): Outcome<Output> {
   const structured = cleanValue(answer);
   const text = operation.toText(structured);
+  const pictures = operation.picturesOf?.(structured);
   if (operation.webText !== true || WEB_TEXT.every((field) => structured[field] === undefined)) {
-    return { failed: false, structured, text };
+    return { failed: false, structured, text, pictures };
   }
   return {
     failed: false,
     structured: { success: structured["success"], caution: CAUTION, ...structured },
     text: `${CAUTION}\n\n${text}`,
+    pictures,
   };
 }
 
 function invalidInput(error: z.ZodError): AppError {
   const issue = error.issues[0];
   const field = String(issue?.path[0] ?? "");
-  const message = issue === undefined ? "The input is not valid." : sentence(issue, field);
+  const message = issue === undefined ? "The input is not valid." : messageOf(issue, field);
   if (field === "query" || field === "topic") {
     return new AppError({ code: "INVALID_QUERY", message, details: { status: 400, field } });
   }
@@ -171,8 +178,8 @@ function invalidInput(error: z.ZodError): AppError {
 /** Unknown parameters that an error names. */
 const MAX_NAMED_PARAMETERS = 5;
 
-function sentence(issue: z.core.$ZodIssue, field: string): string {
-  // Our own schemas end their messages with a full stop; the library's do not.
+function messageOf(issue: z.core.$ZodIssue, field: string): string {
+  // Messages of our own schemas end with a full stop; those of the library do not.
   if (issue.message.endsWith(".")) return issue.message;
   if (issue.code === "unrecognized_keys")
     return `There is no parameter ${issue.keys
@@ -182,7 +189,7 @@ function sentence(issue: z.core.$ZodIssue, field: string): string {
   return `${field === "" ? "The input" : field} is not valid: ${issue.message.toLowerCase()}.`;
 }
 
-/** The stack goes to the log under an id; the caller gets the id. */
+/** Logs the stack under an id that the caller gets. */
 function unexpected(error: unknown, deps: OperationDeps): AppError {
   const id = crypto.randomUUID().slice(0, 8);
   deps.log.error(`Unexpected error ${id}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);

@@ -1,8 +1,8 @@
-/** `search`: one grounded answer in seconds. */
+/** `search`: answers a question from the web in one round. */
 
 import { z } from "zod";
 import { noteSection, searchText } from "./parts/answer-text.ts";
-import { defineOperation, outputSchema, queryText } from "./operation.ts";
+import { defineOperation, outputSchema, queryField } from "./operation.ts";
 import { incompleteSchema, runSingleRound, searchMetadataFields, storedSingleRound } from "./parts/search-run.ts";
 
 const metadataSchema = z.looseObject({ query: z.string(), ...searchMetadataFields });
@@ -13,7 +13,7 @@ export const search = defineOperation({
   description:
     "Answers a question from the web in one round: Gemini searches, reads pages and writes a short report. For facts, news, documentation, prices. Where sources conflict or errors are costly: deep_search. Takes seconds, costs about a cent. Returns the report (Markdown) and its sources.",
   input: z.strictObject({
-    query: queryText("query").describe("The question, in any language, as precisely as possible."),
+    query: queryField("query").describe("The question, in any language, as precisely as possible."),
   }),
   output: outputSchema({
     result: z.string().describe("The report in Markdown."),

@@ -22,14 +22,15 @@ import {
   withPictureLinks,
 } from "./parts/answer-extras.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
-import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
+import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 
 /** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
 const ANSWER_WITHIN_MS = 28_000;
 
+const HOUR_MS = 3_600_000;
 const START = "start_deep_research";
 const LOCAL_OWNER = "local";
-const HOURS = "max_wait_hours must be a whole number from 1 to 72.";
+const HOURS_ERROR = "max_wait_hours must be a whole number from 1 to 72.";
 
 export const startDeepResearch = defineOperation({
   name: START,
@@ -37,15 +38,15 @@ export const startDeepResearch = defineOperation({
   description:
     "Starts Google's Deep Research agent: a long report with citations. For broad or hard questions that deserve an hour and some dollars. For look-ups use search, to have one answer checked deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; the research goes on at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
   input: z.strictObject({
-    query: queryText("query").describe("The research question, as precisely as possible."),
+    query: queryField("query").describe("The research question, as precisely as possible."),
     enable_notifications: z
       .boolean({ error: "enable_notifications must be true or false." })
       .default(true)
       .describe("Desktop notification when it is done."),
     max_wait_hours: z
-      .int({ error: HOURS })
-      .min(1, { error: HOURS })
-      .max(72, { error: HOURS })
+      .int({ error: HOURS_ERROR })
+      .min(1, { error: HOURS_ERROR })
+      .max(72, { error: HOURS_ERROR })
       .default(8)
       .describe("After this many hours the run counts as timed out here."),
     model: z
@@ -143,9 +144,10 @@ export const startDeepResearch = defineOperation({
       return finishedResearch(stored, reading, typeof notice === "string" ? { notice } : {});
     },
   },
+  picturesOf: ({ task_id, results }) => ({ taskId: task_id, links: results?.pictures ?? [] }),
   toText: ({ results, success: _success, ...facts }) => {
     if (results === undefined) return factLines(facts);
-    const { report = "", outline, sources, metadata, pictures, search_suggestions, ...rest } = results;
+    const { report, outline, sources, metadata, pictures, search_suggestions, ...rest } = results;
     const lists = [
       ...outlineLines(outline),
       ...pictureLines(pictures),
@@ -155,8 +157,6 @@ export const startDeepResearch = defineOperation({
     return [report.trim(), ...lists, factLines({ ...facts, ...rest, ...metadata })].join("\n\n");
   },
 });
-
-const HOUR_MS = 3_600_000;
 
 interface StartRequest {
   input: { query: string; enable_notifications: boolean; max_wait_hours: number; force_new: boolean };

@@ -84,12 +84,12 @@ export const declined = (): AppError =>
     code: "DECLINED",
     message: "The user declined. Nothing was started and nothing was charged.",
     suggestion:
-      "Do not try again unless the user wishes it. RESEARCH_CONFIRM_ABOVE_USD says from which cost on the user is asked.",
+      "Do not try again unless the user wishes it. RESEARCH_CONFIRM_ABOVE_USD sets the cost above which the user is asked.",
   });
 
 /**
- * No parameter of a tool confirms: it would be set by the model, and a page the model has read could talk it into
- * that. Only the user can agree, in a dialog of the client, in a terminal, or beforehand by a setting.
+ * No parameter of a tool confirms the cost: the model would set it, and a web page could talk the model into that.
+ * Only the user can agree, in a dialog of the client, in a terminal, or beforehand by a setting.
  */
 export const confirmationNeeded = (
   { name }: Pick<Operation, "name">,
@@ -98,6 +98,6 @@ export const confirmationNeeded = (
   new AppError({
     code: "CONFIRMATION_NEEDED",
     message: `${because} The user must agree to it and could not be asked from here. Nothing was started.`,
-    suggestion: `Ask the user. Who agrees can ${unasked}, or start it in a terminal: gemini-search-mcp ${name.replaceAll("_", "-")} … --yes`,
+    suggestion: `Ask the user. To agree, the user can ${unasked}, or start it in a terminal: gemini-search-mcp ${name.replaceAll("_", "-")} … --yes`,
     details,
   });

@@ -171,6 +171,6 @@ export const searchMetadataFields = {
   notices: z.array(z.string()).optional().describe("Unusual circumstances."),
 };
 
-/** U3: one number per page, the same in the answer, in its metadata and wherever the run is read later. */
+/** Numbers the sources, one number per web page, as answer, metadata and later readers use them (U3). */
 export const numberedReport = (report: string, visited: VisitedSource[]): CitedReport =>
   citeByNumber(report, numberSources(visited));

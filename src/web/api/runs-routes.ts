@@ -3,7 +3,7 @@
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
 import { listInput, runPage } from "../../operations/list-research.ts";
-import { taskId } from "../../operations/operation.ts";
+import { taskIdField } from "../../operations/operation.ts";
 import { parseInput } from "../../operations/perform.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { countRuns } from "../../runs/history/figures-store.ts";
@@ -15,7 +15,7 @@ import { detailOf, summaryOf } from "./summary.ts";
 import type { WebEnv } from "../caller.ts";
 import type { RunPage, Timeline, TimelineEntry } from "../wire.ts";
 
-const runInput = z.object({ task_id: taskId });
+const runInput = z.object({ task_id: taskIdField });
 
 /** An id that cannot be one is refused before it is looked for. */
 export const ownRun = (deps: App["deps"], owner: string, id: string): Promise<Run> =>
