@@ -1,10 +1,10 @@
-/** Where the program starts: no arguments is the stdio server, anything else a command. */
+/** Entry point: the stdio server without arguments, otherwise a command. */
 
-const REFUSED = `[ERROR] gemini-search-mcp was started by a Gemini CLI that gemini-search-mcp itself had started. It does not run inside itself.\n`;
+const NESTED_START = `[ERROR] gemini-search-mcp was started by a Gemini CLI that gemini-search-mcp itself had started. It does not run inside itself.\n`;
 
 export async function main(argv: string[]): Promise<void> {
   if (argv[0] === "__task-ids") {
-    // Somebody waits for it at every Tab: nothing else is loaded.
+    // Shell completion waits for it at every Tab, so nothing else is loaded.
     const { printTaskIds } = await import("./cli/completion/print-task-ids.ts");
     return printTaskIds();
   }
@@ -16,7 +16,7 @@ export async function main(argv: string[]): Promise<void> {
   const [{ createApp }, { runStdioServer }] = await Promise.all([import("./app.ts"), import("./mcp/stdio/stdio.ts")]);
   const app = createApp({ logFrom: "INFO" });
   if (app.config.depth > 0) {
-    process.stderr.write(REFUSED);
+    process.stderr.write(NESTED_START);
     process.exitCode = 1;
     return;
   }

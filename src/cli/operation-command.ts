@@ -1,4 +1,4 @@
-/** Every operation as a command: its parameters become an argument and flags, its answer goes to the terminal. */
+/** Creates a command from an operation: its input fields become an argument and flags. */
 
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
@@ -7,7 +7,7 @@ import type { Operation } from "../operations/operation.ts";
 import type { TerminalView } from "./render/answer-view.ts";
 import { SETTINGS } from "../config/settings.ts";
 
-/** What the generated flags need to know of a parameter. */
+/** The parts of an input schema from which flags are generated. */
 const inputSchema = z.object({
   properties: z.record(
     z.string(),
@@ -21,7 +21,7 @@ const inputSchema = z.object({
 });
 type Property = z.infer<typeof inputSchema>["properties"][string];
 
-/** A wrong flag is a mistake to be told, where a wrong variable falls back to its default. */
+/** An option with the schema of a setting. A wrong value is an error, where a wrong variable falls back to its default. */
 export function settingOption({ schema, about }: { schema: z.ZodType; about: string }, flags: string): Option {
   if (schema instanceof z.ZodEnum) return new Option(flags, about).choices(schema.options.map(String));
   return new Option(flags, about).argParser((text: string) => {

@@ -1,4 +1,4 @@
-/** The command line: every operation as a command, and the few commands that are not operations. */
+/** The command line: a command per operation, and the commands that are not operations. */
 
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
@@ -21,7 +21,7 @@ export async function runCommand(argv: string[]): Promise<void> {
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Help and version end here too, with exit code 0.
+    // Help and version are thrown too, with exit code 0.
     process.exitCode = error.exitCode === 0 ? 0 : EXIT_CODES.usage;
     if (error.exitCode !== 0 && asksForJson(argv)) await print(usageError(error));
   }
@@ -29,7 +29,7 @@ export async function runCommand(argv: string[]): Promise<void> {
 
 const asksForJson = (argv: string[]): boolean => argv.slice(0, argv.indexOf("--") >>> 0).includes("--json");
 
-/** A script that reads JSON gets JSON, also when its command line is wrong. */
+/** The JSON of a wrong command line, for scripts that read JSON. */
 function usageError({ message }: CommanderError): string {
   const { name } = readPackage();
   const sentence = message.replace(/^error: /, "").replaceAll(/\s+/g, " ");
@@ -106,8 +106,8 @@ function addInit(program: Command): void {
     .option("--yes", "write without a question")
     .option("--dry-run", "show the changes only")
     .option("--remove", "take the entry out again")
-    .option("--http", "enter the address of a running serve instead of a command")
-    .option("--url <address>", "that address, if it is not the one of the settings", webAddress)
+    .option("--http", "enter the URL of a running serve instead of a command")
+    .option("--url <url>", "that URL, if it is not the one of the settings", httpUrl)
     .option("--write-token", "with --http: write the token itself, not a reference to MCP_AUTH_TOKEN")
     .addOption(
       new Option("--scope <scope>", "for you, or for this project").choices(["user", "project"]).default("user"),
@@ -122,14 +122,14 @@ function addInit(program: Command): void {
     });
 }
 
-/** What every client takes; some show it to their model as part of a tool's name. */
+/** Characters that every client accepts; some make the name part of the tool names. */
 function entryName(text: string): string {
   if (!/^[\w-]{1,64}$/.test(text)) throw new InvalidArgumentError("It needs 1 to 64 of a-z, 0-9, underscore, hyphen.");
   return text;
 }
 
-function webAddress(text: string): string {
-  if (!URL.canParse(text) || !/^https?:\/\//.test(text)) throw new InvalidArgumentError("It is not an address.");
+function httpUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:\/\//.test(text)) throw new InvalidArgumentError("It is not a URL.");
   return text;
 }
 

@@ -80,7 +80,7 @@ describe.skipIf(process.platform === "win32")("opening it", () => {
     const missing = join(directory, "no-such-program");
     const grumbling = script("browser", "exit 3");
     for (const browser of [missing, grumbling]) {
-      const why = await openBrowser(URL, { environment: { BROWSER: browser }, patienceMs: 60_000 });
+      const why = await openBrowser(URL, { environment: { BROWSER: browser }, failureWindowMs: 60_000 });
       expect(why).toBe("the browser could not be started");
     }
   });

@@ -14,7 +14,7 @@ import { SETTINGS } from "../../config/settings.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { print } from "../output.ts";
 
-/** Beside this file in `src/`, beside the bundle in `dist/`. */
+/** Path of the simulator, for `dist/` and for `src/`. */
 const SIMULATOR = [new URL("./simulator.js", import.meta.url), new URL("../../../simulator/main.ts", import.meta.url)]
   .map((url) => fileURLToPath(url))
   .find((path) => existsSync(path));
@@ -40,7 +40,7 @@ export async function runDemo(question: string): Promise<void> {
   await shutdown.leave(status);
 }
 
-/** The commands a user would give, one after the other. */
+/** Runs the commands that a user would run. */
 async function research(question: string, run: CliRun): Promise<number> {
   await runCli(["estimate-research-cost", question], run);
   await print("");
@@ -57,7 +57,7 @@ async function research(question: string, run: CliRun): Promise<number> {
   return saved.status;
 }
 
-/** Nothing the user has set may lead the demo elsewhere: empty counts as not set. */
+/** Unsets the user's settings, so that the demo uses nothing but the simulator; empty counts as not set. */
 function demoSettings(directory: string, url: string): Record<string, string> {
   return {
     ...Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, ""])),
@@ -88,11 +88,11 @@ async function startSimulator(): Promise<{ url: string; stop(): void }> {
 interface CliRun {
   settings: Record<string, string>;
   signal: AbortSignal;
-  /** Keep what it prints instead of showing it. */
+  /** Return the output instead of printing it. */
   capture?: boolean;
 }
 
-/** A process of its own, as a user's would be: it shares nothing with the simulator but an address. */
+/** Runs a command in a process of its own, as a user would. */
 async function runCli(
   args: string[],
   { settings, signal, capture = false }: CliRun,

@@ -56,5 +56,5 @@ export const listTable: TerminalView<RunList> = async (list, space) => {
   return listView(list, space);
 };
 
-/** The shell has taken the user's quotation marks away. */
+/** Restores the user's quotation marks, which the shell has removed. */
 const asPhrase = (word: string): string => (/\s/.test(word.trim()) && !word.includes('"') ? `"${word}"` : word);
