@@ -3,10 +3,10 @@ import { COMMAND_HELP, commandsOf } from "./help.ts";
 import { createProgram } from "./program.ts";
 
 const commands = commandsOf(createProgram());
-/** They answer with nothing, or with something that is no answer. */
+/** Commands without an answer that could be JSON. */
 const WITHOUT_JSON = new Set(["worker", "serve", "dashboard", "demo", "init", "completion", "token"]);
 
-/** As a shell takes a line apart. */
+/** Splits a line as a shell does. */
 const wordsOf = (line: string): string[] =>
   [...line.replace(/ [<|>].*$/, "").matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
 
@@ -22,7 +22,7 @@ test.each(
 )("%s: `%s` is understood", async (path, line) => {
   const program = createProgram();
   const found = commandsOf(program).find((one) => one.path === path);
-  // One that is not part of this build has its examples ready.
+  // The command may not be part of this build.
   if (found === undefined) return;
   const called: string[] = [];
   for (const one of commandsOf(program)) one.command.action(() => void called.push(one.path));
@@ -30,13 +30,13 @@ test.each(
   expect(called[0]).toMatch(new RegExp(`^${path}`));
 });
 
-test("see also names commands", () => {
+test("seeAlso names existing commands", () => {
   const known = new Set([...commands.map(({ path }) => path), ...Object.keys(COMMAND_HELP)]);
   const named = Object.values(COMMAND_HELP).flatMap(({ seeAlso = [] }) => seeAlso);
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("A6 every command that answers can answer in JSON", () => {
+test("every command with an answer has --json (A6)", () => {
   const without = commands.filter(({ command }) => !command.options.some(({ long }) => long === "--json"));
   expect(without.map(({ path }) => path).filter((path) => !WITHOUT_JSON.has(path))).toEqual([]);
 });

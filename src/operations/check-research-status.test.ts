@@ -100,7 +100,7 @@ async function openWatcher(
   };
 }
 
-test("J1 without wait_seconds the store is read and nobody else is asked", async (context) => {
+test("without wait_seconds only the store is read (J1)", async (context) => {
   const { status, asked } = await openWatcher(context);
   expect((await status()).structured).toMatchObject({ success: true, status: "running_async" });
   expect(asked).toEqual([]);
@@ -139,7 +139,7 @@ test.for<[string, (watcher: Watcher) => Promise<unknown>, object]>([
   },
 );
 
-test("wait_seconds goes on over a new thought, a new action and less than a tenth of progress (U2)", async (context) => {
+test("wait_seconds does not return for a new thought, a new action or less than a tenth of progress (U2)", async (context) => {
   const watcher = await openWatcher(context, { frozen: true });
   let answered = false;
   const answer = watcher.status({ wait_seconds: 50 }).finally(() => (answered = true));
@@ -190,7 +190,7 @@ test("an eight-minute research takes at most twelve status calls (U2)", async (c
   expect(calls).toBeLessThanOrEqual(12);
 });
 
-test("J3 with nothing new it answers after that time with what is; a finished run at once; a lost call not at all", async (context) => {
+test("a wait without a change ends after wait_seconds, at once for a finished run, and with its call (J3)", async (context) => {
   const watcher = await openWatcher(context);
   const { structured } = await watcher.status({ wait_seconds: 50 });
   expect(structured).toMatchObject({ success: true, status: "running_async", progress: 0 });
@@ -204,7 +204,7 @@ test("J3 with nothing new it answers after that time with what is; a finished ru
   expect(watcher.asked).toEqual([]);
 });
 
-test("J3 whoever waits also follows, because nobody else may; without a key, or where that fails, it only reads", async (context) => {
+test("a waiting process polls the run too; without a key or after an error it only reads the store (J3)", async (context) => {
   const following = await openWatcher(context);
   await following.status({ wait_seconds: 1 });
   expect(following.asked).toEqual(["research", "start"]);
@@ -215,7 +215,7 @@ test("J3 whoever waits also follows, because nobody else may; without a key, or 
   expect(await broken.status({ wait_seconds: 1 })).toMatchObject({ failed: false });
 });
 
-test("J3 the cursor tells what was seen: a change between two calls is not missed, and no two calls are alike", async (context) => {
+test("the cursor encodes the last answer: no change between two calls is missed, and no two calls are equal (J3)", async (context) => {
   const watcher = await openWatcher(context, { frozen: true });
   const cursorOf = async (input: object): Promise<string> => String((await watcher.status(input)).structured["cursor"]);
   const first = await cursorOf({});
@@ -235,7 +235,7 @@ test("J3 the cursor tells what was seen: a change between two calls is not misse
   }
 });
 
-test("A6 J3 wait_seconds is a whole number from 0 to 50", async (context) => {
+test("wait_seconds must be a whole number from 0 to 50 (A6, J3)", async (context) => {
   const { status } = await openWatcher(context);
   for (const wait_seconds of [-1, 51, 1.5, "10", null]) {
     expect((await status({ wait_seconds })).structured["error"]).toMatchObject({

@@ -1,4 +1,4 @@
-/** The boundary around every operation: what goes in is checked, what comes out is clean, errors have one shape. */
+/** The boundary around every operation: checked input, clean output, one shape of errors. */
 
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -19,7 +19,7 @@ const CALL: Call = {
 type Output = Record<string, unknown>;
 type Run = (input: { query?: string | undefined }, call: Call) => Output | Promise<Output>;
 
-/** Answers whatever its test wants. */
+/** An operation with the given `run`. */
 const operation = (run: Run): Operation =>
   defineOperation({
     name: "echo",
@@ -39,7 +39,7 @@ const operation = (run: Run): Operation =>
   });
 
 describe("an answer", () => {
-  test("A6 T17 is clean in its structure and in its text", async () => {
+  test("is clean in its structure and in its text (A6, T17)", async () => {
     const { deps } = openApp();
     const echo = operation(({ query }) => ({ query, web: ["\u001B[31mred\u202E", { none: undefined }] }));
     expect(await perform(echo, deps, { input: { query: "  a question " }, call: CALL })).toEqual({
@@ -66,11 +66,11 @@ describe("an input", () => {
     [{ topic: 1 }, "INVALID_QUERY", "topic is not valid: invalid input: expected string, received number.", "topic"],
     [{ task_id: "x" }, "INVALID_TASK_ID", "task_id must be the UUID that a tool returned.", "task_id"],
     [{ count: 4 }, "INVALID_INPUT", "count is not valid: too big: expected number to be <=3.", "count"],
-  ])("A6 %j is refused as %s", async (input, code, message, field) => {
+  ])("%j is refused as %s (A6)", async (input, code, message, field) => {
     expect(await refusal(input)).toEqual({ code, message, details: { status: 400, field } });
   });
 
-  test("A6 that is none, or has parameters that are not there, is refused by name and in bounds", async () => {
+  test("that is no object or has unknown parameters is refused, naming some of them (A6)", async () => {
     expect(await refusal("text")).toEqual({
       code: "INVALID_INPUT",
       message: "The input is not valid: invalid input: expected object, received string.",
@@ -85,7 +85,7 @@ describe("an input", () => {
 });
 
 describe("an error", () => {
-  test("A6 of ours has its code, sentence, suggestion, details and run, in structure and text", () => {
+  test("of ours has code, message, suggestion, details and run in structure and text (A6)", () => {
     const { deps, lines } = openApp();
     const error = new AppError({
       code: "RESEARCH_FAILED",
@@ -113,14 +113,14 @@ describe("an error", () => {
     expect(lines).toEqual([]);
   });
 
-  test("A6 with nothing to add is one line", () => {
+  test("without suggestion and details is one line of text (A6)", () => {
     const { deps } = openApp();
     const { structured, text } = refused(new AppError({ code: "CANCELLED", message: "It was cancelled." }), deps);
     expect(structured).toEqual({ success: false, error: { code: "CANCELLED", message: "It was cancelled." } });
     expect(text).toBe("CANCELLED: It was cancelled.");
   });
 
-  test("A6 T18 that is a bug goes to the log; the caller gets only its id", async () => {
+  test("that is a bug is logged; the caller gets only its id (A6, T18)", async () => {
     const { deps, lines } = openApp();
     const { structured } = await perform(
       operation(() => {
@@ -138,7 +138,7 @@ describe("an error", () => {
     });
   });
 
-  test("A6 T18 of any kind can be logged", () => {
+  test("without a stack, or that is no Error, is logged too (A6, T18)", () => {
     const { deps, lines } = openApp();
     const bare = new Error("without a stack");
     delete bare.stack;
@@ -201,7 +201,7 @@ describe("a call whose client accepts a task", () => {
     });
   });
 
-  test("is a task where its answer leaves the run unfinished (U1)", async () => {
+  test("becomes a task when its answer leaves the run unfinished (U1)", async () => {
     const { deps } = openWaitingApp();
     const start: Operation = {
       ...operation((_input, call) => {
@@ -215,7 +215,7 @@ describe("a call whose client accepts a task", () => {
     });
   });
 
-  test("that asked for nothing but a task gets one as soon as its run is stored, else its outcome (U1)", async () => {
+  test("that accepts only a task gets it as soon as the run is stored, else the outcome (U1)", async () => {
     const { deps } = openWaitingApp();
     const stored = operation(async (_input, call) => {
       expect(call.returnWhen?.aborted).toBe(true);
@@ -233,7 +233,7 @@ describe("a call whose client accepts a task", () => {
 });
 
 describe("a task", () => {
-  test("is answered from the store as its call would have been", async () => {
+  test("is answered from the stored run as its call would have been", async () => {
     const { deps, stored } = openApp();
     const asTask: Operation = {
       ...operation(() => ({})),
@@ -263,7 +263,7 @@ describe("a task", () => {
   });
 });
 
-test("a question is asked about input that is valid, where there is one to ask", async () => {
+test("a question is asked only for valid input of an operation that has one", async () => {
   const { deps } = openApp();
   const question = { ask: "Start it?", because: "It costs.", unasked: "set a limit", details: {} };
   const asking: Operation = {

@@ -61,7 +61,7 @@ async function openWorld(context: TestContext): Promise<World> {
 
 const denied = { failed: true, structured: { success: false, error: { code: "PERMISSION_DENIED" } } };
 
-test("N2 over the network a report lands in the directory of the server's owner, by default and by a name below it", async (context) => {
+test("a report saved over the network is written inside the operator's directory (N2)", async (context) => {
   const { root, save } = await openWorld(context);
   for (const [output_dir, place] of [
     [undefined, root],
@@ -77,7 +77,7 @@ test("N2 over the network a report lands in the directory of the server's owner,
   }
 });
 
-test("N2 over the network no path, link or home leads out of it, and nothing is created there", async (context) => {
+test("no path, link or home directory leads out of the operator's directory over the network (N2)", async (context) => {
   const { root, outside, save } = await openWorld(context);
   symlinkSync(outside, join(root, "link"));
   symlinkSync(join(outside, "nowhere"), join(root, "dangling"));
@@ -102,7 +102,7 @@ test("N2 over the network no path, link or home leads out of it, and nothing is 
   expect(readdirSync(outside)).toEqual([]);
 });
 
-test("N2 over the network nothing is saved where the owner chose no directory; from here anywhere", async (context) => {
+test("without an operator's directory nothing is saved over the network, but locally anywhere (N2)", async (context) => {
   const { outside, save } = await openWorld(context);
   const refused = await save({ output_dir: outside }, { reportsDir: undefined });
   expect(refused).toMatchObject(denied);
@@ -111,7 +111,7 @@ test("N2 over the network nothing is saved where the owner chose no directory; f
   expect(saved).toMatchObject({ failed: false, structured: { success: true } });
 });
 
-test("N2 on Windows another drive, a share and a longer name are outside", () => {
+test("on Windows another drive, a share and a longer name are outside of the directory (N2)", () => {
   const root = "C:\\reports";
   expect(isInside(root, "C:\\reports\\2026-11", win32)).toBe(true);
   expect(isInside(root, "c:\\REPORTS\\x", win32)).toBe(true);

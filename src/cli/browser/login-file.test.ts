@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createLoginFile } from "./login-file.ts";
 
-test("A9 a link is led to by a file that only its user may read, and that can be taken away", async (context) => {
+test("a private file redirects to the link and can be removed (A9)", async (context) => {
   const base = mkdtempSync(join(tmpdir(), "gemini-search-opening-"));
   context.onTestFinished(() => rmSync(base, { recursive: true, force: true }));
   const { url, remove } = await createLoginFile("http://127.0.0.1:3000/enter/code?to=%2Fruns%2F1", base);

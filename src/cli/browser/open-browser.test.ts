@@ -21,20 +21,25 @@ function script(name: string, body: string): string {
   return file;
 }
 
-describe("which program shows the page", () => {
+describe("the program that opens a URL", () => {
   const DARK = "there is no screen";
   test.each<[string, NodeJS.Platform, Record<string, string>, unknown]>([
     ["macOS", "darwin", {}, { program: "/usr/bin/open", args: [URL] }],
-    ["macOS from afar", "darwin", { SSH_CONNECTION: "a b" }, "this is a remote session"],
+    ["macOS in a remote session", "darwin", { SSH_CONNECTION: "a b" }, "this is a remote session"],
     ["Linux without a screen", "linux", { PATH: "/usr/bin" }, DARK],
     ["Linux with an empty DISPLAY", "linux", { PATH: "/usr/bin", DISPLAY: "" }, DARK],
-    ["Linux from afar", "linux", { SSH_CONNECTION: "a b" }, "this is a remote session"],
+    ["Linux in a remote session", "linux", { SSH_CONNECTION: "a b" }, "this is a remote session"],
     ["Linux without xdg-open", "linux", { DISPLAY: ":0", PATH: "." }, "xdg-open is not installed"],
-    ["nobody's", "linux", { BROWSER: "none", DISPLAY: ":0" }, "BROWSER is none"],
-    ["one that is not there", "linux", { BROWSER: "no-such-browser" }, "the program in BROWSER was not found"],
-    ["the user's own", "linux", { BROWSER: "/opt/b --new" }, { program: "/opt/b", args: ["--new", URL] }],
+    ["BROWSER=none", "linux", { BROWSER: "none", DISPLAY: ":0" }, "BROWSER is none"],
     [
-      "the user's own with a place",
+      "a BROWSER that is not installed",
+      "linux",
+      { BROWSER: "no-such-browser" },
+      "the program in BROWSER was not found",
+    ],
+    ["a BROWSER with arguments", "linux", { BROWSER: "/opt/b --new" }, { program: "/opt/b", args: ["--new", URL] }],
+    [
+      "a BROWSER with a placeholder for the URL",
       "darwin",
       { BROWSER: "/opt/b u=%s x" },
       { program: "/opt/b", args: [`u=${URL}`, "x"] },
@@ -43,7 +48,7 @@ describe("which program shows the page", () => {
     expect(browserCommand(URL, environment, platform)).toEqual(expected);
   });
 
-  test("Windows: the handler of addresses itself, no shell", () => {
+  test("Windows: the URL handler itself, without a shell", () => {
     const command = browserCommand(URL, { SystemRoot: "C:\\Windows" }, "win32");
     expect(command).toMatchObject({ args: ["url.dll,FileProtocolHandler", URL] });
     expect(command).toHaveProperty("program", expect.stringMatching(/rundll32\.exe$/));
@@ -56,8 +61,8 @@ describe("which program shows the page", () => {
   });
 });
 
-describe.skipIf(process.platform === "win32")("opening it", () => {
-  test("gives the program the address and none of our secrets", async () => {
+describe.skipIf(process.platform === "win32")("opening a URL", () => {
+  test("passes the URL to the program, and none of our secrets", async () => {
     const seen = join(directory, "seen");
     const program = script("browser", `{ printf '%s\\n' "$@"; env; } > "${seen}.new" && mv "${seen}.new" "${seen}"`);
     const environment = {
@@ -76,7 +81,7 @@ describe.skipIf(process.platform === "win32")("opening it", () => {
     expect(text).not.toContain("secret-of-ours");
   });
 
-  test("says so when the program is not there or complains, and throws nothing", async () => {
+  test("returns the reason when the program is missing or fails", async () => {
     const missing = join(directory, "no-such-program");
     const grumbling = script("browser", "exit 3");
     for (const browser of [missing, grumbling]) {

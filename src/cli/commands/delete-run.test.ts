@@ -1,11 +1,11 @@
-/** What the terminal asks before it deletes a run. */
+/** The question before a run is deleted. */
 
 import { expect, test } from "vitest";
 import { questionAbout } from "./delete-run.ts";
 
 const run = { taskId: "0b9d3c1e-0000-4000-8000-000000000001", query: "How deep\nis the lake?" };
 
-test("the question names the run by its own question, and says when it is cancelled first (T-2)", () => {
+test("the question quotes the question of the run, and names the cancel of an unfinished one (T-2)", () => {
   expect(questionAbout({ ...run, status: "completed" })).toBe('Delete run 0b9d3c1e "How deep is the lake?"');
   expect(questionAbout({ ...run, status: "running_async" })).toBe(
     'Cancel and delete run 0b9d3c1e "How deep is the lake?"',

@@ -28,7 +28,7 @@ const RUNS = [
   run("2026-11-06T10:00:00Z", 0.1, { kind: "search", cost: paid(0.01), estimate: {} }),
 ];
 
-test("sums by month, and compares with estimates where both are known", () => {
+test("sums by month and compares with estimates where both are known", () => {
   expect(summarize(RUNS)).toEqual({
     months: [
       { month: "2026-10", runs: 1, cost_usd: 1.5, median_minutes: 8 },
@@ -46,7 +46,7 @@ test.each([30, 50, 80, 200])("fits %i columns", (width) => {
   expect(text.replaceAll("\n", " ")).toContain("$1.50 for $1.00, 50 % above.");
 });
 
-test("nothing yet is said so, and bars are to scale", () => {
+test("says when no run has finished, and draws bars to scale", () => {
   const none = figuresView({ total_runs: 0, total_cost_usd: 0, months: [] }, { width: 80, paint: unpainted });
   expect(none).toBe("0 runs, $0.00 in all. No run has finished yet.");
   expect([bar(0, 10), bar(0.001, 10), bar(0.5, 10), bar(1, 10)]).toEqual(["", "▏", "█████", "██████████"]);

@@ -5,7 +5,7 @@ import { unpainted } from "./paint.ts";
 const view = (markdown: string, width = 40): string =>
   markdownView(markdown, { width, paint: (style, text) => `<${style}>${text}</${style}>` });
 
-test("headings, emphasis, links and citations have their style, and no marks", () => {
+test("headings, emphasis, links and citations are styled, without Markdown marks", () => {
   expect(view("# Heat **pumps**\n\nThey *work*, [says it](https://a.test/x)[cite: 1, 2].")).toBe(
     [
       "<strong>Heat</strong> <strong>pumps</strong>",
@@ -16,7 +16,7 @@ test("headings, emphasis, links and citations have their style, and no marks", (
   );
 });
 
-test("lines are wrapped under their mark", () => {
+test("list items are wrapped under their text", () => {
   const text =
     "- one two three four five six seven\n  1. nested item that is long enough\n> a quote that goes on and on";
   expect(markdownView(text, { width: 20, paint: unpainted })).toBe(
@@ -32,7 +32,7 @@ test("lines are wrapped under their mark", () => {
   );
 });
 
-test("code and tables stay as they are, addresses whole", () => {
+test("code, tables and URLs are not wrapped", () => {
   const url = `https://a.test/${"x".repeat(60)}`;
   const text = ["```", "# no heading     here", "```", "| a | b |", `See ${url}.`].join("\n");
   expect(markdownView(text, { width: 20, paint: unpainted })).toBe(
@@ -40,7 +40,7 @@ test("code and tables stay as they are, addresses whole", () => {
   );
 });
 
-test("D4 a hostile line costs no more than its length", () => {
+test("a hostile line takes linear time (D4)", () => {
   for (const piece of ["[", "**", "`", "[a](", "[1,", "https://"]) {
     expect(markdownView(piece.repeat(200_000), { width: 80, paint: unpainted }).length).toBeGreaterThan(0);
   }

@@ -19,7 +19,7 @@ const RUN: RunState = {
   ],
 };
 
-test("J2 J3 shows question, state, times, cost, action and story", () => {
+test("shows question, state, times, cost, action and events (J2, J3)", () => {
   expect(runFrame(RUN, { columns: 61, rows: 24 })).toMatchInlineSnapshot(`
     [
       "How do heat pumps perform in cold climates?",
@@ -57,12 +57,12 @@ test.each([
   }
 });
 
-test("J3 warns of a run that has been silent", () => {
+test("warns of a stalled run (J3)", () => {
   const lines = runFrame({ ...RUN, silentMs: 660_000 }, { columns: 80, rows: 24 });
   expect(lines.join(" ")).toContain("No event for 11 min 0 s: it may be stuck.");
 });
 
-test("the newest events stay when there is no room for all", () => {
+test("shows the newest events when not all fit", () => {
   const events = Array.from({ length: 40 }, (_, index) => ({ kind: "search", text: `search ${index}` }));
   const lines = runFrame({ ...RUN, events }, { columns: 80, rows: 14 });
   expect(lines).toContain("› search 39");

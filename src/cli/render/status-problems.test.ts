@@ -54,7 +54,7 @@ test("nothing to poll is healthy without a worker, something to poll is not (P7)
   expect(problemsOf({ ...gone, runs: { ...RUNS, inProgress: 0 } })).toEqual([]);
 });
 
-test("polls of which most fail are a problem before any run is late (P7)", () => {
+test("mostly failing polls are a problem before any run is late (P7)", () => {
   const failing = (polls: number, rate_limited: number) =>
     problemsOf({ ...HEALTHY, polls: { polls, errors: { rate_limited }, seconds: 60 } });
   expect(failing(10, 5)).toEqual([

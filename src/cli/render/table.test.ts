@@ -18,7 +18,7 @@ const ROWS = [
   { id: "77aa00bb", cost: "$12.00", text: "short" },
 ];
 
-test("the last column is cut to the width, wide characters counted", () => {
+test("the last column is cut to the width, also with wide characters", () => {
   const lines = tableLines(COLUMNS, ROWS, { width: 40 });
   expect(lines).toEqual([
     "ID          COST  TEXT",
@@ -28,11 +28,11 @@ test("the last column is cut to the width, wide characters counted", () => {
   for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(40);
 });
 
-test("a column of less worth goes before the text gets too short", () => {
+test("a less important column is dropped before the last one gets too narrow", () => {
   expect(tableLines(COLUMNS, ROWS, { width: 30 })[0]).toBe("ID        TEXT");
 });
 
-test("for a script nothing is cut", () => {
+test("a plain table is not cut", () => {
   expect(
     plainTable([
       ["A", "B"],

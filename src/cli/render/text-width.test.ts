@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { cutToWidth, padToWidth, widthOf, wrapToLines, wrapToWidth } from "./text-width.ts";
 
-describe("how wide a text is", () => {
+describe("the width of a text", () => {
   test.each([
     ["", 0],
     ["plain", 5],
@@ -38,27 +38,27 @@ describe("cutting", () => {
     expect(widthOf(cut)).toBeLessThanOrEqual(width);
   });
 
-  test("a pad fills columns, not characters", () => {
+  test("padding counts columns, not characters", () => {
     expect(padToWidth("日本", 6)).toBe("日本  ");
     expect(padToWidth("longer", 3)).toBe("longer");
   });
 });
 
 describe("wrapping", () => {
-  test("breaks between words, and inside only what is wider than a line", () => {
+  test("breaks between words, and inside a word only when it is wider than a line", () => {
     expect(wrapToWidth("one two three", 7)).toEqual(["one two", "three"]);
     expect(wrapToWidth("abcdefghij", 4)).toEqual(["abcd", "efgh", "ij"]);
     expect(wrapToWidth("日本の状況は", 5)).toEqual(["日本", "の状", "況は"]);
     expect(wrapToWidth("  ", 5)).toEqual([]);
   });
 
-  test("says when there is more than the lines that are left", () => {
+  test("ends with an ellipsis when there are more lines", () => {
     expect(wrapToLines("one two three four", 7, 2)).toEqual(["one two", "three…"]);
     expect(wrapToLines("one two", 7, 2)).toEqual(["one two"]);
     expect(wrapToLines("one two three", 5, 0)).toEqual([]);
   });
 
-  test("no line is wider than asked for, whatever the text", () => {
+  test("no line of any text is wider than requested", () => {
     for (const width of [2, 3, 8, 21]) {
       for (const line of wrapToWidth("mixed 日本 👨‍👩‍👧 text e\u0301 with averyveryverylongword inside", width)) {
         expect(widthOf(line)).toBeLessThanOrEqual(width);

@@ -119,7 +119,7 @@ function expectMeant(report: Written, shown: string[][]): void {
   }
 }
 
-test("every number that a file, the page or an answer links leads to the page that the agent's report means (U3)", () => {
+test("every citation number in a file, the web page or an answer links to the source that the agent's report cites (U3)", () => {
   fc.assert(
     fc.property(written, (report) => {
       const result = agentResult(report);
@@ -136,7 +136,7 @@ test("every number that a file, the page or an answer links leads to the page th
   );
 });
 
-test("every number in the answer of a search leads to the page that its report means (U3)", () => {
+test("every citation number in the answer of a search links to the source that its report cites (U3)", () => {
   fc.assert(
     fc.property(written, (drawn) => {
       const report: Written = drawn.explained === "annotations" ? { ...drawn, explained: "nothing" } : drawn;
@@ -158,7 +158,7 @@ test("every number in the answer of a search leads to the page that its report m
   );
 });
 
-describe("a report that lost its list", () => {
+describe("a report without its list of sources", () => {
   const report = "Alpha is true [cite: 3]. Beta is false [cite: 1]. Both [cite: 1, 3]. Lost [cite: 2].";
   const at = (mark: string, sourceIndex: number) => {
     const startByte = report.indexOf(mark);
@@ -177,7 +177,7 @@ describe("a report that lost its list", () => {
     { partial: true },
   );
 
-  test("its sources have the numbers that its marks use, and no other page gets one of them (U3)", () => {
+  test("its sources get the numbers of its citation marks, and no other source gets one of them (U3)", () => {
     expect(result.sources.map(({ n, url }) => [n, url])).toEqual([
       [1, "https://gamma.example/"],
       [3, "https://alpha.example/"],
@@ -186,7 +186,7 @@ describe("a report that lost its list", () => {
     expect(result.report).toBe(report);
   });
 
-  test("a file and an answer lead where the page leads (U3)", () => {
+  test("a file and an answer link to the same sources as the web page (U3)", () => {
     const text = markdownOf(result);
     expect(text).toContain(String.raw`Alpha is true [\[3\]](https://alpha.example/)`);
     expect(text).toContain(String.raw`Beta is false [\[1\]](https://gamma.example/)`);
@@ -196,7 +196,7 @@ describe("a report that lost its list", () => {
     expect(answer.sources).toEqual(result.sources);
   });
 
-  test("marks that disagree about a number leave it unlinked (U3)", () => {
+  test("citation marks that disagree about a number leave it unlinked (U3)", () => {
     const twice = "One [cite: 1]. Two [cite: 1].";
     const { sources, ...rest } = resultOf(
       {
@@ -212,7 +212,7 @@ describe("a report that lost its list", () => {
   });
 });
 
-test("the number of a page that is listed twice is given to no other page, and plain marks follow (U3)", () => {
+test("the number of a source that is listed twice is given to no other source, and plain marks follow (U3)", () => {
   const list = "1. [a](https://a.example/)\n2. [b](https://b.example/)\n3. [a](https://a.example/#sec)";
   const { report, sources } = resultOf(
     {
@@ -231,7 +231,7 @@ test("the number of a page that is listed twice is given to no other page, and p
   expect(report.split("\n")[0]).toBe("See [1] and array[3] and `[3]`.");
 });
 
-test("without the list of sources a report keeps its addresses (U3)", () => {
+test("a report that is returned without its sources keeps its URLs (U3)", () => {
   const report = "So ([A study](https://a.example/x)).\n\nSources:\n1. [a](https://a.example/x)";
   const result = {
     report,

@@ -41,7 +41,7 @@ async function openWorld(
   return store.db;
 }
 
-test("a stored report for the page, cleaned, with its citations in place", async (t) => {
+test("the web page gets a sanitized report with its citations", async (t) => {
   const db = await openWorld(t, { to: "completed", result: RESULT });
   const view = await reportPage(db, WANTED);
   expect(view).toEqual({
@@ -56,7 +56,7 @@ test("a stored report for the page, cleaned, with its citations in place", async
   });
 });
 
-test("a partial one says so, on the page and in the file", async (t) => {
+test("a partial report is marked as such, on the web page and in the file", async (t) => {
   const db = await openWorld(t, { to: "cancelled", result: { ...RESULT, metadata: {}, partial: true } });
   const view = await reportPage(db, WANTED);
   expect(view.partial).toBe(true);
@@ -74,14 +74,14 @@ const WITHOUT_TEXT = [
 ] as const;
 
 for (const { name, end, code } of WITHOUT_TEXT) {
-  test(`a run that ${name} has no report, as when it is saved`, async (t) => {
+  test(`a run that ${name} has no report to show`, async (t) => {
     const db = await openWorld(t, end);
     await expect(reportPage(db, WANTED)).rejects.toMatchObject({ code });
     await expect(reportHtmlDocument(db, { ...WANTED, now: 3 })).rejects.toMatchObject({ code });
   });
 }
 
-test("another owner's report is not there", async (t) => {
+test("the report of another owner is not found", async (t) => {
   const db = await openWorld(t, { to: "completed", result: RESULT });
   await expect(reportPage(db, { ...WANTED, owner: "somebody" })).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
 });

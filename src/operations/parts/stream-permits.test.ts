@@ -7,7 +7,7 @@ function acquired(permit: (() => void) | AppError): () => void {
   return permit;
 }
 
-test("a user has so many streams and no more, gets places back, and leaves others theirs (A9)", () => {
+test("a user gets at most the configured number of streams, and closed ones free their permits (A9)", () => {
   const { acquire } = createStreamPermits({ perUser: 2, inAll: 5 });
   const [first] = [acquired(acquire("ann")), acquired(acquire("ann"))];
   expect(acquire("ann")).toMatchObject({ code: "RATE_LIMITED" });
@@ -19,7 +19,7 @@ test("a user has so many streams and no more, gets places back, and leaves other
   expect(acquire("ann")).toBeInstanceOf(AppError);
 });
 
-test("one user never has more than half of all, whatever is set (A9)", () => {
+test("one user never gets more than half of all streams, whatever is configured (A9)", () => {
   const { acquire } = createStreamPermits({ perUser: 1_000, inAll: 4 });
   for (const owner of ["ann", "ann", "bob", "bob"]) acquired(acquire(owner));
   const other = createStreamPermits({ perUser: 1_000, inAll: 4 });
