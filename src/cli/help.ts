@@ -149,7 +149,7 @@ Exit codes:
   130  interrupted`;
 
 const TOP_HELP = `
-The first 6 or more characters of a task_id do for a <task-id>.
+A <task-id> can be shortened to its first 6 or more characters.
 Colours only on a terminal: --no-color and NO_COLOR turn them off.
 
 Examples:

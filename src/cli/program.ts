@@ -64,7 +64,7 @@ export function createProgram(): Command {
   addServe(program);
   program
     .command("status")
-    .description("Show workers, runs in progress, polls and errors; says what to do when runs are polled late.")
+    .description("Show workers, runs in progress, polls and errors; with a remedy when runs are polled late.")
     .option("--json", "print the status as JSON")
     .addHelpText("after", "\nExit code 1 when runs are late or nothing polls them, so that it can be a health check.")
     .action(async (options: { json?: boolean }) => {
@@ -135,7 +135,7 @@ function httpUrl(text: string): string {
 
 const TOKEN_HELP = `
 A run belongs to the name whose token started it, and only that name sees it. A name that is
-added again after a revoke gets its earlier runs back: do not give it to somebody else.`;
+added again after a revoke gets its earlier runs back: do not give it to another person.`;
 
 function addTokenCommands(program: Command): void {
   const token = program
@@ -174,26 +174,26 @@ interface DashboardFlags {
 }
 
 const MIGRATE_HELP = `
-Stop the servers and workers of the file first. What was begun and stopped goes on when the same
-command is given again. Other users of this machine can read the arguments of a command: rather
-set GEMINI_SEARCH_DATABASE_URL, or give the address on stdin with --to -.`;
+Stop the servers and workers of the file first. A migration that was stopped continues when the
+command is run again. Other users of this machine can read the arguments of a command: rather
+set GEMINI_SEARCH_DATABASE_URL, or pass the URL on stdin with --to -.`;
 
 function addMigrate(program: Command): void {
   program
     .command("migrate")
     .description("Move everything from the database file to PostgreSQL, for several machines, and compare both.")
     .option("--from <file>", "the database file; unset: the one that is used here")
-    .option("--to <address>", "postgres://user:password@host/database, or -; unset: GEMINI_SEARCH_DATABASE_URL")
+    .option("--to <url>", "postgres://user:password@host/database, or -; unset: GEMINI_SEARCH_DATABASE_URL")
     .addOption(new Option("--dry-run", "count only").conflicts("verify"))
     .option("--verify", "compare only, row by row; exit code 1 when they differ")
-    .option("--force", "although processes seem to use the file or the target")
+    .option("--force", "even if processes seem to use the file or the target")
     .option("--json", "print the answer as JSON")
     .addHelpText("after", MIGRATE_HELP)
     .exitOverride()
-    .action(async ({ dryRun, verify, force, json, ...places }: Record<string, string | boolean | undefined>) => {
+    .action(async ({ dryRun, verify, force, json, ...databases }: Record<string, string | boolean | undefined>) => {
       const { runMigrate } = await import("./commands/migrate.ts");
       const does = dryRun === true ? "count" : verify === true ? "compare" : "move";
-      const { from, to } = z.object({ from: z.string().optional(), to: z.string().optional() }).parse(places);
+      const { from, to } = z.object({ from: z.string().optional(), to: z.string().optional() }).parse(databases);
       await runMigrate({ from, to, does, force: force === true, json: json === true });
     });
 }
@@ -204,7 +204,7 @@ function addServe(program: Command): void {
     .description("Serve the tools over HTTP (MCP Streamable HTTP at /mcp) to many clients at a time.")
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
     .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
-    .option("--no-auth", "ask for no token; on a loopback address only")
+    .option("--no-auth", "require no token; on a loopback address only")
     .option("--open", "show its page in the browser")
     .exitOverride()
     .action(async ({ host, port, auth, open }: { host?: string; port?: string; auth: boolean; open?: boolean }) => {

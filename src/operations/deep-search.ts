@@ -7,7 +7,7 @@ import { citeByNumber } from "../reports/citations/cite-by-number.ts";
 import { pageKey } from "../reports/page-key.ts";
 import { numberSources, type Source, unique } from "../reports/report.ts";
 import { findRounds } from "../runs/result-store.ts";
-import { isFinished, type Run, type RunStatus } from "../runs/run.ts";
+import { isFinished, type Run, type RunStatus, type SavedRound } from "../runs/run.ts";
 import { MAX_ROUNDS } from "../search/max-rounds.ts";
 import type { Round } from "../search/deep.ts";
 import { list, noteSection, searchText } from "./parts/answer-text.ts";
@@ -183,24 +183,10 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
   const furthest = await findRounds(db, last);
   const rounds = furthest.length > 0 ? furthest : await findRounds(db, run.taskId);
   if (!isFinished(run.status) || run.status === "completed" || rounds.length === 0) {
-    throw new AppError({
-      code: run.status === "completed" ? "RESEARCH_ALREADY_COMPLETED" : "INVALID_INPUT",
-      message:
-        rounds.length === 0
-          ? "This search has no finished round to go on from; ask it again."
-          : "This search has not stopped; there is nothing to resume.",
-      run: { task_id: run.taskId, status: run.status, progress: run.progress },
-    });
+    throw notResumable(run, rounds.length);
   }
-  const earlier = rounds.map((round) => {
-    const { model, incomplete, search_suggestions: suggestions } = round.metadata;
-    return {
-      ...round,
-      model: typeof model === "string" ? model : "auto-detected",
-      incomplete: incomplete === true,
-      searchSuggestions: z.array(z.string()).catch([]).parse(suggestions),
-    };
-  });
+  const { query } = run;
+  const earlier = rounds.map(storedRound);
   const asked = Number(run.options["max_iterations"] ?? deps.settings.maxRounds);
   // A search that has used up its rounds gets one more.
   const maxRounds = Math.max(asked, earlier.length + 1);
@@ -211,7 +197,7 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
     owner,
     client,
     kind: "deep_search",
-    query: run.query,
+    query,
     options: optionsOf(maxRounds),
     processId,
     now: clock.now(),
@@ -221,9 +207,30 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
     return continuedAs(known.taskId, known.status);
   }
   const background = { ...call, signal: deps.leaving, progress: () => {} };
-  const request = { query: run.query, maxRounds, earlier, taskId, stored: true };
+  const request = { query, maxRounds, earlier, taskId, stored: true };
   deps.inBackground(runDeepSearch(deps, request, background).catch(() => undefined));
   return resumedAs(taskId, "running", `The search goes on at round ${earlier.length + 1} as a run of its own.`);
+}
+
+function notResumable({ taskId, status, progress }: Run, finishedRounds: number): AppError {
+  return new AppError({
+    code: status === "completed" ? "RESEARCH_ALREADY_COMPLETED" : "INVALID_INPUT",
+    message:
+      finishedRounds === 0
+        ? "This search has no finished round to go on from; ask it again."
+        : "This search has not stopped; there is nothing to resume.",
+    run: { task_id: taskId, status, progress },
+  });
+}
+
+function storedRound(round: SavedRound): Round {
+  const { model, incomplete, search_suggestions: suggestions } = round.metadata;
+  return {
+    ...round,
+    model: typeof model === "string" ? model : "auto-detected",
+    incomplete: incomplete === true,
+    searchSuggestions: z.array(z.string()).catch([]).parse(suggestions),
+  };
 }
 
 const continuedAs = (taskId: string, status: RunStatus) =>
