@@ -1,4 +1,4 @@
-/** The composition root: the only place that knows which adapters exist. */
+/** Composition root: chooses the adapters and creates the dependencies of the operations. */
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { z } from "zod";
 import {
   createPrices,
   maintainStore,
-  once,
+  lazy,
   type ResearchComposition,
   researchDeps,
   retryUntilAvailable,
@@ -31,7 +31,7 @@ import { telemetrySettings } from "./telemetry/settings.ts";
 import { startTelemetry, type Telemetry } from "./telemetry/start.ts";
 import { traceIds } from "./telemetry/telemetry.ts";
 
-/** Both `src/` and `dist/` stand beside these. */
+/** Relative to `src/` and to `dist/`, which are in the same directory as these. */
 const PACKAGE_FILE = new URL("../package.json", import.meta.url);
 const PROMPTS_DIR = fileURLToPath(new URL("../prompts/", import.meta.url));
 
@@ -42,13 +42,13 @@ export interface App {
   log: Log;
   shutdown: Shutdown;
   deps: OperationDeps;
-  /** Undefined unless traces or metrics are asked for. Whoever waits for it has all of them. */
+  /** Undefined unless traces or metrics are configured. Nothing is recorded before it resolves. */
   telemetry?: Promise<Telemetry | undefined> | undefined;
-  /** Opens the store before the first call does, and with it gives back what dead processes held. */
+  /** Opens the store before the first call needs it and releases what dead processes held. */
   openStore(): Promise<void>;
-  /** How the processes that share this store are doing. */
+  /** State of the processes that share this store. */
   fleetStatus(): Promise<FleetStatus>;
-  /** Takes up unfinished background runs and follows them until the process leaves. */
+  /** Polls unfinished background runs until the process shuts down. */
   followResearch(): Promise<Runner>;
 }
 
@@ -56,11 +56,11 @@ export interface AppOptions {
   flags?: Environment;
   /** The lowest level that is logged; DEBUG=true lowers it. */
   logFrom: LogLevel;
-  /** Where log lines go; stderr when nothing is said. */
+  /** Receives the log lines; default: stderr. */
   logTo?: (line: string) => void;
-  /** Somebody may ask this process for its metrics. */
+  /** The process serves its metrics over HTTP. */
   scrapable?: boolean;
-  /** False: a command that only reads, such as a health check, leaves maintenance of the store to other processes. */
+  /** False for a command that only reads, such as a health check: other processes maintain the store. */
   maintains?: boolean;
 }
 
@@ -78,14 +78,14 @@ export function createApp(options: AppOptions): App {
   const shutdown = createShutdown();
   const stateDir = config.configDirWritable ? config.configDir : privateTempDir(shutdown);
   let openedStore: Store | undefined;
-  const telemetry = observed({
+  const telemetry = openTelemetry({
     config,
     log,
     shutdown,
     scrapable: options.scrapable ?? false,
     store: () => openedStore,
   });
-  const store = once(async () => {
+  const store = lazy(async () => {
     const { openStore } = await import("./store/store.ts");
     const opened = await openStore({
       file: config.configDirWritable ? config.databaseFile : undefined,
@@ -109,7 +109,7 @@ export function createApp(options: AppOptions): App {
     shutdown,
     deps,
     telemetry,
-    // A failure shows in the first call that needs the store.
+    // The first call that needs the store reports a failure.
     openStore: () => store().then(ignore, ignore),
     fleetStatus: async () => {
       const { readFleetStatus } = await import("./runs/scheduling/fleet-status-store.ts");
@@ -123,13 +123,13 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-interface Observed extends Pick<ResearchComposition, "config" | "log" | "shutdown"> {
+interface TelemetryParts extends Pick<ResearchComposition, "config" | "log" | "shutdown"> {
   scrapable: boolean;
   store: () => Store | undefined;
 }
 
-/** Its last step out comes after all others: what they did is told too. */
-function observed({ config, log, shutdown, scrapable, store }: Observed): App["telemetry"] {
+/** Registers its shutdown step first, so that it runs last and flushes the spans of the other steps. */
+function openTelemetry({ config, log, shutdown, scrapable, store }: TelemetryParts): App["telemetry"] {
   const settings = telemetrySettings(config.settings, { scrapable });
   if (settings === undefined) return undefined;
   let gauges: (() => Promise<RunGauges>) | undefined;
@@ -137,7 +137,7 @@ function observed({ config, log, shutdown, scrapable, store }: Observed): App["t
     ...readPackage(),
     settings,
     log,
-    // A store is not opened to be counted.
+    // Metrics do not open the store.
     runGauges: async () => {
       const db = store()?.db;
       if (db === undefined || shutdown.leaving()) return undefined;
@@ -156,7 +156,7 @@ interface Parts extends ResearchComposition {
 function operationDeps(parts: Parts): OperationDeps {
   const { config, log, shutdown, store } = parts;
   const { settings } = config;
-  const backend = once(() => createBackend(parts));
+  const backend = lazy(() => createBackend(parts));
   return {
     ...researchDeps(parts),
     clock: systemClock,
@@ -242,7 +242,7 @@ async function createCli({ config, log, redact, shutdown, stateDir, store }: Par
   const { stopAllChildren } = await import("./platform/child.ts");
   const { createSlotPool } = await import("./store/slots.ts");
   const { db, processId, machine } = await store();
-  // Also a child whose call was cancelled or timed out before: it had been promised more time than is left now.
+  // Includes children of cancelled or timed-out calls, whose usual grace period is longer than the time left.
   shutdown.signal.addEventListener("abort", () => void stopAllChildren(SHUTDOWN_GRACE_MS));
   return createCliBackend({
     environment,
@@ -271,7 +271,7 @@ async function createCli({ config, log, redact, shutdown, stateDir, store }: Par
   });
 }
 
-/** Of the 1.5 s a client waits before it kills us, children get the most. */
+/** Most of the 1.5 s that a client waits before it kills this process. */
 const SHUTDOWN_GRACE_MS = 1_000;
 
 function privateTempDir(shutdown: Shutdown): string {
@@ -280,7 +280,7 @@ function privateTempDir(shutdown: Shutdown): string {
   return directory;
 }
 
-/** Name and version of the package: nowhere else written down. */
+/** Name and version from package.json. */
 export function readPackage(): { name: string; version: string } {
   return z.object({ name: z.string(), version: z.string() }).parse(JSON.parse(readFileSync(PACKAGE_FILE, "utf8")));
 }

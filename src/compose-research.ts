@@ -1,4 +1,4 @@
-/** The part of the composition root that belongs to background research: agent, runner, notifications, prices. */
+/** The part of the composition root for background research: agent, runner, notifications, prices, maintenance. */
 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,8 +28,8 @@ export interface ResearchComposition {
   prices: () => Promise<PriceTable>;
 }
 
-/** Enough of the user's own runs to learn from. */
-const HISTORY = 200;
+/** Finished runs of the user that calibrate an estimate. */
+const MAX_HISTORY_RUNS = 200;
 
 type ResearchDeps = Pick<
   OperationDeps,
@@ -40,8 +40,8 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
   const { config, store, shutdown } = parts;
   const backups = new Map<string, string>();
   const pollCounts = createPollCounts(systemClock);
-  const agent = once(() => createAgent(parts, pollCounts));
-  const research = once(() => composeResearch(parts, { agent, backups, pollCounts }));
+  const agent = lazy(() => createAgent(parts, pollCounts));
+  const research = lazy(() => composeResearch(parts, { agent, backups, pollCounts }));
   return {
     research,
     agent: async () => (config.settings.GEMINI_API_KEY === undefined && !config.vertex ? undefined : agent()),
@@ -94,16 +94,16 @@ async function composeResearch(
     unsavedIds: new Map<string, UnsavedRun>(),
     unchargedFailures: new Map<string, StartFailure>(),
     notify,
-    backUp: (run: { taskId: string; query: string }, report: string) => backUp(parts, { ...run, report, backups }),
+    backUp: (run: { taskId: string; query: string }, report: string) => saveBackup(parts, { ...run, report, backups }),
   };
   const { RESEARCH_POLL_INTERVAL_MS: pollIntervalMs, RESEARCH_MAX_RPS: maxRps } = config.settings;
   const { RESEARCH_FOLLOW: follows } = config.settings;
   const runner = createRunner({ deps: research, pollIntervalMs, maxRps, deliver, follows });
-  // A paid id that the database refuses goes to a file: without a place for it, nothing that costs is started.
+  // An interaction id that the database refuses is saved to a file; without a directory for it nothing paid is started.
   return { research, runner, durable: durable && config.configDirWritable };
 }
 
-/** A database for several machines has an engine on it; where it can only be read, there is nothing to poll. */
+/** A shared database has a pg-boss queue; a database that is read-only has nothing to poll. */
 async function openQueue({ config, log, shutdown, store }: ResearchComposition, agent: Agent): Promise<PollQueue> {
   const { localQueue } = await import("./queue/local.ts");
   if (config.sharedDatabase === undefined || !(await store()).durable) return localQueue;
@@ -112,7 +112,7 @@ async function openQueue({ config, log, shutdown, store }: ResearchComposition, 
   const { url } = config.sharedDatabase;
   const key = pollKeyOf(agent.fingerprint);
   const queue = await openDistributedQueue({ url, key, follows: config.settings.RESEARCH_FOLLOW, log });
-  // Before the database is closed: polls in flight are settled or given back.
+  // Closed before the database, so that polls in flight are finished or released.
   const close = (): void => void shutdown.during(queue.close()).catch(() => undefined);
   shutdown.signal.addEventListener("abort", close, { once: true });
   return queue;
@@ -138,17 +138,20 @@ async function createDelivery(
   return { ...sender, ...notifier };
 }
 
-/** Gives back what dead processes held, then starts what goes on while the process lives. */
+/** Releases what dead processes held, then starts the periodic maintenance. */
 export async function maintainStore(
   parts: Pick<ResearchComposition, "config" | "log" | "shutdown" | "stateDir">,
   store: Store,
 ): Promise<void> {
-  await tidyUp(store, parts);
-  await startUpkeep(parts, store);
+  await recoverFromDeadProcesses(store, parts);
+  await startPeriodicMaintenance(parts, store);
 }
 
-/** What dead processes left is given back before anybody reads the store. */
-async function tidyUp({ db }: Store, { log, stateDir }: Pick<ResearchComposition, "log" | "stateDir">): Promise<void> {
+/** Ends the runs and removes the files of dead processes, before the store is read. */
+async function recoverFromDeadProcesses(
+  { db }: Store,
+  { log, stateDir }: Pick<ResearchComposition, "log" | "stateDir">,
+): Promise<void> {
   try {
     const { markInterruptedSearches } = await import("./runs/recovery/interrupted-searches.ts");
     const { cleanupOrphanedTempFiles } = await import("./store/invalid-outputs.ts");
@@ -157,12 +160,12 @@ async function tidyUp({ db }: Store, { log, stateDir }: Pick<ResearchComposition
     await cleanupOrphanedTempFiles({ directory: stateDir, db, clock: systemClock, log });
     await forgetStaleProcesses(db, systemClock.now());
   } catch (error) {
-    log.warn(`Tidying up after earlier processes failed: ${error instanceof Error ? error.message : "unknown"}`);
+    log.warn(`Cleaning up after earlier processes failed: ${error instanceof Error ? error.message : "unknown"}`);
   }
 }
 
-/** What goes on beside the runs while the process lives: old ones are deleted, links resolved where that is wished. */
-async function startUpkeep(
+/** Deletes old runs and, where configured, resolves the links of sources, until the process shuts down. */
+async function startPeriodicMaintenance(
   { config, log, shutdown }: Pick<ResearchComposition, "config" | "log" | "shutdown">,
   { db, durable }: Store,
 ): Promise<void> {
@@ -179,9 +182,9 @@ async function startUpkeep(
   startLinkResolution({ ...common, resolver: createRedirectResolver() }, shutdown.during);
 }
 
-/** Read once: a file with a mistake in it is named once. */
+/** Reads the price list once, so that a mistake in its file is logged once. */
 export function createPrices({ config, log }: Pick<ResearchComposition, "config" | "log">): () => Promise<PriceTable> {
-  return once(async () => {
+  return lazy(async () => {
     const { loadPrices } = await import("./costs/price-file.ts");
     return loadPrices(config.configDir, log);
   });
@@ -194,8 +197,8 @@ async function estimateFor(
   const { complexityOf } = await import("./costs/complexity.ts");
   const { estimate } = await import("./costs/estimate.ts");
   const { finishedAgentRuns } = await import("./runs/run-store.ts");
-  // An estimate without the user's own runs is better than none.
-  const finished = await finishedAgentRuns((await store()).db, owner, HISTORY).catch(() => []);
+  // An estimate without the history of the user is better than none.
+  const finished = await finishedAgentRuns((await store()).db, owner, MAX_HISTORY_RUNS).catch(() => []);
   return estimate({
     query,
     agent: model,
@@ -206,8 +209,8 @@ async function estimateFor(
   });
 }
 
-/** The disk that holds the database may be the full one: other places are tried in turn. */
-async function backUp(
+/** Saves a report that the database refused. Tries several directories, because the disk of the database may be full. */
+async function saveBackup(
   { config, stateDir }: ResearchComposition,
   { taskId, query, report, backups }: { taskId: string; query: string; report: string; backups: Map<string, string> },
 ): Promise<string | undefined> {
@@ -218,8 +221,13 @@ async function backUp(
   const document = { query, report, sources: [], partial: undefined, metadata: undefined, includeSources: false };
   const text = renderMarkdown(document);
   const { RESEARCH_REPORTS_DIR } = config.settings;
-  const places = [RESEARCH_REPORTS_DIR, join(stateDir, "reports"), join(config.home, "research_reports"), tmpdir()];
-  for (const directory of places.filter((place) => place !== undefined)) {
+  const directories = [
+    RESEARCH_REPORTS_DIR,
+    join(stateDir, "reports"),
+    join(config.home, "research_reports"),
+    tmpdir(),
+  ];
+  for (const directory of directories.filter((each) => each !== undefined)) {
     try {
       const { path } = await saveMarkdown({
         directory,
@@ -231,18 +239,17 @@ async function backUp(
       backups.set(taskId, path);
       return path;
     } catch {
-      // The next place may have room.
+      // The next directory may be on another disk.
     }
   }
   return undefined;
 }
 
-/** Made when first asked for, then the same for everybody. */
-export function once<T>(create: () => Promise<T>): () => Promise<T> {
+/** Lazy singleton; a failed creation is retried on the next call. */
+export function lazy<T>(create: () => Promise<T>): () => Promise<T> {
   let created: Promise<T> | undefined;
   const attempt = (): Promise<T> =>
     create().catch((error: unknown) => {
-      // What cannot be had now, such as a database that is being restarted, is tried anew by who comes next.
       created = undefined;
       throw error;
     });
@@ -251,7 +258,7 @@ export function once<T>(create: () => Promise<T>): () => Promise<T> {
 
 const RETRY_MS = 5_000;
 
-/** A database that is being restarted must not keep runs from being followed until this process is restarted too. */
+/** Retries while the error is retryable, such as a database that is being restarted. */
 export async function retryUntilAvailable<T>(
   work: () => Promise<T>,
   { log, signal }: { log: Log; signal: AbortSignal },
@@ -261,7 +268,7 @@ export async function retryUntilAvailable<T>(
       return await work();
     } catch (error) {
       if (!(error instanceof AppError && error.retryable) || signal.aborted) throw error;
-      log.warn(`${error.message} It is tried again until it can be.`);
+      log.warn(`${error.message} Retrying every ${RETRY_MS / 1_000} s.`);
       await systemClock.sleep(RETRY_MS, signal);
     }
   }

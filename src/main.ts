@@ -1,8 +1,8 @@
-/** Where the program starts: no arguments is the stdio server, anything else a command. */
+/** Entry point: the stdio server without arguments, otherwise a command. */
 
 import { unexpectedError } from "./platform/unexpected-error.ts";
 
-const REFUSED =
+const NESTED_START =
   "gemini-search-mcp was started by a Gemini CLI that gemini-search-mcp itself had started. It does not run inside itself.";
 
 export async function main(argv: string[]): Promise<void> {
@@ -26,7 +26,7 @@ function printUnexpected(error: unknown): void {
 
 async function start(argv: string[]): Promise<void> {
   if (argv[0] === "__task-ids") {
-    // Somebody waits for it at every Tab: nothing else is loaded.
+    // Shell completion waits for it at every Tab, so nothing else is loaded.
     const { printTaskIds } = await import("./cli/completion/print-task-ids.ts");
     return printTaskIds();
   }
@@ -38,7 +38,7 @@ async function start(argv: string[]): Promise<void> {
   const [{ createApp }, { runStdioServer }] = await Promise.all([import("./app.ts"), import("./mcp/stdio/stdio.ts")]);
   const app = createApp({ logFrom: "INFO" });
   if (app.config.depth > 0) {
-    app.log.error(REFUSED);
+    app.log.error(NESTED_START);
     process.exitCode = 1;
     return;
   }

@@ -3,10 +3,10 @@ import { COMMAND_HELP, commandsOf } from "./help.ts";
 import { createProgram } from "./program.ts";
 
 const commands = commandsOf(createProgram());
-/** They answer with nothing, or with something that is no answer. */
+/** Commands without an answer that could be JSON. */
 const WITHOUT_JSON = new Set(["worker", "serve", "dashboard", "demo", "init", "completion", "token"]);
 
-/** As a shell takes a line apart. */
+/** Splits a line as a shell does. */
 const wordsOf = (line: string): string[] =>
   [...line.replace(/ [<|>].*$/, "").matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
 
@@ -22,7 +22,7 @@ test.each(
 )("%s: the example `%s` is parsed without an error", async (path, line) => {
   const program = createProgram();
   const found = commandsOf(program).find((one) => one.path === path);
-  // One that is not part of this build has its examples ready.
+  // The command may not be part of this build.
   if (found === undefined) return;
   const called: string[] = [];
   for (const one of commandsOf(program)) one.command.action(() => void called.push(one.path));

@@ -1,13 +1,13 @@
-/** What `--help` says beyond the flags: which commands belong together, examples that work, where to go on. */
+/** Texts of `--help` beyond the flags: groups, examples and related commands. */
 
 import { Command } from "commander";
 
 interface CommandHelp {
   group: string;
   examples: string[];
-  /** For the list of all, where the description is longer than a line. */
+  /** For the list of commands, where the description is longer than a line. */
   summary?: string;
-  /** Commands that are often wanted next. */
+  /** Related commands. */
   seeAlso?: string[];
 }
 
@@ -19,7 +19,7 @@ const SET_UP = "Set up:";
 
 const ID = "3f2a9c1e";
 
-/** By the name as it is typed. What is not here has no examples and stands among the others. */
+/** By command path; a command without an entry has no examples and is in the group "Other". */
 export const COMMAND_HELP: Record<string, CommandHelp> = {
   search: {
     group: ASK,
@@ -149,7 +149,7 @@ Exit codes:
   130  interrupted`;
 
 const TOP_HELP = `
-The first 6 or more characters of a task_id do for a <task-id>.
+A <task-id> can be shortened to its first 6 or more characters.
 Colours only on a terminal: --no-color and NO_COLOR turn them off.
 
 Examples:
@@ -160,7 +160,7 @@ ${EXIT_HELP}
 
 Without a command, gemini-search-mcp is an MCP server on stdin and stdout.`;
 
-/** Once all commands are there. */
+/** Called after all commands have been added. */
 export function addHelp(program: Command): void {
   const name = program.name();
   program.addHelpText("after", TOP_HELP);
@@ -179,7 +179,7 @@ export function addHelp(program: Command): void {
   }
 }
 
-/** Every command that is shown, with the words that lead to it. */
+/** All commands with their paths. */
 export function commandsOf(parent: Command, before: string[] = []): { path: string; command: Command }[] {
   return parent.commands.flatMap((command) => {
     const words = [...before, command.name()];

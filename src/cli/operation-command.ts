@@ -1,12 +1,13 @@
-/** Every operation as a command: its parameters become an argument and flags, its answer goes to the terminal. */
+/** Creates a command from an operation: its input fields become an argument and flags. */
 
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import type { Environment } from "../config/config.ts";
 import type { Operation } from "../operations/operation.ts";
+import type { TerminalView } from "./render/answer-view.ts";
 import { SETTINGS } from "../config/settings.ts";
 
-/** What the generated flags need to know of a parameter. */
+/** The parts of an input schema from which flags are generated. */
 const inputSchema = z.object({
   properties: z.record(
     z.string(),
@@ -20,7 +21,7 @@ const inputSchema = z.object({
 });
 type Property = z.infer<typeof inputSchema>["properties"][string];
 
-/** A wrong flag is a mistake to be told, where a wrong variable falls back to its default. */
+/** An option with the schema of a setting. A wrong value is an error, where a wrong variable falls back to its default. */
 export function settingOption({ schema, about }: { schema: z.ZodType; about: string }, flags: string): Option {
   if (schema instanceof z.ZodEnum) return new Option(flags, about).choices(schema.options.map(String));
   return new Option(flags, about).argParser((text: string) => {
@@ -29,7 +30,11 @@ export function settingOption({ schema, about }: { schema: z.ZodType; about: str
   });
 }
 
-export function addOperation(program: Command, operation: Operation): void {
+export function addOperation<Output extends Record<string, unknown>>(
+  program: Command,
+  operation: Operation<z.ZodObject, Output>,
+  view?: TerminalView<Output>,
+): void {
   const { properties } = inputSchema.parse(z.toJSONSchema(operation.input, { io: "input" }));
   const command = program
     .command(kebab(operation.name))
@@ -65,6 +70,7 @@ export function addOperation(program: Command, operation: Operation): void {
       yes: given["yes"] === true,
       wait: waitFlag !== undefined && given[waitFlag] === true,
       flags: operation.asksBackend === true ? settingFlags(given) : {},
+      view,
     });
   });
 }

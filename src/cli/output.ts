@@ -1,31 +1,31 @@
-/** The only writer of stdout outside of the protocol, and what people see on stderr. */
+/** The only writer to stdout outside of the MCP transport, and the progress line on stderr. */
 
 import type { Environment } from "../config/config.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { cutToWidth } from "./render/text-width.ts";
 
-/** Done when the text has left the process: who exits before cuts a long answer short. */
+/** Resolves when the text is written; a process that exits earlier would truncate it. */
 export const print = (text: string): Promise<void> => write(process.stdout, text);
 
 export const printFailure = (text: string): Promise<void> => write(process.stderr, text);
 
 function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  // A reader that has gone is told by the stream's error event; here it is as good as done.
+  // A closed stream emits its own error event, so the error is ignored here.
   return new Promise((resolve) => void stream.write(text.endsWith("\n") ? text : `${text}\n`, () => resolve()));
 }
 
-/** What can be drawn over. A dumb terminal shows the sequences instead of following them. */
+/** Whether cursor sequences work: a dumb terminal prints them instead. */
 export const movesCursor = (stream: NodeJS.WriteStream, { TERM: terminal }: Environment): boolean =>
   stream.isTTY && terminal !== "dumb";
 
-/** How wide an answer may be; undefined: nobody looks, so nothing is cut. */
+/** Width of an answer; undefined when stdout is not a terminal and nothing is cut. */
 export const answerWidth = (): number | undefined =>
   process.stdout.isTTY ? Math.max(20, process.stdout.columns || 80) : undefined;
 
-/** Log lines, which go above whatever is being drawn over at the end of the terminal. */
+/** Writes log lines to stderr, or to a live view while there is one. */
 export interface LogLines {
   write(line: string): void;
-  /** Undefined: straight to stderr. */
+  /** Undefined: back to stderr. */
   divert(to: ((line: string) => void) | undefined): void;
 }
 
@@ -44,13 +44,13 @@ export interface ProgressLine {
   clear(): void;
 }
 
-/** A log is told again now and then that something still happens; a terminal sees the seconds pass. */
+/** A terminal updates the seconds; a log repeats the line less often. */
 const REPEAT_MS = { terminal: 1_000, log: 15_000 };
 
-/** On a terminal one line that is rewritten; elsewhere a line per message, so that logs stay readable. */
+/** On a terminal one line that is rewritten; elsewhere one line per message. */
 export function createProgressLine(stream: NodeJS.WriteStream = process.stderr): ProgressLine {
   const startedAt = performance.now();
-  let said = "";
+  let message = "";
   let shown = false;
   let timer: NodeJS.Timeout | undefined;
   const erase = (): void => {
@@ -60,17 +60,17 @@ export function createProgressLine(stream: NodeJS.WriteStream = process.stderr):
   const draw = (): void => {
     const passed = ` (${Math.round((performance.now() - startedAt) / 1_000)} s)`;
     if (!stream.isTTY) {
-      stream.write(`${said}${passed}\n`);
+      stream.write(`${message}${passed}\n`);
       return;
     }
     const room = Math.max(20, (stream.columns || 80) - 1) - passed.length;
-    stream.write(`\r\u001B[2K${cutToWidth(said, room)}${passed}`);
+    stream.write(`\r\u001B[2K${cutToWidth(message, room)}${passed}`);
     shown = true;
   };
   return {
-    show: (message) => {
-      // It may quote what a model wrote.
-      said = oneLine(message);
+    show: (text) => {
+      // It may quote text of a model.
+      message = oneLine(text);
       clearInterval(timer);
       timer = setInterval(draw, stream.isTTY ? REPEAT_MS.terminal : REPEAT_MS.log);
       draw();

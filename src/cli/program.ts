@@ -1,10 +1,10 @@
-/** The command line: every operation as a command, and the few commands that are not operations. */
+/** The command line: a command per operation, and the commands that are not operations. */
 
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { readPackage } from "../app.ts";
 import { disableColours } from "../config/config.ts";
-import { OPERATIONS } from "../operations/catalog.ts";
+import { CATALOG, OPERATIONS } from "../operations/catalog.ts";
 import { SETTINGS } from "../config/settings.ts";
 import { CLIENTS } from "../setup/clients.ts";
 import type { InitOptions } from "./init/entries.ts";
@@ -13,7 +13,7 @@ import { EXIT_CODES } from "./exit-codes.ts";
 import { addHelp } from "./help.ts";
 import { addOperation, settingOption } from "./operation-command.ts";
 import { print } from "./output.ts";
-import { addRunCommands } from "./commands/run-commands.ts";
+import { addRunCommands, listTable } from "./commands/run-commands.ts";
 
 export async function runCommand(argv: string[]): Promise<void> {
   const program = createProgram();
@@ -21,7 +21,7 @@ export async function runCommand(argv: string[]): Promise<void> {
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Help and version end here too, with exit code 0.
+    // Help and version are thrown too, with exit code 0.
     process.exitCode = error.exitCode === 0 ? 0 : EXIT_CODES.usage;
     if (error.exitCode !== 0 && asksForJson(argv)) await print(usageError(error));
   }
@@ -29,7 +29,7 @@ export async function runCommand(argv: string[]): Promise<void> {
 
 const asksForJson = (argv: string[]): boolean => argv.slice(0, argv.indexOf("--") >>> 0).includes("--json");
 
-/** A script that reads JSON gets JSON, also when its command line is wrong. */
+/** The JSON of a wrong command line, for scripts that read JSON. */
 function usageError({ message }: CommanderError): string {
   const { name } = readPackage();
   const sentence = message.replace(/^error: /, "").replaceAll(/\s+/g, " ");
@@ -48,7 +48,10 @@ export function createProgram(): Command {
     .on("option:no-color", disableColours)
     .configureOutput({ writeOut: print })
     .exitOverride();
-  for (const operation of OPERATIONS) addOperation(program, operation);
+  for (const operation of OPERATIONS) {
+    if (operation.name === "list_research") addOperation(program, CATALOG.list_research, listTable);
+    else addOperation(program, operation);
+  }
   addRunCommands(program);
   program
     .command("worker")
@@ -61,7 +64,7 @@ export function createProgram(): Command {
   addServe(program);
   program
     .command("status")
-    .description("Show workers, runs in progress, polls and errors; says what to do when runs are polled late.")
+    .description("Show workers, runs in progress, polls and errors; with a remedy when runs are polled late.")
     .option("--json", "print the status as JSON")
     .addHelpText("after", "\nExit code 1 when runs are late or nothing polls them, so that it can be a health check.")
     .action(async (options: { json?: boolean }) => {
@@ -103,8 +106,8 @@ function addInit(program: Command): void {
     .option("--yes", "write without a question")
     .option("--dry-run", "show the changes only")
     .option("--remove", "take the entry out again")
-    .option("--http", "enter the address of a running serve instead of a command")
-    .option("--url <address>", "that address, if it is not the one of the settings", webAddress)
+    .option("--http", "enter the URL of a running serve instead of a command")
+    .option("--url <url>", "that URL, if it is not the one of the settings", httpUrl)
     .option("--write-token", "with --http: write the token itself, not a reference to MCP_AUTH_TOKEN")
     .addOption(
       new Option("--scope <scope>", "for you, or for this project").choices(["user", "project"]).default("user"),
@@ -119,20 +122,20 @@ function addInit(program: Command): void {
     });
 }
 
-/** What every client takes; some show it to their model as part of a tool's name. */
+/** Characters that every client accepts; some make the name part of the tool names. */
 function entryName(text: string): string {
   if (!/^[\w-]{1,64}$/.test(text)) throw new InvalidArgumentError("It needs 1 to 64 of a-z, 0-9, underscore, hyphen.");
   return text;
 }
 
-function webAddress(text: string): string {
-  if (!URL.canParse(text) || !/^https?:\/\//.test(text)) throw new InvalidArgumentError("It is not an address.");
+function httpUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:\/\//.test(text)) throw new InvalidArgumentError("It is not a URL.");
   return text;
 }
 
 const TOKEN_HELP = `
 A run belongs to the name whose token started it, and only that name sees it. A name that is
-added again after a revoke gets its earlier runs back: do not give it to somebody else.`;
+added again after a revoke gets its earlier runs back: do not give it to another person.`;
 
 function addTokenCommands(program: Command): void {
   const token = program
@@ -171,26 +174,26 @@ interface DashboardFlags {
 }
 
 const MIGRATE_HELP = `
-Stop the servers and workers of the file first. What was begun and stopped goes on when the same
-command is given again. Other users of this machine can read the arguments of a command: rather
-set GEMINI_SEARCH_DATABASE_URL, or give the address on stdin with --to -.`;
+Stop the servers and workers of the file first. A migration that was stopped continues when the
+command is run again. Other users of this machine can read the arguments of a command: rather
+set GEMINI_SEARCH_DATABASE_URL, or pass the URL on stdin with --to -.`;
 
 function addMigrate(program: Command): void {
   program
     .command("migrate")
     .description("Move everything from the database file to PostgreSQL, for several machines, and compare both.")
     .option("--from <file>", "the database file; unset: the one that is used here")
-    .option("--to <address>", "postgres://user:password@host/database, or -; unset: GEMINI_SEARCH_DATABASE_URL")
+    .option("--to <url>", "postgres://user:password@host/database, or -; unset: GEMINI_SEARCH_DATABASE_URL")
     .addOption(new Option("--dry-run", "count only").conflicts("verify"))
     .option("--verify", "compare only, row by row; exit code 1 when they differ")
-    .option("--force", "although processes seem to use the file or the target")
+    .option("--force", "even if processes seem to use the file or the target")
     .option("--json", "print the answer as JSON")
     .addHelpText("after", MIGRATE_HELP)
     .exitOverride()
-    .action(async ({ dryRun, verify, force, json, ...places }: Record<string, string | boolean | undefined>) => {
+    .action(async ({ dryRun, verify, force, json, ...databases }: Record<string, string | boolean | undefined>) => {
       const { runMigrate } = await import("./commands/migrate.ts");
       const does = dryRun === true ? "count" : verify === true ? "compare" : "move";
-      const { from, to } = z.object({ from: z.string().optional(), to: z.string().optional() }).parse(places);
+      const { from, to } = z.object({ from: z.string().optional(), to: z.string().optional() }).parse(databases);
       await runMigrate({ from, to, does, force: force === true, json: json === true });
     });
 }
@@ -201,7 +204,7 @@ function addServe(program: Command): void {
     .description("Serve the tools over HTTP (MCP Streamable HTTP at /mcp) to many clients at a time.")
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
     .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
-    .option("--no-auth", "ask for no token; on a loopback address only")
+    .option("--no-auth", "require no token; on a loopback address only")
     .option("--open", "show its page in the browser")
     .exitOverride()
     .action(async ({ host, port, auth, open }: { host?: string; port?: string; auth: boolean; open?: boolean }) => {

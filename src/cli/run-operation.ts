@@ -1,49 +1,50 @@
 /** One operation from the terminal: input from arguments or stdin, progress on stderr, the answer on stdout. */
 
 import { text as readAll } from "node:stream/consumers";
-import { type App, createApp } from "../app.ts";
+import type { z } from "zod";
+import type { App } from "../app.ts";
 import { LOCAL_CALLER } from "../caller.ts";
 import type { Environment } from "../config/config.ts";
 import type { Call, Operation, OperationDeps } from "../operations/operation.ts";
 import { type Outcome, perform, refused } from "../operations/perform.ts";
-import { leaveOnSignals } from "../platform/shutdown.ts";
-import { answerView } from "./render/answer-view.ts";
-import { confirmInTerminal } from "./confirm.ts";
-import { EXIT_CODES, failureCode } from "./exit-codes.ts";
+import { openCommand } from "./answer-command.ts";
+import { answerView, type TerminalView } from "./render/answer-view.ts";
+import { confirmCost } from "./confirm.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { followRun } from "./commands/follow-run.ts";
-import { answerWidth, createLogLines, createProgressLine, print, printFailure } from "./output.ts";
+import { answerWidth, createLogLines, createProgressLine, print } from "./output.ts";
+import { printFailedOutcome } from "./print-error.ts";
 import { paintFor } from "./render/paint.ts";
 import { withWholeTaskId } from "./task-id.ts";
 
-export interface CommandCall {
+export interface CommandCall<Output> {
   input: Record<string, unknown>;
   json: boolean;
-  /** Stay until the run that the operation is about has ended. */
+  /** Wait until the run of the operation has ended. */
   wait: boolean;
-  /** The user agreed beforehand to what it costs. */
+  /** The user agreed to the cost beforehand. */
   yes: boolean;
   flags: Environment;
-  /** Asked instead of the question about the cost. */
+  /** Replaces the question about the cost. */
   confirm?: Confirmation | undefined;
+  /** Replaces the text of the answer on a terminal. */
+  view?: TerminalView<Output> | undefined;
 }
 
-/** Throws what is printed instead of an answer. `canAsk`: someone sees stderr and answers on stdin. */
+/** Throws the error that is printed instead of an answer. `canAsk`: stdin and stderr are terminals. */
 export type Confirmation = (
   deps: OperationDeps,
   asked: { input: Record<string, unknown>; call: Call; canAsk: boolean },
 ) => Promise<void>;
 
-export async function runOperation(
-  operation: Operation,
-  { input, json, wait, yes, flags, confirm }: CommandCall,
+export async function runOperation<Output extends Record<string, unknown>>(
+  operation: Operation<z.ZodObject, Output>,
+  { json, wait, flags, view, ...command }: CommandCall<Output>,
 ): Promise<void> {
   const lines = createLogLines();
-  const app = createApp({ flags, logFrom: "WARN", logTo: lines.write });
+  const app = openCommand({ flags, logTo: lines.write });
   const { shutdown, deps, log } = app;
-  leaveOnSignals(shutdown, () => EXIT_CODES.interrupted);
-  // `| head` closes our stdout early; that is not an error.
-  process.stdout.on("error", () => void shutdown.leave(EXIT_CODES.ok));
-  // A terminal that was closed takes nothing any more.
+  // A closed terminal accepts no more output.
   process.stderr.on("error", () => {});
   await app.telemetry;
   const line = createProgressLine();
@@ -55,49 +56,53 @@ export async function runOperation(
     wholeReports: true,
     estimates: new Map(),
   };
-  const answered = await answer(app, { operation, input, call, yes, confirm });
-  const { task_id: taskId, status } = answered.structured;
-  const goesOn = wait && !answered.failed && typeof taskId === "string" && status !== "completed";
+  const answered = await answer(app, { operation, call, ...command });
   line.clear();
-  const outcome = goesOn ? await shutdown.during(followRun(app, { taskId, call, log: lines })) : answered;
+  const unfinished = wait ? unfinishedRun(answered) : undefined;
+  const following = unfinished === undefined ? undefined : followRun(app, { taskId: unfinished, call, log: lines });
+  const followed = following && (await shutdown.during(following));
   line.clear();
-  if (outcome.failed) await printFailure(outcome.text);
-  if (json) await print(JSON.stringify(outcome.structured, null, 2));
-  // Who left the view was told how to return to it.
-  else if (!outcome.failed && !(goesOn && shutdown.leaving()))
-    await print(await shown(operation, outcome, deps.clock.now()));
+  const outcome = followed ?? answered;
   log.debug(`${operation.name} ${outcome.failed ? "failed" : "done"}`);
-  await shutdown.leave(outcome.failed ? failureCode(outcome.structured) : EXIT_CODES.ok);
+  if (outcome.failed) return shutdown.leave(await printFailedOutcome(outcome, json));
+  if (json) await print(JSON.stringify(outcome.structured, null, 2));
+  // After Ctrl-C the live view has printed how to return to it.
+  else if (followed === undefined || !shutdown.leaving()) {
+    const space = { width: answerWidth(), paint: paintFor(process.stdout), now: deps.clock.now() };
+    await print(await (followed === undefined ? answerView(answered, space, view) : answerView(followed, space)));
+  }
+  await shutdown.leave(EXIT_CODES.ok);
 }
 
-interface Asked {
-  operation: Operation;
+function unfinishedRun({ failed, structured }: Outcome): string | undefined {
+  const { task_id: taskId, status }: { task_id?: unknown; status?: unknown } = structured;
+  return !failed && typeof taskId === "string" && status !== "completed" ? taskId : undefined;
+}
+
+interface Asked<Output extends Record<string, unknown>> {
+  operation: Operation<z.ZodObject, Output>;
   input: Record<string, unknown>;
   call: Call;
   yes: boolean;
-  confirm: Confirmation | undefined;
+  confirm?: Confirmation | undefined;
 }
 
-async function answer({ deps, shutdown }: App, { operation, input, call, yes, confirm }: Asked): Promise<Outcome> {
+async function answer<Output extends Record<string, unknown>>(
+  { deps, shutdown }: App,
+  { operation, input, call, yes, confirm }: Asked<Output>,
+): Promise<Outcome<Output>> {
   try {
     const read = await readStdinFor(operation, input);
     const whole = await withWholeTaskId(operation, deps, { input: read, owner: call.owner });
-    // A stdin that was read to its end for the question has no answer left to give.
+    // The question was read from stdin to its end: no answer can follow.
     const canAsk = process.stdin.isTTY && process.stderr.isTTY && read === input;
     if (!yes) await confirm?.(deps, { input: whole, call, canAsk });
-    const word =
-      yes || confirm !== undefined
-        ? { agreed: true }
-        : await confirmInTerminal(deps, { operation, input: whole, call, canAsk });
-    if ("refusal" in word) return word.refusal;
-    return await shutdown.during(perform(operation, deps, whole, { ...call, ...word }));
+    const agreed = yes || confirm !== undefined || (await confirmCost(deps, { operation, input: whole, call, canAsk }));
+    return await shutdown.during(perform(operation, deps, { input: whole, call: { ...call, agreed } }));
   } catch (error) {
     return refused(error, deps);
   }
 }
-
-const shown = (operation: Operation, outcome: Outcome, now: number): Promise<string> =>
-  answerView(operation, outcome, { width: answerWidth(), paint: paintFor(process.stdout), now });
 
 async function readStdinFor(operation: Operation, input: Record<string, unknown>): Promise<Record<string, unknown>> {
   const { positional } = operation;

@@ -1,4 +1,4 @@
-/** The beginning of a task id stands for the whole one, as long as only one run begins so. */
+/** Completes the beginning of a task_id to the whole id, if it is unique. */
 
 import type { Operation, OperationDeps } from "../operations/operation.ts";
 import { AppError } from "../errors.ts";
@@ -6,12 +6,12 @@ import { oneLine } from "../platform/clean-text.ts";
 import { type NamedRun, runsBeginningWith } from "../runs/history/run-prefix-store.ts";
 import { cutToWidth } from "./render/text-width.ts";
 
-/** Fewer would soon fit two runs. */
-const LEAST_CHARACTERS = 6;
+/** Shorter prefixes are soon ambiguous. */
+const MIN_PREFIX_CHARACTERS = 6;
 const WHOLE_LENGTH = 36;
-const BEGINNING = /^[0-9a-f][0-9a-f-]*$/;
+const ID_PREFIX = /^[0-9a-f][0-9a-f-]*$/;
 
-/** What is no beginning of an id is handed on as it is: the operation says what is wrong with it. */
+/** Returns anything else than the beginning of an id unchanged; the operation rejects it. */
 export async function withWholeTaskId(
   operation: Operation,
   deps: Pick<OperationDeps, "database">,
@@ -20,8 +20,8 @@ export async function withWholeTaskId(
   const given = input["task_id"];
   if (operation.positional !== "task_id" || typeof given !== "string") return input;
   const prefix = given.trim().toLowerCase();
-  if (prefix.length >= WHOLE_LENGTH || !BEGINNING.test(prefix)) return input;
-  if (prefix.length < LEAST_CHARACTERS) throw tooShort();
+  if (prefix.length >= WHOLE_LENGTH || !ID_PREFIX.test(prefix)) return input;
+  if (prefix.length < MIN_PREFIX_CHARACTERS) throw tooShort();
   const found = await runsBeginningWith(await deps.database(), owner, prefix);
   const [only] = found;
   if (only === undefined) throw unknown(prefix);
@@ -32,7 +32,7 @@ export async function withWholeTaskId(
 const tooShort = (): AppError =>
   new AppError({
     code: "INVALID_TASK_ID",
-    message: `task_id must be whole, or at least its first ${LEAST_CHARACTERS} characters.`,
+    message: `task_id must be whole, or at least its first ${MIN_PREFIX_CHARACTERS} characters.`,
     suggestion: "gemini-search-mcp list-research shows the runs that are stored.",
     details: { status: 400, field: "task_id" },
   });

@@ -52,7 +52,7 @@ async function decide(request: ConfirmationRequest): Promise<Confirmation> {
   const { inputResponses } = context.mcpReq;
   // Any response is final: to ask again after a refusal or a closed dialog would make the client ask for ever.
   if (inputResponses !== undefined) return proceedIfAccepted(inputResponses[RESPONSE_KEY]);
-  const question = await questionFor(operation, deps, input, call);
+  const question = await questionFor(operation, deps, { input, call });
   if (question === undefined) return { kind: "proceed", userAgreed: false };
   if (!supportsForms(clientOf(server, context).capabilities.elicitation)) throw confirmationNeeded(operation, question);
   const elicitation = { message: question.ask, requestedSchema: FORM };

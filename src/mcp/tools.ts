@@ -87,12 +87,11 @@ async function callOperation(
     const agreed = confirmation.userAgreed;
     if (!wantsTask(operation, connection, toolCall)) {
       const since = agreed ? undefined : receivedAt;
-      const outcome = await perform(operation, deps, input, { ...call, agreed, since });
-      return resultWithPictures(deps, outcome);
+      return resultWithPictures(deps, await perform(operation, deps, { input, call: { ...call, agreed, since } }));
     }
     // A 2025-11-25 client that requested a task accepts nothing else; a modern one prefers the answer itself.
     const answerWithinMs = protocolEra === "legacy" ? 0 : deps.settings.taskAfterMs;
-    const answer = await performDetachable(operation, deps, input, { ...call, agreed, answerWithinMs });
+    const answer = await performDetachable(operation, deps, { input, call: { ...call, agreed }, answerWithinMs });
     if ("taskId" in answer) return handles[protocolEra](await requireTask(tasks, caller.owner, answer.taskId));
     if (protocolEra === "legacy" && answer.outcome.failed) throw failedBeforeTask(answer.outcome);
     return await resultWithPictures(deps, answer.outcome);
@@ -128,7 +127,7 @@ export async function resultWithPictures(deps: OperationDeps, outcome: Outcome):
   const { pictureContent } = await import("./tool-pictures.ts");
   return boundedToolResult({
     ...result,
-    content: [...result.content, ...(await pictureContent(deps, outcome.structured))],
+    content: [...result.content, ...(await pictureContent(deps, outcome.pictures))],
   });
 }
 

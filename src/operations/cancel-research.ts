@@ -1,4 +1,4 @@
-/** `cancel_research`: stops a run of any kind and keeps what it had found, or deletes it for good. */
+/** `cancel_research`: stops a run of any kind and keeps its partial results, or deletes it for good. */
 
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
@@ -8,7 +8,7 @@ import { readStored } from "../runs/history/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
-import { defineOperation, outputSchema, taskId } from "./operation.ts";
+import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
 
 export const cancelResearch = defineOperation({
   name: "cancel_research",
@@ -16,7 +16,7 @@ export const cancelResearch = defineOperation({
   description:
     "Stops a run, here and at Google, whichever client started it. Use it when the answer is no longer wanted, not to wait for one (check_research_status). What was found is kept, also a report that was finished first; delete removes the run for good instead. Takes up to 5 s, free; what Google has charged stays charged.",
   input: z.strictObject({
-    task_id: taskId,
+    task_id: taskIdField,
     save_partial: z
       .boolean({ error: "save_partial must be true or false." })
       .default(true)
@@ -45,11 +45,11 @@ export const cancelResearch = defineOperation({
     if (atGoogle && !remove) throw withoutDelete();
     const db = await deps.database();
     const agent = await deps.agent();
-    const wish = { owner: call.owner, taskId: input.task_id, atGoogle };
+    const deletion = { owner: call.owner, taskId: input.task_id, atGoogle };
     if (remove && isFinished((await deps.findRun(call.owner, input.task_id)).status)) {
-      return deletedRun(input.task_id, await deleteFor({ db, clock: deps.clock, agent }, wish));
+      return deletedRun(input.task_id, await deleteFor({ db, clock: deps.clock, agent }, deletion));
     }
-    // Whoever cancels also looks for what Google says: no other process may be there to do it.
+    // This process polls the run too, in case no other does.
     const runner = agent === undefined ? undefined : (await deps.research()).runner;
     runner?.start();
     const request = { owner: call.owner, taskId: input.task_id, keepPartial: input.save_partial };
@@ -60,7 +60,7 @@ export const cancelResearch = defineOperation({
     );
     if (remove) {
       if (run.status !== "cancelled") throw notDeleted(run);
-      return deletedRun(run.taskId, await deleteFor({ db, clock: deps.clock, agent }, wish));
+      return deletedRun(run.taskId, await deleteFor({ db, clock: deps.clock, agent }, deletion));
     }
     const { result } = await readStored(db, call.owner, run.taskId);
     const saved = run.status === "cancelled" && result !== undefined;
@@ -86,12 +86,12 @@ async function deleteFor(deps: DeleteDeps, request: DeleteRequest): Promise<Dele
 const deletedRun = (task_id: string, atGoogle: DeletedAtGoogle) => ({
   success: true,
   task_id,
-  status: "deleted",
+  status: "deleted" as const,
   deleted_at_google: atGoogle,
   message: `The run is deleted${atGoogle === true ? ", here and at Google" : ""}. Files that were saved from it stay where they are.`,
 });
 
-/** Also a report that was finished first: it was paid for, and nobody has seen it yet. */
+/** A report that was finished before the cancel is not deleted either: it was paid for and has not been read. */
 const notDeleted = (run: Run): AppError => {
   const ended = isFinished(run.status);
   return new AppError({

@@ -1,6 +1,6 @@
 /**
- * Everything this product can do, in the order clients see it. A definition loads what it runs on when it is first
- * run: a client waits for this list at every start.
+ * The operations of this product, in the order in which clients see them. Operations import what they run on lazily,
+ * because every start of the server waits for this list.
  */
 
 import { cancelResearch } from "./cancel-research.ts";
@@ -16,16 +16,19 @@ import { saveResearchToMarkdown } from "./save-research-to-markdown.ts";
 import { search } from "./search.ts";
 import { startDeepResearch } from "./start-deep-research.ts";
 
-export const OPERATIONS: readonly Operation[] = [
+/** By tool name, with the types of each. */
+export const CATALOG = {
   search,
-  deepSearchOperation,
-  estimateResearchCost,
-  startDeepResearch,
-  checkResearchStatus,
-  getResearchResults,
-  saveResearchToMarkdown,
-  cancelResearch,
-  resumeResearch,
-  listResearch,
-  deepResearch,
-];
+  deep_search: deepSearchOperation,
+  estimate_research_cost: estimateResearchCost,
+  start_deep_research: startDeepResearch,
+  check_research_status: checkResearchStatus,
+  get_research_results: getResearchResults,
+  save_research_to_markdown: saveResearchToMarkdown,
+  cancel_research: cancelResearch,
+  resume_research: resumeResearch,
+  list_research: listResearch,
+  deep_research: deepResearch,
+};
+
+export const OPERATIONS: readonly Operation[] = Object.values(CATALOG);

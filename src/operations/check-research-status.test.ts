@@ -9,7 +9,7 @@ import { saveInteractionId } from "../runs/interaction-store.ts";
 import { commitIntent } from "../runs/start/start-store.ts";
 import { checkResearchStatus } from "./check-research-status.ts";
 import type { Call, OperationDeps } from "./operation.ts";
-import { type Outcome, perform } from "./perform.ts";
+import { perform } from "./perform.ts";
 
 interface Watcher {
   taskId: string;
@@ -19,7 +19,7 @@ interface Watcher {
   /** Resolves once the call has looked at the run and waits. */
   waiting: Promise<void>;
   stop: AbortController;
-  status(input?: object): Promise<Outcome>;
+  status(input?: object): Promise<{ structured: Record<string, unknown> }>;
 }
 
 interface World {
@@ -96,7 +96,7 @@ async function openWatcher(
     stop,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that this operation asks for
     status: (input = {}) =>
-      perform(checkResearchStatus, deps as OperationDeps, { task_id: intent.taskId, ...input }, call),
+      perform(checkResearchStatus, deps as OperationDeps, { input: { task_id: intent.taskId, ...input }, call }),
   };
 }
 

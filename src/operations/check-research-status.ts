@@ -1,4 +1,4 @@
-/** `check_research_status`: where a run stands, from the store alone. */
+/** `check_research_status`: state, progress and cost of a run, read from the store. */
 
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
@@ -11,15 +11,15 @@ import { watchProgress } from "../runs/streams/watched-streams.ts";
 import { waitForRun } from "../runs/history/wait.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
-import { type Call, defineOperation, type OperationDeps, outputSchema, taskId } from "./operation.ts";
+import { type Call, defineOperation, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
 import { tokensUsed } from "./parts/search-run.ts";
 
-/** Google shows no heartbeat; most runs say something every minute or so. */
+/** Google sends no heartbeat; most runs send an event about every minute. */
 const STALLED_AFTER_MS = 10 * 60_000;
 
-const CURSOR_FORM = /^(\d{1,6})-(\d{1,3})-([0-9a-f]{8})(-stalled)?$/;
-const CURSOR = "cursor must be the one of the answer before.";
-const WAIT = "wait_seconds must be a whole number from 0 to 50.";
+const CURSOR_FORMAT = /^(\d{1,6})-(\d{1,3})-([0-9a-f]{8})(-stalled)?$/;
+const CURSOR_ERROR = "cursor must be the one of the answer before.";
+const WAIT_ERROR = "wait_seconds must be a whole number from 0 to 50.";
 
 export const checkResearchStatus = defineOperation({
   name: "check_research_status",
@@ -27,16 +27,16 @@ export const checkResearchStatus = defineOperation({
   description:
     "Returns where a run stands: state, progress, current action, time, cost, whether it stalled. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
   input: z.strictObject({
-    task_id: taskId,
+    task_id: taskIdField,
     wait_seconds: z
-      .int({ error: WAIT })
-      .min(0, { error: WAIT })
-      .max(50, { error: WAIT })
+      .int({ error: WAIT_ERROR })
+      .min(0, { error: WAIT_ERROR })
+      .max(50, { error: WAIT_ERROR })
       .default(0)
       .describe("Wait up to this long for such news."),
     cursor: z
-      .string({ error: CURSOR })
-      .regex(CURSOR_FORM, { error: CURSOR })
+      .string({ error: CURSOR_ERROR })
+      .regex(CURSOR_FORMAT, { error: CURSOR_ERROR })
       .optional()
       .describe("cursor of the answer before."),
   }),
@@ -50,7 +50,7 @@ export const checkResearchStatus = defineOperation({
     cost_estimated: costSchema.cost_estimated,
     estimated_completion_minutes: z.number().describe("An estimate."),
     progress_is_estimate: z.boolean(),
-    stalled_since: z.string().describe("Nothing has been heard since this time."),
+    stalled_since: z.string().describe("Google has sent nothing since this time."),
     last_thought: z.string().describe("The newest thought, unless the cursor's answer had it."),
     backup_file: z.string().describe("Where the report was saved because the database refused it."),
   }),
@@ -62,7 +62,7 @@ export const checkResearchStatus = defineOperation({
     const seen = readCursor(input.cursor);
     const found = await deps.findRun(call.owner, input.task_id);
     const wait = { call, ms: input.wait_seconds * 1_000, seen };
-    const run = wait.ms === 0 ? found : await untilNews(deps, found, wait);
+    const run = wait.ms === 0 ? found : await waitForChange(deps, found, wait);
     const now = deps.clock.now();
     const elapsed = (run.completedAt ?? now) - (run.startedAt ?? run.createdAt);
     const thought = await lastThought(deps, run);
@@ -93,9 +93,9 @@ export const checkResearchStatus = defineOperation({
   toText: ({ success: _success, ...facts }) => factLines(facts),
 });
 
-/** What the caller knows from the answer before. */
+/** State of the run in the previous answer, as its cursor encodes it. */
 interface Seen {
-  /** Makes every cursor another one: Gemini CLI ends a session that makes the same call five times. */
+  /** Makes every cursor different: Gemini CLI ends a session that makes the same call five times. */
   calls: number;
   progress: number;
   thoughtMark: string;
@@ -103,7 +103,7 @@ interface Seen {
 }
 
 function readCursor(cursor: string | undefined): Seen | undefined {
-  const [, calls, progress, thoughtMark = "", stalled] = CURSOR_FORM.exec(cursor ?? "") ?? [];
+  const [, calls, progress, thoughtMark = "", stalled] = CURSOR_FORMAT.exec(cursor ?? "") ?? [];
   if (calls === undefined) return undefined;
   return { calls: Number(calls), progress: Number(progress), thoughtMark, stalled: stalled !== undefined };
 }
@@ -118,7 +118,7 @@ async function markOf(thought: string | undefined): Promise<string> {
 
 const MAX_HEADING_CHARACTERS = 80;
 
-/** Most thoughts begin with a bold heading. The rest of the text is in `last_thought`, once. */
+/** The bold heading with which most thoughts begin; the whole text is in `last_thought`. */
 function headingOf(thought: string): string {
   const [line = ""] = thought.trim().split("\n", 1);
   const heading = oneLine(line.replaceAll(/^[#*\s]+|[*\s]+$/g, ""));
@@ -131,16 +131,16 @@ interface Waiting {
   seen: Seen | undefined;
 }
 
-/** Nothing more happens by itself. */
+/** Nothing more happens without the user. */
 const isOver = ({ status }: Run): boolean => isFinished(status) || status === "start_unknown";
 
-/** Fewer returns would hide progress, more would cost the model a turn for every thought. */
-const NEWS_STEP = 10;
+/** A larger step would hide progress, a smaller one would cost the model more turns. */
+const PROGRESS_STEP_PERCENT = 10;
 
-/** Waits for what is worth a turn of the model; whichever process follows the run, what it stores is seen here. */
-async function untilNews(deps: OperationDeps, run: Run, { call, ms, seen }: Waiting): Promise<Run> {
+/** Waits for a change that is worth a turn of the model; any process may poll the run and store the change. */
+async function waitForChange(deps: OperationDeps, run: Run, { call, ms, seen }: Waiting): Promise<Run> {
   if (isOver(run)) return run;
-  const unwatch = run.kind === "agent" ? await followToo(deps, run) : () => {};
+  const unwatch = run.kind === "agent" ? await followRun(deps, run) : () => {};
   const known = seen?.progress ?? run.progress;
   const wasStalled = seen?.stalled ?? stalledSince(run, deps.clock.now()) !== undefined;
   return waitForRun(await deps.database(), deps.clock, {
@@ -148,22 +148,22 @@ async function untilNews(deps: OperationDeps, run: Run, { call, ms, seen }: Wait
     taskId: run.taskId,
     until: (now) =>
       isOver(now) ||
-      now.progress >= known + NEWS_STEP ||
+      now.progress >= known + PROGRESS_STEP_PERCENT ||
       (!wasStalled && stalledSince(now, deps.clock.now()) !== undefined),
     ms,
     signal: AbortSignal.any([call.signal, deps.leaving]),
   }).finally(unwatch);
 }
 
-/** No other process may be open to follow the run; without a key, or with a fault, this one only reads the store. */
-async function followToo(deps: OperationDeps, run: Run): Promise<() => void> {
+/** Polls the run from this process too, in case no other does; without a key or after an error the store is only read. */
+async function followRun(deps: OperationDeps, run: Run): Promise<() => void> {
   try {
     if ((await deps.agent()) === undefined) return () => {};
     const { runner } = await deps.research();
     runner.start();
     return watchProgress(runner, run);
   } catch {
-    deps.log.debug("The run could not be followed from here.");
+    deps.log.debug("This process could not poll the run.");
     return () => {};
   }
 }

@@ -1,4 +1,4 @@
-/** `deep_search`: several rounds run by this server, checked until Gemini is confident or the rounds are used up. */
+/** `deep_search`: searches in several rounds until one confirms the result or the rounds are used up. */
 
 import { z } from "zod";
 import { keepSuggestions } from "../reports/suggestions/keep.ts";
@@ -7,24 +7,24 @@ import { citeByNumber } from "../reports/citations/cite-by-number.ts";
 import { pageKey } from "../reports/page-key.ts";
 import { numberSources, type Source, unique } from "../reports/report.ts";
 import { findRounds } from "../runs/result-store.ts";
-import { isFinished, type Run } from "../runs/run.ts";
+import { isFinished, type Run, type RunStatus, type SavedRound } from "../runs/run.ts";
 import { MAX_ROUNDS } from "../search/max-rounds.ts";
 import type { Round } from "../search/deep.ts";
 import { list, noteSection, searchText } from "./parts/answer-text.ts";
-import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
+import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 import {
   finishedSearch,
   incompleteFields,
   incompleteSchema,
   numberedReport,
-  runSearch,
   searchMetadata,
   searchMetadataFields,
   type SearchStart,
   storedMetadata,
+  trackSearch,
 } from "./parts/search-run.ts";
 
-const ROUNDS = "max_iterations must be a whole number from 2 to 20.";
+const ROUNDS_ERROR = "max_iterations must be a whole number from 2 to 20.";
 const NOT_VERIFIED = "Verification was not completed within the allowed rounds; this is the best result obtained.";
 
 const metadataSchema = z.looseObject({
@@ -34,14 +34,14 @@ const metadataSchema = z.looseObject({
   rounds: z.array(
     z.looseObject({
       round_number: z.number(),
-      sources_visited: z.array(z.number()).describe("Places in sources_visited above, from 1."),
+      sources_visited: z.array(z.number()).describe("Positions in sources_visited above, from 1."),
       search_queries: z.array(z.string()),
       intermediate_result_summary: z.string(),
     }),
   ),
 });
 
-/** Stored beside the metadata of a finished run. */
+/** Fields of the answer that are stored beside the metadata of the run. */
 const verificationSchema = z.object({
   verified: z.boolean(),
   verified_in_round: z.number().optional(),
@@ -55,10 +55,10 @@ export const deepSearchOperation = defineOperation({
   description:
     "Researches in rounds: five perspectives first, then checks and corrections until the result is confirmed. For conflicting sources or when being wrong is costly; for look-ups use search, for a broad report start_deep_research. Takes 1 to 10 minutes, costs a few cents per round; finished rounds outlive a lost call (get_research_results). Returns the report (Markdown), whether verified, and its sources.",
   input: z.strictObject({
-    query: queryText("query").describe("The question, in any language, as precisely as possible."),
+    query: queryField("query").describe("The question, in any language, as precisely as possible."),
     max_iterations: z
-      .int({ error: ROUNDS })
-      .min(2, { error: ROUNDS })
+      .int({ error: ROUNDS_ERROR })
+      .min(2, { error: ROUNDS_ERROR })
       .optional()
       .describe("Max rounds, 2 to 20. Default: the server's (5)."),
   }),
@@ -107,8 +107,8 @@ export const deepSearchOperation = defineOperation({
   },
 });
 
-/** What a continued search needs of a round beside its text and sources. */
-const keptOf = ({ model, searchSuggestions, incomplete }: Round): Record<string, unknown> => ({
+/** What the continuation of a search needs of a round besides its text and sources. */
+const roundMetadata = ({ model, searchSuggestions, incomplete }: Round): Record<string, unknown> => ({
   model,
   ...(incomplete ? { incomplete } : {}),
   ...(searchSuggestions.length > 0 ? { search_suggestions: searchSuggestions } : {}),
@@ -126,19 +126,19 @@ function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) 
   const { query, earlier, taskId, stored } = request;
   const maxRounds = Math.min(request.maxRounds, Math.max(MAX_ROUNDS, earlier.length + 1));
   const start = { kind: "deep_search" as const, query, options: optionsOf(maxRounds), taskId, stored };
-  return runSearch(deps, { start, call }, async ({ run, search, call: inner }) => {
+  return trackSearch(deps, { start, call }, async ({ run, search, call: searchCall }) => {
     const onRound = async (round: Round): Promise<void> => {
       run.setProgress((100 * round.roundNumber) / maxRounds);
-      await run.saveRound({ ...round, sources: numberSources(round.sources), metadata: keptOf(round) });
+      await run.saveRound({ ...round, sources: numberSources(round.sources), metadata: roundMetadata(round) });
     };
     if (maxRounds < request.maxRounds) run.log.warn(`max_iterations is at most ${MAX_ROUNDS}; that many are done.`);
-    // They are part of this run from now on, whatever becomes of it.
+    // The earlier rounds belong to this run too, even if it fails.
     for (const round of earlier) await onRound(round);
     const { deepSearch, summarise } = await import("../search/deep.ts");
     const { best, verified, iterations, rounds } = await deepSearch(
       search,
       { query, maxRounds, onRound, earlier },
-      inner,
+      searchCall,
     );
     const visited = rounds.flatMap((round) => round.sources);
     const { report, sources } = numberedReport(best.report, visited);
@@ -148,7 +148,7 @@ function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) 
       searchSuggestions: unique(rounds.flatMap((round) => round.searchSuggestions)),
     };
     const common = await searchMetadata(run, { asked: { query }, findings, sources, now: deps.clock.now() });
-    // The rounds themselves keep their links: the next round reads them.
+    // Only the summaries cite by number: stored rounds keep their links, which the next round reads.
     const summaries = rounds.map((round) => summarise(citeByNumber(round.report, sources).report));
     const metadata = { ...common, iterations, rounds: roundsOf(rounds, { sources, summaries }) };
     const verification: z.infer<typeof verificationSchema> = {
@@ -171,38 +171,24 @@ function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) 
   });
 }
 
-/** Q1: goes on after the last finished round, as a run of its own in the background. */
+/** Continues a search after its last finished round, as a new run in the background (Q1). */
 export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Call) {
   const { newestContinuation, beginContinuation } = await import("../runs/local/continuation-store.ts");
   const { db, processId, clock } = await deps.recorder();
   const { owner, client } = call;
   const newest = await newestContinuation(db, { taskId: run.taskId, owner });
   if (newest?.status === "running" || newest?.status === "completed") return continuedAs(newest.task_id, newest.status);
-  // One that went on and stopped as well holds these rounds and perhaps more, which are paid for.
+  // A continuation that stopped too contains these rounds and perhaps more, which are paid for.
   const last = newest?.task_id ?? run.taskId;
   const furthest = await findRounds(db, last);
   const rounds = furthest.length > 0 ? furthest : await findRounds(db, run.taskId);
   if (!isFinished(run.status) || run.status === "completed" || rounds.length === 0) {
-    throw new AppError({
-      code: run.status === "completed" ? "RESEARCH_ALREADY_COMPLETED" : "INVALID_INPUT",
-      message:
-        rounds.length === 0
-          ? "This search has no finished round to go on from; ask it again."
-          : "This search has not stopped; there is nothing to resume.",
-      run: { task_id: run.taskId, status: run.status, progress: run.progress },
-    });
+    throw notResumable(run, rounds.length);
   }
-  const earlier = rounds.map((round) => {
-    const { model, incomplete, search_suggestions: suggestions } = round.metadata;
-    return {
-      ...round,
-      model: typeof model === "string" ? model : "auto-detected",
-      incomplete: incomplete === true,
-      searchSuggestions: z.array(z.string()).catch([]).parse(suggestions),
-    };
-  });
+  const { query } = run;
+  const earlier = rounds.map(storedRound);
   const asked = Number(run.options["max_iterations"] ?? deps.settings.maxRounds);
-  // A search that had used up its rounds gets one more.
+  // A search that has used up its rounds gets one more.
   const maxRounds = Math.max(asked, earlier.length + 1);
   const taskId = crypto.randomUUID();
   const continuation = await beginContinuation(db, {
@@ -211,22 +197,46 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
     owner,
     client,
     kind: "deep_search",
-    query: run.query,
+    query,
     options: optionsOf(maxRounds),
     processId,
     now: clock.now(),
   });
-  if (continuation.kind === "known") return continuedAs(continuation.taskId, continuation.status);
+  if (continuation.kind === "known") {
+    const known = await deps.findRun(owner, continuation.taskId);
+    return continuedAs(known.taskId, known.status);
+  }
   const background = { ...call, signal: deps.leaving, progress: () => {} };
-  const request = { query: run.query, maxRounds, earlier, taskId, stored: true };
+  const request = { query, maxRounds, earlier, taskId, stored: true };
   deps.inBackground(runDeepSearch(deps, request, background).catch(() => undefined));
   return resumedAs(taskId, "running", `The search goes on at round ${earlier.length + 1} as a run of its own.`);
 }
 
-const continuedAs = (taskId: string, status: string) =>
+function notResumable({ taskId, status, progress }: Run, finishedRounds: number): AppError {
+  return new AppError({
+    code: status === "completed" ? "RESEARCH_ALREADY_COMPLETED" : "INVALID_INPUT",
+    message:
+      finishedRounds === 0
+        ? "This search has no finished round to go on from; ask it again."
+        : "This search has not stopped; there is nothing to resume.",
+    run: { task_id: taskId, status, progress },
+  });
+}
+
+function storedRound(round: SavedRound): Round {
+  const { model, incomplete, search_suggestions: suggestions } = round.metadata;
+  return {
+    ...round,
+    model: typeof model === "string" ? model : "auto-detected",
+    incomplete: incomplete === true,
+    searchSuggestions: z.array(z.string()).catch([]).parse(suggestions),
+  };
+}
+
+const continuedAs = (taskId: string, status: RunStatus) =>
   resumedAs(taskId, status, "This search is being continued already, or was: see this run.");
 
-const resumedAs = (taskId: string, status: string, message: string) => ({
+const resumedAs = (taskId: string, status: RunStatus, message: string) => ({
   success: true,
   task_id: taskId,
   status,
@@ -238,12 +248,12 @@ function roundLine(round: ReturnType<typeof roundsOf>[number]): string {
   return `- Round ${round.round_number}, sources ${round.sources_visited.join(", ")}; queries: ${round.search_queries.join("; ")}. ${round.intermediate_result_summary}`;
 }
 
-/** Earlier versions stored the addresses of a round instead of their numbers. */
+/** Earlier versions stored the URLs of a round instead of the numbers of its sources. */
 function withNumberedRounds({ rounds, ...metadata }: Record<string, unknown>): Record<string, unknown> {
   const known = z.array(z.string()).catch([]).parse(metadata["sources_visited"]);
   const numberOf = (source: unknown): unknown => (typeof source === "string" ? known.indexOf(source) + 1 : source);
   const listOf = (value: unknown): unknown[] => z.array(z.unknown()).catch([]).parse(value);
-  // Not by a schema of its fields: that would change their order, and with it the text.
+  // Not parsed by a schema of its fields, which would change their order and so the text.
   const numbered = z
     .array(z.record(z.string(), z.unknown()))
     .catch([])
@@ -252,7 +262,7 @@ function withNumberedRounds({ rounds, ...metadata }: Record<string, unknown>): R
   return { ...metadata, rounds: numbered };
 }
 
-/** U3: sources by their numbers, because the addresses are long and stand in `sources_visited` already. */
+/** Names the sources of a round by number, because their URLs are long and already in `sources_visited` (U3). */
 function roundsOf(rounds: Round[], { sources, summaries }: { sources: readonly Source[]; summaries: string[] }) {
   const numbers = new Map(sources.map(({ n, url }) => [pageKey(url), n]));
   return rounds.map((round, index) => ({

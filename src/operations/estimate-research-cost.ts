@@ -1,10 +1,10 @@
-/** `estimate_research_cost`: what a deep research will take and cost, before anything is paid. */
+/** `estimate_research_cost`: estimates duration and cost of a deep research before it is started. */
 
 import { z } from "zod";
 import { AppError } from "../errors.ts";
 import { AGENTS, currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
 import { factLines } from "./parts/answer-text.ts";
-import { defineOperation, outputSchema, queryText } from "./operation.ts";
+import { defineOperation, outputSchema, queryField } from "./operation.ts";
 
 export const estimateResearchCost = defineOperation({
   name: "estimate_research_cost",
@@ -12,7 +12,7 @@ export const estimateResearchCost = defineOperation({
   description:
     "Estimates minutes and US dollars of start_deep_research for a question, from Google's figures and your own finished runs. Use it before a start whose price matters, or to choose the agent. Not needed for search or deep_search, which cost cents. Free, instant, local. Returns the class of the question, ranges and a recommendation.",
   input: z.strictObject({
-    query: queryText("query").describe("The question as it would be asked."),
+    query: queryField("query").describe("The question as it would be asked."),
     model: z
       .string({ error: "model must be the name of an agent." })
       .trim()
@@ -31,10 +31,10 @@ export const estimateResearchCost = defineOperation({
     estimated_cost: z.looseObject({ min_usd: z.number(), max_usd: z.number(), likely_usd: z.number() }),
     will_likely_go_async: z.boolean().describe("Whether it will go on in the background after the start."),
     recommendation: z.string(),
-    based_on_runs: z.number().describe("Your own finished runs that the figures stand on, besides Google's figures."),
+    based_on_runs: z.number().describe("Your own finished runs behind the figures, besides Google's figures."),
     prices_as_of: z.string().describe("The day of the price list."),
     model: z.string().describe("The agent the estimate is for."),
-    notice: z.string().describe("Present when another agent stands in for the one asked for."),
+    notice: z.string().describe("Present when another agent replaces the requested one."),
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   positional: "query",

@@ -1,9 +1,9 @@
-/** `get_research_results`: a stored report, whole or as far as it came. */
+/** `get_research_results`: returns a stored report, whole, in sections, or partial. */
 
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
-import { adviceWithoutReport, WAYS_ON_FROM_UNKNOWN } from "./parts/after-failure.ts";
+import { adviceWithoutReport, OPTIONS_AFTER_UNKNOWN_START } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
 import { isFinished, type Run, type RunResult } from "../runs/run.ts";
@@ -21,7 +21,7 @@ import {
 } from "./parts/answer-extras.ts";
 import { factLines, list } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
-import { defineOperation, outputSchema, taskId } from "./operation.ts";
+import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
 import { outlineLines, readingFields, readReport, reportLimit } from "./parts/report-reading.ts";
 import { tokensUsed } from "./parts/search-run.ts";
 
@@ -45,7 +45,7 @@ export const resultMetadataSchema = z.looseObject({
   completed_at: z.string().optional(),
 });
 
-/** K1: how a run came about, for every answer that carries its report. */
+/** Duration, cost and origin of a run, for every answer that contains its report (K1). */
 export function resultMetadata(run: Run, sourceCount: number, now: number) {
   const started = run.startedAt ?? run.createdAt;
   return {
@@ -70,7 +70,7 @@ export const getResearchResults = defineOperation({
   description:
     "Returns the stored report of a run: whole, or as far as it came (partial) when it failed or was cancelled. For completed runs, lost calls, or to read an answer again. Not while a run goes on. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
   input: z.strictObject({
-    task_id: taskId,
+    task_id: taskIdField,
     include_sources: z
       .boolean({ error: "include_sources must be true or false." })
       .default(true)
@@ -108,7 +108,7 @@ export const getResearchResults = defineOperation({
     const { sources, ...reading } = readReport(withPictureLinks(run.taskId, result), {
       section: input.section,
       maxCharacters: reportLimit(deps, call),
-      withSources: input.include_sources ? "returned" : "left out",
+      sources: input.include_sources ? "returned" : "left out",
     });
     return {
       success: true,
@@ -124,6 +124,7 @@ export const getResearchResults = defineOperation({
     };
   },
   webText: true,
+  picturesOf: ({ task_id, pictures = [] }) => ({ taskId: task_id, links: pictures }),
   toText: ({ report, outline, sources = [], metadata, pictures, search_suggestions, success: _success, ...rest }) =>
     [
       ...(report === undefined ? [] : [report.trim()]),
@@ -152,21 +153,21 @@ interface Verification {
   note?: string;
 }
 
-/** K2: why there is only a part, in our own words. */
+/** Why the report is partial, in our own words (K2). */
 function howItEnded({ status, error }: Run): string | undefined {
   if (status === "cancelled") return "The run was cancelled before its report was complete.";
   if (error === undefined) return undefined;
   return `The run failed before its report was complete (${error.code}): ${error.message}`;
 }
 
-/** Whether whoever cancelled the run wanted nothing of it kept. */
+/** Whether the run was cancelled with save_partial false. */
 export async function wasDiscarded(db: Database, { status, taskId }: Run): Promise<boolean> {
   return status === "cancelled" && !(await keepsPartial(db, taskId));
 }
 
 const HAS_EARLIER = "Google also wrote texts before this report: ask for section earlier to read them.";
 
-/** The run has ended at Google; what is stored of it still says that it goes on. */
+/** The run has ended at Google, but the stored run is still unfinished. */
 const refusedByDatabase = (run: Run, backup: string): AppError =>
   new AppError({
     code: "SQLITE_ERROR",
@@ -199,7 +200,7 @@ function withoutText(run: Run, isDiscarded: boolean): AppError {
   return new AppError({
     code: "RESEARCH_NOT_COMPLETED",
     ...UNFINISHED[run.status === "start_unknown" || run.status === "pending" ? run.status : "running"],
-    // Of the agent it would be the words of a model that has read the web; check_research_status has them, marked.
+    // The agent's action is text of a model that has read the web; check_research_status returns it with a caution.
     details: run.kind === "agent" ? {} : { current_action: run.currentAction },
     run: about,
   });
@@ -212,6 +213,6 @@ const UNFINISHED = {
   pending: { message: "Google has not accepted this research yet.", suggestion: "Ask again in a little while." },
   start_unknown: {
     message: "It is not known whether Google started this research, so there is no report.",
-    suggestion: WAYS_ON_FROM_UNKNOWN,
+    suggestion: OPTIONS_AFTER_UNKNOWN_START,
   },
 };

@@ -1,4 +1,4 @@
-/** `list_research`: what was asked before, newest first, or what fits given words best. */
+/** `list_research`: lists stored runs, newest first, or searches them by words, best match first. */
 
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
@@ -12,7 +12,7 @@ import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
 import { CAUTION, defineOperation, outputSchema } from "./operation.ts";
 
-const LIMIT = "limit must be a whole number from 1 to 100.";
+const LIMIT_ERROR = "limit must be a whole number from 1 to 100.";
 
 export const listInput = z.strictObject({
   status: z
@@ -29,9 +29,9 @@ export const listInput = z.strictObject({
     .optional()
     .describe("Words in questions and reports."),
   limit: z
-    .int({ error: LIMIT })
-    .min(1, { error: LIMIT })
-    .max(100, { error: LIMIT })
+    .int({ error: LIMIT_ERROR })
+    .min(1, { error: LIMIT_ERROR })
+    .max(100, { error: LIMIT_ERROR })
     .default(20)
     .describe("How many at most."),
   cursor: z
@@ -70,9 +70,9 @@ export const listResearch = defineOperation({
     const { runs, next_cursor } = await runPage(await deps.database(), call.owner, input);
     return {
       success: true,
-      // Pieces of reports are what web pages say; the questions are the user's own.
+      // Excerpts of reports contain text from the web; the questions are the user's own.
       caution: runs.some(({ found = [] }) => found.length > 0) ? CAUTION : undefined,
-      runs: runs.map(({ run, found }) => ({ ...listed(run), found: found?.map(({ text }) => text).join("") })),
+      runs: runs.map(({ run, found }) => ({ ...listRow(run), found: found?.map(({ text }) => text).join("") })),
       next_cursor,
     };
   },
@@ -84,7 +84,7 @@ export const listResearch = defineOperation({
   },
 });
 
-function listed(run: Run) {
+function listRow(run: Run) {
   return {
     task_id: run.taskId,
     kind: run.kind,
@@ -99,7 +99,7 @@ function listed(run: Run) {
 
 interface FoundInList {
   run: Run;
-  /** Where the words were found; absent when none were looked for. */
+  /** Excerpts with the words; absent when no words were given. */
   found?: FoundPiece[] | undefined;
 }
 
@@ -124,20 +124,20 @@ export async function runPage(db: Database, owner: string, request: ListRequest)
   };
 }
 
-/** Reports and their questions first, then the questions of runs that have no report. */
+/** One page of matches: runs with a matching report first, then runs without a report whose question matches. */
 async function foundPage(db: Database, owner: string, request: ListRequest & { text: string }): Promise<ListedPage> {
   const { searchQuestions, searchReports } = await import("../runs/history/search-store.ts");
   const { searchWords } = await import("../runs/history/search-terms.ts");
   const { limit, cursor, status, kind } = request;
-  const known = cursor === undefined ? { reports: 0, questions: 0 } : readFoundCursor(cursor);
+  const seen = cursor === undefined ? { reports: 0, questions: 0 } : readFoundCursor(cursor);
   const search = { owner, status, kind, words: searchWords(request.text) };
-  // One more than asked for tells that there is another page.
-  const reports = await searchReports(db, { ...search, limit: limit + 1, skip: known.reports });
+  // One more than requested shows whether there is another page.
+  const reports = await searchReports(db, { ...search, limit: limit + 1, skip: seen.reports });
   const room = limit + 1 - reports.length;
-  const questions = room === 0 ? [] : await searchQuestions(db, { ...search, limit: room, skip: known.questions });
+  const questions = room === 0 ? [] : await searchQuestions(db, { ...search, limit: room, skip: seen.questions });
   const page = [...reports, ...questions].slice(0, limit);
   const fromReports = Math.min(limit, reports.length);
-  const next = { reports: known.reports + fromReports, questions: known.questions + page.length - fromReports };
+  const next = { reports: seen.reports + fromReports, questions: seen.questions + page.length - fromReports };
   const excerpts = new Map(page.map(({ taskId, found }) => [taskId, found]));
   const runs = await findRuns(db, owner, [...excerpts.keys()]);
   return {
@@ -152,14 +152,14 @@ const decode = (cursor: string): string[] => Buffer.from(cursor, "base64url").to
 const writeFoundCursor = ({ reports, questions }: { reports: number; questions: number }): string =>
   encode(`found ${reports} ${questions}`);
 
-/** Nobody turns so many pages, and each costs as much as all before it. */
-const MOST_SKIPPED = 100_000;
+/** Bounds the cost of a page, which grows with the number of skipped rows. */
+const MAX_SKIPPED_ROWS = 100_000;
 
 function readFoundCursor(cursor: string): { reports: number; questions: number } {
   const [kind, ...counts] = decode(cursor);
   const [reports = -1, questions = -1] = counts.map(Number);
-  const right = [reports, questions].every((count) => Number.isInteger(count) && count >= 0 && count <= MOST_SKIPPED);
-  if (kind !== "found" || !right) throw foreignCursor();
+  const isCount = (count: number): boolean => Number.isInteger(count) && count >= 0 && count <= MAX_SKIPPED_ROWS;
+  if (kind !== "found" || !isCount(reports) || !isCount(questions)) throw invalidCursor();
   return { reports, questions };
 }
 
@@ -168,11 +168,11 @@ export const writeCursor = (run: Run): string => encode(`${run.createdAt} ${run.
 export function readCursor(cursor: string): RunFilter["before"] {
   const [createdAt, taskId] = decode(cursor);
   const time = Number(createdAt);
-  if (!Number.isSafeInteger(time) || taskId === undefined) throw foreignCursor();
+  if (!Number.isSafeInteger(time) || taskId === undefined) throw invalidCursor();
   return { createdAt: time, taskId };
 }
 
-const foreignCursor = (): AppError =>
+const invalidCursor = (): AppError =>
   new AppError({
     code: "INVALID_INPUT",
     message: "cursor is not one of ours.",

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { openApp } from "../../test/support/operation-deps.ts";
 import { UnexpectedRunError } from "../errors.ts";
 import { createLog } from "../platform/log.ts";
-import { defineOperation, taskId } from "./operation.ts";
+import { defineOperation, taskIdField } from "./operation.ts";
 import { perform } from "./perform.ts";
 
 const RUN = "1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b";
@@ -22,7 +22,7 @@ test.each([
     name: "fail",
     title: "Fail",
     description: "Throws.",
-    input: z.strictObject({ task_id: taskId.optional() }),
+    input: z.strictObject({ task_id: taskIdField.optional() }),
     output: z.looseObject({}),
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     positional: undefined,
@@ -31,7 +31,7 @@ test.each([
   });
   const signal = new AbortController().signal;
   const call = { owner: "local", client: "a-client", from: "network", signal, progress: () => {} } as const;
-  const { structured } = await perform(failing, { ...openApp().deps, log }, input, call);
+  const { structured } = await perform(failing, { ...openApp().deps, log }, { input, call });
   expect(structured["error"]).toMatchObject({ code: "UNEXPECTED_ERROR" });
   const [{ message, task_id }] = lines.map((line) => JSON.parse(line));
   expect([lines.length, task_id]).toEqual([1, logged]);

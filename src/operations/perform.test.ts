@@ -1,11 +1,11 @@
-/** The boundary around every operation: what goes in is checked, what comes out is clean, errors have one shape. */
+/** The boundary around every operation: checked input, clean output, one shape of errors. */
 
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openApp } from "../../test/support/operation-deps.ts";
 import { AppError } from "../errors.ts";
 import { systemClock } from "../platform/clock.ts";
-import { defineOperation, type Call, type Operation, queryText, taskId } from "./operation.ts";
+import { defineOperation, type Call, type Operation, queryField, taskIdField } from "./operation.ts";
 import { outcomeOfRun, perform, performDetachable, questionFor, refused } from "./perform.ts";
 
 const CALL: Call = {
@@ -16,16 +16,19 @@ const CALL: Call = {
   progress: () => {},
 };
 
-/** Answers whatever its test wants. */
-const operation = (run: (input: { query?: string | undefined }, call: Call) => unknown): Operation =>
+type Output = Record<string, unknown>;
+type Run = (input: { query?: string | undefined }, call: Call) => Output | Promise<Output>;
+
+/** An operation with the given `run`. */
+const operation = (run: Run): Operation =>
   defineOperation({
     name: "echo",
     title: "Echo",
     description: "Says it again.",
     input: z.strictObject({
-      query: queryText("query").optional(),
+      query: queryField("query").optional(),
       topic: z.string().optional(),
-      task_id: taskId.optional(),
+      task_id: taskIdField.optional(),
       count: z.number().max(3).optional(),
     }),
     output: z.looseObject({}),
@@ -39,20 +42,10 @@ describe("an answer", () => {
   test("is cleaned in its structure and in its text (A6, T17)", async () => {
     const { deps } = openApp();
     const echo = operation(({ query }) => ({ query, web: ["\u001B[31mred\u202E", { none: undefined }] }));
-    expect(await perform(echo, deps, { query: "  a question " }, CALL)).toEqual({
+    expect(await perform(echo, deps, { input: { query: "  a question " }, call: CALL })).toEqual({
       failed: false,
       structured: { query: "a question", web: ["red", {}] },
       text: 'text of {"query":"a question","web":["red",{}]}',
-    });
-  });
-
-  test("that is no object has an empty structure and its text (A6)", async () => {
-    const { deps } = openApp();
-    const echo = operation(() => "only \u0007words");
-    expect(await perform(echo, deps, undefined, CALL)).toEqual({
-      failed: false,
-      structured: {},
-      text: 'text of "only words"',
     });
   });
 });
@@ -61,10 +54,10 @@ describe("an input", () => {
   const refusal = async (input: unknown) => {
     const { deps } = openApp();
     let ran = false;
-    const echo = operation(() => (ran = true));
-    const outcome = await perform(echo, deps, input, CALL);
+    const echo = operation(() => ({ ran: (ran = true) }));
+    const outcome = await perform(echo, deps, { input: input, call: CALL });
     expect([ran, outcome.failed]).toEqual([false, true]);
-    return outcome.structured["error"];
+    return outcome.failed && outcome.structured.error;
   };
 
   test.each([
@@ -134,8 +127,7 @@ describe("an error", () => {
         throw new TypeError("secret detail");
       }),
       deps,
-      {},
-      CALL,
+      { input: {}, call: CALL },
     );
     const id = /Unexpected error (\w{8}): TypeError: secret detail\n\s+at /.exec(lines[0] ?? "")?.[1];
     expect(lines).toHaveLength(1);
@@ -167,17 +159,17 @@ describe("a call whose client accepts a task", () => {
   test("becomes a task when the time for a direct answer is over, and goes on after its client disconnects (U1)", async () => {
     const { deps, background } = openWaitingApp();
     let seen: Call | undefined;
-    const { promise: held, resolve: release } = Promise.withResolvers<unknown>();
+    const { promise: held, resolve: release } = Promise.withResolvers<Output>();
     const echo = operation((_input, call) => {
       seen = call;
-      call.background?.onStored("t-1");
+      call.onRunCreated?.("t-1");
       return held;
     });
     const client = new AbortController();
     const call = { ...CALL, ...caller, signal: client.signal };
-    expect(await performDetachable(echo, deps, {}, { ...call, answerWithinMs: 5 })).toEqual({ taskId: "t-1" });
+    expect(await performDetachable(echo, deps, { input: {}, call, answerWithinMs: 5 })).toEqual({ taskId: "t-1" });
     expect(seen).toMatchObject(caller);
-    expect(seen?.background?.detached.aborted).toBe(true);
+    expect(seen?.returnWhen?.aborted).toBe(true);
     client.abort();
     expect(seen?.signal.aborted).toBe(false);
     expect(background).toHaveLength(1);
@@ -188,23 +180,23 @@ describe("a call whose client accepts a task", () => {
   test("is answered directly when it ends in time, and can be cancelled until then (U1)", async () => {
     const { deps } = openWaitingApp();
     const quick = operation((_input, call) => {
-      call.background?.onStored("t-1");
-      expect(call.background?.detached.aborted).toBe(false);
+      call.onRunCreated?.("t-1");
+      expect(call.returnWhen?.aborted).toBe(false);
       return { a: 1 };
     });
-    expect(await performDetachable(quick, deps, {}, { ...CALL, answerWithinMs: 20_000 })).toEqual({
+    expect(await performDetachable(quick, deps, { input: {}, call: CALL, answerWithinMs: 20_000 })).toEqual({
       outcome: { failed: false, structured: { a: 1 }, text: 'text of {"a":1}' },
     });
     const client = new AbortController();
     const cancellable = operation(async (_input, call) => {
-      call.background?.onStored("t-1");
+      call.onRunCreated?.("t-1");
       const aborted = new Promise((resolve) => call.signal.addEventListener("abort", resolve));
       client.abort();
       await aborted;
       return { cancelled: true };
     });
-    const call = { ...CALL, signal: client.signal, answerWithinMs: 20_000 };
-    expect(await performDetachable(cancellable, deps, {}, call)).toMatchObject({
+    const call = { ...CALL, signal: client.signal };
+    expect(await performDetachable(cancellable, deps, { input: {}, call, answerWithinMs: 20_000 })).toMatchObject({
       outcome: { structured: { cancelled: true } },
     });
   });
@@ -213,26 +205,30 @@ describe("a call whose client accepts a task", () => {
     const { deps } = openWaitingApp();
     const start: Operation = {
       ...operation((_input, call) => {
-        call.background?.onStored("t-1");
+        call.onRunCreated?.("t-1");
         return { status: "running_async" };
       }),
-      task: { kind: "agent", answer: () => 0, isUnfinished: ({ status }) => status === "running_async" },
+      task: { kind: "agent", answer: () => ({}), isUnfinished: ({ status }) => status === "running_async" },
     };
-    expect(await performDetachable(start, deps, {}, { ...CALL, answerWithinMs: 20_000 })).toEqual({ taskId: "t-1" });
+    expect(await performDetachable(start, deps, { input: {}, call: CALL, answerWithinMs: 20_000 })).toEqual({
+      taskId: "t-1",
+    });
   });
 
   test("that requested a task gets one as soon as its run is stored, else its outcome (U1)", async () => {
     const { deps } = openWaitingApp();
     const stored = operation(async (_input, call) => {
-      expect(call.background?.detached.aborted).toBe(true);
-      call.background?.onStored("t-1");
+      expect(call.returnWhen?.aborted).toBe(true);
+      call.onRunCreated?.("t-1");
       return { a: 1 };
     });
-    const call = { ...CALL, answerWithinMs: 0 };
-    expect(await performDetachable(stored, deps, {}, call)).toEqual({ taskId: "t-1" });
+    const now = { input: {}, call: CALL, answerWithinMs: 0 };
+    expect(await performDetachable(stored, deps, now)).toEqual({ taskId: "t-1" });
     const unstored = operation(() => ({ a: 1 }));
-    expect(await performDetachable(unstored, deps, {}, call)).toMatchObject({ outcome: { structured: { a: 1 } } });
-    expect(await performDetachable(unstored, deps, { query: "?" }, call)).toMatchObject({ outcome: { failed: true } });
+    expect(await performDetachable(unstored, deps, now)).toMatchObject({ outcome: { structured: { a: 1 } } });
+    expect(await performDetachable(unstored, deps, { ...now, input: { query: "?" } })).toMatchObject({
+      outcome: { failed: true },
+    });
   });
 });
 
@@ -240,7 +236,7 @@ describe("a task", () => {
   test("is answered from the store like its call", async () => {
     const { deps, stored } = openApp();
     const asTask: Operation = {
-      ...operation(() => 0),
+      ...operation(() => ({})),
       task: { kind: "search", answer: ({ run }, { now }) => ({ of: run.taskId, now, web: "\u0007x" }) },
     };
     expect(await outcomeOfRun(asTask, deps, stored)).toMatchObject({
@@ -259,7 +255,7 @@ describe("a task", () => {
     expect(await outcomeOfRun(failing, deps, stored)).toMatchObject({ failed: true });
     expect(
       await outcomeOfRun(
-        operation(() => 0),
+        operation(() => ({})),
         deps,
         stored,
       ),
@@ -271,21 +267,20 @@ test("a confirmation is requested only for valid input, and only if the client c
   const { deps } = openApp();
   const question = { ask: "Start it?", because: "It costs.", unasked: "set a limit", details: {} };
   const asking: Operation = {
-    ...operation(() => 0),
+    ...operation(() => ({})),
     question: async (_deps, input, call) => ({ ...question, details: { input, owner: call.owner } }),
   };
-  expect(await questionFor(asking, deps, { query: " abc " }, CALL)).toEqual({
+  expect(await questionFor(asking, deps, { input: { query: " abc " }, call: CALL })).toEqual({
     ...question,
     details: { input: { query: "abc" }, owner: "local" },
   });
-  expect(await questionFor(asking, deps, undefined, CALL)).toMatchObject({ because: "It costs." });
-  expect(await questionFor(asking, deps, { query: "?" }, CALL)).toBeUndefined();
+  expect(await questionFor(asking, deps, { input: undefined, call: CALL })).toMatchObject({ because: "It costs." });
+  expect(await questionFor(asking, deps, { input: { query: "?" }, call: CALL })).toBeUndefined();
   expect(
     await questionFor(
-      operation(() => 0),
+      operation(() => ({})),
       deps,
-      {},
-      CALL,
+      { input: {}, call: CALL },
     ),
   ).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** The one boundary around every operation: input checked, output cleaned, errors in their one shape. */
+/** The one boundary around every operation: checks the input, cleans the output and gives errors their one shape. */
 
 import type { z } from "zod";
 import { AppError, type ErrorRun, UnexpectedRunError } from "../errors.ts";
@@ -6,36 +6,56 @@ import { isRecord } from "../platform/is-record.ts";
 import { cleanValue } from "../platform/clean-text.ts";
 import { unexpectedError } from "../platform/unexpected-error.ts";
 import { inSpan, RUN_ID } from "../telemetry/telemetry.ts";
+import type { PictureLink } from "./parts/answer-extras.ts";
 import { factLines } from "./parts/answer-text.ts";
 import type { StoredRun } from "../runs/history/read.ts";
-import {
-  type Call,
-  CAUTION,
-  type Operation,
-  type OperationDeps,
-  type Question,
-  taskId as taskIdSchema,
-} from "./operation.ts";
+import { type Call, CAUTION, type Operation, type OperationDeps, type Question, taskIdField } from "./operation.ts";
 
-export interface Outcome {
-  failed: boolean;
-  structured: Record<string, unknown>;
+/** The one error shape of every surface. A type, because an interface is not assignable to a record. */
+export type FailureAnswer = Partial<ErrorRun> & {
+  success: false;
+  error: Pick<AppError, "code" | "message" | "suggestion" | "details">;
+};
+
+type AnyOutput = Record<string, unknown>;
+
+export type Outcome<Output extends AnyOutput = AnyOutput> = Success<Output> | Failure;
+
+export interface Success<Output> {
+  failed: false;
+  structured: Output;
+  text: string;
+  pictures?: { taskId: string; links: readonly PictureLink[] } | undefined;
+}
+
+export interface Failure {
+  failed: true;
+  structured: FailureAnswer;
   text: string;
 }
 
-export async function perform(operation: Operation, deps: OperationDeps, input: unknown, call: Call): Promise<Outcome> {
+export interface Request {
+  input: unknown;
+  call: Call;
+}
+
+export async function perform<Output extends AnyOutput>(
+  operation: Operation<z.ZodObject, Output>,
+  deps: OperationDeps,
+  { input, call }: Request,
+): Promise<Outcome<Output>> {
   return inSpan({ name: operation.name }, async (span) => {
     const outcome = await outcomeOf(operation, { log: logFor(input, deps) }, () =>
       operation.run(deps, parseInput(operation.input, input), call),
     );
-    const { task_id: runId, error } = outcome.structured;
-    if (typeof runId === "string") span.set({ [RUN_ID]: runId });
-    if (outcome.failed) span.fail(isRecord(error) ? String(error["code"]) : "UNEXPECTED_ERROR");
+    const { task_id: taskId }: { task_id?: unknown } = outcome.structured;
+    if (typeof taskId === "string") span.set({ [RUN_ID]: taskId });
+    if (outcome.failed) span.fail(outcome.structured.error.code);
     return outcome;
   });
 }
 
-/** Throws our own sentence about the first thing that is wrong. */
+/** Throws an error about the first invalid field, in our own words. */
 export function parseInput<Input extends z.ZodObject>(schema: Input, input: unknown): z.output<Input> {
   const parsed = schema.safeParse(input ?? {});
   if (!parsed.success) throw invalidInput(parsed.error);
@@ -52,34 +72,37 @@ export type TaskOrOutcome = { taskId: string } | { outcome: Outcome };
 export async function performDetachable(
   operation: Operation,
   deps: OperationDeps,
-  input: unknown,
-  { answerWithinMs, ...call }: Call & { answerWithinMs: number },
+  { input, call, answerWithinMs }: Request & { answerWithinMs: number },
 ): Promise<TaskOrOutcome> {
   const cancelled = new AbortController();
   const cancel = (): void => cancelled.abort();
   call.signal.addEventListener("abort", cancel, { once: true });
   if (call.signal.aborted) cancel();
   const detached = new AbortController();
-  const stored = Promise.withResolvers<{ taskId: string }>();
-  const detachable: Call = {
-    ...call,
-    signal: AbortSignal.any([deps.leaving, cancelled.signal]),
-    background: { onStored: (taskId) => stored.resolve({ taskId }), detached: detached.signal },
-  };
   if (answerWithinMs === 0) detached.abort();
-  const performing = perform(operation, deps, input, detachable);
+  const created = Promise.withResolvers<{ taskId: string }>();
+  const performing = perform(operation, deps, {
+    input,
+    call: {
+      ...call,
+      signal: AbortSignal.any([deps.leaving, cancelled.signal]),
+      onRunCreated: (taskId) => created.resolve({ taskId }),
+      returnWhen: detached.signal,
+    },
+  });
   deps.inBackground(performing);
   const timer = new AbortController();
   const ended = performing.then((outcome) => ({ outcome }));
-  const late = answerWithinMs === 0 ? stored.promise : storedAfter(answerWithinMs);
-  async function storedAfter(ms: number): Promise<TaskOrOutcome> {
+  const late = answerWithinMs === 0 ? created.promise : createdAfter(answerWithinMs);
+  async function createdAfter(ms: number): Promise<TaskOrOutcome> {
     await deps.clock.sleep(ms, timer.signal).catch(() => undefined);
-    return stored.promise;
+    return created.promise;
   }
   try {
     const first = await Promise.race([ended, late]);
-    const isUnfinished = "outcome" in first && operation.task?.isUnfinished?.(first.outcome.structured) === true;
-    return isUnfinished ? await stored.promise : first;
+    const { isUnfinished } = operation.task ?? {};
+    const leavesRun = "outcome" in first && !first.outcome.failed && isUnfinished?.(first.outcome.structured) === true;
+    return leavesRun ? await created.promise : first;
   } finally {
     timer.abort();
     detached.abort();
@@ -87,20 +110,24 @@ export async function performDetachable(
   }
 }
 
-/** How the call that made a run ended, read from the store. */
+/** The outcome of the call that created a run, rebuilt from the stored run. */
 export const outcomeOfRun = (operation: Operation, deps: OperationDeps, stored: StoredRun): Promise<Outcome> =>
   outcomeOf(operation, deps, () => {
     const { inlineCharacters } = deps.settings;
-    return operation.task?.answer(stored, { now: deps.clock.now(), inlineCharacters });
+    return operation.task?.answer(stored, { now: deps.clock.now(), inlineCharacters }) ?? {};
   });
 
 /** Names the run in the log when the call is about one. */
 function logFor(input: unknown, { log }: LogDeps): LogDeps["log"] {
-  const named = taskIdSchema.safeParse(isRecord(input) ? input["task_id"] : undefined);
+  const named = taskIdField.safeParse(isRecord(input) ? input["task_id"] : undefined);
   return named.success ? log.forRun(named.data) : log;
 }
 
-async function outcomeOf(operation: Operation, deps: LogDeps, answer: () => unknown): Promise<Outcome> {
+async function outcomeOf<Output extends AnyOutput>(
+  operation: Operation<z.ZodObject, Output>,
+  deps: LogDeps,
+  answer: () => Output | Promise<Output>,
+): Promise<Outcome<Output>> {
   try {
     return success(operation, await answer());
   } catch (error) {
@@ -108,12 +135,11 @@ async function outcomeOf(operation: Operation, deps: LogDeps, answer: () => unkn
   }
 }
 
-/** What a door must ask the user first. Input that is not valid raises no question: perform() refuses it. */
+/** The question that a transport must put to the user first. Invalid input raises none: perform() refuses it. */
 export async function questionFor(
   operation: Operation,
   deps: OperationDeps,
-  input: unknown,
-  call: Call,
+  { input, call }: Request,
 ): Promise<Question | undefined> {
   const parsed = operation.input.safeParse(input ?? {});
   return parsed.success ? operation.question?.(deps, parsed.data, call) : undefined;
@@ -121,34 +147,34 @@ export async function questionFor(
 
 type LogDeps = Pick<OperationDeps, "log">;
 
-export const refused = (error: unknown, deps: LogDeps): Outcome =>
+export const refused = (error: unknown, deps: LogDeps): Failure =>
   failure(error instanceof AppError ? error : unexpected(error, deps));
 
-/** Where answers carry what web pages say, or a model that has read them. */
+/** Fields of an answer that hold text from web pages, or from a model that has read them. */
 const WEB_TEXT = ["result", "report", "results", "outline", "document", "last_thought"];
 
-/** What details of an error may quote of it. */
-const FOREIGN_DETAILS = ["best_text", "partial_text"];
+/** Details of an error that may quote such text. */
+const WEB_TEXT_DETAILS = ["best_text", "partial_text"];
 
-function success(operation: Operation, answer: unknown): Outcome {
-  const output = cleanValue(answer);
-  const structured = isRecord(output) ? output : {};
-  const text = operation.toText(output);
+function success<Output extends AnyOutput>(operation: Operation<z.ZodObject, Output>, answer: Output): Outcome<Output> {
+  const structured = cleanValue(answer);
+  const text = operation.toText(structured);
+  const pictures = operation.picturesOf?.(structured);
   if (operation.webText !== true || WEB_TEXT.every((field) => structured[field] === undefined)) {
-    return { failed: false, structured, text };
+    return { failed: false, structured, text, pictures };
   }
-  const { success: succeeded, ...rest } = structured;
   return {
     failed: false,
-    structured: { success: succeeded, caution: CAUTION, ...rest },
+    structured: { success: structured["success"], caution: CAUTION, ...structured },
     text: `${CAUTION}\n\n${text}`,
+    pictures,
   };
 }
 
 function invalidInput(error: z.ZodError): AppError {
   const issue = error.issues[0];
   const field = String(issue?.path[0] ?? "");
-  const message = issue === undefined ? "The input is not valid." : sentence(issue, field);
+  const message = issue === undefined ? "The input is not valid." : messageOf(issue, field);
   if (field === "query" || field === "topic") {
     return new AppError({ code: "INVALID_QUERY", message, details: { status: 400, field } });
   }
@@ -159,21 +185,21 @@ function invalidInput(error: z.ZodError): AppError {
   });
 }
 
-/** Who sends more unknown parameters than this needs no list of them. */
-const MOST_NAMED = 5;
+/** Unknown parameters that an error names. */
+const MAX_NAMED_PARAMETERS = 5;
 
-function sentence(issue: z.core.$ZodIssue, field: string): string {
-  // Our own schemas end their messages with a full stop; the library's do not.
+function messageOf(issue: z.core.$ZodIssue, field: string): string {
+  // Messages of our own schemas end with a full stop; those of the library do not.
   if (issue.message.endsWith(".")) return issue.message;
   if (issue.code === "unrecognized_keys")
     return `There is no parameter ${issue.keys
-      .slice(0, MOST_NAMED)
+      .slice(0, MAX_NAMED_PARAMETERS)
       .map((key) => `"${key.slice(0, 40)}"`)
       .join(", ")}.`;
   return `${field === "" ? "The input" : field} is not valid: ${issue.message.toLowerCase()}.`;
 }
 
-/** The stack goes to the log under an id; the caller gets the id. */
+/** Logs the stack under an id that the caller gets. */
 function unexpected(error: unknown, { log }: LogDeps): AppError {
   const ofRun = error instanceof UnexpectedRunError;
   const { id, message } = unexpectedError(ofRun ? error.cause : error);
@@ -185,18 +211,14 @@ function unexpected(error: unknown, { log }: LogDeps): AppError {
   });
 }
 
-function failure({ code, message, suggestion, details, run }: AppError): Outcome {
-  const cautioned = FOREIGN_DETAILS.some((field) => details?.[field] !== undefined) ? { caution: CAUTION } : {};
+function failure({ code, message, suggestion, details, run }: AppError): Failure {
+  const cautioned = WEB_TEXT_DETAILS.some((field) => details?.[field] !== undefined) ? { caution: CAUTION } : {};
   const error = { code, message, suggestion, details: details && { ...cautioned, ...details } };
-  const structured = cleanValue({ success: false, error, ...run });
+  const structured: FailureAnswer = cleanValue({ success: false, error, ...run });
   return { failed: true, structured, text: failureText(structured) };
 }
 
-interface FailureShape extends Partial<ErrorRun> {
-  error: Pick<AppError, "code" | "message" | "suggestion" | "details">;
-}
-
-function failureText({ error, task_id, status, progress }: FailureShape): string {
+function failureText({ error, task_id, status, progress }: FailureAnswer): string {
   const { code, message, suggestion, details } = error;
   const facts = factLines({ task_id, status, progress, ...details });
   return [`${code}: ${message}`, ...(suggestion === undefined ? [] : [suggestion]), facts]

@@ -1,15 +1,15 @@
-/** `resume_research`: takes up again what stopped, never paying twice without the user's word. */
+/** `resume_research`: resumes a run that stopped; never pays twice unless the user agreed to it. */
 
 import { z } from "zod";
 import { AppError } from "../errors.ts";
-import { acceptedRun, notDurable } from "./parts/start-outcome.ts";
+import { notDurable, waitForStartOutcome } from "./parts/start-outcome.ts";
 import { factLines } from "./parts/answer-text.ts";
-import { costQuestion, unlessAgreed } from "./parts/cost-confirmation.ts";
-import { defineOperation, outputSchema, taskId } from "./operation.ts";
+import { costQuestion, requireCostConsent } from "./parts/cost-confirmation.ts";
+import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
 import { continueDeepSearch } from "./deep-search.ts";
 
 const RESUME = "resume_research";
-/** Both starts may be charged in the end. */
+/** Both the first and the repeated start may be charged. */
 const CHARGES = 2;
 
 export const resumeResearch = defineOperation({
@@ -18,7 +18,7 @@ export const resumeResearch = defineOperation({
   description:
     "Takes up a run that stopped: looks again at a failed or timed-out deep research (free), continues an interrupted deep_search at its next round (cents), adopts the interaction_id of a start whose outcome is unknown (free), or starts such a one again, which may be charged twice and needs accept_possible_double_charge. Not for runs that go on or are completed. Answers within 30 s with the task_id to follow.",
   input: z.strictObject({
-    task_id: taskId,
+    task_id: taskIdField,
     interaction_id: z
       .string({ error: "interaction_id must be a text." })
       .trim()
@@ -45,8 +45,8 @@ export const resumeResearch = defineOperation({
     return (
       question && {
         ...question,
-        ask: `${question.ask} ${PERHAPS_TWICE}`,
-        because: `${question.because} ${PERHAPS_TWICE}`,
+        ask: `${question.ask} ${MAY_CHARGE_TWICE}`,
+        because: `${question.because} ${MAY_CHARGE_TWICE}`,
       }
     );
   },
@@ -65,7 +65,7 @@ export const resumeResearch = defineOperation({
     const { query, model: agent = "" } = run;
     const again = { query, agent, charges: CHARGES, operation: RESUME };
     const resumed = await resumeAgentRun(research, {
-      beforeStart: durable ? await unlessAgreed(deps, call, again) : refuseStart,
+      beforeStart: durable ? await requireCostConsent(deps, call, again) : refuseNotDurable,
       signal: call.signal,
       owner: call.owner,
       taskId: run.taskId,
@@ -77,11 +77,11 @@ export const resumeResearch = defineOperation({
     const { taskId } = run;
     const current =
       resumed.kind === "restarted"
-        ? await acceptedRun(deps, { owner: call.owner, taskId, sending: resumed.sending })
+        ? await waitForStartOutcome(deps, { owner: call.owner, taskId, sending: resumed.sending })
         : resumed.run;
     return {
       success: true,
-      // Another one where the run already follows an interaction: the adopted one has a run of its own then.
+      // A run that already has an interaction keeps it; the adopted interaction then gets a run of its own.
       task_id: current.taskId,
       status: current.status,
       message: MESSAGE[resumed.kind],
@@ -91,14 +91,14 @@ export const resumeResearch = defineOperation({
   toText: ({ success: _success, ...facts }) => factLines(facts),
 });
 
-const refuseStart = (): never => {
+const refuseNotDurable = (): never => {
   throw notDurable();
 };
 
-const PERHAPS_TWICE = "The amount counts the first start too, which may be running already.";
+const MAY_CHARGE_TWICE = "The amount counts the first start too, which may be running already.";
 
 const MESSAGE = {
   adopted: "The interaction was adopted; the run is being followed.",
-  looking: "The run is being looked at; a report that was finished meanwhile will be recorded.",
+  looking: "The run is being checked again; a report that was finished meanwhile will be recorded.",
   restarted: "The research was started again, as you wished.",
 };

@@ -6,7 +6,7 @@ import { openStage } from "../../test/support/research-deps.ts";
 import { isInside } from "../reports/files/allowed-root.ts";
 import { finishRun, insertRunning } from "../runs/run-store.ts";
 import type { Call, OperationDeps } from "./operation.ts";
-import { type Outcome, perform } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { saveResearchToMarkdown } from "./save-research-to-markdown.ts";
 
 const TASK_ID = "11111111-2222-4333-8444-555555555555";
@@ -18,7 +18,7 @@ interface World {
   save(
     input: Record<string, unknown>,
     more?: { from?: Call["from"]; reportsDir?: string | undefined },
-  ): Promise<Outcome>;
+  ): Promise<{ failed: boolean; structured: Record<string, unknown>; text: string }>;
 }
 
 async function openWorld(context: TestContext): Promise<World> {
@@ -54,7 +54,7 @@ async function openWorld(context: TestContext): Promise<World> {
       const given = { clock, log, settings, database: async () => store.db } as unknown as OperationDeps;
       const signal = new AbortController().signal;
       const call: Call = { owner: "local", client: undefined, from, signal, progress: () => {} };
-      return perform(saveResearchToMarkdown, given, { task_id: TASK_ID, ...input }, call);
+      return perform(saveResearchToMarkdown, given, { input: { task_id: TASK_ID, ...input }, call });
     },
   };
 }

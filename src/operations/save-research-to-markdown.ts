@@ -1,4 +1,4 @@
-/** `save_research_to_markdown`: a stored report as a file of the user's own. */
+/** `save_research_to_markdown`: writes a stored report to a Markdown file. */
 
 import { resolve } from "node:path";
 import { z } from "zod";
@@ -15,19 +15,19 @@ import { isFinished, type Run, type RunResult, type StoredResult } from "../runs
 import type { Database } from "../store/database.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { DISCARDED, wasDiscarded } from "./get-research-results.ts";
-import { type Call, defineOperation, type OperationDeps, outputSchema, taskId } from "./operation.ts";
+import { type Call, defineOperation, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
 
 const DEFAULT_DIRECTORY = "./research_reports";
-const LONGEST_PATH = 4_096;
-const LONGEST_PREFIX = 1_000;
+const MAX_PATH_CHARACTERS = 4_096;
+const MAX_PREFIX_CHARACTERS = 1_000;
 
-const pathText = (what: string, most: number) =>
+const pathField = (what: string, maxCharacters: number) =>
   z
     .string({ error: `${what} must be a text.` })
-    .max(most, { error: `${what} must have at most ${most} characters.` })
+    .max(maxCharacters, { error: `${what} must have at most ${maxCharacters} characters.` })
     .refine((text) => !text.includes("\0"), { error: `${what} must not contain a NUL character.` });
 
-const yesNo = (what: string) => z.boolean({ error: `${what} must be true or false.` }).default(true);
+const flagField = (what: string) => z.boolean({ error: `${what} must be true or false.` }).default(true);
 
 export const saveResearchToMarkdown = defineOperation({
   name: "save_research_to_markdown",
@@ -35,19 +35,19 @@ export const saveResearchToMarkdown = defineOperation({
   description:
     "Saves the stored report of a finished run as a Markdown file with title, metadata and numbered sources. To read one use get_research_results. A failed or cancelled run is saved as far as it came, marked PARTIAL. Free, local, never overwrites. Returns the absolute path.",
   input: z.strictObject({
-    task_id: taskId,
-    output_dir: pathText("output_dir", LONGEST_PATH)
+    task_id: taskIdField,
+    output_dir: pathField("output_dir", MAX_PATH_CHARACTERS)
       .trim()
       .min(1, { error: "output_dir must not be empty." })
       .optional()
       .describe(
         "Directory, created if needed. Default: the setting RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports.",
       ),
-    filename_prefix: pathText("filename_prefix", LONGEST_PREFIX)
+    filename_prefix: pathField("filename_prefix", MAX_PREFIX_CHARACTERS)
       .default("research")
       .describe("How the file name begins."),
-    include_metadata: yesNo("include_metadata").describe("Write model, times, tokens, cost."),
-    include_sources: yesNo("include_sources").describe("Write the sources."),
+    include_metadata: flagField("include_metadata").describe("Write model, times, tokens, cost."),
+    include_sources: flagField("include_sources").describe("Write the sources."),
   }),
   output: outputSchema({
     file_path: z.string().describe("Absolute path of the file."),
@@ -60,7 +60,7 @@ export const saveResearchToMarkdown = defineOperation({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   positional: "task_id",
   run: async (deps, input, call) => {
-    const place = await placeFor(input.output_dir, deps.settings.reportsDir, call);
+    const target = await targetDirectory(input.output_dir, deps.settings.reportsDir, call);
     const now = deps.clock.now();
     const db = await deps.database();
     const { run, result, render } = await reportDocument(db, {
@@ -73,7 +73,7 @@ export const saveResearchToMarkdown = defineOperation({
     const { pictureFileName } = await import("../reports/pictures/publish.ts");
     const { saveMarkdown } = await import("../reports/files/save-markdown.ts");
     const saved = await saveMarkdown({
-      ...place,
+      ...target,
       prefix: input.filename_prefix,
       taskId: run.taskId,
       text: (folder) => render((picture) => `${encodeURIComponent(folder)}/${pictureFileName(picture)}`),
@@ -103,10 +103,10 @@ interface DocumentRequest {
   now: number;
 }
 
-/** N4: the user's own template, where there is one. */
+/** The user's own template is used where there is one (N4). */
 export const templatesOf = ({ settings, log }: OperationDeps): TemplateOptions => ({ own: settings.templatesDir, log });
 
-/** What is saved: rendered once it is known how the document refers to its pictures. */
+/** The document of a finished run, with a function that renders it for given links to its pictures. */
 export async function reportDocument(db: Database, { owner, now, templates, ...input }: DocumentRequest) {
   const { run, result } = await finishedReport(db, owner, input.task_id);
   const { renderMarkdown } = await import("../reports/markdown/markdown.ts");
@@ -129,7 +129,7 @@ export async function reportDocument(db: Database, { owner, now, templates, ...i
   return { run, result, render };
 }
 
-/** A run that has a text and will have no other. */
+/** The final text of a run; throws while there is none. */
 export async function finishedReport(
   db: Database,
   owner: string,
@@ -140,8 +140,8 @@ export async function finishedReport(
   return { run, result };
 }
 
-/** N2: a caller over the network writes inside the directory that the server's owner chose, and nowhere else. */
-async function placeFor(
+/** A caller over the network writes only inside the directory that the server's operator chose (N2). */
+async function targetDirectory(
   wanted: string | undefined,
   root: string | undefined,
   { from }: Pick<Call, "from">,
@@ -151,7 +151,7 @@ async function placeFor(
   if (root === undefined) throw noDirectory();
   const { insideRoot } = await import("../reports/files/allowed-root.ts");
   const base = outputDirectory(root);
-  // A relative name is one below that directory: the caller does not know where the server stands.
+  // A relative path is relative to that directory: the caller does not know the working directory of the server.
   const below = wanted ?? ".";
   const directory = below.startsWith("~") ? outputDirectory(below) : resolve(base, below);
   return { directory, assertAllowed: insideRoot(base) };
@@ -191,7 +191,7 @@ function nothingToSave(run: Run, isDiscarded: boolean): AppError {
     return new AppError({
       code: "RESEARCH_NOT_COMPLETED",
       message: `This run is not finished (${run.status}), so there is no report to save yet.`,
-      suggestion: "check_research_status says how far it is. Save it when it is completed.",
+      suggestion: "check_research_status shows its progress. Save it when it is completed.",
       run: about,
     });
   }

@@ -1,4 +1,4 @@
-/** `start_deep_research`: a paid run of Google's Deep Research agent that outlives the call, the client and us. */
+/** `start_deep_research`: starts a paid run of Google's Deep Research agent, which outlives the call and this process. */
 
 import { z } from "zod";
 import { LOCAL_OWNER } from "../caller.ts";
@@ -8,10 +8,10 @@ import { readStored, type StoredRun } from "../runs/history/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
 import { waitForRun } from "../runs/history/wait.ts";
-import { acceptedRun, failedStart, joinedNotice, notDurable } from "./parts/start-outcome.ts";
+import { failedStart, joinedNotice, notDurable, waitForStartOutcome } from "./parts/start-outcome.ts";
 import { factLines, list } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
-import { costQuestion, estimateFor, unlessAgreed } from "./parts/cost-confirmation.ts";
+import { costQuestion, estimateFor, requireCostConsent } from "./parts/cost-confirmation.ts";
 import { resultMetadata, resultMetadataSchema, sourceLine, sourceSchema } from "./get-research-results.ts";
 import {
   pictureField,
@@ -23,13 +23,14 @@ import {
   withPictureLinks,
 } from "./parts/answer-extras.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
-import { type Call, defineOperation, type OperationDeps, outputSchema, queryText } from "./operation.ts";
+import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 
-/** I3: an answer within 30 s whatever happens; the request itself may take longer and goes on. The rest is for a busy machine. */
+/** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
 const ANSWER_WITHIN_MS = 28_000;
 
+const HOUR_MS = 3_600_000;
 const START = "start_deep_research";
-const HOURS = "max_wait_hours must be a whole number from 1 to 72.";
+const HOURS_ERROR = "max_wait_hours must be a whole number from 1 to 72.";
 
 export const startDeepResearch = defineOperation({
   name: START,
@@ -37,15 +38,15 @@ export const startDeepResearch = defineOperation({
   description:
     "Starts Google's Deep Research agent: a long report with citations. For broad or hard questions that deserve an hour and some dollars. For look-ups use search, to have one answer checked deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; the research goes on at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
   input: z.strictObject({
-    query: queryText("query").describe("The research question, as precisely as possible."),
+    query: queryField("query").describe("The research question, as precisely as possible."),
     enable_notifications: z
       .boolean({ error: "enable_notifications must be true or false." })
       .default(true)
       .describe("Desktop notification when it is done."),
     max_wait_hours: z
-      .int({ error: HOURS })
-      .min(1, { error: HOURS })
-      .max(72, { error: HOURS })
+      .int({ error: HOURS_ERROR })
+      .min(1, { error: HOURS_ERROR })
+      .max(72, { error: HOURS_ERROR })
       .default(8)
       .describe("After this many hours the run counts as timed out here."),
     model: z
@@ -87,11 +88,51 @@ export const startDeepResearch = defineOperation({
     const { agent } = currentAgent(input.model);
     const question = await costQuestion(deps, call, { query, agent });
     if (question === undefined || forceNew) return question;
-    // To join a run costs nothing.
+    // Joining a run costs nothing.
     const { findSameStart, joinKeyOf } = await import("../runs/start/duplicate-start-store.ts");
-    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: input.max_wait_hours * 3_600_000 });
+    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: input.max_wait_hours * HOUR_MS });
     const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
     return same === undefined ? question : undefined;
+  },
+  run: async (deps, input, given) => {
+    // One estimate serves the check of consent and the record of the run.
+    const call = { ...given, estimates: given.estimates ?? new Map() };
+    const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
+    const { agent, notice } = currentAgent(input.model);
+    const started = await start(deps, call, { input, agent, notice });
+    const { taskId } = started;
+    call.onRunCreated?.(taskId);
+    call.progress(`Starting deep research (task_id ${taskId})`);
+    const sending = started.kind === "started" ? started.sending : undefined;
+    const accepted = await waitForStartOutcome(deps, { owner: call.owner, taskId, sending, answerBy });
+    const window = Math.min(deps.settings.syncWindowMs, answerBy - deps.clock.monotonic());
+    const run = await waitForEnd(deps, call, {
+      run: accepted,
+      ms: started.kind === "joined" ? 0 : Math.max(0, window),
+    });
+    const joined = started.kind === "joined" ? joinedNotice(run, deps.clock.now()) : undefined;
+    const notices = [joined, notice].filter((each) => each !== undefined);
+    const about = {
+      ...(joined === undefined ? {} : { joined: true }),
+      ...(notices.length === 0 ? {} : { notice: notices.join(" ") }),
+    };
+    // A run becomes sync only by an answer that its caller receives.
+    const isReturned = started.kind === "started" && call.returnWhen?.aborted !== true && !call.signal.aborted;
+    if (isReturned && isFinished(run.status)) await recordReturnedEnd(deps, taskId);
+    if (run.status === "completed") return completed(deps, { run, call, about });
+    if (isFinished(run.status)) throw failedStart(run);
+    return {
+      success: true,
+      results: undefined,
+      task_id: taskId,
+      status: "running_async" as const,
+      mode: "async",
+      message: run.enableNotifications
+        ? "Research running in background. Notification when complete."
+        : "Research running in background.",
+      check_status_command: `check_research_status(task_id='${taskId}')`,
+      ...about,
+    };
   },
   task: {
     kind: "agent",
@@ -103,76 +144,10 @@ export const startDeepResearch = defineOperation({
       return finishedResearch(stored, reading, typeof notice === "string" ? { notice } : {});
     },
   },
-  run: async (deps, input, call) => {
-    const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
-    const { agent, notice } = currentAgent(input.model);
-    const { research, runner, durable } = await deps.research();
-    if (!durable) throw notDurable();
-    const { startResearch } = await import("../runs/start/start.ts");
-    const { query } = input;
-    const beforeStart = await unlessAgreed(deps, call, { query, agent, operation: START });
-    const started = await startResearch(research, {
-      beforeStart,
-      signal: call.signal,
-      owner: call.owner,
-      client: call.client,
-      query: input.query,
-      agent,
-      // Somebody else's desktop is not this one.
-      enableNotifications: input.enable_notifications && call.owner === LOCAL_OWNER,
-      maxWaitMs: input.max_wait_hours * 3_600_000,
-      callerWaitsMs: deps.settings.syncWindowMs === 0 ? 0 : ANSWER_WITHIN_MS,
-      forceNew: input.force_new,
-      notice,
-      estimate: { ...(await estimateFor(deps, call, { query, agent })) },
-    });
-    const { taskId } = started;
-    call.background?.onStored(taskId);
-    call.progress(`Starting deep research (task_id ${taskId})`);
-    const sending = started.kind === "started" ? started.sending : undefined;
-    const accepted = await acceptedRun(deps, { owner: call.owner, taskId, sending, answerBy });
-    runner.start();
-    const unwatch = watchProgress(runner, accepted);
-    const announce = announcer(call);
-    const window = Math.min(deps.settings.syncWindowMs, answerBy - deps.clock.monotonic());
-    const detached = call.background?.detached;
-    const run = await waitForRun(research.db, deps.clock, {
-      owner: call.owner,
-      taskId,
-      until: (seen) => {
-        announce(seen);
-        return isFinished(seen.status);
-      },
-      ms: started.kind === "joined" ? 0 : Math.max(0, window),
-      signal: detached === undefined ? call.signal : AbortSignal.any([call.signal, detached]),
-    }).finally(unwatch);
-    const joined = started.kind === "joined" ? joinedNotice(run, deps.clock.now()) : undefined;
-    const notices = [joined, notice].filter((each) => each !== undefined);
-    const about = {
-      ...(joined === undefined ? {} : { joined: true }),
-      ...(notices.length === 0 ? {} : { notice: notices.join(" ") }),
-    };
-    // A run becomes sync only by an answer that its caller receives.
-    const isReturned = started.kind === "started" && detached?.aborted !== true && !call.signal.aborted;
-    if (isReturned && isFinished(run.status)) await recordReturnedEnd(deps, taskId);
-    if (run.status === "completed") return completed(deps, { run, call, about });
-    if (isFinished(run.status)) throw failedStart(run);
-    return {
-      success: true,
-      results: undefined,
-      task_id: taskId,
-      status: "running_async",
-      mode: "async",
-      message: run.enableNotifications
-        ? "Research running in background. Notification when complete."
-        : "Research running in background.",
-      check_status_command: `check_research_status(task_id='${taskId}')`,
-      ...about,
-    };
-  },
+  picturesOf: ({ task_id, results }) => ({ taskId: task_id, links: results?.pictures ?? [] }),
   toText: ({ results, success: _success, ...facts }) => {
     if (results === undefined) return factLines(facts);
-    const { report = "", outline, sources, metadata, pictures, search_suggestions, ...rest } = results;
+    const { report, outline, sources, metadata, pictures, search_suggestions, ...rest } = results;
     const lists = [
       ...outlineLines(outline),
       ...pictureLines(pictures),
@@ -183,12 +158,61 @@ export const startDeepResearch = defineOperation({
   },
 });
 
-/** Whoever waits hears of every new action, and each is said once. */
-function announcer(call: Call): (run: Run) => void {
-  let said: string | undefined;
+interface StartRequest {
+  input: { query: string; enable_notifications: boolean; max_wait_hours: number; force_new: boolean };
+  agent: string;
+  notice: string | undefined;
+}
+
+/** Sends the paid start, or joins an identical run, once the user has agreed to the cost where that is required. */
+async function start(deps: OperationDeps, call: Call, { input, agent, notice }: StartRequest) {
+  const { research, durable } = await deps.research();
+  if (!durable) throw notDurable();
+  const { startResearch } = await import("../runs/start/start.ts");
+  const { query } = input;
+  const beforeStart = await requireCostConsent(deps, call, { query, agent, operation: START });
+  return startResearch(research, {
+    beforeStart,
+    signal: call.signal,
+    owner: call.owner,
+    client: call.client,
+    query,
+    agent,
+    // Remote callers never get notifications on the server's desktop.
+    enableNotifications: input.enable_notifications && call.owner === LOCAL_OWNER,
+    maxWaitMs: input.max_wait_hours * HOUR_MS,
+    callerWaitsMs: deps.settings.syncWindowMs === 0 ? 0 : ANSWER_WITHIN_MS,
+    forceNew: input.force_new,
+    notice,
+    estimate: { ...(await estimateFor(deps, call, { query, agent })) },
+  });
+}
+
+/** Follows the run and reports its progress until it ends, the time is over or the caller no longer waits. */
+async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: { run: Run; ms: number }): Promise<Run> {
+  const { research, runner } = await deps.research();
+  runner.start();
+  const unwatch = watchProgress(runner, run);
+  const report = progressReporter(call);
+  const { owner, signal, returnWhen } = call;
+  return waitForRun(research.db, deps.clock, {
+    owner,
+    taskId: run.taskId,
+    until: (seen) => {
+      report(seen);
+      return isFinished(seen.status);
+    },
+    ms,
+    signal: returnWhen === undefined ? signal : AbortSignal.any([signal, returnWhen]),
+  }).finally(unwatch);
+}
+
+/** Sends each new action of a run to the caller once. */
+function progressReporter(call: Call): (run: Run) => void {
+  let sent: string | undefined;
   return ({ currentAction, progress }) => {
-    if (currentAction === undefined || currentAction === said) return;
-    said = currentAction;
+    if (currentAction === undefined || currentAction === sent) return;
+    sent = currentAction;
     call.progress(`${progress} % (estimate): ${currentAction}`);
   };
 }
@@ -228,7 +252,7 @@ async function finishedResearch(
   return {
     success: true,
     task_id: run.taskId,
-    status: "completed",
+    status: "completed" as const,
     mode: run.mode ?? "sync",
     results: {
       ...reading,

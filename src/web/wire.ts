@@ -140,7 +140,7 @@ export interface EstimateView {
   estimated_cost: { min_usd: number; max_usd: number; likely_usd: number };
   recommendation: string;
   /** What the user must confirm before the start; absent if no confirmation is needed. */
-  question?: string;
+  question?: string | undefined;
 }
 
 /**
@@ -152,10 +152,10 @@ export interface EstimateView {
 export interface Acted {
   task_id: string;
   status: RunStatus | "deleted";
-  message?: string;
+  message?: string | undefined;
   /** An identical run of the last minutes is returned instead of a new one. */
-  joined?: boolean;
-  notice?: string;
+  joined?: boolean | undefined;
+  notice?: string | undefined;
 }
 
 /** `GET /api/figures`: finished runs, oldest first. */

@@ -141,7 +141,7 @@ describe.each(ERAS)("a %s client without elicitation", (era) => {
             "limit_usd": 5,
           },
           "message": "This research will cost about $5.51 (at most $7) with deep-research-max-preview-04-2026, more than your limit of $5. The user must agree to it and could not be asked from here. Nothing was started.",
-          "suggestion": "Ask the user. Who agrees can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or start it in a terminal: gemini-search-mcp start-deep-research … --yes",
+          "suggestion": "Ask the user. To agree, the user can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or start it in a terminal: gemini-search-mcp start-deep-research … --yes",
         },
         "success": false,
       }

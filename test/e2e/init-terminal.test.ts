@@ -154,6 +154,6 @@ test.skipIf(!canAsk)("a config.json that cannot be read is left unchanged, and i
   const home = openHome();
   writeFileSync(ourConfig(home), '{ "GEMINI_MODEL": ');
   const { code, seen } = await answer(home, [["Enter: confirm", ENTER], WRITTEN]);
-  expect([code, seen]).toEqual([0, expect.stringContaining("RESOLVE_SOURCE_LINKS could not be remembered")]);
+  expect([code, seen]).toEqual([0, expect.stringContaining("RESOLVE_SOURCE_LINKS could not be saved")]);
   expect(readFileSync(ourConfig(home), "utf8")).toBe('{ "GEMINI_MODEL": ');
 });

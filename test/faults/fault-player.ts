@@ -132,7 +132,7 @@ export async function withScene<Result>(
 /** The operations as their users see them. */
 function doors(deps: OperationDeps, taskId: string): Pick<Scene, "status" | "cancel"> {
   const answer = async (operation: Operation): Promise<Record<string, unknown>> =>
-    (await perform(operation, deps, { task_id: taskId }, CALL)).structured;
+    (await perform(operation, deps, { input: { task_id: taskId }, call: CALL })).structured;
   return {
     status: async () => {
       const { status, current_action, error } = await answer(checkResearchStatus);

@@ -54,7 +54,7 @@ const isPlain = (text: string): boolean => /^[\t\n -~\u00A1-\u05FF\u3041-\uD7FF]
 
 /** The same text through the one boundary, as an answer and as the details of an error. */
 async function checkOutcome(text: string, way: "answer" | "error"): Promise<void> {
-  const { structured, text: shown } = await perform(saying(way), closedDeps, { text }, call);
+  const { structured, text: shown } = await perform(saying(way), closedDeps, { input: { text }, call });
   for (const string of stringsIn(structured)) mustBeVisible(string, `structured ${way}`);
   mustBeVisible(shown, `the text of the ${way}`);
 }
@@ -76,5 +76,5 @@ const saying = (way: "answer" | "error") =>
         details: { best_text: text, deep: [text] },
       });
     },
-    toText: ({ text }: { text: string }) => text,
+    toText: ({ text }) => text,
   });

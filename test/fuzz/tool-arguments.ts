@@ -3,7 +3,6 @@
 import { isErrorCode } from "../../src/errors.ts";
 import { OPERATIONS } from "../../src/operations/catalog.ts";
 import { perform } from "../../src/operations/perform.ts";
-import { isRecord } from "../../src/platform/is-record.ts";
 import { call, CLOSED, closedDeps } from "./closed-deps.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, mustBeVisible, parsed, stringsIn } from "./target.ts";
 
@@ -45,18 +44,13 @@ export const toolArguments: FuzzTarget = {
 };
 
 async function checkCall(operation: (typeof OPERATIONS)[number], value: unknown): Promise<string> {
-  const { failed, structured, text } = await perform(operation, closedDeps, value, call);
+  const { failed, structured, text } = await perform(operation, closedDeps, { input: value, call });
   for (const string of [...stringsIn(structured), text]) mustBeVisible(string, `${operation.name}'s answer`);
   must(operation.output.safeParse(structured).success, `${operation.name} answers in the form it announces.`);
   if (!failed) return "+";
-  const { error } = structured;
-  must(isRecord(error), "an error is told in its one shape.");
-  const { code, message } = error;
-  must(
-    typeof code === "string" && isErrorCode(code) && code !== "UNEXPECTED_ERROR",
-    `${operation.name}: ${String(code)}.`,
-  );
-  must(typeof message === "string" && message.endsWith("."), "an error is a sentence.");
+  const { code, message } = structured.error;
+  must(isErrorCode(code) && code !== "UNEXPECTED_ERROR", `${operation.name}: ${code}.`);
+  must(message.endsWith("."), "an error is a sentence.");
   must(text.length < LONGEST_REFUSAL, "a refusal is short.");
   const accepted = operation.input.safeParse(value ?? {}).success;
   must(accepted || code.startsWith("INVALID_"), `what ${operation.name} does not take is refused.`);

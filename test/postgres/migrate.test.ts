@@ -218,7 +218,7 @@ test("migrate names each error and what to do, and never the password (A6, T9)",
     [["--to", as((to) => ((to.username = user), (to.password = "never-real-reader")))], undefined, /cannot be written/],
     [["--to", newer], undefined, /written by a newer gemini-search-mcp/],
     [["--to", "-"], `mysql://ann:${password}@host/x`, /is not the address of a PostgreSQL database/],
-    [[], undefined, /It is not said where to move to/],
+    [[], undefined, /No target database given/],
     [["--from", `${file}-not`, "--to", url], undefined, /There is no database at/],
   ];
   for (const [args, stdin, message] of cases) {

@@ -1,90 +1,89 @@
-/** The address of the page as the terminal gives it: with a code that is good once, never with a token. */
+/** Creates links to the web page with a one-time code instead of a token, and opens them in a browser. */
 
 import type { App } from "../../app.ts";
 import { addressOf } from "../../http/browser/server-address.ts";
 import { holderOfLink, type KeyHolder, makeLink } from "../../http/browser/login-key-store.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { openBrowser } from "./open-browser.ts";
-import { makeOpeningFile } from "./login-file.ts";
+import { createLoginFile } from "./login-file.ts";
 import { printFailure } from "../output.ts";
 
-/** Of an address of a server; that of http is left out of addresses. */
+/** The port of a server URL, which omits the default port of http. */
 export const portOf = (url: string): number => Number(new URL(url).port || 80);
 
-export interface PagePlace {
+export interface DashboardTarget {
   /** `http://host:port` */
   url: string;
-  /** The run to be shown first. */
+  /** The run that the page shows first. */
   run?: string | undefined;
 }
 
-/** `path` is what the server gave: a link, or just `/` where nobody is asked. */
-export function linkTo(path: string, { url, run }: PagePlace): string {
+/** `path` is the path of the one-time link, or `/` on a server without authentication. */
+export function linkTo(path: string, { url, run }: DashboardTarget): string {
   if (run === undefined) return `${url}${path}`;
   return path === "/" ? `${url}/runs/${run}` : `${url}${path}?to=${encodeURIComponent(`/runs/${run}`)}`;
 }
 
-/** A link as it is given to the user. */
 export interface PageLink {
-  address: string;
-  /** Missing where nobody is asked who they are: there is no code in it. */
+  url: string;
+  /** Undefined for a link without a one-time code, on a server without authentication. */
   isUsed?: () => Promise<boolean>;
 }
 
-/** Made without asking the server: whoever answers at its address need not be trusted with more than this link. */
+/** Creates the link in the database, so that the program at this URL is sent nothing but the link. */
 export async function ownLink(
   { deps: { database, clock } }: Pick<App, "deps">,
   own: KeyHolder | undefined,
-  place: PagePlace,
+  target: DashboardTarget,
 ): Promise<PageLink> {
-  if (own === undefined) return { address: linkTo("/", place) };
+  if (own === undefined) return { url: linkTo("/", target) };
   const db = await database();
-  const code = await makeLink(db, own, { address: addressOf(place.url), now: clock.now() });
+  const code = await makeLink(db, own, { address: addressOf(target.url), now: clock.now() });
   const isUsed = async (): Promise<boolean> => (await holderOfLink(db, code, clock.now())) === undefined;
-  return { address: linkTo(`/enter/${code}`, place), isUsed };
+  return { url: linkTo(`/enter/${code}`, target), isUsed };
 }
 
 export interface Opening {
   opened: boolean;
-  /** Once the file is gone that led the browser here: whether it came. */
+  /** Resolves when the redirecting file is removed: whether the browser used the link. */
   over: Promise<"used" | "unused">;
 }
 
 export const UNOPENED: Opening = { opened: false, over: Promise.resolve("unused") };
 
-/** Says so where no browser can be opened; that is no reason to end anything. */
+/** Opens the link in a browser; prints the reason where that is not possible. */
 export async function tryToOpen(
-  { address, isUsed }: PageLink,
+  { url, isUsed }: PageLink,
   { config, shutdown, deps: { clock } }: Pick<App, "config" | "shutdown" | "deps">,
 ): Promise<Opening> {
   const { environment } = config;
-  const file = isUsed === undefined ? undefined : await makeOpeningFile(address).catch(() => undefined);
+  const file = isUsed === undefined ? undefined : await createLoginFile(url).catch(() => undefined);
   if (file !== undefined) shutdown.finally(file.remove);
   const whyNot =
     isUsed !== undefined && file === undefined
       ? "its private file could not be written"
-      : await openBrowser(file?.address ?? address, { environment });
+      : await openBrowser(file?.url ?? url, { environment });
   if (whyNot !== undefined) {
     await file?.remove();
     await printFailure(`No browser was opened: ${whyNot}. Open the link yourself.`);
     return UNOPENED;
   }
   if (isUsed === undefined || file === undefined) return { opened: true, over: Promise.resolve("used") };
-  return { opened: true, over: untilUsed(isUsed, { clock, signal: shutdown.signal }).finally(file.remove) };
+  return { opened: true, over: waitUntilUsed(isUsed, { clock, signal: shutdown.signal }).finally(file.remove) };
 }
 
-const LOOK_EVERY_MS = 250;
-/** A browser that has to start first takes seconds; one that has not come by now will not. */
-const BROWSER_MS = 60_000;
+const POLL_INTERVAL_MS = 250;
+/** A browser that has to be started takes seconds; later than this it will not use the link. */
+const BROWSER_TIMEOUT_MS = 60_000;
 
-async function untilUsed(
+async function waitUntilUsed(
   isUsed: () => Promise<boolean>,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<"used" | "unused"> {
-  const end = clock.now() + BROWSER_MS;
+  const end = clock.now() + BROWSER_TIMEOUT_MS;
   while (clock.now() < end && !signal.aborted) {
     if (await isUsed().catch(() => false)) return "used";
-    await clock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
+    await clock.sleep(POLL_INTERVAL_MS, signal).catch(() => undefined);
   }
   return "unused";
 }

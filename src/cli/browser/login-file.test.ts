@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { makeOpeningFile } from "./login-file.ts";
+import { createLoginFile } from "./login-file.ts";
 
 test("a link is opened through a file that only its user can read, and that can be removed (A9)", async (context) => {
   const base = mkdtempSync(join(tmpdir(), "gemini-search-opening-"));
   context.onTestFinished(() => rmSync(base, { recursive: true, force: true }));
-  const { address, remove } = await makeOpeningFile("http://127.0.0.1:3000/enter/code?to=%2Fruns%2F1", base);
-  expect(address).toMatch(/^file:\/\//);
-  expect(address).not.toContain("code");
-  const file = fileURLToPath(address);
+  const { url, remove } = await createLoginFile("http://127.0.0.1:3000/enter/code?to=%2Fruns%2F1", base);
+  expect(url).toMatch(/^file:\/\//);
+  expect(url).not.toContain("code");
+  const file = fileURLToPath(url);
   const target = "http://127.0.0.1:3000/enter/code?to=%2Fruns%2F1";
   const text = readFileSync(file, "utf8");
   expect(text).toContain(`<meta http-equiv="refresh" content="0; url=${target}">`);

@@ -25,16 +25,21 @@ describe("the program that opens the page", () => {
   const DARK = "there is no screen";
   test.each<[string, NodeJS.Platform, Record<string, string>, unknown]>([
     ["macOS", "darwin", {}, { program: "/usr/bin/open", args: [URL] }],
-    ["macOS from afar", "darwin", { SSH_CONNECTION: "a b" }, "this is a remote session"],
+    ["macOS in a remote session", "darwin", { SSH_CONNECTION: "a b" }, "this is a remote session"],
     ["Linux without a screen", "linux", { PATH: "/usr/bin" }, DARK],
     ["Linux with an empty DISPLAY", "linux", { PATH: "/usr/bin", DISPLAY: "" }, DARK],
-    ["Linux from afar", "linux", { SSH_CONNECTION: "a b" }, "this is a remote session"],
+    ["Linux in a remote session", "linux", { SSH_CONNECTION: "a b" }, "this is a remote session"],
     ["Linux without xdg-open", "linux", { DISPLAY: ":0", PATH: "." }, "xdg-open is not installed"],
-    ["nobody's", "linux", { BROWSER: "none", DISPLAY: ":0" }, "BROWSER is none"],
-    ["one that is not there", "linux", { BROWSER: "no-such-browser" }, "the program in BROWSER was not found"],
-    ["the user's own", "linux", { BROWSER: "/opt/b --new" }, { program: "/opt/b", args: ["--new", URL] }],
+    ["BROWSER=none", "linux", { BROWSER: "none", DISPLAY: ":0" }, "BROWSER is none"],
     [
-      "the user's own with a place",
+      "a BROWSER that is not installed",
+      "linux",
+      { BROWSER: "no-such-browser" },
+      "the program in BROWSER was not found",
+    ],
+    ["a BROWSER with arguments", "linux", { BROWSER: "/opt/b --new" }, { program: "/opt/b", args: ["--new", URL] }],
+    [
+      "a BROWSER with a placeholder for the URL",
       "darwin",
       { BROWSER: "/opt/b u=%s x" },
       { program: "/opt/b", args: [`u=${URL}`, "x"] },
@@ -56,7 +61,7 @@ describe("the program that opens the page", () => {
   });
 });
 
-describe.skipIf(process.platform === "win32")("opening the page", () => {
+describe.skipIf(process.platform === "win32")("opening a URL", () => {
   test("passes the address and none of our secrets to the program", async () => {
     const seen = join(directory, "seen");
     const program = script("browser", `{ printf '%s\\n' "$@"; env; } > "${seen}.new" && mv "${seen}.new" "${seen}"`);
@@ -80,7 +85,7 @@ describe.skipIf(process.platform === "win32")("opening the page", () => {
     const missing = join(directory, "no-such-program");
     const grumbling = script("browser", "exit 3");
     for (const browser of [missing, grumbling]) {
-      const why = await openBrowser(URL, { environment: { BROWSER: browser }, patienceMs: 60_000 });
+      const why = await openBrowser(URL, { environment: { BROWSER: browser }, failureWindowMs: 60_000 });
       expect(why).toBe("the browser could not be started");
     }
   });

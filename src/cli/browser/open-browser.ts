@@ -1,4 +1,4 @@
-/** Shows an address in the user's browser: without a shell, without our secrets, and without waiting for it. */
+/** Opens a URL in the user's browser, without a shell and without passing our settings. */
 
 import { spawn } from "node:child_process";
 import { isAbsolute, join } from "node:path";
@@ -11,20 +11,20 @@ interface BrowserCommand {
   args: string[];
 }
 
-export interface BrowserPlace {
+export interface OpenOptions {
   environment: Environment;
   platform?: NodeJS.Platform;
-  /** How long an opener has to say that it cannot. */
-  patienceMs?: number;
+  /** How long to wait for the failure of the program. */
+  failureWindowMs?: number;
 }
 
-/** Undefined when it was opened, else why it was not. */
-export async function openBrowser(url: string, place: BrowserPlace): Promise<string | undefined> {
-  const command = browserCommand(url, place.environment, place.platform ?? process.platform);
-  return typeof command === "string" ? command : start(command, place);
+/** Returns undefined when the URL was opened, else the reason why not. */
+export async function openBrowser(url: string, options: OpenOptions): Promise<string | undefined> {
+  const command = browserCommand(url, options.environment, options.platform ?? process.platform);
+  return typeof command === "string" ? command : start(command, options);
 }
 
-/** A text says why there is none. */
+/** The command that opens the URL, or the reason why there is none. */
 export function browserCommand(
   url: string,
   environment: Environment,
@@ -42,13 +42,13 @@ export function browserCommand(
   return program === undefined ? "xdg-open is not installed" : { program, args: [url] };
 }
 
-/** By its own handler of addresses: `start` is a word of the shell, which reads more than an address in an address. */
+/** Uses the URL handler directly: `start` is a shell command, and the shell would interpret parts of the URL. */
 function windowsBrowser(url: string, environment: Environment): BrowserCommand {
   const system = environment["SystemRoot"] ?? environment["SYSTEMROOT"] ?? "C:\\Windows";
   return { program: join(system, "System32", "rundll32.exe"), args: ["url.dll,FileProtocolHandler", url] };
 }
 
-/** `$BROWSER` is a program with arguments, perhaps with `%s` for the address, or `none`. */
+/** `$BROWSER` is `none`, or a program with arguments, of which `%s` is replaced by the URL. */
 function chosenBrowser(chosen: string, url: string, environment: Environment): BrowserCommand | string {
   if (chosen === "none") return "BROWSER is none";
   const [name = "", ...args] = chosen.split(/\s+/);
@@ -58,23 +58,23 @@ function chosenBrowser(chosen: string, url: string, environment: Environment): B
   return { program, args: args.some((arg) => arg.includes("%s")) ? filled : [...filled, url] };
 }
 
-/** An opener that has something to complain about does so at once; one that became the browser stays. */
-const PATIENCE_MS = 1_500;
+/** A program that fails does so at once; a browser keeps running. */
+const FAILURE_WINDOW_MS = 1_500;
 
 function start(
   { program, args }: BrowserCommand,
-  { environment, patienceMs = PATIENCE_MS }: BrowserPlace,
+  { environment, failureWindowMs = FAILURE_WINDOW_MS }: OpenOptions,
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     const failed = (): void => resolve("the browser could not be started");
     const child = spawn(program, args, {
       env: withoutSettings(environment),
       stdio: "ignore",
-      // It lives on when we leave, and a Ctrl-C meant for us is not meant for it.
+      // The browser outlives this process and does not receive its Ctrl-C.
       detached: true,
       windowsHide: true,
     });
-    const timer = setTimeout(() => resolve(undefined), patienceMs);
+    const timer = setTimeout(() => resolve(undefined), failureWindowMs);
     child.once("error", failed);
     child.once("exit", (code) => (code === 0 ? resolve(undefined) : failed()));
     child.once("close", () => clearTimeout(timer));
@@ -82,8 +82,8 @@ function start(
   });
 }
 
-/** Keys and tokens are among our settings; a browser needs none of them. */
+/** Our settings include keys and tokens, which a browser must not get. */
 function withoutSettings(environment: Environment): Environment {
-  const ours = new Set(Object.entries(SETTINGS).flatMap(([name, { aliases = [] }]) => [name, ...aliases]));
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !ours.has(name.toUpperCase())));
+  const own = new Set(Object.entries(SETTINGS).flatMap(([name, { aliases = [] }]) => [name, ...aliases]));
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !own.has(name.toUpperCase())));
 }

@@ -1,7 +1,7 @@
-/** `dashboard`: opens the page of the server that runs, or runs one. */
+/** `dashboard`: opens the web page of the running server, or starts one. */
 
 import { z } from "zod";
-import { type App, createApp, readPackage } from "../../app.ts";
+import { type App, readPackage } from "../../app.ts";
 import { type Environment, loadConfig, readEnvironment } from "../../config/config.ts";
 import { AppError } from "../../errors.ts";
 import { LOCAL_OWNER } from "../../caller.ts";
@@ -9,17 +9,18 @@ import { pageUrl } from "../../http/browser/server-address.ts";
 import type { KeyHolder } from "../../http/browser/login-key-store.ts";
 import { keptToken } from "../../http/auth/token-file.ts";
 import { hashToken } from "../../http/auth/tokens.ts";
-import { leaveOnSignals } from "../../platform/shutdown.ts";
+import { openCommand } from "../answer-command.ts";
 import { print, printFailure } from "../output.ts";
+import { printError } from "../print-error.ts";
 import { type Opening, ownLink, type PageLink, tryToOpen, UNOPENED } from "../browser/dashboard-link.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { runServe } from "./serve.ts";
 
 export interface DashboardOptions {
   flags: Environment;
-  /** The run to be shown first. */
+  /** The run that the page shows first. */
   run: string | undefined;
-  /** False with --no-open: the link is printed only. */
+  /** False with --no-open: the link is only printed. */
   open: boolean;
   json: boolean;
 }
@@ -31,11 +32,11 @@ export async function runDashboard(options: DashboardOptions): Promise<void> {
     flags,
   }).settings;
   const url = pageUrl(host, port);
-  // Port 0 is any free one: nobody can be there already.
-  const found = port === 0 ? "nobody" : await whoAnswers(url);
-  if (found !== "nobody") return openRunning(url, { found, options });
-  const nobody = port === 0 ? "" : `No server runs at ${url}. `;
-  await printFailure(`${nobody}This one runs until you stop it (Ctrl-C).`);
+  // Port 0 is any free port: no server can be there already.
+  const found = port === 0 ? "none" : await probe(url);
+  if (found !== "none") return openRunning(url, { found, options });
+  const noServer = port === 0 ? "" : `No server runs at ${url}. `;
+  await printFailure(`${noServer}This one runs until you stop it (Ctrl-C).`);
   const page = {
     run,
     show: async (link: PageLink, app: App) => void (await show(link, app, { ...options, started: true })),
@@ -45,70 +46,66 @@ export async function runDashboard(options: DashboardOptions): Promise<void> {
 
 async function openRunning(
   url: string,
-  { found, options }: { found: "ours" | "somebody else"; options: DashboardOptions },
+  { found, options }: { found: "ours" | "another program"; options: DashboardOptions },
 ): Promise<void> {
-  const app = createApp({ flags: options.flags, logFrom: "WARN" });
-  leaveOnSignals(app.shutdown, () => EXIT_CODES.interrupted);
+  const app = openCommand({ flags: options.flags });
   try {
-    if (found === "somebody else") throw somebodyElse(url);
-    const holder = (await asksForTokens(url)) ? await ownHolder(url, app) : undefined;
+    if (found === "another program") throw anotherProgram(url);
+    const holder = (await requiresToken(url)) ? await ownHolder(url, app) : undefined;
     const link = await ownLink(app, holder, { url, run: options.run });
     const { opened, over } = await show(link, app, { ...options, started: false });
-    // Whoever leaves now leaves the file that leads there.
+    // The file that redirects the browser is needed until then.
     const end = await over;
     if (opened && end === "unused" && !app.shutdown.leaving()) await printFailure(NOT_USED);
     await app.shutdown.leave(EXIT_CODES.ok);
   } catch (error) {
-    await fail(error, options.json);
+    await printError(error, options.json);
     await app.shutdown.leave(EXIT_CODES.failed);
   }
 }
 
 const NOT_USED =
-  "No browser came by the link within a minute. If the page says that it does not know the link, the server runs with another config directory or token: set GEMINI_SEARCH_CONFIG_DIR and MCP_AUTH_TOKEN as it has them.";
+  "No browser opened the link within a minute. If the page reports that it does not know the link, the server runs with another config directory or token: set GEMINI_SEARCH_CONFIG_DIR and MCP_AUTH_TOKEN as it has them.";
 
 async function show(
   link: PageLink,
   app: App,
   { open, json, started }: { open: boolean; json: boolean; started: boolean },
 ): Promise<Opening> {
-  if (!json) await print(link.address);
+  if (!json) await print(link.url);
   const opening = open ? await tryToOpen(link, app) : UNOPENED;
   const { opened } = opening;
-  if (json) await print(JSON.stringify({ success: true, url: link.address, opened, started }, null, 2));
+  if (json) await print(JSON.stringify({ success: true, url: link.url, opened, started }, null, 2));
   return opening;
 }
 
-async function fail(error: unknown, json: boolean): Promise<void> {
-  if (!(error instanceof AppError)) throw error;
-  const { code, message, suggestion } = error;
-  await printFailure([`${code}: ${message}`, suggestion ?? ""].join("\n").trim());
-  if (json) await print(JSON.stringify({ success: false, error: { code, message, suggestion } }, null, 2));
-}
-
-const ANSWER_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 3_000;
 
 const health = z.object({ service: z.literal(readPackage().name) });
 
-/** What it means that there was no connection: the address is free, or `serve` says what is wrong with it. */
+/** Errors without a connection: either the port is free, or `serve` reports what is wrong with the address. */
 const UNCONNECTED = /^(?:ECONNREFUSED|EADDRNOTAVAIL|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
-async function whoAnswers(url: string): Promise<"ours" | "somebody else" | "nobody"> {
+/** Which program answers at the URL. */
+async function probe(url: string): Promise<"ours" | "another program" | "none"> {
   try {
-    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(ANSWER_MS), redirect: "error" });
-    return health.safeParse(await response.json()).success ? "ours" : "somebody else";
+    const response = await fetch(`${url}/health`, {
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      redirect: "error",
+    });
+    return health.safeParse(await response.json()).success ? "ours" : "another program";
   } catch (error) {
     const cause = error instanceof Error ? error.cause : undefined;
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-    return UNCONNECTED.test(code) ? "nobody" : "somebody else";
+    return UNCONNECTED.test(code) ? "none" : "another program";
   }
 }
 
 const linkAnswer = z.object({ path: z.literal("/") });
 
-/** Asked without any: what answers there calls itself ours, and it is not known whether it is. */
-async function asksForTokens(url: string): Promise<boolean> {
-  const signal = AbortSignal.timeout(ANSWER_MS);
+/** Sends no token, because the program there only claims to be our server. */
+async function requiresToken(url: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
   const response = await fetch(`${url}/api/links`, { method: "POST", signal, redirect: "error" }).catch(
     () => undefined,
   );
@@ -119,12 +116,12 @@ async function asksForTokens(url: string): Promise<boolean> {
 
 async function ownHolder(url: string, { config, log }: App): Promise<KeyHolder> {
   const token = await keptToken({ config, log });
-  // Without a database on disk no server can know of the link.
+  // Without a database on disk the server cannot know the link.
   if (token === undefined || !config.configDirWritable) throw anotherServer(url);
   return { owner: LOCAL_OWNER, tokenHash: hashToken(token) };
 }
 
-const somebodyElse = (url: string): AppError =>
+const anotherProgram = (url: string): AppError =>
   new AppError({
     code: "INVALID_INPUT",
     message: `Another program answers at ${url}.`,

@@ -1,4 +1,4 @@
-/** What the terminal asks before it deletes a run. */
+/** The question before a run is deleted. */
 
 import { expect, test } from "vitest";
 import { questionAbout } from "./delete-run.ts";

@@ -1,4 +1,4 @@
-/** `delete`: removes a run after a question at the terminal, or with `--yes`. */
+/** `delete`: deletes a run after confirmation at the terminal, or with `--yes`. */
 
 import { AppError } from "../../errors.ts";
 import { cancelResearch } from "../../operations/cancel-research.ts";
@@ -33,10 +33,10 @@ const confirmDeletion: Confirmation = async (deps, { input, call, canAsk }) => {
   if (!saysYes(answer)) throw new AppError({ code: "DECLINED", message: "Nothing was deleted." });
 };
 
-const SHOWN_WIDTH = 60;
+const MAX_QUESTION_WIDTH = 60;
 
-/** By its question, which says more than its id; a run under way is cancelled with it. */
+/** Names the run by its question too; an unfinished run is cancelled first. */
 export function questionAbout({ taskId, query, status }: Pick<Run, "taskId" | "query" | "status">): string {
-  const deed = isFinished(status) ? "Delete" : "Cancel and delete";
-  return `${deed} run ${taskId.slice(0, 8)} "${cutToWidth(oneLine(query), SHOWN_WIDTH)}"`;
+  const action = isFinished(status) ? "Delete" : "Cancel and delete";
+  return `${action} run ${taskId.slice(0, 8)} "${cutToWidth(oneLine(query), MAX_QUESTION_WIDTH)}"`;
 }

@@ -6,14 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { z } from "zod";
 import { readEnvironment } from "../../config/config.ts";
+import type { getResearchResults } from "../../operations/get-research-results.ts";
+import type { OutputOf } from "../../operations/operation.ts";
 import { createShutdown, leaveOnSignals } from "../../platform/shutdown.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { print } from "../output.ts";
 
-/** Beside this file in `src/`, beside the bundle in `dist/`. */
+/** Path of the simulator, for `dist/` and for `src/`. */
 const SIMULATOR = [new URL("./simulator.js", import.meta.url), new URL("../../../simulator/main.ts", import.meta.url)]
   .map((url) => fileURLToPath(url))
   .find((path) => existsSync(path));
@@ -39,13 +40,15 @@ export async function runDemo(question: string): Promise<void> {
   await shutdown.leave(status);
 }
 
-/** The commands a user would give, one after the other. */
+/** Runs the commands that a user would run. */
 async function research(question: string, run: CliRun): Promise<number> {
   await runCli(["estimate-research-cost", question], run);
   await print("");
   const started = await runCli(["start-deep-research", question, "--wait", "--json"], { ...run, capture: true });
-  const answer = started.status === 0 ? finished.safeParse(JSON.parse(started.output)).data : undefined;
-  if (answer === undefined) {
+  // With --wait the answer is that of get_research_results, written by this very build.
+  const answer: OutputOf<typeof getResearchResults> | undefined =
+    started.status === 0 ? JSON.parse(started.output) : undefined;
+  if (answer?.report === undefined) {
     await print(started.output);
     return started.status || EXIT_CODES.failed;
   }
@@ -54,9 +57,7 @@ async function research(question: string, run: CliRun): Promise<number> {
   return saved.status;
 }
 
-const finished = z.object({ task_id: z.string(), report: z.string() });
-
-/** Nothing the user has set may lead the demo elsewhere: empty counts as not set. */
+/** Unsets the user's settings, so that the demo uses nothing but the simulator; empty counts as not set. */
 function demoSettings(directory: string, url: string): Record<string, string> {
   return {
     ...Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, ""])),
@@ -87,11 +88,11 @@ async function startSimulator(): Promise<{ url: string; stop(): void }> {
 interface CliRun {
   settings: Record<string, string>;
   signal: AbortSignal;
-  /** Keep what it prints instead of showing it. */
+  /** Return the output instead of printing it. */
   capture?: boolean;
 }
 
-/** A process of its own, as a user's would be: it shares nothing with the simulator but an address. */
+/** Runs a command in a process of its own, as a user would. */
 async function runCli(
   args: string[],
   { settings, signal, capture = false }: CliRun,

@@ -1,4 +1,4 @@
-/** `doctor`: looks over this installation and says what to do about what is wrong. */
+/** `doctor`: checks this installation and prints remedies. */
 
 import { loadConfig, readEnvironment } from "../../config/config.ts";
 import type { CheckResult } from "../../doctor/check.ts";
@@ -22,7 +22,7 @@ export async function runDoctor({ json, online }: { json: boolean; online: boole
 const MARKS = { ok: "good", warn: "careful", fail: "bad" } as const;
 const INDENT = 6;
 
-/** Wrapped under itself on a terminal; a line each elsewhere. */
+/** Wrapped on a terminal; one line per check and remedy elsewhere. */
 function view(checks: CheckResult[], width: number | undefined, paint: Paint): string {
   return checks.flatMap((check) => lines(check, width ?? Number.POSITIVE_INFINITY, paint)).join("\n");
 }
@@ -31,9 +31,9 @@ function lines({ status, name, message, remedy }: CheckResult, width: number, pa
   const room = Math.min(width, 100) - INDENT;
   const wrap = (text: string): string[] => (width === Number.POSITIVE_INFINITY ? [text] : wrapToWidth(text, room));
   const [first = "", ...rest] = wrap(`${name}: ${message}`);
-  const told = remedy === undefined ? [] : wrap(`→ ${remedy}`);
+  const remedyLines = remedy === undefined ? [] : wrap(`→ ${remedy}`);
   return [
     `${paint(MARKS[status], status.padEnd(4))}  ${first}`,
-    ...[...rest, ...told].map((line) => " ".repeat(INDENT) + line),
+    ...[...rest, ...remedyLines].map((line) => " ".repeat(INDENT) + line),
   ];
 }

@@ -1,4 +1,4 @@
-/** `figures`: what the finished runs cost and took, month by month, and how far the estimates were off. */
+/** `figures`: cost and duration of finished runs by month, and the accuracy of the estimates. */
 
 import type { App } from "../../app.ts";
 import { LOCAL_OWNER } from "../../caller.ts";
@@ -10,7 +10,7 @@ import { answerWidth } from "../output.ts";
 import { paintFor } from "../render/paint.ts";
 
 const TWO_YEARS_MS = 2 * 365 * 24 * 3_600_000;
-const MOST_RUNS = 20_000;
+const MAX_RUNS = 20_000;
 const MINUTE_MS = 60_000;
 
 export const printFigures = ({ json }: { json: boolean }): Promise<void> => runAnswer(json, answer);
@@ -24,13 +24,13 @@ async function answer({ deps }: App): Promise<Answer> {
     total_runs: Object.values(counts).reduce((sum, count) => sum + count, 0),
     total_cost_usd: roundedTo(total.usd ?? 0, 4),
     ...marksOf(total),
-    ...summarize(await finishedFigures(db, owner, { since: deps.clock.now() - TWO_YEARS_MS, limit: MOST_RUNS })),
+    ...summarize(await finishedFigures(db, owner, { since: deps.clock.now() - TWO_YEARS_MS, limit: MAX_RUNS })),
   };
   const text = figuresView(figures, { width: answerWidth() ?? PLAIN_WIDTH, paint: paintFor(process.stdout) });
   return { structured: { success: true, ...figures }, text };
 }
 
-/** The bars of a log. */
+/** Width when stdout is not a terminal. */
 const PLAIN_WIDTH = 80;
 
 export function summarize(runs: FinishedFigures[]): Pick<Figures, "months" | "cost_usd" | "minutes"> {
@@ -52,11 +52,11 @@ export function summarize(runs: FinishedFigures[]): Pick<Figures, "months" | "co
 }
 
 function sumOf(runs: FinishedFigures[]): Pick<MonthFigures, "cost_usd" | "cost_incomplete" | "cost_estimated"> {
-  const sum = runs.reduce((sofar, { cost }) => addCosts(sofar, cost), NO_COST);
+  const sum = runs.reduce((total, { cost }) => addCosts(total, cost), NO_COST);
   return { cost_usd: roundedTo(sum.usd ?? 0, 4), ...marksOf(sum) };
 }
 
-/** Only the marks that are set. */
+/** The marks that are set. */
 const marksOf = ({ incomplete, estimated }: Cost): { cost_incomplete?: true; cost_estimated?: true } => ({
   ...(incomplete ? { cost_incomplete: true } : {}),
   ...(estimated ? { cost_estimated: true } : {}),
@@ -64,7 +64,7 @@ const marksOf = ({ incomplete, estimated }: Cost): { cost_incomplete?: true; cos
 
 const minutesOf = ({ startedAt, completedAt }: FinishedFigures): number => (completedAt - startedAt) / MINUTE_MS;
 
-/** One that failed or was cancelled tells nothing about how long it would have taken. */
+/** Undefined for failed and cancelled runs, whose duration cannot be compared. */
 const finishedMinutes = (run: FinishedFigures): number | undefined =>
   run.status === "completed" ? minutesOf(run) : undefined;
 

@@ -1,20 +1,18 @@
-/** Waits in the terminal for a background run: a live view for people, a line per change for logs. */
+/** Waits for the end of a background run: with a live view on a terminal, else with a line per change. */
 
-import { costSchema } from "../../operations/parts/cost-schema.ts";
-import { spokenCost } from "../render/durations.ts";
-import { z } from "zod";
 import type { App } from "../../app.ts";
 import { checkResearchStatus } from "../../operations/check-research-status.ts";
 import { getResearchResults } from "../../operations/get-research-results.ts";
 import type { Call } from "../../operations/operation.ts";
 import { type Outcome, perform } from "../../operations/perform.ts";
-import type { Run } from "../../runs/run.ts";
+import type { Run, RunStatus } from "../../runs/run.ts";
 import { watchProgress } from "../../runs/streams/watched-streams.ts";
 import { type LogLines, movesCursor, printFailure } from "../output.ts";
-import { readRunState, watchRun } from "./watch-run.ts";
+import { formatCost } from "../render/durations.ts";
+import { readRunState, type RunStatusAnswer, watchRun } from "./watch-run.ts";
 
-const LOOK_EVERY_MS = 1_000;
-const ENDED = new Set(["completed", "failed", "cancelled", "start_unknown"]);
+const POLL_INTERVAL_MS = 1_000;
+const ENDED: readonly RunStatus[] = ["completed", "failed", "cancelled", "start_unknown"];
 
 export interface Following {
   taskId: string;
@@ -22,7 +20,7 @@ export interface Following {
   log: LogLines;
 }
 
-/** The report, or why there is none. Ctrl-C ends the waiting, not the research. */
+/** Returns the report, or the error why there is none. Ctrl-C ends the waiting, not the research. */
 export async function followRun(app: App, { taskId, call, log }: Following): Promise<Outcome> {
   const runner = await app.followResearch();
   let watched: { interactionId: string; unwatch: () => void } | undefined;
@@ -30,42 +28,42 @@ export async function followRun(app: App, { taskId, call, log }: Following): Pro
   const show = seen ? liveView(app, log) : changeLines(call);
   try {
     for (;;) {
-      const status = await perform(checkResearchStatus, app.deps, { task_id: taskId }, call);
+      const status = await perform(checkResearchStatus, app.deps, { input: { task_id: taskId }, call });
       if (status.failed) return status;
       if (call.signal.aborted) {
         await show.end();
         await printFailure(goesOn(taskId));
         return status;
       }
-      if (ENDED.has(String(status.structured["status"]))) break;
+      if (ENDED.includes(status.structured.status)) break;
       const run = await app.deps.findRun(call.owner, taskId);
       const { interactionId } = run;
-      // Once for each interaction: a stream that ended without anything new is not opened again.
+      // Once per interaction: a stream that ended without news is not opened again.
       if (interactionId !== undefined && interactionId !== watched?.interactionId) {
         watched?.unwatch();
         watched = { interactionId, unwatch: watchProgress(runner, run) };
       }
       await show.change(status.structured, run);
-      await app.deps.clock.sleep(LOOK_EVERY_MS, call.signal).catch(() => undefined);
+      await app.deps.clock.sleep(POLL_INTERVAL_MS, call.signal).catch(() => undefined);
     }
   } finally {
     watched?.unwatch();
     await show.end();
   }
-  return perform(getResearchResults, app.deps, { task_id: taskId }, call);
+  return perform(getResearchResults, app.deps, { input: { task_id: taskId }, call });
 }
 
-interface Shown {
-  change(status: Record<string, unknown>, run: Run): Promise<void>;
+interface ProgressView {
+  change(status: RunStatusAnswer, run: Run): Promise<void>;
   end(): Promise<void>;
 }
 
 const goesOn = (taskId: string): string =>
   `The research goes on. To return to it: gemini-search-mcp watch ${taskId.slice(0, 8)}`;
 
-function liveView({ deps }: App, log: LogLines): Shown {
+function liveView({ deps }: App, log: LogLines): ProgressView {
   const view = watchRun(process.stderr);
-  log.divert(view.say);
+  log.divert(view.log);
   return {
     change: async (status, run) => view.show(await readRunState(deps, run, status)),
     end: async () => {
@@ -75,36 +73,25 @@ function liveView({ deps }: App, log: LogLines): Shown {
   };
 }
 
-function changeLines(call: Call): Shown {
-  let told = "";
+function changeLines(call: Call): ProgressView {
+  let printed = "";
   return {
     change: async (status) => {
       const { line, mark } = statusLine(status);
-      if (mark === told) return;
-      told = mark;
+      if (mark === printed) return;
+      printed = mark;
       call.progress(line);
     },
     end: async () => {},
   };
 }
 
-const statusFields = z.object({
-  status: z.string(),
-  progress: z.number(),
-  elapsed_minutes: z.number(),
-  cost_so_far: z.number().default(0),
-  cost_incomplete: costSchema.cost_incomplete,
-  cost_estimated: costSchema.cost_estimated,
-  current_action: z.string().default(""),
-  stalled_since: z.string().optional(),
-});
-
-/** The time that passes is no change. */
-function statusLine(answer: Record<string, unknown>): { line: string; mark: string } {
-  const { elapsed_minutes, ...rest } = statusFields.parse(answer);
-  const { progress, current_action, stalled_since } = rest;
-  const cost = spokenCost({ ...rest, cost_usd: rest.cost_so_far });
-  const stalled = stalled_since === undefined ? "" : ` (nothing heard since ${stalled_since})`;
-  const line = `${progress} % (estimate), ${elapsed_minutes} min, ${cost} so far: ${current_action}${stalled}`;
-  return { line, mark: JSON.stringify(rest) };
+/** The line to print, and what of it counts as a change: everything but the passing time. */
+function statusLine(answer: RunStatusAnswer): { line: string; mark: string } {
+  const { status, progress, current_action, stalled_since, cost_so_far, cost_incomplete, cost_estimated } = answer;
+  const cost = formatCost({ cost_usd: cost_so_far, cost_incomplete, cost_estimated });
+  const stalled = stalled_since === undefined ? "" : ` (no event since ${stalled_since})`;
+  const line = `${progress} % (estimate), ${answer.elapsed_minutes} min, ${cost} so far: ${current_action}${stalled}`;
+  const marks = [status, progress, cost_so_far, cost_incomplete, cost_estimated, current_action, stalled_since];
+  return { line, mark: JSON.stringify(marks) };
 }

@@ -1,12 +1,11 @@
-/** Moves the state from its file to PostgreSQL, from the terminal: counted first, compared last, stopped at any time. */
+/** `migrate`: moves the state from the database file to PostgreSQL, or counts or compares both. */
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
-import { type App, createApp } from "../../app.ts";
+import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { leaveOnSignals } from "../../platform/shutdown.ts";
 import type { OpenDatabase } from "../../store/database.ts";
 import { schemaState } from "../../store/migrate.ts";
 import {
@@ -21,7 +20,9 @@ import {
 import { openPostgres, readOnlyPostgres } from "../../store/postgres/postgres.ts";
 import { openSqlite, readOnly } from "../../store/sqlite/sqlite.ts";
 import { storageError } from "../../store/sqlite/errors.ts";
-import { createProgressLine, print, printFailure } from "../output.ts";
+import { openCommand } from "../answer-command.ts";
+import { createProgressLine, print } from "../output.ts";
+import { printError } from "../print-error.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 
 export interface MigrateOptions {
@@ -39,80 +40,74 @@ interface Answer {
   failed?: boolean;
 }
 
-interface Places {
+interface Databases {
   file: string;
   url: string;
-  place: string;
+  /** Host and database of the URL, without credentials. */
+  target: string;
 }
 
 export async function runMigrate({ from, to, does, force, json }: MigrateOptions): Promise<void> {
   const url = to === "-" ? (await readAll(process.stdin)).trim() : to;
-  // As settings, so that the password in it is known to the log as a secret.
+  // Passed as settings, so that the log redacts the password.
   const flags = { DEEP_RESEARCH_DB: from && resolve(from), GEMINI_SEARCH_DATABASE_URL: url };
-  const app = createApp({ flags, logFrom: "WARN" });
+  const app = openCommand({ flags });
   const { shutdown } = app;
-  leaveOnSignals(shutdown, () => EXIT_CODES.interrupted);
-  // `| head` closes our stdout early; that is not an error.
-  process.stdout.on("error", () => void shutdown.leave(EXIT_CODES.ok));
   const line = createProgressLine();
   try {
-    const places = placesOf(app);
-    const doing = { app, places, progress: seldom(line.show) };
-    const work = does === "move" ? move(doing, force) : does === "count" ? count(doing) : compare(doing);
+    const databases = databasesOf(app);
+    const task = { app, databases, progress: throttled(line.show) };
+    const work = does === "move" ? move(task, force) : does === "count" ? count(task) : compare(task);
     const { tables, text, failed = false } = await shutdown.during(work);
     line.clear();
-    const { file, place } = places;
-    const answer = { success: !failed, from: file, to: place, dry_run: does === "count", tables: tables.map(shown) };
-    await print(json ? JSON.stringify(answer, null, 2) : `${table(tables)}\n\n${text}`);
+    const { file, target } = databases;
+    const rows = tables.map(tableRow);
+    const answer = { success: !failed, from: file, to: target, dry_run: does === "count", tables: rows };
+    await print(json ? JSON.stringify(answer, null, 2) : `${comparisonTable(tables)}\n\n${text}`);
     await shutdown.leave(failed ? EXIT_CODES.failed : EXIT_CODES.ok);
   } catch (error) {
     line.clear();
-    const known = storageError(error);
-    if (!(known instanceof AppError)) throw known;
-    const { code, message, suggestion } = known;
-    await printFailure([`${code}: ${message}`, suggestion ?? ""].join("\n").trim());
-    if (json) await print(JSON.stringify({ success: false, error: { code, message, suggestion } }, null, 2));
-    await shutdown.leave(code === "INVALID_INPUT" ? EXIT_CODES.usage : EXIT_CODES.failed);
+    await shutdown.leave(await printError(storageError(error), json));
   }
 }
 
-function placesOf({ config }: App): Places {
+function databasesOf({ config }: App): Databases {
   const { databaseFile: file, sharedDatabase } = config;
-  if (!existsSync(file)) throw wrong(`There is no database at ${file}.`, "Name it with --from.");
+  if (!existsSync(file)) throw invalid(`There is no database at ${file}.`, "Name it with --from.");
   if (sharedDatabase === undefined) {
-    throw wrong("It is not said where to move to.", "Set GEMINI_SEARCH_DATABASE_URL, or give --to.");
+    throw invalid("No target database given.", "Set GEMINI_SEARCH_DATABASE_URL, or give --to.");
   }
   const { url } = sharedDatabase;
-  return { file, url, place: URL.canParse(url) ? `${new URL(url).host}${new URL(url).pathname}` : "" };
+  return { file, url, target: URL.canParse(url) ? `${new URL(url).host}${new URL(url).pathname}` : "" };
 }
 
-const wrong = (message: string, suggestion: string): AppError =>
+const invalid = (message: string, suggestion: string): AppError =>
   new AppError({ code: "INVALID_INPUT", message, suggestion });
 
-interface Doing {
+interface Task {
   app: App;
-  places: Places;
+  databases: Databases;
   progress(message: string): void;
 }
 
-async function move({ app, places, progress }: Doing, force: boolean): Promise<Answer> {
+async function move({ app, databases, progress }: Task, force: boolean): Promise<Answer> {
   const { log, shutdown } = app;
-  const { file, url, place } = places;
+  const { file, url, target } = databases;
   const source = await openSqlite(file, log);
   try {
     refuseNewer(source, file);
-    const target = await openPostgres({ url, connections: 2, log });
+    const postgres = await openPostgres({ url, connections: 2, log });
     try {
-      refuseNewer(target, `The PostgreSQL database at ${place}`);
-      const both = { source: source.db, target: target.db, place };
+      refuseNewer(postgres, `The PostgreSQL database at ${target}`);
+      const both = { source: source.db, target: postgres.db, place: target };
       const { signal } = shutdown;
       const moved = await moveStore({ ...both, force, now: systemClock.now(), signal, progress });
       const text = moved.before
-        ? "It was moved before; nothing was changed. What differs was written since."
-        : `All of it is at ${place} and was compared. Set GEMINI_SEARCH_DATABASE_URL for servers and workers; the file is kept as it was, do not use it any more.`;
+        ? "It was moved before; nothing was changed. Differences were written since then."
+        : `Everything was moved to ${target} and compared. Set GEMINI_SEARCH_DATABASE_URL for servers and workers; the file is kept unchanged, do not use it any more.`;
       return { tables: moved.tables, text };
     } finally {
-      await target.close();
+      await postgres.close();
     }
   } finally {
     await source.close();
@@ -128,48 +123,49 @@ function refuseNewer({ writable }: OpenDatabase, what: string): void {
   });
 }
 
-const count = (doing: Doing): Promise<Answer> =>
-  looking(doing, async (both) => {
+const count = (task: Task): Promise<Answer> =>
+  withReadOnly(task, async (both) => {
     await refuseOtherTarget(both);
     return { tables: await countStores(both), text: "Nothing was moved." };
   });
 
-const compare = (doing: Doing): Promise<Answer> =>
-  looking(doing, async (both) => {
+const compare = (task: Task): Promise<Answer> =>
+  withReadOnly(task, async (both) => {
     if ((await schemaState(both.source)) !== "current" || (await schemaState(both.target)) !== "current") {
       throw new AppError({
         code: "SQLITE_ERROR",
-        message: "One of the two is of another version than this program, or empty: they cannot be compared.",
-        suggestion: "Move first; with --dry-run it is only counted.",
+        message: "One of the databases is empty or of another version than this program: they cannot be compared.",
+        suggestion: "Move first; --dry-run only counts.",
       });
     }
-    const tables = await compareStores(both, doing.progress);
+    const tables = await compareStores(both, task.progress);
     const different = differing(tables);
-    const text = different.length === 0 ? "Both hold the same." : `They differ: ${different.join(", ")}.`;
+    const text =
+      different.length === 0 ? "Both databases have the same content." : `They differ: ${different.join(", ")}.`;
     return { tables, text, failed: different.length > 0 };
   });
 
-/** Neither is changed, not even in its schema. */
-function looking({ app, places }: Doing, look: (both: Move) => Promise<Answer>): Promise<Answer> {
-  const { file, url } = places;
+/** Opens both databases read-only: neither is changed, not even its schema. */
+function withReadOnly({ app, databases }: Task, read: (both: Move) => Promise<Answer>): Promise<Answer> {
+  const { file, url } = databases;
   return readOnly(file, (source, integrity) => {
-    if (integrity !== "ok") throw wrong(`${file} is damaged.`, "gemini-search-mcp doctor says what to do.");
-    return readOnlyPostgres({ url, log: app.log }, (target) => look({ source, target }));
+    if (integrity !== "ok") throw invalid(`${file} is damaged.`, "Run gemini-search-mcp doctor.");
+    return readOnlyPostgres({ url, log: app.log }, (target) => read({ source, target }));
   });
 }
 
-const shown = ({ table, source, target, same }: Comparison) => ({
+const tableRow = ({ table, source, target, same }: Comparison) => ({
   table,
   rows_from: source,
   rows_to: target,
   ...(same !== undefined && { same }),
 });
 
-function table(tables: readonly Comparison[]): string {
-  const verdict = ({ same }: Comparison): string => (same === undefined ? "" : same ? "same" : "DIFFERENT");
+function comparisonTable(tables: readonly Comparison[]): string {
+  const verdictOf = ({ same }: Comparison): string => (same === undefined ? "" : same ? "same" : "DIFFERENT");
   const rows = [
     ["TABLE", "FROM", "TO", ""],
-    ...tables.map((row) => [row.table, String(row.source), String(row.target), verdict(row)]),
+    ...tables.map((row) => [row.table, String(row.source), String(row.target), verdictOf(row)]),
   ];
   return rows
     .map(([name = "", from = "", to = "", verdict = ""]) =>
@@ -178,17 +174,17 @@ function table(tables: readonly Comparison[]): string {
     .join("\n");
 }
 
-const SHOWN_EVERY_MS = 1_000;
+const SHOW_INTERVAL_MS = 1_000;
 
-/** A batch takes milliseconds, and in a log each message is a line; what it is about is always said. */
-function seldom(show: (message: string) => void): (message: string) => void {
+/** Shows at most one message per second for each subject (the text before the colon). */
+function throttled(show: (message: string) => void): (message: string) => void {
   let last = -Infinity;
-  let about = "";
+  let lastSubject = "";
   return (message) => {
     const [subject = ""] = message.split(":");
-    if (subject === about && performance.now() - last < SHOWN_EVERY_MS) return;
+    if (subject === lastSubject && performance.now() - last < SHOW_INTERVAL_MS) return;
     last = performance.now();
-    about = subject;
+    lastSubject = subject;
     show(message);
   };
 }

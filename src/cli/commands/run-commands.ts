@@ -3,6 +3,8 @@
 import type { Command } from "commander";
 import { checkResearchStatus } from "../../operations/check-research-status.ts";
 import { listResearch } from "../../operations/list-research.ts";
+import type { TerminalView } from "../render/answer-view.ts";
+import type { RunList } from "../render/list-view.ts";
 
 const json = (command: Command): Command => command.option("--json", "print the whole answer as JSON");
 const PLAIN = { wait: false, yes: false, flags: {} };
@@ -26,7 +28,7 @@ export function addRunCommands(program: Command): void {
       const { runOperation } = await import("../run-operation.ts");
       const { limit } = options;
       const input = { text: words.map(asPhrase).join(" "), ...(limit === undefined ? {} : { limit }) };
-      await runOperation(listResearch, { ...PLAIN, input, json: options.json === true });
+      await runOperation(listResearch, { ...PLAIN, input, json: options.json === true, view: listTable });
     });
   json(program.command("delete"))
     .summary("Delete a run for good")
@@ -48,5 +50,11 @@ export function addRunCommands(program: Command): void {
     });
 }
 
-/** The shell has taken the user's quotation marks away. */
+/** Loaded when a list is shown: every command loads this file. */
+export const listTable: TerminalView<RunList> = async (list, space) => {
+  const { listView } = await import("../render/list-view.ts");
+  return listView(list, space);
+};
+
+/** Restores the user's quotation marks, which the shell has removed. */
 const asPhrase = (word: string): string => (/\s/.test(word.trim()) && !word.includes('"') ? `"${word}"` : word);

@@ -1,4 +1,4 @@
-/** `serve`: the tools over HTTP for many clients at a time, until a signal. */
+/** `serve`: serves the tools and the web page over HTTP until a signal. */
 
 import { type App, createApp } from "../../app.ts";
 import type { Environment } from "../../config/config.ts";
@@ -25,20 +25,20 @@ export interface ServeOptions {
   flags: Environment;
   /** False with --no-auth. */
   auth: boolean;
-  /** Who is given the link to the page once there is one. */
+  /** Receives the link to the web page once the server listens. */
   page?: { run?: string | undefined; show(link: PageLink, app: App): Promise<void> } | undefined;
   /** Builds the MCP server of each connection, instead of the default one. */
   buildServer?: BuildServer | undefined;
 }
 
-/** `serve --open`, and without it wherever somebody reads along. */
+/** Prints the link with `--open` or when stderr is a terminal. */
 export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"] {
   if (!open && !process.stderr.isTTY) return undefined;
   return {
     show: async (link, app) => {
-      const later = `gemini-search-mcp dashboard --port ${portOf(link.address)}`;
+      const later = `gemini-search-mcp dashboard --port ${portOf(link.url)}`;
       const note = link.isUsed !== undefined ? ` (good once, for two minutes; later: ${later})` : "";
-      await printFailure(`The page: ${link.address}${note}`);
+      await printFailure(`The page: ${link.url}${note}`);
       if (open) await tryToOpen(link, app);
     },
   };
@@ -59,7 +59,7 @@ export async function runServe({ flags, auth, page, buildServer }: ServeOptions)
   const { MCP_MAX_STREAMS_PER_USER: perUser, MCP_MAX_STREAMS: inAll } = config.settings;
   const streams = createStreamPermits({ perUser, inAll });
   const mcp = createMcpEndpoint(app, streams, buildServer);
-  const opened = await open(app, { mcp, auth, streams }).catch(async (error: unknown) => {
+  const opened = await openServer(app, { mcp, auth, streams }).catch(async (error: unknown) => {
     if (!(error instanceof AppError)) throw error;
     await printFailure(`${error.message} ${error.suggestion ?? ""}`);
   });
@@ -73,24 +73,24 @@ export async function runServe({ flags, auth, page, buildServer }: ServeOptions)
   });
   log.info(`Listening on ${listening.url}/mcp`);
   void showPage(app, { page, credentials, port: portOf(listening.url) });
-  await app.followResearch().catch(() => log.warn("Unfinished research could not be taken up."));
+  await app.followResearch().catch(() => log.warn("Unfinished research could not be resumed."));
 }
 
-interface Opened {
+interface Server {
   listening: Listening;
   credentials: Credentials | undefined;
 }
 
-interface Opening {
+interface ServerParts {
   mcp: McpEndpoint;
   auth: boolean;
   streams: StreamPermits;
 }
 
-async function open(app: App, { mcp, auth, streams }: Opening): Promise<Opened> {
+async function openServer(app: App, { mcp, auth, streams }: ServerParts): Promise<Server> {
   const { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port, MCP_RATE_LIMIT_PER_MINUTE: perMinute } = app.config.settings;
   const credentials = await createCredentials(app, { noAuth: !auth });
-  // The port may be any free one: until it is taken there is no address for a link.
+  // With port 0 the address is known only after listen().
   let addresses: string[] = [];
   const { fetch } = createHttpApp({
     app,
@@ -108,7 +108,7 @@ async function open(app: App, { mcp, auth, streams }: Opening): Promise<Opened> 
   return { listening, credentials };
 }
 
-/** Whatever happens to it, the server serves. */
+/** An error does not stop the server. */
 async function showPage(
   app: App,
   { page, credentials, port }: { page: ServeOptions["page"]; credentials: Credentials | undefined; port: number },
@@ -122,14 +122,14 @@ async function showPage(
   }
 }
 
-/** A stopped call's last answer is still on its way from the operation to its stream. */
+/** Lets the final responses of stopped calls reach their streams. */
 const answersWritten = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 function guardFor({ config, log }: App): ReturnType<typeof createGuard> {
   const { MCP_SERVER_HOST: host, MCP_ALLOWED_HOSTS: hosts, MCP_ALLOWED_ORIGINS: origins } = config.settings;
   if (isLoopback(host) || hosts.length > 0) return createGuard({ hosts: [urlHost(host), ...hosts], origins });
   log.warn(
-    `${host} can be reached from other machines, and MCP_ALLOWED_HOSTS is not set: only addresses in numbers are answered. Set it to the names that clients use.`,
+    `${host} can be reached from other machines, and MCP_ALLOWED_HOSTS is not set: only requests to IP addresses are answered. Set it to the host names that clients use.`,
   );
   return createGuard({ hosts: [host, ...interfaceAddresses(host)].map(urlHost), origins });
 }

@@ -1,4 +1,4 @@
-/** Who else may use a server over HTTP: tokens are added, listed and revoked from the terminal. */
+/** `token`: adds, lists and revokes the tokens of other users of the HTTP server. */
 
 import { AppError } from "../../errors.ts";
 import { addToken, listTokens, revokeToken, type TokenEntry } from "../../http/auth/token-store.ts";
@@ -19,7 +19,7 @@ export const addNamedToken = (name: string, { json }: { json: boolean }): Promis
 
 export const listNamedTokens = ({ json }: { json: boolean }): Promise<void> =>
   answer(json, async (db) => {
-    const tokens = (await listTokens(db)).map(shown);
+    const tokens = (await listTokens(db)).map(tokenRow);
     return {
       structured: { success: true, tokens },
       text: tokens.length === 0 ? "There are no tokens." : table(tokens),
@@ -33,16 +33,16 @@ export const revokeNamedToken = (name: string, { json }: { json: boolean }): Pro
     return { structured: { success: true, name, revoked_at: isoTime(now) }, text };
   });
 
-type ShownToken = ReturnType<typeof shown>;
+type TokenRow = ReturnType<typeof tokenRow>;
 
-const shown = ({ name, createdAt, lastUsedAt, revokedAt }: TokenEntry) => ({
+const tokenRow = ({ name, createdAt, lastUsedAt, revokedAt }: TokenEntry) => ({
   name,
   created_at: isoTime(createdAt),
   last_used_at: lastUsedAt === undefined ? null : isoTime(lastUsedAt),
   revoked_at: revokedAt === undefined ? null : isoTime(revokedAt),
 });
 
-function table(tokens: ShownToken[]): string {
+function table(tokens: TokenRow[]): string {
   const width = answerWidth();
   if (width !== undefined) return tableLines(columns, tokens, { width, paint: paintFor(process.stdout) }).join("\n");
   return plainTable([
@@ -51,14 +51,14 @@ function table(tokens: ShownToken[]): string {
   ]);
 }
 
-const columns: Column<ShownToken>[] = [
+const columns: Column<TokenRow>[] = [
   { title: "NAME", cell: ({ name }) => name },
   { title: "CREATED", cell: ({ created_at }) => created_at, dropped: 1 },
   { title: "LAST USED", cell: ({ last_used_at }) => last_used_at ?? "never" },
   {
     title: "REVOKED",
     cell: ({ revoked_at }) => revoked_at ?? "no",
-    look: ({ revoked_at }) => (revoked_at === null ? undefined : "careful"),
+    style: ({ revoked_at }) => (revoked_at === null ? undefined : "careful"),
   },
 ];
 
@@ -67,11 +67,11 @@ const answer = (json: boolean, act: (db: Database, now: number) => Promise<Answe
     const file = config.configDirWritable ? config.databaseFile : undefined;
     const store = await openStore({ file, shared: config.sharedDatabase, clock: systemClock, log });
     shutdown.finally(store.close);
-    if (!store.durable) throw notKept();
+    if (!store.durable) throw notDurable();
     return act(store.db, systemClock.now());
   });
 
-const notKept = (): AppError =>
+const notDurable = (): AppError =>
   new AppError({
     code: "SQLITE_ERROR",
     message: "Tokens are kept in the database, and that cannot be written.",

@@ -1,27 +1,26 @@
-/** A run as somebody at a terminal sees it: a screen that follows the store, the seconds and the size of the window. */
+/** Live view of a run on a terminal, redrawn every second and when the window is resized. */
 
-import { costSchema } from "../../operations/parts/cost-schema.ts";
-import { spokenCost } from "../render/durations.ts";
-import { z } from "zod";
-import type { OperationDeps } from "../../operations/operation.ts";
+import type { checkResearchStatus } from "../../operations/check-research-status.ts";
+import type { OperationDeps, OutputOf } from "../../operations/operation.ts";
 import { cleanText, oneLine } from "../../platform/clean-text.ts";
 import { newestEvents } from "../../runs/event-store.ts";
 import { estimateOf } from "../../runs/history/run-estimate.ts";
 import type { Run } from "../../runs/run.ts";
+import { formatCost } from "../render/durations.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
 import { paintFor } from "../render/paint.ts";
 import { runFrame, type RunState } from "../render/run-frame.ts";
 
 export interface RunWatch {
   show(state: RunState): void;
-  /** A line of the log, which stays. */
-  say(line: string): void;
+  /** Writes a log line that stays after the view has ended. */
+  log(line: string): void;
   end(): void;
 }
 
 const REDRAW_MS = 1_000;
-/** More do not fit any screen at three lines each. */
-const MOST_EVENTS = 40;
+/** More do not fit on any screen. */
+const MAX_EVENTS = 40;
 
 export function watchRun(stream: NodeJS.WriteStream): RunWatch {
   const screen = createLiveScreen(stream);
@@ -39,14 +38,14 @@ export function watchRun(stream: NodeJS.WriteStream): RunWatch {
     process.kill(process.pid, "SIGSTOP");
   };
   stream.on("resize", draw);
-  // Ctrl-Z gives the terminal to the shell, with its cursor; `fg` draws again.
+  // Ctrl-Z restores the terminal for the shell; `fg` redraws.
   process.on("SIGTSTP", stop).on("SIGCONT", draw);
   return {
     show: (run) => {
       state = { run, at: performance.now() };
       draw();
     },
-    say: screen.keep,
+    log: screen.keep,
     end: () => {
       clearInterval(timer);
       stream.off("resize", draw);
@@ -56,43 +55,32 @@ export function watchRun(stream: NodeJS.WriteStream): RunWatch {
   };
 }
 
-const statusFields = z.object({
-  status: z.string(),
-  progress: z.number(),
-  progress_is_estimate: z.boolean().default(false),
-  current_action: z.string().default(""),
-  cost_so_far: z.number().optional(),
-  cost_incomplete: costSchema.cost_incomplete,
-  cost_estimated: costSchema.cost_estimated,
-  estimated_completion_minutes: z.number().optional(),
-  stalled_since: z.string().optional(),
-});
+export type RunStatusAnswer = OutputOf<typeof checkResearchStatus>;
 
-/** From the answer about its state, which is clean, and from the run and its events, which are cleaned here. */
+/** Combines the status answer, which is clean, with the run and its events, which are cleaned here. */
 export async function readRunState(
   deps: Pick<OperationDeps, "clock" | "database">,
   run: Run,
-  answer: Record<string, unknown>,
+  answer: RunStatusAnswer,
 ): Promise<RunState> {
-  const fields = statusFields.parse(answer);
   const now = deps.clock.now();
-  const events = await newestEvents(await deps.database(), run.taskId, MOST_EVENTS);
+  const events = await newestEvents(await deps.database(), run.taskId, MAX_EVENTS);
   return {
     query: oneLine(run.query),
-    status: fields.status,
-    progress: fields.progress,
-    progressIsEstimate: fields.progress_is_estimate,
+    status: answer.status,
+    progress: answer.progress,
+    progressIsEstimate: answer.progress_is_estimate === true,
     elapsedMs: (run.completedAt ?? now) - (run.startedAt ?? run.createdAt),
-    likelyMinutesLeft: fields.estimated_completion_minutes,
-    cost: fields.cost_so_far === undefined ? undefined : spokenCost({ ...fields, cost_usd: fields.cost_so_far }),
+    likelyMinutesLeft: answer.estimated_completion_minutes,
+    cost: answer.cost_so_far === undefined ? undefined : formatCost({ ...answer, cost_usd: answer.cost_so_far }),
     likelyUsd: estimateOf(run.estimate).usd?.likely,
-    action: oneLine(fields.current_action),
-    silentMs: fields.stalled_since === undefined ? undefined : now - Date.parse(fields.stalled_since),
-    events: events.filter(isStory).map(({ kind, text }) => ({ kind, text: eventLine(kind, text) })),
+    action: oneLine(answer.current_action),
+    silentMs: answer.stalled_since === undefined ? undefined : now - Date.parse(answer.stalled_since),
+    events: events.filter(isShown).map(({ kind, text }) => ({ kind, text: eventLine(kind, text) })),
   };
 }
 
-/** Thoughts are Markdown with a heading of their own; a search is shown by its mark. */
+/** A thought with its heading in front; a search without its prefix, because it has a mark of its own. */
 const eventLine = (kind: string, text: string): string =>
   oneLine(
     kind === "search"
@@ -100,4 +88,4 @@ const eventLine = (kind: string, text: string): string =>
       : cleanText(text).replace(/^\*\*([^*\n]{1,200})\*\*\s*\n\s*/, "$1: "),
   );
 
-const isStory = ({ kind }: { kind: string }): boolean => kind === "search" || kind === "thought" || kind === "round";
+const isShown = ({ kind }: { kind: string }): boolean => kind === "search" || kind === "thought" || kind === "round";

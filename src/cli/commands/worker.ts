@@ -1,4 +1,4 @@
-/** Follows background runs with no client open: notifications arrive while the editor is closed. */
+/** `worker`: polls background runs without a client, so that they are collected and notified. */
 
 import { createApp } from "../../app.ts";
 import { leaveOnSignals } from "../../platform/shutdown.ts";

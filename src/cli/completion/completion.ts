@@ -1,4 +1,4 @@
-/** `completion`: the script that teaches a shell to complete our commands. */
+/** `completion`: prints the completion script of a shell. */
 
 import { Argument, type Command } from "commander";
 import { completionScript, SHELLS, type Shell } from "./scripts.ts";

@@ -1,6 +1,6 @@
-/** The completion scripts of the shells. Only ids of runs are asked for while somebody types; the rest stands in them. */
+/** Completion scripts for bash, zsh and fish. Only the ids of runs are read at completion time. */
 
-import { below, type CompletedCommand, lastWord } from "./spec.ts";
+import { type CompletedCommand, nameOf, subcommandsOf } from "./spec.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -16,11 +16,11 @@ interface Named {
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const functionName = (name: string): string => `_${name.replaceAll("-", "_")}`;
 
-/** The branches of a shell's `case`; what has nothing to offer has none. */
+/** The branches of a shell's `case`. */
 const branches = (lines: [pattern: string, action: string][]): string =>
   lines.map(([pattern, action]) => `    "${pattern}") ${action} ;;`).join("\n");
 
-/** `list-research --status` → its values. An option that takes anything offers files, which some of them are. */
+/** `list-research --status` → its values. An option without choices completes file names. */
 const valueBranches = (spec: CompletedCommand[], offer: (choices: readonly string[]) => string, files: string) =>
   branches(
     spec.flatMap(({ path, options }) =>
@@ -30,7 +30,7 @@ const valueBranches = (spec: CompletedCommand[], offer: (choices: readonly strin
     ),
   );
 
-/** The words so far that name a command; `search watch` is a question, not a command. */
+/** Pattern of all command paths; in `search watch` the second word is a question, not a command. */
 const pathPattern = (spec: CompletedCommand[]): string =>
   spec
     .filter(({ path }) => path !== "")
@@ -41,7 +41,7 @@ function bash({ name, spec }: Named): string {
   const complete = functionName(name);
   const offered = branches(
     spec.map((command) => {
-      const words = [...below(spec, command.path).map(lastWord), ...argumentChoices(command)];
+      const words = [...subcommandsOf(spec, command.path).map(nameOf), ...argumentChoices(command)];
       const flags = command.options.map(({ flag }) => flag);
       const ids = command.argument.kind === "task" ? `; ${complete}_ids` : "";
       return [command.path, `flags="${flags.join(" ")}"; words="${words.join(" ")}"${ids}`];
@@ -87,7 +87,7 @@ function zsh({ name, spec }: Named): string {
   );
   const words = branches(
     spec.flatMap((command): [string, string][] => {
-      const commands = below(spec, command.path).map((one) => ({ word: lastWord(one), about: one.about }));
+      const commands = subcommandsOf(spec, command.path).map((one) => ({ word: nameOf(one), about: one.about }));
       const choices = argumentChoices(command).map((word) => ({ word, about: "" }));
       if (command.argument.kind === "task") return [[command.path, `${complete}_ids`]];
       return commands.length + choices.length === 0 ? [] : [[command.path, described([...commands, ...choices])]];
@@ -131,7 +131,7 @@ function fish({ name, spec }: Named): string {
   const escape = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
   const line = (path: string, rest: string): string => `complete -c ${name} -n ${escape(`${at}_at "${path}"`)} ${rest}`;
   const lines = spec.flatMap((command) => [
-    ...below(spec, command.path).map((one) => line(command.path, `-a ${lastWord(one)} -d ${escape(one.about)}`)),
+    ...subcommandsOf(spec, command.path).map((one) => line(command.path, `-a ${nameOf(one)} -d ${escape(one.about)}`)),
     ...argumentChoices(command).map((choice) => line(command.path, `-a ${choice}`)),
     ...(command.argument.kind === "task" ? [line(command.path, `-k -a '(${at}_ids)'`)] : []),
     ...command.options.map(({ flag, about, takesValue, choices }) => {

@@ -1,4 +1,4 @@
-/** What can be typed, read from the commands themselves: the shells' completion scripts are made from it. */
+/** Describes commands, options and arguments for the completion scripts, read from the commands themselves. */
 
 import type { Command, Option } from "commander";
 import { commandsOf } from "../help.ts";
@@ -8,12 +8,12 @@ interface CompletedOption {
   flag: string;
   about: string;
   takesValue: boolean;
-  /** Empty: anything. */
+  /** Empty: any value. */
   choices: readonly string[];
 }
 
 export interface CompletedCommand {
-  /** The words that lead to it; none is the program itself. */
+  /** Command names separated by spaces; empty for the program itself. */
   path: string;
   about: string;
   options: CompletedOption[];
@@ -21,7 +21,7 @@ export interface CompletedCommand {
   argument: { kind: "none" | "text" | "task" } | { kind: "choices"; choices: readonly string[] };
 }
 
-const MOST_CHARACTERS = 70;
+const MAX_ABOUT_CHARACTERS = 70;
 
 export function completionSpec(program: Command): CompletedCommand[] {
   return [{ path: "", command: program }, ...commandsOf(program)].map(({ path, command }) => ({
@@ -46,15 +46,15 @@ function argumentOf(command: Command): CompletedCommand["argument"] {
   return { kind: first.name() === "task-id" ? "task" : "text" };
 }
 
-/** The first sentence, as far as a list has room for it. */
+/** The first sentence, cut to the length of a list entry. */
 function short(text: string): string {
   const [sentence = ""] = text.replaceAll(/\s+/g, " ").split(/(?<=[.:;]) /);
   const whole = sentence.replace(/[.:;]$/, "");
-  return whole.length <= MOST_CHARACTERS ? whole : `${whole.slice(0, MOST_CHARACTERS - 1).trimEnd()}…`;
+  return whole.length <= MAX_ABOUT_CHARACTERS ? whole : `${whole.slice(0, MAX_ABOUT_CHARACTERS - 1).trimEnd()}…`;
 }
 
-/** The commands one word below this one. */
-export const below = (spec: CompletedCommand[], path: string): CompletedCommand[] =>
+/** The direct subcommands. */
+export const subcommandsOf = (spec: CompletedCommand[], path: string): CompletedCommand[] =>
   spec.filter((command) => command.path !== "" && command.path.split(" ").slice(0, -1).join(" ") === path);
 
-export const lastWord = ({ path }: CompletedCommand): string => path.split(" ").at(-1) ?? "";
+export const nameOf = ({ path }: CompletedCommand): string => path.split(" ").at(-1) ?? "";

@@ -1,4 +1,4 @@
-/** What `init` is to write, worked out once for all clients: the installation, the address, the token if it is wanted. */
+/** Prepares the entries that `init` writes: launch command, URL and token. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import type { Paths } from "../../setup/paths.ts";
 import { planChange, type Plan } from "../../setup/plan.ts";
 
 export interface InitOptions {
-  /** Empty: all that are here. */
+  /** Empty: all clients that are installed. */
   clients: string[];
   yes: boolean;
   dryRun: boolean;
@@ -29,7 +29,7 @@ export interface Setup {
   options: InitOptions;
   place: Paths;
   launches: Launches;
-  /** Of a server that runs. */
+  /** URL of the running server. */
   url: string;
   token: string | undefined;
 }
@@ -37,7 +37,7 @@ export interface Setup {
 export function prepareSetup(options: InitOptions, config: Config): Setup {
   const { environment, home, settings } = config;
   if (options.writeToken && options.scope === "project") {
-    throw wrong("--write-token is not for project files: they are shared.", "Leave out one of the two.");
+    throw invalid("--write-token is not for project files: they are shared.", "Leave out one of the two.");
   }
   const installation = {
     environment,
@@ -51,27 +51,27 @@ export function prepareSetup(options: InitOptions, config: Config): Setup {
     place: { platform: process.platform, home, project: process.cwd(), environment },
     launches: launchesOf(installation),
     url: options.url ?? `http://${urlHost(host)}:${settings.MCP_SERVER_PORT}/mcp`,
-    token: options.writeToken ? tokenOf(config) : undefined,
+    token: options.writeToken ? readToken(config) : undefined,
   };
 }
 
-function tokenOf({ settings, configDir }: Config): string {
+function readToken({ settings, configDir }: Config): string {
   const file = join(configDir, "token");
   if (settings.MCP_AUTH_TOKEN !== undefined) return settings.MCP_AUTH_TOKEN;
   if (existsSync(file)) return readFileSync(file, "utf8").trim();
-  throw wrong("There is no token yet.", "Start gemini-search-mcp serve once, or set MCP_AUTH_TOKEN.");
+  throw invalid("There is no token yet.", "Start gemini-search-mcp serve once, or set MCP_AUTH_TOKEN.");
 }
 
-export interface Intention {
+export interface ClientChange {
   client: Client;
   file: string;
   plan(): Promise<Plan>;
 }
 
-export function intend(client: Client, setup: Setup): Intention {
+export function clientChange(client: Client, setup: Setup): ClientChange {
   const { place, url, options } = setup;
   const file = client.file(place, options.scope);
-  if (file === undefined) throw wrong(`${client.title} has no project files.`, "Use --scope user for it.");
+  if (file === undefined) throw invalid(`${client.title} has no project files.`, "Use --scope user for it.");
   const entry = options.remove ? undefined : entryFor(client, setup);
   const newMode = options.scope === "user" ? 0o600 : 0o644;
   const request = { client, file, newMode, name: options.name, entry, url, renewToken: options.writeToken };
@@ -81,12 +81,12 @@ export function intend(client: Client, setup: Setup): Intention {
 function entryFor(client: Client, { launches, options, url, token }: Setup): Entry {
   if (!options.http) return client.stdio(client.withoutShell === true ? launches.byPath : launches.byName);
   if (client.http !== undefined) return client.http({ url, token });
-  throw wrong(`The file of ${client.title} takes commands only, not addresses.`, "Leave out --http for it.");
+  throw invalid(`The file of ${client.title} takes commands only, not URLs.`, "Leave out --http for it.");
 }
 
-export function clientsHere({ place }: Setup): Client[] {
+export function installedClients({ place }: Setup): Client[] {
   return CLIENTS.filter((client) => client.traces(place).some((trace) => existsSync(trace)));
 }
 
-export const wrong = (message: string, suggestion: string): AppError =>
+export const invalid = (message: string, suggestion: string): AppError =>
   new AppError({ code: "INVALID_INPUT", message, suggestion });

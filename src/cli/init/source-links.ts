@@ -1,4 +1,4 @@
-/** The question of `init` about Google's redirect links: asked once, because Google's terms leave it to the operator. */
+/** Asks once whether Google's redirect links may be resolved, which Google's terms leave to the operator. */
 
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
@@ -8,13 +8,13 @@ import { askAboutSourceLinks } from "./terminal.ts";
 
 const SETTING = "RESOLVE_SOURCE_LINKS";
 
-/** What was decided, as remarks; undefined: the user left. */
+/** Returns the decision as remarks; undefined when the user aborted. */
 export async function decideSourceLinks({ configDir, environment }: Config): Promise<string[] | undefined> {
   const file = join(configDir, "config.json");
   try {
     if ((environment[SETTING] ?? "").trim() !== "" || (await isSet({ file, name: SETTING }))) return [];
     const answer = await askAboutSourceLinks();
-    if (answer === "left") return undefined;
+    if (answer === "aborted") return undefined;
     if (answer === "later") return [];
     const isOurs = await setOnce({ file, name: SETTING, value: answer === "resolve" });
     if (!isOurs) return [`${SETTING} was set by another program meanwhile; it stays as it is.`];
@@ -22,6 +22,6 @@ export async function decideSourceLinks({ configDir, environment }: Config): Pro
     return [`Google's redirect links ${decision} (${SETTING} in ${file}).`];
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return [`${SETTING} could not be remembered: ${error.message}`];
+    return [`${SETTING} could not be saved: ${error.message}`];
   }
 }

@@ -1,32 +1,32 @@
-/** What `init` asks at a terminal: which clients, whether a change may be written, and what to do with redirect links. */
+/** The questions of `init` at a terminal. */
 
 import { confirm, isCancel, multiselect, select } from "@clack/prompts";
 
-/** Stdout is for answers. */
+/** Stdout is reserved for the answer. */
 const output = process.stderr;
 
 export interface Choice {
   value: string;
   label: string;
   hint: string;
-  /** Proposed. */
-  wanted: boolean;
+  /** Selected at first. */
+  preselected: boolean;
 }
 
-/** Undefined: the user left. */
+/** Undefined when the user aborted. */
 export async function chooseClients(message: string, choices: Choice[]): Promise<string[] | undefined> {
   const chosen = await multiselect({
     message,
     options: choices.map(({ value, label, hint }) => ({ value, label, hint })),
-    initialValues: choices.filter(({ wanted }) => wanted).map(({ value }) => value),
+    initialValues: choices.filter(({ preselected }) => preselected).map(({ value }) => value),
     required: false,
     output,
   });
   return isCancel(chosen) ? undefined : chosen;
 }
 
-/** Undefined: the user left. */
-export async function mayWrite(message: string, { proposed }: { proposed: boolean }): Promise<boolean | undefined> {
+/** Undefined when the user aborted. */
+export async function confirmWrite(message: string, { proposed }: { proposed: boolean }): Promise<boolean | undefined> {
   const answer = await confirm({ message, initialValue: proposed, output });
   return isCancel(answer) ? undefined : answer;
 }
@@ -34,7 +34,7 @@ export async function mayWrite(message: string, { proposed }: { proposed: boolea
 const SOURCE_LINKS = `May Google's redirect links in sources be resolved to the pages' addresses?
 You are asked because Google's terms leave this to you: docs/google-terms.md.`;
 
-export async function askAboutSourceLinks(): Promise<"keep" | "resolve" | "later" | "left"> {
+export async function askAboutSourceLinks(): Promise<"keep" | "resolve" | "later" | "aborted"> {
   const answer = await select<"keep" | "resolve" | "later">({
     message: SOURCE_LINKS,
     options: [
@@ -45,5 +45,5 @@ export async function askAboutSourceLinks(): Promise<"keep" | "resolve" | "later
     initialValue: "keep",
     output,
   });
-  return isCancel(answer) ? "left" : answer;
+  return isCancel(answer) ? "aborted" : answer;
 }

@@ -1,4 +1,4 @@
-/** What `init` says when it is done: what became of each client's file, and what is still to do. */
+/** The report of `init`: the outcome for each client, and what is still to do. */
 
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
@@ -13,13 +13,13 @@ export interface Outcome {
   title: string;
   scope: Scope;
   file: string | undefined;
-  /** As it was found. */
+  /** State of the entry before. */
   state?: State;
   action: "added" | "changed" | "removed" | "none" | "meanwhile" | "planned" | "declined" | "failed";
   diff?: string;
-  /** The copy of the file as it was. */
+  /** Path of the copy of the previous file. */
   backup?: string;
-  /** It holds a token now, and other users of this machine can read it. */
+  /** The file contains a token, and other users of this machine can read it. */
   exposed?: boolean;
   error?: {
     code: ErrorCode;
@@ -29,7 +29,7 @@ export interface Outcome {
   };
 }
 
-const WORDS: Record<Outcome["action"], string> = {
+const ACTION_TEXTS: Record<Outcome["action"], string> = {
   added: "added",
   changed: "changed",
   removed: "removed",
@@ -49,7 +49,7 @@ export function outcomeText(outcomes: Outcome[], { remarks, diffs }: { remarks: 
 function block({ title, state, action, file, diff, backup, error }: Outcome, diffs: boolean): string {
   const found = state === undefined || action === "added" ? "" : ` (was: ${state})`;
   return [
-    `${title}: ${WORDS[action]}${action === "none" ? ` (${state})` : found}`,
+    `${title}: ${ACTION_TEXTS[action]}${action === "none" ? ` (${state})` : found}`,
     ...(file === undefined ? [] : [`  ${file}`]),
     ...(backup === undefined ? [] : [`  backup: ${backup}`]),
     ...(error === undefined ? [] : [`  ${error.message}`, `  ${error.suggestion ?? ""}`]),
@@ -85,7 +85,7 @@ function tokenRemarks({ token, url }: Setup, { configDir }: Config): string[] {
   return [running, `Start the client with ${TOKEN_VARIABLE} in its environment (${where}).`];
 }
 
-/** Where a key must stand so that a server which the client starts finds it. */
+/** How to set a key so that a server started by the client finds it. */
 function keyRemarks(outcomes: Outcome[], config: Config): string[] {
   const { environment, settings, vertex, configDir } = config;
   const file = join(configDir, "config.json");
@@ -110,7 +110,7 @@ function keyRemarks(outcomes: Outcome[], config: Config): string[] {
 
 function projectRemarks({ options, launches }: Setup): string[] {
   if (options.scope !== "project") return [];
-  const trust = "A client uses project files only after it was told to trust the folder.";
+  const trust = "A client uses project files only after you have trusted the folder in it.";
   if (options.http || launches.onPath) return [trust];
   return [trust, "The entry holds paths of this machine: do not share the file."];
 }

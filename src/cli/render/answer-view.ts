@@ -1,23 +1,29 @@
-/** An answer as its reader takes it best: laid out for somebody at a terminal, as it is for everything else. */
+/** Lays an answer out for its reader: a view of its own or Markdown on a terminal, the plain text elsewhere. */
 
-import type { Operation } from "../../operations/operation.ts";
 import type { Outcome } from "../../operations/perform.ts";
 import type { Paint } from "./paint.ts";
 
-export interface Reader {
-  /** Undefined: not a terminal. */
-  width: number | undefined;
+export interface TerminalSpace {
+  width: number;
   paint: Paint;
   now: number;
 }
 
-export async function answerView(operation: Operation, outcome: Outcome, reader: Reader): Promise<string> {
-  const { width, paint, now } = reader;
-  if (width === undefined) return outcome.text;
-  if (operation.name === "list_research") {
-    const { listView } = await import("./list-view.ts");
-    return listView(outcome.structured, { width, paint, now });
-  }
+/** Renders one operation's output for a terminal. */
+export type TerminalView<Output> = (output: Output, space: TerminalSpace) => Promise<string>;
+
+export interface AnswerSpace extends Omit<TerminalSpace, "width"> {
+  /** Undefined: not a terminal. */
+  width: number | undefined;
+}
+
+export async function answerView<Output extends Record<string, unknown>>(
+  outcome: Outcome<Output>,
+  { width, ...space }: AnswerSpace,
+  view?: TerminalView<Output>,
+): Promise<string> {
+  if (width === undefined || outcome.failed) return outcome.text;
+  if (view !== undefined) return view(outcome.structured, { ...space, width });
   const { markdownView } = await import("./markdown-view.ts");
-  return markdownView(outcome.text, { width, paint });
+  return markdownView(outcome.text, { ...space, width });
 }

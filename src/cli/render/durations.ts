@@ -1,11 +1,11 @@
-/** Times and sums as people say them: short, and no more exact than they are. */
+/** Short texts for durations and costs. */
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** `45 s`, `3 min 12 s`, `1 h 4 min`, `12 d`. */
-export function spokenDuration(ms: number): string {
+export function formatDuration(ms: number): string {
   const whole = Math.max(0, ms);
   if (whole < MINUTE) return `${Math.floor(whole / 1_000)} s`;
   if (whole < HOUR) return `${Math.floor(whole / MINUTE)} min ${Math.floor((whole % MINUTE) / 1_000)} s`;
@@ -13,8 +13,8 @@ export function spokenDuration(ms: number): string {
   return `${Math.floor(whole / DAY)} d`;
 }
 
-/** The largest unit alone, for a column. */
-export function spokenAge(ms: number): string {
+/** The largest unit only, for a column. */
+export function formatAge(ms: number): string {
   const whole = Math.max(0, ms);
   if (whole < MINUTE) return "now";
   if (whole < HOUR) return `${Math.floor(whole / MINUTE)} min`;
@@ -23,9 +23,9 @@ export function spokenAge(ms: number): string {
 }
 
 /** A cost with its marks: `≥` for a lower bound, `≈` where a model was priced by its family. */
-export function spokenCost({ cost_usd = 0, cost_incomplete, cost_estimated }: StatedCost): string {
+export function formatCost({ cost_usd = 0, cost_incomplete, cost_estimated }: StatedCost): string {
   const mark = cost_incomplete === true ? "≥ " : cost_estimated === true ? "≈ " : "";
-  return mark + spokenDollars(cost_usd);
+  return mark + formatDollars(cost_usd);
 }
 
 interface StatedCost {
@@ -34,8 +34,8 @@ interface StatedCost {
   cost_estimated?: boolean | undefined;
 }
 
-/** Searches cost fractions of a cent: those keep two digits that tell. */
-export function spokenDollars(usd: number): string {
+/** Amounts below a cent, as searches cost, keep two significant digits. */
+export function formatDollars(usd: number): string {
   if (usd === 0 || usd >= 0.01) return `$${usd.toFixed(2)}`;
   return `$${usd.toPrecision(2)}`;
 }

@@ -1,6 +1,6 @@
-/** The figures as a small table with bars, and a sentence on each estimate. */
+/** Renders the figures as a table with bars, and a sentence on each estimate. */
 
-import { spokenCost, spokenDollars } from "./durations.ts";
+import { formatCost, formatDollars } from "./durations.ts";
 import type { Paint } from "./paint.ts";
 import { type Column, tableLines } from "./table.ts";
 import { wrapToWidth } from "./text-width.ts";
@@ -12,16 +12,15 @@ export interface MonthFigures {
   cost_usd: number;
   cost_incomplete?: true;
   cost_estimated?: true;
-  /** Of the middle run. */
   median_minutes: number;
 }
 
-/** Over the runs that had an estimate and have the figure; the middle ones. */
+/** Medians over the runs with both an estimate and the actual figure. */
 export interface Comparison {
   runs: number;
   estimated: number;
   actual: number;
-  /** Of the actual figure, above (+) or below (-) the estimate. */
+  /** How far the actual figure is above (+) or below (-) the estimate. */
   off_percent: number;
 }
 
@@ -40,48 +39,52 @@ export interface FiguresSpace {
   paint: Paint;
 }
 
-const MOST_CELLS = 30;
-/** What the columns before the bars take, with the gaps between them. */
-const OTHER_COLUMNS = 40;
+const MAX_BAR_CELLS = 30;
+/** Width of the columns before the bars, with gaps. */
+const OTHER_COLUMNS_WIDTH = 40;
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 export function figuresView(figures: Figures, { width, paint }: FiguresSpace): string {
   const { total_runs, months, cost_usd, minutes } = figures;
-  const title = `${total_runs} ${total_runs === 1 ? "run" : "runs"}, ${spokenCost({ ...figures, cost_usd: figures.total_cost_usd })} in all`;
+  const title = `${total_runs} ${total_runs === 1 ? "run" : "runs"}, ${formatCost({ ...figures, cost_usd: figures.total_cost_usd })} in all`;
   if (months.length === 0) return `${title}. No run has finished yet.`;
-  const said = [
-    ...(cost_usd === undefined ? [] : [sentence("Cost", cost_usd, spokenDollars)]),
+  const sentences = [
+    ...(cost_usd === undefined ? [] : [sentence("Cost", cost_usd, formatDollars)]),
     ...(minutes === undefined ? [] : [sentence("Time", minutes, (value) => `${value} min`)]),
   ];
   return [
     paint("strong", title),
     "",
     ...tableLines(columns(months, width), months, { width, paint }),
-    ...(said.length === 0 ? [] : ["", ...said.flatMap((line) => wrapToWidth(line, width))]),
+    ...(sentences.length === 0 ? [] : ["", ...sentences.flatMap((line) => wrapToWidth(line, width))]),
   ].join("\n");
 }
 
 function columns(months: MonthFigures[], width: number): Column<MonthFigures>[] {
-  const most = Math.max(...months.map(({ cost_usd }) => cost_usd));
-  const cells = Math.max(4, Math.min(MOST_CELLS, width - OTHER_COLUMNS));
+  const maxUsd = Math.max(...months.map(({ cost_usd }) => cost_usd));
+  const cells = Math.max(4, Math.min(MAX_BAR_CELLS, width - OTHER_COLUMNS_WIDTH));
   return [
     { title: "MONTH", cell: ({ month }) => month },
     { title: "RUNS", cell: ({ runs }) => String(runs), align: "right" },
     { title: "TYPICAL", cell: ({ median_minutes }) => `${median_minutes} min`, align: "right", dropped: 1 },
-    { title: "COST", cell: spokenCost, align: "right" },
-    { title: "", cell: ({ cost_usd }) => bar(most === 0 ? 0 : cost_usd / most, cells), look: () => "accent" },
+    { title: "COST", cell: formatCost, align: "right" },
+    { title: "", cell: ({ cost_usd }) => bar(maxUsd === 0 ? 0 : cost_usd / maxUsd, cells), style: () => "accent" },
   ];
 }
 
-/** To an eighth of a character; what is not nothing is seen. */
+/** A bar exact to an eighth of a character; any share above 0 is visible. */
 export function bar(share: number, cells: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * cells * 8);
   const shown = share > 0 ? Math.max(1, eighths) : 0;
   return "█".repeat(shown >> 3) + (EIGHTHS[shown & 7] ?? "");
 }
 
-function sentence(what: string, { runs, estimated, actual, off_percent }: Comparison, say: (value: number) => string) {
+function sentence(
+  what: string,
+  { runs, estimated, actual, off_percent }: Comparison,
+  format: (value: number) => string,
+) {
   const off = off_percent === 0 ? "as estimated" : `${Math.abs(off_percent)} % ${off_percent > 0 ? "above" : "below"}`;
   const over = `${runs} ${runs === 1 ? "run" : "runs"}`;
-  return `${what} against estimate, typically, over ${over}: ${say(actual)} for ${say(estimated)}, ${off}.`;
+  return `${what} against estimate, typically, over ${over}: ${format(actual)} for ${format(estimated)}, ${off}.`;
 }

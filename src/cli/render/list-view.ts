@@ -1,34 +1,17 @@
-/** Runs as a table: short ids that commands take, and as much of each question as the window holds. */
+/** Renders runs as a table with the short ids that commands accept, fitted to the window. */
 
-import { z } from "zod";
-import { costSchema } from "../../operations/parts/cost-schema.ts";
-import { spokenAge, spokenCost } from "./durations.ts";
-import type { Paint } from "./paint.ts";
+import type { listResearch } from "../../operations/list-research.ts";
+import type { OutputOf } from "../../operations/operation.ts";
+import type { TerminalSpace } from "./answer-view.ts";
+import { formatAge, formatCost } from "./durations.ts";
 import { stateOf } from "./run-frame.ts";
 import { type Column, tableLines } from "./table.ts";
 import { cutToWidth } from "./text-width.ts";
 
-const runSchema = z.looseObject({
-  task_id: z.string(),
-  kind: z.string(),
-  query: z.string(),
-  status: z.string(),
-  progress: z.number(),
-  created_at: z.string(),
-  ...costSchema,
-  found: z.string().optional(),
-});
-const listSchema = z.looseObject({ runs: z.array(runSchema), next_cursor: z.string().optional() });
-type ListedRun = z.infer<typeof runSchema>;
+export type RunList = OutputOf<typeof listResearch>;
+type ListedRun = RunList["runs"][number];
 
-export interface ListSpace {
-  width: number;
-  paint: Paint;
-  now: number;
-}
-
-export function listView(answer: Record<string, unknown>, { width, paint, now }: ListSpace): string {
-  const { runs, next_cursor } = listSchema.parse(answer);
+export function listView({ runs, next_cursor }: RunList, { width, paint, now }: TerminalSpace): string {
   if (runs.length === 0) return "There are no such runs.";
   const more = next_cursor === undefined ? [] : ["", paint("faint", `More: --cursor ${next_cursor}`)];
   const [titles = "", ...lines] = tableLines(columns(now), runs, { width, paint });
@@ -37,19 +20,19 @@ export function listView(answer: Record<string, unknown>, { width, paint, now }:
   );
 }
 
-/** Where the words stand, below their run. */
-const foundLine = (run: ListedRun | undefined, { width, paint }: Pick<ListSpace, "width" | "paint">): string[] =>
+/** The excerpt with the searched words, below its run. */
+const foundLine = (run: ListedRun | undefined, { width, paint }: Omit<TerminalSpace, "now">): string[] =>
   run?.found === undefined || run.found === ""
     ? []
     : [paint("faint", cutToWidth(`          ${run.found.replaceAll(/\s+/g, " ").trim()}`, width))];
 
 const columns = (now: number): Column<ListedRun>[] => [
-  { title: "ID", cell: ({ task_id }) => task_id.slice(0, 8), look: () => "accent" },
-  { title: "STATE", cell: stateCell, look: ({ status }) => stateOf(status).look },
-  { title: "AGE", cell: ({ created_at }) => spokenAge(now - Date.parse(created_at)), align: "right", dropped: 3 },
+  { title: "ID", cell: ({ task_id }) => task_id.slice(0, 8), style: () => "accent" },
+  { title: "STATE", cell: stateCell, style: ({ status }) => stateOf(status).style },
+  { title: "AGE", cell: ({ created_at }) => formatAge(now - Date.parse(created_at)), align: "right", dropped: 3 },
   {
     title: "COST",
-    cell: (run) => (run.cost_usd === undefined ? "" : spokenCost(run)),
+    cell: (run) => (run.cost_usd === undefined ? "" : formatCost(run)),
     align: "right",
     dropped: 2,
   },
@@ -57,9 +40,11 @@ const columns = (now: number): Column<ListedRun>[] => [
   { title: "QUESTION", cell: ({ query }) => query.replaceAll(/\s+/g, " ") },
 ];
 
-/** An unfinished one says how far it is. */
+/** The state; for an unfinished run its progress. */
 const stateCell = ({ status, progress }: ListedRun): string =>
-  status === "running" || status === "running_async" ? `${Math.round(progress)} %` : stateOf(status).said.toLowerCase();
+  status === "running" || status === "running_async"
+    ? `${Math.round(progress)} %`
+    : stateOf(status).label.toLowerCase();
 
-/** `agent` is the name of the table's column, not of anything the user asked for. */
+/** Short names of the kinds. */
 const KINDS: Record<string, string> = { agent: "research", deep_search: "deep", deep_research: "report" };

@@ -1,14 +1,14 @@
 /**
- * A screen of its own that is drawn over again and again. The terminal keeps what stood there before and gives it back:
- * lines drawn among the others would stay behind whenever the window changes its size.
+ * Draws on the alternate screen of the terminal, which restores the previous content at the end. Lines drawn on the
+ * normal screen would leave remains whenever the window is resized.
  */
 
 export interface LiveScreen {
-  /** One write: a terminal never shows half of it. */
+  /** Draws in one write, so that the terminal never shows half of it. */
   draw(lines: string[]): void;
-  /** Text that is to stay; it is shown once the screen is given back. */
+  /** Writes text that stays: once the previous screen is restored. */
   keep(text: string): void;
-  /** Gives back the screen and the cursor; drawing takes them again. */
+  /** Restores screen and cursor; the next draw() takes them again. */
   end(): void;
 }
 
@@ -30,7 +30,7 @@ export function createLiveScreen(stream: Pick<NodeJS.WriteStream, "write">): Liv
   };
   return {
     draw: (lines) => {
-      // Whatever ends the process, also what nobody foresaw: a terminal is written to at once.
+      // Restores the screen also after an uncaught error; writes to a terminal are synchronous.
       if (!open) process.on("exit", end);
       const opening = open ? "" : OPEN;
       open = true;

@@ -3,7 +3,7 @@ import { markdownView } from "./markdown-view.ts";
 import { unpainted } from "./paint.ts";
 
 const view = (markdown: string, width = 40): string =>
-  markdownView(markdown, { width, paint: (look, text) => `<${look}>${text}</${look}>` });
+  markdownView(markdown, { width, paint: (style, text) => `<${style}>${text}</${style}>` });
 
 test("headings, emphasis, links and citations are styled, without Markdown marks", () => {
   expect(view("# Heat **pumps**\n\nThey *work*, [says it](https://a.test/x)[cite: 1, 2].")).toBe(

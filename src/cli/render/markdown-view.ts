@@ -1,20 +1,20 @@
-/** A report for the eyes of somebody at a terminal: wrapped, headings strong, addresses and citations faint. */
+/** Renders Markdown for a terminal: wrapped, with bold headings and dimmed URLs and citations. */
 
-import type { Look, Paint } from "./paint.ts";
+import type { Style, Paint } from "./paint.ts";
 import { widthOf } from "./text-width.ts";
 
 /** Longer lines are hard to read. */
-const MOST_COLUMNS = 100;
+const MAX_COLUMNS = 100;
 
 interface Piece {
   text: string;
-  look?: Look | undefined;
+  style?: Style | undefined;
 }
-/** Pieces without a space between them: `**word**,` is two. */
+/** Pieces without a space between them: `**word**,` has two. */
 type Word = Piece[];
 
 export function markdownView(markdown: string, { width, paint }: { width: number; paint: Paint }): string {
-  const space: Space = { width: Math.min(width, MOST_COLUMNS), paint };
+  const space: Space = { width: Math.min(width, MAX_COLUMNS), paint };
   let fenced = false;
   return markdown
     .split("\n")
@@ -35,7 +35,7 @@ function lineView(line: string, space: Space): string[] {
   if (line.trim() === "") return [""];
   const heading = /^#{1,6}\s+(.*?)\s*#*$/.exec(line);
   if (heading !== null) return wrapped(wordsOf(heading[1] ?? "", "strong"), { ...space, first: "", rest: "" });
-  // A table's columns are more than its width.
+  // Wrapping would destroy the columns of a table.
   if (/^\s*\|/.test(line)) return [line];
   if (/^\s*(?:-{3,}|\*{3,}|_{3,})\s*$/.test(line)) return [space.paint("faint", "─".repeat(space.width))];
   const item = /^(\s{0,40})([-*+]|\d{1,9}[.)]|>)\s+(.*)$/.exec(line);
@@ -47,20 +47,20 @@ function lineView(line: string, space: Space): string[] {
   return wrapped(wordsOf(text), { ...space, first, rest });
 }
 
-/** Every part has its bound: a hostile line must not cost more than its length. */
+/** Every repetition is bounded, so that a hostile line takes linear time. */
 const INLINE =
   /\*\*([^*\n]{1,1000})\*\*|`([^`\n]{1,1000})`|\[([^[\]\n]{1,500})\]\((https?:[^()\s]{1,2000})\)|(\[(?:cite: ?)?\d{1,4}(?:, ?\d{1,4}){0,30}\])|(https?:\/\/[^\s)]{1,2000})/g;
 
-function wordsOf(text: string, look?: Look): Word[] {
+function wordsOf(text: string, style?: Style): Word[] {
   const words: Word[] = [];
   let glued = false;
-  const add = ({ text: part, look: own }: Piece): void => {
+  const add = ({ text: part, style: own }: Piece): void => {
     for (const [index, chunk] of part.split(/\s+/).entries()) {
       if (index > 0) glued = false;
       if (chunk === "") continue;
       const last = words.at(-1);
-      if (glued && last !== undefined) last.push({ text: chunk, look: own ?? look });
-      else words.push([{ text: chunk, look: own ?? look }]);
+      if (glued && last !== undefined) last.push({ text: chunk, style: own ?? style });
+      else words.push([{ text: chunk, style: own ?? style }]);
       glued = true;
     }
   };
@@ -74,20 +74,20 @@ function wordsOf(text: string, look?: Look): Word[] {
   return words;
 }
 
-function inlinePieces([whole, bold, code, label, address]: RegExpExecArray): Piece[] {
-  if (bold !== undefined) return [{ text: bold, look: "strong" }];
-  if (code !== undefined) return [{ text: code, look: "accent" }];
-  if (label === undefined) return [{ text: whole, look: "faint" }];
-  return [{ text: label }, { text: ` (${address ?? ""})`, look: "faint" }];
+function inlinePieces([whole, bold, code, label, url]: RegExpExecArray): Piece[] {
+  if (bold !== undefined) return [{ text: bold, style: "strong" }];
+  if (code !== undefined) return [{ text: code, style: "accent" }];
+  if (label === undefined) return [{ text: whole, style: "faint" }];
+  return [{ text: label }, { text: ` (${url ?? ""})`, style: "faint" }];
 }
 
 interface Lines extends Space {
-  /** What stands before the first line, and before the others. */
+  /** Prefix of the first line and of the others. */
   first: string;
   rest: string;
 }
 
-/** A word wider than the line keeps its line: an address that is broken cannot be followed. */
+/** A word wider than the line is not broken, because a broken URL cannot be opened. */
 function wrapped(words: Word[], { width, paint, first, rest }: Lines): string[] {
   const lines: string[] = [];
   let line = first;
@@ -101,7 +101,7 @@ function wrapped(words: Word[], { width, paint, first, rest }: Lines): string[] 
       taken = widthOf(rest);
       empty = true;
     }
-    const painted = word.map(({ text, look }) => (look === undefined ? text : paint(look, text))).join("");
+    const painted = word.map(({ text, style }) => (style === undefined ? text : paint(style, text))).join("");
     line += empty ? painted : ` ${painted}`;
     taken += wide + (empty ? 0 : 1);
     empty = false;

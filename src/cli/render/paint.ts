@@ -1,8 +1,8 @@
-/** Colours, where the reader has any: Node looks at the terminal, NO_COLOR, FORCE_COLOR and TERM. */
+/** Colours for a stream; Node checks the terminal, NO_COLOR, FORCE_COLOR and TERM. */
 
 import { styleText } from "node:util";
 
-export type Look = "strong" | "faint" | "good" | "bad" | "careful" | "accent";
+export type Style = "strong" | "faint" | "good" | "bad" | "careful" | "accent";
 
 const FORMATS = {
   strong: "bold",
@@ -13,12 +13,12 @@ const FORMATS = {
   accent: "cyan",
 } as const;
 
-export type Paint = (look: Look, text: string) => string;
+export type Paint = (style: Style, text: string) => string;
 
 export const paintFor =
   (stream: NodeJS.WriteStream): Paint =>
-  (look, text) =>
-    text === "" ? text : styleText(FORMATS[look], text, { stream, validateStream: true });
+  (style, text) =>
+    text === "" ? text : styleText(FORMATS[style], text, { stream, validateStream: true });
 
-/** For what is measured or stored. */
+/** Adds no colours. */
 export const unpainted: Paint = (_look, text) => text;

@@ -59,7 +59,7 @@ test.each([
 
 test("the frame warns of a silent run (J3)", () => {
   const lines = runFrame({ ...RUN, silentMs: 660_000 }, { columns: 80, rows: 24 });
-  expect(lines.join(" ")).toContain("Nothing heard for 11 min 0 s: it may be stuck.");
+  expect(lines.join(" ")).toContain("No event for 11 min 0 s: it may be stuck.");
 });
 
 test("the newest events are kept when there is no room for all", () => {

@@ -1,4 +1,4 @@
-/** Whether unfinished runs are polled in time, and what to do when they are not. */
+/** Finds problems with the polling of unfinished runs, each with a remedy. */
 
 import { POLL_ERRORS, type PollError, type SummedPolls } from "../../telemetry/poll-counts.ts";
 import type { FleetStatus } from "../../runs/scheduling/fleet-status-store.ts";
@@ -8,7 +8,7 @@ export interface Problem {
   remedy: string;
 }
 
-/** So many failed polls in a row can be one run's bad luck. */
+/** Fewer failed polls may be due to a single run. */
 const MIN_FAILED_POLLS = 3;
 
 export function problemsOf({ workers, runs, polls }: FleetStatus): Problem[] {
@@ -32,7 +32,7 @@ export function problemsOf({ workers, runs, polls }: FleetStatus): Problem[] {
   return problems;
 }
 
-/** A request that the database refused is no poll. */
+/** Database errors are not counted, because no poll was sent. */
 const failedPolls = ({ errors }: SummedPolls): number =>
   POLL_ERRORS.filter((error) => error !== "database").reduce((sum, error) => sum + (errors[error] ?? 0), 0);
 
@@ -48,7 +48,7 @@ const REMEDIES: Record<PollError, string> = {
   database: "The database refuses requests. Check it, and the log of the workers.",
 };
 
-/** By what went wrong most; undefined when hardly anything did. */
+/** The remedy for the most frequent error; undefined when there are few errors. */
 function remedyFor({ polls, errors }: SummedPolls): string | undefined {
   const [most] = POLL_ERRORS.toSorted((one, other) => (errors[other] ?? 0) - (errors[one] ?? 0));
   return most === undefined || (errors[most] ?? 0) < Math.max(1, polls / 10) ? undefined : REMEDIES[most];

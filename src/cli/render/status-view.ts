@@ -1,7 +1,7 @@
-/** The status of the workers as a few lines, the verdict last. */
+/** Renders the status of workers, runs and polls, the verdict last. */
 
 import type { FleetStatus } from "../../runs/scheduling/fleet-status-store.ts";
-import { spokenDuration } from "./durations.ts";
+import { formatDuration } from "./durations.ts";
 import type { Paint } from "./paint.ts";
 import type { Problem } from "./status-problems.ts";
 import { type Column, tableLines } from "./table.ts";
@@ -28,7 +28,7 @@ export function statusView(status: FleetStatus, problems: Problem[], { width, pa
   const responding = workers.filter(({ responds }) => responds).length;
   const errors = Object.entries(polls.errors).map(([cause, count]) => `${ERROR_NAMES[cause] ?? cause} ${count}`);
   const oldest =
-    runs.oldest === undefined ? "" : `; the oldest waits for ${spokenDuration(now - runs.oldest.scheduledAt)}`;
+    runs.oldest === undefined ? "" : `; the oldest waits for ${formatDuration(now - runs.oldest.scheduledAt)}`;
   return [
     row("Workers", workers.length === 0 ? "none" : `${responding} of ${workers.length} responding`),
     ...(workers.length === 0 ? [] : tableLines(workerColumns(now), workers, { width, paint })).map(
@@ -37,7 +37,7 @@ export function statusView(status: FleetStatus, problems: Problem[], { width, pa
     row("Runs", `${runs.inProgress} in progress, ${runs.due} due, ${runs.late} late${oldest}`),
     row(
       "Polls",
-      `${(polls.polls / polls.seconds).toFixed(1)} per second (last ${spokenDuration(polls.seconds * 1_000)})`,
+      `${(polls.polls / polls.seconds).toFixed(1)} per second (last ${formatDuration(polls.seconds * 1_000)})`,
     ),
     row("Errors", errors.length === 0 ? "none" : errors.join(", ")),
     ...queues.map(({ name, deferred, ready, active, failed }) =>
@@ -56,11 +56,11 @@ const workerColumns = (now: number): Column<FleetStatus["workers"][number]>[] =>
   { title: "Host", cell: ({ host }) => host },
   { title: "Process", cell: ({ pid }) => String(pid), align: "right" },
   { title: "Version", cell: ({ version }) => version ?? "?", dropped: 1 },
-  { title: "Running for", cell: ({ startedAt }) => spokenDuration(now - startedAt), dropped: 2 },
+  { title: "Running for", cell: ({ startedAt }) => formatDuration(now - startedAt), dropped: 2 },
   {
     title: "Last heartbeat",
     cell: ({ lastHeartbeatAt, responds }) =>
-      `${spokenDuration(now - lastHeartbeatAt)} ago${responds ? "" : " (does not respond)"}`,
-    look: ({ responds }) => (responds ? undefined : "bad"),
+      `${formatDuration(now - lastHeartbeatAt)} ago${responds ? "" : " (does not respond)"}`,
+    style: ({ responds }) => (responds ? undefined : "bad"),
   },
 ];

@@ -1,14 +1,14 @@
-/** Tables that fit a terminal: columns go in the order of their worth, and the last one takes what is left. */
+/** Tables that fit a terminal: less important columns are dropped and the last one is cut. */
 
-import { type Look, type Paint, unpainted } from "./paint.ts";
+import { type Style, type Paint, unpainted } from "./paint.ts";
 import { cutToWidth, padToWidth, widthOf } from "./text-width.ts";
 
 export interface Column<Row> {
   title: string;
   cell: (row: Row) => string;
-  look?: (row: Row) => Look | undefined;
+  style?: (row: Row) => Style | undefined;
   align?: "right";
-  /** Left out first, from 1 upwards, where the width does not hold all; without it never. */
+  /** Columns with a lower number are dropped first when the width is too small; without a number never. */
   dropped?: number;
 }
 
@@ -18,10 +18,10 @@ export interface TableSpace {
 }
 
 const GAP = "  ";
-/** Less of a text tells nothing. */
-const LEAST_LAST = 16;
+/** Width of the last column below which other columns are dropped. */
+const MIN_LAST_COLUMN_WIDTH = 16;
 
-/** The last column is cut to what the others leave; the others are as wide as what they hold. */
+/** The last column is cut to the remaining width; the others are as wide as their content. */
 export function tableLines<Row>(
   columns: Column<Row>[],
   rows: Row[],
@@ -31,12 +31,12 @@ export function tableLines<Row>(
   const widths = shown.map((column) => naturalWidth(column, rows));
   const others = widths.slice(0, -1).reduce((sum, one) => sum + one + GAP.length, 0);
   widths[widths.length - 1] = Math.max(1, Math.min(widths.at(-1) ?? 0, width - others));
-  const line = (cellOf: (column: Column<Row>) => string, lookOf: (column: Column<Row>) => Look | undefined): string =>
+  const line = (cellOf: (column: Column<Row>) => string, styleOf: (column: Column<Row>) => Style | undefined): string =>
     shown
       .map((column, index) => {
         const cut = cutToWidth(cellOf(column), widths[index] ?? 0);
-        const look = lookOf(column);
-        const painted = look === undefined ? cut : paint(look, cut);
+        const style = styleOf(column);
+        const painted = style === undefined ? cut : paint(style, cut);
         const filler = " ".repeat(Math.max(0, (widths[index] ?? 0) - widthOf(cut)));
         if (column.align === "right") return filler + painted;
         return index === shown.length - 1 ? painted : painted + filler;
@@ -50,19 +50,19 @@ export function tableLines<Row>(
     ...rows.map((row) =>
       line(
         ({ cell }) => cell(row),
-        ({ look }) => look?.(row),
+        ({ style }) => style?.(row),
       ),
     ),
   ];
 }
 
 const naturalWidth = <Row>({ title, cell }: Column<Row>, rows: Row[]): number =>
-  rows.reduce((most, row) => Math.max(most, widthOf(cell(row))), widthOf(title));
+  rows.reduce((max, row) => Math.max(max, widthOf(cell(row))), widthOf(title));
 
 function fitting<Row>(columns: Column<Row>[], rows: Row[], width: number): Column<Row>[] {
   const needed = columns
     .slice(0, -1)
-    .reduce((sum, column) => sum + naturalWidth(column, rows) + GAP.length, Math.min(LEAST_LAST, width));
+    .reduce((sum, column) => sum + naturalWidth(column, rows) + GAP.length, Math.min(MIN_LAST_COLUMN_WIDTH, width));
   const droppable = columns.filter(({ dropped }) => dropped !== undefined);
   if (needed <= width || droppable.length === 0) return columns;
   const [first] = droppable.toSorted((a, b) => (a.dropped ?? 0) - (b.dropped ?? 0));
@@ -73,7 +73,7 @@ function fitting<Row>(columns: Column<Row>[], rows: Row[], width: number): Colum
   );
 }
 
-/** Without a terminal nothing is cut: columns are aligned and a script finds whole values. */
+/** For output that is not a terminal: aligned, and nothing is cut. */
 export function plainTable(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_title, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ""))));
   return rows

@@ -1,9 +1,9 @@
-/** How many columns of a terminal a text takes, and how it is cut and wrapped to fit them. */
+/** Measures how many terminal columns a text takes, and cuts and wraps it. */
 
 /** East Asian wide and fullwidth (Unicode's EastAsianWidth.txt), for which regular expressions have no property. */
 const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\u4DBF\u4E00-\uA4CF\uA960-\uA97F\uAC00-\uD7A3\uF900-\uFAFF\uFE10-\uFE19\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{16FE0}-\u{1B2FF}\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/u;
-/** Emoji only because of a selector or a partner: hearts, keycaps. */
+/** Characters that become emoji by a selector: hearts, keycaps. */
 const MADE_WIDE = /\p{Emoji}[\uFE0F\u20E3]/u;
 const NO_WIDTH = /^[\p{Mark}\p{Control}\p{Format}]+$/u;
 const PLAIN = /^[ -~]*$/;
@@ -15,7 +15,7 @@ export function widthOf(text: string): number {
   return charactersOf(text).reduce((sum, character) => sum + characterWidth(character), 0);
 }
 
-/** What a reader takes for one character, however many code points it has. */
+/** Grapheme clusters: what a reader sees as one character. */
 const charactersOf = (text: string): string[] => Array.from(graphemes.segment(text), ({ segment }) => segment);
 
 function characterWidth(character: string): number {
@@ -23,13 +23,13 @@ function characterWidth(character: string): number {
   return WIDE.test(character) || MADE_WIDE.test(character) ? 2 : 1;
 }
 
-/** One line at most this wide; what is left out shows as an ellipsis. */
+/** Cuts a line to this width and ends it with an ellipsis. */
 export function cutToWidth(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   return `${headOf(text, width - 1).trimEnd()}…`.slice(0, Math.max(0, width) === 0 ? 0 : undefined);
 }
 
-/** As much of the beginning as fits, never half a character. */
+/** The longest beginning that fits, in whole characters. */
 function headOf(text: string, width: number): string {
   let head = "";
   let taken = 0;
@@ -44,7 +44,7 @@ function headOf(text: string, width: number): string {
 export const padToWidth = (text: string, width: number): string =>
   text + " ".repeat(Math.max(0, width - widthOf(text)));
 
-/** Breaks between words; a word that is wider than a line breaks where the line ends. */
+/** Breaks between words; a word wider than a line is broken. */
 export function wrapToWidth(text: string, width: number): string[] {
   const room = Math.max(2, width);
   const lines: string[] = [];
@@ -66,9 +66,12 @@ export function wrapToWidth(text: string, width: number): string[] {
   return line === "" ? lines : [...lines, line];
 }
 
-/** The first lines of a wrapped text; the last of them says when there is more. */
-export function wrapToLines(text: string, width: number, most: number): string[] {
+/** The first lines of a wrapped text; the last ends with an ellipsis when there is more. */
+export function wrapToLines(text: string, width: number, maxLines: number): string[] {
   const lines = wrapToWidth(text, width);
-  if (lines.length <= most) return lines;
-  return [...lines.slice(0, most - 1), cutToWidth(lines.slice(most - 1).join(" "), width)].slice(0, Math.max(0, most));
+  if (lines.length <= maxLines) return lines;
+  return [...lines.slice(0, maxLines - 1), cutToWidth(lines.slice(maxLines - 1).join(" "), width)].slice(
+    0,
+    Math.max(0, maxLines),
+  );
 }

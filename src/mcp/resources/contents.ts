@@ -7,9 +7,11 @@ import {
   type Resource,
   ResourceNotFoundError,
 } from "@modelcontextprotocol/server";
-import { z } from "zod";
+import type { z } from "zod";
 import type { App } from "../../app.ts";
-import { OPERATIONS } from "../../operations/catalog.ts";
+// As a whole: single imports would make the bundle load the operations in pieces, at every start.
+import { CATALOG } from "../../operations/catalog.ts";
+import type { Operation, OutputOf } from "../../operations/operation.ts";
 import { type Outcome, perform } from "../../operations/perform.ts";
 import { readReportDocument } from "../../operations/parts/read-report.ts";
 import { oneLine } from "../../platform/clean-text.ts";
@@ -26,22 +28,7 @@ const CHANGING = { ttlMs: 1_000, cacheScope: "private" } as const;
 /** Only late usage figures or a late report can still change it. */
 const SETTLED = { ttlMs: 60_000, cacheScope: "private" } as const;
 
-const listedRuns = z.object({
-  runs: z.array(
-    z.object({
-      task_id: z.string(),
-      kind: z.string(),
-      query: z.string(),
-      status: z.string(),
-      created_at: z.string(),
-      completed_at: z.string().optional(),
-    }),
-  ),
-});
-type ListedRun = z.output<typeof listedRuns>["runs"][number];
-
-/** From the whole catalogue: with single imports the bundler would split it into chunks that every start loads. */
-const BY_NAME = new Map([...OPERATIONS, readReportDocument].map((operation) => [operation.name, operation]));
+type ListedRun = OutputOf<typeof CATALOG.list_research>["runs"][number];
 
 export interface ResourceRequest {
   caller: Caller;
@@ -55,16 +42,22 @@ export async function readResource(app: App, request: ResourceRequest): Promise<
   if (parsed === undefined) throw new ResourceNotFoundError(uri);
   const { taskId: task_id, isReport, picture } = parsed;
   if (task_id === undefined) {
-    const { structured } = await performNamed(app, request, { name: "list_research", input: { limit: LISTED_RUNS } });
+    const { structured } = await performFor(app, request, {
+      operation: CATALOG.list_research,
+      input: { limit: LISTED_RUNS },
+    });
     return { contents: [{ uri, mimeType: ABOUT_RUNS.mimeType, text: JSON.stringify(structured) }], ...CHANGING };
   }
   if (picture !== undefined) return readPicture(app, request, { taskId: task_id, n: picture });
   if (isReport) {
-    const { text } = await performNamed(app, request, { name: "read_report", input: { task_id } });
+    const { text } = await performFor(app, request, { operation: readReportDocument, input: { task_id } });
     return { contents: [{ uri, mimeType: ABOUT_REPORT.mimeType, text: boundedDocument(text) }], ...SETTLED };
   }
-  const { structured } = await performNamed(app, request, { name: "check_research_status", input: { task_id } });
-  const caching = structured["status"] === "completed" ? SETTLED : CHANGING;
+  const { structured } = await performFor(app, request, {
+    operation: CATALOG.check_research_status,
+    input: { task_id },
+  });
+  const caching = structured.status === "completed" ? SETTLED : CHANGING;
   return { contents: [{ uri, mimeType: ABOUT_RUN.mimeType, text: JSON.stringify(structured) }], ...caching };
 }
 
@@ -74,7 +67,7 @@ async function readPicture(
   request: ResourceRequest,
   { taskId, n }: { taskId: string; n: number },
 ): Promise<ReadResourceResult> {
-  await performNamed(app, request, { name: "check_research_status", input: { task_id: taskId } });
+  await performFor(app, request, { operation: CATALOG.check_research_status, input: { task_id: taskId } });
   const { findPicture } = await import("../../runs/picture-store.ts");
   const picture = await findPicture(await app.deps.database(), taskId, n);
   if (picture === undefined) throw new ResourceNotFoundError(request.uri);
@@ -96,27 +89,28 @@ export async function completeTaskId(app: App, request: ResourceRequest, typed: 
 }
 
 const newestRuns = async (app: App, request: ResourceRequest, limit: number): Promise<ListedRun[]> =>
-  listedRuns.parse((await performNamed(app, request, { name: "list_research", input: { limit } })).structured).runs;
+  (await performFor(app, request, { operation: CATALOG.list_research, input: { limit } })).structured.runs;
 
-async function performNamed(
-  { deps, shutdown }: App,
-  { caller, uri, signal }: ResourceRequest,
-  { name, input }: { name: string; input: object },
-): Promise<Outcome> {
-  const operation = BY_NAME.get(name);
-  if (operation === undefined) throw new ResourceNotFoundError(uri);
-  const call = { ...caller, client: undefined, signal, progress: () => {} };
-  return orThrow(await shutdown.during(perform(operation, deps, input, call)), uri);
+interface Performed<Output extends Record<string, unknown>> {
+  operation: Operation<z.ZodObject, Output>;
+  input: object;
 }
 
-const failure = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+async function performFor<Output extends Record<string, unknown>>(
+  { deps, shutdown }: App,
+  { caller, uri, signal }: ResourceRequest,
+  { operation, input }: Performed<Output>,
+) {
+  const call = { ...caller, client: undefined, signal, progress: () => {} };
+  return orThrow(await shutdown.during(perform(operation, deps, { input, call })), uri);
+}
 
 /** Missing, not finished yet, or another owner's: all of these are reported as not found. */
 const ABSENT = ["TASK_NOT_FOUND", "INVALID_TASK_ID", "RESEARCH_NOT_COMPLETED", "RESEARCH_FAILED"];
 
-function orThrow(outcome: Outcome, uri: string): Outcome {
+function orThrow<Output extends Record<string, unknown>>(outcome: Outcome<Output>, uri: string) {
   if (!outcome.failed) return outcome;
-  const { code, message } = failure.parse(outcome.structured).error;
+  const { code, message } = outcome.structured.error;
   if (ABSENT.includes(code)) throw new ResourceNotFoundError(uri, message);
   throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${message}`);
 }

@@ -11,7 +11,7 @@ import {
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
-import type { Outcome } from "../../operations/perform.ts";
+import type { Failure } from "../../operations/perform.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { createProgressReporter } from "../progress.ts";
 import { isTerminal, requireTask, type ListedTask, type TaskSource, type TaskState } from "./task-source.ts";
@@ -49,9 +49,10 @@ export const legacyTaskHandle = (task: TaskState): CallToolResult => ({
 });
 
 /** A client that requested a task accepts no other result: a call that failed before becoming one is an error. */
-export function failedBeforeTask({ structured, text }: Outcome): ProtocolError {
-  const { error } = z.looseObject({ error: z.looseObject({ code: z.string() }) }).parse(structured);
-  const code = error.code.startsWith("INVALID_") ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
+export function failedBeforeTask({ structured, text }: Failure): ProtocolError {
+  const code = structured.error.code.startsWith("INVALID_")
+    ? ProtocolErrorCode.InvalidParams
+    : ProtocolErrorCode.InternalError;
   return new ProtocolError(code, text, structured);
 }
 

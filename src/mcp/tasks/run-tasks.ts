@@ -30,11 +30,14 @@ export function runTasks({ deps, config }: App): TaskSource {
     },
     cancel: async (caller, taskId) => {
       const call = { ...caller, client: undefined, signal: deps.leaving, progress: () => {} };
-      const { structured } = await perform(cancelResearch, deps, { task_id: taskId }, call);
-      const { error } = structured;
+      const outcome = await perform(cancelResearch, deps, { input: { task_id: taskId }, call });
       // A run that ended in the meantime needs no cancel.
-      if (error !== undefined && statusOf(await findRun(await deps.database(), caller.owner, taskId)) === "working") {
-        throw new ProtocolError(ProtocolErrorCode.InternalError, "The task could not be cancelled.", error);
+      if (outcome.failed && statusOf(await findRun(await deps.database(), caller.owner, taskId)) === "working") {
+        throw new ProtocolError(
+          ProtocolErrorCode.InternalError,
+          "The task could not be cancelled.",
+          outcome.structured.error,
+        );
       }
     },
     // A stored run asks for no input, so there is no response to pass on.

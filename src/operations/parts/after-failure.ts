@@ -1,10 +1,10 @@
-/** What to do about a run that ended without a report, without advising to pay twice. */
+/** Advice for a run that ended without a report; never advises to pay twice without saying so. */
 
 import type { Run } from "../../runs/run.ts";
 
 const NOT_CHARGED = "Nothing was charged.";
 
-/** An interaction at Google may still be running and is, or will be, charged: to ask again would pay again. */
+/** A run with an interaction at Google may be charged, so a new start would be charged again. */
 export function adviceWithoutReport(run: Run): string {
   if (run.kind !== "agent") return "Ask the question again.";
   const { interactionId, status, cancelConfirmed } = run;
@@ -30,6 +30,6 @@ const NEXT: Record<string, string> = {
   DISK_FULL: `${NOT_CHARGED} Free some disk space, then start again.`,
 };
 
-/** Every way on from a start whose outcome is unknown. */
-export const WAYS_ON_FROM_UNKNOWN =
+/** All options after a start whose outcome is unknown. */
+export const OPTIONS_AFTER_UNKNOWN_START =
   "It is not repeated by itself, because it may be running and charged. Ways on: resume_research with its interaction_id (AI Studio shows it) adopts it, free of charge; resume_research with accept_possible_double_charge sends it again under the same task_id; start_deep_research with force_new starts a separate run; cancel_research gives it up.";

@@ -1,4 +1,4 @@
-/** Pictures and Search Suggestions in an answer: facts and links, few enough for a model to read. */
+/** Pictures and Search Suggestions in an answer, as facts and links. */
 
 import { z } from "zod";
 import type { PictureFacts } from "../../reports/pictures/picture.ts";
@@ -6,13 +6,13 @@ import { describePicture, insertionLines, pictureAlt, locatePictures } from "../
 import type { StoredResult } from "../../runs/run.ts";
 import { list } from "./answer-text.ts";
 
-/** An address that MCP clients can read. */
+/** URI of a picture as an MCP resource. */
 export const pictureUri = (taskId: string, n: number | string): string => `research://runs/${taskId}/pictures/${n}`;
 
 export const pictureField = z.array(z.looseObject({})).optional();
 export const suggestionsField = z.array(z.string()).optional();
 
-type PictureLink = ReturnType<typeof pictureLink>;
+export type PictureLink = ReturnType<typeof pictureLink>;
 
 const pictureLink = (taskId: string, picture: PictureFacts) => ({
   n: picture.n,
@@ -22,7 +22,7 @@ const pictureLink = (taskId: string, picture: PictureFacts) => ({
   about: describePicture(picture),
 });
 
-/** Those whose link stands in this part of a report. */
+/** The pictures that this part of a report links to. */
 export function picturesIn(
   taskId: string,
   { pictures = [] }: StoredResult,
@@ -33,7 +33,7 @@ export function picturesIn(
   return shown.length === 0 ? {} : { pictures: shown };
 }
 
-/** The result with a link at the place of each picture in its report; citations move with their text. */
+/** Inserts a link at the position of each picture in the report and moves the byte offsets of the citations. */
 export function withPictureLinks(taskId: string, result: StoredResult): StoredResult {
   const { report, pictures = [], citations = [] } = result;
   if (pictures.length === 0) return result;
@@ -63,13 +63,13 @@ export function withPictureLinks(taskId: string, result: StoredResult): StoredRe
   };
 }
 
-/** Answers name the first of them; the page and HTML files show all. */
+/** Answers contain the first ones only; the web page and HTML files show all. */
 const MAX_SUGGESTIONS = 10;
 
-/** As Markdown links: Google's terms ask that they are shown with the answer. */
+/** The suggestions as Markdown links; Google's terms require showing them with the answer. */
 export async function suggestionLinks(received: readonly string[] = []): Promise<{ search_suggestions?: string[] }> {
   if (received.length === 0) return {};
-  // It reads HTML, which most processes never do.
+  // Loaded here, because most processes never read HTML.
   const { readSuggestions, suggestionLink } = await import("../../reports/suggestions/chips.ts");
   const links = readSuggestions(received).chips.slice(0, MAX_SUGGESTIONS).map(suggestionLink);
   return links.length === 0 ? {} : { search_suggestions: links };

@@ -14,10 +14,10 @@ export interface SearchText {
   figures?: Record<string, unknown>;
 }
 
-/** A report and all that stands behind it, for clients that show the text alone. */
+/** A report with its sources and figures, for clients that show only the text. */
 export function searchText({ report, metadata, sections = [], figures = {} }: SearchText): string {
   const { sources_visited, search_queries_used, search_suggestions: suggestions = [], ...rest } = metadata;
-  // A query that Google suggests to search again is named once.
+  // A query that is also a suggestion is listed once.
   const suggested = (query: string): boolean => suggestions.some((link) => link.startsWith(`[${query}](`));
   return [
     report.trim(),
@@ -43,7 +43,7 @@ export const noteSection = (note: string | undefined): string[] => (note === und
 export const list = (title: string, lines: string[]): string[] =>
   lines.length === 0 ? [] : [`${title}:\n${lines.join("\n")}`];
 
-/** `name: value`, one a line; what has lines of its own starts on a new one. */
+/** `name: value`, one per line; a value of several lines starts on a new line. */
 export const factLines = (facts: Record<string, unknown>): string =>
   Object.entries(facts)
     .filter(([, value]) => value !== undefined)

@@ -239,8 +239,8 @@ test("without its list of sources a report keeps its addresses (U3)", () => {
     metadata: {},
     partial: false,
   };
-  const read = (section: string | undefined, withSources: "returned" | "left out") =>
-    readReport(result, { section, maxCharacters: 100_000, withSources }).report;
+  const read = (section: string | undefined, sources: "returned" | "left out") =>
+    readReport(result, { section, maxCharacters: 100_000, sources }).report;
   expect(read(undefined, "returned")).toBe("So [1].\n");
   expect(read(undefined, "left out")).toBe(report);
   expect(read("all", "left out")).toBe(report);

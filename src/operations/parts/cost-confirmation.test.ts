@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { openApp } from "../../../test/support/operation-deps.ts";
 import type { Estimate } from "../../costs/estimate.ts";
-import { costQuestion, estimateFor, unlessAgreed } from "./cost-confirmation.ts";
+import { costQuestion, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
 import type { Call, OperationDeps } from "../operation.ts";
+import { startDeepResearch } from "../start-deep-research.ts";
 
 const START = { query: "How deep is the lake?", agent: "an-agent" };
 
@@ -30,11 +31,27 @@ test("a start computes its estimate once, for confirmation, limit and record (M1
   const { deps, computed } = countingDeps();
   const call: Pick<Call, "owner" | "estimates"> = { owner: "local", estimates: new Map() };
   expect(await costQuestion(deps, call, START)).toBeDefined();
-  expect(await unlessAgreed(deps, call, { ...START, operation: "start_deep_research" })).toThrow("about $6.50");
+  expect(await requireCostConsent(deps, call, { ...START, operation: "start_deep_research" })).toThrow("about $6.50");
   expect(await estimateFor(deps, call, START)).toMatchObject({ usd: { likely: 6.5 } });
   expect(computed()).toBe(1);
   await estimateFor(deps, call, { ...START, agent: "another-agent" });
   expect(computed()).toBe(2);
+});
+
+test("a start through a transport that shares no estimates computes its estimate once (M1)", async () => {
+  const { deps, computed } = countingDeps();
+  const call: Call = {
+    owner: "local",
+    client: undefined,
+    from: "here",
+    signal: AbortSignal.abort(),
+    progress: () => {},
+  };
+  const research = Object.assign(Object.create(null), { durable: true, research: { leaving: deps.leaving } });
+  const input = { ...START, model: "an-agent", enable_notifications: false, max_wait_hours: 8, force_new: false };
+  const starting = startDeepResearch.run({ ...deps, research: async () => research }, input, call);
+  await expect(starting).rejects.toMatchObject({ code: "CANCELLED" });
+  expect(computed()).toBe(1);
 });
 
 test("the dialog's one line names the amount within its first 80 characters (T28)", async () => {

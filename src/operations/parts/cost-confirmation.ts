@@ -1,22 +1,22 @@
-/** The question before money is spent: whether there is one, its words, and what is said when the answer is not yes. */
+/** The cost confirmation before a paid start: when it is required, its texts, and the errors when the user did not agree. */
 
 import type { Estimate } from "../../costs/estimate.ts";
 import { AppError } from "../../errors.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operation.ts";
 
 interface PaidStart {
-  /** Only measured, never shown: whoever chose its words must not speak to the user in our name. */
+  /** Never shown in the question: a model may have written it, and the question is in our own words. */
   query: string;
   agent: string;
-  /** How often it may be charged. */
+  /** How many starts may be charged. */
   charges?: number;
 }
 
 /**
- * Throws where the user had to be asked and was not. Doors ask beforehand and may rightly find nothing to ask, because a
- * start would join or a run goes on; this is for when that has changed by the time money would be spent.
+ * Returns a check that throws unless the user has agreed or needs not be asked. Transports ask before the call, when the
+ * start might still join another run and so need no consent; the check runs directly before money is spent.
  */
-export async function unlessAgreed(
+export async function requireCostConsent(
   deps: OperationDeps,
   call: PayingCall,
   start: PaidStart & { operation: string },
@@ -29,7 +29,7 @@ export async function unlessAgreed(
 
 type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;
 
-/** What a start will probably cost, computed once per call: for the question, the check before the start, and the record. */
+/** The estimate of a start, computed once per call for the question, the check before the start, and the record. */
 export function estimateFor(
   deps: OperationDeps,
   { owner, estimates }: PayingCall,
@@ -50,7 +50,7 @@ export async function costQuestion(
   const limit = deps.settings.confirmAboveUsd;
   const estimate = await estimateFor(deps, call, { query, agent });
   if (estimate !== undefined && limit > 0 && charges * estimate.usd.likely <= limit) return undefined;
-  // Nothing is charged without a key or a database; the start itself says what is missing.
+  // Without a key or a database nothing is charged: the start fails and reports what is missing.
   if ((await deps.agent()) === undefined || !(await deps.research()).durable) return undefined;
   return estimate === undefined ? unknownCost(agent, limit) : knownCost(estimate, { limit, charges });
 }
@@ -84,12 +84,12 @@ export const declined = (): AppError =>
     code: "DECLINED",
     message: "The user declined. Nothing was started and nothing was charged.",
     suggestion:
-      "Do not try again unless the user wishes it. RESEARCH_CONFIRM_ABOVE_USD says from which cost on the user is asked.",
+      "Do not try again unless the user wishes it. RESEARCH_CONFIRM_ABOVE_USD sets the cost above which the user is asked.",
   });
 
 /**
- * No parameter of a tool confirms: it would be set by the model, and a page the model has read could talk it into
- * that. Only the user can agree, in a dialog of the client, in a terminal, or beforehand by a setting.
+ * No parameter of a tool confirms the cost: the model would set it, and a web page could talk the model into that.
+ * Only the user can agree, in a dialog of the client, in a terminal, or beforehand by a setting.
  */
 export const confirmationNeeded = (
   { name }: Pick<Operation, "name">,
@@ -98,6 +98,6 @@ export const confirmationNeeded = (
   new AppError({
     code: "CONFIRMATION_NEEDED",
     message: `${because} The user must agree to it and could not be asked from here. Nothing was started.`,
-    suggestion: `Ask the user. Who agrees can ${unasked}, or start it in a terminal: gemini-search-mcp ${name.replaceAll("_", "-")} … --yes`,
+    suggestion: `Ask the user. To agree, the user can ${unasked}, or start it in a terminal: gemini-search-mcp ${name.replaceAll("_", "-")} … --yes`,
     details,
   });

@@ -1,8 +1,8 @@
-/** A stored report as the document that would be saved. No tool: get_research_results serves models better. */
+/** `read_report`: a stored report as the document that would be saved. Not a tool: models use get_research_results. */
 
 import { z } from "zod";
 import { pictureUri } from "./answer-extras.ts";
-import { defineOperation, outputSchema, taskId } from "../operation.ts";
+import { defineOperation, outputSchema, taskIdField } from "../operation.ts";
 import { reportDocument, templatesOf } from "../save-research-to-markdown.ts";
 
 export const readReportDocument = defineOperation({
@@ -10,7 +10,7 @@ export const readReportDocument = defineOperation({
   title: "Read a report",
   description: "Returns the Markdown document of a finished run, with metadata and numbered sources.",
   input: z.strictObject({
-    task_id: taskId,
+    task_id: taskIdField,
     reader: z.enum(["client", "file"]).default("client").describe("Only an MCP client can follow links to pictures."),
   }),
   output: outputSchema({ document: z.string() }),

@@ -74,7 +74,7 @@ const WITHOUT_TEXT = [
 ] as const;
 
 for (const { name, end, code } of WITHOUT_TEXT) {
-  test(`a run that ${name} has no report, as when it is saved`, async (t) => {
+  test(`a run that ${name} has no report to show`, async (t) => {
     const db = await openWorld(t, end);
     await expect(reportPage(db, WANTED)).rejects.toMatchObject({ code });
     await expect(reportHtmlDocument(db, { ...WANTED, now: 3 })).rejects.toMatchObject({ code });

@@ -1,4 +1,4 @@
-/** A stored report as HTML: for the page, and as a file to keep. It is no tool, because models read Markdown. */
+/** A stored report as HTML, for the web page and as a file. Not an operation, because models read Markdown. */
 
 import type { ReportHtml } from "../../reports/html/html.ts";
 import { frameHeight } from "../../reports/suggestions/frame.ts";
@@ -17,18 +17,18 @@ export interface ReportPage extends ReportHtml {
 }
 
 interface SuggestionsView {
-  /** Google's markup, held to an allow-list; to be shown in a frame without scripts. */
+  /** Google's markup, filtered by an allow-list, for a frame without scripts. */
   html: string;
   height: number;
 }
 
-/** What the page shows of a report. */
+/** The report as the web page shows it. */
 export async function reportPage(
   db: Database,
   { owner, task_id }: { owner: string; task_id: string },
 ): Promise<ReportPage> {
   const { run, result } = await finishedReport(db, owner, task_id);
-  // The Markdown reader is loaded by whoever reads a report, not by every server that starts.
+  // Loaded here, because the Markdown reader would slow down every start.
   const [{ cachedReportHtml }, { onOneLine }] = await Promise.all([
     import("../../reports/html/cache.ts"),
     import("../../reports/report-facts.ts"),
@@ -52,7 +52,7 @@ async function suggestionsView(received: readonly string[] = []): Promise<Sugges
   return chips.length === 0 ? undefined : { html, height: frameHeight(received.length) };
 }
 
-/** The file, with what is known of its run. */
+/** The report as an HTML file, with the metadata of its run. */
 export async function reportHtmlDocument(
   db: Database,
   { owner, task_id, now }: { owner: string; task_id: string; now: number },

@@ -35,7 +35,7 @@ test.each(["sources", "sources~1"])("section %s lists the sources (K3)", (sectio
   expect(sources).toEqual([{ n: 1, title: "A", url: "https://a.example/", domain: "a.example" }]);
 });
 
-test("earlier outputs that are cut say so, and are whole on the command line (K3)", () => {
+test("long earlier outputs are cut with a note, but whole on the command line (K3)", () => {
   const long = result({ metadata: { earlier_outputs: ["a".repeat(900_000), "b"] } });
   const cut = readReport(long, { section: "earlier", maxCharacters: 100_000 });
   expect(cut.report).toHaveLength(800_000);

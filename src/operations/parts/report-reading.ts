@@ -1,4 +1,4 @@
-/** A stored report in an answer: whole where it fits, else its opening, its outline and the way to the rest. */
+/** The part of a stored report that an answer contains: all of it, a section, or its opening and outline. */
 
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
@@ -18,11 +18,11 @@ import { list } from "./answer-text.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { sourcePage } from "./source-pages.ts";
 
-/** As JSON. A message has at most 8 MB and holds the report twice, as text and as data, beside a page of sources. */
+/** Size as JSON. A message has at most 8 MB and contains the report twice, as text and as data, and a page of sources. */
 const MAX_REPORT_BYTES = 2_500_000;
-/** Of texts in which a character may take three bytes. */
+/** Characters, each of up to three bytes, of the texts before the report. */
 const MAX_EARLIER_CHARACTERS = 800_000;
-const MOST_NAMED = 40;
+const MAX_NAMED_SECTIONS = 40;
 
 interface ReportReading {
   report?: string;
@@ -47,32 +47,38 @@ interface SourcesReading extends ReportReading {
   sources: Source[];
 }
 
+type WithReport<Reading> = Reading & { report: string };
+
 type NumberedReport = Pick<RunResult, "report" | "sources">;
 
-/** What an answer carries of a result when no section was asked for. */
-export function fittingReport(result: RunResult, maxCharacters: number): SourcesReading {
-  return fitting(withAddressesOnce(result), maxCharacters);
+/** The report for an answer without a requested section. */
+export function fittingReport(result: RunResult, maxCharacters: number): WithReport<SourcesReading> {
+  return fitting(withUrlsOnce(result), maxCharacters);
 }
 
-function fitting({ report, sources }: NumberedReport, maxCharacters: number): SourcesReading {
+function fitting({ report, sources }: NumberedReport, maxCharacters: number): WithReport<SourcesReading> {
   const reading = report.length > maxCharacters ? opening(report, READ_ON) : wholeReport(report, maxCharacters);
   return withSources(reading, sources, maxCharacters);
 }
 
-/** U3: the agent's own list of sources repeats ours, and so does a link in the text; citations by bytes need the text as it is. */
-function withAddressesOnce({ report, sources, citations = [] }: RunResult): NumberedReport {
+/** Removes URLs that repeat the list of sources (U3). Reports with citations by byte offset lose only the agent's own list. */
+function withUrlsOnce({ report, sources, citations = [] }: RunResult): NumberedReport {
   if (citations.length === 0) return citeByNumber(report, sources);
   return { report: removeSourceList(report, sources), sources };
 }
 
-function withSources(reading: ReportReading, all: Source[], maxCharacters: number): SourcesReading {
+function withSources<Reading extends ReportReading>(
+  reading: Reading,
+  all: Source[],
+  maxCharacters: number,
+): Reading & SourcesReading {
   const page = maxCharacters === Infinity ? undefined : sourcePage(all, 1);
   if (page?.next === undefined) return { ...reading, sources: all };
   const notes = [reading.note, page.note].filter((note) => note !== undefined);
   return { ...reading, next_section: reading.next_section ?? page.next, note: notes.join(" "), sources: page.sources };
 }
 
-/** K1: how much of a report this caller is sent at once. */
+/** Length of the longest report that this caller gets whole (K1). */
 export const reportLimit = ({ settings }: OperationDeps, { wholeReports }: Call): number =>
   wholeReports === true ? Infinity : settings.inlineCharacters;
 
@@ -81,12 +87,12 @@ const READ_ON =
 const TOO_LONG =
   "The whole report is too long for one answer: save_research_to_markdown writes it to a file. This is its beginning; read on with next_section as section.";
 
-function wholeReport(report: string, maxCharacters: number): ReportReading {
+function wholeReport(report: string, maxCharacters: number): WithReport<ReportReading> {
   if (maxCharacters === Infinity || Buffer.byteLength(JSON.stringify(report)) <= MAX_REPORT_BYTES) return { report };
   return opening(report, TOO_LONG);
 }
 
-function opening(report: string, note: string): ReportReading {
+function opening(report: string, note: string): WithReport<ReportReading> {
   const sections = sectionsOf(report);
   const { end, next } = readOpening(report, sections);
   return { report: report.slice(0, end), complete: false, next_section: next, outline: outlineOf(sections), note };
@@ -95,17 +101,17 @@ function opening(report: string, note: string): ReportReading {
 interface ReadingRequest {
   section: string | undefined;
   maxCharacters: number;
-  withSources?: "returned" | "left out";
+  sources?: "returned" | "left out";
 }
 
-/** K3: the report by outline and section. With a section come the sources that it cites, where that is known. */
+/** The report by section (K3). A section comes with the sources that it cites, where that is known. */
 export function readReport(
   result: RunResult,
-  { section, maxCharacters, withSources: sourcesAre = "returned" }: ReadingRequest,
+  { section, maxCharacters, sources: sourcesAre = "returned" }: ReadingRequest,
 ): SourcesReading {
   if (section === "earlier") return { ...earlierOutputs(result, maxCharacters), section, sources: [] };
-  // A number without the list would lead nowhere.
-  const numbered = sourcesAre === "returned" ? withAddressesOnce(result) : result;
+  // Numbers are useless without the list of sources.
+  const numbered = sourcesAre === "returned" ? withUrlsOnce(result) : result;
   if (section === undefined) return fitting(numbered, maxCharacters);
   const { report, sources } = numbered;
   const { citations = [] } = result;
@@ -132,7 +138,7 @@ export function readReport(
   return { ...reading, note: "Section sources lists all sources.", sources: first.sources };
 }
 
-/** `sources` is its first page. */
+/** The page number of `sources` (the first) or `sources~n`. */
 function sourcePageNumber(section: string): number | undefined {
   const match = /^sources(?:~([1-9]\d{0,5}))?$/.exec(section);
   return match === null ? undefined : Number(match[1] ?? 1);
@@ -145,10 +151,10 @@ function sourcesOnly(sources: Source[], number: number, sections: Section[]): So
   return { complete: false, next_section: next, ...(note === undefined ? {} : { note }), sources: page.sources };
 }
 
-/** What Google wrote before the report itself: paid for like the rest, and not part of it. */
+/** Texts that Google returned before the report; they were paid for, but are not part of the report. */
 function earlierOutputs(result: RunResult, maxCharacters: number): ReportReading {
   const outputs = z.array(z.string()).safeParse(result.metadata["earlier_outputs"]);
-  if (!outputs.success) throw unknownSection(sectionsOf(withAddressesOnce(result).report));
+  if (!outputs.success) throw unknownSection(sectionsOf(withUrlsOnce(result).report));
   const whole = outputs.data.join("\n\n---\n\n");
   const note = "Written before the report, and not part of it.";
   if (maxCharacters === Infinity || whole.length <= MAX_EARLIER_CHARACTERS) {
@@ -168,7 +174,7 @@ function unknownSection(sections: Section[]): AppError {
     details: {
       status: 400,
       field: "section",
-      sections: [...names.slice(0, MOST_NAMED), ...(names.length > MOST_NAMED ? ["…"] : [])].join(", "),
+      sections: [...names.slice(0, MAX_NAMED_SECTIONS), ...(names.length > MAX_NAMED_SECTIONS ? ["…"] : [])].join(", "),
     },
   });
 }

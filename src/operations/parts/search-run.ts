@@ -1,4 +1,4 @@
-/** What the three search operations share: a tracked run around a search, and the figures in its answer. */
+/** Runs the searches of search, deep_search and deep_research as stored runs and builds the common parts of their answers. */
 
 import { z } from "zod";
 import { costFields } from "../../costs/actual.ts";
@@ -7,53 +7,84 @@ import { AppError, isErrorCode } from "../../errors.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { citeByNumber, type CitedReport } from "../../reports/citations/cite-by-number.ts";
 import { numberSources, type Source, unique } from "../../reports/report.ts";
+import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { StoredRun } from "../../runs/history/read.ts";
-import type { RunKind, RunResult } from "../../runs/run.ts";
+import type { RunResult } from "../../runs/run.ts";
 import { type Finished, type RunStart, type TrackedRun, trackRun } from "../../runs/local/local-run.ts";
-import type { SearchCall, SearchDeps } from "../../search/correct-json.ts";
+import type { Research, SearchCall, SearchDeps } from "../../search/correct-json.ts";
 import { INCOMPLETE_NOTE } from "../../search/incomplete-note.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
 import { suggestionLinks, suggestionsField } from "./answer-extras.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 
+/** A stored run together with what the search in it needs. */
 export interface SearchRun {
   run: TrackedRun;
   search: SearchDeps;
   call: SearchCall;
 }
 
-export interface SearchStart extends Pick<RunStart, "taskId" | "stored"> {
-  kind: RunKind;
-  query: string;
-  options: Record<string, unknown>;
-}
+export type SearchStart = Omit<RunStart, "owner" | "client">;
 
-export async function runSearch<Output>(
+/** Stores a run, runs `work` in it and stores how it ended. */
+export async function trackSearch<Output>(
   deps: OperationDeps,
   { start, call }: { start: SearchStart; call: Call },
-  work: (run: SearchRun) => Promise<Finished<Output>>,
+  work: (tracked: SearchRun) => Promise<Finished<Output>>,
 ): Promise<Output> {
-  const recorder = await deps.recorder();
-  const { owner, client, progress, signal, background } = call;
+  const { owner, client, progress, signal, onRunCreated } = call;
+  const inRun = async (run: TrackedRun): Promise<Finished<Output>> => {
+    const either = AbortSignal.any([signal, run.cancelled]);
+    const search = await deps.search(run.log);
+    return work({ run, search, call: { signal: either, onActivity: run.activity, onAnswer: run.answered } });
+  };
   return trackRun(
-    recorder,
+    await deps.recorder(),
     { ...start, owner, client },
-    {
-      progress,
-      onStored: background?.onStored,
-      work: async (run) => {
-        const search = await deps.search(run.log);
-        return work({
-          run,
-          search,
-          call: { signal: AbortSignal.any([signal, run.cancelled]), onActivity: run.activity, onAnswer: run.answered },
-        });
-      },
-    },
+    { progress, onStored: onRunCreated, work: inRun },
   );
 }
 
-/** The result of a search as its call answers with it: stored as it came, numbered here. Throws what the call would have. */
+interface SingleRound<Asked> {
+  start: SearchStart;
+  /** The input, as the metadata repeat it. */
+  asked: Asked;
+  search: (deps: SearchDeps, call: SearchCall) => Promise<Research>;
+}
+
+/** The answer of a search of one round; the report is stored with its links and returned with numbers. */
+export function runSingleRound<Asked extends Record<string, string>>(
+  deps: OperationDeps,
+  call: Call,
+  { start, asked, search }: SingleRound<Asked>,
+) {
+  return trackSearch(deps, { start, call }, async (tracked) => {
+    const findings = await search(tracked.search, tracked.call);
+    const { report, sources } = numberedReport(findings.answer.report ?? "", findings.sources);
+    const metadata = await searchMetadata(tracked.run, { asked, findings, sources, now: deps.clock.now() });
+    const incomplete = incompleteFields(findings);
+    return {
+      output: { report, ...incomplete, metadata },
+      result: {
+        report: findings.answer.report ?? "",
+        sources,
+        metadata: { ...metadata, ...incomplete },
+        partial: false,
+        searchSuggestions: keepSuggestions(findings.searchSuggestions),
+      },
+      model: findings.model,
+    };
+  });
+}
+
+/** The same answer, read from the stored run. */
+export function storedSingleRound<Metadata>(stored: StoredRun, schema: z.ZodType<Metadata>) {
+  const { report, metadata } = finishedSearch(stored);
+  const { incomplete: _incomplete, note: _note, ...rest } = metadata;
+  return { report, ...storedIncomplete.catch({}).parse(metadata), metadata: storedMetadata(schema, rest) };
+}
+
+/** The result of a finished search, with numbered citations; throws the error of a search that failed. */
 export function finishedSearch({ run, result, advice }: StoredRun): RunResult {
   if (run.status === "completed" && result !== undefined) {
     return { ...result, ...citeByNumber(result.report, result.sources) };
@@ -69,36 +100,28 @@ export function finishedSearch({ run, result, advice }: StoredRun): RunResult {
   });
 }
 
-/** As it was stored, and so in the order in which the text tells it; a parsed copy would be in the schema's. */
+/** The metadata as stored, which keeps their order in the text; parsing would put them into the order of the schema. */
 export function storedMetadata<Metadata>(schema: z.ZodType<Metadata>, metadata: Record<string, unknown>): Metadata {
   const fits = (value: unknown): value is Metadata => schema.safeParse(value).success;
   if (!fits(metadata)) throw new Error("The stored metadata of a run are not those of its kind.");
   return metadata;
 }
 
-interface SearchFindings {
-  model: string;
-  sources: VisitedSource[];
-  queries: string[];
-  /** Google's Search Suggestions, as HTML, of all rounds. */
-  searchSuggestions: string[];
-}
-
 type SearchMetadata = z.output<z.ZodObject<typeof searchMetadataFields>>;
 
-interface SearchFigures {
-  asked: Record<string, string>;
-  findings: Pick<SearchFindings, "model" | "queries" | "searchSuggestions">;
-  /** Numbered from 1 without gaps, so that a place in `sources_visited` is a source's number. */
+interface SearchFigures<Asked> {
+  asked: Asked;
+  findings: Pick<Research, "model" | "queries" | "searchSuggestions">;
+  /** Numbered from 1 without gaps: a position in `sources_visited` is the number of the source. */
   sources: readonly Source[];
   now: number;
 }
 
-/** The metadata that F2, G4 and H1 have in common, in their order. */
-export async function searchMetadata(
+/** The metadata that the three searches have in common (F2, G4, H1), in their order. */
+export async function searchMetadata<Asked extends Record<string, string>>(
   run: TrackedRun,
-  { asked, findings, sources, now }: SearchFigures,
-): Promise<SearchMetadata> {
+  { asked, findings, sources, now }: SearchFigures<Asked>,
+): Promise<SearchMetadata & Asked> {
   const { tokens, cost, notices } = run.figures();
   return {
     task_id: run.taskId,
@@ -115,7 +138,7 @@ export async function searchMetadata(
   };
 }
 
-/** E9, as it stands in an answer and beside the stored metadata. */
+/** Marks a report that breaks off (E9), in an answer and beside the stored metadata. */
 interface IncompleteFields {
   incomplete?: boolean | undefined;
   note?: string | undefined;
@@ -125,12 +148,6 @@ export const incompleteFields = ({ incomplete }: { incomplete: boolean }): Incom
   incomplete ? { incomplete: true, note: INCOMPLETE_NOTE } : {};
 
 const storedIncomplete = z.object({ incomplete: z.boolean().optional(), note: z.string().optional() });
-
-/** The stored metadata without, and the answer's own fields with, what `incompleteFields` gave. */
-export function splitIncomplete(stored: Record<string, unknown>) {
-  const { incomplete: _incomplete, note: _note, ...metadata } = stored;
-  return { metadata, own: storedIncomplete.catch({}).parse(stored) };
-}
 
 export const incompleteSchema = {
   incomplete: z.boolean().describe("The report breaks off."),
@@ -154,6 +171,6 @@ export const searchMetadataFields = {
   notices: z.array(z.string()).optional().describe("Unusual circumstances."),
 };
 
-/** U3: one number per page, the same in the answer, in its metadata and wherever the run is read later. */
+/** Numbers the sources, one number per web page, as answer, metadata and later readers use them (U3). */
 export const numberedReport = (report: string, visited: VisitedSource[]): CitedReport =>
   citeByNumber(report, numberSources(visited));

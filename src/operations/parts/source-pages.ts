@@ -1,4 +1,4 @@
-/** The sources of a report in pages: a list of a hundred thousand is more than a client accepts in one message. */
+/** Splits the sources of a report into pages: a list of a hundred thousand exceeds the message size that clients accept. */
 
 import type { Source } from "../../reports/report.ts";
 
@@ -7,12 +7,12 @@ const MAX_CHARACTERS = 400_000;
 
 export interface SourcePage {
   sources: Source[];
-  /** What to ask for as section to read on. */
+  /** The `section` of the next page. */
   next: string | undefined;
   note: string | undefined;
 }
 
-/** Pages are numbered from 1. Undefined: there is no such page. */
+/** One page, numbered from 1; undefined if there is no such page. */
 export function sourcePage(sources: readonly Source[], number: number): SourcePage | undefined {
   let start = 0;
   for (let page = 1; page < number; page += 1) {
@@ -28,7 +28,7 @@ export function sourcePage(sources: readonly Source[], number: number): SourcePa
   return { sources: sources.slice(start, end), next, note };
 }
 
-/** At least one, however long it is. */
+/** Index after the last source of the page; a page has at least one source, however long. */
 function pageEnd(sources: readonly Source[], start: number): number {
   let characters = 0;
   let end = start;

@@ -1,30 +1,30 @@
-/** Google's word on the one request that starts a paid run: waited for, and told when it is bad. */
+/** Waits for the outcome of the paid start and throws it if it failed. */
 
 import { AppError } from "../../errors.ts";
 import type { Run } from "../../runs/run.ts";
 import { waitForRun } from "../../runs/history/wait.ts";
-import { adviceWithoutReport, WAYS_ON_FROM_UNKNOWN } from "./after-failure.ts";
+import { adviceWithoutReport, OPTIONS_AFTER_UNKNOWN_START } from "./after-failure.ts";
 import type { OperationDeps } from "../operation.ts";
 
 const ACCEPTANCE_WITHIN_MS = 25_000;
 
-interface Acceptance {
+interface StartedRun {
   owner: string;
   taskId: string;
-  /** Undefined for a run that was joined. */
+  /** The request to Google; undefined for a run that was joined. */
   sending: Promise<void> | undefined;
-  /** When the call must be answered, whatever is known by then; by the monotonic clock. */
+  /** Time by the monotonic clock at which the call must be answered, whatever is known by then. */
   answerBy?: number;
 }
 
-/** Waits for Google's answer to the one request. Throws what became of it, unless that is good or not known yet. */
-export async function acceptedRun(
+/** Returns the run once Google has accepted it, or while that is not known yet. Throws when the start failed. */
+export async function waitForStartOutcome(
   deps: OperationDeps,
-  { owner, taskId, sending, answerBy = Infinity }: Acceptance,
+  { owner, taskId, sending, answerBy = Infinity }: StartedRun,
 ): Promise<Run> {
   const within = Math.max(0, Math.min(ACCEPTANCE_WITHIN_MS, answerBy - deps.clock.monotonic()));
   if (sending !== undefined) await atMost(deps, within, sending);
-  // A run that was joined may still be on its way to Google, from whatever process.
+  // The start of a joined run may still be in flight, from any process.
   const run = await waitForRun(await deps.database(), deps.clock, {
     owner,
     taskId,
@@ -47,7 +47,7 @@ function startUnknown(run: Run, joined: string | undefined): AppError {
   return new AppError({
     code: "START_UNKNOWN",
     message: joined === undefined ? why : `${joined} ${why}`,
-    suggestion: WAYS_ON_FROM_UNKNOWN,
+    suggestion: OPTIONS_AFTER_UNKNOWN_START,
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 }
@@ -61,7 +61,7 @@ const CODES = [
   "RESEARCH_FAILED",
 ] as const;
 
-/** Why a run has no report, as the answer to the call that started or joined it. */
+/** The error for the call that started or joined a run that ended without a report. */
 export function failedStart(run: Run, joined?: string): AppError {
   if (run.status === "start_unknown") return startUnknown(run, joined);
   const cancelled = run.status === "cancelled";
@@ -73,14 +73,14 @@ export function failedStart(run: Run, joined?: string): AppError {
   });
 }
 
-/** A joined start in words: nothing was sent now, and why. */
+/** Explains to the caller of a joined start that nothing was sent and why. */
 export function joinedNotice({ createdAt }: Run, now: number): string {
   const minutes = Math.max(0, Math.round((now - createdAt) / 60_000));
   const when = minutes === 0 ? "less than a minute ago" : minutes === 1 ? "a minute ago" : `${minutes} minutes ago`;
   return `Nothing was sent and nothing is charged for this call: the same research was started ${when}, and this call joined it.`;
 }
 
-/** Nothing that costs is started where its id could be lost. */
+/** A paid run is not started where its interaction id could be lost. */
 export function notDurable(): AppError {
   return new AppError({
     code: "SQLITE_ERROR",

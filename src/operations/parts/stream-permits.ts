@@ -8,12 +8,12 @@ export interface StreamLimits {
 }
 
 export interface StreamPermits {
-  /** Returns what gives the permit back, to be called once; an error says why there is none. */
+  /** Returns the function that releases the permit, or the error why there is none. */
   acquire(owner: string): (() => void) | AppError;
 }
 
 export function createStreamPermits({ perUser, inAll }: StreamLimits): StreamPermits {
-  // Whatever is set, half of all stays for others.
+  // Whatever is configured, half of all streams remain for other users.
   const maxPerUser = Math.max(1, Math.min(perUser, Math.floor(inAll / 2)));
   const open = new Map<string, number>();
   let total = 0;

@@ -1,9 +1,8 @@
 /** JSON responses of the web API: never cached, errors in one shape with a matching HTTP status. */
 
-import { type ErrorCode, isErrorCode } from "../../errors.ts";
-import type { Outcome } from "../../operations/perform.ts";
+import type { ErrorCode } from "../../errors.ts";
+import type { FailureAnswer, Outcome } from "../../operations/perform.ts";
 import { cleanValue } from "../../platform/clean-text.ts";
-import { isRecord } from "../../platform/is-record.ts";
 
 const STATUS: Partial<Record<ErrorCode, number>> = {
   INVALID_QUERY: 400,
@@ -27,19 +26,16 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
 const STATUSES_IN_DETAILS = [413, 415, 503];
 
 /** From the error's code, unless its details contain a status. */
-function statusOf(structured: Record<string, unknown>): number {
-  const { error } = structured;
-  const { code, details } = isRecord(error) ? error : {};
-  const own = isRecord(details) ? details["status"] : undefined;
-  const fromDetails = STATUSES_IN_DETAILS.find((status) => status === own);
-  return fromDetails ?? (typeof code === "string" && isErrorCode(code) ? STATUS[code] : undefined) ?? 500;
+function statusOf({ error: { code, details } }: FailureAnswer): number {
+  const own = STATUSES_IN_DETAILS.find((status) => status === details?.["status"]);
+  return own ?? STATUS[code] ?? 500;
 }
 
 const RETRY_AFTER_S = 5;
 
-export function outcomeResponse({ failed, structured }: Outcome): Response {
-  if (!failed) return jsonResponse(structured);
-  const response = jsonResponse(structured, statusOf(structured));
+export function outcomeResponse(outcome: Outcome): Response {
+  if (!outcome.failed) return jsonResponse(outcome.structured);
+  const response = jsonResponse(outcome.structured, statusOf(outcome.structured));
   if (response.status === 429 || response.status === 503) response.headers.set("retry-after", String(RETRY_AFTER_S));
   return response;
 }

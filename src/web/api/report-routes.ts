@@ -17,12 +17,10 @@ import { NONCE_MARK, type ReportView } from "../wire.ts";
 
 export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
   const documentOf = ({ owner, from }: Caller, id: string) =>
-    perform(
-      readReportDocument,
-      deps,
-      { task_id: id, reader: "file" },
-      { owner, from, client: "page", signal: deps.leaving, progress: () => {} },
-    );
+    perform(readReportDocument, deps, {
+      input: { task_id: id, reader: "file" },
+      call: { owner, from, client: "page", signal: deps.leaving, progress: () => {} },
+    });
   web.get("/api/runs/:id/report", async (context) => {
     const { owner } = context.get("caller");
     const { taskId } = await requestedRun(deps, owner, context.req.param("id"));
@@ -45,7 +43,7 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
     const outcome = await documentOf(context.get("caller"), context.req.param("id"));
     if (outcome.failed) return outcomeResponse(outcome);
     const run = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));
-    return download(String(outcome.structured["document"]), { run, type: "text/markdown", ending: "md" });
+    return download(outcome.structured.document, { run, type: "text/markdown", ending: "md" });
   });
   web.get("/api/runs/:id/report.html", async (context) => {
     const { owner } = context.get("caller");

@@ -2,11 +2,11 @@
 
 import { z } from "zod";
 import type { App } from "../../app.ts";
-import { taskId } from "../../operations/operation.ts";
+import { taskIdField } from "../../operations/operation.ts";
 import { parseInput } from "../../operations/perform.ts";
 import type { Run } from "../../runs/run.ts";
 
-const runInput = z.object({ task_id: taskId });
+const runInput = z.object({ task_id: taskIdField });
 
 /** An id that is not a UUID is refused without a query. */
 export const requestedRun = (deps: App["deps"], owner: string, id: string): Promise<Run> =>

@@ -1,6 +1,7 @@
 /** Routes that act: estimate, start, cancel, delete and resume, by the same operations as on every other transport. */
 
 import type { Context, Hono } from "hono";
+import type { z } from "zod";
 import type { App } from "../../app.ts";
 import { cancelResearch } from "../../operations/cancel-research.ts";
 import { estimateResearchCost } from "../../operations/estimate-research-cost.ts";
@@ -11,14 +12,16 @@ import { startDeepResearch } from "../../operations/start-deep-research.ts";
 import { readJsonBody } from "./json-body.ts";
 import { outcomeResponse } from "./json-response.ts";
 import type { CallerEnv } from "../../caller.ts";
-import type { Acted } from "../wire.ts";
+import type { Acted, EstimateView } from "../wire.ts";
 
 const CLIENT = "page";
 
 export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
   /** Not aborted by a disconnect: the action is completed, and a process that shuts down waits for it. */
-  const act = (context: Context<CallerEnv>, { operation, input, agreed }: Act): Promise<Outcome> =>
-    shutdown.during(perform(operation, deps, input, callOf(context, agreed)));
+  const act = <Output extends Record<string, unknown>>(
+    context: Context<CallerEnv>,
+    { operation, input, agreed }: Act<Output>,
+  ): Promise<Outcome<Output>> => shutdown.during(perform(operation, deps, { input, call: callOf(context, agreed) }));
   const callOf = (context: Context<CallerEnv>, agreed: unknown): Call => ({
     ...context.get("caller"),
     client: CLIENT,
@@ -27,7 +30,7 @@ export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): vo
     progress: () => {},
     agreed: agreed === true,
     // The web page does not wait for a report: a start returns when Google has accepted or refused it.
-    background: { onStored: () => {}, detached: AbortSignal.abort() },
+    returnWhen: AbortSignal.abort(),
   });
 
   web.post("/api/estimate", async (context) => {
@@ -36,8 +39,9 @@ export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): vo
     const input = { query, ...(model === undefined ? {} : { model }) };
     const outcome = await act(context, { operation: estimateResearchCost, input });
     if (outcome.failed) return outcomeResponse(outcome);
-    const question = await questionFor(startDeepResearch, deps, start, callOf(context, false));
-    return outcomeResponse({ ...outcome, structured: { ...outcome.structured, question: question?.because } });
+    const question = await questionFor(startDeepResearch, deps, { input: start, call: callOf(context, false) });
+    const estimate = { ...outcome.structured, question: question?.because } satisfies EstimateView;
+    return outcomeResponse({ ...outcome, structured: estimate });
   });
   web.post("/api/research", async (context) => {
     const { agreed, ...input } = await readJsonBody(context.req.raw);
@@ -60,21 +64,15 @@ export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): vo
   });
 }
 
-interface Act {
-  operation: Operation;
+interface Act<Output extends Record<string, unknown>> {
+  operation: Operation<z.ZodObject, Output>;
   input: unknown;
   agreed?: unknown;
 }
 
 /** Without the report of a joined run, which has its own route. */
-function acted(outcome: Outcome): Response {
+function acted(outcome: Outcome<Acted & Record<string, unknown>>): Response {
   if (outcome.failed) return outcomeResponse(outcome);
   const { task_id, status, message, joined, notice } = outcome.structured;
-  return outcomeResponse({
-    ...outcome,
-    structured: { task_id, status, message, joined, notice } satisfies Shown<Acted>,
-  });
+  return outcomeResponse({ ...outcome, structured: { task_id, status, message, joined, notice } satisfies Acted });
 }
-
-/** The fields of a response; the operation has checked their values. */
-type Shown<Answer> = { [Field in keyof Answer]: unknown };
