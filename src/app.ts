@@ -93,7 +93,7 @@ export function createApp(options: AppOptions): App {
       clock: systemClock,
       log,
       version: readPackage().version,
-      carryOver: async (from) => (await import("./runs/start/carry-over-store.ts")).carryUnfinished(from),
+      carryOver: async (replaced) => (await import("./runs/start/carry-over-store.ts")).carryUnfinished(replaced),
     });
     shutdown.finally(opened.close);
     if (options.maintains !== false) await maintainStore({ config, log, shutdown, stateDir }, opened);

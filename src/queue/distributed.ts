@@ -88,31 +88,11 @@ export const isPollQueue = (name: string): boolean => name.startsWith(PREFIX) &&
 
 export async function openDistributedQueue(options: DistributedOptions): Promise<DistributedQueue> {
   const { PgBoss: Boss, fromKysely } = await importEngine();
-  const { url, key: ownKey, follows } = options;
+  const { key: ownKey } = options;
   const warn = createFaultLog(options.log);
-  const pool = {
-    ...connectionConfig(url),
-    application_name: "gemini-search-mcp jobs",
-    // A network that swallows an answer would stop its polls for good otherwise.
-    query_timeout: QUERY_MS,
-    max: CONNECTIONS,
-    idleTimeoutMillis: IDLE_CONNECTION_MS,
-  };
-  const boss = new Boss({
-    ...pool,
-    schema: SCHEMA,
-    supervise: follows,
-    schedule: follows,
-    superviseIntervalSeconds: SUPERVISE_SECONDS,
-    monitorIntervalSeconds: SUPERVISE_SECONDS,
-    maintenanceIntervalSeconds: 300,
-    // Nothing listens to its warnings, and at rest its queries are a tenth of the load on the database.
-    monitorVacuum: false,
-    // One step of a migration in the background at a time.
-    bamIntervalSeconds: 10,
-  });
-  // Without a listener it would end the process.
-  boss.on("error", (error) => warn("The job engine", error));
+  const boss = new Boss(bossOptions(options));
+  // Without a listener an error event would end the process.
+  boss.on("error", (error) => warn("The job queue", error));
   const close = (): Promise<void> => boss.stop({ graceful: true, timeout: STOP_MS });
   const queues = await prepareQueues(boss, ownKey).catch(async (error: unknown) => {
     await close().catch(() => undefined);
@@ -148,7 +128,7 @@ export async function openDistributedQueue(options: DistributedOptions): Promise
     },
     work: async (worker) => {
       const name = await queues.ensure(worker.key);
-      // First what needs the database: when it fails, nothing has been registered yet, and all of it is tried again.
+      // First the only step that needs the database: when it fails, nothing is registered, and the caller retries.
       await boss.schedule(REPAIR, "* * * * *");
       const watched = withWarnings(worker, warn);
       wake = await workOnPolls(boss, name, watched);
@@ -158,7 +138,26 @@ export async function openDistributedQueue(options: DistributedOptions): Promise
   };
 }
 
-/** Returns what makes a worker fetch at once. */
+const bossOptions = ({ url, follows }: DistributedOptions) => ({
+  ...connectionConfig(url),
+  application_name: "gemini-search-mcp jobs",
+  // Without it, a response that the network drops would stop the polls for good.
+  query_timeout: QUERY_MS,
+  max: CONNECTIONS,
+  idleTimeoutMillis: IDLE_CONNECTION_MS,
+  schema: SCHEMA,
+  supervise: follows,
+  schedule: follows,
+  superviseIntervalSeconds: SUPERVISE_SECONDS,
+  monitorIntervalSeconds: SUPERVISE_SECONDS,
+  maintenanceIntervalSeconds: 300,
+  // Nothing listens to its warnings, and at rest its queries are a tenth of the load on the database.
+  monitorVacuum: false,
+  // One step of a background migration at a time.
+  bamIntervalSeconds: 10,
+});
+
+/** Returns the function that makes a worker fetch at once. */
 async function workOnPolls(boss: PgBoss, name: string, worker: PollWorker): Promise<() => void> {
   const handle = (patience: "quick" | "patient") => async (jobs: FetchedJob[]) => {
     const due = jobs.map(({ id, retryCount, data }) => ({ ...jobData.parse(data), job: { id, retryCount } }));

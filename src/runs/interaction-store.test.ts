@@ -182,7 +182,7 @@ describe("an interaction id", () => {
       await adopt(db, bob.taskId, "v1_a");
       const hers = { report: "Her report.", sources: [], metadata: {}, partial: true };
       const { lease_epoch } = await rowOf(db, bob.taskId);
-      await savePartial(db, { taskId: bob.taskId, epoch: lease_epoch }, hers, NOW);
+      await savePartial(db, { taskId: bob.taskId, epoch: lease_epoch }, { result: hers, now: NOW });
       await appendEvents(db, bob.taskId, [{ kind: "thought", text: "Her thought.", at: NOW }]);
       await db.updateTable("research_tasks").set({ status }).where("task_id", "=", bob.taskId).execute();
       expect(await saveInteractionId(db, { ...alice, interactionId: "v1_a", now: NOW })).toBe(true);

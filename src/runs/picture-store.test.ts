@@ -52,12 +52,12 @@ test("pictures and suggestions are read back unchanged, bytes only on request (S
 test("the stored pictures always belong to the stored text (S2)", async () => {
   const db = await openRun();
   const [early, late] = [chart(), chart()];
-  await savePartial(db, { taskId: TASK, epoch: 1 }, resultWith([early], { partial: true }), 1);
+  await savePartial(db, { taskId: TASK, epoch: 1 }, { result: resultWith([early], { partial: true }), now: 1 });
   expect(await hashes(db)).toEqual([early]);
   await save(db, resultWith([late]));
   expect(await hashes(db)).toEqual([late]);
   // A late look at a run that has its report changes nothing.
-  await savePartial(db, { taskId: TASK, epoch: 1 }, resultWith([early], { partial: true }), 3);
+  await savePartial(db, { taskId: TASK, epoch: 1 }, { result: resultWith([early], { partial: true }), now: 3 });
   expect(await hashes(db)).toEqual([late]);
 });
 

@@ -24,7 +24,11 @@ const citationList = z.array(z.object({ n: z.number(), start_byte: z.number(), e
 const stringList = z.array(z.string());
 const anyRecord = z.record(z.string(), z.unknown());
 
-export async function saveRound(db: Database, taskId: string, round: SavedRound, now: number): Promise<void> {
+export async function saveRound(
+  db: Database,
+  taskId: string,
+  { now, ...round }: SavedRound & { now: number },
+): Promise<void> {
   await db
     .insertInto("research_rounds")
     .values({
@@ -202,7 +206,11 @@ export async function mayKeepText(transaction: Database, { taskId, epoch }: Poll
 }
 
 /** What a run has found before it is done. A shorter text does not replace a longer one: both were paid for. */
-export async function savePartial(db: Database, poll: Poll, result: NewResult, now: number): Promise<void> {
+export async function savePartial(
+  db: Database,
+  poll: Poll,
+  { result, now }: { result: NewResult; now: number },
+): Promise<void> {
   const { taskId } = poll;
   const values = {
     report_markdown: storable(result.report),

@@ -94,7 +94,7 @@ describe("runs", () => {
       queries: [],
       metadata: {},
     };
-    await saveRound(store.db, dead.taskId, round, Date.now());
+    await saveRound(store.db, dead.taskId, { ...round, now: Date.now() });
     expect(await markInterruptedSearches(store.db, log, Date.now())).toBe(1);
     expect(await findRun(store.db, "local", dead.taskId)).toMatchObject({
       status: "failed",

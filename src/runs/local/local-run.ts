@@ -1,4 +1,4 @@
-/** Makes a search that happens in this process a run in the store: found again whatever becomes of its caller. */
+/** Stores a search of this process as a run, so that its answer can be read even if the caller disconnects. */
 
 import { addCosts, type Cost, type CostOf, NO_COST, roundCost } from "../../costs/actual.ts";
 import { AppError, UnexpectedRunError } from "../../errors.ts";
@@ -21,7 +21,7 @@ export interface RunRecorder {
   processId: string;
   clock: Clock;
   log: Log;
-  /** True once this process is on its way out: what it leaves unfinished was interrupted, not cancelled. */
+  /** True while the process shuts down: a run that it leaves unfinished is interrupted, not cancelled. */
   leaving: () => boolean;
   costOf: CostOf;
 }
@@ -32,9 +32,9 @@ export interface RunStart {
   options: Record<string, unknown>;
   owner: string;
   client: string | undefined;
-  /** Chosen beforehand where the caller has to name the run before it begins. */
+  /** Given where the caller needs the id before the run begins. */
   taskId?: string | undefined;
-  /** It is in the store already, under this process. */
+  /** The run is stored already, with this process as its holder. */
   stored?: boolean | undefined;
 }
 
@@ -42,9 +42,9 @@ export interface TrackedRun {
   taskId: string;
   log: Log;
   startedAt: number;
-  /** Aborted when somebody, in whatever process, cancels the run. */
+  /** Aborted when the run is cancelled, in any process. */
   cancelled: AbortSignal;
-  /** Tells whoever waits, and the store, what is happening. */
+  /** Reports the current action to the caller and to the store. */
   activity(text: string): void;
   /** 0 to 99. */
   setProgress(progress: number): void;
@@ -55,7 +55,7 @@ export interface TrackedRun {
 
 interface Figures {
   backend: string | undefined;
-  /** Sentences for the user that backends gave, without repeats. */
+  /** Notices for the user from the backends, without duplicates. */
   notices: string[];
   tokens: { input: number; output: number };
   cost: Cost;
@@ -67,16 +67,16 @@ export interface Finished<Output> {
   model: string;
 }
 
-/** How stale the stored state of a working run may be. */
+/** How often the state of a running search is stored. */
 const BEAT_MS = 15_000;
-/** Whoever cancels waits up to five seconds for the process that works on the run. */
+/** A cancel waits up to five seconds for the process that runs the search. */
 const CANCEL_WATCH_MS = 500;
 
 /**
- * Far more than a model writes, but a child that floods its output can say 32 MB before it is stopped.
- * A client gives up the connection over a message of more than 10 MB, and an answer holds the text twice.
+ * Far more than a model writes, but a child may print 32 MB before it is stopped. Clients close the connection on a
+ * message above 10 MB, and an answer contains the text twice.
  */
-const MOST_KEPT_CHARACTERS = 1_000_000;
+const MAX_KEPT_CHARACTERS = 1_000_000;
 
 interface RunCaller {
   progress: (message: string) => void;
@@ -113,59 +113,35 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
   const { db, processId, clock } = recorder;
   // The global one: importing node:crypto here would cost every start 4 ms.
   const taskId = start.taskId ?? crypto.randomUUID();
-  const log = recorder.log.forRun(taskId);
   const startedAt = clock.now();
   const meter = createMeter(recorder);
-  let action = "Starting";
+  const writer = createWriter(recorder, taskId, meter);
+  let currentAction = "Starting";
   let progress = 0;
-  let begun = false;
+  let isStored = false;
 
-  // A store that refuses must not cost the user an answer that was paid for.
-  const stored = async (what: string, write: () => Promise<unknown>): Promise<boolean> => {
-    try {
-      await write();
-      return true;
-    } catch (error) {
-      log.warn(`${what} could not be stored: ${error instanceof AppError ? error.message : "the database refused."}`);
-      return false;
-    }
-  };
   const beat = (): void => {
     const { tokens, cost } = meter.figures();
-    void stored("Progress", () =>
-      recordBeat(db, { taskId, processId, progress, currentAction: action, tokens, cost, now: clock.now() }),
-    );
+    const state = { taskId, processId, progress, currentAction, tokens, cost, now: clock.now() };
+    void writer.store("Progress", () => recordBeat(db, state));
   };
   const beats = setInterval(beat, BEAT_MS);
-  const cancelling = new AbortController();
-  const cancelWatch = setInterval(() => {
-    isCancelRequested(db, taskId).then(
-      (requested) => requested && cancelling.abort(),
-      () => undefined,
-    );
-  }, CANCEL_WATCH_MS);
-  const finish = async (end: Pick<Finish, "to" | "result" | "error" | "model">): Promise<void> => {
-    const { backend, tokens, cost } = meter.figures();
-    await stored("The result", () =>
-      finishRun(db, { ...end, taskId, processId, backend, tokens, cost, usageFinal: true, now: clock.now() }),
-    );
-  };
+  const cancelWatch = watchCancel(db, taskId);
   return {
     taskId,
-    log,
+    log: writer.log,
     startedAt,
-    cancelled: cancelling.signal,
+    cancelled: cancelWatch.signal,
     begin: async () => {
-      begun =
-        start.stored === true ||
-        (await stored("The run", () => insertRunning(db, { ...start, taskId, processId, now: startedAt })));
-      if (begun) onStored?.(taskId);
+      const run = { ...start, taskId, processId, now: startedAt };
+      isStored = start.stored === true || (await writer.store("The run", () => insertRunning(db, run)));
+      if (isStored) onStored?.(taskId);
       notify(`${STARTING[start.kind]} (task_id ${taskId})`);
     },
     activity: (text: string) => {
-      // It may quote a query that the model chose, and goes to terminals.
-      action = cleanText(text);
-      notify(action);
+      // It may quote a query that the model chose, and is printed on terminals.
+      currentAction = cleanText(text);
+      notify(currentAction);
       beat();
     },
     setProgress: (value: number) => {
@@ -174,50 +150,90 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
     answered: meter.answered,
     figures: meter.figures,
     saveRound: async (round: SavedRound) => {
-      await stored("The round", () => saveRound(db, taskId, round, clock.now()));
+      await writer.store("The round", () => saveRound(db, taskId, { ...round, now: clock.now() }));
     },
-    finish,
-    fail: async (error: unknown): Promise<unknown> => {
-      if (!(error instanceof AppError)) {
-        await finish({
-          to: "failed",
-          result: undefined,
-          error: { code: "UNEXPECTED_ERROR", message: "An unexpected error ended the run." },
-          model: meter.model(),
-        });
-        return new UnexpectedRunError(taskId, error);
-      }
-      const ended = recorder.leaving() && error.code === "CANCELLED" ? interrupted() : error;
-      const result = await partialResult(db, taskId, error).catch(() => undefined);
-      const to = ended.code === "CANCELLED" ? "cancelled" : "failed";
-      const { suggestion: text } = ended;
-      if (begun && text !== undefined) {
-        await stored("The advice", () => appendEvents(db, taskId, [{ kind: "advice", text, at: clock.now() }]));
-      }
-      const wanted = to !== "cancelled" || (await keepsPartial(db, taskId).catch(() => true));
-      await finish({
-        to,
-        result: wanted ? result : undefined,
-        error: { code: ended.code, message: ended.message },
-        model: meter.model(),
-      });
-      if (!wanted) await stored("The wish to keep nothing", () => dropResult(db, taskId));
-      return withRun(ended, taskId, to);
-    },
+    finish: writer.finish,
+    fail: (error: unknown): Promise<unknown> => fail(recorder, writer, { taskId, isStored, error }),
     stop: () => {
       clearInterval(beats);
-      clearInterval(cancelWatch);
+      cancelWatch.stop();
     },
   };
 }
 
-/** What was obtained before the end was paid for: the last finished round, else the best text that came. */
+/** Aborts its signal when any process has requested the cancel. */
+function watchCancel(db: Database, taskId: string): { signal: AbortSignal; stop: () => void } {
+  const cancelling = new AbortController();
+  const timer = setInterval(() => {
+    isCancelRequested(db, taskId).then(
+      (isRequested) => isRequested && cancelling.abort(),
+      () => undefined,
+    );
+  }, CANCEL_WATCH_MS);
+  return { signal: cancelling.signal, stop: () => clearInterval(timer) };
+}
+
+type Meter = ReturnType<typeof createMeter>;
+type Writer = ReturnType<typeof createWriter>;
+
+/** A database that refuses a write must not cost the user an answer that was paid for: it is logged instead. */
+function createWriter(recorder: RunRecorder, taskId: string, meter: Meter) {
+  const { db, processId, clock } = recorder;
+  const log = recorder.log.forRun(taskId);
+  const store = async (what: string, write: () => Promise<unknown>): Promise<boolean> => {
+    try {
+      await write();
+      return true;
+    } catch (error) {
+      log.warn(`${what} could not be stored: ${error instanceof AppError ? error.message : "the database refused."}`);
+      return false;
+    }
+  };
+  return {
+    log,
+    store,
+    finish: async (end: Pick<Finish, "to" | "result" | "error"> & { model?: string }): Promise<void> => {
+      const { backend, tokens, cost } = meter.figures();
+      const model = end.model ?? meter.model();
+      const finish = { ...end, model, taskId, processId, backend, tokens, cost, usageFinal: true, now: clock.now() };
+      await store("The result", () => finishRun(db, finish));
+    },
+  };
+}
+
+/** Ends the run as failed, cancelled or interrupted, with its partial text, and returns the error for the caller. */
+async function fail(
+  recorder: RunRecorder,
+  writer: Writer,
+  { taskId, isStored, error }: { taskId: string; isStored: boolean; error: unknown },
+): Promise<unknown> {
+  const { db, clock } = recorder;
+  if (!(error instanceof AppError)) {
+    const shown = { code: "UNEXPECTED_ERROR", message: "An unexpected error ended the run." };
+    await writer.finish({ to: "failed", result: undefined, error: shown });
+    return new UnexpectedRunError(taskId, error);
+  }
+  const ended = recorder.leaving() && error.code === "CANCELLED" ? interrupted() : error;
+  const partial = await partialResult(db, taskId, error).catch(() => undefined);
+  const to = ended.code === "CANCELLED" ? "cancelled" : "failed";
+  const { suggestion: text } = ended;
+  if (isStored && text !== undefined) {
+    await writer.store("The advice", () => appendEvents(db, taskId, [{ kind: "advice", text, at: clock.now() }]));
+  }
+  const isKept = to !== "cancelled" || (await keepsPartial(db, taskId).catch(() => true));
+  const shown = { code: ended.code, message: ended.message };
+  await writer.finish({ to, result: isKept ? partial : undefined, error: shown });
+  if (!isKept) await writer.store("The request to keep nothing", () => dropResult(db, taskId));
+  return withRun(ended, taskId, to);
+}
+
+/** The text that was paid for before the end: the last finished round, else the best text received. */
 async function partialResult(db: Database, taskId: string, error: AppError): Promise<RunResult | undefined> {
   const rounds = resultOfRounds(await findRounds(db, taskId));
   if (rounds !== undefined) return rounds;
   const text = error.details?.["best_text"] ?? error.details?.["partial_text"];
   if (typeof text !== "string" || text.trim() === "") return undefined;
-  return { report: text.slice(0, MOST_KEPT_CHARACTERS), sources: [], metadata: {}, partial: true };
+  return { report: text.slice(0, MAX_KEPT_CHARACTERS), sources: [], metadata: {}, partial: true };
 }
 
 function interrupted(): AppError {
@@ -231,7 +247,7 @@ function interrupted(): AppError {
 function bounded(details: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(details).map(([name, value]) => [
     name,
-    typeof value === "string" ? value.slice(0, MOST_KEPT_CHARACTERS) : value,
+    typeof value === "string" ? value.slice(0, MAX_KEPT_CHARACTERS) : value,
   ]);
   return Object.fromEntries(entries);
 }

@@ -248,7 +248,7 @@ describe("paid text", () => {
     const stage = await openStage(context);
     const { taskId, result } = await followed(stage);
     const late = { report: LONG, sources: [], metadata: {}, partial: true };
-    await savePartial(stage.store.db, { taskId, epoch: 0 }, late, 1);
+    await savePartial(stage.store.db, { taskId, epoch: 0 }, { result: late, now: 1 });
     expect(await result()).toBeUndefined();
   });
 

@@ -80,14 +80,14 @@ async function found(deps: ResearchDeps, run: FollowedRun, interaction: Interact
     case "unknown":
       return unknownStatus(deps, run, interaction);
     case "completed":
-      if (text !== "") return end(deps, run, interaction, { to: "completed" });
-      return end(deps, run, interaction, { to: "failed", message: NO_REPORT });
+      if (text !== "") return end(deps, run, { interaction, to: "completed" });
+      return end(deps, run, { interaction, to: "failed", message: NO_REPORT });
     case "cancelled":
-      return end(deps, run, interaction, { to: "cancelled" });
+      return end(deps, run, { interaction, to: "cancelled" });
     case "failed":
-      return end(deps, run, interaction, { to: "failed", message: failedMessage(interaction) });
+      return end(deps, run, { interaction, to: "failed", message: failedMessage(interaction) });
     default:
-      return end(deps, run, interaction, { to: "failed", message: endedEarlyMessage(interaction) });
+      return end(deps, run, { interaction, to: "failed", message: endedEarlyMessage(interaction) });
   }
 }
 
@@ -106,7 +106,7 @@ async function unknownStatus(deps: ResearchDeps, run: FollowedRun, interaction: 
   const hasResult = report.trim() !== "" || usage !== undefined || failureCause !== undefined;
   if (now - since < (hasResult ? UNKNOWN_IS_END_WITH_RESULT_MS : UNKNOWN_IS_END_MS)) return goesOn;
   const message = failureCause === undefined ? UNKNOWN_STATUS : failedMessage(interaction);
-  return end(deps, run, interaction, { to: "failed", message, pollAgain: true });
+  return end(deps, run, { interaction, to: "failed", message, pollAgain: true });
 }
 
 /** Google does not accept the request any more. Until the deadline it is polled on: a report may come after all. */
@@ -153,7 +153,9 @@ async function working(deps: ResearchDeps, run: FollowedRun, interaction: Intera
     cost: usage === undefined ? undefined : deps.costOf(usage, run.agent, run.createdAt),
     now,
   });
-  if (interaction.report !== "") await savePartial(deps.db, run, resultOf(interaction, { partial: true }), now);
+  if (interaction.report !== "") {
+    await savePartial(deps.db, run, { result: resultOf(interaction, { partial: true }), now });
+  }
   return (await pastDeadline(deps, run)) ?? { next: "interval", seen };
 }
 
@@ -164,7 +166,11 @@ type Ending =
 
 const AFTER_ALL = "It was cancelled, but Google finished it all the same. The report was paid for and is kept.";
 
-async function end(deps: ResearchDeps, run: FollowedRun, interaction: Interaction, ending: Ending): Promise<Outcome> {
+async function end(
+  deps: ResearchDeps,
+  run: FollowedRun,
+  { interaction, ...ending }: Ending & { interaction: Interaction },
+): Promise<Outcome> {
   const now = deps.clock.now();
   const { usage } = interaction;
   const hasText = interaction.report.trim() !== "";

@@ -1,4 +1,4 @@
-/** Polls runs where an engine has one job per poll: a batch of jobs is polled, and settled in one transaction. */
+/** Polls runs on PostgreSQL, where pg-boss has one job per poll: each batch is settled in one transaction. */
 
 import type { DistributedQueue, DuePoll } from "../../queue/distributed.ts";
 import type { NextPoll } from "../../queue/queue.ts";
@@ -23,30 +23,30 @@ import { recordSeenOfMany } from "../poll/seen-store.ts";
 
 /** Jobs whose permit is further ahead are put back, so that none waits long in memory. */
 const MAX_AHEAD_MS = 2_000;
-/** What one batch may poll, at most: its permits are one update, its settlement one transaction. */
+/** A batch takes its permits with one update and is settled in one transaction. */
 const MAX_BATCH = 100;
-/** So many that Google's time to answer does not keep a worker below a low rate. */
+/** Enough that Google's response time does not keep a worker below a low rate. */
 const MIN_BATCH = 4;
-/** Each of its polls has the permits of all requests that a 404 can take. */
+/** Each poll of such a batch reserves the permits of all requests that a 404 can take. */
 const MAX_PATIENT_BATCH = 32;
-/** Of the rate, in one batch: an owner with few runs waits for the batches that were reserved before its own. */
+/** The share of the rate in one batch: an owner with few runs waits for the batches reserved before its own. */
 const BATCH_MS = 60;
-/** The permits of a batch last no longer than this, or its jobs would expire before the last poll. */
-const LONGEST_BATCH_MS = 8_000;
-/** A batch without permits occupies its place for so long: the engine fetches after a full one at once. */
+/** The permits of a batch end within this time, or its jobs would expire before the last poll. */
+const MAX_BATCH_MS = 8_000;
+/** How long a batch without permits occupies its slot: pg-boss fetches again at once after a full batch. */
 const WITHOUT_PERMITS_MS = 500;
-/** Of the allowed rate: polls that a busy machine delays meet those that come in time. */
-const PERMITTED = 0.94;
-/** The owners and their runs are counted so often. */
+/** The share of the allowed rate that is used: polls that a busy machine delays coincide with punctual ones. */
+const USED_RATE = 0.94;
+/** How often the runs of each owner are counted. */
 const COUNT_MS = 3_000;
 const MAX_WITHOUT_KEY = 100;
 
-/** What became of one job; without an outcome its run is not followed any more. */
+/** The outcome of one job. Without an outcome its run is not polled any more. */
 interface Polled {
   poll: DuePoll;
   run?: FollowedRun;
   outcome?: Outcome;
-  /** It had no permit: the same poll again after so long. */
+  /** It had no permit: the same poll is due again after this time. */
   putBack?: { afterMs: number; patient: boolean };
 }
 
@@ -54,93 +54,33 @@ export interface FleetPollerOptions extends PollerOptions {
   queue: DistributedQueue;
 }
 
+/** What polling, settling and repairing share. */
+interface Fleet {
+  deps: ResearchDeps;
+  queue: DistributedQueue;
+  key: string;
+  rate: RateLimit;
+  owners: Owners;
+  pollIntervalMs: number;
+}
+
 export function createFleetPoller(options: FleetPollerOptions): Poller {
-  const { deps, queue, deliver } = options;
-  const maxRps = options.maxRps * PERMITTED;
-  const { db, clock, leaving } = deps;
+  const { deps, queue, deliver, pollIntervalMs } = options;
+  const { db, clock } = deps;
   const key = pollKeyOf(deps.agent.fingerprint);
-  const rate = { name: rateOf(db, key), perSecond: maxRps };
-  const owners = createOwners({ ...options, maxRps }, key);
+  const rate = { name: rateOf(db, key), perSecond: options.maxRps * USED_RATE };
+  const owners = createOwners({ deps, key, rate, pollIntervalMs });
+  const fleet: Fleet = { deps, queue, key, rate, owners, pollIntervalMs };
   const heartbeat = createHeartbeat(deps);
   let inFlight = 0;
-
-  const pollOne = async (run: FollowedRun, patience: Patience, waitMs: number): Promise<Outcome> => {
-    if (waitMs > 0) await clock.sleep(waitMs, leaving).catch(() => undefined);
-    if (leaving.aborted) return { next: { afterMs: 0 } };
-    return inDetachedTrace(run.taskId, () => pollRun(deps, run, patience)).catch((error: unknown) => {
-      warnOfPoll(deps, run.taskId, error);
-      return AGAIN;
-    });
-  };
-
-  const pollBatch = async (due: DuePoll[], patience: Patience): Promise<Polled[]> => {
-    failpoint("after-claim");
-    const runs = await readFollowed(
-      db,
-      due.map(({ taskId }) => taskId),
-    );
-    await owners.refresh();
-    const followed = due.flatMap(({ taskId }) => {
-      const run = runs.get(taskId);
-      return run === undefined || run === "damaged" ? [] : [run];
-    });
-    const requests = patience === "patient" ? POLLS_BEFORE_EXPIRED : 1;
-    const needed = followed.length * requests;
-    const permits =
-      needed === 0 ? { fromMs: 0 } : await reservePermits(db, rate, { permits: needed, withinMs: MAX_AHEAD_MS });
-    if ("waitMs" in permits) await clock.sleep(WITHOUT_PERMITS_MS, leaving).catch(() => undefined);
-    const turnOf = new Map(followed.map((run, n) => [run, (n * requests * 1_000) / maxRps]));
-    return Promise.all(
-      due.map(async (poll): Promise<Polled> => {
-        const run = runs.get(poll.taskId);
-        if (run === undefined) return { poll };
-        if (run === "damaged") return { poll, outcome: { next: { afterMs: SET_ASIDE_MS } } };
-        const place = turnOf.get(run) ?? 0;
-        // In the order of the batch, in which owners with few runs come first.
-        if ("waitMs" in permits) {
-          const afterMs = permits.waitMs - MAX_AHEAD_MS / 2 + place;
-          return { poll, run, putBack: { afterMs, patient: patience === "patient" } };
-        }
-        return { poll, run, outcome: await pollOne(run, patience, permits.fromMs + place) };
-      }),
-    );
-  };
-
-  const nextPollOf = ({ poll: { taskId }, run, outcome, putBack }: Polled): NextPoll[] => {
-    const { intervalMs, priority } = owners.of(run?.owner ?? "");
-    const common = { taskId, key, priority };
-    if (putBack !== undefined) return [{ ...common, ...putBack }];
-    if (outcome === undefined || outcome.next === "never") return [];
-    const { next } = outcome;
-    if (next === "slow") return [{ ...common, patient: true }];
-    return [{ ...common, afterMs: next === "interval" ? intervalMs * (0.95 + Math.random() * 0.1) : next.afterMs }];
-  };
-
-  /** What was seen, the end of each poll and the beginning of the next are one transaction. */
-  const settle = (polled: Polled[]): Promise<Set<string>> =>
-    db.transaction().execute(async (transaction) => {
-      const settled = await queue.release(
-        transaction,
-        polled.map(({ poll }) => poll),
-      );
-      const ours = polled.filter(({ poll }) => settled.has(poll.taskId));
-      await recordSeenOfMany(
-        transaction,
-        ours.flatMap(({ poll: { taskId }, outcome }) =>
-          outcome?.seen === undefined ? [] : [{ taskId, seen: outcome.seen }],
-        ),
-      );
-      await queue.schedule(transaction, [...ours.flatMap(nextPollOf), ...(await followedAgain(transaction, ours))]);
-      return settled;
-    });
 
   const poll = async (due: DuePoll[], patience: Patience): Promise<ReadonlySet<string>> => {
     inFlight += due.length;
     try {
-      const polled = await pollBatch(due, patience);
+      const polled = await pollBatch(fleet, due, patience);
       const pauseMs = Math.max(0, ...polled.map(({ outcome }) => outcome?.pauseMs ?? 0));
       if (pauseMs > 0) await pauseAllPolls(db, { ms: pauseMs, now: clock.now() }, key);
-      const settled = await settle(polled);
+      const settled = await settle(fleet, polled);
       if (polled.some(({ outcome }) => outcome?.recorded)) void deps.during(deliver()).catch(() => undefined);
       return settled;
     } finally {
@@ -148,32 +88,13 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
     }
   };
 
-  const scheduleAll = async (): Promise<void> => {
-    await owners.refresh();
-    const polls = (await allFollowed(db)).map(({ taskId, key: needed, owner }) => {
-      const { priority } = owners.of(owner);
-      return { taskId, key: needed, priority, afterMs: Math.random() * options.pollIntervalMs };
-    });
-    if (polls.length > 0) await queue.schedule(db, polls);
-  };
-
-  const repair = async (): Promise<void> => {
-    await scheduleAll();
-    await tendRunsWithoutKey(deps, key, rate);
-    // Of starts without a check of their own, as those of an earlier version.
-    await markUnknownStarts(deps);
-  };
-
   return {
     start: async () => {
       const checkStart = (taskId: string): Promise<number | undefined> => markUnknownStarts(deps, taskId);
-      const inBatch = Math.min(MAX_BATCH, Math.max(MIN_BATCH, Math.ceil((maxRps * BATCH_MS) / 1_000)));
-      const batchSize = Math.max(1, Math.min(inBatch, Math.floor((maxRps * LONGEST_BATCH_MS) / 1_000)));
-      const patientBatchSize = Math.min(MAX_PATIENT_BATCH, Math.ceil(maxRps / 2));
       await heartbeat.start();
-      // Not the rest of the repair: workers with other keys may be about to start, too.
-      await scheduleAll();
-      await queue.work({ key, batchSize, patientBatchSize, poll, checkStart, repair });
+      // Not the whole repair: workers with other keys may be about to start, too.
+      await scheduleAll(fleet);
+      await queue.work({ key, ...batchSizes(rate), poll, checkStart, repair: () => repair(fleet) });
     },
     pollDue: async () => {},
     nextDueAt: async () => undefined,
@@ -182,7 +103,105 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
   };
 }
 
-/** Runs whose poll was the last one: one that a user has reopened meanwhile is polled on. */
+function batchSizes({ perSecond }: RateLimit): { batchSize: number; patientBatchSize: number } {
+  const wanted = Math.min(MAX_BATCH, Math.max(MIN_BATCH, Math.ceil((perSecond * BATCH_MS) / 1_000)));
+  return {
+    batchSize: Math.max(1, Math.min(wanted, Math.floor((perSecond * MAX_BATCH_MS) / 1_000))),
+    patientBatchSize: Math.min(MAX_PATIENT_BATCH, Math.ceil(perSecond / 2)),
+  };
+}
+
+async function pollBatch(fleet: Fleet, due: DuePoll[], patience: Patience): Promise<Polled[]> {
+  const { deps, rate, owners } = fleet;
+  failpoint("after-claim");
+  const taskIds = due.map(({ taskId }) => taskId);
+  const runs = await readFollowed(deps.db, taskIds);
+  await owners.refresh();
+  const followed = taskIds.flatMap((taskId) => {
+    const run = runs.get(taskId);
+    return run === undefined || run === "damaged" ? [] : [run];
+  });
+  const requests = patience === "patient" ? POLLS_BEFORE_EXPIRED : 1;
+  const needed = followed.length * requests;
+  const permits =
+    needed === 0 ? { fromMs: 0 } : await reservePermits(deps.db, rate, { permits: needed, withinMs: MAX_AHEAD_MS });
+  if ("waitMs" in permits) await deps.clock.sleep(WITHOUT_PERMITS_MS, deps.leaving).catch(() => undefined);
+  // In the order of the batch, in which owners with few runs come first.
+  const offsets = new Map(followed.map((run, n) => [run, (n * requests * 1_000) / rate.perSecond]));
+  return Promise.all(
+    due.map(async (poll): Promise<Polled> => {
+      const run = runs.get(poll.taskId);
+      if (run === undefined) return { poll };
+      if (run === "damaged") return { poll, outcome: { next: { afterMs: SET_ASIDE_MS } } };
+      const offset = offsets.get(run) ?? 0;
+      if ("waitMs" in permits) {
+        const afterMs = permits.waitMs - MAX_AHEAD_MS / 2 + offset;
+        return { poll, run, putBack: { afterMs, patient: patience === "patient" } };
+      }
+      return { poll, run, outcome: await pollAfter(deps, run, { patience, waitMs: permits.fromMs + offset }) };
+    }),
+  );
+}
+
+async function pollAfter(
+  deps: ResearchDeps,
+  run: FollowedRun,
+  { patience, waitMs }: { patience: Patience; waitMs: number },
+): Promise<Outcome> {
+  if (waitMs > 0) await deps.clock.sleep(waitMs, deps.leaving).catch(() => undefined);
+  if (deps.leaving.aborted) return { next: { afterMs: 0 } };
+  return inDetachedTrace(run.taskId, () => pollRun(deps, run, patience)).catch((error: unknown) => {
+    warnOfPoll(deps, run.taskId, error);
+    return AGAIN;
+  });
+}
+
+/** What was seen, the end of each poll and the next one are written in one transaction. */
+const settle = (fleet: Fleet, polled: Polled[]): Promise<Set<string>> =>
+  fleet.deps.db.transaction().execute(async (transaction) => {
+    const polls = polled.map(({ poll }) => poll);
+    const settled = await fleet.queue.release(transaction, polls);
+    const ours = polled.filter(({ poll }) => settled.has(poll.taskId));
+    await recordSeenOfMany(
+      transaction,
+      ours.flatMap(({ poll: { taskId }, outcome }) =>
+        outcome?.seen === undefined ? [] : [{ taskId, seen: outcome.seen }],
+      ),
+    );
+    const next = ours.flatMap((one) => nextPollOf(fleet, one));
+    await fleet.queue.schedule(transaction, [...next, ...(await followedAgain(transaction, ours))]);
+    return settled;
+  });
+
+function nextPollOf({ owners, key }: Fleet, { poll: { taskId }, run, outcome, putBack }: Polled): NextPoll[] {
+  const { intervalMs, priority } = owners.of(run?.owner ?? "");
+  const common = { taskId, key, priority };
+  if (putBack !== undefined) return [{ ...common, ...putBack }];
+  if (outcome === undefined || outcome.next === "never") return [];
+  const { next } = outcome;
+  if (next === "slow") return [{ ...common, patient: true }];
+  return [{ ...common, afterMs: next === "interval" ? intervalMs * (0.95 + Math.random() * 0.1) : next.afterMs }];
+}
+
+/** Once a minute in one process of the fleet: polls without a job, runs without a key, starts without a check. */
+async function repair(fleet: Fleet): Promise<void> {
+  await scheduleAll(fleet);
+  await tendRunsWithoutKey(fleet);
+  // Starts of an earlier version have no check of their own.
+  await markUnknownStarts(fleet.deps);
+}
+
+/** A run that has a job keeps it. */
+async function scheduleAll({ deps, queue, owners, pollIntervalMs }: Fleet): Promise<void> {
+  await owners.refresh();
+  const polls = (await allFollowed(deps.db)).map(({ taskId, key, owner }) => {
+    const { priority } = owners.of(owner);
+    return { taskId, key, priority, afterMs: Math.random() * pollIntervalMs };
+  });
+  if (polls.length > 0) await queue.schedule(deps.db, polls);
+}
+
+/** Runs whose poll was the last one. One that a user has reopened in the meantime is polled again. */
 async function followedAgain(transaction: Database, polled: Polled[]): Promise<NextPoll[]> {
   const last = polled.filter(({ outcome, putBack }) => putBack === undefined && (outcome?.next ?? "never") === "never");
   if (last.length === 0) return [];
@@ -196,10 +215,10 @@ async function followedAgain(transaction: Database, polled: Polled[]): Promise<N
   );
 }
 
-/** Their key is set in no process: nothing polls them, but their deadline counts. */
-async function tendRunsWithoutKey(deps: ResearchDeps, ownKey: string, rate: RateLimit): Promise<void> {
+/** Runs whose key no process has are not polled, but their deadline counts. */
+async function tendRunsWithoutKey({ deps, key, rate }: Fleet): Promise<void> {
   const { db, clock, leaving } = deps;
-  const keys = [ownKey, ...(await polledKeys(db, clock.now()))];
+  const keys = [key, ...(await polledKeys(db, clock.now()))];
   for (const run of await withoutKey(db, { keys, now: clock.now(), limit: MAX_WITHOUT_KEY })) {
     if (leaving.aborted) return;
     const isAsked = clock.now() >= run.deadlineAt;
@@ -210,7 +229,9 @@ async function tendRunsWithoutKey(deps: ResearchDeps, ownKey: string, rate: Rate
   }
 }
 
-function createOwners({ deps, pollIntervalMs, maxRps }: FleetPollerOptions, key: string) {
+type Owners = ReturnType<typeof createOwners>;
+
+function createOwners({ deps, key, rate, pollIntervalMs }: Omit<Fleet, "owners" | "queue">) {
   const { db, clock } = deps;
   let runsOf: ReadonlyMap<string, number> = new Map();
   let intervals: ReadonlyMap<string, number> = new Map();
@@ -220,7 +241,7 @@ function createOwners({ deps, pollIntervalMs, maxRps }: FleetPollerOptions, key:
       if (Math.abs(clock.monotonic() - countedAt) < COUNT_MS) return;
       countedAt = clock.monotonic();
       runsOf = await countByOwner(db, key);
-      intervals = fairIntervals({ runsOf, rate: maxRps, minIntervalMs: pollIntervalMs });
+      intervals = fairIntervals({ runsOf, rate: rate.perSecond, minIntervalMs: pollIntervalMs });
     },
     of: (owner: string): { intervalMs: number; priority: number } => ({
       intervalMs: intervals.get(owner) ?? pollIntervalMs,

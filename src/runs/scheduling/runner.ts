@@ -95,15 +95,7 @@ export function createRunner(options: RunnerOptions): Runner {
       if (follows) void inDetachedTrace(undefined, () => startPoller(deps, poller));
     },
     wake: sleeper.wake,
-    pollNow: async (taskId) => {
-      for (const ms of POLL_NOW_AGAIN_MS) {
-        const isBroughtForward = await pollNow(deps, taskId);
-        sleeper.wake();
-        if (isBroughtForward) return;
-        await clock.sleep(ms, leaving).catch(() => undefined);
-      }
-      await pollNow(deps, taskId);
-    },
+    pollNow: (taskId) => bringForward(deps, taskId, sleeper.wake),
     count: () => countFollowed(db),
     idle: async () =>
       poller.inFlight() === 0 &&
@@ -114,7 +106,17 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 }
 
-/** Until the process shuts down, or something becomes due earlier. */
+async function bringForward(deps: ResearchDeps, taskId: string, wake: () => void): Promise<void> {
+  for (const ms of POLL_NOW_AGAIN_MS) {
+    const isBroughtForward = await pollNow(deps, taskId);
+    wake();
+    if (isBroughtForward) return;
+    await deps.clock.sleep(ms, deps.leaving).catch(() => undefined);
+  }
+  await pollNow(deps, taskId);
+}
+
+/** Sleeps until a time, until something becomes due earlier, or until the process shuts down. */
 function createSleeper({ clock, leaving }: Pick<ResearchDeps, "clock" | "leaving">) {
   let sleeping = new AbortController();
   const wake = (): void => sleeping.abort();

@@ -165,9 +165,9 @@ const STEPS: readonly Step[] = MOVED_TABLES.flatMap((table): Step[] => {
     {
       table,
       rows: parents,
-      write: (target, rows) =>
+      write: (target, children) =>
         completeRows(target, name, {
-          rows: rows.map((row) => lacking(row, table.without)),
+          rows: children.map((row) => lacking(row, table.without)),
           key: "task_id",
           column: PARENT,
         }),

@@ -48,7 +48,7 @@ export const lacking = (row: Row, columns: readonly string[]): Row =>
 
 /** What is there already stays: a move is alone in its target, so it is the same row. */
 export async function insertRows(db: Database, table: string, rows: readonly Row[]): Promise<void> {
-  await insertInto(db, table, rows, sql`on conflict do nothing`);
+  await insertInto(db, table, { rows, onConflict: sql`on conflict do nothing` });
 }
 
 /** Rows that are there get this column as well. */
@@ -58,14 +58,14 @@ export async function completeRows(
   { rows, key, column }: { rows: readonly Row[]; key: string; column: string },
 ): Promise<void> {
   const name = sql.ref(column);
-  await insertInto(db, table, rows, sql`on conflict (${sql.ref(key)}) do update set ${name} = excluded.${name}`);
+  const onConflict = sql`on conflict (${sql.ref(key)}) do update set ${name} = excluded.${name}`;
+  await insertInto(db, table, { rows, onConflict });
 }
 
 async function insertInto(
   db: Database,
   table: string,
-  rows: readonly Row[],
-  onConflict: RawBuilder<unknown>,
+  { rows, onConflict }: { rows: readonly Row[]; onConflict: RawBuilder<unknown> },
 ): Promise<void> {
   const columns = Object.keys(rows[0] ?? {});
   const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);
@@ -82,17 +82,11 @@ export interface Sum {
 
 const MODULUS = 1n << 256n;
 
-export async function sumOf(
-  db: Database,
-  { key, batch, without }: MovedTable,
-  rows: RawBuilder<Row>,
-  onPage: () => void = () => {},
-): Promise<Sum> {
+export async function sumOf(db: Database, { key, batch, without }: MovedTable, rows: RawBuilder<Row>): Promise<Sum> {
   let [count, sum] = [0, 0n];
   for await (const page of pages(db, { rows, key, batch })) {
     for (const row of page) sum = (sum + hashOf(row, without)) % MODULUS;
     count += page.length;
-    onPage();
   }
   return { count, sum: sum.toString(16) };
 }

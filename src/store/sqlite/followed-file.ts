@@ -36,72 +36,46 @@ interface Opened {
 const SETTLED_MS = 500;
 const MAX_SETTLING_MS = 10_000;
 
+/** The handles in use, and what the next opening has to know. */
+interface State {
+  opened: Opened | undefined;
+  /** Copies unfinished runs to the next file; kept until that has succeeded. */
+  carry: ((to: Database) => Promise<void>) | undefined;
+  /** The change that was logged last, so that it is logged once. */
+  logged: FileChange;
+}
+
 export async function followFile(options: FollowedFile): Promise<HandleSource> {
   const { file, log } = options;
-  let opened: Opened | undefined = await openIdentified(options);
-  let carry: ((to: Database) => Promise<void>) | undefined;
-  let warned: FileChange = "none";
+  const state: State = { opened: await openIdentified(options), carry: undefined, logged: "none" };
 
-  const warnOnce = (change: FileChange, message: string): void => {
-    if (warned !== change) log.error(message);
-    warned = change;
-  };
-
-  const change = (): FileChange => {
-    if (opened === undefined) return "replaced";
-    const found = changeOf(opened.identity, identify(file));
-    if (found === "none") warned = "none";
+  const detectChange = (): FileChange => {
+    if (state.opened === undefined) return "replaced";
+    const found = changeOf(state.opened.identity, identify(file));
+    if (found === "none") state.logged = "none";
+    if (found === "missing") logOnce(log, state, { change: found, message: missing(file) });
     return found;
-  };
-
-  const reopen = async (found: FileChange): Promise<Handles> => {
-    warnOnce(found, `The database ${file} was replaced while it was open. It is opened again.`);
-    await settled(file);
-    if (opened !== undefined) carry = await options.carryOver(kyselyOn(fixed(file, opened.handles)));
-    const before = opened;
-    // Within one process SQLite shares the log's index by inode: the old handles would give theirs to the new ones.
-    if (before !== undefined && found === "sidecars") {
-      opened = undefined;
-      closeWithoutLog(options, before);
-    }
-    const next = await openIdentified(options);
-    try {
-      await carry?.(kyselyOn(fixed(file, next.handles)));
-    } catch (error) {
-      closeHandles(next.handles);
-      throw error;
-    }
-    if (opened !== undefined) closeHandles(opened.handles);
-    carry = undefined;
-    opened = next;
-    warned = "none";
-    log.warn(`The database ${file} is open again. Unfinished runs were carried over.`);
-    return next.handles;
   };
 
   return {
     file,
     forReading: () => {
-      const found = change();
-      if (found === "missing") warnOnce(found, missing(file));
-      // What was read from a removed file is still true; nothing is written to it.
-      return found === "none" || found === "missing" ? opened?.handles : undefined;
+      const found = detectChange();
+      // Rows of a removed file are still valid to read; nothing is written to it.
+      return found === "none" || found === "missing" ? state.opened?.handles : undefined;
     },
     forWriting: async () => {
-      const found = change();
-      if (found === "none" && opened !== undefined) return opened.handles;
-      if (found === "missing") {
-        warnOnce(found, missing(file));
-        throw unusable(missing(file));
-      }
+      const found = detectChange();
+      if (found === "none" && state.opened !== undefined) return state.opened.handles;
+      if (found === "missing") throw unusable(missing(file));
       try {
-        return await reopen(found);
+        return await reopen(options, state, found);
       } catch (error) {
         throw unusable(`The database ${file} was replaced while it was open, and cannot be opened again.`, error);
       }
     },
     writing: (write) => {
-      const current = opened;
+      const current = state.opened;
       if (current === undefined) return write();
       current.isWrittenByOthers ||= whenWritten(file) !== current.identity.written;
       try {
@@ -111,10 +85,40 @@ export async function followFile(options: FollowedFile): Promise<HandleSource> {
       }
     },
     close: () => {
-      if (opened !== undefined) closeHandles(opened.handles);
-      opened = undefined;
+      if (state.opened !== undefined) closeHandles(state.opened.handles);
+      state.opened = undefined;
     },
   };
+}
+
+async function reopen(options: FollowedFile, state: State, change: FileChange): Promise<Handles> {
+  const { file, log } = options;
+  const message = `The database ${file} was replaced while it was open. It is opened again.`;
+  logOnce(log, state, { change, message });
+  await settled(file);
+  const before = state.opened;
+  if (before !== undefined) state.carry = await options.carryOver(kyselyOn(fixed(file, before.handles)));
+  // Within one process SQLite shares the index of the WAL by inode: the new handles would get that of the old ones.
+  if (before !== undefined && change === "sidecars") {
+    state.opened = undefined;
+    closeWithoutLog(options, before);
+  }
+  const next = await openIdentified(options);
+  try {
+    await state.carry?.(kyselyOn(fixed(file, next.handles)));
+  } catch (error) {
+    closeHandles(next.handles);
+    throw error;
+  }
+  if (state.opened !== undefined) closeHandles(state.opened.handles);
+  Object.assign(state, { opened: next, carry: undefined, logged: "none" } satisfies State);
+  log.warn(`The database ${file} is open again. Unfinished runs were carried over.`);
+  return next.handles;
+}
+
+function logOnce(log: Log, state: State, { change, message }: { change: FileChange; message: string }): void {
+  if (state.logged !== change) log.error(message);
+  state.logged = change;
 }
 
 const missing = (file: string): string => `The database ${file} was removed while it was open. Nothing is written.`;

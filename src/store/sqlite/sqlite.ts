@@ -45,7 +45,7 @@ async function openHandles(file: string, log: Log): Promise<{ handles: Handles; 
     // A new file's journal can be changed only while no other process has it open.
     await retryWhileBusy(() => prepare(writer, file, log));
     if (file !== IN_MEMORY) handles = { writer, reader: new Driver(file, { timeout: 0, readOnly: true }) };
-    const writable = await bringUpToDate(kyselyOn(fixed(file, handles)), writer, file, log);
+    const writable = await bringUpToDate(kyselyOn(fixed(file, handles)), { handle: writer, file, log });
     return { handles, writable };
   } catch (error) {
     closeHandles(handles);
@@ -131,11 +131,14 @@ function chmodIfPresent(path: string): void {
   try {
     chmodSync(path, 0o600);
   } catch {
-    // The WAL files exist only while somebody writes.
+    // The WAL files exist only while a process writes.
   }
 }
 
-async function bringUpToDate(db: Database, handle: DatabaseSync, file: string, log: Log): Promise<boolean> {
+async function bringUpToDate(
+  db: Database,
+  { handle, file, log }: { handle: DatabaseSync; file: string; log: Log },
+): Promise<boolean> {
   const state = await schemaState(db);
   if (state === "newer") {
     handle.exec("pragma query_only = on");
