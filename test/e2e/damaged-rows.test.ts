@@ -19,7 +19,7 @@ const RESULT_DAMAGES = ["sources_json = '[{'", "citations_json = ''", "metadata_
 /** Eight minutes of research, and some. */
 const WHOLE_MS = 10 * 60_000;
 
-const LOGGED = "what is stored about it is damaged";
+const LOGGED = "its stored data is damaged";
 
 async function expectClearError(server: RunningServer, tool: string, task_id: string): Promise<void> {
   const { structured } = await server.call(tool, { task_id });
