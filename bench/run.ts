@@ -29,8 +29,6 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   page: async () => (await import("./page.ts")).page(),
   tokens: async () => (await import("./tokens.ts")).tokens(),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
-  // A separate program that prints its own tables.
-  "json-repair": async () => void (await import("./json-repair.ts")),
 };
 
 const unknown = chosen.find((name) => !Object.hasOwn(BENCHES, name));
