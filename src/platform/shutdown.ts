@@ -1,4 +1,4 @@
-/** Ends the process within a time limit: stops calls, waits for their work, then runs the registered steps. */
+/** Graceful shutdown within a time limit: aborts calls, waits for running work, then runs the registered steps. */
 
 import { waitAtMost } from "./clock.ts";
 
@@ -42,7 +42,7 @@ export function createShutdown(exit: (code: number) => void = (code) => process.
   };
 }
 
-/** Includes work that starts while the rest is awaited. */
+/** Also waits for work that is registered meanwhile. */
 async function allEnded(working: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (working.size > 0) await Promise.allSettled(working);
 }

@@ -1,4 +1,4 @@
-/** Across machines the queue of polls is pg-boss, on the database that holds the runs: one job per poll. */
+/** Poll queue for several machines: pg-boss in the PostgreSQL database of the runs, one job per poll. */
 
 import type { JobInsert, PgBoss } from "pg-boss";
 import { z } from "zod";
@@ -10,66 +10,66 @@ import { databaseError } from "../store/postgres/driver.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import type { NextPoll, PollQueue } from "./queue.ts";
 
-/** A poll that is this process's to make. */
+/** A poll job that this process has fetched. */
 export interface DuePoll {
   taskId: string;
   job: { id: string; retryCount: number };
 }
 
 interface PollWorker {
-  /** Only polls that need this key. */
+  /** Fetches only polls that need this key. */
   key: string;
   batchSize: number;
   patientBatchSize: number;
-  /** Makes these polls; resolves with the runs whose poll it has released. The engine retries the others. */
+  /** Polls these runs and resolves with those whose job it has released. pg-boss retries the others. */
   poll(due: DuePoll[], patience: "quick" | "patient"): Promise<ReadonlySet<string>>;
-  /** Resolves with how long to wait before the next check; undefined when there is none to make. */
+  /** Resolves with the delay until the next check in ms; undefined when none is needed. */
   checkStart(taskId: string): Promise<number | undefined>;
-  /** Once a minute, in one process of all. */
+  /** Runs once a minute, in one of all processes. */
   repair(): Promise<void>;
 }
 
 export interface DistributedQueue extends PollQueue {
-  readonly isEngine: true;
+  readonly usesPgBoss: true;
   work(worker: PollWorker): Promise<void>;
-  /** In the transaction that settles them. A poll that the engine has given to another process stays: the runs of all others. */
+  /** Deletes these jobs in the transaction that stores the results, and returns the runs whose job was still ours. */
   release(transaction: Database, due: DuePoll[]): Promise<Set<string>>;
-  /** Polls in flight are settled, or left to the engine's retries. */
+  /** Waits briefly for polls in flight; pg-boss retries unfinished ones. */
   close(): Promise<void>;
 }
 
 export interface DistributedOptions {
   url: string;
-  /** Of the process that opens it: every process can schedule its polls at once. */
+  /** The key of this process, used for polls that need no particular key. */
   key: string;
-  /** False: polls are scheduled here and made elsewhere. */
+  /** False: this process schedules polls and other processes make them. */
   follows: boolean;
   log: Log;
 }
 
-/** Beside our tables, not among them: the engine has migrations of its own. */
+/** A schema of its own, because pg-boss has its own migrations. */
 export const SCHEMA = "gemini_search_jobs";
-/** Of earlier versions, which had one job per run. */
+/** The queue of earlier versions, which had one job per run. */
 const FORMER_QUEUE = "runs";
 const STARTS = "check-start";
 const REPAIR = "repair";
 const FAILED = "poll-failed";
-/** For fetches, supervision and schedules, which are short; polls themselves use ours. */
+/** For the short queries of pg-boss; polls use the connections of the store. */
 const CONNECTIONS = 4;
-/** Longer than the driver's ten seconds: to open a connection costs the database as much as ten fetches. */
+/** Longer than the driver's 10 s: opening a connection costs the database as much as ten fetches. */
 const IDLE_CONNECTION_MS = 10 * 60_000;
-/** A process that dies or sleeps loses its polls in flight after so long. */
+/** When a process dies or is suspended, its polls in flight are retried after this time. */
 const EXPIRE_SECONDS = 15;
-/** Three requests and two pauses, or one request that Google does not answer. */
+/** Covers three requests with two pauses, or one request without a response. */
 const PATIENT_EXPIRE_SECONDS = 90;
 const SUPERVISE_SECONDS = 5;
-/** Checks of starts and the repair are not urgent; each fetch costs the database something. */
+/** Start checks and repairs are not urgent, and each fetch costs a query. */
 const UPKEEP_SECONDS = 15;
-const STARTS_AT_ONCE = 100;
-/** Patient polls are in the same queue, so that a run never has two, below every other priority. */
+const START_CHECK_BATCH_SIZE = 100;
+/** Below all other priorities. Patient polls use the same queue, so that a run never has two polls. */
 const PATIENT_PRIORITY = -1_000;
 const URGENT_PRIORITY = 100;
-const CHUNK = 1_000;
+const MAX_JOBS_PER_INSERT = 1_000;
 const QUERY_MS = 60_000;
 const STOP_MS = 2_000;
 const NO_JOB = "00000000-0000-0000-0000-000000000000";
@@ -77,8 +77,8 @@ const NO_JOB = "00000000-0000-0000-0000-000000000000";
 const jobData = z.object({ taskId: z.string() });
 const released = z.object({ settled: z.array(z.string()).nullish() });
 
-/** Whether polls are an engine's jobs; otherwise the table of runs is the queue. */
-export const isDistributed = (queue: PollQueue): queue is DistributedQueue => queue.isEngine;
+/** Whether polls are pg-boss jobs; otherwise the table of runs is the queue. */
+export const isDistributed = (queue: PollQueue): queue is DistributedQueue => queue.usesPgBoss;
 
 const PREFIX = "poll-";
 const queueOf = (key: string): string => PREFIX + key;
@@ -87,7 +87,7 @@ export const keyOf = (queue: string): string => queue.slice(PREFIX.length);
 export const isPollQueue = (name: string): boolean => name.startsWith(PREFIX) && name !== FAILED;
 
 export async function openDistributedQueue(options: DistributedOptions): Promise<DistributedQueue> {
-  const { PgBoss: Boss, fromKysely } = await importEngine();
+  const { PgBoss: Boss, fromKysely } = await importPgBoss();
   const { key: ownKey } = options;
   const warn = createFaultLog(options.log);
   const boss = new Boss(bossOptions(options));
@@ -100,12 +100,12 @@ export async function openDistributedQueue(options: DistributedOptions): Promise
   });
   let wake = (): void => {};
   return {
-    isEngine: true,
+    usesPgBoss: true,
     schedule: async (db, polls) => {
       for (const [key, ofKey] of Map.groupBy(polls, ({ key: needed }) => needed ?? ownKey)) {
         const name = await queues.ensure(key);
-        for (let at = 0; at < ofKey.length; at += CHUNK) {
-          await boss.insert(name, ofKey.slice(at, at + CHUNK).map(jobOf), { db: fromKysely(db) });
+        for (let at = 0; at < ofKey.length; at += MAX_JOBS_PER_INSERT) {
+          await boss.insert(name, ofKey.slice(at, at + MAX_JOBS_PER_INSERT).map(jobOf), { db: fromKysely(db) });
         }
       }
     },
@@ -128,7 +128,7 @@ export async function openDistributedQueue(options: DistributedOptions): Promise
     },
     work: async (worker) => {
       const name = await queues.ensure(worker.key);
-      // First the only step that needs the database: when it fails, nothing is registered, and the caller retries.
+      // The only step that needs the database comes first: if it fails, no worker is registered and the caller retries.
       await boss.schedule(REPAIR, "* * * * *");
       const watched = withWarnings(worker, warn);
       wake = await workOnPolls(boss, name, watched);
@@ -141,7 +141,7 @@ export async function openDistributedQueue(options: DistributedOptions): Promise
 const bossOptions = ({ url, follows }: DistributedOptions) => ({
   ...connectionConfig(url),
   application_name: "gemini-search-mcp jobs",
-  // Without it, a response that the network drops would stop the polls for good.
+  // Without a timeout, a response lost by the network would stop polling for good.
   query_timeout: QUERY_MS,
   max: CONNECTIONS,
   idleTimeoutMillis: IDLE_CONNECTION_MS,
@@ -151,7 +151,7 @@ const bossOptions = ({ url, follows }: DistributedOptions) => ({
   superviseIntervalSeconds: SUPERVISE_SECONDS,
   monitorIntervalSeconds: SUPERVISE_SECONDS,
   maintenanceIntervalSeconds: 300,
-  // Nothing listens to its warnings, and at rest its queries are a tenth of the load on the database.
+  // Its warnings are not used, and its queries are a tenth of the database load of an idle system.
   monitorVacuum: false,
   // One step of a background migration at a time.
   bamIntervalSeconds: 10,
@@ -162,13 +162,13 @@ async function workOnPolls(boss: PgBoss, name: string, worker: PollWorker): Prom
   const handle = (patience: "quick" | "patient") => async (jobs: FetchedJob[]) => {
     const due = jobs.map(({ id, retryCount, data }) => ({ ...jobData.parse(data), job: { id, retryCount } }));
     const done = await worker.poll(due, patience);
-    // Otherwise a job that was not settled would be completed, and its run never polled again.
+    // Without a result per job, pg-boss would complete unfinished polls, and their runs would never be polled again.
     return due.map(({ taskId, job }) => ({ id: job.id, status: done.has(taskId) ? COMPLETED : RETRY }));
   };
   const common = { perJobResults: true, burstWhenBatchFull: true } as const;
   const quick = { ...common, batchSize: worker.batchSize, minPriority: PATIENT_PRIORITY + 1 };
   const id = await boss.work(name, { ...quick, pollingIntervalSeconds: 0.75 }, handle("quick"));
-  // A second loop fetches while the first waits for Google. At rest fetches are the main cost, so it polls rarely.
+  // A second worker fetches while the first waits for Google. It fetches rarely, to keep an idle system cheap.
   await boss.work(name, { ...quick, pollingIntervalSeconds: 5 }, handle("quick"));
   const patient = { ...common, batchSize: worker.patientBatchSize, pollingIntervalSeconds: 3 };
   await boss.work(name, { ...patient, maxPriority: PATIENT_PRIORITY }, handle("patient"));
@@ -176,7 +176,11 @@ async function workOnPolls(boss: PgBoss, name: string, worker: PollWorker): Prom
 }
 
 async function workOnUpkeep(boss: PgBoss, worker: PollWorker): Promise<void> {
-  const starts = { batchSize: STARTS_AT_ONCE, burstWhenBatchFull: true, pollingIntervalSeconds: UPKEEP_SECONDS };
+  const starts = {
+    batchSize: START_CHECK_BATCH_SIZE,
+    burstWhenBatchFull: true,
+    pollingIntervalSeconds: UPKEEP_SECONDS,
+  };
   await boss.work(STARTS, starts, async (jobs) => {
     const again: JobInsert[] = [];
     for (const { data } of jobs) {
@@ -189,7 +193,7 @@ async function workOnUpkeep(boss: PgBoss, worker: PollWorker): Promise<void> {
   await boss.work(REPAIR, { pollingIntervalSeconds: UPKEEP_SECONDS }, () => worker.repair());
 }
 
-/** pg-boss stores what a handler throws with the job and emits no event: without this, a fault would go unnoticed. */
+/** Logs errors of the handlers: pg-boss only stores them with the job and emits no event. */
 const withWarnings = (worker: PollWorker, warn: FaultLog): PollWorker => {
   const warnAndRethrow =
     (source: string) =>
@@ -218,7 +222,7 @@ const checkOf = ({ taskId, afterMs }: { taskId: string; afterMs: number }): JobI
   startAfter: afterMs / 1_000,
 });
 
-/** A date of the database's clock, not of ours. */
+/** `startAfter` is a delay in seconds, so that the database's clock applies, not ours. */
 const jobOf = ({ taskId, afterMs = 0, priority = 0, patient = false }: NextPoll): JobInsert => ({
   singletonKey: taskId,
   data: { taskId },
@@ -231,14 +235,14 @@ async function prepareQueues(boss: PgBoss, ownKey: string) {
   const known = new Map<string, Promise<void>>();
   const create = async (name: string, queue: Parameters<PgBoss["createQueue"]>[1]): Promise<void> => {
     await boss.createQueue(name, queue);
-    // The engine reads once what a queue is like, on a connection of its own: not inside a transaction of ours.
+    // Makes pg-boss cache the queue now, on its own connection, rather than during one of our transactions.
     await boss.findJobs(name, { id: NO_JOB });
   };
   const ensure = async (key: string): Promise<string> => {
     const name = queueOf(key);
     const made = known.get(name) ?? create(name, POLLS);
     known.set(name, made);
-    // What fails now is tried again by the next that needs it.
+    // A failed creation is retried by the next call.
     await made.catch((error: unknown) => {
       known.delete(name);
       throw error;
@@ -254,7 +258,7 @@ async function prepareQueues(boss: PgBoss, ownKey: string) {
   return { ensure };
 }
 
-/** A table of its own keeps the engine's other jobs small. What fails for good is scheduled again by the repair. */
+/** Partitioned to keep the shared job table small. Polls that fail for good are rescheduled by the repair. */
 const POLLS = {
   policy: "exclusive",
   partition: true,
@@ -267,8 +271,8 @@ const POLLS = {
   deadLetter: FAILED,
 };
 
-/** Optional: an installation that keeps its state in a file does not have it. */
-export async function importEngine(): Promise<typeof import("pg-boss")> {
+/** An optional dependency: installations that use SQLite do not need it. */
+export async function importPgBoss(): Promise<typeof import("pg-boss")> {
   try {
     return await import("pg-boss");
   } catch (error) {

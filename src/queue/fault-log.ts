@@ -1,4 +1,4 @@
-/** Logs the faults of the job engine and of its handlers, at most once a minute for each source. */
+/** Logs errors of pg-boss and of the job handlers, at most once a minute per source. */
 
 import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
@@ -8,7 +8,7 @@ export type FaultLog = (source: string, error: unknown) => void;
 
 const WARN_AGAIN_MS = 60_000;
 
-/** While the database is away, every fetch fails: hence the limit. */
+/** Rate-limited, because every fetch fails while the database is unavailable. */
 export function createFaultLog(log: Log): FaultLog {
   const warnedAt = new Map<string, number>();
   return (source, error) => {
@@ -19,7 +19,7 @@ export function createFaultLog(log: Log): FaultLog {
   };
 }
 
-/** Faults of the driver and the server have a code and are described in our words; any other error is a defect. */
+/** Errors of the driver and the server have a code and are translated; any other error is a bug and logged as is. */
 const reasonOf = (error: unknown): string =>
   error instanceof Error && !(error instanceof AppError) && !("code" in error)
     ? `${error.name}: ${error.message}.`

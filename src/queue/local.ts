@@ -1,12 +1,12 @@
-/** On one machine the table of runs is the queue: the row of a run says when its next poll is due. */
+/** Poll queue for one machine. It does noop: the due time of each poll is in the row of its run. */
 
 import type { PollQueue } from "./queue.ts";
 
-const nothing = async (): Promise<void> => {};
+const noop = async (): Promise<void> => {};
 
 export const localQueue: PollQueue = {
-  isEngine: false,
-  schedule: nothing,
-  checkStart: nothing,
+  usesPgBoss: false,
+  schedule: noop,
+  checkStart: noop,
   pollNow: async () => false,
 };

@@ -1,13 +1,13 @@
-/** The numbers of the queues of polls, through the job engine's own API. */
+/** Reads the statistics of the poll queues through the pg-boss API. */
 
 import type { Database } from "../store/database.ts";
-import { importEngine, isPollQueue, keyOf, SCHEMA } from "./distributed.ts";
+import { importPgBoss, isPollQueue, keyOf, SCHEMA } from "./distributed.ts";
 
 export interface QueueCounts {
   name: string;
   /** Not due yet. */
   deferred: number;
-  /** Due, and not taken by a worker. */
+  /** Due, but not fetched by a worker. */
   ready: number;
   active: number;
   failed: number;
@@ -15,33 +15,33 @@ export interface QueueCounts {
 
 interface WaitingPoll {
   taskId: string;
-  /** Fingerprint of the API key that it needs; undefined when any will do. */
+  /** Identifies the API key that the poll needs; undefined when any key will do. */
   key: string | undefined;
   dueAt: number;
-  /** When the poll before it was settled. */
+  /** When the previous poll was finished. */
   scheduledAt: number;
 }
 
 export interface QueueStats {
   queues: QueueCounts[];
-  /** All that no worker has taken; undefined where there are too many to read. */
+  /** Jobs that no worker has fetched; undefined when there are too many to read. */
   waiting: WaitingPoll[] | undefined;
 }
 
-/** Beyond that, reading every job would be more work than making the polls. */
+/** Reading more jobs would cost more than making the polls. */
 const MAX_READ_JOBS = 50_000;
 
-/** Needs no process that polls. The engine keeps the counts it makes for this: the database must take writes. */
+/** Works without any polling process. pg-boss stores the counts, so the database must be writable. */
 export async function readQueueStats(db: Database): Promise<QueueStats> {
-  const { PgBoss, fromKysely } = await importEngine();
+  const { PgBoss, fromKysely } = await importPgBoss();
   const boss = new PgBoss({ db: fromKysely(db), schema: SCHEMA, migrate: false, supervise: false, schedule: false });
-  // Without a listener it would end the process.
+  // Without a listener an error event would end the process.
   boss.on("error", () => {});
   if (!(await boss.isInstalled())) return { queues: [], waiting: [] };
   await boss.start();
   try {
     const names = (await boss.getQueues()).map(({ name }) => name).filter(isPollQueue);
-    // Workers count every few seconds; without any, the engine counts now.
+    // Workers update the counts every few seconds; `force` updates them when there are none.
     const stats = await Promise.all(names.map((name) => boss.getQueueStats(name, { force: true })));
     const queues = stats.flat().map((queue) => ({
       name: queue.name,

@@ -1,25 +1,25 @@
-/** The port of the queue of polls: a followed run has one poll, which is due, is made, and is followed by the next one. */
+/** Port to the poll queue. A followed run has exactly one scheduled poll, replaced by the next one when it is made. */
 
 import type { Database } from "../store/database.ts";
 
 export interface NextPoll {
   taskId: string;
-  /** Fingerprint of the API key that it has to be polled with; null when any will do. */
+  /** Identifies the API key that the poll needs; null when any key will do. */
   key: string | null;
   afterMs?: number;
-  /** Higher is sooner, among those that are due. */
+  /** Among due polls, those of higher priority come first. */
   priority?: number;
-  /** Its answer takes long: it is made apart from the others. */
+  /** The response takes long, so the poll runs separately from the others. */
   patient?: boolean;
 }
 
 export interface PollQueue {
-  /** False: the table of runs is the queue, and `next_poll_at` and the lease of a run are all there is. */
-  readonly isEngine: boolean;
-  /** In the transaction that makes these runs followed. A run that has a poll already keeps it. */
+  /** False: the table of runs is the queue, by `next_poll_at` and the lease of each run. */
+  readonly usesPgBoss: boolean;
+  /** Called in the transaction that starts following these runs. An already scheduled poll is kept. */
   schedule(transaction: Database, polls: NextPoll[]): Promise<void>;
-  /** In the transaction of a start: after so long, whether it was answered is checked. */
+  /** Called in the transaction of a start: schedules a check of its outcome. */
   checkStart(transaction: Database, start: { taskId: string; afterMs: number }): Promise<void>;
-  /** Brings the next poll of a run forward. False when there is none, or it is being made. */
+  /** Makes the next poll of a run due now. False when there is none, or it is in flight. */
   pollNow(poll: Pick<NextPoll, "taskId" | "key">): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-/** The SQL of attempts: the requests that were, or may have been, sent to Google for a run. */
+/** SQL for attempts: the start requests that were, or may have been, sent to Google for a run. */
 
 import type { Database } from "../store/database.ts";
 import { lockRun } from "./lock-store.ts";
@@ -34,14 +34,14 @@ interface SendClaim {
   taskId: string;
   attemptId: string;
   processId: string;
-  /** The call that began the start is cancelled. That ends it unless another call has joined. */
+  /** The call that began the start was cancelled, which ends the start unless another call has joined it. */
   isCallCancelled: boolean;
   now: number;
 }
 
 /**
- * Reads the attempt and, in the same transaction, renews the lease of its run: no other process gives the start up
- * while its request is under way, and a database that cannot be written is noticed before anything is paid.
+ * Checks the attempt and, in the same transaction, renews the lease of its run: no other process ends the start while
+ * its request is in flight, and a database that rejects writes is detected before anything is charged.
  */
 export function claimSending(
   db: Database,
@@ -65,7 +65,7 @@ export function claimSending(
     await transaction
       .updateTable("research_tasks")
       .set({ lease_until: now + START_LEASE_MS, updated_at: now })
-      // From here on nobody joins it.
+      // No call can join a run with this column set.
       .$if(isUnwanted, (update) => update.set({ cancel_requested_at: now }))
       .where("task_id", "=", taskId)
       .execute();
@@ -79,7 +79,7 @@ export function claimSending(
   });
 }
 
-/** Of a run, and of what is sent for it first. */
+/** Ids of a new run and of its first attempt. */
 export const newStartIds = (): { taskId: string; attemptId: string } => ({
   taskId: crypto.randomUUID(),
   attemptId: crypto.randomUUID(),
@@ -90,7 +90,7 @@ export async function hasAttempt(db: Database, attemptId: string): Promise<boole
   return (await found.executeTakeFirst()) !== undefined;
 }
 
-/** All that was sent for a run, in order. */
+/** All attempts of a run, oldest first. */
 export async function attemptsOf(db: Database, taskId: string) {
   const rows = await db
     .selectFrom("research_attempts")

@@ -1,4 +1,4 @@
-/** A cost as the columns of a run's row, and back. */
+/** Converts between a cost and the cost columns of a run's row. */
 
 import type { Cost } from "../costs/actual.ts";
 import type { Tables } from "../store/database.ts";

@@ -1,4 +1,4 @@
-/** What the parts of a background run share: the store, the agent, and the process they live in. */
+/** Dependencies of background runs: the database, the agent, the queue, and the state of this process. */
 
 import type { CostOf } from "../costs/actual.ts";
 import type { Agent } from "../gemini/research-agent.ts";
@@ -26,19 +26,19 @@ export interface ResearchDeps {
   processId: string;
   clock: Clock;
   log: Log;
-  /** Where `orphans.jsonl` is kept. */
+  /** Directory of `orphans.jsonl`. */
   stateDir: string;
-  /** What a run used, at the prices of when it was started. */
+  /** Computes the cost of a run's usage at the prices that applied when it was started. */
   costOf: CostOf;
-  /** Work that the process waits for, within its limits, before it ends. */
+  /** Registers work that shutdown waits for, up to its time limit. */
   during: <T>(work: Promise<T>) => Promise<T>;
   leaving: AbortSignal;
   pollCounts: PollCounts;
-  /** A report that the database refused goes to a file; resolves with its path. */
+  /** Writes a report that the database rejected to a file; resolves with its path. */
   backUp: (run: { taskId: string; query: string }, report: string) => Promise<string | undefined>;
-  /** Started runs whose id the database refused, by task_id. */
+  /** Started runs whose interaction id the database rejected, by task_id. */
   unsavedIds: Map<string, UnsavedRun>;
-  /** Starts that surely cost nothing and whose end the database did not take, by attempt. */
+  /** Failed starts that were certainly not charged but could not be stored, by attempt id. */
   unchargedFailures: Map<string, StartFailure>;
   /** Shows a notification without the outbox, for when the outbox cannot be written. */
   notify: (notification: { title: string; body: string }) => Promise<unknown>;

@@ -15,7 +15,7 @@ test("a burst of more events than one statement takes is stored whole, and the t
   const taskId = "00000000-0000-4000-8000-000000000001";
   await insertRun(db, { task_id: taskId });
   expect(await appendEvents(db, taskId, thoughts(1, 40_000))).toHaveLength(40_000);
-  // Told again by another process, with one that is new.
+  // Stored again by another process, with one new event.
   expect(await appendEvents(db, taskId, thoughts(1, 40_001))).toHaveLength(1);
   expect(await appendEvents(db, taskId, thoughts(40_002, 1))).toHaveLength(1);
   const newest = await newestEvents(db, taskId, 2);

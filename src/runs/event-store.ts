@@ -1,4 +1,4 @@
-/** The SQL of what happened in a run, in order. */
+/** SQL for the events of a run, in order. */
 
 import { z } from "zod";
 import { type Database, storable, type Tables } from "../store/database.ts";
@@ -9,23 +9,24 @@ export interface RunEvent {
   kind: string;
   text: string;
   at: number;
-  /** Two events with the same mark are the same. */
+  /** Identifies the event: two events of a run with the same mark are duplicates. */
   mark?: string | undefined;
 }
 
-/** An event in its place in the story of a run. */
-export interface PlacedEvent extends RunEvent {
+/** A stored event with its position in the run. */
+export interface StoredEvent extends RunEvent {
   seq: number;
 }
 
-/** A statement takes a bounded number of values (SQLite: 32,766); a run may say thousands of things in a second. */
-const ROWS_AT_ONCE = 1_000;
+/** A statement takes a limited number of values (SQLite: 32,766); a run can produce thousands of events in a second. */
+const MAX_ROWS_PER_STATEMENT = 1_000;
 
 function* chunksOf<T>(items: readonly T[]): Generator<T[]> {
-  for (let from = 0; from < items.length; from += ROWS_AT_ONCE) yield items.slice(from, from + ROWS_AT_ONCE);
+  for (let from = 0; from < items.length; from += MAX_ROWS_PER_STATEMENT)
+    yield items.slice(from, from + MAX_ROWS_PER_STATEMENT);
 }
 
-/** Returns those of them that were new. */
+/** Stores the events that are not stored yet, and returns them. */
 export function appendEvents(db: Database, taskId: string, events: RunEvent[]): Promise<RunEvent[]> {
   return db.transaction().execute(async (transaction) => {
     await lockRun(transaction, taskId);
@@ -48,7 +49,7 @@ export function appendEvents(db: Database, taskId: string, events: RunEvent[]): 
     const rows = fresh.map((event, index) => ({
       task_id: taskId,
       seq: first + index,
-      // What one process heard late did not happen before what another has told: their order is Google's.
+      // Several processes may store events of one stream. Times must not decrease, because the order is Google's.
       at: Math.max(event.at, last?.at ?? 0),
       kind: event.kind,
       data_json: storable(JSON.stringify({ text: event.text })),
@@ -59,7 +60,7 @@ export function appendEvents(db: Database, taskId: string, events: RunEvent[]): 
   });
 }
 
-/** Those of the events that somebody has stored before. */
+/** Marks of the given events that are stored already, by this or another process. */
 async function knownMarks(db: Database, taskId: string, events: RunEvent[]): Promise<Set<string | null>> {
   const marks = events.flatMap(({ mark }) => (mark === undefined ? [] : [mark]));
   const known = new Set<string | null>();
@@ -75,7 +76,7 @@ async function knownMarks(db: Database, taskId: string, events: RunEvent[]): Pro
   return known;
 }
 
-/** Where the stream of a run was when something of it was last stored. */
+/** Position in the stream of a run after the last stored event. */
 export interface StreamCursor {
   mark: string | undefined;
   searches: number;
@@ -108,12 +109,12 @@ export async function lastEvent(db: Database, taskId: string, kind: string): Pro
   return row && eventOf(row);
 }
 
-/** The oldest ones after this place. */
+/** The events after this sequence number, oldest first. */
 export async function eventsAfter(
   db: Database,
   taskId: string,
   { after, limit }: { after: number; limit: number },
-): Promise<PlacedEvent[]> {
+): Promise<StoredEvent[]> {
   const rows = await db
     .selectFrom("research_events")
     .selectAll()
@@ -125,8 +126,8 @@ export async function eventsAfter(
   return rows.map(eventOf);
 }
 
-/** The newest ones, oldest first. */
-export async function newestEvents(db: Database, taskId: string, limit: number): Promise<PlacedEvent[]> {
+/** The newest events, oldest first. */
+export async function newestEvents(db: Database, taskId: string, limit: number): Promise<StoredEvent[]> {
   const rows = await db
     .selectFrom("research_events")
     .selectAll()
@@ -137,7 +138,7 @@ export async function newestEvents(db: Database, taskId: string, limit: number):
   return rows.map(eventOf).toReversed();
 }
 
-const eventOf = ({ seq, at, kind, data_json }: Tables["research_events"]): PlacedEvent => ({
+const eventOf = ({ seq, at, kind, data_json }: Tables["research_events"]): StoredEvent => ({
   seq,
   at,
   kind,

@@ -1,4 +1,4 @@
-/** Interaction ids: each belongs to one attempt, and each that was paid for is followed by one run. */
+/** Interaction ids: each belongs to one attempt, and each paid interaction is polled by one run. */
 
 import type { Kysely } from "kysely";
 import { describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ import { recordStartFailure } from "./start/start-store.ts";
 const adopt = (db: Database, taskId: string, interactionId: string) =>
   adoptInteractionId(db, { taskId, interactionId, deadlineAt: NOW + 9_000, now: NOW });
 
-/** A start whose answer was lost. */
+/** A start whose response was lost. */
 async function unknownStart(db: Database, joinKey = "the-same", owner = "local") {
   const start = await intended(db, { joinKey, owner });
   await recordStartFailure(db, { ...start, to: "start_unknown", error: ERROR, now: NOW });
@@ -96,7 +96,7 @@ describe("the second interaction of a run", () => {
     const second = (await restart(db, taskId)) ?? "";
     await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
     for (const _ of [1, 2]) await saveInteractionId(db, { attemptId: first, interactionId: "v1_a", now: NOW });
-    // Two answers to one attempt: the second id has no attempt of its own yet.
+    // Two responses to one attempt: the second id has no attempt yet.
     for (const _ of [1, 2]) await saveInteractionId(db, { attemptId: second, interactionId: "v1_c", now: NOW });
     const runs = await followed(db);
     expect(runs).toHaveLength(3);

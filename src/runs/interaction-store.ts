@@ -1,4 +1,4 @@
-/** The SQL of interaction ids: each one that was paid for belongs to one attempt, and is followed by one run. */
+/** SQL for interaction ids: each paid interaction belongs to one attempt and is polled by one run. */
 
 import { z } from "zod";
 import type { PollQueue } from "../queue/queue.ts";
@@ -13,7 +13,7 @@ import { transition } from "./transition-store.ts";
 const anyRecord = z.record(z.string(), z.unknown());
 const NO_ERROR = { error_code: null, error_message: null };
 
-/** An attempt whose id was found to belong to another one. It alone may repeat an id. */
+/** State of an attempt whose interaction id belongs to another attempt. Only such an attempt may repeat an id. */
 const DUPLICATE = "duplicate";
 
 interface AnsweredAttempt {
@@ -23,28 +23,27 @@ interface AnsweredAttempt {
 }
 
 /**
- * Stores the id with which Google answered a start. Whatever happened to the run meanwhile, an id that was paid for is
- * kept: this write alone is not fenced. False when it is known already, or the attempt has another one.
+ * Stores the interaction id that Google returned for a start. This write is not fenced: a paid id is kept in whatever
+ * state the run is by now. Returns false if the id is stored already or the attempt has another one.
  */
 export function saveInteractionId(db: Database, answer: AnsweredAttempt, queue?: PollQueue): Promise<boolean> {
   const { attemptId, interactionId, now } = answer;
   return db.transaction().execute(async (transaction) => {
     await lockExclusive(transaction, `interaction:${interactionId}`);
-    // The run before its attempt, as everywhere: two that lock in different order would wait for each other.
     const attempts = transaction.selectFrom("research_attempts").selectAll();
     const known = await attempts.where("attempt_id", "=", attemptId).executeTakeFirst();
     if (known === undefined) return false;
     const { task_id: taskId } = known;
     const adopter = (await attemptWith(transaction, interactionId))?.task_id ?? taskId;
-    // Always in the same order: two that lock in different order would wait for each other.
+    // Runs before attempts, and in sorted order, so that two transactions cannot deadlock.
     for (const id of [...new Set([taskId, adopter])].toSorted()) await lockRun(transaction, id);
     const holder = await attemptWith(transaction, interactionId);
     if (holder !== undefined && (await isOfRun(transaction, holder, taskId))) return false;
-    // Another run adopted it. That this start was answered with it proves whose it is.
+    // Another run adopted the id, but Google's response to this start proves that it belongs here.
     if (holder !== undefined) {
       await detachInteraction(transaction, { interactionId, attemptId: holder.attempt_id, now });
     }
-    const isFirst = await giveToAttempt(transaction, answer);
+    const isFirst = await setInteractionId(transaction, answer);
     const owned = isFirst ? attemptId : await insertSecondAttempt(transaction, { ...answer, taskId });
     await follow(transaction, { taskId, interactionId, attemptId: owned, now, queue, origin: "answer" });
     return isFirst;
@@ -54,14 +53,14 @@ export function saveInteractionId(db: Database, answer: AnsweredAttempt, queue?:
 export interface Adoption {
   taskId: string;
   interactionId: string;
-  /** An adopted run gets its whole time from now on. */
+  /** An adopted run gets its full waiting time, counted from now. */
   deadlineAt: number;
   now: number;
 }
 
 /**
- * Gives a run the id that its user found; returns the run that follows it. Undefined: the id belongs to another run.
- * Decided in one transaction, because another process may adopt the same id, or start the run again, at the same moment.
+ * Assigns an id that the user found to a run; returns the run that polls it, or undefined if the id belongs to another
+ * run. One transaction, because another process may adopt the same id or restart the run concurrently.
  */
 export function adoptInteractionId(db: Database, adoption: Adoption, queue?: PollQueue): Promise<string | undefined> {
   const { taskId, interactionId, deadlineAt, now } = adoption;
@@ -77,13 +76,14 @@ export function adoptInteractionId(db: Database, adoption: Adoption, queue?: Pol
       .select("attempt_id")
       .where("task_id", "=", taskId)
       .where("interaction_id", "is", null)
-      // Not one that is being sent: its own id is still to come.
+      // An attempt that is being sent will get its own id.
       .where("state", "=", "unknown")
       .orderBy("created_at", "desc")
       .limit(1)
       .executeTakeFirst();
     const attemptId = unknown?.attempt_id ?? (await insertSecondAttempt(transaction, { taskId, interactionId, now }));
-    if (unknown !== undefined) await giveToAttempt(transaction, { attemptId: unknown.attempt_id, interactionId, now });
+    if (unknown !== undefined)
+      await setInteractionId(transaction, { attemptId: unknown.attempt_id, interactionId, now });
     await withdrawCancel(transaction, taskId);
     await follow(transaction, { taskId, interactionId, attemptId, now, queue, origin: "adoption" });
     await transaction
@@ -96,10 +96,7 @@ export function adoptInteractionId(db: Database, adoption: Adoption, queue?: Pol
   });
 }
 
-/**
- * Who adopts an id wants its report: the cancel of a start that nobody could find is taken back. It never reached
- * Google.
- */
+/** Adopting an id means that the user wants its report, so the cancel, which never reached Google, is withdrawn. */
 async function withdrawCancel(transaction: Database, taskId: string): Promise<void> {
   const set = { cancel_requested_at: null, cancel_confirmed: null, completed_at: null, keep_partial: 1 as const };
   await transition(transaction, { taskId, to: "start_unknown", from: ["cancelled"], holder: "any", set })
@@ -107,7 +104,7 @@ async function withdrawCancel(transaction: Database, taskId: string): Promise<vo
     .execute();
 }
 
-/** A start of this run was sent, and its id is not known. */
+/** Whether a start of this run was sent whose interaction id is unknown. */
 export async function hasUnknownAttempt(db: Database, taskId: string): Promise<boolean> {
   const found = db
     .selectFrom("research_attempts")
@@ -123,13 +120,13 @@ async function followerOf(db: Database, interactionId: string): Promise<string |
   return (await run.executeTakeFirst())?.task_id;
 }
 
-/** An interaction belongs to one run, whoever may know its id. */
+/** Whether the interaction belongs to another run, of any owner. */
 export async function isHeldByAnother(db: Database, interactionId: string, taskId: string): Promise<boolean> {
   const holder = await attemptWith(db, interactionId);
   return holder !== undefined && !(await isOfRun(db, holder, taskId));
 }
 
-/** Also of the run that follows a second interaction of this one. */
+/** True also for an attempt of the child run that polls a second interaction of this run. */
 async function isOfRun(db: Database, holder: { task_id: string }, taskId: string): Promise<boolean> {
   if (holder.task_id === taskId) return true;
   const child = db.selectFrom("research_tasks").select("task_id").where("task_id", "=", holder.task_id);
@@ -145,8 +142,8 @@ export const attemptWith = (db: Database, interactionId: string) =>
     .where("state", "!=", DUPLICATE)
     .executeTakeFirst();
 
-/** False: it has one already. */
-async function giveToAttempt(transaction: Database, answer: AnsweredAttempt): Promise<boolean> {
+/** Returns false if the attempt has an interaction id already. */
+async function setInteractionId(transaction: Database, answer: AnsweredAttempt): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable("research_attempts")
     .set({ interaction_id: answer.interactionId, state: "accepted", answered_at: answer.now })
@@ -156,7 +153,7 @@ async function giveToAttempt(transaction: Database, answer: AnsweredAttempt): Pr
   return numUpdatedRows > 0n;
 }
 
-/** Beside the run's other attempts: the one it would belong to has another id, or is not known. */
+/** Adds an attempt to the run, because the attempt the id belongs to has another id or is unknown. */
 async function insertSecondAttempt(
   transaction: Database,
   { taskId, interactionId, now }: Pick<Adoption, "taskId" | "interactionId" | "now">,
@@ -181,12 +178,12 @@ async function insertSecondAttempt(
 interface Followed extends Pick<Adoption, "taskId" | "interactionId" | "now"> {
   /** The attempt that the id belongs to. */
   attemptId: string;
-  /** An id that a user adopts is wanted, even if its run was cancelled. */
+  /** An adopted interaction is polled even if its run was cancelled. */
   origin: "answer" | "adoption";
   queue: PollQueue | undefined;
 }
 
-/** By the run that it was started for, or by a second one where that follows another interaction already. */
+/** Makes the run poll the interaction, or a second run if the first one polls another interaction already. */
 async function follow(transaction: Database, followed: Followed): Promise<void> {
   const { taskId, interactionId, now, queue } = followed;
   const key = await pollKeyOfAttempt(transaction, followed.attemptId);
@@ -200,7 +197,7 @@ async function follow(transaction: Database, followed: Followed): Promise<void> 
   if (first === undefined) return followSeparately(transaction, followed, key);
   const set = { next_poll_at: now, last_event_at: now, updated_at: now, lease_until: null, ...NO_ERROR };
   await transition(transaction, { taskId, to: "running_async", holder: "any", set }).execute();
-  // Cancelled before there was anything to cancel: Google still has to be told.
+  // The run was cancelled before its id was known: the next poll sends the cancel to Google.
   await transaction
     .updateTable("research_tasks")
     .set({ next_poll_at: now })
@@ -211,7 +208,7 @@ async function follow(transaction: Database, followed: Followed): Promise<void> 
   await queue?.schedule(transaction, [{ taskId, key }]);
 }
 
-/** What the run has to be polled with: what it was started with. */
+/** The run is polled with the key and base URL that it was started with. */
 async function pollKeyOfAttempt(transaction: Database, attemptId: string): Promise<string | null> {
   const attempt = await transaction
     .selectFrom("research_attempts")
@@ -222,7 +219,7 @@ async function pollKeyOfAttempt(transaction: Database, attemptId: string): Promi
   return pollKeyOf({ key: attempt.key_fingerprint ?? undefined, baseUrl: attempt.base_url ?? "" });
 }
 
-/** A run that was started twice has two interactions, both paid for: the second one gets a run of its own. */
+/** A run that was started twice has two paid interactions: the second one gets its own run. */
 async function followSeparately(transaction: Database, followed: Followed, key: string | null): Promise<void> {
   const { taskId, interactionId, now, queue } = followed;
   const run = await transaction
@@ -232,18 +229,18 @@ async function followSeparately(transaction: Database, followed: Followed, key: 
     .executeTakeFirst();
   if (run === undefined || (await followerOf(transaction, interactionId)) !== undefined) return;
   const isCancelled = run.cancel_requested_at !== null && followed.origin === "answer";
-  const taskIdOfSecond = crypto.randomUUID();
+  const secondTaskId = crypto.randomUUID();
   await transaction
     .insertInto("research_tasks")
     .values({
-      task_id: taskIdOfSecond,
+      task_id: secondTaskId,
       parent_task_id: taskId,
       interaction_id: interactionId,
       poll_key: key,
       owner: run.owner,
       kind: run.kind,
       query: run.query,
-      // Without a join key: the same question joins the first one, which is what the user asked for.
+      // No join key: a call with the same question joins the first run.
       status: isCancelled ? "cancelled" : "running_async",
       progress: 0,
       mode: "async",
@@ -269,11 +266,11 @@ async function followSeparately(transaction: Database, followed: Followed, key: 
       usage_final: 0,
     })
     .execute();
-  // With its run: what is done to the first one, such as deleting it, is not done to this.
+  // The attempt moves to the second run, so that deleting the first run does not affect it.
   await transaction
     .updateTable("research_attempts")
-    .set({ task_id: taskIdOfSecond })
+    .set({ task_id: secondTaskId })
     .where("attempt_id", "=", followed.attemptId)
     .execute();
-  await queue?.schedule(transaction, [{ taskId: taskIdOfSecond, key }]);
+  await queue?.schedule(transaction, [{ taskId: secondTaskId, key }]);
 }

@@ -56,7 +56,7 @@ test("the stored pictures always belong to the stored text (S2)", async () => {
   expect(await hashes(db)).toEqual([early]);
   await save(db, resultWith([late]));
   expect(await hashes(db)).toEqual([late]);
-  // A late look at a run that has its report changes nothing.
+  // A late poll of a run that has its report changes nothing.
   await savePartial(db, { taskId: TASK, epoch: 1 }, { result: resultWith([early], { partial: true }), now: 3 });
   expect(await hashes(db)).toEqual([late]);
 });

@@ -1,11 +1,11 @@
-/** The SQL for the pictures of reports: written with the result they belong to, their bytes read one by one. */
+/** SQL for the pictures of reports. */
 
 import { PICTURE_TYPES, type Picture, type PictureFacts, type PictureType } from "../reports/pictures/picture.ts";
 import type { Database } from "../store/database.ts";
 
 const FACTS = ["n", "content_hash", "mime_type", "width", "height", "byte_length", "offset_byte"] as const;
 
-/** Inside the caller's transaction. The pictures of an earlier text of the same run are replaced. */
+/** Runs in the caller's transaction, and replaces the pictures of an earlier text of the same run. */
 export async function savePictures(db: Database, taskId: string, pictures: readonly Picture[]): Promise<void> {
   await dropPictures(db, taskId);
   for (const picture of pictures) {
@@ -40,7 +40,7 @@ export async function pictureFacts(db: Database, taskId: string): Promise<Pictur
   return rows.map(factsOf);
 }
 
-/** Of a run whose owner was checked. */
+/** The caller has checked the owner of the run. */
 export async function findPicture(db: Database, taskId: string, n: number): Promise<Picture | undefined> {
   const row = await db
     .selectFrom("research_pictures")
@@ -81,5 +81,5 @@ const factsOf = (row: FactsRow): PictureFacts => ({
   offsetByte: row.offset_byte,
 });
 
-/** The type becomes a header: only the ones that sniffing knows leave the database. */
+/** The type becomes a Content-Type header, so only known values are returned. */
 const typeOf = (stored: string): PictureType => PICTURE_TYPES.find((type) => type === stored) ?? "image/png";

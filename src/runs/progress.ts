@@ -1,4 +1,4 @@
-/** How far a background run probably is. Google says no percentage; searches and time are all there is. */
+/** Estimates the progress of a background run from its searches and its age: Google reports no percentage. */
 
 /** Searches and minutes of a typical task, from Google's documentation of the agents. */
 const TYPICAL = {
@@ -8,11 +8,11 @@ const TYPICAL = {
 
 const typicalOf = (agent: string) => (agent.includes("-max-") ? TYPICAL.max : TYPICAL.standard);
 
-/** 0 when Google shows no searches, which is the rule before the end; at most 90. */
+/** 0 to 90. Usually 0, because Google rarely reports searches before the end. */
 export const progressBySearches = (agent: string, searches: number): number =>
   searches === 0 ? 0 : 5 + 85 * Math.min(1, searches / typicalOf(agent).searches);
 
-/** Time alone approaches 90 and never claims the end. Nothing stores it: it is computed when a run is read. */
+/** Approaches 90 over time. Not stored: it is computed when a run is read. */
 export const progressByTime = (agent: string, elapsedMs: number): number =>
   Math.round(90 * (1 - Math.exp(-Math.max(0, elapsedMs) / (typicalOf(agent).minutes * 60_000))));
 

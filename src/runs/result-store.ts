@@ -1,4 +1,4 @@
-/** The SQL for what runs found: finished rounds, and results with their search index. */
+/** SQL for finished rounds, and for results with their full-text index. */
 
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { sql, type Transaction } from "kysely";
@@ -49,12 +49,12 @@ export interface SavedResult {
   taskId: string;
   query: string;
   result: NewResult;
-  /** The upstream's own JSON, compressed. */
+  /** The response from Google as JSON, compressed. */
   raw?: Uint8Array | undefined;
   now: number;
 }
 
-/** Part of the transaction that finishes the run; a report that arrives after all replaces a partial one. */
+/** Runs in the transaction that finishes the run. A report that arrives late replaces a partial one. */
 export async function saveResult(
   transaction: Transaction<Tables>,
   { taskId, query, result, raw, now }: SavedResult,
@@ -66,7 +66,7 @@ export async function saveResult(
     citations_json: JSON.stringify(result.citations ?? []),
     metadata_json: storable(JSON.stringify(result.metadata)),
     raw: raw ?? null,
-    suggestions: packed(result.searchSuggestions),
+    suggestions: compressSuggestions(result.searchSuggestions),
     partial: result.partial ? (1 as const) : (0 as const),
     saved_at: now,
   };
@@ -81,33 +81,33 @@ export async function saveResult(
   await savePictures(transaction, taskId, result.pictures ?? []);
 }
 
-/** Repeats its style in every entry, so that it shrinks to a fraction. */
-const packed = (suggestions: readonly string[] = []): Uint8Array | null =>
+/** Compressed, because every suggestion repeats the same style sheet. */
+const compressSuggestions = (suggestions: readonly string[] = []): Uint8Array | null =>
   suggestions.length === 0 ? null : deflateRawSync(storable(JSON.stringify(suggestions)));
 
-const MAX_UNPACKED_BYTES = 8_000_000;
+const MAX_SUGGESTION_BYTES = 8_000_000;
 
-const unpacked = (suggestions: Uint8Array | null): string[] =>
+const decompressSuggestions = (suggestions: Uint8Array | null): string[] =>
   suggestions === null
     ? []
-    : stringList.parse(JSON.parse(inflateRawSync(suggestions, { maxOutputLength: MAX_UNPACKED_BYTES }).toString()));
+    : stringList.parse(JSON.parse(inflateRawSync(suggestions, { maxOutputLength: MAX_SUGGESTION_BYTES }).toString()));
 
 export async function findResult(db: Database, taskId: string): Promise<StoredResult | undefined> {
   const row = await db.selectFrom("research_results").selectAll().where("task_id", "=", taskId).executeTakeFirst();
   if (row === undefined) return undefined;
   const pictures = await pictureFacts(db, taskId);
-  return readingOf(taskId, () => ({
+  return readOrThrowUnreadable(taskId, () => ({
     report: row.report_markdown,
     sources: sourceList.parse(JSON.parse(row.sources_json)),
     citations: citationList.parse(JSON.parse(row.citations_json)),
     metadata: anyRecord.parse(JSON.parse(row.metadata_json)),
     partial: row.partial === 1,
     pictures,
-    searchSuggestions: unpackedIfWhole(row.suggestions),
+    searchSuggestions: readableSuggestions(row.suggestions),
   }));
 }
 
-function readingOf<Value>(taskId: string, read: () => Value): Value {
+function readOrThrowUnreadable<Value>(taskId: string, read: () => Value): Value {
   try {
     return read();
   } catch (error) {
@@ -115,7 +115,7 @@ function readingOf<Value>(taskId: string, read: () => Value): Value {
   }
 }
 
-/** What is stored so far, for the end of a run, which nothing stored may stop: what is broken of it is left out. */
+/** The result stored so far, without its damaged parts: damaged data must not prevent the run from ending. */
 export async function findDraft(db: Database, taskId: string): Promise<NewResult | undefined> {
   const row = await db.selectFrom("research_results").selectAll().where("task_id", "=", taskId).executeTakeFirst();
   if (row === undefined) return undefined;
@@ -126,20 +126,20 @@ export async function findDraft(db: Database, taskId: string): Promise<NewResult
     metadata: storedJson(row.metadata_json, anyRecord, {}),
     partial: row.partial === 1,
     pictures: await findPictures(db, taskId),
-    searchSuggestions: unpackedIfWhole(row.suggestions),
+    searchSuggestions: readableSuggestions(row.suggestions),
   };
 }
 
-function unpackedIfWhole(suggestions: Uint8Array | null): string[] {
+function readableSuggestions(suggestions: Uint8Array | null): string[] {
   try {
-    return unpacked(suggestions);
+    return decompressSuggestions(suggestions);
   } catch {
     return [];
   }
 }
 
-/** Whether there is text to read of a finished run, without reading it; the rounds of one that died count. */
-export async function textOf(db: Database, taskId: string): Promise<{ partial: boolean } | undefined> {
+/** Whether a finished run has text, complete or partial, without reading it. Finished rounds count as partial. */
+export async function reportPresence(db: Database, taskId: string): Promise<{ partial: boolean } | undefined> {
   const result = await db
     .selectFrom("research_results")
     .select("partial")
@@ -167,10 +167,10 @@ export async function findRounds(db: Database, taskId: string): Promise<SavedRou
     queries: stringList.parse(JSON.parse(row.queries_json)),
     metadata: anyRecord.parse(JSON.parse(row.metadata_json)),
   });
-  return readingOf(taskId, () => rows.map(roundOf));
+  return readOrThrowUnreadable(taskId, () => rows.map(roundOf));
 }
 
-/** What is told of the finished rounds, without their reports. */
+/** The finished rounds without their reports. */
 export async function roundSummaries(db: Database, taskId: string) {
   const rows = await db
     .selectFrom("research_rounds")
@@ -186,13 +186,13 @@ export async function roundSummaries(db: Database, taskId: string) {
   }));
 }
 
-/** A poll as the run's row names it: an older one has no say any more. */
+/** Writes of a poll with an older epoch than the run's row are rejected. */
 interface Poll {
   taskId: string;
   epoch: number;
 }
 
-/** Of a run that is held: the poll is the newest one, and no cancel has asked for nothing to be kept. */
+/** Whether the poll is the newest one and partial text may be kept. The caller holds the lock on the run. */
 export async function mayKeepText(transaction: Database, { taskId, epoch }: Poll): Promise<boolean> {
   const run = await transaction
     .selectFrom("research_tasks")
@@ -205,7 +205,7 @@ export async function mayKeepText(transaction: Database, { taskId, epoch }: Poll
   return run !== undefined;
 }
 
-/** What a run has found before it is done. A shorter text does not replace a longer one: both were paid for. */
+/** Stores the text of an unfinished run. A shorter text does not replace a longer one, because both were paid for. */
 export async function savePartial(
   db: Database,
   poll: Poll,
@@ -217,7 +217,7 @@ export async function savePartial(
     sources_json: storable(JSON.stringify(result.sources)),
     citations_json: JSON.stringify(result.citations ?? []),
     metadata_json: storable(JSON.stringify(result.metadata)),
-    suggestions: packed(result.searchSuggestions),
+    suggestions: compressSuggestions(result.searchSuggestions),
     partial: 1 as const,
     saved_at: now,
   };
@@ -242,7 +242,7 @@ export async function savePartial(
   });
 }
 
-/** A running research is polled many times with the same pictures. */
+/** Avoids rewriting the same pictures at every poll of a run. */
 async function havePicturesChanged(
   db: Database,
   taskId: string,
@@ -253,7 +253,7 @@ async function havePicturesChanged(
   return marks(pictures) !== marks(await pictureFacts(db, taskId));
 }
 
-/** Of a cancelled run whose caller wanted nothing kept. */
+/** Deletes the text of a cancelled run whose caller asked to keep nothing. */
 export async function dropResult(db: Database, taskId: string): Promise<void> {
   await dropFromSearch(db, taskId);
   await db.deleteFrom("research_results").where("task_id", "=", taskId).execute();
@@ -261,7 +261,7 @@ export async function dropResult(db: Database, taskId: string): Promise<void> {
   await db.deleteFrom("research_rounds").where("task_id", "=", taskId).execute();
 }
 
-/** By its number: to find the run's row, the search index would have to read every report. */
+/** Deletes by rowid: task_id is not indexed in the full-text table. */
 async function dropFromSearch(db: Database, taskId: string): Promise<void> {
   await db
     .deleteFrom("research_search")

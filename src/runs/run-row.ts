@@ -1,4 +1,4 @@
-/** A stored row as a run. What no version of this program writes makes the row unreadable, and that row alone. */
+/** Parses a stored row into a run. A row with values that no version of this program writes counts as unreadable. */
 
 import type { Selectable } from "kysely";
 import { z } from "zod";
@@ -12,7 +12,7 @@ type Row = Selectable<Tables["research_tasks"]>;
 
 const anyRecord = z.record(z.string(), z.unknown());
 
-/** SQLite stores a text in a column of numbers; a date that is none would stop a whole list. */
+/** SQLite accepts text in a numeric column; an invalid date would break a whole list. */
 const NUMBERS = ["progress", "created_at", "updated_at", "tokens_input", "tokens_output"] as const;
 const OPTIONAL_NUMBERS = [
   "started_at",
@@ -36,7 +36,7 @@ export function runOf(row: Row): Run {
   }
 }
 
-/** Those that can be read. */
+/** Parses the rows and leaves out those that are damaged. */
 export const readableRuns = (rows: Row[]): Run[] =>
   rows.flatMap((row) => {
     try {
@@ -47,12 +47,12 @@ export const readableRuns = (rows: Row[]): Run[] =>
     }
   });
 
-/** The status and times of a run that is to be polled. */
+/** Whether the columns that a poll needs hold valid values. */
 export const isPollable = (row: Pick<Row, "status" | "created_at" | "progress" | "deadline_at">): boolean =>
   RUN_STATUSES.some((status) => status === row.status) &&
   [row.created_at, row.progress, row.deadline_at ?? 0].every(Number.isFinite);
 
-/** What Google has shown, or what is to be expected after so long, where that is more. */
+/** The stored progress or the estimate from the run's age, whichever is higher. */
 export function progressOf(
   row: Pick<Row, "kind" | "status" | "progress" | "interaction_id" | "model" | "created_at" | "completed_at">,
 ): number {

@@ -1,4 +1,4 @@
-/** The SQL of searches that run in this process, and of reading and listing runs of every kind. */
+/** SQL for searches that run in this process, and for reading and listing runs of every kind. */
 
 import type { Cost } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
@@ -63,7 +63,7 @@ export interface Beat {
   now: number;
 }
 
-/** Progress only grows, and stays below 100 until the run is done. What it cost so far outlives a process that dies. */
+/** Renews the lease and stores progress and cost, in case the process dies. Progress only grows, up to 99. */
 export async function recordBeat(db: Database, beat: Beat): Promise<void> {
   await db
     .updateTable("research_tasks")
@@ -96,7 +96,7 @@ export interface Finish {
   now: number;
 }
 
-/** Status, usage, report and search index in one transaction. False when the run has ended already. */
+/** Stores status, usage, report and search index in one transaction. Returns false if the run has ended already. */
 export function finishRun(db: Database, finish: Finish): Promise<boolean> {
   return db.transaction().execute(async (transaction) => {
     const { taskId, to, processId, result, now } = finish;
@@ -111,7 +111,7 @@ export function finishRun(db: Database, finish: Finish): Promise<boolean> {
   });
 }
 
-/** Runs whose work happened in a process, with who that was. */
+/** Unfinished runs of the local kinds, with the process that holds each. */
 export async function unfinishedLocalRuns(
   db: Database,
 ): Promise<{ taskId: string; leaseOwner: string; leaseUntil: number }[]> {
@@ -171,18 +171,18 @@ export interface RunFilter {
   status: RunStatus | undefined;
   kind: RunKind | undefined;
   limit: number;
-  /** Lists what is older than this run. */
+  /** Only runs older than this one are listed. */
   before: { createdAt: number; taskId: string } | undefined;
 }
 
-/** Newest first; one more than asked for tells the caller that there is another page. */
+/** Newest first. Returns up to one run more than `limit`, which shows that there is another page. */
 export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> {
   let query = db.selectFrom("research_tasks").selectAll().where("owner", "=", filter.owner);
   if (filter.status !== undefined) query = query.where("status", "=", filter.status);
   if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
   const { before } = filter;
   if (before !== undefined) {
-    // As a pair: an index is searched for it, but read through for two conditions joined by "or".
+    // A row comparison uses the index; the equivalent conditions joined by "or" would scan it.
     query = query.where((where) =>
       where(where.refTuple("created_at", "task_id"), "<", where.tuple(before.createdAt, before.taskId)),
     );
@@ -195,14 +195,14 @@ export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> 
   const runs = readableRuns(rows);
   const last = rows.at(-1);
   if (runs.length === rows.length || rows.length <= filter.limit || last === undefined) return runs;
-  // Rows that cannot be read leave room for older ones; without them a page would look like the last.
+  // Fill up with older runs in place of unreadable rows; a short page would count as the last one.
   const from = { createdAt: last.created_at, taskId: last.task_id };
   return [...runs, ...(await listRuns(db, { ...filter, limit: filter.limit - runs.length, before: from }))];
 }
 
-/** In the order of the ids; those that are not this owner's are left out. */
+/** Runs in the order of the given ids, without those of other owners. */
 export async function findRuns(db: Database, owner: string, taskIds: string[]): Promise<Run[]> {
-  // PostgreSQL knows no empty list.
+  // PostgreSQL rejects an empty IN list.
   if (taskIds.length === 0) return [];
   const rows = await db
     .selectFrom("research_tasks")
@@ -214,7 +214,7 @@ export async function findRuns(db: Database, owner: string, taskIds: string[]): 
   return taskIds.flatMap((taskId) => known.get(taskId) ?? []);
 }
 
-/** The newest finished runs of the agent, to learn from. */
+/** The newest completed agent runs, as the basis of estimates. */
 export async function finishedAgentRuns(db: Database, owner: string, limit: number) {
   const rows = await db
     .selectFrom("research_tasks")
@@ -230,7 +230,7 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
     query: row.query,
     model: row.model ?? "",
     durationMs: (row.completed_at ?? row.created_at) - row.created_at,
-    // Only what is the whole cost at known prices is worth learning from.
+    // Only complete costs at known prices are used for estimates.
     costUsd: row.usage_final === 1 && isExact(row) ? (row.cost_usd ?? undefined) : undefined,
   }));
 }

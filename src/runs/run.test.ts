@@ -1,4 +1,4 @@
-/** The table of legal moves: every state a run may enter, and from where. */
+/** The table of legal transitions. */
 
 import { expect, test } from "vitest";
 import { isFinished, LOCAL_KINDS, RUN_KINDS, RUN_STATUSES, statesBefore } from "./run.ts";

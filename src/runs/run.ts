@@ -1,4 +1,4 @@
-/** What a run is: its kinds, its states, and the one table of legal moves between them. */
+/** Run types: kinds, states, and the table of legal state transitions. */
 
 import type { Cost } from "../costs/actual.ts";
 import type { Picture, PictureFacts } from "../reports/pictures/picture.ts";
@@ -19,9 +19,9 @@ export const RUN_STATUSES = [
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /**
- * Finished states are frozen but for three moves: a failed run whose answer arrives after all, a cancelled one whose
- * paid report does, and a cancelled start whose user found its id and wants it after all. One move stands outside the
- * table: a run loses an interaction that was another's (detach-store.ts).
+ * Finished states are final with three exceptions: a failed or cancelled run whose paid report arrives late, and a
+ * cancelled start whose interaction id the user adopts. One transition is not in the table: a run loses an interaction
+ * that belongs to another run (detach-store.ts).
  */
 const LEGAL_TRANSITIONS: Record<RunStatus, readonly RunStatus[]> = {
   pending: ["running", "running_async", "start_unknown", "failed", "cancelled"],
@@ -33,14 +33,14 @@ const LEGAL_TRANSITIONS: Record<RunStatus, readonly RunStatus[]> = {
   cancelled: ["start_unknown", "completed"],
 };
 
-/** The states from which `to` may be entered: every write names them as what it expects. */
+/** The states from which `to` may be entered; every status update names them in its WHERE clause. */
 export const statesBefore = (to: RunStatus): RunStatus[] =>
   RUN_STATUSES.filter((from) => LEGAL_TRANSITIONS[from].includes(to));
 
 export const isFinished = (status: RunStatus): boolean =>
   status === "completed" || status === "failed" || status === "cancelled";
 
-/** Kinds whose work happens in our own process, so that it ends when the process does. */
+/** Kinds that run in our own process and end with it. */
 export const LOCAL_KINDS: readonly RunKind[] = ["search", "deep_search", "deep_research"];
 
 export interface Run {
@@ -74,7 +74,7 @@ export interface Run {
   error: { code: string; message: string } | undefined;
 }
 
-/** A place in the report that source `n` supports, in bytes of UTF-8, end exclusive. */
+/** A range of the report that source `n` supports, in UTF-8 bytes, end exclusive. */
 interface Citation {
   n: number;
   start_byte: number;
@@ -85,24 +85,24 @@ export interface RunResult {
   report: string;
   sources: Source[];
   citations?: Citation[] | undefined;
-  /** What a tool answered beyond the report, such as `verified` and the rounds. */
+  /** Output fields of the tool other than the report, such as `verified` and the rounds. */
   metadata: Record<string, unknown>;
   partial: boolean;
-  /** Google's Search Suggestions: HTML as received, to be shown in a sandbox with the report. */
+  /** Google's Search Suggestions: untrusted HTML, shown in a sandbox with the report. */
   searchSuggestions?: readonly string[] | undefined;
 }
 
-/** A result on its way into the store, with the bytes of its pictures. */
+/** A result to be stored, with the bytes of its pictures. */
 export interface NewResult extends RunResult {
   pictures?: readonly Picture[] | undefined;
 }
 
-/** As it is read: the bytes of its pictures are read where they are shown. */
+/** A result read from the store, without the bytes of its pictures. */
 export interface StoredResult extends RunResult {
   pictures?: readonly PictureFacts[] | undefined;
 }
 
-/** A finished round of a deep_search: kept the moment it is known, whatever becomes of the run. */
+/** A finished round of a deep_search, stored as soon as it ends. */
 export interface SavedRound {
   roundNumber: number;
   report: string;

@@ -13,19 +13,19 @@ export interface Transition {
   to: RunStatus;
   /** A subset of the states that the table of legal transitions allows, which is the default. */
   from?: readonly RunStatus[] | undefined;
-  /** The process that works on the run, or the poll that was claimed last; `any` where the states decide alone. */
+  /** The lease owner or lease epoch that the row must have; `any` where the state alone decides. */
   holder: { processId: string } | { epoch: number } | "any";
-  /** Why this transition is not in the table. */
+  /** Reason for a transition that is not in the table; required to permit it. */
   exception?: string;
   set: Columns;
 }
 
-/** The update, for the caller to execute in its transaction: no row is changed when the run is in another state. */
+/** Returns the update for the caller to execute. It changes no row if the run is in another state. */
 export function transition(db: Database, { taskId, to, from, holder, exception, set }: Transition) {
   const legal = statesBefore(to);
   const illegal = from?.filter((state) => state !== to && !legal.includes(state)) ?? [];
   if (illegal.length > 0 && exception === undefined)
-    throw new Error(`A run never goes from ${illegal.join()} to ${to}.`);
+    throw new Error(`Illegal run transition from ${illegal.join()} to ${to}.`);
   const update = db
     .updateTable("research_tasks")
     .set({ ...set, status: to })
@@ -46,7 +46,7 @@ interface Ending {
   now: number;
 }
 
-/** What every end of a run sets. Tokens and cost that are not known keep their stored values. */
+/** Columns that every end of a run sets. Unknown tokens and cost keep their stored values. */
 export const endColumns = ({ to, error, tokens, cost, usageFinal, now }: Ending): Columns => ({
   ...(to === "completed" ? { progress: 100 } : {}),
   current_action: null,

@@ -1,4 +1,4 @@
-/** The tables as types. Times are integer milliseconds, JSON is text, booleans are 0 and 1, on every database. */
+/** Types of the tables. In both databases times are integer milliseconds, JSON is text, and booleans are 0 and 1. */
 
 import type { Generated, Kysely } from "kysely";
 import type { RunNotifications } from "./postgres/run-notifications.ts";
@@ -41,21 +41,21 @@ export interface Tables {
     tokens_input: number;
     tokens_output: number;
     cost_usd: number | null;
-    /** A part has no price: `cost_usd` is a lower bound. */
+    /** Part of the usage has no known price: `cost_usd` is a lower bound. */
     cost_incomplete: Flag | null;
-    /** A part was priced by its model's family. */
+    /** Part of the usage was priced by its model's family. */
     cost_estimated: Flag | null;
     usage_final: Flag;
     error_code: string | null;
     error_message: string | null;
-    /** Which key it has to be polled with; null until Google has answered its start. */
+    /** Identifies the API key that polls need; null until Google has accepted the start. */
     poll_key: string | null;
-    /** Of Google, which cannot be acted on at once; null while it answers as it should. */
+    /** A response from Google that cannot be acted on at once; null after a normal response. */
     odd_answer: string | null;
     odd_answer_since: number | null;
-    /** The call that started the run returns its report if it ends by then; null where no call waits. */
+    /** The starting call returns the report if the run ends by this time; null when no call waits. */
     caller_waits_until: number | null;
-    /** When a call last joined the start, besides the one that began it. */
+    /** When a further call last joined the start. */
     joined_at: number | null;
   };
   research_attempts: {
@@ -75,18 +75,18 @@ export interface Tables {
     sources_json: string;
     citations_json: string;
     metadata_json: string;
-    /** The upstream's own JSON, compressed. */
+    /** The upstream JSON, compressed. */
     raw: Uint8Array | null;
     partial: Flag;
     saved_at: number;
-    /** When Google's redirect links among its sources were resolved; null: not yet, or never. */
+    /** When the redirect links of its sources were resolved; null if they were not. */
     links_resolved_at: number | null;
-    /** Its row in `research_search`; null while it is not to be found there. */
+    /** Its row in `research_search`; null while it is not indexed. */
     search_rowid: number | null;
     /** Google's Search Suggestions: a JSON array of HTML, compressed. */
     suggestions: Uint8Array | null;
   };
-  /** The pictures of a report, counted from 1 in the order of the text. */
+  /** The pictures of a report, numbered from 1 in the order of the text. */
   research_pictures: {
     task_id: string;
     n: number;
@@ -96,7 +96,7 @@ export interface Tables {
     width: number;
     height: number;
     byte_length: number;
-    /** Bytes of the report in UTF-8 that precede it. */
+    /** Position in the report, in UTF-8 bytes. */
     offset_byte: number;
     content: Uint8Array;
   };
@@ -117,7 +117,7 @@ export interface Tables {
     at: number;
     kind: string;
     data_json: string;
-    /** Which event of Google's stream it is; null for what we say ourselves. */
+    /** Identifies the event of Google's stream; null for events of this program. */
     mark: string | null;
   };
   notification_outbox: {
@@ -127,7 +127,7 @@ export interface Tables {
     kind: string;
     payload_json: string;
     created_at: number;
-    /** While the call that waits for the run may still withdraw it; 0: at once. */
+    /** Not sent before this time, because the waiting call may withdraw it; 0: send at once. */
     not_before: Generated<number>;
     claimed_by: string | null;
     claimed_at: number | null;
@@ -139,12 +139,12 @@ export interface Tables {
     pid: number;
     start_mark: string | null;
     started_at: number;
-    /** The key that it polls with; null while it polls no runs. */
+    /** Identifies the API key it polls with; null while it polls no runs. */
     poll_key: string | null;
-    /** Its last heartbeat; null in rows that an earlier version wrote. */
+    /** Last heartbeat; null in rows of earlier versions. */
     seen_at: number | null;
     version: string | null;
-    /** Its polls of the last minutes by outcome, as of its last heartbeat. */
+    /** Recent polls by outcome, as of the last heartbeat. */
     polls_json: string | null;
   };
   slots: {
@@ -159,13 +159,13 @@ export interface Tables {
     process_id: string;
     created_at: number;
   };
-  /** When the next turn of a shared rate is. */
+  /** The time of the next permit of each rate limit. */
   pace: {
     name: string;
     next_at: number;
   };
   access_tokens: {
-    /** SHA-256 in hex; the token itself is stored nowhere. */
+    /** SHA-256 in hex; the token itself is not stored. */
     token_hash: string;
     name: string;
     created_at: number;
@@ -173,19 +173,19 @@ export interface Tables {
     revoked_at: number | null;
   };
   page_keys: {
-    /** SHA-256 in hex; the key itself is in a link or a cookie only. */
+    /** SHA-256 in hex; the key itself is only in a link or a cookie. */
     key_hash: string;
     kind: "link" | "session";
     owner: string;
-    /** Of the token that opened the door: what it opened is good only while it is. */
+    /** The token that created this key; the key is valid only while the token is. */
     token_hash: string;
-    /** Null: until it is revoked. */
+    /** Null: the token does not expire. */
     token_expires_at: number | null;
     created_at: number;
     expires_at: number;
-    /** Of a session: the hash of the secret that only the page's own origin holds. Null in rows of older versions. */
+    /** Sessions: hash of the secret that only the page's origin holds. Null in rows of older versions. */
     secret_hash: string | null;
-    /** Of a link: `host:port` of the server it was made for. */
+    /** Links: `host:port` of the server that issued it. */
     address: string | null;
   };
   research_search: {
@@ -200,12 +200,12 @@ export type Database = Kysely<Tables>;
 
 export interface OpenDatabase {
   db: Database;
-  /** False when a newer program owns the schema. */
+  /** False when the schema is newer than this program. */
   writable: boolean;
-  /** Where the database sends them; undefined where it has to be asked. */
+  /** Undefined on SQLite, where changes are found by polling. */
   notifications?: RunNotifications | undefined;
   close(): Promise<void>;
 }
 
-/** Drivers before Node 24.16 cut text at a NUL when they read it back. */
+/** Removes NUL characters: drivers before Node 24.16 truncate text at a NUL when reading. */
 export const storable = (text: string): string => text.replaceAll("\0", "");

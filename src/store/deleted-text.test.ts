@@ -1,4 +1,4 @@
-/** What is left of deleted text in SQLite's own files. */
+/** Deleted text does not remain in SQLite's files. */
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,13 +1,13 @@
-/** The differences between SQLite and PostgreSQL that queries have to know about. */
+/** The differences between SQLite and PostgreSQL that affect queries. */
 
 import { hostname } from "node:os";
 import type { ColumnDefinitionBuilder, Expression, ExpressionBuilder, InsertQueryBuilder, InsertResult } from "kysely";
 import { machineMark } from "../platform/process-identity.ts";
 import type { Database, Tables } from "./database.ts";
 
-// Only types of Kysely: every process imports this file at start, most before they need a database.
+// Only types of Kysely: every process imports this file at start, usually before it needs a database.
 
-/** A database, or a transaction on one, whatever its tables. */
+/** A database or a transaction, with any tables. */
 export interface OnDialect {
   getExecutor(): {
     readonly adapter: { readonly supportsMultipleConnections?: boolean; readonly isLocalFile?: boolean };
@@ -31,7 +31,7 @@ export async function lockExclusive(transaction: Database, name: string): Promis
     .execute();
 }
 
-/** The same without waiting: false when another transaction holds the lock. */
+/** Like `lockExclusive`, without waiting: false when another transaction holds the lock. */
 export async function tryLockExclusive(transaction: Database, name: string): Promise<boolean> {
   if (!isShared(transaction)) return true;
   const key = `gemini-search-mcp:${name}`;
@@ -43,7 +43,7 @@ export async function tryLockExclusive(transaction: Database, name: string): Pro
   return locked;
 }
 
-/** The clock that all processes share: on PostgreSQL the server's, because the clocks of machines differ. */
+/** The time all processes share: on PostgreSQL the server's, because the clocks of machines differ. */
 export async function databaseNow(db: Database, here: number): Promise<number> {
   if (!isShared(db)) return here;
   const { seconds } = await db
@@ -73,17 +73,17 @@ export const skipLocked = <Query extends { forUpdate(): Query; skipLocked(): Que
   query: Query,
 ): Query => (isShared(db) ? query.forUpdate().skipLocked() : query);
 
-/** Identifies the machine whose process ids can be checked from here. Several machines may share a host name. */
+/** Identifies the machine on which process ids can be checked. Several machines may share a host name. */
 export const hostHere = (db: OnDialect): string => (isShared(db) ? machineMark() : hostname());
 
-/** How long after its `updated_at` a write may become visible: it waited for a lock, or its machine's clock is slow. */
+/** Maximum delay between `updated_at` and the commit: a write may wait for a lock, or a clock may be slow. */
 export const maxWriteDelayMs = (db: OnDialect): number => (isShared(db) ? 30_000 : 5_000);
 
 /** The greater of the stored progress and this value. SQLite calls the function max, PostgreSQL greatest. */
 export const progressAtLeast = (run: ExpressionBuilder<Tables, "research_tasks">, value: number): Expression<number> =>
   run.case().when("progress", "<", value).then(value).else(run.ref("progress")).end();
 
-/** Returns the new row's number. FTS5 has no RETURNING, and PostgreSQL reports no id without it. */
+/** Returns the new rowid. FTS5 does not support RETURNING, and PostgreSQL reports no id without it. */
 export async function insertSearchable(
   db: OnDialect,
   insert: InsertQueryBuilder<Tables, "research_search", InsertResult>,
@@ -96,7 +96,7 @@ interface ColumnTypes {
   bytes: "blob" | "bytea";
   /** SQLite's `real` has eight bytes, PostgreSQL's four. */
   real: "real" | "double precision";
-  /** A key that the database generates. */
+  /** A primary key that the database generates. */
   numbered: "integer" | "bigserial";
   numberedKey: (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder;
 }

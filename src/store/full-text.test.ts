@@ -54,7 +54,7 @@ test.each(['"', "'", "\\", "a' | 'b", ":*", "!", "()", "heat:A", "NEAR(a b)", "-
   "search terms are data, never syntax: %s (T25)",
   async (text) => {
     const db = await stored({ one: { query: "A question", report: "An answer." } });
-    // Beside a word: FTS5 alone refuses a phrase without any letter.
+    // Together with a word: FTS5 rejects a query of only a phrase without letters.
     await expect(found(db, word("answer"), beginning(`${text}zzz`))).resolves.toEqual([]);
     await expect(found(db, word(`zzz${text}`))).resolves.toEqual([]);
   },

@@ -1,4 +1,4 @@
-/** Which temporary files a live process is using, so that a later start can tell orphans from work in progress. */
+/** Records which temporary files live processes use, so that a later start deletes only orphans. */
 
 import type { Database } from "./database.ts";
 import { processLiveness } from "./processes.ts";
@@ -23,8 +23,8 @@ export async function releaseFile(db: Database, fileName: string): Promise<void>
   await db.deleteFrom("held_files").where("file_name", "=", fileName).execute();
 }
 
-/** Longer than any correction takes: what somebody elsewhere has held for so long, nobody holds any more. */
-const LONGEST_HELD_MS = 24 * 60 * 60_000;
+/** Longer than any correction takes. Applies to processes on other machines, whose liveness is unknown. */
+const MAX_HELD_MS = 24 * 60 * 60_000;
 
 /** Names held by processes that are not known to be dead. */
 export async function filesInUse(db: Database, now: number): Promise<Set<string>> {
@@ -35,7 +35,7 @@ export async function filesInUse(db: Database, now: number): Promise<Set<string>
   );
   const inUse = rows.filter((row) => {
     const owner = owners.get(row.process_id);
-    return owner === "alive" || (owner === "unknown" && row.created_at > now - LONGEST_HELD_MS);
+    return owner === "alive" || (owner === "unknown" && row.created_at > now - MAX_HELD_MS);
   });
   return new Set(inUse.map((row) => row.file_name));
 }

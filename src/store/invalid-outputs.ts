@@ -1,4 +1,4 @@
-/** The files that hold an unusable answer while it is being corrected, and what is left of them after a crash. */
+/** Temporary files that hold an invalid model output during its correction, and their cleanup after a crash. */
 
 import { randomUUID } from "node:crypto";
 import { readdir, rm, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import type { Log } from "../platform/log.ts";
 import type { Database } from "./database.ts";
 import { filesInUse, holdFile, releaseFile } from "./held-files.ts";
 
-const OURS = /^temp-invalid-output-.*\.txt$/;
+const FILE_NAME = /^temp-invalid-output-.*\.txt$/;
 
 export interface InvalidOutputsOptions {
   directory: string;
@@ -27,11 +27,11 @@ export function createInvalidOutputs(options: InvalidOutputsOptions) {
   };
 }
 
-/** Recorded before it exists, so that another process that starts now does not take it for an orphan. */
+/** Registers the file before creating it, so that another starting process does not delete it as an orphan. */
 async function write({ directory, db, processId, clock, log }: InvalidOutputsOptions, text: string): Promise<string> {
   for (let stamp = clock.now(); ; stamp += 1) {
     const fileName = `temp-invalid-output-${stamp}.txt`;
-    // A database that refuses must not cost the correction; then the file is merely unprotected.
+    // A database error must not fail the correction; the file is then not protected from cleanup.
     const held = await holdFile(db, { fileName, processId, now: clock.now() }).catch(() => true);
     if (!held) continue;
     try {
@@ -39,8 +39,8 @@ async function write({ directory, db, processId, clock, log }: InvalidOutputsOpt
       return fileName;
     } catch (error) {
       if (hasCode(error, "EEXIST")) continue;
-      // The correction prompt carries the text as well, so the call can go on without the file.
-      log.warn("The invalid output could not be written to a file; the correction goes on without it.");
+      // The correction prompt contains the text as well, so the call can continue without the file.
+      log.warn("The invalid output could not be written to a file; the correction continues without it.");
       await releaseFile(db, fileName).catch(() => undefined);
       return `temp-invalid-output-${randomUUID()}.txt`;
     }
@@ -56,7 +56,7 @@ async function remove({ directory, db, log }: InvalidOutputsOptions, fileName: s
   }
 }
 
-/** A file is in use only while a live process says so in the database; any other is an orphan, whatever its age. */
+/** Deletes files that no live process has registered in the database, regardless of their age. */
 export async function cleanupOrphanedTempFiles({
   directory,
   db,
@@ -67,12 +67,12 @@ export async function cleanupOrphanedTempFiles({
   try {
     names = await readdir(directory);
   } catch {
-    log.warn(`The config directory ${directory} cannot be read; orphaned temporary files were not looked for.`);
+    log.warn(`The config directory ${directory} cannot be read; orphaned temporary files were not cleaned up.`);
     return;
   }
   const inUse = await filesInUse(db, clock.now());
   let deleted = 0;
-  for (const name of names.filter((candidate) => OURS.test(candidate) && !inUse.has(candidate))) {
+  for (const name of names.filter((candidate) => FILE_NAME.test(candidate) && !inUse.has(candidate))) {
     try {
       await rm(join(directory, name), { force: true });
       await releaseFile(db, name);

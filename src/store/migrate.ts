@@ -1,4 +1,4 @@
-/** Brings a database to the schema this program knows, and recognises one that is newer. */
+/** Migrates a database to the current schema and detects a newer one. */
 
 import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
@@ -44,16 +44,16 @@ const MIGRATIONS: Record<string, Migration> = {
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";
 
-/** What a database holds compared with what this program knows. */
+/** The schema of a database compared with this program's. */
 export type SchemaState = "empty" | "older" | "current" | "newer";
 
-/** From here on a poll is a job of its own: programs that know an earlier schema and those that know this cannot share one. */
-const OF_POLLS = "0016-polls";
+/** Since this migration each poll is a job. Earlier versions cannot use the same database at the same time. */
+const FIRST_WITH_POLL_JOBS = "0016-polls";
 
-/** A migration to be made while no process of an earlier version is at work on the database. */
+/** Whether the migration requires that no process of an earlier version uses the database. */
 export async function needsExclusiveMigration(db: Database): Promise<boolean> {
   const newest = await newestMigration(db);
-  return newest !== "" && newest < OF_POLLS;
+  return newest !== "" && newest < FIRST_WITH_POLL_JOBS;
 }
 
 export async function schemaState(db: Database): Promise<SchemaState> {

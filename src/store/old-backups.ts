@@ -1,22 +1,22 @@
-/** Removes the copies of the database that were made before updates, once they are too old to go back to. */
+/** Names the backups made before schema updates, and removes them after 30 days. */
 
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-const KEPT_MS = 30 * 86_400_000;
-const MARK = ".before-update-";
+const MAX_AGE_MS = 30 * 86_400_000;
+const SUFFIX = ".before-update-";
 
-/** Where such a copy of a file goes. */
-export const backupOf = (file: string, now: number): string => `${file}${MARK}${now}`;
+/** The path of a new backup. */
+export const backupOf = (file: string, now: number): string => `${file}${SUFFIX}${now}`;
 
-/** A copy holds runs that were deleted since. Its name says when it was made. */
+/** Backups still contain runs that were deleted later. The time of a backup is part of its name. */
 export async function removeOldBackups(file: string, now: number): Promise<void> {
   const folder = dirname(file);
-  const prefix = basename(file) + MARK;
+  const prefix = basename(file) + SUFFIX;
   const names = await readdir(folder).catch(() => []);
   const old = names.filter((name) => {
     const made = name.startsWith(prefix) ? name.slice(prefix.length) : "";
-    return /^\d{1,16}$/.test(made) && Number(made) < now - KEPT_MS;
+    return /^\d{1,16}$/.test(made) && Number(made) < now - MAX_AGE_MS;
   });
   for (const name of old) await rm(join(folder, name), { force: true });
 }

@@ -1,15 +1,15 @@
-/** What a run is polled with, as one short mark: the name of its queue and of its rate. */
+/** Derives the short key that names the poll queue and the rate limit of an API key. */
 
 import { createHash } from "node:crypto";
 
-export interface KeyAndAddress {
-  /** A fingerprint; the key itself is stored nowhere. Undefined where access is not by key. */
+export interface PollAccess {
+  /** Fingerprint of the API key, which itself is not stored. Undefined when no key is used. */
   key: string | undefined;
   baseUrl: string;
 }
 
-/** Machines may reach Google by different addresses: the address counts only where there is no key. */
-export const pollKeyOf = ({ key, baseUrl }: KeyAndAddress): string =>
+/** Machines may use different base URLs for one key, so the URL counts only without a key. */
+export const pollKeyOf = ({ key, baseUrl }: PollAccess): string =>
   createHash("sha256")
     .update(JSON.stringify(key === undefined || key === "" ? ["", baseUrl] : [key]))
     .digest("hex")

@@ -1,10 +1,10 @@
-/** The processes that use this database, so that what a dead one held can be given back. */
+/** Registry of the processes that use this database, so that what dead ones hold can be released. */
 
 import { type Liveness, livenessHere, type ProcessIdentity } from "../platform/process-identity.ts";
 import type { Database, Tables } from "./database.ts";
 import { hostHere, isShared, databaseNow } from "./dialect.ts";
 
-/** Said once, and now and then again: a row that was taken for a dead one's is there anew. */
+/** Called at start and hourly: restores the row if another process has removed it. */
 export async function registerProcess(
   db: Database,
   self: ProcessIdentity & { version?: string | undefined },
@@ -29,14 +29,14 @@ export async function registerProcess(
 export const forgetProcess = (db: Database, processId: string): Promise<void> => forgetProcesses(db, [processId]);
 
 export interface Heartbeat {
-  /** That it polls with. */
+  /** Identifies the API key the process polls with. */
   key: string;
-  /** Its polls of the last minutes, as JSON. */
+  /** Recent polls by outcome, as JSON. */
   polls?: string;
   now: number;
 }
 
-/** Repeated by a process that polls runs. */
+/** Sent regularly by processes that poll runs. */
 export async function recordHeartbeat(db: Database, processId: string, { key, polls, now }: Heartbeat): Promise<void> {
   const seen_at = await databaseNow(db, now);
   await db
@@ -46,16 +46,16 @@ export async function recordHeartbeat(db: Database, processId: string, { key, po
     .execute();
 }
 
-/** Several heartbeats. */
-const SILENT_MS = 60_000;
+/** A process without a heartbeat for this long does not respond; several heartbeats. */
+const MAX_SILENCE_MS = 60_000;
 
-/** The keys with which runs are polled, on whatever machine. */
+/** The keys that responding processes poll with, on all machines. */
 export async function polledKeys(db: Database, here: number): Promise<string[]> {
   const rows = await db
     .selectFrom("processes")
     .selectAll()
     .where("poll_key", "is not", null)
-    .where("seen_at", ">", (await databaseNow(db, here)) - SILENT_MS)
+    .where("seen_at", ">", (await databaseNow(db, here)) - MAX_SILENCE_MS)
     .execute();
   return [...new Set(rows.filter((row) => livenessOf(db, row) !== "dead").flatMap(({ poll_key }) => poll_key ?? []))];
 }
@@ -71,20 +71,20 @@ export interface PollingProcess {
   polls: string;
 }
 
-/** A process of another machine that was killed leaves its row: after so long it is not shown any more. */
-const SHOWN_MS = 3_600_000;
+/** A process killed on another machine leaves its row, which is listed for this long. */
+const MAX_LISTED_MS = 3_600_000;
 
-/** Processes that poll runs, and those that did until lately and have stopped sending heartbeats. */
+/** Processes that poll runs, including those whose heartbeats stopped recently. */
 export async function pollingProcesses(db: Database, here: number): Promise<PollingProcess[]> {
   const now = await databaseNow(db, here);
   const rows = await db.selectFrom("processes").selectAll().where("poll_key", "is not", null).execute();
   return rows
     .map((row) => {
-      // In a file every process can be told alive from dead, and one that has nothing to poll writes nothing.
+      // On SQLite liveness is checked directly, and an idle process sends no heartbeats.
       const writtenAt = isShared(db) ? (row.seen_at ?? row.started_at) : now;
-      const responds = livenessOf(db, row) !== "dead" && writtenAt > now - SILENT_MS;
+      const responds = livenessOf(db, row) !== "dead" && writtenAt > now - MAX_SILENCE_MS;
       return {
-        // On a shared database more than the name is in it.
+        // On PostgreSQL `host` is the host name followed by a machine id.
         host: row.host.split(" ")[0] ?? row.host,
         pid: row.pid,
         version: row.version ?? undefined,
@@ -95,10 +95,10 @@ export async function pollingProcesses(db: Database, here: number): Promise<Poll
         polls: row.polls_json ?? "[]",
       };
     })
-    .filter(({ responds, lastHeartbeatAt }) => responds || lastHeartbeatAt > now - SHOWN_MS);
+    .filter(({ responds, lastHeartbeatAt }) => responds || lastHeartbeatAt > now - MAX_LISTED_MS);
 }
 
-/** `unknown` (another machine, or a system that does not tell) leaves it to the lease. */
+/** `unknown` for processes on other machines, or where the system cannot tell: their leases decide. */
 export async function processLiveness(db: Database, processIds: string[]): Promise<Map<string, Liveness>> {
   const wanted = [...new Set(processIds)];
   if (wanted.length === 0) return new Map();
@@ -107,18 +107,18 @@ export async function processLiveness(db: Database, processIds: string[]): Promi
   return new Map(
     wanted.map((id) => {
       const row = known.get(id);
-      // A process removes its row when it leaves in order: what it still holds, nobody owns.
+      // A process removes its row on a clean exit.
       if (row === undefined) return [id, "dead"];
       return [id, livenessOf(db, row)];
     }),
   );
 }
 
-/** On another machine nobody can tell from here, nor in another container, where the same numbers mean others. */
+/** Process ids are meaningful only on the same machine and in the same container. */
 const livenessOf = (db: Database, row: Tables["processes"]): Liveness =>
   row.host === hostHere(db) ? livenessHere({ pid: row.pid, startMark: row.start_mark }) : "unknown";
 
-/** Rows of processes that are surely gone serve nobody once nothing refers to them. */
+/** Deletes the rows of processes that are known to be dead. */
 export async function forgetDeadProcesses(db: Database): Promise<void> {
   const rows = await db.selectFrom("processes").selectAll().execute();
   const dead = rows.filter((row) => livenessOf(db, row) === "dead");
@@ -128,12 +128,12 @@ export async function forgetDeadProcesses(db: Database): Promise<void> {
   );
 }
 
-/** Who is there says so every hour. */
-const FORGOTTEN_MS = 7 * 24 * 3_600_000;
+/** Live processes renew their row every hour. */
+const MAX_UNRENEWED_MS = 7 * 24 * 3_600_000;
 
-/** Those of which nobody can tell whether they are gone, and nobody has heard for long. */
+/** Processes without a heartbeat for seven days. */
 export async function silentProcesses(db: Database, here: number): Promise<string[]> {
-  const before = (await databaseNow(db, here)) - FORGOTTEN_MS;
+  const before = (await databaseNow(db, here)) - MAX_UNRENEWED_MS;
   const rows = await db
     .selectFrom("processes")
     .select("process_id")
@@ -147,7 +147,7 @@ export async function forgetProcesses(db: Database, processIds: readonly string[
   await db.deleteFrom("processes").where("process_id", "in", processIds).execute();
 }
 
-/** Those on this machine that are surely there. */
+/** Processes on this machine that are known to be alive. */
 export async function liveProcesses(db: Database): Promise<{ pid: number; startedAt: number }[]> {
   const rows = await db.selectFrom("processes").selectAll().execute();
   return rows
@@ -155,7 +155,7 @@ export async function liveProcesses(db: Database): Promise<{ pid: number; starte
     .map((row) => ({ pid: row.pid, startedAt: row.started_at }));
 }
 
-/** All that are not surely gone, wherever they are. */
+/** Processes on any machine that are not known to be dead. */
 export async function processesLeft(db: Database): Promise<{ pid: number }[]> {
   const rows = await db.selectFrom("processes").selectAll().execute();
   return rows.filter((row) => livenessOf(db, row) !== "dead").map(({ pid }) => ({ pid }));

@@ -5,7 +5,7 @@ import type { Database } from "./database.ts";
 import { pauseFor, takePermitOfMinute, availablePermits, takePermits, msUntilPermit } from "./rate-limiter.ts";
 
 const START = 1_800_000_000_000;
-/** Over a network every question takes its time. */
+/** Fewer on PostgreSQL, where every query is a network round trip. */
 const SECONDS = onPostgres ? 4 : 60;
 
 let db: Database;
@@ -14,13 +14,13 @@ beforeEach(async () => {
   db = await openDatabase({ stoppedAt: START });
 });
 
-/** What a process gets to hear at this time of the database. Its own clock is right only where there is no other. */
+/** Calls with the database clock at `now`. On PostgreSQL the process clock is off by up to 4 s. */
 async function at<T>(now: number, asked: (here: number) => Promise<T>): Promise<T> {
   await setClock(db, now);
   return asked(onPostgres ? now - 4_000 + Math.round(Math.random() * 8_000) : now);
 }
 
-/** Turns taken in a time, by somebody who comes every so many milliseconds and takes all there are. */
+/** The permits granted within `ms` to a caller that takes all available ones every `every` ms. */
 async function takenIn(ms: number, { every, perSecond }: { every: number; perSecond: number }): Promise<number> {
   const pace = { name: "test", perSecond };
   let taken = 0;
@@ -44,7 +44,7 @@ test.each([
   "a rate of $perSecond per second is never exceeded, however often permits are requested (every $every ms)",
   async (coming) => {
     const taken = await takenIn(SECONDS * 1_000, coming);
-    // The first turn is at once; the last may be some late ones.
+    // One more at the start, and at the end those of the last 100 ms.
     expect(taken).toBeLessThanOrEqual(coming.perSecond * SECONDS + 1 + coming.perSecond / 10);
     expect(taken).toBeGreaterThan(coming.perSecond * SECONDS * 0.9 - 1);
   },

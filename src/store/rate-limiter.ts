@@ -29,7 +29,7 @@ export async function availablePermits(
   const now = await databaseNow(transaction, here);
   const nextAt = await nextPermitAt(transaction, limit.name, now);
   const from = Math.max(nextAt, now - MAX_UNUSED_MS);
-  // Above a thousand a second, one millisecond has several.
+  // At more than 1,000 per second, several permits fall into one millisecond.
   return { permits: from > now ? 0 : Math.ceil((now + 1 - from) / spacing(limit)), from };
 }
 
@@ -77,7 +77,7 @@ export async function reservePermits(
   return reserved ?? { waitMs: await msUntilPermit(db, limit.name, 0) };
 }
 
-/** Takes one permit of a limit whose permits of a minute may be used in one burst. Returns 0, or the wait in ms. */
+/** Takes one permit of a per-minute limit that allows bursts. Returns 0, or the wait in ms if none is available. */
 export async function takePermitOfMinute(
   transaction: Database,
   { name, perMinute }: { name: string; perMinute: number },

@@ -1,4 +1,4 @@
-/** A machine-wide limit shared by every process on the database: a slot is a leased row. */
+/** Concurrency limit shared by all processes on the database: a slot is a leased row. */
 
 import { randomUUID } from "node:crypto";
 import { AppError } from "../errors.ts";
@@ -8,13 +8,13 @@ import type { Database } from "./database.ts";
 import { lockExclusive } from "./dialect.ts";
 import { processLiveness } from "./processes.ts";
 
-/** Long enough to outlive a busy moment; a dead holder on this machine is noticed at once anyway. */
+/** Covers several failed renewals. A dead holder on this machine is detected without waiting for the lease. */
 const LEASE_MS = 60_000;
 const RENEW_MS = 15_000;
-const LOOK_AGAIN_MS = 100;
+const RETRY_MS = 100;
 
 export interface SlotPool {
-  /** Resolves with the function that gives the slot back. `onWait` is called once if it has to wait. */
+  /** Resolves with the function that releases the slot. `onWait` is called once if the caller has to wait. */
   take(options: { signal: AbortSignal; onWait: () => void }): Promise<() => Promise<void>>;
 }
 
@@ -35,20 +35,20 @@ export function createSlotPool(options: SlotPoolOptions): SlotPool {
         signal.throwIfAborted();
         const slotId = await tryTake(options).catch((error: unknown) => withoutStore(error, options.log));
         if (slotId === "uncounted") return async () => {};
-        if (slotId !== undefined) return held(options, slotId);
+        if (slotId !== undefined) return holdSlot(options, slotId);
         if (!waited) onWait();
         waited = true;
-        // Jitter, so that waiting processes do not ask in step.
-        await options.clock.sleep(LOOK_AGAIN_MS * (0.5 + Math.random()), signal);
+        // Jitter, so that waiting processes do not retry at the same time.
+        await options.clock.sleep(RETRY_MS * (0.5 + Math.random()), signal);
       }
     },
   };
 }
 
-/** A full disk or a newer schema must not keep anybody from searching; the limit just cannot be shared then. */
+/** A full disk or a newer schema must not prevent searches; the limit is then not enforced. */
 function withoutStore(error: unknown, log: Log): "uncounted" {
   if (!(error instanceof AppError)) throw error;
-  log.warn(`The limit on Gemini CLI processes is not kept for this call: ${error.message}`);
+  log.warn(`The limit on Gemini CLI processes is not enforced for this call: ${error.message}`);
   return "uncounted";
 }
 
@@ -95,20 +95,20 @@ async function tryTake({ db, clock, processId, pool, size }: SlotPoolOptions): P
   });
 }
 
-function held({ db, clock }: SlotPoolOptions, slotId: string): () => Promise<void> {
+function holdSlot({ db, clock }: SlotPoolOptions, slotId: string): () => Promise<void> {
   const renewal = setInterval(() => {
     void db
       .updateTable("slots")
       .set({ lease_until: clock.now() + LEASE_MS })
       .where("slot_id", "=", slotId)
       .execute()
-      // A renewal that fails is made up by the next one; the lease outlives three of them.
+      // The lease lasts four renewal intervals, so a single failure does no harm.
       .catch(() => undefined);
   }, RENEW_MS);
   renewal.unref();
   return async () => {
     clearInterval(renewal);
-    // A slot that cannot be given back now is free as soon as this process is gone.
+    // A slot that cannot be released now becomes free when this process ends.
     await db
       .deleteFrom("slots")
       .where("slot_id", "=", slotId)

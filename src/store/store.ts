@@ -1,4 +1,4 @@
-/** The state of this installation: its database, or one in memory where the disk does not allow one. */
+/** Opens the database of this installation, or one in memory when the file cannot be used. */
 
 import { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -6,7 +6,7 @@ import type { Log } from "../platform/log.ts";
 import { thisProcess } from "../platform/process-identity.ts";
 import type { Database, OpenDatabase } from "./database.ts";
 import { hostHere } from "./dialect.ts";
-import { refuseHalfMoved, warnIfMoved } from "./migrate-to-postgres/progress.ts";
+import { rejectUnfinishedMigration, warnIfMigrated } from "./migrate-to-postgres/progress.ts";
 import { forgetProcess, registerProcess } from "./processes.ts";
 import type { RunNotifications } from "./postgres/run-notifications.ts";
 import { openSqlite } from "./sqlite/sqlite.ts";
@@ -16,25 +16,25 @@ import type { Replacement } from "./sqlite/followed-file.ts";
 export interface Store {
   db: Database;
   processId: string;
-  /** Differs from machine to machine, and from container to container where they share a database. */
+  /** Identifies the machine, and the container if several share a PostgreSQL database. */
   machine: string;
-  /** False when nothing outlives this process. */
+  /** False when new data is lost at the end of this process. */
   durable: boolean;
-  /** Of changed runs, where the database sends them. */
+  /** Notifications about changed runs; PostgreSQL only. */
   notifications: RunNotifications | undefined;
   close(): Promise<void>;
 }
 
 export interface StoreOptions {
-  /** Undefined: the config directory cannot be written. */
+  /** Undefined when the config directory cannot be written. */
   file: string | undefined;
-  /** A PostgreSQL instead of the file. */
+  /** A PostgreSQL database to use instead of the file. */
   shared?: { url: string; connections: number } | undefined;
   clock: Clock;
   log: Log;
-  /** Of this program. */
+  /** The version of this program. */
   version?: string | undefined;
-  /** What another file is given when it takes the place of the open one. */
+  /** Copies data to the new file when the open one is replaced. */
   carryOver?: Replacement["carryOver"] | undefined;
 }
 
@@ -49,21 +49,21 @@ export async function openStore({ file, shared, clock, log, version, carryOver }
       };
     },
   };
-  const opened = await (shared === undefined ? openHere(file, log, replacement) : openShared(shared, log));
+  const opened = await (shared === undefined ? openLocal(file, log, replacement) : openShared(shared, log));
   const { db, writable, close } = opened;
   const self = { ...identity, host: hostHere(db) };
   if (writable) {
     try {
       await registerProcess(db, self, clock.now());
-      // After it: of a move and a process that begin at once, one sees the other.
-      await (shared === undefined ? warnIfMoved(db, log) : refuseHalfMoved(db));
+      // After the registration: if a migration starts at the same time, at least one of the two detects the other.
+      await (shared === undefined ? warnIfMigrated(db, log) : rejectUnfinishedMigration(db));
     } catch (error) {
-      if (shared !== undefined) return await giveUp({ db, close, processId: self.processId }, error);
-      log.warn("This process could not be registered in the database; another one may take it for dead.");
+      if (shared !== undefined) return await closeAndThrow({ db, close, processId: self.processId }, error);
+      log.warn("This process could not be registered in the database; other processes may treat it as dead.");
     }
   }
-  const saying =
-    shared === undefined || !writable ? undefined : sayHourly(() => registerProcess(db, self, clock.now()));
+  const renewal =
+    shared === undefined || !writable ? undefined : renewHourly(() => registerProcess(db, self, clock.now()));
   return {
     db,
     processId: self.processId,
@@ -71,19 +71,19 @@ export async function openStore({ file, shared, clock, log, version, carryOver }
     durable: opened.durable,
     notifications: opened.notifications,
     close: async () => {
-      clearInterval(saying);
+      clearInterval(renewal);
       if (writable) await forgetProcess(db, self.processId).catch(() => undefined);
       await close();
     },
   };
 }
 
-/** Machines that cannot see this one forget a process of which they have not heard for days. */
-const sayHourly = (say: () => Promise<void>): NodeJS.Timeout =>
-  setInterval(() => void say().catch(() => undefined), 3_600_000).unref();
+/** Other machines delete the row of a process that has not renewed it for days. */
+const renewHourly = (renew: () => Promise<void>): NodeJS.Timeout =>
+  setInterval(() => void renew().catch(() => undefined), 3_600_000).unref();
 
-/** Other machines would take its work for that of a dead process at once. */
-async function giveUp(
+/** Without its row in `processes`, other machines would treat this process as dead. */
+async function closeAndThrow(
   { db, close, processId }: Pick<Store, "db" | "close" | "processId">,
   error: unknown,
 ): Promise<never> {
@@ -94,14 +94,14 @@ async function giveUp(
 
 type Opened = OpenDatabase & { durable: boolean };
 
-/** Never in memory instead: whoever set an address wants what is there, and would find nothing. */
+/** No fallback to memory: a configured PostgreSQL database must be used or reported as an error. */
 async function openShared(shared: { url: string; connections: number }, log: Log): Promise<Opened> {
   const { openPostgres } = await import("./postgres/postgres.ts");
   const opened = await openPostgres({ ...shared, log });
   return { ...opened, durable: opened.writable };
 }
 
-async function openHere(file: string | undefined, log: Log, replacement: Replacement): Promise<Opened> {
+async function openLocal(file: string | undefined, log: Log, replacement: Replacement): Promise<Opened> {
   const onDisk = file === undefined ? undefined : await openFile(file, log, replacement);
   if (onDisk !== undefined) return { ...onDisk, durable: onDisk.writable };
   return { ...(await openSqlite(":memory:", log)), durable: false };

@@ -23,7 +23,7 @@ describe.concurrent("a cycle", () => {
     const { structured } = await server.call("search", { query: QUERY });
     expect(structured).toMatchObject({ success: true, result: expect.stringContaining(`# ${QUERY}`) });
     expect(scene.gemini.ledger.entries().map((entry) => entry.kind)).toEqual(["search", "correct_json"]);
-    expect(server.stderr()).toContain("[WARN] Main search failed: the answer holds no JSON. (");
+    expect(server.stderr()).toContain("[WARN] Main search failed: the answer contains no JSON. (");
     expect(server.stderr()).not.toContain("[ERROR]");
     expect(correctionFiles(scene)).toEqual([]);
   });

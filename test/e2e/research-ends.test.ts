@@ -208,7 +208,11 @@ describe.concurrent("a followed run", () => {
     const [run] = scene.gemini.ledger.acceptedStarts();
     expect(scene.gemini.ledger.trafficOf(run?.id ?? "").cancels).toEqual([]);
     const resumed = await server.call("resume_research", { task_id });
-    expect(resumed.structured).toMatchObject({ success: true, task_id, message: expect.stringContaining("looked at") });
+    expect(resumed.structured).toMatchObject({
+      success: true,
+      task_id,
+      message: expect.stringContaining("checked again"),
+    });
     scene.gemini.skip(8 * 60_000);
     expect(await untilStatus(server, task_id, "completed")).not.toHaveProperty("error");
     const { structured } = await server.call(RESULTS, { task_id });

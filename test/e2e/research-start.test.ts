@@ -149,7 +149,7 @@ describe.concurrent("the paid request", () => {
     const server = await scene.server({ env: { RESEARCH_SYNC_WINDOW_MS: "20000" } });
     // A store that lets nobody write for a while is part of the 30 s, too.
     await scene.command(["list-research"]);
-    const other = new DatabaseSync(join(scene.configDir, "deep_research.db"));
+    const other = new DatabaseSync(join(scene.configDir, "deep_research.db"), { timeout: 5_000 });
     other.exec("begin immediate");
     setTimeout(() => other.close(), 3_500);
     const began = Date.now();

@@ -6,7 +6,7 @@ import type { Agent, PollResult } from "../../src/gemini/research-agent.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { thisProcess } from "../../src/platform/process-identity.ts";
-import { type DistributedQueue, importEngine, openDistributedQueue, SCHEMA } from "../../src/queue/distributed.ts";
+import { type DistributedQueue, importPgBoss, openDistributedQueue, SCHEMA } from "../../src/queue/distributed.ts";
 import type { ResearchDeps } from "../../src/runs/deps.ts";
 import { createRunner, type Runner } from "../../src/runs/scheduling/runner.ts";
 import { hostHere } from "../../src/store/dialect.ts";
@@ -98,7 +98,7 @@ export async function openFleet() {
 
   /** What one worker does once a minute. */
   const repairNow = async (): Promise<void> => {
-    const { PgBoss } = await importEngine();
+    const { PgBoss } = await importPgBoss();
     const boss = new PgBoss({
       connectionString: url,
       schema: SCHEMA,

@@ -13,9 +13,9 @@ import {
   compareStores,
   countStores,
   differing,
-  type Move,
-  moveStore,
-  refuseOtherTarget,
+  type StorePair,
+  migrateStore,
+  rejectOtherTarget,
 } from "../../store/migrate-to-postgres/copy.ts";
 import { openPostgres, readOnlyPostgres } from "../../store/postgres/postgres.ts";
 import { openSqlite, readOnly } from "../../store/sqlite/sqlite.ts";
@@ -99,10 +99,10 @@ async function move({ app, databases, progress }: Task, force: boolean): Promise
     const postgres = await openPostgres({ url, connections: 2, log });
     try {
       refuseNewer(postgres, `The PostgreSQL database at ${target}`);
-      const both = { source: source.db, target: postgres.db, place: target };
+      const both = { source: source.db, target: postgres.db, targetName: target };
       const { signal } = shutdown;
-      const moved = await moveStore({ ...both, force, now: systemClock.now(), signal, progress });
-      const text = moved.before
+      const moved = await migrateStore({ ...both, force, now: systemClock.now(), signal, progress });
+      const text = moved.wasFinished
         ? "It was moved before; nothing was changed. Differences were written since then."
         : `Everything was moved to ${target} and compared. Set GEMINI_SEARCH_DATABASE_URL for servers and workers; the file is kept unchanged, do not use it any more.`;
       return { tables: moved.tables, text };
@@ -125,7 +125,7 @@ function refuseNewer({ writable }: OpenDatabase, what: string): void {
 
 const count = (task: Task): Promise<Answer> =>
   withReadOnly(task, async (both) => {
-    await refuseOtherTarget(both);
+    await rejectOtherTarget(both);
     return { tables: await countStores(both), text: "Nothing was moved." };
   });
 
@@ -146,7 +146,7 @@ const compare = (task: Task): Promise<Answer> =>
   });
 
 /** Opens both databases read-only: neither is changed, not even its schema. */
-function withReadOnly({ app, databases }: Task, read: (both: Move) => Promise<Answer>): Promise<Answer> {
+function withReadOnly({ app, databases }: Task, read: (both: StorePair) => Promise<Answer>): Promise<Answer> {
   const { file, url } = databases;
   return readOnly(file, (source, integrity) => {
     if (integrity !== "ok") throw invalid(`${file} is damaged.`, "Run gemini-search-mcp doctor.");

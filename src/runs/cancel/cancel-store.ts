@@ -1,4 +1,4 @@
-/** The SQL of cancelling: a flag that the process working on the run reads, and the outcome. */
+/** SQL of cancellation: the flag read by the process that works on the run, and the final state. */
 
 import type { Database } from "../../store/database.ts";
 import { dropResult } from "../result-store.ts";
@@ -27,14 +27,14 @@ export async function isCancelRequested(db: Database, taskId: string): Promise<b
   return (row?.cancel_requested_at ?? null) !== null;
 }
 
-/** Ends a run that no process can stop any more: an unknown start, or a search whose process has died. */
+/** Sets a run to `cancelled` in the database; `confirmed` is false while Google may still finish it. */
 export function cancelHere(
   db: Database,
   { taskId, confirmed, keepPartial, now }: { taskId: string; confirmed: boolean; keepPartial: boolean; now: number },
 ): Promise<void> {
   // One transaction: a report that arrives right afterwards is paid for and must not be dropped with the partial one.
   return db.transaction().execute(async (transaction) => {
-    const moved = await transition(transaction, {
+    const updated = await transition(transaction, {
       taskId,
       to: "cancelled",
       holder: "any",
@@ -48,7 +48,7 @@ export function cancelHere(
         ...(confirmed ? { next_poll_at: null } : {}),
       },
     }).executeTakeFirst();
-    if (moved.numUpdatedRows > 0n && !keepPartial) await dropResult(transaction, taskId);
+    if (updated.numUpdatedRows > 0n && !keepPartial) await dropResult(transaction, taskId);
   });
 }
 

@@ -20,7 +20,7 @@ async function claim({ db, processId }: Store): Promise<FollowedRun> {
   return run;
 }
 
-/** Google's report of this run, as whoever looked at it stores it. */
+/** The completed report of this run, as a poll stores it. */
 const reportOf = (run: FollowedRun): AgentFinish => ({
   run,
   to: "completed",
@@ -44,7 +44,7 @@ test("a report that Google finishes during a cancel is kept, also when no partia
   const finish = async (): Promise<void> => {
     await finishAgentRun(db, reportOf(await claim(store)));
   };
-  // Between the last look at the run and the write that would end it, the cancel asks who holds the lease.
+  // The cancel reads the lease holder between its last read of the run and the write that would end it.
   let finished = false;
   const racing = db.withPlugin({
     transformQuery: ({ node }) => node,
@@ -71,7 +71,7 @@ test("a report that is stored right after an unconfirmed cancel is not dropped t
   const started = await startResearch(deps(), request);
   if (started.kind === "started") await started.sending;
   const { taskId } = started;
-  // The report comes when the cancel has written its flag and its end, and nothing else.
+  // The report arrives after the cancel has written its flag and the final state, and nothing else.
   const claimed = await claim(store);
   let updates = 0;
   let stored: Promise<unknown> = Promise.resolve();

@@ -1,4 +1,4 @@
-/** Cancelling a run of any kind from any process: a flag first, then Google, then what Google says. */
+/** Cancels a run of any kind from any process: sets the flag, cancels at Google, then waits for the outcome. */
 
 import { AppError } from "../../errors.ts";
 import type { Agent } from "../../gemini/research-agent.ts";
@@ -15,9 +15,9 @@ import { waitForRun } from "../history/wait.ts";
 export interface CancelDeps {
   db: Database;
   clock: Clock;
-  /** Undefined without a key: then Google cannot be told. */
+  /** Undefined without an API key: then the run cannot be cancelled at Google. */
   agent: Agent | undefined;
-  /** Has the run polled at once, for what Google says. */
+  /** Polls the run immediately to read its state at Google. */
   pollNow: (taskId: string) => Promise<void>;
 }
 
@@ -27,14 +27,14 @@ export interface CancelRequest {
   keepPartial: boolean;
 }
 
-/** How long Google, or the process that works on a search, is given to answer. */
-const WAIT_MS = 5_000;
+/** How long to wait for Google, or for the process that works on a search. */
+const CANCEL_WAIT_MS = 5_000;
 
 export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promise<Run> {
   const { db, clock } = deps;
   const { owner, taskId, keepPartial } = request;
   const run = await findRun(db, owner, taskId);
-  // A repeated cancel gets the answer of the first.
+  // Cancelling is idempotent.
   if (run.status === "cancelled") return run;
   if (isFinished(run.status)) throw finishedAlready(run);
   await requestCancel(db, { taskId, keepPartial, now: clock.now() });
@@ -43,23 +43,28 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
     await cancelHere(db, { taskId, confirmed: false, keepPartial, now: clock.now() });
     return findRun(db, owner, taskId);
   }
-  // Both within the same five seconds: what Google says about the cancel shows in the run.
-  const told = run.kind === "agent" ? tellGoogle(deps, run) : Promise.resolve();
-  const waited = waitForRun(db, clock, { owner, taskId, until: ({ status }) => isFinished(status), ms: WAIT_MS });
-  const [seen] = await Promise.all([waited, told]);
+  // In parallel, within the same five seconds: the wait ends as soon as the run shows Google's response.
+  const cancelling = run.kind === "agent" ? cancelAtGoogle(deps, run) : Promise.resolve();
+  const waiting = waitForRun(db, clock, {
+    owner,
+    taskId,
+    until: ({ status }) => isFinished(status),
+    ms: CANCEL_WAIT_MS,
+  });
+  const [seen] = await Promise.all([waiting, cancelling]);
   if (isFinished(seen.status)) return seen;
   return settle(deps, seen, request);
 }
 
-async function tellGoogle({ agent, pollNow }: CancelDeps, run: Run): Promise<void> {
+async function cancelAtGoogle({ agent, pollNow }: CancelDeps, run: Run): Promise<void> {
   if (run.interactionId === undefined || agent === undefined) return;
-  await agent.cancel(run.interactionId, AbortSignal.timeout(WAIT_MS));
+  await agent.cancel(run.interactionId, AbortSignal.timeout(CANCEL_WAIT_MS));
   failpoint("during-cancel");
-  // The wish is stored, and the next poll sees what became of it.
+  // An error is ignored: the cancel request is stored and the next regular poll reads its outcome.
   await pollNow(run.taskId).catch(() => undefined);
 }
 
-/** Nobody answered in time. A search whose process is gone is over; a research is cancelled without Google's word. */
+/** After a timeout: cancels a search whose process has died, and a background run without Google's confirmation. */
 async function settle({ db, clock }: CancelDeps, run: Run, { keepPartial }: CancelRequest): Promise<Run> {
   const now = clock.now();
   const { holder, until } = await leaseOf(db, run.taskId);

@@ -1,4 +1,4 @@
-/** Removes one run for good: at Google first when that is wished, then here. */
+/** Deletes one finished run permanently: at Google first if requested, then in the database. */
 
 import { AppError } from "../../errors.ts";
 import type { Agent } from "../../gemini/research-agent.ts";
@@ -11,7 +11,7 @@ import { deleteRun, interactionIdsOf, isDeletable, UNKNOWN_KEPT_MS, unknownStart
 export interface DeleteDeps {
   db: Database;
   clock: Clock;
-  /** Undefined without a key: then nothing can be deleted at Google. */
+  /** Undefined without an API key: then nothing can be deleted at Google. */
   agent: Agent | undefined;
 }
 
@@ -21,30 +21,30 @@ export interface DeleteRequest {
   atGoogle: boolean;
 }
 
-const GOOGLE_MS = 10_000;
+const DELETE_TIMEOUT_MS = 10_000;
 
-/** Undefined: Google was not asked, or has nothing of this run under an id. */
+/** Undefined: deletion at Google was not requested, or the run has no interaction id. */
 export type DeletedAtGoogle = true | undefined;
 
-/** Throws where the run must stay; nothing has been deleted then. */
+/** Throws if the run must be kept. */
 export async function deleteFinishedRun(deps: DeleteDeps, request: DeleteRequest): Promise<DeletedAtGoogle> {
   const { db, clock } = deps;
   const run = await findRun(db, request.owner, request.taskId);
   if (!isFinished(run.status)) throw stillUnderWay(run);
   const deletion = { taskId: run.taskId, now: clock.now() };
-  const sent = await unknownStartsSince(db, run.taskId, deletion.now - UNKNOWN_KEPT_MS);
-  if (sent !== undefined) throw mayBeCharged(run, sent + UNKNOWN_KEPT_MS);
+  const unknownSentAt = await unknownStartsSince(db, run.taskId, deletion.now - UNKNOWN_KEPT_MS);
+  if (unknownSentAt !== undefined) throw mayBeCharged(run, unknownSentAt + UNKNOWN_KEPT_MS);
   if (!(await isDeletable(db, deletion))) throw stillPolled(run);
   const ids = request.atGoogle ? await interactionIdsOf(db, run.taskId) : [];
-  // Before the ids are gone: what Google refuses now can be tried again.
+  // Google first, while the ids are still stored: a failed deletion can be retried.
   for (const id of ids) await deleteAtGoogle(deps, run, id);
   if (!(await deleteRun(db, deletion))) throw stillPolled(run);
   return ids.length > 0 ? true : undefined;
 }
 
 async function deleteAtGoogle({ agent }: DeleteDeps, run: Run, interactionId: string): Promise<void> {
-  const answer = await agent?.delete(interactionId, AbortSignal.timeout(GOOGLE_MS));
-  // What Google no longer has needs no deleting.
+  const answer = await agent?.delete(interactionId, AbortSignal.timeout(DELETE_TIMEOUT_MS));
+  // Missing at Google counts as deleted.
   if (answer?.kind === "deleted" || answer?.kind === "missing") return;
   throw new AppError({
     code: "GEMINI_UNAVAILABLE",
@@ -64,7 +64,7 @@ const stillUnderWay = (run: Run): AppError =>
     run: about(run),
   });
 
-/** Ended here, but Google has not said so. */
+/** The run has ended here, but not yet at Google. */
 const stillPolled = (run: Run): AppError =>
   new AppError({
     code: "RESEARCH_NOT_COMPLETED",

@@ -1,4 +1,4 @@
-/** The SQL that removes runs with everything that belongs to them. */
+/** SQL that deletes runs with all their related rows. */
 
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Database, Tables } from "../../store/database.ts";
@@ -8,18 +8,18 @@ import { isFinished, RUN_STATUSES } from "../run.ts";
 
 const FINISHED = RUN_STATUSES.filter(isFinished);
 
-/** Google keeps an interaction for at most 55 days: after that no lost id can be found again. */
+/** Google keeps an interaction for at most 55 days; after that a lost id cannot be recovered. */
 export const UNKNOWN_KEPT_MS = 60 * 86_400_000;
 
-/** The one rule of what may be deleted, by hand and by the sweep: it has ended, and Google can bring nothing more of it. */
+/** The condition for deletion by a user or by retention: the run has ended, and Google can return no more of it. */
 const deletable =
   (now: number) =>
   (run: ExpressionBuilder<Tables, "research_tasks">): Expression<SqlBool> =>
     run.and([
-      // A start of unknown outcome is over when its id can no longer be found, which its attempts below say.
-      // Written so that no index of states is used: nearly all runs are in one of these.
+      // An unknown start is deletable once its id cannot be recovered, which the condition on attempts below checks.
+      // coalesce() prevents the use of an index on status: nearly all runs are in one of these states.
       run(run.fn.coalesce("status", run.val("")), "in", [...FINISHED, "start_unknown"]),
-      // A completed run is polled for its usage only; any other may still work, and be charged.
+      // A completed run is polled only for its usage; any other may still be running and be charged.
       run.or([run("next_poll_at", "is", null), run("status", "=", "completed")]),
       run.not(
         run.exists(
@@ -44,8 +44,8 @@ export const TABLES_OF_A_RUN = [
   "research_attempts",
 ] as const satisfies (keyof Tables)[];
 
-/** A timeline that is longer than this is deleted in pieces. */
-const EVENTS_AT_ONCE = 500;
+/** Longer timelines are deleted in batches of this size. */
+const MAX_EVENTS_PER_BATCH = 500;
 
 export interface Deletion {
   taskId: string;
@@ -53,14 +53,14 @@ export interface Deletion {
 }
 
 /**
- * True when the run is gone. One that may not be deleted (any more) is left as it is.
- * Its timeline, which may have thousands of rows, goes first and in pieces: no other writer waits long.
+ * Returns false if the run is not, or no longer, deletable.
+ * Its timeline, which may have thousands of rows, is deleted first and in batches, to keep write locks short.
  */
 export async function deleteRun(db: Database, deletion: Deletion): Promise<boolean> {
   const { taskId } = deletion;
-  while ((await deleteEvents(db, deletion)) === EVENTS_AT_ONCE);
+  while ((await deleteEvents(db, deletion)) === MAX_EVENTS_PER_BATCH);
   return db.transaction().execute(async (transaction) => {
-    // From here no other process can change the state that is checked.
+    // Prevents other processes from changing the state between the check and the deletion.
     await lockRun(transaction, taskId);
     if (!(await isDeletable(transaction, deletion))) return false;
     await removeRuns(transaction, [taskId]);
@@ -69,8 +69,8 @@ export async function deleteRun(db: Database, deletion: Deletion): Promise<boole
 }
 
 /**
- * How many of the runs are gone: not those that may not be deleted (any more), nor those that another process is about
- * to change. Undefined: another process of the fleet is deleting expired runs.
+ * Returns the number of deleted runs; runs that are not deletable or locked by another process are skipped.
+ * Undefined: another process is deleting expired runs.
  */
 export function deleteRuns(db: Database, taskIds: string[], now: number): Promise<number | undefined> {
   return db.transaction().execute(async (transaction) => {
@@ -79,7 +79,7 @@ export function deleteRuns(db: Database, taskIds: string[], now: number): Promis
     const locked = await skipLocked(transaction, runs.where("task_id", "in", taskIds)).execute();
     if (locked.length === 0) return 0;
     const ids = locked.map(({ task_id }) => task_id);
-    // By a statement of its own: it sees what was committed before the rows were locked.
+    // A separate statement, so that its snapshot includes everything committed before the rows were locked.
     const expired = await runs.where("task_id", "in", ids).where(deletable(now)).execute();
     if (expired.length > 0) {
       await removeRuns(
@@ -91,7 +91,7 @@ export function deleteRuns(db: Database, taskIds: string[], now: number): Promis
   });
 }
 
-/** One statement per table, however many runs. */
+/** Executes one statement per table, regardless of the number of runs. */
 async function removeRuns(transaction: Database, taskIds: string[]): Promise<void> {
   await transaction
     .updateTable("research_tasks")
@@ -112,14 +112,14 @@ async function removeRuns(transaction: Database, taskIds: string[]): Promise<voi
   await transaction.deleteFrom("research_tasks").where("task_id", "in", taskIds).execute();
 }
 
-/** Those whose timeline is too long for a batch. */
+/** Returns the runs whose timeline is too long for a batch. */
 export async function runsWithLongTimeline(db: Database, taskIds: string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom("research_events")
     .select("task_id")
     .distinct()
     .where("task_id", "in", taskIds)
-    .where("seq", ">", EVENTS_AT_ONCE)
+    .where("seq", ">", MAX_EVENTS_PER_BATCH)
     .execute();
   return new Set(rows.map(({ task_id }) => task_id));
 }
@@ -135,7 +135,7 @@ function deleteEvents(db: Database, deletion: Deletion): Promise<number> {
     await lockRun(transaction, taskId);
     if (!(await isDeletable(transaction, deletion))) return 0;
     const events = transaction.selectFrom("research_events").select("seq").where("task_id", "=", taskId);
-    const oldest = await events.orderBy("seq").limit(EVENTS_AT_ONCE).execute();
+    const oldest = await events.orderBy("seq").limit(MAX_EVENTS_PER_BATCH).execute();
     const last = oldest.at(-1)?.seq;
     if (last === undefined) return 0;
     await transaction.deleteFrom("research_events").where("task_id", "=", taskId).where("seq", "<=", last).execute();
@@ -143,7 +143,7 @@ function deleteEvents(db: Database, deletion: Deletion): Promise<number> {
   });
 }
 
-/** The requests of a run whose outcome is not known: Google may be working on them, and charge them. */
+/** Time of the run's latest request with unknown outcome: Google may be processing and charging it. */
 export async function unknownStartsSince(db: Database, taskId: string, since: number): Promise<number | undefined> {
   const row = await db
     .selectFrom("research_attempts")
@@ -156,7 +156,7 @@ export async function unknownStartsSince(db: Database, taskId: string, since: nu
   return row?.sent ?? undefined;
 }
 
-/** Google's ids of a run itself: usually one. Not those that another run follows, which may still work. */
+/** The run's interaction ids, usually one. Excludes ids that another run follows, which may still be running. */
 export async function interactionIdsOf(db: Database, taskId: string): Promise<string[]> {
   const rows = await db
     .selectFrom("research_attempts")
@@ -180,17 +180,17 @@ export async function interactionIdsOf(db: Database, taskId: string): Promise<st
 }
 
 export interface Expired {
-  /** When it ended, or was last heard of. */
+  /** Compared with the time the run ended, or was last updated if its start is unknown. */
   before: number;
   now: number;
   limit: number;
 }
 
-/** What may be deleted and is over since before a time, the oldest first. */
+/** Returns deletable runs that ended before a time, oldest first. */
 export async function runsEndedBefore(db: Database, { before, now, limit }: Expired): Promise<string[]> {
   const runs = db.selectFrom("research_tasks").select("task_id").where(deletable(now)).limit(limit);
   const ended = await runs.where("completed_at", "<", before).orderBy("completed_at").execute();
-  // They have no end, and are few: no index is kept for them alone.
+  // Unknown starts have no completed_at. They are few, so there is no index for them.
   const unknown =
     ended.length > 0
       ? []
@@ -198,7 +198,7 @@ export async function runsEndedBefore(db: Database, { before, now, limit }: Expi
   return [...ended, ...unknown].map(({ task_id }) => task_id);
 }
 
-/** When a run was last written, by the clock of then; of finished runs, when the last of them ended. */
+/** The latest time stored in any run: `completed_at` of finished runs, `updated_at` of others. */
 export async function lastUpdate(db: Database): Promise<number | undefined> {
   const latest = (column: "completed_at" | "updated_at") =>
     db.selectFrom("research_tasks").select((select) => select.fn.max(column).as("at"));

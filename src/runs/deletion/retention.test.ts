@@ -1,4 +1,4 @@
-/** Which runs the sweep deletes and what goes with them, on both databases. */
+/** Which runs and related rows retention deletes, on both databases. */
 
 import { expect, test } from "vitest";
 import { insertAttempt, insertRun, openDatabase } from "../../../test/support/store-rows.ts";
@@ -117,7 +117,7 @@ async function insertExpired(db: Database, count: number): Promise<void> {
   for (let n = 1; n <= count; n += 1) await insertRun(db, { ...EXPIRED, task_id: `old-${n}` });
 }
 
-/** One whose batches take so long, and the pauses that were made after them. */
+/** A clock on which each batch takes `batchMs`, and the pauses between batches. */
 function clockOfBatches(batchMs: number) {
   const pauses: number[] = [];
   let time = 0;
@@ -133,7 +133,7 @@ test("many expired runs are deleted in few short transactions, with long and sho
   await appendEvents(db, "old-4", events.slice(0, 30));
   const { pauses, clock: quick } = clockOfBatches(1);
   expect(await deleteExpiredRuns({ db, clock: quick, log, keepDays: 30, leaving })).toBe(150);
-  // 20, then half as many more each time.
+  // Batches of 20, then 50 % larger each time.
   expect(pauses).toHaveLength(4);
   expect(await db.selectFrom("research_tasks").select("task_id").execute()).toEqual([{ task_id: "newest" }]);
   expect(await db.selectFrom("research_events").select("seq").execute()).toEqual([]);
@@ -144,6 +144,6 @@ test("batches that take long become smaller, and leave pauses as long as they to
   await insertExpired(db, 26);
   const { pauses, clock: slow } = clockOfBatches(400);
   expect(await deleteExpiredRuns({ db, clock: slow, log, keepDays: 30, leaving })).toBe(26);
-  // 20, then 2, then one at a time.
+  // Batches of 20, then 2, then 1.
   expect(pauses).toEqual([400, 400, 400, 400, 400, 400]);
 });

@@ -1,4 +1,4 @@
-/** Deletes runs that ended more than the kept number of days ago, in batches that adapt to how long they take. */
+/** Deletes runs that ended more than `keepDays` days ago, in batches whose size adapts to their duration. */
 
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
@@ -9,23 +9,23 @@ export interface RetentionDeps {
   db: Database;
   clock: Clock;
   log: Log;
-  /** Removes what else outlives a deleted run, such as old copies of the database. */
+  /** Deletes other copies of deleted runs, such as old copies of the database. */
   removeCopies: (now: number) => Promise<void>;
-  /** 0: everything is kept. */
+  /** 0: runs are never deleted. */
   keepDays: number;
   leaving: AbortSignal;
 }
 
 const DAY_MS = 86_400_000;
-const SWEEP_EVERY_MS = 3_600_000;
-/** A batch holds the write lock of SQLite, and rows on PostgreSQL, for about this long. */
+const SWEEP_INTERVAL_MS = 3_600_000;
+/** Target duration of a batch, which holds the write lock on SQLite and row locks on PostgreSQL. */
 const BATCH_TARGET_MS = 100;
 const FIRST_BATCH_RUNS = 20;
 const MAX_BATCH_RUNS = 500;
-/** Between batches other writers, and on SQLite all readers of this process, get their turn. */
+/** Pause between batches for other writers and, on SQLite, for all readers of this process. */
 const MIN_PAUSE_MS = 50;
 
-/** In short transactions; of several processes one deletes at a time. Returns how many runs it deleted. */
+/** Deletes in short transactions, one process at a time. Returns the number of deleted runs. */
 export async function deleteExpiredRuns(deps: Omit<RetentionDeps, "removeCopies">): Promise<number> {
   const { db, clock, keepDays, leaving } = deps;
   if (keepDays === 0) return 0;
@@ -36,11 +36,11 @@ export async function deleteExpiredRuns(deps: Omit<RetentionDeps, "removeCopies"
   while (!leaving.aborted) {
     const expired = await runsEndedBefore(db, { before, now, limit });
     if (expired.length === 0) break;
-    const began = clock.monotonic();
+    const startedAt = clock.monotonic();
     const removed = await deleteBatch(deps, expired, now);
-    const tookMs = clock.monotonic() - began;
+    const tookMs = clock.monotonic() - startedAt;
     deleted += removed;
-    // Another process is deleting, or each of them has changed.
+    // Another process is deleting, or none of the runs is deletable any more.
     if (removed === 0) break;
     limit = nextLimit(limit, tookMs);
     await clock.sleep(Math.max(MIN_PAUSE_MS, tookMs), leaving).catch(() => undefined);
@@ -53,13 +53,13 @@ export async function deleteExpiredRuns(deps: Omit<RetentionDeps, "removeCopies"
   return deleted;
 }
 
-/** Smaller at once when a batch took too long, larger by and by. */
+/** Shrinks immediately when a batch took too long, grows gradually otherwise. */
 const nextLimit = (limit: number, tookMs: number): number =>
   tookMs > BATCH_TARGET_MS
     ? Math.max(1, Math.floor((limit * BATCH_TARGET_MS) / tookMs / 2))
     : Math.min(MAX_BATCH_RUNS, Math.ceil(tookMs > BATCH_TARGET_MS / 2 ? limit : limit * 1.5));
 
-/** A clock that is years ahead must not delete everything: at most a day has passed since anything was last written. */
+/** Assumes at most one day since the last update, so that a clock years ahead does not delete everything. */
 async function plausibleNow({ db, clock }: Pick<RetentionDeps, "db" | "clock">): Promise<number> {
   const newest = await lastUpdate(db);
   return newest === undefined ? clock.now() : Math.min(clock.now(), newest + DAY_MS);
@@ -86,7 +86,7 @@ async function upkeep(deps: RetentionDeps): Promise<void> {
   await deleteExpiredRuns(deps);
 }
 
-/** At once and then every hour, until the process leaves; `during` keeps the database open for a sweep under way. */
+/** Runs immediately and then every hour until shutdown; `during` keeps the database open while a sweep is running. */
 export function startRetention(deps: RetentionDeps, during: (work: Promise<unknown>) => Promise<unknown>): void {
   const sweep = (): void => {
     const work = upkeep(deps).catch((error: unknown) => {
@@ -95,7 +95,7 @@ export function startRetention(deps: RetentionDeps, during: (work: Promise<unkno
     void during(work);
   };
   if (deps.leaving.aborted) return;
-  const timer = setInterval(sweep, SWEEP_EVERY_MS).unref();
+  const timer = setInterval(sweep, SWEEP_INTERVAL_MS).unref();
   deps.leaving.addEventListener("abort", () => clearInterval(timer), { once: true });
   sweep();
 }

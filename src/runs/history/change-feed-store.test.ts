@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../../test/support/store-rows.ts";
 
-// On SQLite alone: PostgreSQL reads a table this small without any index.
+// SQLite only: PostgreSQL reads a table this small without an index.
 test("recently written runs are read through an index, however many runs there are", async () => {
   const plan = await sql<{ detail: string }>`
     explain query plan select task_id from research_tasks

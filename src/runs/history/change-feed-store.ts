@@ -1,4 +1,4 @@
-/** The SQL of the change feed: what was written about an owner's runs lately. */
+/** SQL for the change feed: recently written runs of an owner. */
 
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
@@ -12,21 +12,21 @@ export interface WrittenRun {
   finished: boolean;
   createdAt: number;
   updatedAt: number;
-  /** What its readers would see differ; a heartbeat that says nothing new changes none of it. */
+  /** The visible state, for comparison; a heartbeat without news does not change it. */
   shown: string;
 }
 
 export interface Since {
   since: number;
-  /** All that are unfinished are read, also those that were not written: their progress moves with time. */
+  /** Also read unfinished runs that were not written: their estimated progress grows with time. */
   withUnfinished: boolean;
-  /** Those that were unfinished when they were last read. */
+  /** Runs that were unfinished when they were last read. */
   known: string[];
 }
 
 /**
- * All that may have changed. SQLite finds it by the date of the write. On PostgreSQL that date is in no index, so that
- * an update of a run's progress is a cheap one: there the unfinished, the new and the lately unfinished are read.
+ * Returns all runs that may have changed. SQLite finds them by `updated_at`. On PostgreSQL that column is not indexed,
+ * which keeps progress updates cheap, so unfinished, new and recently unfinished runs are read instead.
  */
 export async function runsWrittenSince(
   db: Database,
@@ -64,6 +64,6 @@ const writtenRun = (row: ShownRow): WrittenRun => ({
   finished: RUN_STATUSES.some((status) => status === row.status && isFinished(status)),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
-  // What time alone makes of it is stored nowhere, and moves on an open page all the same.
+  // Includes the time-based estimate, which is not stored but is visible on the dashboard.
   shown: JSON.stringify([row.status, progressOf(row), row.current_action, row.usage_final]),
 });

@@ -1,4 +1,4 @@
-/** The change feed on a real database, under a clock that only the test moves. */
+/** The change feed on a real database, with fake timers. */
 
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
@@ -29,34 +29,34 @@ async function openFeed() {
     log,
   });
   onTestFinished(() => close());
-  let looks = 0;
-  const heard: RunChanges[] = [];
+  let reads = 0;
+  const received: RunChanges[] = [];
   const database = async () => {
-    looks += 1;
+    reads += 1;
     return db;
   };
-  /** Queries of its own come after the look's, which may take a turn or two until it asks. */
-  const asked = async (): Promise<void> => {
+  /** Waits for the queries of a read, which run before these. A read may start its query a few ticks late. */
+  const settled = async (): Promise<void> => {
     for (const _ of [1, 2, 3]) await sql`select 1`.execute(db);
   };
-  const lookedAt = async (enough: number): Promise<void> => {
-    if (looks >= enough) return;
+  const waitForReads = async (enough: number): Promise<void> => {
+    if (reads >= enough) return;
     await vi.advanceTimersByTimeAsync(1_000);
-    // Else the clock runs on while the look waits for its answer.
-    await asked();
-    await lookedAt(enough);
+    // Otherwise the clock advances while the read waits for its result.
+    await settled();
+    await waitForReads(enough);
   };
   return {
     db,
-    looks: () => looks,
-    /** What was told since the last question, once as many looks are over. */
-    heardAfter: async (wanted: number) => {
-      await lookedAt(looks + wanted);
-      await asked();
-      return heard.splice(0);
+    reads: () => reads,
+    /** Changes received since the last call, after this many more reads. */
+    receivedAfter: async (wanted: number) => {
+      await waitForReads(reads + wanted);
+      await settled();
+      return received.splice(0);
     },
     watch: (owner = "local") =>
-      watchRuns({ database, notifications: async () => undefined, clock, owner }, (changes) => heard.push(changes)),
+      watchRuns({ database, notifications: async () => undefined, clock, owner }, (changes) => received.push(changes)),
     start: (taskId: string, owner = "local", now = Date.now()) =>
       insertRunning(db, { taskId, owner, kind: "search", query: "q", options: {}, client: undefined, processId, now }),
     beat: (taskId: string, progress: number) =>
@@ -87,20 +87,20 @@ test("a run counts as changed when it starts, advances or ends, and as written w
   const feed = await openFeed();
   const stop = feed.watch();
   onTestFinished(stop);
-  expect(await feed.heardAfter(2)).toEqual([]);
+  expect(await feed.receivedAfter(2)).toEqual([]);
   await feed.start("one");
-  expect(await feed.heardAfter(1)).toEqual(changed("one", false, true));
+  expect(await feed.receivedAfter(1)).toEqual(changed("one", false, true));
   await feed.beat("one", 10);
-  expect(await feed.heardAfter(1)).toEqual(changed("one", false, false));
+  expect(await feed.receivedAfter(1)).toEqual(changed("one", false, false));
   await feed.beat("one", 10);
-  expect(await feed.heardAfter(2)).toEqual(onlyWritten("one"));
-  // Long silent, so that no look returns it any more, and still known.
-  await feed.heardAfter(20);
+  expect(await feed.receivedAfter(2)).toEqual(onlyWritten("one"));
+  // Unchanged for so long that no read returns it any more, but still remembered.
+  await feed.receivedAfter(20);
   await feed.beat("one", 10);
-  expect(await feed.heardAfter(2)).toEqual(onlyWritten("one"));
+  expect(await feed.receivedAfter(2)).toEqual(onlyWritten("one"));
   await feed.finish("one");
-  expect(await feed.heardAfter(1)).toEqual(changed("one", true, true));
-  expect(await feed.heardAfter(20)).toEqual([]);
+  expect(await feed.receivedAfter(1)).toEqual(changed("one", true, true));
+  expect(await feed.receivedAfter(20)).toEqual([]);
 });
 
 test("writes from before the subscription and writes of other owners are not reported (T14)", async () => {
@@ -110,13 +110,13 @@ test("writes from before the subscription and writes of other owners are not rep
   await vi.advanceTimersByTimeAsync(1);
   const stop = feed.watch();
   onTestFinished(stop);
-  expect(await feed.heardAfter(2)).toEqual([]);
+  expect(await feed.receivedAfter(2)).toEqual([]);
   await feed.beat("foreign", 50);
   await feed.finish("foreign");
   await feed.start("foreign too", "somebody");
-  expect(await feed.heardAfter(2)).toEqual([]);
+  expect(await feed.receivedAfter(2)).toEqual([]);
   await feed.beat("old", 50);
-  expect(await feed.heardAfter(1)).toEqual(changed("old", false, false));
+  expect(await feed.receivedAfter(1)).toEqual(changed("old", false, false));
 });
 
 test("a write that is dated before the last poll and commits after it is reported", async () => {
@@ -124,22 +124,22 @@ test("a write that is dated before the last poll and commits after it is reporte
   const stop = feed.watch();
   onTestFinished(stop);
   const dated = Date.now();
-  await feed.heardAfter(3);
+  await feed.receivedAfter(3);
   await feed.start("late", "local", dated);
-  expect(await feed.heardAfter(1)).toEqual(changed("late", false, true));
-  expect(await feed.heardAfter(3)).toEqual([]);
+  expect(await feed.receivedAfter(1)).toEqual(changed("late", false, true));
+  expect(await feed.receivedAfter(3)).toEqual([]);
 });
 
 test("progress that is estimated from time is reported without any write, at most every 15 seconds (J3)", async () => {
   const feed = await openFeed();
   const now = Date.now();
   await insertRun(feed.db, { task_id: "quiet", model: "deep-research-preview", created_at: now, updated_at: now });
-  // Before anything is read, and long before by its date.
+  // The run was written long before the first read.
   await vi.advanceTimersByTimeAsync(60_000);
   onTestFinished(feed.watch());
-  expect(await feed.heardAfter(2)).toEqual([]);
+  expect(await feed.receivedAfter(2)).toEqual([]);
   // The second minute of ten: about seven per cent, and at most one change every 15 seconds where nothing is written.
-  const changes = await feed.heardAfter(60);
+  const changes = await feed.receivedAfter(60);
   expect(changes.length).toBeGreaterThanOrEqual(3);
   expect(changes[0]).toEqual({ runs: [{ taskId: "quiet", finished: false }], written: [], listChanged: false });
 });
@@ -148,29 +148,29 @@ test("the store is polled only while there is a subscriber, and no timer is left
   const feed = await openFeed();
   const others = vi.getTimerCount();
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(feed.looks()).toBe(0);
+  expect(feed.reads()).toBe(0);
   const stop = feed.watch();
-  await feed.heardAfter(2);
+  await feed.receivedAfter(2);
   stop();
-  const looks = feed.looks();
+  const reads = feed.reads();
   await feed.start("unheard");
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(feed.looks()).toBe(looks);
+  expect(feed.reads()).toBe(reads);
   expect(vi.getTimerCount()).toBe(others);
 });
 
 test("a store that cannot be read reports nothing and is polled again", async () => {
-  let looks = 0;
-  const heard: RunChanges[] = [];
+  let reads = 0;
+  const received: RunChanges[] = [];
   const database = async () => {
-    looks += 1;
+    reads += 1;
     throw new Error("no store");
   };
   const stop = watchRuns({ database, notifications: async () => undefined, clock, owner: "local" }, (changes) =>
-    heard.push(changes),
+    received.push(changes),
   );
   onTestFinished(stop);
   await vi.advanceTimersByTimeAsync(3_000);
-  expect(looks).toBeGreaterThan(1);
-  expect(heard).toEqual([]);
+  expect(reads).toBeGreaterThan(1);
+  expect(received).toEqual([]);
 });

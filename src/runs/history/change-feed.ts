@@ -1,4 +1,4 @@
-/** The change feed of an owner's runs, whichever process works on them: reads the store only while there are listeners. */
+/** Change feed of an owner's runs across all processes; reads the database only while there are listeners. */
 
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
@@ -6,13 +6,13 @@ import { maxWriteDelayMs } from "../../store/dialect.ts";
 import type { RunNotifications } from "../../store/postgres/run-notifications.ts";
 import { runsWrittenSince, type WrittenRun, writtenRuns } from "./change-feed-store.ts";
 
-/** Where the database sends no notifications. */
+/** Without notifications from the database. */
 const POLL_INTERVAL_MS = 1_000;
-/** Where it does: one may have been lost with a connection. */
+/** With notifications: one may have been lost with a connection. */
 const SAFETY_INTERVAL_MS = 20_000;
-/** The progress of a run moves with time, without any write. */
+/** The estimated progress of a run grows without any write. */
 const PROGRESS_INTERVAL_MS = 15_000;
-/** Changes that come in quick succession are read together. */
+/** Changes in quick succession are read together. */
 const MIN_BETWEEN_READS_MS = 300;
 
 export interface RunWatch {
@@ -23,15 +23,15 @@ export interface RunWatch {
 }
 
 export interface RunChanges {
-  /** Runs whose readers would see something else. */
+  /** Runs whose visible state has changed. */
   runs: { taskId: string; finished: boolean }[];
-  /** Runs that were written at all; their timeline may have grown. */
+  /** Runs whose row was written; their timeline may have grown. */
   written: string[];
-  /** A run is new, or has ended. */
+  /** A run was created or has ended. */
   listChanged: boolean;
 }
 
-/** Calls back with what has changed since the call, at most once per read; the returned function ends it. */
+/** Calls `onChanges` with changes since the subscription, at most once per read. Returns an unsubscribe function. */
 export function watchRuns(watch: RunWatch, onChanges: (changes: RunChanges) => void): () => void {
   const reader = createReader(watch);
   let stopped = false;
@@ -45,17 +45,17 @@ export function watchRuns(watch: RunWatch, onChanges: (changes: RunChanges) => v
   };
   const read = async (what: "all" | "notified"): Promise<void> => {
     reading = true;
-    // A store that cannot be read shows in the next call that needs it.
+    // Read errors are reported by the calls that need the database; the feed retries.
     const changes = await reader.read(what).catch(() => undefined);
     reading = false;
     if (changes !== undefined && changes.written.length + changes.runs.length > 0 && !stopped) onChanges(changes);
     if (reader.isBehind()) schedule(MIN_BETWEEN_READS_MS);
-    else schedule(changes !== undefined && notifications?.isLive() ? safetyInterval() : POLL_INTERVAL_MS);
+    else schedule(changes !== undefined && notifications?.isLive() ? jitteredSafetyInterval() : POLL_INTERVAL_MS);
   };
   const begin = async (): Promise<void> => {
     notifications = await watch.notifications().catch(() => undefined);
     if (stopped) return;
-    // Before the first read: what changes meanwhile is read after it.
+    // Subscribe before the first read, so that no change in between is missed.
     unsubscribe = notifications?.subscribe(watch.owner, (taskId) => {
       const isScheduled = reader.isBehind();
       reader.changed(taskId);
@@ -71,10 +71,10 @@ export function watchRuns(watch: RunWatch, onChanges: (changes: RunChanges) => v
   };
 }
 
-/** Listeners that came at the same moment, as after a restart, do not read at the same moment for ever. */
-const safetyInterval = (): number => SAFETY_INTERVAL_MS * (0.75 + Math.random() / 2);
+/** Jitter for listeners that subscribed at the same time, as after a restart. */
+const jitteredSafetyInterval = (): number => SAFETY_INTERVAL_MS * (0.75 + Math.random() / 2);
 
-/** Remembers what listeners were shown, and which runs were changed since they were read. */
+/** Tracks the last reported state of each run, and the runs notified since the last read. */
 function createReader({ database, clock, owner }: RunWatch) {
   const began = clock.now();
   let known: Known | undefined;
@@ -96,18 +96,18 @@ function createReader({ database, clock, owner }: RunWatch) {
       allChanged = false;
       changed = new Set();
       const db = await database();
-      // The earlier of both: the clock may have been set back.
+      // The minimum, because the clock may have been set back.
       const since = Math.min(allReadAt, now) - maxWriteDelayMs(db);
       const withUnfinished = Math.abs(now - progressReadAt) >= PROGRESS_INTERVAL_MS;
       const written = isAll
         ? await runsWrittenSince(db, owner, { since, withUnfinished, known: unfinished() })
         : await writtenRuns(db, owner, taskIds);
-      // What was written before there was a listener is no news.
+      // Writes from before the subscription are not reported.
       known ??= remember(
         new Map(),
         written.filter(({ updatedAt }) => updatedAt < began),
       );
-      const changes = changesOf(known, written, since);
+      const changes = diffChanges(known, written, since);
       known = remember(known, written);
       if (isAll) allReadAt = now;
       if (isAll && withUnfinished) progressReadAt = now;
@@ -118,20 +118,20 @@ function createReader({ database, clock, owner }: RunWatch) {
 
 type Known = ReadonlyMap<string, WrittenRun>;
 
-/** Unfinished runs are remembered however long they are silent, finished ones while a read still returns them. */
+/** Keeps unfinished runs indefinitely, and finished ones as long as reads return them. */
 const remember = (known: Known, written: WrittenRun[]): Known =>
   new Map([
     ...[...known].filter(([, run]) => !run.finished),
     ...written.map((run): [string, WrittenRun] => [run.taskId, run]),
   ]);
 
-function changesOf(known: Known, written: WrittenRun[], from: number): RunChanges {
+function diffChanges(known: Known, written: WrittenRun[], from: number): RunChanges {
   const changed = written.filter(({ taskId, shown }) => known.get(taskId)?.shown !== shown);
   const isWritten = ({ taskId, updatedAt }: WrittenRun): boolean => known.get(taskId)?.updatedAt !== updatedAt;
   return {
     written: written.filter(isWritten).map(({ taskId }) => taskId),
     runs: changed.map(({ taskId, finished }) => ({ taskId, finished })),
-    // One that is older than the read, and first seen now, was in the list before.
+    // A run created before the read window that is seen for the first time was in the list already.
     listChanged: changed.some((run) => run.finished || (!known.has(run.taskId) && run.createdAt >= from)),
   };
 }

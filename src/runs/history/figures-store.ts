@@ -1,4 +1,4 @@
-/** The SQL of figures over an owner's runs: how many are in which state, and what the finished ones took. */
+/** SQL for statistics of an owner's runs: counts by state, durations and costs. */
 
 import { sql } from "kysely";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { isFinished, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus } fro
 import { storedJson } from "../unreadable.ts";
 import { estimateOf, type RunEstimate } from "./run-estimate.ts";
 
-/** Read from an index alone, however many runs there are. */
+/** Uses an index-only scan. */
 export async function countRuns(db: Database, owner: string): Promise<Partial<Record<RunStatus, number>>> {
   const rows = await db
     .selectFrom("research_tasks")
@@ -34,7 +34,7 @@ export interface FinishedFigures {
 
 const FINISHED = RUN_STATUSES.filter(isFinished);
 
-/** The newest ones, oldest first. */
+/** The newest finished runs, oldest first. */
 export async function finishedFigures(
   db: Database,
   owner: string,
@@ -66,7 +66,7 @@ export async function finishedFigures(
     .toSorted((one, other) => one.completedAt - other.completedAt);
 }
 
-/** A finished report whose cost is not known makes the sum a lower bound, like a part without a price. */
+/** A completed run without a known cost makes the sum a lower bound (`incomplete`). */
 export async function totalCost(db: Database, owner: string): Promise<Cost> {
   const row = await db
     .selectFrom("research_tasks")

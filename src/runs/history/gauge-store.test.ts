@@ -1,4 +1,4 @@
-/** What is measured about all runs, counted on a real database. */
+/** The telemetry gauges on a real database. */
 
 import { expect, test } from "vitest";
 import { insertRun, openDatabase } from "../../../test/support/store-rows.ts";
@@ -11,7 +11,7 @@ test("runs are counted by state and kind, and due polls with the age of the olde
   const gauges = createRunGauges(db, () => NOW);
   expect(await gauges()).toMatchObject({ runs: [], due: 0, late: 0, oldestDueAgeMs: 0 });
   await insertRun(db, { task_id: "a", next_poll_at: NOW - 7_000 });
-  // Somebody waits for it: it comes first, but has not been due since 1970.
+  // 0 means that a caller waits for the run; it has not been due since 1970.
   await insertRun(db, { task_id: "b", next_poll_at: 0 });
   await insertRun(db, { task_id: "c", next_poll_at: NOW + 1 });
   await insertRun(db, { task_id: "d", kind: "search", status: "completed", next_poll_at: null });

@@ -1,4 +1,4 @@
-/** The SQL of what is measured about all runs: how many there are of what, and how far the looks are behind. */
+/** SQL for the telemetry gauges: runs by state and kind, and how late the polls are. */
 
 import { sql } from "kysely";
 import type { Database } from "../../store/database.ts";
@@ -6,45 +6,45 @@ import { isShared } from "../../store/dialect.ts";
 import type { RunGauges } from "../../telemetry/recorder.ts";
 import { readFleetStatus } from "../scheduling/fleet-status-store.ts";
 
-/** Of a thread that also answers, counting may take this part. */
-const SHARE = 1 / 200;
-/** Rows at a time: about two milliseconds, after which others have their turn. */
-const PORTION = 500;
-/** A count that takes longer is not waited for: the one before is told meanwhile. */
-const QUICK_MS = 50;
+/** Counting may use at most 0.5 % of the event loop. */
+const MAX_SHARE = 1 / 200;
+/** Rows per query: about two milliseconds, after which the event loop is released. */
+const PORTION_ROWS = 500;
+/** When counting takes longer, the previous count is returned at once. */
+const MAX_WAIT_MS = 50;
 
-/** Counting a million runs takes seconds: the longer it took, the longer its figures are used. */
+/** Caches the counts in proportion to the time they took: counting a million runs takes seconds. */
 export function createRunGauges(
   db: Database,
   now: () => number,
-  { timer = () => performance.now(), portion = PORTION } = {},
+  { timer = () => performance.now(), portion = PORTION_ROWS } = {},
 ): () => Promise<RunGauges> {
   let counted: RunGauges["runs"] = [];
   let counting: Promise<void> | undefined;
   let tookMs = 0;
   let countAgainAt = -Infinity;
-  let waiting: Waiting | undefined;
+  let pollGauges: PollGauges | undefined;
   let readAgainAt = -Infinity;
   const count = async (): Promise<void> => {
     const began = timer();
-    // A database that refuses is asked again when it is next due.
+    // After an error the previous count stays until the next one is due.
     counted = await countRuns(db, portion).catch(() => counted);
     const ended = timer();
     tookMs = ended - began;
-    countAgainAt = ended + tookMs / SHARE;
+    countAgainAt = ended + tookMs / MAX_SHARE;
     counting = undefined;
   };
   return async () => {
     if (timer() >= countAgainAt) counting ??= count();
-    if (tookMs < QUICK_MS) await counting;
-    // In a file that is one small index; the jobs of an engine are read one by one.
-    if (!isShared(db)) return { runs: counted, ...(await readWaiting(db, now())) };
-    if (waiting === undefined || timer() >= readAgainAt) {
+    if (tookMs < MAX_WAIT_MS) await counting;
+    // Cheap on SQLite (one small index), but on PostgreSQL every pg-boss job is read.
+    if (!isShared(db)) return { runs: counted, ...(await readPollGauges(db, now())) };
+    if (pollGauges === undefined || timer() >= readAgainAt) {
       const began = timer();
-      waiting = await readWaiting(db, now());
-      readAgainAt = timer() + (timer() - began) / SHARE;
+      pollGauges = await readPollGauges(db, now());
+      readAgainAt = timer() + (timer() - began) / MAX_SHARE;
     }
-    return { runs: counted, ...waiting };
+    return { runs: counted, ...pollGauges };
   };
 }
 
@@ -57,8 +57,8 @@ async function countRuns(db: Database, portion: number): Promise<RunGauges["runs
       runs.set(`${status} ${kind}`, { status, kind, count: before + Number(count) });
     }
     const seen = rows.reduce((sum, { count }) => sum + Number(count), 0);
-    after = seen < portion ? undefined : latest(rows.map(({ last }) => last));
-    if (after !== undefined) await othersTurn();
+    after = seen < portion ? undefined : highest(rows.map(({ last }) => last));
+    if (after !== undefined) await yieldToEventLoop();
   }
   return [...runs.values()];
 }
@@ -78,13 +78,13 @@ const countPortion = (db: Database, after: string, portion: number) =>
     .groupBy(["status", "kind"])
     .execute();
 
-const latest = (ids: string[]): string | undefined => ids.toSorted().at(-1);
+const highest = (ids: string[]): string | undefined => ids.toSorted().at(-1);
 
-const othersTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-type Waiting = Omit<RunGauges, "runs">;
+type PollGauges = Omit<RunGauges, "runs">;
 
-async function readWaiting(db: Database, now: number): Promise<Waiting> {
+async function readPollGauges(db: Database, now: number): Promise<PollGauges> {
   const { workers, runs } = await readFleetStatus(db, now);
   const responding = workers.filter(({ responds }) => responds).length;
   return {

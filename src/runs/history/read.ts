@@ -1,4 +1,4 @@
-/** A run with what can be read of it: its result, or the finished rounds of one that has none. */
+/** Reads a run with its result, or with its finished rounds if it has no result. */
 
 import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
 import { numberSources } from "../../reports/report.ts";
@@ -12,19 +12,19 @@ import { findRun } from "../run-store.ts";
 export interface StoredRun {
   run: Run;
   result: StoredResult | undefined;
-  /** What its caller was told to do about the failure. */
+  /** The suggestion that was returned to the caller with the error. */
   advice?: string | undefined;
 }
 
 export async function readStored(db: Database, owner: string, taskId: string): Promise<StoredRun> {
   const run = await findRun(db, owner, taskId);
   const stored = await findResult(db, taskId);
-  // One without text is there only for what Google sent with it.
+  // A result without text only stores other data that Google sent.
   const result = stored === undefined || stored.report.trim() === "" ? undefined : stored;
   if (!isFinished(run.status)) return { run, result };
   const advice = await adviceAbout(db, run);
   if (result !== undefined) return { run, result, advice };
-  // A process that died could not write a result; the rounds it had finished are there all the same.
+  // A process that crashed wrote no result, but its finished rounds are stored.
   const rounds = await findRounds(db, taskId);
   const model = run.model ?? modelOf(rounds.at(-1)?.metadata ?? {});
   return { run: { ...run, model }, result: resultOfRounds(rounds), advice };
@@ -35,7 +35,7 @@ async function adviceAbout(db: Database, { taskId, kind, status }: Run): Promise
   return (await lastEvent(db, taskId, "advice"))?.text;
 }
 
-/** The last finished round is the best there is; its sources are those of all rounds before it too. */
+/** The report of the last finished round with the sources of all rounds. */
 export function resultOfRounds(rounds: SavedRound[]): RunResult | undefined {
   const last = rounds.at(-1);
   if (last === undefined) return undefined;

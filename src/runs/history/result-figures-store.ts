@@ -1,4 +1,4 @@
-/** The SQL that puts a finished run's figures into the metadata of its stored result. */
+/** SQL that copies a finished run's tokens, cost and duration into the metadata of its result. */
 
 import { z } from "zod";
 import { type Cost, costFields } from "../../costs/actual.ts";
@@ -32,7 +32,7 @@ export const FIGURE_COLUMNS = [
   "cost_estimated",
 ] as const satisfies (keyof Tables["research_tasks"])[];
 
-/** P6: tokens, cost and duration stand with the report too, so that a copy of it says what it took. */
+/** Stored with the report as well, so that copies of it include these figures (P6). */
 export async function recordFigures(db: Database, taskId: string, row: FinishedRow): Promise<void> {
   const stored = await db
     .selectFrom("research_results")

@@ -1,4 +1,4 @@
-/** What was expected of a run when it was started, read leniently: older ones were stored by older programs. */
+/** Parses a run's stored estimate of cost and duration leniently, because earlier versions stored other fields. */
 
 import { z } from "zod";
 

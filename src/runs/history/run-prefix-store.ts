@@ -1,4 +1,4 @@
-/** The SQL of what a terminal looks up: whole ids from their beginnings, and the newest ones. */
+/** SQL for the command line: runs by id prefix, and the newest runs. */
 
 import type { Database } from "../../store/database.ts";
 
@@ -7,23 +7,23 @@ export interface NamedRun {
   query: string;
 }
 
-const MOST_MATCHES = 10;
+const MAX_MATCHES = 10;
 
-/** Sorts after every digit of an id, in whatever order a database sorts letters. */
-const LAST = "g";
+/** Sorts after every hexadecimal digit in any collation. */
+const AFTER_HEX_DIGITS = "g";
 
 export async function runsBeginningWith(db: Database, owner: string, prefix: string): Promise<NamedRun[]> {
   const rows = await db
     .selectFrom("research_tasks")
     .select(["task_id", "query"])
-    // As a range: an index is searched for it.
+    // A range can use the index.
     .where("task_id", ">=", prefix)
-    .where("task_id", "<", prefix + LAST)
+    .where("task_id", "<", prefix + AFTER_HEX_DIGITS)
     .where("owner", "=", owner)
     .orderBy("task_id")
-    .limit(MOST_MATCHES)
+    .limit(MAX_MATCHES)
     .execute();
-  return rows.map(named);
+  return rows.map(namedRunOf);
 }
 
 export async function newestRuns(db: Database, owner: string, limit: number): Promise<NamedRun[]> {
@@ -35,7 +35,7 @@ export async function newestRuns(db: Database, owner: string, limit: number): Pr
     .orderBy("task_id", "desc")
     .limit(limit)
     .execute();
-  return rows.map(named);
+  return rows.map(namedRunOf);
 }
 
-const named = (row: { task_id: string; query: string }): NamedRun => ({ taskId: row.task_id, query: row.query });
+const namedRunOf = (row: { task_id: string; query: string }): NamedRun => ({ taskId: row.task_id, query: row.query });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { matchOf } from "../../store/full-text.ts";
-import { holdingWords, searchWords } from "./search-terms.ts";
+import { filterByWords, searchWords } from "./search-terms.ts";
 
 const matched = (text: string): string => matchOf(searchWords(text));
 
@@ -35,8 +35,8 @@ describe("the words that a user types to find a run", () => {
   test("match questions outside the index in the same way, whatever their accents (Q2)", () => {
     const items = [{ query: "Où est le Café?" }];
     const all = { skip: 0, limit: 10 };
-    expect(holdingWords(items, { words: searchWords("cafe ou"), ...all })).toEqual(items);
-    expect(holdingWords(items, { words: searchWords("cafe the"), ...all })).toEqual([]);
+    expect(filterByWords(items, { words: searchWords("cafe ou"), ...all })).toEqual(items);
+    expect(filterByWords(items, { words: searchWords("cafe the"), ...all })).toEqual([]);
   });
 
   test("are matched against no more questions than requested (Q2)", () => {
@@ -44,7 +44,7 @@ describe("the words that a user types to find a run", () => {
     const endless = function* () {
       for (;;) yield { query: `Where is café ${(read += 1)}?` };
     };
-    const page = holdingWords(endless(), { words: searchWords("cafe"), skip: 2, limit: 2 });
+    const page = filterByWords(endless(), { words: searchWords("cafe"), skip: 2, limit: 2 });
     expect(page.map(({ query }) => query)).toEqual(["Where is café 3?", "Where is café 4?"]);
     expect(read).toBe(4);
   });

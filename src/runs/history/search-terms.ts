@@ -1,38 +1,38 @@
-/** What a user types to find a run, as words: they are data and never become syntax of the search index. */
+/** Parses a user's search text into words, which are passed to the index as data, never as query syntax. */
 
-const MOST_WORDS = 32;
-/** The index knows letters and digits alone; what has none of them could never be found. */
+const MAX_WORDS = 32;
+/** The index contains only letters and digits; a word without any would never match. */
 const HAS_LETTER = /[\p{L}\p{N}\p{Co}]/u;
-/** "the" begins so many words that the index would read most of itself; scripts without spaces begin with one letter. */
-const FEWEST_LETTERS = 4;
+/** Short ASCII prefixes such as "the" would scan most of the index. Scripts without spaces have no minimum. */
+const MIN_PREFIX_LETTERS = 4;
 const IS_ASCII = /^[\n\u0020-\u007E]*$/;
-const PIECE = /"([^"]*)"|[^\s"]+/gu;
+const WORD_OR_PHRASE = /"([^"]*)"|[^\s"]+/gu;
 
 export interface SearchWord {
   text: string;
-  /** Still being typed: words that begin with it are meant as well. */
+  /** Prefix match, because the user may still be typing the word. */
   begins: boolean;
 }
 
-/** Words, and phrases in quotation marks. */
+/** Splits the text into words, and phrases in quotation marks. */
 export function searchWords(text: string): SearchWord[] {
-  const pieces = [...text.replaceAll("\0", " ").matchAll(PIECE)]
+  const pieces = [...text.replaceAll("\0", " ").matchAll(WORD_OR_PHRASE)]
     .map(([whole, phrase]) => ({ text: (phrase ?? whole).trim(), phrase: phrase !== undefined }))
     .filter((piece) => HAS_LETTER.test(piece.text))
-    .slice(0, MOST_WORDS);
+    .slice(0, MAX_WORDS);
   return pieces.map(({ text: word, phrase }, index) => ({
     text: word,
-    begins: index === pieces.length - 1 && !phrase && (word.length >= FEWEST_LETTERS || !IS_ASCII.test(word)),
+    begins: index === pieces.length - 1 && !phrase && (word.length >= MIN_PREFIX_LETTERS || !IS_ASCII.test(word)),
   }));
 }
 
-/** As the index compares them: without accents, in small letters. */
+/** Normalizes text as the index does: lower case, without accents. */
 export const foldedText = (text: string): string =>
-  // Most texts have no accents, and to look for them takes far longer than to see that.
+  // ASCII text skips the much slower Unicode normalization.
   (IS_ASCII.test(text) ? text : text.normalize("NFD").replaceAll(/\p{M}/gu, "")).toLowerCase();
 
-/** Those of the questions, which are in no index, that hold all words; no more are read than are asked for. */
-export function holdingWords<Item extends { query: string }>(
+/** Returns the items whose question contains all words, and reads no more than the page needs. */
+export function filterByWords<Item extends { query: string }>(
   items: Iterable<Item>,
   { words, skip, limit }: { words: readonly SearchWord[]; skip: number; limit: number },
 ): Item[] {

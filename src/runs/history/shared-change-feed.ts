@@ -1,24 +1,24 @@
-/** One look at the store for all who listen to an owner's runs, through whichever door. */
+/** One change feed per owner, shared by all subscribers on every transport. */
 
 import { type RunChanges, type RunWatch, watchRuns } from "./change-feed.ts";
 
-type Hear = (changes: RunChanges) => void;
+type OnChanges = (changes: RunChanges) => void;
 
 interface SharedWatch {
-  listeners: Set<{ hear: Hear }>;
+  listeners: Set<{ onChanges: OnChanges }>;
   stop: () => void;
 }
 
-/** By the store that is looked at, then by owner; an owner nobody listens to has no entry. */
+/** Keyed by database, then by owner; owners without subscribers have no entry. */
 const watches = new WeakMap<RunWatch["database"], Map<string, SharedWatch>>();
 
-/** Tells what has changed since the call; the returned function ends it. */
-export function subscribeToRuns(watch: RunWatch, hear: Hear): () => void {
+/** Calls `onChanges` with changes since the subscription. Returns an unsubscribe function. */
+export function subscribeToRuns(watch: RunWatch, onChanges: OnChanges): () => void {
   const owners = watches.get(watch.database) ?? new Map<string, SharedWatch>();
   watches.set(watch.database, owners);
-  const shared = owners.get(watch.owner) ?? begin(watch);
+  const shared = owners.get(watch.owner) ?? startSharedWatch(watch);
   owners.set(watch.owner, shared);
-  const listener = { hear };
+  const listener = { onChanges };
   shared.listeners.add(listener);
   return () => {
     if (!shared.listeners.delete(listener) || shared.listeners.size > 0) return;
@@ -27,10 +27,10 @@ export function subscribeToRuns(watch: RunWatch, hear: Hear): () => void {
   };
 }
 
-function begin(watch: RunWatch): SharedWatch {
-  const listeners = new Set<{ hear: Hear }>();
+function startSharedWatch(watch: RunWatch): SharedWatch {
+  const listeners = new Set<{ onChanges: OnChanges }>();
   const stop = watchRuns(watch, (changes) => {
-    for (const { hear } of listeners) hear(changes);
+    for (const { onChanges } of listeners) onChanges(changes);
   });
   return { listeners, stop };
 }

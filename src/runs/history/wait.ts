@@ -1,11 +1,11 @@
-/** Waiting for a run, whichever process works on it: the store is where they all meet. */
+/** Waits for a run by polling the database, since any process may work on it. */
 
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
 import type { Run } from "../run.ts";
 import { findRun } from "../run-store.ts";
 
-const LOOK_EVERY_MS = 100;
+const POLL_INTERVAL_MS = 100;
 
 export interface Wait {
   owner: string;
@@ -15,13 +15,13 @@ export interface Wait {
   signal?: AbortSignal | undefined;
 }
 
-/** The run as it is when the condition holds or the time is over. */
+/** Returns the run when the condition holds, the time is over or the signal is aborted. */
 export async function waitForRun(db: Database, clock: Clock, wait: Wait): Promise<Run> {
-  const giveUpAt = clock.monotonic() + wait.ms;
+  const timeoutAt = clock.monotonic() + wait.ms;
   for (;;) {
     const run = await findRun(db, wait.owner, wait.taskId);
-    const left = giveUpAt - clock.monotonic();
+    const left = timeoutAt - clock.monotonic();
     if ((await wait.until(run)) || left <= 0 || wait.signal?.aborted === true) return run;
-    await clock.sleep(Math.min(LOOK_EVERY_MS, left), wait.signal).catch(() => undefined);
+    await clock.sleep(Math.min(POLL_INTERVAL_MS, left), wait.signal).catch(() => undefined);
   }
 }

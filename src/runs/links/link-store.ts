@@ -1,4 +1,4 @@
-/** The SQL of resolving source links: which results wait for it, and what was found. */
+/** SQL of link resolution: claims results with unresolved links and stores the resolved URLs. */
 
 import { z } from "zod";
 import type { Database } from "../../store/database.ts";
@@ -6,7 +6,7 @@ import { storedJson } from "../unreadable.ts";
 
 const sourceList = z.array(z.looseObject({ url: z.string(), resolved_url: z.string().optional() }));
 
-/** Takes one finished result that nobody has resolved yet: of several processes exactly one gets it. */
+/** Claims one finished result whose links are unresolved; a result is claimed by exactly one process. */
 export async function claimUnresolved(db: Database, { since, now }: { since: number; now: number }) {
   const next = await db
     .selectFrom("research_results")
@@ -33,7 +33,7 @@ const linksIn = (sourcesJson: string): string[] => [
   ...new Set(storedJson(sourcesJson, sourceList, []).map(({ url }) => url)),
 ];
 
-/** By address, into whatever the result holds now. */
+/** Re-reads the sources and matches them by URL, because the result may have changed since it was claimed. */
 export function saveResolved(db: Database, taskId: string, resolved: ReadonlyMap<string, string>): Promise<void> {
   return db.transaction().execute(async (transaction) => {
     const row = await transaction

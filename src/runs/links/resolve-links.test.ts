@@ -1,4 +1,4 @@
-/** Resolving the links of stored runs: once, bounded, and apart from storing the report. */
+/** Links of stored runs are resolved once, within limits, and independently of storing the report. */
 
 import { expect, test } from "vitest";
 import { insertRun, openDatabase } from "../../../test/support/store-rows.ts";

@@ -1,4 +1,4 @@
-/** Resolves the redirect links of finished runs, after their reports are stored and apart from them. */
+/** Resolves the redirect links of finished runs in the background, after their reports are stored. */
 
 import { isGoogleRedirect, type RedirectResolver } from "../../gemini/redirect-links.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -15,48 +15,48 @@ export interface LinkDeps {
 }
 
 const MAX_LINKS_PER_RUN = 200;
-const AT_ONCE = 4;
-const RUN_LIMIT_MS = 60_000;
-const CHECK_EVERY_MS = 5_000;
-/** Runs that ended longer ago were stored while this was switched off: they stay as they are. */
+const MAX_CONCURRENT_REQUESTS = 4;
+const MAX_MS_PER_RUN = 60_000;
+const CHECK_INTERVAL_MS = 5_000;
+/** Older runs were stored while link resolution was disabled and are not changed. */
 const RECENT_MS = 24 * 3_600_000;
 
-/** Returns how many links got an address. Each run is tried once, whatever comes of it. */
+/** Returns the number of resolved links. Each run is tried once, even if it fails. */
 export async function resolveRecentLinks({ db, clock, log, resolver, leaving }: LinkDeps): Promise<number> {
-  let found = 0;
+  let resolvedCount = 0;
   while (!leaving.aborted) {
     const now = clock.now();
     const claimed = await claimUnresolved(db, { since: now - RECENT_MS, now });
     if (claimed === undefined) break;
-    const waiting = claimed.links.filter(isGoogleRedirect).slice(0, MAX_LINKS_PER_RUN);
-    const resolved = await resolveAll(waiting, { resolver, leaving });
+    const redirects = claimed.links.filter(isGoogleRedirect).slice(0, MAX_LINKS_PER_RUN);
+    const resolved = await resolveAll(redirects, { resolver, leaving });
     if (resolved.size > 0) await saveResolved(db, claimed.taskId, resolved);
-    if (waiting.length > 0) {
-      log.forRun(claimed.taskId).debug(`${resolved.size} of ${waiting.length} source links resolved.`);
+    if (redirects.length > 0) {
+      log.forRun(claimed.taskId).debug(`${resolved.size} of ${redirects.length} source links resolved.`);
     }
-    found += resolved.size;
+    resolvedCount += resolved.size;
   }
-  return found;
+  return resolvedCount;
 }
 
 async function resolveAll(
   links: readonly string[],
   { resolver, leaving }: Pick<LinkDeps, "resolver" | "leaving">,
 ): Promise<Map<string, string>> {
-  const signal = AbortSignal.any([leaving, AbortSignal.timeout(RUN_LIMIT_MS)]);
+  const signal = AbortSignal.any([leaving, AbortSignal.timeout(MAX_MS_PER_RUN)]);
   const resolved = new Map<string, string>();
   const queue = [...links];
   const worker = async (): Promise<void> => {
     for (let link = queue.shift(); link !== undefined && !signal.aborted; link = queue.shift()) {
-      const address = await resolver.resolve(link, signal);
-      if (address !== undefined) resolved.set(link, address);
+      const url = await resolver.resolve(link, signal);
+      if (url !== undefined) resolved.set(link, url);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT_REQUESTS }, worker));
   return resolved;
 }
 
-/** Every few seconds until the process leaves; one pass at a time. */
+/** Runs every few seconds until shutdown, one pass at a time. */
 export function startLinkResolution(deps: LinkDeps, during: (work: Promise<unknown>) => Promise<unknown>): void {
   let busy = false;
   const pass = (): void => {
@@ -69,7 +69,7 @@ export function startLinkResolution(deps: LinkDeps, during: (work: Promise<unkno
       .finally(() => (busy = false));
     void during(work);
   };
-  const timer = setInterval(pass, CHECK_EVERY_MS).unref();
+  const timer = setInterval(pass, CHECK_INTERVAL_MS).unref();
   deps.leaving.addEventListener("abort", () => clearInterval(timer), { once: true });
   pass();
 }

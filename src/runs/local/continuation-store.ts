@@ -1,4 +1,4 @@
-/** The SQL of going on with an interrupted search: one continuation, however many ask for it at once. */
+/** SQL for continuing an interrupted search: concurrent calls share one continuation. */
 
 import type { Database } from "../../store/database.ts";
 import { lockRun } from "../lock-store.ts";
@@ -6,7 +6,7 @@ import { insertRunning, type NewRun } from "../run-store.ts";
 
 export type Continuation = { kind: "begun" } | { kind: "known"; taskId: string; status: string };
 
-/** One transaction: whoever comes second, from whatever process, finds the run of the first. */
+/** One transaction with the parent locked, so that a concurrent call gets the run of the first one. */
 export function beginContinuation(db: Database, run: NewRun & { parentTaskId: string }): Promise<Continuation> {
   return db.transaction().execute(async (transaction) => {
     const { parentTaskId: taskId, owner } = run;
@@ -18,7 +18,7 @@ export function beginContinuation(db: Database, run: NewRun & { parentTaskId: st
   });
 }
 
-/** The end of the chain of those that went on with this run; undefined when nobody has. */
+/** The last run in the chain of continuations; undefined if there is none. */
 export async function newestContinuation(
   db: Database,
   { taskId, owner }: { taskId: string; owner: string },

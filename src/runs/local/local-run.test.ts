@@ -1,6 +1,6 @@
 import { costCalculator } from "../../costs/actual.ts";
 import { LIST_PRICES } from "../../costs/prices.ts";
-/** A tracked run on a real database: what is told and stored of it, and what a store that refuses may cost. */
+/** A tracked run on a real database: its progress, its stored state, and rejected writes. */
 
 import { expect, onTestFinished, test } from "vitest";
 import { sharedFor } from "../../../test/support/databases.ts";

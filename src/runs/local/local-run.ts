@@ -80,7 +80,7 @@ const MAX_KEPT_CHARACTERS = 1_000_000;
 
 interface RunCaller {
   progress: (message: string) => void;
-  /** Called with the id once the run is stored, and never when it could not be. */
+  /** Called with the id once the run is stored; not called if it could not be stored. */
   onStored?: ((taskId: string) => void) | undefined;
 }
 
@@ -111,7 +111,7 @@ const STARTING: Record<RunStart["kind"], string> = {
 
 function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: notify, onStored }: RunCaller) {
   const { db, processId, clock } = recorder;
-  // The global one: importing node:crypto here would cost every start 4 ms.
+  // The global `crypto`: importing node:crypto would add 4 ms to every process start.
   const taskId = start.taskId ?? crypto.randomUUID();
   const startedAt = clock.now();
   const meter = createMeter(recorder);
@@ -139,7 +139,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
       notify(`${STARTING[start.kind]} (task_id ${taskId})`);
     },
     activity: (text: string) => {
-      // It may quote a query that the model chose, and is printed on terminals.
+      // May contain a query chosen by the model, and is printed on terminals.
       currentAction = cleanText(text);
       notify(currentAction);
       beat();
@@ -176,7 +176,7 @@ function watchCancel(db: Database, taskId: string): { signal: AbortSignal; stop:
 type Meter = ReturnType<typeof createMeter>;
 type Writer = ReturnType<typeof createWriter>;
 
-/** A database that refuses a write must not cost the user an answer that was paid for: it is logged instead. */
+/** Logs a rejected write instead of throwing, so that the user still gets the answer that was paid for. */
 function createWriter(recorder: RunRecorder, taskId: string, meter: Meter) {
   const { db, processId, clock } = recorder;
   const log = recorder.log.forRun(taskId);
@@ -185,7 +185,9 @@ function createWriter(recorder: RunRecorder, taskId: string, meter: Meter) {
       await write();
       return true;
     } catch (error) {
-      log.warn(`${what} could not be stored: ${error instanceof AppError ? error.message : "the database refused."}`);
+      log.warn(
+        `${what} could not be stored: ${error instanceof AppError ? error.message : "the database rejected it."}`,
+      );
       return false;
     }
   };
@@ -227,7 +229,7 @@ async function fail(
   return withRun(ended, taskId, to);
 }
 
-/** The text that was paid for before the end: the last finished round, else the best text received. */
+/** The last finished round, else the best text received. */
 async function partialResult(db: Database, taskId: string, error: AppError): Promise<RunResult | undefined> {
   const rounds = resultOfRounds(await findRounds(db, taskId));
   if (rounds !== undefined) return rounds;
@@ -244,7 +246,7 @@ function interrupted(): AppError {
   });
 }
 
-function bounded(details: Record<string, unknown>): Record<string, unknown> {
+function truncateDetails(details: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(details).map(([name, value]) => [
     name,
     typeof value === "string" ? value.slice(0, MAX_KEPT_CHARACTERS) : value,
@@ -258,7 +260,7 @@ function withRun(error: AppError, taskId: string, status: string): AppError {
     code,
     message,
     suggestion,
-    details: details && bounded(details),
+    details: details && truncateDetails(details),
     reason,
     retryable,
     cause,

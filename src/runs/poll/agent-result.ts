@@ -1,4 +1,4 @@
-/** A finished interaction as a result: its report, and its sources numbered as the report cites them. */
+/** Converts an interaction into a result: its report, and its sources numbered as the report cites them. */
 
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { MARK, numbersIn } from "../../reports/citations/positions.ts";
@@ -23,8 +23,8 @@ export function resultOf(
     return n === undefined ? [] : [{ n, start_byte: startByte, end_byte: endByte }];
   });
   const { earlierOutputs, rawStatus } = interaction;
-  const { pictures, note: lacking } = keepPictures(interaction.pictures);
-  const notes = [note, lacking].filter((each) => each !== undefined);
+  const { pictures, note: pictureNote } = keepPictures(interaction.pictures);
+  const notes = [note, pictureNote].filter((each) => each !== undefined);
   return {
     report: withOneNumberPerPage(interaction.report, aliases),
     sources,
@@ -43,24 +43,24 @@ export function resultOf(
 
 interface CitedSources {
   sources: Source[];
-  /** Numbers under which the report cites a page that has another, lower number too. */
+  /** Maps further numbers under which the report cites a page to the page's lowest number. */
   aliases: ReadonlyMap<number, number>;
 }
 
-/** A page has the number that the report gives it, in its list or by its marks, so that the text stays as it came. */
+/** Numbers each page as the report does, in its source list or its citation marks, so that the text is unchanged. */
 function citedSources(interaction: Interaction): CitedSources {
   const { report, sources } = interaction;
   const titles = new Map(sources.map(({ url, title }) => [pageKey(url), title]));
   const listed = listedSources(report);
   const byPage = new Map<string, ListedSource>();
   const aliases = new Map<number, number>();
-  const meant = dropAmbiguousNumbers(listed);
-  for (const entry of [...meant, ...markedSources(interaction, meant)].toSorted((a, b) => a.n - b.n)) {
+  const unambiguous = dropAmbiguousNumbers(listed);
+  for (const entry of [...unambiguous, ...markedSources(interaction, unambiguous)].toSorted((a, b) => a.n - b.n)) {
     const known = byPage.get(pageKey(entry.url));
     if (known === undefined) byPage.set(pageKey(entry.url), entry);
     else if (known.n !== entry.n) aliases.set(entry.n, known.n);
   }
-  // No number that stands in the report may come to mean a page that it does not mean there.
+  // Sources without a number get one above all numbers in the report, which must keep their meaning.
   let highest = highestMarked(report);
   for (const { n } of listed) highest = Math.max(highest, n);
   for (const { url, title } of [...listed, ...(sources.length > 0 ? sources : linkedSources(report))]) {
@@ -74,7 +74,7 @@ function citedSources(interaction: Interaction): CitedSources {
   };
 }
 
-/** What Google's citations tell about numbers that the report does not list. */
+/** Infers from Google's citations which sources the numbers missing from the report's list refer to. */
 function markedSources({ report, sources, citations }: Interaction, listed: readonly ListedSource[]): ListedSource[] {
   const isListed = new Set(listed.map(({ n }) => n));
   const first = new Map<string, number>();
@@ -97,7 +97,7 @@ function highestMarked(report: string): number {
   return highest;
 }
 
-/** The marks keep their length, so that Google's byte offsets still point at them. */
+/** Replaces aliases by the lowest number. Marks keep their length, so that Google's byte offsets stay valid. */
 function withOneNumberPerPage(report: string, aliases: ReadonlyMap<number, number>): string {
   if (aliases.size === 0) return report;
   const defined = linkDefinitions(report);

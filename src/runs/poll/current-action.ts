@@ -1,4 +1,4 @@
-/** What the status of a background run says that it is doing. */
+/** Determines the current action shown in the status of a background run. */
 
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { oneLine } from "../../platform/clean-text.ts";
@@ -6,7 +6,7 @@ import { type Database, storable } from "../../store/database.ts";
 import { newestEvents } from "../event-store.ts";
 import type { FollowedRun } from "./followed-run.ts";
 
-/** Notes of ours that stand there while something is in the way; what was known before comes back after them. */
+/** Shown instead of Google's action while polling is obstructed; afterwards the last known action is restored. */
 export const NOTES = {
   unreachable: "Google cannot be reached; trying again",
   forbidden: "Google does not allow a look at the moment; trying again",
@@ -14,19 +14,19 @@ export const NOTES = {
   tooLong: "What Google has of this research is too long to be read here; AI Studio shows it",
 } as const;
 
-const TEXTS = new Set<string>(Object.values(NOTES));
-const WAITING = "Waiting: ";
+const NOTE_TEXTS = new Set<string>(Object.values(NOTES));
+const WAITING_PREFIX = "Waiting: ";
 
-const isNote = (action: string): boolean => TEXTS.has(action) || action.startsWith(WAITING);
+const isNote = (action: string): boolean => NOTE_TEXTS.has(action) || action.startsWith(WAITING_PREFIX);
 
 export interface SeenAction {
-  /** Undefined: it stays as it is. */
+  /** Undefined: the stored action is kept. */
   text: string | undefined;
-  /** Something has happened since the last poll. */
+  /** True if the action changed since the last poll. */
   changed: boolean;
 }
 
-/** A poll of a run that works mostly shows nothing of its work: then the last thing that is known stays. */
+/** Polls of a running interaction usually contain no thoughts or searches; then the last known action is kept. */
 export async function actionOf(db: Database, run: FollowedRun, interaction: Interaction): Promise<SeenAction> {
   const last = interaction.thoughts.at(-1) ?? (interaction.searches.at(-1) || undefined);
   if (last !== undefined) {

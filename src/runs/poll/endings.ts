@@ -1,4 +1,4 @@
-/** Why a research ended without its report, in sentences that tell what to do. */
+/** User-visible messages for runs that ended without a report. */
 
 import type { FailureCause, Interaction } from "../../gemini/research-agent.ts";
 
@@ -12,7 +12,7 @@ const FAILED: Record<FailureCause, string> = {
   internal: "The research failed at Google.",
 };
 
-const EARLY: Record<string, string> = {
+const ENDED_EARLY: Record<string, string> = {
   incomplete: "The research ended before it was complete.",
   budget_exceeded: "The research used up its budget at Google before it was complete.",
   requires_action: "The research stopped because it needs an action that nobody can take here.",
@@ -21,7 +21,7 @@ const EARLY: Record<string, string> = {
 export const failedMessage = ({ failureCause }: Interaction): string => FAILED[failureCause ?? "internal"];
 
 export const endedEarlyMessage = ({ rawStatus }: Interaction): string =>
-  EARLY[rawStatus] ?? "The research ended early.";
+  ENDED_EARLY[rawStatus] ?? "The research ended early.";
 
 export const NO_REPORT =
   "Google reported the research as completed but sent no report. What it sent is kept in the database.";

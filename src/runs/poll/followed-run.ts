@@ -1,4 +1,4 @@
-/** A followed run as a poll needs it, and the columns that it is read from. */
+/** The data of a followed run that a poll needs, and the columns it is read from. */
 
 import { sql } from "kysely";
 import type { Tables } from "../../store/database.ts";
@@ -6,8 +6,8 @@ import { isPollable } from "../run-row.ts";
 import { RUN_STATUSES, type RunStatus } from "../run.ts";
 
 /*
- * A run is followed while `next_poll_at` is set. Finished ones, too: for usage that comes late, for a cancel that
- * Google has not confirmed, and for a failed run that a user asked to poll again.
+ * A run is followed while `next_poll_at` is set. That includes finished runs: completed ones whose usage is missing,
+ * cancelled ones that Google has not confirmed, and failed ones that a user asked to poll again.
  */
 
 export interface FollowedRun {
@@ -26,7 +26,7 @@ export interface FollowedRun {
   currentAction: string | undefined;
   completedAt: number;
   oddAnswer: string | undefined;
-  /** `input/output`. As text: a stored count that no driver can read must not stop the polls of other runs. */
+  /** `input/output`, as text: a stored count that the driver cannot read must not stop the polls of other runs. */
   tokens: string;
 }
 
@@ -54,7 +54,7 @@ export const TOKENS_COLUMN = sql<string>`cast(tokens_input as text) || '/' || ca
 
 type FollowedRow = Pick<Tables["research_tasks"], (typeof FOLLOWED_COLUMNS)[number]> & { tokens: string };
 
-/** Undefined when the row is damaged, or has no interaction. */
+/** Undefined when the row is damaged or has no interaction id. */
 export function followedRunOf(row: FollowedRow): FollowedRun | undefined {
   if (row.interaction_id === null || !isPollable(row)) return undefined;
   return {

@@ -1,4 +1,4 @@
-/** The sources of a finished research, with and without annotations. */
+/** The sources of a finished run, with and without annotations. */
 
 import { expect, test } from "vitest";
 import { FINISHED } from "../../../test/support/research-deps.ts";

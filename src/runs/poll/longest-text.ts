@@ -1,4 +1,4 @@
-/** Keeps the longest text that was paid for, whatever a later answer holds. */
+/** Keeps the longest text of a paid run when a later response contains less. */
 
 import { z } from "zod";
 import { withinPictureBounds } from "../../reports/pictures/keep.ts";
@@ -7,14 +7,14 @@ import type { NewResult } from "../run.ts";
 
 const texts = z.array(z.string()).catch([]);
 
-/** What to store at the end of a run, given what was stored while it worked. */
+/** Merges the final result of a run with the draft that was stored while it was running. */
 export function withLongestText(stored: NewResult | undefined, next: NewResult): NewResult {
   if (stored === undefined || !isLonger(stored.report, next.report)) return next;
-  // A finished report is the result even if it is shorter; the longer draft stays readable beside it.
+  // A finished report is the result even if it is shorter; the longer draft is kept in `earlier_outputs`.
   if (next.partial)
     return withPicturesOf(next, { ...stored, metadata: { ...stored.metadata, ...next.metadata }, partial: true });
   const earlier = texts.parse(next.metadata["earlier_outputs"]);
-  const isKept = words([...earlier, next.report].join("\n")).includes(words(stored.report));
+  const isKept = normalizeSpace([...earlier, next.report].join("\n")).includes(normalizeSpace(stored.report));
   const earlier_outputs = isKept ? earlier : [...earlier, stored.report];
   const metadata = isKept ? next.metadata : { ...next.metadata, earlier_outputs };
   return withPicturesOf(stored, { ...next, metadata });
@@ -22,10 +22,10 @@ export function withLongestText(stored: NewResult | undefined, next: NewResult):
 
 const isLonger = (one: string, other: string): boolean => one.trim().length > other.trim().length;
 
-/** Parts may be joined by other blanks than before. */
-const words = (text: string): string => text.trim().replaceAll(/\s+/g, " ");
+/** Normalizes white space, which may differ between the draft and the report. */
+const normalizeSpace = (text: string): string => text.trim().replaceAll(/\s+/g, " ");
 
-/** Pictures that only the other result has stand at the end: their places are those of another text. */
+/** Appends pictures that only the other result has; their offsets refer to a different text. */
 function withPicturesOf(other: NewResult, result: NewResult): NewResult {
   const own = result.pictures ?? [];
   const hashes = new Set(own.map(({ hash }) => hash));

@@ -1,10 +1,10 @@
-/** Tells whether a run was started with another key or address than the ones that are set. */
+/** Detects that a run was started with another API key or base URL than the ones that are set. */
 
 import { currentAttempt } from "../attempt-store.ts";
 import { attemptWith } from "../interaction-store.ts";
 import type { ResearchDeps } from "../deps.ts";
 
-/** What the run was started with and is not set now, in words; undefined when all is as it was. */
+/** Describes the setting that must be restored to poll the run; undefined when none is missing. */
 export async function missingSetting(
   deps: Pick<ResearchDeps, "db" | "agent">,
   run: { taskId: string; interactionId: string },
@@ -18,6 +18,6 @@ export async function missingSetting(
       : `Waiting: it was started at ${new URL(attempt.base_url).origin}; set GOOGLE_GEMINI_BASE_URL to that to collect it`;
   }
   if (attempt.key_fingerprint === (key ?? null)) return undefined;
-  const mark = attempt.key_fingerprint?.slice(0, 8) ?? "none";
-  return `Waiting: it was started with another API key (its SHA-256 begins with ${mark}); set GEMINI_API_KEY to that to collect it`;
+  const keyPrefix = attempt.key_fingerprint?.slice(0, 8) ?? "none";
+  return `Waiting: it was started with another API key (its SHA-256 begins with ${keyPrefix}); set GEMINI_API_KEY to that to collect it`;
 }

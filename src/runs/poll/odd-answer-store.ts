@@ -1,22 +1,22 @@
-/** The SQL of answers about a run that cannot be acted on at once: since when they have been the same. */
+/** SQL that tracks how long Google has returned the same unusable response for a run. */
 
 import type { Database } from "../../store/database.ts";
 
 export interface OddAnswer {
   taskId: string;
-  /** The same text as long as Google answers the same. */
+  /** Identifies the response; equal as long as the response does not change. */
   answer: string;
   now: number;
 }
 
-/** Notes the answer, and returns since when it has been this one. */
+/** Stores the response and returns the time since when it has been the same. */
 export async function sameAnswerSince(db: Database, { taskId, answer, now }: OddAnswer): Promise<number> {
   const row = await db
     .selectFrom("research_tasks")
     .select(["odd_answer", "odd_answer_since"])
     .where("task_id", "=", taskId)
     .executeTakeFirst();
-  // Later than now: written before the clock was set back.
+  // A time in the future was written before the clock was set back, and is ignored.
   if (row?.odd_answer === answer && row.odd_answer_since !== null && row.odd_answer_since <= now) {
     return row.odd_answer_since;
   }
@@ -28,8 +28,8 @@ export async function sameAnswerSince(db: Database, { taskId, answer, now }: Odd
   return now;
 }
 
-/** Google answers as it should again. */
-export async function forgetOddAnswer(db: Database, taskId: string): Promise<void> {
+/** Called when Google returns a usable response again. */
+export async function clearOddAnswer(db: Database, taskId: string): Promise<void> {
   await db
     .updateTable("research_tasks")
     .set({ odd_answer: null, odd_answer_since: null })
@@ -38,5 +38,5 @@ export async function forgetOddAnswer(db: Database, taskId: string): Promise<voi
     .execute();
 }
 
-/** What stands for a request that Google rejects. Any other answer ends a row of rejections. */
+/** Stored for a request that Google rejects. Any other response ends a series of rejections. */
 export const REJECTION = "rejected";

@@ -1,22 +1,22 @@
-/** What a poll found out: what changed about the run, and when to poll it next. */
+/** The outcome of a poll: what changed about the run, and when to poll it next. */
 
 import type { Seen } from "./seen-store.ts";
 
-/** `quick` gives up on a slow answer and leaves it to a `patient` poll. */
+/** A `quick` poll has a short timeout; after a timeout the run is polled again with `patient`. */
 export type Patience = "quick" | "patient";
 
 export interface Outcome {
-  /** `slow`: the same poll again, patiently. `never`: the run is not followed any more. */
+  /** `slow`: repeat as a patient poll. `never`: the run is not followed any more. */
   next: "interval" | "slow" | "never" | { afterMs: number };
-  /** Undefined when nothing has changed but the time. */
+  /** Undefined when nothing has changed. */
   seen?: Seen | undefined;
-  /** The run's end, and whether it is polled again, are in the database already. */
+  /** Set when the end of the run and its next poll are already stored. */
   recorded?: true;
-  /** Google asks every process with this key to pause. */
+  /** Set after a 429: the pause for all processes that use this key. */
   pauseMs?: number;
 }
 
 export const AGAIN: Outcome = { next: "interval" };
 export const NEVER: Outcome = { next: "never" };
-/** The pause that a 429 asks for without a time. */
+/** The pause after a 429 without a Retry-After. */
 export const RATE_LIMIT_MS = 30_000;

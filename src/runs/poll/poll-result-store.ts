@@ -1,4 +1,4 @@
-/** The SQL of how a background run ends, and of polling it again afterwards. */
+/** SQL that ends a background run, and reopens it for polling afterwards. */
 
 import { enqueue } from "../../notifications/outbox.ts";
 import { notificationFor } from "../../notifications/desktop.ts";
@@ -18,7 +18,7 @@ import { endColumns, type Transition, transition } from "../transition-store.ts"
 export interface AgentFinish {
   run: Pick<FollowedRun, "taskId" | "epoch" | "createdAt" | "keepPartial">;
   to: "completed" | "failed" | "cancelled";
-  /** By default the states that the table of legal transitions allows. */
+  /** Defaults to the states that the table of legal transitions allows. */
   from?: RunStatus[];
   result: NewResult | undefined;
   raw: unknown;
@@ -32,7 +32,7 @@ export interface AgentFinish {
   now: number;
 }
 
-/** Result, usage, cost, status and the notification are one transaction. False when another process has ended the run. */
+/** Stores result, usage, cost, status and notification in one transaction. False if another process ended the run. */
 export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boolean> {
   const { run, now } = finish;
   const raw = packRaw(finish.raw);
@@ -40,30 +40,30 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
     const { completed_at, ...columns } = endColumns(finish);
     const set: Transition["set"] = {
       ...columns,
-      // When Google confirms a cancel, the run has ended here before.
+      // Google's confirmation of a cancel does not change the time at which the run ended.
       ...(finish.from === undefined ? { completed_at } : {}),
       next_poll_at: finish.nextPollAt ?? null,
       ...(finish.cancelConfirmed === undefined ? {} : { cancel_confirmed: finish.cancelConfirmed ? 1 : 0 }),
     };
-    const moved = await transition(transaction, { ...finish, taskId: run.taskId, holder: { epoch: run.epoch }, set })
+    const updated = await transition(transaction, { ...finish, taskId: run.taskId, holder: { epoch: run.epoch }, set })
       .returning(["query", "enable_notifications", "keep_partial", "caller_waits_until", ...FIGURE_COLUMNS])
       .executeTakeFirst();
-    if (moved === undefined) return false;
-    if (finish.to === "cancelled" && moved.keep_partial === 0) {
+    if (updated === undefined) return false;
+    if (finish.to === "cancelled" && updated.keep_partial === 0) {
       await dropResult(transaction, run.taskId);
     } else if (finish.result !== undefined) {
       const result = withLongestText(await findDraft(transaction, run.taskId), finish.result);
-      await saveResult(transaction, { taskId: run.taskId, query: moved.query, result, raw, now });
+      await saveResult(transaction, { taskId: run.taskId, query: updated.query, result, raw, now });
     }
-    await recordFigures(transaction, run.taskId, moved);
-    if (moved.enable_notifications === 1 && finish.to !== "cancelled") {
+    await recordFigures(transaction, run.taskId, updated);
+    if (updated.enable_notifications === 1 && finish.to !== "cancelled") {
       const payload = notificationFor({
         taskId: run.taskId,
         outcome: finish.to,
         durationMs: now - run.createdAt,
         reason: finish.error?.message,
       });
-      const callerWaitsUntil = moved.caller_waits_until;
+      const callerWaitsUntil = updated.caller_waits_until;
       await enqueue(transaction, {
         taskId: run.taskId,
         channel: "desktop",
@@ -84,7 +84,7 @@ interface LaterText {
   now: number;
 }
 
-/** A failed or cancelled run that is polled again keeps the longest text; one that was to keep nothing gets none. */
+/** Stores the text of a failed or cancelled run if it is longer, unless the user chose to keep no text. */
 export function keepLaterText(db: Database, { run, result, raw, now }: LaterText): Promise<void> {
   const { taskId } = run;
   return db.transaction().execute(async (transaction) => {
@@ -129,7 +129,7 @@ export async function recordLateUsage(db: Database, taskId: string, { tokens, co
   if (row !== undefined) await recordFigures(db, taskId, row);
 }
 
-/** A failed run is polled again until this deadline; only a finished report changes its state. */
+/** Polls a failed run again until the deadline; only a finished report changes its state. */
 export async function reopen(
   db: Database,
   taskId: string,
@@ -141,7 +141,7 @@ export async function reopen(
       .set((run) => ({
         next_poll_at: now,
         lease_until: null,
-        // A poll in flight may be about to give the run up.
+        // Fences a poll in flight, which may be about to stop following the run.
         lease_epoch: run("lease_epoch", "+", 1),
         updated_at: now,
         deadline_at: deadlineAt,

@@ -1,4 +1,4 @@
-/** What polls make of answers that are odd, bare or worse than the one before. */
+/** Polls that return an unknown status, an empty response or less text than the previous poll. */
 
 import { describe, expect, test } from "vitest";
 import type { Interaction, PollResult } from "../../gemini/research-agent.ts";
@@ -19,11 +19,11 @@ const MINUTE = 60_000;
 
 interface Followed {
   taskId: string;
-  /** One poll that gets this answer, whenever the next was due. */
+  /** Polls once with this response, regardless of when the next poll is due. */
   poll(answer: Interaction | PollResult): Promise<void>;
   run(): ReturnType<typeof findRun>;
   result(): Promise<RunResult | undefined>;
-  /** As if the same answer had come for so long. */
+  /** Simulates that the same response has been returned for this long. */
   age(ms: number): Promise<void>;
 }
 

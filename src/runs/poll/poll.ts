@@ -1,4 +1,4 @@
-/** Polls one background run, applies the answer and returns what is next. What Google answers wins; what was paid for is kept. */
+/** Polls one background run, applies Google's response and returns when to poll it next. */
 
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { countAgentRun, countAgentUsage } from "../../gemini/call-telemetry.ts";
@@ -11,7 +11,7 @@ import { endedEarlyMessage, EXPIRED, failedMessage, NO_REPORT, REJECTED, UNKNOWN
 import type { FollowedRun } from "./followed-run.ts";
 import { LATE_USAGE_MS, pollForUsage } from "./late-usage.ts";
 import { missingSetting } from "./missing-setting.ts";
-import { forgetOddAnswer, REJECTION, sameAnswerSince } from "./odd-answer-store.ts";
+import { clearOddAnswer, REJECTION, sameAnswerSince } from "./odd-answer-store.ts";
 import { AGAIN, NEVER, type Outcome, type Patience, RATE_LIMIT_MS } from "./outcome.ts";
 import { changesOf } from "./seen-store.ts";
 import { progressBySearches } from "../progress.ts";
@@ -19,46 +19,46 @@ import type { ResearchDeps } from "../deps.ts";
 import { savePartial } from "../result-store.ts";
 
 const WRONG_KEY_AGAIN_MS = 60_000;
-/** A request that Google rejects for so long will not be accepted: 400 was seen to stay after minutes of 403. */
-const REJECTED_FOR_GOOD_MS = 10 * 60_000;
-/** A status of an unknown name is an end when nothing changes for so long; sooner when what only an end has is there. */
+/** A rejection that lasts this long is permanent: 400 has been observed to persist after minutes of 403. */
+const PERMANENT_REJECTION_MS = 10 * 60_000;
+/** An unknown status counts as an end after this time without a change; sooner when text, usage or an error exists. */
 const UNKNOWN_IS_END_MS = 30 * 60_000;
 const UNKNOWN_IS_END_WITH_RESULT_MS = 2 * 60_000;
 const TOO_LONG_AGAIN_MS = 10 * 60_000;
 
 export async function pollRun(deps: ResearchDeps, run: FollowedRun, patience: Patience = "patient"): Promise<Outcome> {
   if (run.status === "completed") return pollForUsage(deps, run, patience);
-  const look = await ask(deps, run, patience);
+  const polled = await ask(deps, run, patience);
   failpoint("after-look");
-  if (deps.leaving.aborted && look !== "slow" && look.kind === "unreachable") return { next: { afterMs: 0 } };
-  if (look === "slow") return { next: "slow" };
-  if (look.kind !== "rejected" && run.oddAnswer === REJECTION) await forgetOddAnswer(deps.db, run.taskId);
-  switch (look.kind) {
+  if (deps.leaving.aborted && polled !== "slow" && polled.kind === "unreachable") return { next: { afterMs: 0 } };
+  if (polled === "slow") return { next: "slow" };
+  if (polled.kind !== "rejected" && run.oddAnswer === REJECTION) await clearOddAnswer(deps.db, run.taskId);
+  switch (polled.kind) {
     case "found":
-      return found(deps, run, look.interaction);
+      return found(deps, run, polled.interaction);
     case "missing":
     case "forbidden":
-      return gone(deps, run, look.kind);
+      return inaccessible(deps, run, polled.kind);
     case "rate_limited":
-      return (await pastDeadline(deps, run)) ?? { next: "interval", pauseMs: look.retryAfterMs ?? RATE_LIMIT_MS };
+      return (await pastDeadline(deps, run)) ?? { next: "interval", pauseMs: polled.retryAfterMs ?? RATE_LIMIT_MS };
     case "too_long":
       return (await pastDeadline(deps, run)) ?? tooLong(deps, run);
     case "unreachable":
-      deps.log.forRun(run.taskId).debug(`Run ${run.taskId}: ${look.error.message}`);
+      deps.log.forRun(run.taskId).debug(`Run ${run.taskId}: ${polled.error.message}`);
       return (await pastDeadline(deps, run)) ?? note(deps, run, NOTES.unreachable);
     default:
       return rejected(deps, run);
   }
 }
 
-/** A run whose key no process has: its user reads what it waits for. At its deadline it is asked about with this one. */
+/** Shows which setting a run waits for when no process has its key. At its deadline it is polled with this key. */
 export async function waitForKey(deps: ResearchDeps, run: FollowedRun): Promise<Outcome> {
   if (deps.clock.now() >= run.deadlineAt) return pollRun(deps, run);
   const needed = await missingSetting(deps, run);
   return needed === undefined ? AGAIN : note(deps, run, needed);
 }
 
-/** Once may be a hiccup of a gateway; a run that has the note already has time. */
+/** The first time may be a transient gateway error; a run that already has the note is polled less often. */
 function tooLong(deps: ResearchDeps, run: FollowedRun): Outcome {
   if (run.currentAction === NOTES.tooLong) return { next: { afterMs: TOO_LONG_AGAIN_MS } };
   return note(deps, run, NOTES.tooLong);
@@ -66,14 +66,14 @@ function tooLong(deps: ResearchDeps, run: FollowedRun): Outcome {
 
 async function found(deps: ResearchDeps, run: FollowedRun, interaction: Interaction): Promise<Outcome> {
   const text = interaction.report.trim();
-  // Looked at again after it had failed here: only a finished report changes that.
+  // Polled again after it had failed: only a finished report changes its state.
   if (run.status === "failed" && (interaction.status !== "completed" || text === "")) {
     await keepText(deps, run, interaction);
     const isOpen = interaction.status === "working" || interaction.status === "unknown";
     const goesOn = isOpen && deps.clock.now() < run.deadlineAt;
     return goesOn ? AGAIN : NEVER;
   }
-  if (interaction.status !== "unknown" && run.oddAnswer !== undefined) await forgetOddAnswer(deps.db, run.taskId);
+  if (interaction.status !== "unknown" && run.oddAnswer !== undefined) await clearOddAnswer(deps.db, run.taskId);
   switch (interaction.status) {
     case "working":
       return working(deps, run, interaction);
@@ -92,8 +92,8 @@ async function found(deps: ResearchDeps, run: FollowedRun, interaction: Interact
 }
 
 /**
- * It may be an end or a new kind of work. A run that works shows its head only; text, usage or errors that do not
- * change are what an end has. Until the deadline it is polled on: if a report comes after all, it is recorded.
+ * An unknown status may be final or a new kind of progress. A running interaction has no text, usage or error, so if
+ * these exist and do not change, the run has ended. Polling continues until the deadline in case a report arrives.
  */
 async function unknownStatus(deps: ResearchDeps, run: FollowedRun, interaction: Interaction): Promise<Outcome> {
   const goesOn = await working(deps, run, interaction);
@@ -109,7 +109,7 @@ async function unknownStatus(deps: ResearchDeps, run: FollowedRun, interaction: 
   return end(deps, run, { interaction, to: "failed", message, pollAgain: true });
 }
 
-/** Google does not accept the request any more. Until the deadline it is polled on: a report may come after all. */
+/** Google rejects the request. Polling continues until the deadline in case a report arrives. */
 async function rejected(deps: ResearchDeps, run: FollowedRun): Promise<Outcome> {
   const needed = await missingSetting(deps, run);
   const ended = await pastDeadline(deps, run, needed === undefined ? undefined : "followed");
@@ -117,19 +117,19 @@ async function rejected(deps: ResearchDeps, run: FollowedRun): Promise<Outcome> 
   if (needed !== undefined) return waitForSetting(deps, run, needed);
   const now = deps.clock.now();
   const since = await sameAnswerSince(deps.db, { taskId: run.taskId, answer: REJECTION, now });
-  if (now - since < REJECTED_FOR_GOOD_MS) return note(deps, run, NOTES.rejected);
+  if (now - since < PERMANENT_REJECTION_MS) return note(deps, run, NOTES.rejected);
   if (run.status !== "running_async") return { next: { afterMs: UNKNOWN_AGAIN_MS } };
   const failed = failure(run, { code: "RESEARCH_FAILED", message: REJECTED }, now);
   return record(deps, run, { ...failed, nextPollAt: now + UNKNOWN_AGAIN_MS });
 }
 
-/** Another key or address gets no answer about this run: it waits for the one that it was started with. */
+/** The run can only be read with the key and base URL it was started with; waits until they are set. */
 async function waitForSetting(deps: ResearchDeps, run: FollowedRun, needed: string): Promise<Outcome> {
-  if (run.oddAnswer === REJECTION) await forgetOddAnswer(deps.db, run.taskId);
+  if (run.oddAnswer === REJECTION) await clearOddAnswer(deps.db, run.taskId);
   return { ...note(deps, run, needed), next: { afterMs: WRONG_KEY_AGAIN_MS } };
 }
 
-/** Text of a run that has ended here: it was paid for, and may be longer than what is stored. */
+/** Stores text that arrives after the run has ended here: it is paid for and may be longer than the stored text. */
 async function keepText(deps: ResearchDeps, run: FollowedRun, interaction: Interaction): Promise<void> {
   if (interaction.report.trim() === "") return;
   const result = resultOf(interaction, { partial: true });
@@ -145,7 +145,7 @@ async function working(deps: ResearchDeps, run: FollowedRun, interaction: Intera
   const { usage, searches } = interaction;
   const action = await actionOf(deps.db, run, interaction);
   const seen = changesOf(run, {
-    // Not what time alone moves on: that is computed when it is read.
+    // The part of the progress that depends on elapsed time is computed when it is read.
     progress: progressBySearches(run.agent, searches.length),
     currentAction: action.text,
     changed: action.changed,
@@ -161,10 +161,11 @@ async function working(deps: ResearchDeps, run: FollowedRun, interaction: Intera
 
 type Ending =
   | { to: "completed" | "cancelled" }
-  /** `pollAgain`: it may not be the end; only a finished report changes that. */
+  /** `pollAgain`: the run may not have ended, so polling continues; only a finished report changes its state. */
   | { to: "failed"; message: string; pollAgain?: boolean };
 
-const AFTER_ALL = "It was cancelled, but Google finished it all the same. The report was paid for and is kept.";
+const COMPLETED_AFTER_CANCEL =
+  "It was cancelled, but Google finished it all the same. The report was paid for and is kept.";
 
 async function end(
   deps: ResearchDeps,
@@ -174,10 +175,10 @@ async function end(
   const now = deps.clock.now();
   const { usage } = interaction;
   const hasText = interaction.report.trim() !== "";
-  // Its end was recorded already; only Google's word was missing.
+  // The end was stored when the run was cancelled; only Google's confirmation was missing.
   const isConfirmation = run.status === "cancelled" && ending.to !== "completed";
   const to = isConfirmation ? "cancelled" : ending.to;
-  const note = to === "completed" && run.cancelRequestedAt !== undefined ? AFTER_ALL : undefined;
+  const note = to === "completed" && run.cancelRequestedAt !== undefined ? COMPLETED_AFTER_CANCEL : undefined;
   return record(deps, run, {
     run,
     to,
@@ -204,15 +205,15 @@ function nextPollAfter(
   return usage === undefined && to === "completed" ? now + LATE_USAGE_MS : undefined;
 }
 
-/** The database may refuse the very end: then the report goes to a file, and the next look tries again. */
+/** If the database rejects a completed report, it is written to a file and the next poll retries. */
 async function record(deps: ResearchDeps, run: FollowedRun, finish: AgentFinish): Promise<Outcome> {
   failpoint("before-finish");
   try {
     const decided = await finishAgentRun(deps.db, finish);
     failpoint("after-finish");
-    // Another process or the user has decided: the next poll sees what became of the run.
+    // Another process or the user has ended the run; the next poll reads its new state.
     if (!decided) return AGAIN;
-    measured(run, finish);
+    countEnd(run, finish);
     const { nextPollAt, now } = finish;
     return { next: nextPollAt === undefined ? "never" : { afterMs: nextPollAt - now }, recorded: true };
   } catch (error) {
@@ -222,20 +223,20 @@ async function record(deps: ResearchDeps, run: FollowedRun, finish: AgentFinish)
       .forRun(run.taskId)
       .error(
         path === undefined
-          ? `Run ${run.taskId} is complete, but neither the database nor a file could be written. It is tried again; free some disk space.`
+          ? `Run ${run.taskId} is complete, but neither the database nor a file could be written. Retrying; free some disk space.`
           : `Run ${run.taskId} is complete, but the database refused the report. It is kept in ${path}; the database is tried again.`,
       );
     return AGAIN;
   }
 }
 
-/** Who did not decide the end does not count it: another process has. */
-function measured(run: FollowedRun, { to, tokens, cost, now }: AgentFinish): void {
+/** Called only by the process that recorded the end, so that each run is counted once. */
+function countEnd(run: FollowedRun, { to, tokens, cost, now }: AgentFinish): void {
   if (run.status !== to) countAgentRun({ agent: run.agent, lastedMs: now - run.createdAt, failed: to === "failed" });
   if (tokens !== undefined) countAgentUsage(run.agent, tokens, cost?.usd);
 }
 
-async function gone(deps: ResearchDeps, run: FollowedRun, kind: "missing" | "forbidden"): Promise<Outcome> {
+async function inaccessible(deps: ResearchDeps, run: FollowedRun, kind: "missing" | "forbidden"): Promise<Outcome> {
   const now = deps.clock.now();
   const needed = await missingSetting(deps, run);
   if (needed !== undefined) return (await pastDeadline(deps, run, "followed")) ?? waitForSetting(deps, run, needed);
@@ -258,8 +259,8 @@ const failure = (run: FollowedRun, error: { code: string; message: string }, now
 });
 
 /**
- * I11: our own deadline counts across restarts. Google is not cancelled: its report may still be collected, and is as
- * soon as there is the key for a run that stays followed.
+ * Ends a run at its deadline, which persists across restarts (I11). The interaction at Google is not cancelled: its
+ * report can still be collected. With `followed` the run stays followed, so that this happens once its key is set.
  */
 async function pastDeadline(
   deps: ResearchDeps,

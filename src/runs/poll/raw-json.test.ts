@@ -1,4 +1,4 @@
-/** What is kept of answers that JSON.stringify cannot take. */
+/** What is stored of responses that JSON.stringify cannot serialize. */
 
 import { inflateRawSync } from "node:zlib";
 import { expect, test } from "vitest";

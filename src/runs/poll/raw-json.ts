@@ -1,4 +1,4 @@
-/** Serializes what Google sent, for keeping: a field that cannot be serialized is left out, never the whole. */
+/** Serializes and compresses Google's raw response for storage; omits fields that cannot be serialized. */
 
 import { deflateRawSync } from "node:zlib";
 import { isRecord } from "../../platform/is-record.ts";
@@ -8,7 +8,7 @@ export function packRaw(raw: unknown): Uint8Array | undefined {
   return deflateRawSync(serialize(raw) ?? "{}");
 }
 
-/** A field that is nested thousands of levels deep overflows the stack of JSON.stringify. */
+/** Falls back to field by field: thousands of nesting levels overflow the stack of JSON.stringify. */
 function serialize(raw: unknown): string | undefined {
   const whole = tryStringify(raw);
   if (whole !== undefined || !isRecord(raw)) return whole;

@@ -1,4 +1,4 @@
-/** The SQL of what polls and streams see of a run that works. Not fenced: it is only a picture. */
+/** SQL that stores the progress of a running run, from polls and streams. Not fenced: progress is informational. */
 
 import { sql } from "kysely";
 import type { Cost } from "../../costs/actual.ts";
@@ -8,17 +8,17 @@ import { costColumns } from "../cost-columns.ts";
 import { type FollowedRun, tokensOf } from "./followed-run.ts";
 
 export interface Seen {
-  /** By what Google shows; what time alone makes of it is computed when it is read. */
+  /** Based on Google's events; the part that depends on elapsed time is computed when it is read. */
   progress: number;
   currentAction: string | undefined;
-  /** Something happened since the last poll. */
+  /** True if something happened since the last poll. */
   changed: boolean;
   tokens: { input: number; output: number } | undefined;
   cost: Cost | undefined;
   now: number;
 }
 
-/** Undefined when the row shows all of it already: then nothing is written. */
+/** Undefined when the row already contains these values, so that nothing is written. */
 export function changesOf(run: FollowedRun, seen: Seen): Seen | undefined {
   const { progress, currentAction, changed, tokens } = seen;
   const isKnown =
@@ -29,7 +29,7 @@ export function changesOf(run: FollowedRun, seen: Seen): Seen | undefined {
   return isKnown ? undefined : seen;
 }
 
-/** Progress only grows and stays below 100 until the run is done. */
+/** The columns to update, except `progress`. */
 export const seenColumns = (seen: Seen) => ({
   updated_at: seen.now,
   ...(seen.currentAction === undefined ? {} : { current_action: storable(seen.currentAction) }),
@@ -38,6 +38,7 @@ export const seenColumns = (seen: Seen) => ({
   ...(seen.cost === undefined ? {} : costColumns(seen.cost)),
 });
 
+/** Progress stays below 100 until the run has ended. */
 export const progressColumn = (seen: Seen): number => Math.round(Math.min(99, seen.progress));
 
 export async function recordSeen(db: Database, taskId: string, seen: Seen): Promise<void> {
@@ -49,7 +50,7 @@ export async function recordSeen(db: Database, taskId: string, seen: Seen): Prom
     .execute();
 }
 
-/** The same for many runs in one statement of PostgreSQL. Columns that a poll did not see stay as they are. */
+/** `recordSeen` for many runs in one PostgreSQL statement. Columns without a new value are not changed. */
 export async function recordSeenOfMany(db: Database, runs: { taskId: string; seen: Seen }[]): Promise<void> {
   if (runs.length === 0) return;
   const rows = runs.map(({ taskId, seen }) => ({

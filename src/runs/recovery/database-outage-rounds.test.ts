@@ -1,4 +1,4 @@
-/** Rounds in which the table of runs is the queue and cannot be written: on SQLite only, an engine has no rounds. */
+/** Rounds of the runner while the database rejects writes. SQLite only: with pg-boss there are no rounds. */
 
 import { randomUUID } from "node:crypto";
 import { expect, test, type TestContext } from "vitest";
@@ -37,7 +37,7 @@ async function openRounds(t: TestContext) {
     next();
     await waitFor(() => expect(goOn).toBeDefined());
   };
-  /** There is something to write in the next round: the end of a start whose process is gone. */
+  /** Gives the next round something to write: the end of a start whose process is dead. */
   const refuse = async (): Promise<void> => {
     const task_id = randomUUID();
     await insertRun(stage.store.db, { task_id, status: "pending", interaction_id: null, lease_owner: "gone" });

@@ -9,9 +9,9 @@ const MAX_RUNS_PER_ROUND = 20;
 
 type PolledRun = Pick<UnsavedRun, "taskId" | "query" | "interactionId" | "enableNotifications">;
 
-/** Stored runs too, unless pg-boss schedules them: those belong to no process, and Google keeps their reports. */
+/** Includes stored runs, unless pg-boss schedules them: those belong to no process, and Google keeps their reports. */
 export async function saveReportsDuringOutage(deps: ResearchDeps, savedToFile: Set<string>): Promise<void> {
-  const stored = deps.queue.isEngine ? [] : await unfinishedInteractions(deps.db, MAX_RUNS_PER_ROUND).catch(() => []);
+  const stored = deps.queue.usesPgBoss ? [] : await unfinishedInteractions(deps.db, MAX_RUNS_PER_ROUND).catch(() => []);
   await saveFinishedReports(deps, savedToFile, [...deps.unsavedIds.values(), ...stored]);
 }
 

@@ -1,9 +1,9 @@
-/** The SQL that finds and clears token counts and costs that cannot be true. */
+/** SQL that clears impossible token counts and costs. */
 
 import { sql } from "kysely";
 import type { Database } from "../../store/database.ts";
 
-/** Beyond 2^53 a driver refuses to read the row, and every other row of the same query. */
+/** Above 2^53 the driver fails to read the row, and with it the whole query. */
 const MAX_COUNT = 1_000_000_000_000;
 
 /** Returns the runs whose figures were cleared. */

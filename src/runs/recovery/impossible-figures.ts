@@ -1,4 +1,4 @@
-/** Repairs stored token counts and costs that cannot be true: a driver that cannot read them fails for every run. */
+/** Clears impossible token counts and costs: a value the driver cannot read makes queries for all runs fail. */
 
 import type { ResearchDeps } from "../deps.ts";
 import { takeUnreadable } from "../unreadable.ts";
@@ -10,7 +10,7 @@ export async function repairImpossibleFigures({ db, log }: Pick<ResearchDeps, "d
   }
 }
 
-/** Once for each run in the life of this process. */
+/** Logs each unreadable run once per process. */
 export function reportUnreadableRuns({ log }: Pick<ResearchDeps, "log">): void {
   for (const taskId of takeUnreadable()) {
     log

@@ -1,4 +1,4 @@
-/** Runs that a dead process left behind get the one end that is true: interrupted, with their finished rounds. */
+/** Marks searches of dead processes as interrupted; their finished rounds stay readable. */
 
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
@@ -14,11 +14,11 @@ export async function markInterruptedSearches(db: Database, log: Log, now: numbe
     db,
     runs.map((run) => run.leaseOwner),
   );
-  // The lease was written by another machine.
-  const asked = await databaseNow(db, now);
+  // Database time, because another machine may have written the lease.
+  const databaseTime = await databaseNow(db, now);
   let interrupted = 0;
   for (const { taskId, leaseOwner, leaseUntil } of runs) {
-    if (!isAbandoned(owners.get(leaseOwner), leaseUntil, asked)) continue;
+    if (!isAbandoned(owners.get(leaseOwner), leaseUntil, databaseTime)) continue;
     if (await markInterrupted(db, { taskId, leaseOwner, now })) interrupted += 1;
   }
   if (interrupted > 0) {

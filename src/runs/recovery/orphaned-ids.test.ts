@@ -1,4 +1,4 @@
-/** Interaction ids in files: written whole or not at all, and imported whoever wrote them. */
+/** Interaction ids in files: written completely or not at all, and imported from any dead process. */
 
 import fs, { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -17,7 +17,7 @@ let directory: string;
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), "gemini-search-orphans-"))));
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The disk takes so many bytes more in this directory, and then none. */
+/** Simulates a disk with this many bytes left for the directory. */
 function leaveRoomFor(bytes: number): void {
   const { openSync, writeSync } = fs;
   const limited = new Set<number>();
@@ -108,7 +108,7 @@ test("a file that a live process holds is left to it (P2)", async () => {
   expect(readdirSync(directory)).toEqual([name]);
 });
 
-/** A log whose lines can be read. */
+/** A log that records its lines. */
 function readableLog() {
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);

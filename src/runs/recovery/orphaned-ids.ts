@@ -1,4 +1,4 @@
-/** Interaction ids that the database refused: kept in a file, because a lost id is a lost payment. */
+/** Keeps interaction ids that the database rejected in a file, and imports them later: a lost id is a lost payment. */
 
 import { createHash, randomUUID } from "node:crypto";
 import {
@@ -33,27 +33,27 @@ export interface Orphan {
   interactionId: string;
 }
 
-const NAME = "orphans.jsonl";
+const FILE_NAME = "orphans.jsonl";
 const MAX_APPENDS = 10;
 
-/** The disk that refused the database may be full: the second directory is most often on another one. */
+/** The disk of the state directory may be full; the second directory is usually on another one. */
 const directoriesFor = (directory: string): string[] => [directory, fallbackFor(directory)];
 
-/** One for each config directory, private to this user. */
+/** One per state directory, private to this user. */
 function fallbackFor(directory: string): string {
   const installation = createHash("sha256").update(directory).digest("hex").slice(0, 16);
   return join(tmpdir(), `gemini-search-mcp-${process.getuid?.() ?? "user"}-${installation}`);
 }
 
-/** Writes the id to the first file that takes it whole; returns its path. Throws when none does. */
+/** Appends the id to the first file that can be written and returns its path. Throws if none can. */
 export function keepOrphanedId(directory: string, { attemptId, interactionId }: Orphan): string {
-  // The line before may be torn.
+  // Starts with a newline, because the previous line may be incomplete.
   const line = `\n${JSON.stringify({ attempt_id: attemptId, interaction_id: interactionId })}\n`;
   let refusal: unknown;
-  for (const place of directoriesFor(directory)) {
-    const file = join(place, NAME);
+  for (const candidate of directoriesFor(directory)) {
+    const file = join(candidate, FILE_NAME);
     try {
-      if (place !== directory) makePrivate(place);
+      if (candidate !== directory) makePrivate(candidate);
       appendWhole(file, line);
       return file;
     } catch (error) {
@@ -63,15 +63,15 @@ export function keepOrphanedId(directory: string, { attemptId, interactionId }: 
   throw refusal;
 }
 
-/** Another process that imports the file may have read it just before, and removes it. */
+/** Retries, because a process that is importing the file may remove it after having read it. */
 function appendWhole(file: string, text: string): void {
   for (let tries = 1; tries <= MAX_APPENDS; tries += 1) if (appendOnce(file, text)) return;
   throw new Error("The file was removed each time.");
 }
 
 /**
- * A full disk takes a part of what is written and reports no error. False: what was written may be gone, because the
- * file is not at its path any more. To write an id twice does no harm.
+ * A write to a full disk may be short without an error. Returns false if the file is no longer at its path, so that the
+ * line may be lost. Writing an id twice is harmless.
  */
 function appendOnce(file: string, text: string): boolean {
   const bytes = Buffer.from(text);
@@ -80,7 +80,7 @@ function appendOnce(file: string, text: string): boolean {
     let written = 0;
     while (written < bytes.length) {
       const count = writeSync(handle, bytes, written);
-      if (count === 0) throw new Error("The file did not take the whole line.");
+      if (count === 0) throw new Error("Only part of the line could be written.");
       written += count;
     }
     fsyncSync(handle);
@@ -91,10 +91,10 @@ function appendOnce(file: string, text: string): boolean {
   }
 }
 
-/** In a directory that everybody may write, somebody else may have been first. */
+/** Another user may have created the directory first, since the temporary directory is world-writable. */
 function makePrivate(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  if (!isPrivate(directory)) throw new Error("The directory belongs to somebody else.");
+  if (!isPrivate(directory)) throw new Error("The directory is not private to this user.");
 }
 
 function isPrivate(directory: string): boolean {
@@ -110,14 +110,14 @@ interface Import {
   queue?: PollQueue | undefined;
 }
 
-/** Brings kept ids into the database. What it refuses, does not know or cannot be read stays in its file, and is logged once. */
+/** Imports kept ids. A file stays while any of its lines is rejected, unreadable or of another database. */
 export async function importOrphanedIds(db: Database, { directory, log, now, queue }: Import): Promise<void> {
   let imported = 0;
-  for (const file of directoriesFor(directory).flatMap((place) => filesIn(place, { directory, log }))) {
+  for (const file of directoriesFor(directory).flatMap((candidate) => filesIn(candidate, { directory, log }))) {
     failpoint("after-orphan-taken");
     let left = 0;
     for (const entry of linesOf(file, log)) {
-      const outcome = entry === undefined ? "unreadable" : await bringIn(db, entry, { now, queue });
+      const outcome = entry === undefined ? "unreadable" : await importEntry(db, entry, { now, queue });
       if (outcome === "imported") imported += 1;
       if (outcome !== "imported" && outcome !== "known") left += 1;
       if (outcome === "of another database") {
@@ -132,23 +132,23 @@ export async function importOrphanedIds(db: Database, { directory, log, now, que
   if (imported > 0) log.info(`${imported} research ${imported === 1 ? "run" : "runs"} recovered from orphans.jsonl.`);
 }
 
-const filesIn = (place: string, { directory, log }: { directory: string; log: Log }): string[] =>
-  tryOrWarn(log, place, () => (place === directory || isPrivate(place) ? takeOver(place) : [])) ?? [];
+const filesIn = (candidate: string, { directory, log }: { directory: string; log: Log }): string[] =>
+  tryOrWarn(log, candidate, () => (candidate === directory || isPrivate(candidate) ? takeFiles(candidate) : [])) ?? [];
 
-/** What cannot be read must not keep everything else from being followed. */
+/** An unreadable file must not stop the sweep. */
 function tryOrWarn<T>(log: Log, path: string, action: () => T): T | undefined {
   try {
     return action();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "a fault";
-    // Another process was faster.
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+    // On ENOENT another process has taken the file.
     if (code !== "ENOENT")
       warnOnce(log, `${path} cannot be read or removed (${code}): paid research may be waiting there.`);
     return undefined;
   }
 }
 
-/** The import is tried again every few seconds. */
+/** The import is retried every few seconds, so each message is logged once. */
 const warned = new WeakMap<Log, Set<string>>();
 
 function warnOnce(log: Log, message: string): void {
@@ -158,7 +158,7 @@ function warnOnce(log: Log, message: string): void {
   messages.add(message);
 }
 
-/** Not read is not empty: a line that stands for the whole file keeps it. */
+/** Returns one undefined entry for an unreadable file, so that the file is kept. */
 const linesOf = (file: string, log: Log): (z.infer<typeof orphan> | undefined)[] =>
   tryOrWarn(log, file, () =>
     readFileSync(file, "utf8")
@@ -169,7 +169,7 @@ const linesOf = (file: string, log: Log): (z.infer<typeof orphan> | undefined)[]
 
 type Outcome = "imported" | "known" | "of another database" | "refused" | "unreadable";
 
-async function bringIn(
+async function importEntry(
   db: Database,
   entry: z.infer<typeof orphan>,
   { now, queue }: Pick<Import, "now" | "queue">,
@@ -183,9 +183,9 @@ async function bringIn(
   }
 }
 
-const OURS = /^orphans\.jsonl(?:\.(?<pid>\d+)(?:\.(?<mark>[\w-]+))?(?:\.[\w-]+)?)?$/;
+const ORPHAN_FILE = /^orphans\.jsonl(?:\.(?<pid>\d+)(?:\.(?<mark>[\w-]+))?(?:\.[\w-]+)?)?$/;
 
-/** As it stands in the names of files: the pid alone would be that of another process one day. */
+/** This process as it appears in file names: the pid alone may be reused. */
 const self = (): { pid: number; mark: string } => {
   const { pid, startMark } = thisProcess();
   return { pid, mark: markInName(startMark) };
@@ -194,19 +194,19 @@ const self = (): { pid: number; mark: string } => {
 const markInName = (startMark: string | null): string => (startMark ?? "unknown").replaceAll(/[^\w-]/g, "_");
 
 /**
- * Only one process can rename a file; a line added meanwhile starts a new one. Files that a process could not empty
- * carry its pid and start mark: they are its own again at the next try, and any process's once it is gone.
+ * Takes files by renaming them, which only one process can do; lines added meanwhile go to a new file. A file that
+ * could not be imported completely carries the pid and start mark of its process; others take it once that is dead.
  */
-function takeOver(directory: string): string[] {
+function takeFiles(directory: string): string[] {
   const { pid, mark } = self();
   return readdirSync(directory).flatMap((name) => {
-    const groups = OURS.exec(name)?.groups;
+    const groups = ORPHAN_FILE.exec(name)?.groups;
     if (groups === undefined) return [];
     const holder = groups["pid"] === undefined ? undefined : { pid: Number(groups["pid"]), mark: groups["mark"] ?? "" };
     if (holder?.pid === pid && holder.mark === mark) return [join(directory, name)];
     if (holder !== undefined && isAlive(holder)) return [];
-    // Each under a name of its own: a second file that got the name of the first would replace it.
-    const mine = join(directory, `${NAME}.${pid}.${mark}.${randomUUID()}`);
+    // A unique name, so that no other file is overwritten.
+    const mine = join(directory, `${FILE_NAME}.${pid}.${mark}.${randomUUID()}`);
     try {
       renameSync(join(directory, name), mine);
       return [mine];
@@ -216,7 +216,7 @@ function takeOver(directory: string): string[] {
   });
 }
 
-/** One that cannot be told from another with its pid is not: to import an id twice does no harm. */
+/** False if the process cannot be identified with certainty: importing an id twice is harmless. */
 const isAlive = ({ pid, mark }: { pid: number; mark: string }): boolean => {
   const startMark = startMarkOf(pid);
   return startMark !== null && markInName(startMark) === mark;

@@ -1,4 +1,4 @@
-/** Rows of processes that are gone: at once where that is known, else when nothing has been theirs for a week. */
+/** Deletes the rows of dead processes, and on PostgreSQL those without a heartbeat for a week that hold nothing. */
 
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
@@ -10,7 +10,7 @@ import { runHolders } from "../scheduling/claim-store.ts";
 export async function forgetStaleProcesses(db: Database, now: number): Promise<void> {
   await forgetDeadProcesses(db);
   if (!isShared(db)) return;
-  // Containers that were killed.
+  // For example killed containers, whose death cannot be observed.
   const silent = await silentProcesses(db, now);
   if (silent.length === 0) return;
   const holders = new Set([...(await runHolders(db)), ...(await slotHolders(db)), ...(await fileHolders(db))]);

@@ -1,4 +1,4 @@
-/** Recovery at a glance: every repair that a process makes every few seconds, in order. Each is a file of this folder. */
+/** Runs all repairs of this folder in order; each process does so every few seconds. */
 
 import { isShared } from "../../store/dialect.ts";
 import type { ResearchDeps } from "../deps.ts";
@@ -13,7 +13,7 @@ export interface SweepOptions {
   deps: ResearchDeps;
   /** Repairs that depend on the queue: unknown starts, leases of dead processes, polls that were lost. */
   repairPolls: () => Promise<void>;
-  /** Sends what the outbox holds. */
+  /** Sends pending notifications from the outbox. */
   deliver: () => Promise<unknown>;
   /** Runs whose report was saved to a file during an outage of the database. */
   savedToFile: Set<string>;
@@ -35,7 +35,7 @@ export async function sweep(
   await saveReportsOfUnsavedRuns(deps, savedToFile);
   await flushUnchargedFailures(deps);
   await repairPolls();
-  // On SQLite the next start finds interrupted searches; on a shared database a lease of another machine may end any time.
+  // On SQLite this runs at process start. On a shared database a lease of another machine may expire at any time.
   if (isShared(db)) await markInterruptedSearches(db, log, clock.now());
   await deliver();
   reportUnreadableRuns(deps);

@@ -1,4 +1,4 @@
-/** Starts that surely cost nothing, while the database is away: they end as such, and are never taken for unknown. */
+/** Uncharged starts during a database outage: they end as failed, never as unknown. */
 
 import { expect, test } from "vitest";
 import { clock, follow } from "../../../test/support/research-deps.ts";
@@ -9,7 +9,7 @@ import type { Database } from "../../store/database.ts";
 import { START_LEASE_MS } from "../lease.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 
-/** The next transaction is committed, and nobody hears of it. */
+/** The next transaction is committed, but its acknowledgement is lost. */
 function answerLost(db: Database): Database {
   const transaction: Database["transaction"] = () => {
     const builder = db.transaction();
@@ -30,7 +30,7 @@ test("the failure of an uncharged start is stored once the database accepts writ
   breakStore(sender);
   const taskId = await sender.start();
   await sender.allowWrites();
-  // Longer than a start may take: what is not known to be free would now be unknown.
+  // Longer than a start may take: one not known to be uncharged would become unknown.
   await sender.research.clock.sleep(2 * START_LEASE_MS);
   follow({ ...sender.research, clock });
   await waitFor(async () => expect((await rowOf(sender.db, taskId)).status).not.toBe("pending"));

@@ -1,4 +1,4 @@
-/** Starts that surely cost nothing, whose end the database did not take: it is told again until it does. */
+/** Failed starts that were certainly not charged but could not be stored; retried on every sweep. */
 
 import { AppError } from "../../errors.ts";
 import { hasAttempt } from "../attempt-store.ts";
@@ -7,8 +7,8 @@ import type { ResearchDeps } from "../deps.ts";
 import { recordStartFailure } from "../start/start-store.ts";
 
 /**
- * Runs what stores an intent. When the answer to its commit is lost it may be stored all the same, as a start under way
- * that nobody will send: others would wait for it, and take it for one that may have been paid.
+ * Runs a transaction that stores a start. If the acknowledgement of its COMMIT is lost, the row may exist although the
+ * start is never sent. It is remembered as uncharged, so that it is not treated as a possibly paid start.
  */
 export async function guardLostCommit<T>(
   deps: Pick<ResearchDeps, "clock" | "unchargedFailures">,
@@ -27,7 +27,7 @@ export async function guardLostCommit<T>(
   }
 }
 
-/** Ends at the first that the database refuses again: the others wait for the next time. */
+/** Stops at the first failure that the database rejects again; the rest is retried on the next sweep. */
 export async function flushUnchargedFailures({
   db,
   clock,
@@ -35,7 +35,7 @@ export async function flushUnchargedFailures({
 }: Pick<ResearchDeps, "db" | "clock" | "unchargedFailures">): Promise<void> {
   for (const [attemptId, failure] of unchargedFailures) {
     try {
-      // Asked first: a commit that is still on its way may come between the two.
+      // Checked before the write, because a delayed commit may take effect between the two.
       const isStored = await hasAttempt(db, attemptId);
       await recordStartFailure(db, failure);
       if (isStored || clock.now() - failure.now > START_LEASE_MS) unchargedFailures.delete(attemptId);

@@ -1,13 +1,13 @@
-/** Starts whose process ended, or had more time than a request can take, before Google had answered. */
+/** Marks starts as unknown whose process ended, or whose request timed out, before Google responded. */
 
 import { processLiveness } from "../../store/processes.ts";
 import { isHeld, START_LEASE_MS } from "../lease.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { pendingStarts, recordStartFailure } from "../start/start-store.ts";
 
-/** Of all runs, or of one. Returns how long to wait before the next check of those that may still be answered. */
-export async function markUnknownStarts(deps: ResearchDeps, taskIdOfOne?: string): Promise<number | undefined> {
-  const starts = await pendingStarts(deps.db, taskIdOfOne);
+/** Checks one run or all. Returns the time until the next check is needed for starts that are still in flight. */
+export async function markUnknownStarts(deps: ResearchDeps, onlyTaskId?: string): Promise<number | undefined> {
+  const starts = await pendingStarts(deps.db, onlyTaskId);
   const owners = await processLiveness(
     deps.db,
     starts.map(({ leaseOwner }) => leaseOwner ?? ""),
@@ -15,10 +15,10 @@ export async function markUnknownStarts(deps: ResearchDeps, taskIdOfOne?: string
   let waitMs: number | undefined;
   for (const { taskId, attemptId, leaseOwner, leaseUntil } of starts) {
     const now = deps.clock.now();
-    const isOwn = deps.unsavedIds.has(taskId) || deps.unchargedFailures.has(attemptId);
+    const isKnownHere = deps.unsavedIds.has(taskId) || deps.unchargedFailures.has(attemptId);
     const isLive = owners.get(leaseOwner ?? "") !== "dead" && isHeld(leaseUntil, { now, lease: START_LEASE_MS });
-    // Its id, or that it cost nothing, is known here and only waits for the database.
-    if (isOwn || isLive) {
+    // `isKnownHere`: this process knows the id or that nothing was charged, and has yet to store it.
+    if (isKnownHere || isLive) {
       waitMs = Math.max(waitMs ?? 0, isLive ? leaseUntil - now : START_LEASE_MS);
       continue;
     }

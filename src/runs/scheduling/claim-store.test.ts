@@ -1,4 +1,4 @@
-/** Who may look at a followed run, and when: decided by SQL, so tried on a real database. */
+/** Claims and leases of polled runs, on a real database. */
 
 import { describe, expect, test } from "vitest";
 import { setClock } from "../../../test/support/databases.ts";
@@ -6,7 +6,7 @@ import { insertRun, openDatabase, rowOf } from "../../../test/support/store-rows
 import { localQueue } from "../../queue/local.ts";
 import type { Database } from "../../store/database.ts";
 import {
-  bringForward,
+  resetFarPolls,
   claimDueRuns,
   claimWithinRateLimit,
   countFollowed,
@@ -223,9 +223,9 @@ test("a poll scheduled before the clock was set back is due now, later ones stay
   const db = await openDatabase();
   await insertRun(db, { task_id: "far", next_poll_at: LATER + 1 });
   await insertRun(db, { task_id: "near", next_poll_at: LATER });
-  await bringForward(db, { now: NOW, furthest: LATER + 1 });
+  await resetFarPolls(db, { now: NOW, latest: LATER + 1 });
   expect(await rowOf(db, "far")).toMatchObject({ next_poll_at: LATER + 1 });
-  await bringForward(db, { now: NOW, furthest: LATER });
+  await resetFarPolls(db, { now: NOW, latest: LATER });
   expect(await rowOf(db, "far")).toMatchObject({ next_poll_at: NOW });
   expect(await rowOf(db, "near")).toMatchObject({ next_poll_at: LATER });
 });

@@ -1,4 +1,4 @@
-/** The SQL of the table of runs as a queue: which run is due, which process polls it, and when it is polled next. */
+/** SQL that uses the table of runs as a poll queue: due runs, leases and next poll times. */
 
 import { type ExpressionBuilder, sql } from "kysely";
 import type { PollQueue } from "../../queue/queue.ts";
@@ -22,62 +22,62 @@ export interface Claim {
   limit: number;
   maxRps: number;
   now: number;
-  /** When each of them is due again. */
+  /** The next poll time of the claimed runs. */
   nextPollAt: number;
 }
 
-/** On a shared database each key has its own rate. */
+/** Name of the rate limiter: on a shared database each key has its own. */
 export const rateOf = (db: Database, key: string | undefined): string =>
   key !== undefined && isShared(db) ? `looks:${key}` : "looks";
 
-/** However many are due, and in however many processes: together they ask Google no more often than is allowed. */
+/** Claims due runs within the rate limit that all processes share. */
 export function claimWithinRateLimit(db: Database, { maxRps, ...claim }: Claim): Promise<FollowedRun[]> {
-  const pace: RateLimit = { name: rateOf(db, undefined), perSecond: maxRps };
+  const rateLimit: RateLimit = { name: rateOf(db, undefined), perSecond: maxRps };
   return db.transaction().execute(async (transaction) => {
-    const { permits, from } = await availablePermits(transaction, pace, claim.now);
+    const { permits, from } = await availablePermits(transaction, rateLimit, claim.now);
     if (permits === 0) return [];
     const claimed = await claimDueRuns(transaction, { ...claim, limit: Math.min(claim.limit, permits) });
-    if (claimed.length > 0) await takePermits(transaction, pace, { permits: claimed.length, from });
+    if (claimed.length > 0) await takePermits(transaction, rateLimit, { permits: claimed.length, from });
     return claimed;
   });
 }
 
-/** Opening a stream is a request like a poll, and counts against the same rate: how long to wait before it is sent. */
+/** Reserves a permit for opening a stream, which counts against the poll rate. Returns the time to wait in ms. */
 export const permitStream = (
   db: Database,
   { maxRps, key, now }: { maxRps: number; key: string | undefined; now: number },
 ): Promise<number> => reservePermit(db, { name: rateOf(db, key), perSecond: maxRps }, now);
 
-/** No process polls it, or none has for longer than a poll can take. */
+/** The run has no poll lease, or an expired one. */
 const unleased = (now: number) => (lease: ExpressionBuilder<Tables, "research_tasks">) =>
   lease.or([
     lease("lease_until", "is", null),
     lease("lease_until", "<=", now),
-    // Written before the clock was set back.
+    // Lease written before the clock was set back.
     lease("lease_until", ">", now + 2 * POLL_LEASE_MS),
   ]);
 
-/** The first of every owner, then the second of every owner, and so on; of each those that are due longest. */
-const inFairOrder = (db: Database, now: number) =>
+/** Round-robin over owners, longest due first within each owner. */
+const dueInFairOrder = (db: Database, now: number) =>
   db
     .selectFrom((from) =>
       from
         .selectFrom("research_tasks")
-        .select(["task_id", "next_poll_at", IN_TURN])
+        .select(["task_id", "next_poll_at", OWNER_RANK])
         .where("next_poll_at", "<=", now)
         .where("interaction_id", "is not", null)
         .where(unleased(now))
         .as("waiting"),
     )
     .select("task_id")
-    .orderBy("turn")
+    .orderBy("owner_rank")
     .orderBy("next_poll_at");
 
-const IN_TURN = sql<number>`row_number() over (partition by owner order by next_poll_at)`.as("turn");
+const OWNER_RANK = sql<number>`row_number() over (partition by owner order by next_poll_at)`.as("owner_rank");
 
 /**
- * Of all processes exactly one gets a run that is due, and sets when the next may. Not while somebody
- * looks: a new epoch would make a look that takes longer than the interval worthless, and the next one, and the next.
+ * Leases due runs to this process; each run goes to exactly one. Leased runs are skipped: a new epoch would invalidate
+ * a poll that takes longer than the interval, and every poll after it.
  */
 export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): Promise<FollowedRun[]> {
   const rows = await db
@@ -89,35 +89,35 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
       next_poll_at: claim.nextPollAt,
     }))
     .where("task_id", "in", (select) =>
-      select.selectFrom(inFairOrder(db, claim.now).limit(claim.limit).as("due")).select("due.task_id"),
+      select.selectFrom(dueInFairOrder(db, claim.now).limit(claim.limit).as("due")).select("due.task_id"),
     )
-    // Once more, for what another has claimed meanwhile.
+    // Checked again, because another process may have claimed the run since the subquery.
     .where("next_poll_at", "<=", claim.now)
     .where(unleased(claim.now))
-    // Not all of the row: figures that a driver cannot read would keep every other run from being polled.
+    // Only these columns: a value that the driver cannot read would fail the claim of all runs.
     .returning(FOLLOWED_COLUMNS)
     .returning(TOKENS_COLUMN)
     .execute();
   const runs = rows.map((row) => followedRunOf(row));
-  const broken = rows.filter((_, n) => runs[n] === undefined).map(({ task_id }) => task_id);
-  if (broken.length > 0) await setAside(db, broken, claim.now);
+  const damaged = rows.filter((_, n) => runs[n] === undefined).map(({ task_id }) => task_id);
+  if (damaged.length > 0) await postponeDamaged(db, damaged, claim.now);
   return runs.filter((run) => run !== undefined);
 }
 
-/** A run that cannot be read is not given up: whoever repairs its row finds it polled again. */
-async function setAside(db: Database, taskIds: string[], now: number): Promise<void> {
+/** Postpones unreadable runs instead of ending them, so that they are polled again once their rows are repaired. */
+async function postponeDamaged(db: Database, taskIds: string[], now: number): Promise<void> {
   for (const taskId of taskIds) noteUnreadable(taskId);
   await db
     .updateTable("research_tasks")
-    .set({ next_poll_at: now + SET_ASIDE_MS, lease_until: null })
+    .set({ next_poll_at: now + DAMAGED_ROW_DELAY_MS, lease_until: null })
     .where("task_id", "in", taskIds)
     .execute();
 }
 
-/** How long a damaged row waits for its repair. */
-export const SET_ASIDE_MS = 10 * 60_000;
+/** How long the poll of a damaged row is postponed. */
+export const DAMAGED_ROW_DELAY_MS = 10 * 60_000;
 
-/** How many are being followed: they share the allowed requests. */
+/** The number of runs that are polled. */
 export async function countFollowed(db: Database): Promise<number> {
   const row = await db
     .selectFrom("research_tasks")
@@ -127,13 +127,13 @@ export async function countFollowed(db: Database): Promise<number> {
   return row.running;
 }
 
-/** When the next look can be: a run must be due, and there must be a turn. */
+/** The earliest time at which a run is due and a permit is available. */
 export async function nextClaimAt(db: Database, now: number): Promise<number | undefined> {
   const row = await db
     .selectFrom("research_tasks")
     .select("next_poll_at")
     .where("next_poll_at", "is not", null)
-    // What somebody is looking at cannot be claimed, however long it is due.
+    // A leased run cannot be claimed, however long it is due.
     .where(unleased(now))
     .orderBy("next_poll_at")
     .limit(1)
@@ -144,12 +144,12 @@ export async function nextClaimAt(db: Database, now: number): Promise<number | u
 }
 
 export interface Settling {
-  /** Undefined: as the claim has set it. Null: the run is not followed any more. */
+  /** Undefined keeps the time set by the claim; null ends polling of the run. */
   nextPollAt?: number | null | undefined;
   seen?: Seen | undefined;
 }
 
-/** The poll is over: what it saw, when the next one is due, and the end of its lease are one write. */
+/** Ends a poll: stores what it saw and the next poll time, and releases the lease, in one write. */
 export async function settlePoll(
   db: Database,
   run: Pick<FollowedRun, "taskId" | "epoch">,
@@ -164,7 +164,7 @@ export async function settlePoll(
         ? update
         : update
             .set((row) => ({ progress: progressAtLeast(row, progressColumn(seen)), ...seenColumns(seen) }))
-            // What ended the run meanwhile has ended the lease too.
+            // A run that has ended in the meantime has no lease any more.
             .where("status", "=", "running_async"),
     )
     .where("task_id", "=", run.taskId)
@@ -173,25 +173,25 @@ export async function settlePoll(
     .execute();
 }
 
-/** No look is put off for longer: such a time was written before the clock was set back. */
-export async function bringForward(db: Database, { now, furthest }: { now: number; furthest: number }): Promise<void> {
+/** Makes runs due whose next poll time is implausibly late: it was written before the clock was set back. */
+export async function resetFarPolls(db: Database, { now, latest }: { now: number; latest: number }): Promise<void> {
   const row = await db
     .selectFrom("research_tasks")
     .select("next_poll_at")
-    .where("next_poll_at", ">", furthest)
+    .where("next_poll_at", ">", latest)
     .limit(1)
     .executeTakeFirst();
-  // Nearly always: and an update that changes nothing would still wait for the write lock.
+  // The usual case: an update that changes nothing would still wait for the write lock.
   if (row === undefined) return;
-  await db.updateTable("research_tasks").set({ next_poll_at: now }).where("next_poll_at", ">", furthest).execute();
+  await db.updateTable("research_tasks").set({ next_poll_at: now }).where("next_poll_at", ">", latest).execute();
 }
 
-/** A caller waits for it: it comes before all that are only due, of which there may be thousands. */
+/** Schedules the run before all due runs, because a caller waits for it. Returns false if its poll is in flight. */
 export async function pollNow({ db, queue }: { db: Database; queue: PollQueue }, taskId: string): Promise<boolean> {
   const rows = db.selectFrom("research_tasks").select("poll_key as key").where("task_id", "=", taskId);
-  const run = queue.isEngine ? await rows.where("status", "=", "running_async").executeTakeFirst() : undefined;
-  // One that has ended needs none.
-  if (queue.isEngine) return run === undefined || queue.pollNow({ taskId, key: run.key });
+  const run = queue.usesPgBoss ? await rows.where("status", "=", "running_async").executeTakeFirst() : undefined;
+  // A run that has ended needs no poll.
+  if (queue.usesPgBoss) return run === undefined || queue.pollNow({ taskId, key: run.key });
   await db
     .updateTable("research_tasks")
     .set({ next_poll_at: 0 })
@@ -201,17 +201,17 @@ export async function pollNow({ db, queue }: { db: Database; queue: PollQueue },
   return true;
 }
 
-/** Google still works on it, as far as this installation knows. */
+/** Whether the stored state says that Google is working on the run. */
 export async function isUnderWay(db: Database, taskId: string): Promise<boolean> {
   const row = await db.selectFrom("research_tasks").select("status").where("task_id", "=", taskId).executeTakeFirst();
   return row?.status === "running_async";
 }
 
-/** Google asked for a pause: it holds for every process that asks with the same key. */
+/** Pauses the polls of all processes with the same key, as requested by Google. */
 export const pauseAllPolls = (db: Database, pause: { ms: number; now: number }, key?: string): Promise<void> =>
   pauseFor(db, rateOf(db, key), pause);
 
-/** What a dead process was polling is due at once. */
+/** Releases the poll leases of dead processes, so that their runs are due at once. */
 export async function releaseFrom(db: Database, processIds: string[], now: number): Promise<number> {
   if (processIds.length === 0) return 0;
   const released = await db
@@ -235,7 +235,7 @@ export async function leaseHolders(db: Database): Promise<string[]> {
   return rows.flatMap(({ lease_owner }) => (lease_owner === null ? [] : [lease_owner]));
 }
 
-/** Every process that has a run: to poll, to start or to search for. */
+/** Every process that polls, starts or executes a run. */
 export async function runHolders(db: Database): Promise<string[]> {
   const rows = await db
     .selectFrom("research_tasks")
@@ -251,7 +251,7 @@ export async function runHolders(db: Database): Promise<string[]> {
   return rows.flatMap(({ lease_owner }) => lease_owner ?? []);
 }
 
-/** A plain read: it works while nothing can be written. */
+/** Read-only, for use while the database rejects writes. */
 export async function unfinishedInteractions(db: Database, limit: number) {
   const rows = await db
     .selectFrom("research_tasks")

@@ -1,22 +1,22 @@
-/** How often the runs of each owner are polled when there are more than the rate allows: max-min shares of it. */
+/** Computes poll intervals per owner as max-min fair shares of the rate limit. */
 
 export interface Demand {
   runsOf: ReadonlyMap<string, number>;
-  /** Polls a second. */
+  /** Polls per second. */
   rate: number;
   minIntervalMs: number;
 }
 
-/** A little below the rate: what is due then finds a permit at once. */
-const USED = 0.95;
+/** The share of the rate that is scheduled, so that due polls get a permit at once. */
+const SCHEDULED_SHARE = 0.95;
 
-/** Milliseconds for each owner. An owner with few runs gets all it can use; those with many share what is left. */
+/** Returns the interval of each owner in ms. Owners with few runs get all they can use; the others share the rest. */
 export function fairIntervals({ runsOf, rate, minIntervalMs }: Demand): Map<string, number> {
-  const fewestFirst = [...runsOf].toSorted(([, a], [, b]) => a - b);
-  let left = rate * USED;
+  const ascending = [...runsOf].toSorted(([, a], [, b]) => a - b);
+  let left = rate * SCHEDULED_SHARE;
   return new Map(
-    fewestFirst.map(([owner, runs], n) => {
-      const share = Math.min((runs * 1_000) / minIntervalMs, left / (fewestFirst.length - n));
+    ascending.map(([owner, runs], n) => {
+      const share = Math.min((runs * 1_000) / minIntervalMs, left / (ascending.length - n));
       left -= share;
       return [owner, (runs * 1_000) / share];
     }),

@@ -8,7 +8,7 @@ import { type RateLimit, reservePermit, reservePermits } from "../../store/rate-
 import { pollKeyOf } from "../../store/poll-key.ts";
 import { polledKeys } from "../../store/processes.ts";
 import { inDetachedTrace } from "../../telemetry/telemetry.ts";
-import { pauseAllPolls, rateOf, SET_ASIDE_MS } from "./claim-store.ts";
+import { DAMAGED_ROW_DELAY_MS, pauseAllPolls, rateOf } from "./claim-store.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { pollRun, waitForKey } from "../poll/poll.ts";
 import type { ResearchDeps } from "../deps.ts";
@@ -18,7 +18,7 @@ import { allFollowed, countByOwner, keysOfFollowed, readFollowed, unfollow, with
 import { POLLS_BEFORE_EXPIRED } from "../poll/ask.ts";
 import type { FollowedRun } from "../poll/followed-run.ts";
 import { AGAIN, type Outcome, type Patience } from "../poll/outcome.ts";
-import { type Poller, type PollerOptions, warnOfPoll } from "./poller.ts";
+import { logPollFailure, type Poller, type PollerOptions } from "./poller.ts";
 import { recordSeenOfMany } from "../poll/seen-store.ts";
 
 /** Jobs whose permit is further ahead are put back, so that none waits long in memory. */
@@ -33,20 +33,20 @@ const MAX_PATIENT_BATCH = 32;
 const BATCH_MS = 60;
 /** The permits of a batch end within this time, or its jobs would expire before the last poll. */
 const MAX_BATCH_MS = 8_000;
-/** How long a batch without permits occupies its slot: pg-boss fetches again at once after a full batch. */
-const WITHOUT_PERMITS_MS = 500;
-/** The share of the allowed rate that is used: polls that a busy machine delays coincide with punctual ones. */
+/** Delay of a batch without permits, because pg-boss fetches again at once after a full batch. */
+const NO_PERMIT_DELAY_MS = 500;
+/** The share of the allowed rate that is used: polls delayed by a busy machine add to the punctual ones. */
 const USED_RATE = 0.94;
 /** How often the runs of each owner are counted. */
 const COUNT_MS = 3_000;
 const MAX_WITHOUT_KEY = 100;
 
-/** The outcome of one job. Without an outcome its run is not polled any more. */
+/** The result of one job. Without `outcome` and `putBack` its run is not polled any more. */
 interface Polled {
   poll: DuePoll;
   run?: FollowedRun;
   outcome?: Outcome;
-  /** It had no permit: the same poll is due again after this time. */
+  /** The poll got no permit and is due again after this time. */
   putBack?: { afterMs: number; patient: boolean };
 }
 
@@ -54,7 +54,7 @@ export interface FleetPollerOptions extends PollerOptions {
   queue: DistributedQueue;
 }
 
-/** What polling, settling and repairing share. */
+/** Context shared by polling, settling and repairing. */
 interface Fleet {
   deps: ResearchDeps;
   queue: DistributedQueue;
@@ -92,7 +92,7 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
     start: async () => {
       const checkStart = (taskId: string): Promise<number | undefined> => markUnknownStarts(deps, taskId);
       await heartbeat.start();
-      // Not the whole repair: workers with other keys may be about to start, too.
+      // Not the full repair: workers with other keys may still be starting.
       await scheduleAll(fleet);
       await queue.work({ key, ...batchSizes(rate), poll, checkStart, repair: () => repair(fleet) });
     },
@@ -125,14 +125,14 @@ async function pollBatch(fleet: Fleet, due: DuePoll[], patience: Patience): Prom
   const needed = followed.length * requests;
   const permits =
     needed === 0 ? { fromMs: 0 } : await reservePermits(deps.db, rate, { permits: needed, withinMs: MAX_AHEAD_MS });
-  if ("waitMs" in permits) await deps.clock.sleep(WITHOUT_PERMITS_MS, deps.leaving).catch(() => undefined);
-  // In the order of the batch, in which owners with few runs come first.
+  if ("waitMs" in permits) await deps.clock.sleep(NO_PERMIT_DELAY_MS, deps.leaving).catch(() => undefined);
+  // In batch order, in which owners with few runs come first.
   const offsets = new Map(followed.map((run, n) => [run, (n * requests * 1_000) / rate.perSecond]));
   return Promise.all(
     due.map(async (poll): Promise<Polled> => {
       const run = runs.get(poll.taskId);
       if (run === undefined) return { poll };
-      if (run === "damaged") return { poll, outcome: { next: { afterMs: SET_ASIDE_MS } } };
+      if (run === "damaged") return { poll, outcome: { next: { afterMs: DAMAGED_ROW_DELAY_MS } } };
       const offset = offsets.get(run) ?? 0;
       if ("waitMs" in permits) {
         const afterMs = permits.waitMs - MAX_AHEAD_MS / 2 + offset;
@@ -151,12 +151,12 @@ async function pollAfter(
   if (waitMs > 0) await deps.clock.sleep(waitMs, deps.leaving).catch(() => undefined);
   if (deps.leaving.aborted) return { next: { afterMs: 0 } };
   return inDetachedTrace(run.taskId, () => pollRun(deps, run, patience)).catch((error: unknown) => {
-    warnOfPoll(deps, run.taskId, error);
+    logPollFailure(deps, run.taskId, error);
     return AGAIN;
   });
 }
 
-/** What was seen, the end of each poll and the next one are written in one transaction. */
+/** Stores what was seen, completes the jobs and schedules the next polls in one transaction. */
 const settle = (fleet: Fleet, polled: Polled[]): Promise<Set<string>> =>
   fleet.deps.db.transaction().execute(async (transaction) => {
     const polls = polled.map(({ poll }) => poll);
@@ -183,15 +183,15 @@ function nextPollOf({ owners, key }: Fleet, { poll: { taskId }, run, outcome, pu
   return [{ ...common, afterMs: next === "interval" ? intervalMs * (0.95 + Math.random() * 0.1) : next.afterMs }];
 }
 
-/** Once a minute in one process of the fleet: polls without a job, runs without a key, starts without a check. */
+/** Runs once a minute in one process of the fleet. */
 async function repair(fleet: Fleet): Promise<void> {
   await scheduleAll(fleet);
-  await tendRunsWithoutKey(fleet);
-  // Starts of an earlier version have no check of their own.
+  await checkRunsWithoutKey(fleet);
+  // Starts of an earlier version have no scheduled check.
   await markUnknownStarts(fleet.deps);
 }
 
-/** A run that has a job keeps it. */
+/** Schedules a poll for every run without one; existing jobs are kept. */
 async function scheduleAll({ deps, queue, owners, pollIntervalMs }: Fleet): Promise<void> {
   await owners.refresh();
   const polls = (await allFollowed(deps.db)).map(({ taskId, key, owner }) => {
@@ -201,7 +201,7 @@ async function scheduleAll({ deps, queue, owners, pollIntervalMs }: Fleet): Prom
   if (polls.length > 0) await queue.schedule(deps.db, polls);
 }
 
-/** Runs whose poll was the last one. One that a user has reopened in the meantime is polled again. */
+/** Ends polling of runs whose last poll this was. Returns those that a user has reopened in the meantime. */
 async function followedAgain(transaction: Database, polled: Polled[]): Promise<NextPoll[]> {
   const last = polled.filter(({ outcome, putBack }) => putBack === undefined && (outcome?.next ?? "never") === "never");
   if (last.length === 0) return [];
@@ -215,8 +215,8 @@ async function followedAgain(transaction: Database, polled: Polled[]): Promise<N
   );
 }
 
-/** Runs whose key no process has are not polled, but their deadline counts. */
-async function tendRunsWithoutKey({ deps, key, rate }: Fleet): Promise<void> {
+/** Runs whose key no process has are not polled, but still end at their deadline. */
+async function checkRunsWithoutKey({ deps, key, rate }: Fleet): Promise<void> {
   const { db, clock, leaving } = deps;
   const keys = [key, ...(await polledKeys(db, clock.now()))];
   for (const run of await withoutKey(db, { keys, now: clock.now(), limit: MAX_WITHOUT_KEY })) {

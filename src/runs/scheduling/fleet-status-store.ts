@@ -1,4 +1,4 @@
-/** Reads how the runs in progress and the processes that poll them are doing. */
+/** SQL for the status of the fleet: polling processes, runs in progress, and late polls. */
 
 import { type QueueCounts, type QueueStats, readQueueStats } from "../../queue/queue-stats.ts";
 import type { Database } from "../../store/database.ts";
@@ -6,7 +6,7 @@ import { isShared, databaseNow } from "../../store/dialect.ts";
 import { type PollingProcess, pollingProcesses } from "../../store/processes.ts";
 import { type SummedPolls, sumPolls } from "../../telemetry/poll-counts.ts";
 
-/** A poll may be late by one that is in flight at a killed process, and by the time until that is noticed. */
+/** How late a poll may be when the process that held it was killed and this is yet to be detected. */
 const MAX_LATE_MS = 60_000;
 
 export interface FleetStatus {
@@ -15,17 +15,17 @@ export interface FleetStatus {
   runs: {
     inProgress: number;
     due: number;
-    /** Due for longer than a poll may be late. */
+    /** Due for longer than `MAX_LATE_MS`. */
     late: number;
-    /** How long the first of those that are due has been so. */
+    /** How long the oldest due poll has been due. */
     oldestDueMs: number;
-    /** The run whose last poll was settled, or put off, the longest time ago. */
+    /** The run whose poll was scheduled the longest time ago. */
     oldest: { taskId: string; scheduledAt: number } | undefined;
-    /** Their key is with no worker that responds. */
+    /** Runs whose key no responding worker has. */
     withoutKey: number;
   };
   polls: SummedPolls;
-  /** Where polls are jobs of an engine. */
+  /** Only with pg-boss; empty on SQLite. */
   queues: QueueCounts[];
 }
 
@@ -34,7 +34,7 @@ export async function readFleetStatus(db: Database, here: number): Promise<Fleet
   const workers = await pollingProcesses(db, here);
   const { queues, waiting } = isShared(db) ? await readQueueStats(db) : await dueInTable(db, now);
   const keys = new Set(workers.filter(({ responds }) => responds).map(({ key }) => key));
-  // A poll whose key no worker has is not late but impossible, and counted as such.
+  // A poll whose key no worker has is counted under `withoutKey`, not as late.
   const possible = waiting?.filter(({ key }) => key === undefined || keys.size === 0 || keys.has(key));
   const due = possible?.flatMap(({ dueAt }) => (dueAt <= now ? [now - dueAt] : [])) ?? [];
   const since = Math.min(now, ...workers.map(({ startedAt }) => startedAt));
@@ -65,7 +65,7 @@ async function countFollowed(
     .selectFrom("research_tasks")
     .select(["poll_key", (select) => select.fn.countAll<number>().as("runs")])
     .where("next_poll_at", "is not", null)
-    // One that failed at its deadline for want of its key is still collected when the key comes, but needs no action.
+    // A run that failed at its deadline without its key is polled if the key returns, but is not in progress.
     .where("status", "!=", "failed")
     .groupBy("poll_key")
     .execute();
@@ -76,7 +76,7 @@ async function countFollowed(
   };
 }
 
-/** In a file the table of runs is the queue. */
+/** On SQLite the table of runs is the queue. */
 async function dueInTable(db: Database, now: number): Promise<QueueStats> {
   const rows = await db
     .selectFrom("research_tasks")
@@ -88,7 +88,7 @@ async function dueInTable(db: Database, now: number): Promise<QueueStats> {
     waiting: rows.map((row) => ({
       taskId: row.task_id,
       key: undefined,
-      // 0 says that a caller waits, not since when.
+      // 0 marks a run that a caller waits for; it is not a due time.
       dueAt: row.next_poll_at === 0 ? now : (row.next_poll_at ?? now),
       scheduledAt: row.updated_at,
     })),

@@ -1,4 +1,4 @@
-/** The SQL of polls in batches, where an engine schedules them: rows are read and written by their keys, many at once. */
+/** SQL for polls in batches, where pg-boss schedules them. */
 
 import { sql } from "kysely";
 import type { Database } from "../../store/database.ts";
@@ -13,7 +13,7 @@ const readRuns = (db: Database) =>
     .where("next_poll_at", "is not", null)
     .where("interaction_id", "is not", null);
 
-/** Those that are still followed. A damaged row stays in the queue, so that it is polled again once it is repaired. */
+/** Reads the runs that are still polled. A damaged row stays in the queue and is polled again once it is repaired. */
 export async function readFollowed(db: Database, taskIds: string[]): Promise<Map<string, FollowedRun | "damaged">> {
   const rows = await readRuns(db).where("task_id", "in", taskIds).execute();
   return new Map(
@@ -25,7 +25,7 @@ export async function readFollowed(db: Database, taskIds: string[]): Promise<Map
   );
 }
 
-/** Those of these that are followed, with what they are polled with. */
+/** The given runs that are still polled, with their poll keys. */
 export const keysOfFollowed = (db: Database, taskIds: string[]) =>
   db
     .selectFrom("research_tasks")
@@ -35,7 +35,7 @@ export const keysOfFollowed = (db: Database, taskIds: string[]) =>
     .where("interaction_id", "is not", null)
     .execute();
 
-/** Every run that needs a poll. */
+/** Every run that is polled. */
 export const allFollowed = (db: Database) =>
   db
     .selectFrom("research_tasks")
@@ -55,7 +55,7 @@ export async function countByOwner(db: Database, key: string): Promise<Map<strin
   return new Map(rows.map(({ owner, runs }) => [owner, runs]));
 }
 
-/** Unless it was reopened or given another interaction meanwhile. */
+/** Ends polling of the runs, except those that were reopened or got another interaction (newer epoch). */
 export async function unfollow(db: Database, runs: Pick<FollowedRun, "taskId" | "epoch">[]): Promise<void> {
   for (const { taskId, epoch } of runs) {
     await db
@@ -67,7 +67,7 @@ export async function unfollow(db: Database, runs: Pick<FollowedRun, "taskId" | 
   }
 }
 
-/** Runs whose key no process has, as far as their deadline has passed or they do not say yet what they wait for. */
+/** Runs whose key no process has, and whose deadline has passed or whose status text does not mention it yet. */
 export async function withoutKey(
   db: Database,
   { keys, now, limit }: { keys: string[]; now: number; limit: number },

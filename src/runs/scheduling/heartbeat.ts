@@ -1,4 +1,4 @@
-/** What a process that polls runs stores about itself every few seconds: that it is there, its key, and its polls. */
+/** Heartbeat of a polling process: stores its key and poll counts every ten seconds. */
 
 import { pollKeyOf } from "../../store/poll-key.ts";
 import { recordHeartbeat } from "../../store/processes.ts";
@@ -21,7 +21,7 @@ export function createHeartbeat({ db, agent, processId, clock, pollCounts }: Hea
       await record();
       isStarted = true;
     },
-    /** Called more often than it writes; not before the start. */
+    /** May be called more often; writes at most once per interval, and not before `start`. */
     beat: async (): Promise<void> => {
       if (isStarted && Math.abs(clock.now() - beatAt) >= HEARTBEAT_MS) await record();
     },

@@ -1,9 +1,9 @@
-/** Polls runs where their table is the queue: claims what is due, polls it, and settles each poll with one write. */
+/** Polls runs on SQLite, where the table of runs is the queue: claims due runs and settles each poll in one write. */
 
 import { failpoint } from "../../platform/failpoint.ts";
 import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import {
-  bringForward,
+  resetFarPolls,
   claimWithinRateLimit,
   countFollowed,
   nextClaimAt,
@@ -17,18 +17,18 @@ import { releaseDeadHolders } from "../recovery/dead-holders.ts";
 import { markUnknownStarts } from "../recovery/unknown-starts.ts";
 import type { FollowedRun } from "../poll/followed-run.ts";
 import type { Outcome } from "../poll/outcome.ts";
-import { type Poller, type PollerOptions, warnOfPoll } from "./poller.ts";
+import { logPollFailure, type Poller, type PollerOptions } from "./poller.ts";
 
-/** So many that Google's time to answer does not keep a worker below the rate it is allowed. */
+/** Enough that Google's response time does not keep a worker below the allowed rate. */
 const maxPollsAtOnce = (maxRps: number): number => Math.min(256, Math.max(8, Math.ceil(2 * maxRps)));
-/** Beyond the interval, a poll is put off for a wrong key or for usage that comes late: minutes. */
-const MAX_PUT_OFF_MS = 10 * 60_000;
+/** The longest delay beyond the interval, as for a wrong key or usage that arrives late. */
+const MAX_DELAY_MS = 10 * 60_000;
 
 export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake }: PollerOptions): Poller {
   const { db, clock, processId } = deps;
   const maxPolls = maxPollsAtOnce(maxRps);
   const polling = new Set<string>();
-  /** Polls that the database did not let settle: their leases would keep every process from polling again. */
+  /** Polls that could not be settled yet; until then their leases block all processes. */
   const unsettled = new Map<FollowedRun, Settling>();
   const heartbeat = createHeartbeat(deps);
   let running = 0;
@@ -43,7 +43,7 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
 
   const poll = async (run: FollowedRun): Promise<void> => {
     const outcome = await inDetachedTrace(run.taskId, () => pollRun(deps, run)).catch((error: unknown): Outcome => {
-      warnOfPoll(deps, run.taskId, error);
+      logPollFailure(deps, run.taskId, error);
       return { next: "interval" };
     });
     try {
@@ -55,7 +55,7 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
   };
 
   return {
-    // `status` shows it. A database that can only be read does not take it, and needs none.
+    // The heartbeat is only informational here, so a read-only database is not an error.
     start: () => heartbeat.start().catch(() => undefined),
     pollDue: async () => {
       for (const [run, settling] of unsettled) await settle(run, settling);
@@ -83,18 +83,18 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
       await releaseDeadHolders(deps);
       running = await countFollowed(db);
       const now = clock.now();
-      await bringForward(db, { now, furthest: now + 2 * interval() + MAX_PUT_OFF_MS });
-      // One that has nothing to poll leaves the file alone.
+      await resetFarPolls(db, { now, latest: now + 2 * interval() + MAX_DELAY_MS });
+      // A process with nothing to poll does not write to the file.
       if (running > 0) await heartbeat.beat();
     },
     inFlight: () => polling.size,
   };
 }
 
-/** After an interval: that time is in the row since the claim. */
+/** For the next poll after the usual interval `nextPollAt` is undefined: the claim has stored that time. */
 export function settlingOf(run: Pick<FollowedRun, "status">, outcome: Outcome, now: number): Settling {
   const { next } = outcome;
-  // A run that has ended shows no progress any more.
+  // Progress is stored only while the run is in progress.
   const seen = run.status === "running_async" ? outcome.seen : undefined;
   if (next === "never") return { nextPollAt: null, seen };
   return { nextPollAt: typeof next === "string" ? undefined : now + next.afterMs, seen };

@@ -1,15 +1,15 @@
-/** What the runner needs of polling, whichever queue the polls are in. */
+/** Interface between the runner and the pollers of both databases. */
 
 import type { ResearchDeps } from "../deps.ts";
 
 export interface Poller {
-  /** Only in a process that follows runs. */
+  /** Called only in a process that polls runs. */
   start(): Promise<void>;
-  /** Begins the polls that are due and that no engine brings. */
+  /** Starts due polls; does nothing where pg-boss delivers them. */
   pollDue(): Promise<void>;
-  /** When `pollDue` has something to do; undefined when it is not known to have. */
+  /** When `pollDue` has work next; undefined if unknown or never. */
   nextDueAt(): Promise<number | undefined>;
-  /** Every few seconds: what dead processes have left behind. */
+  /** Called every few seconds to repair what dead processes left behind. */
   sweep(): Promise<void>;
   inFlight(): number;
 }
@@ -18,13 +18,13 @@ export interface PollerOptions {
   deps: ResearchDeps;
   pollIntervalMs: number;
   maxRps: number;
-  /** Sends what the outbox holds; called whenever a run may have ended. */
+  /** Sends pending notifications from the outbox; called whenever a run may have ended. */
   deliver: () => Promise<unknown>;
-  /** Something may be due that was not. */
+  /** Wakes the loop of the runner, because a run may be due earlier than expected. */
   wake: () => void;
 }
 
-export const warnOfPoll = ({ log, leaving }: ResearchDeps, taskId: string, error: unknown): void => {
+export const logPollFailure = ({ log, leaving }: ResearchDeps, taskId: string, error: unknown): void => {
   if (leaving.aborted) return;
   log.forRun(taskId).warn(`Run ${taskId}: ${error instanceof Error ? error.message : "a poll failed"}`);
 };

@@ -1,4 +1,4 @@
-/** Drives background runs in one process: recovery sweeps, polls, and progress streams. Every process is equal. */
+/** Drives background runs in one process: recovery sweeps, polls and progress streams. */
 
 import { AppError } from "../../errors.ts";
 import { isDistributed } from "../../queue/distributed.ts";
@@ -18,9 +18,9 @@ export interface RunnerOptions {
   deps: ResearchDeps;
   pollIntervalMs: number;
   maxRps: number;
-  /** False: this process makes repairs only, and leaves the polls to others. */
+  /** False in a process that only makes repairs and does not poll. */
   follows?: boolean | undefined;
-  /** Sends what the outbox holds; called whenever a run may have ended. */
+  /** Sends pending notifications from the outbox; called whenever a run may have ended. */
   deliver: () => Promise<unknown>;
 }
 
@@ -29,7 +29,7 @@ export interface Runner {
   start(): void;
   /** Streams this run's progress, and polls it soon. */
   watch: Watch;
-  /** Something is due now that was not due when the loop went to sleep. */
+  /** Wakes the loop, because something became due after it went to sleep. */
   wake(): void;
   /** Brings the next poll of this run forward, because a caller waits for it. */
   pollNow(taskId: string): Promise<void>;
@@ -39,13 +39,13 @@ export interface Runner {
   idle(): Promise<boolean>;
 }
 
-/** How long the work of a dead process can go unnoticed on this machine. */
+/** Bounds how long the death of a process on this machine goes unnoticed. */
 const SWEEP_MS = 5_000;
 const MIN_SLEEP_MS = 50;
-/** Rounds in a row that the database refused before it counts as an outage: a single one is a passing fault. */
-const REFUSALS_BEFORE_OUTAGE = 2;
-/** A poll in flight cannot be brought forward. It takes this long, unless the answer is slow. */
-const POLL_NOW_AGAIN_MS = [300, 700, 1_500];
+/** Consecutive failed rounds that count as an outage; a single one may be transient. */
+const FAILURES_BEFORE_OUTAGE = 2;
+/** Retry delays of `pollNow`, because a poll in flight cannot be brought forward. */
+const POLL_NOW_RETRY_MS = [300, 700, 1_500];
 
 export function createRunner(options: RunnerOptions): Runner {
   const { deps, maxRps, follows = true } = options;
@@ -66,16 +66,16 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 
   const loop = async (): Promise<void> => {
-    let refusals = 0;
+    let failures = 0;
     while (!leaving.aborted) {
       try {
         await round();
-        refusals = 0;
+        failures = 0;
       } catch (error) {
         if (leaving.aborted) return;
         sweeper.onFault(error);
-        refusals += 1;
-        if (error instanceof AppError && refusals >= REFUSALS_BEFORE_OUTAGE) await sweeper.saveReports();
+        failures += 1;
+        if (error instanceof AppError && failures >= FAILURES_BEFORE_OUTAGE) await sweeper.saveReports();
         await clock.sleep(SWEEP_MS, leaving).catch(() => undefined);
       }
     }
@@ -107,7 +107,7 @@ export function createRunner(options: RunnerOptions): Runner {
 }
 
 async function bringForward(deps: ResearchDeps, taskId: string, wake: () => void): Promise<void> {
-  for (const ms of POLL_NOW_AGAIN_MS) {
+  for (const ms of POLL_NOW_RETRY_MS) {
     const isBroughtForward = await pollNow(deps, taskId);
     wake();
     if (isBroughtForward) return;
@@ -142,7 +142,7 @@ function createSweeper({ deps, deliver }: RunnerOptions, poller: Poller) {
   return {
     sweepIfDue: async (): Promise<void> => {
       const sinceLast = clock.now() - sweptAt;
-      // Negative when the clock was set back: then the times of the polls need their repair.
+      // Negative when the clock was set back, in which case the poll times need repair.
       if (sinceLast >= 0 && sinceLast < SWEEP_MS) return;
       sweptAt = clock.now();
       const isChecking = checkFigures;
@@ -174,4 +174,4 @@ async function startPoller({ clock, log, leaving }: ResearchDeps, poller: Poller
 }
 
 const logFault = (log: ResearchDeps["log"], error: unknown): void =>
-  log.warn(`Polling research runs: ${error instanceof Error ? error.message : "a fault"}; retrying.`);
+  log.warn(`Polling research runs: ${error instanceof Error ? error.message : "unknown error"}; retrying.`);

@@ -1,4 +1,4 @@
-/** What goes with an unfinished run from a database file that was replaced to the one in its place. */
+/** Which rows are copied with an unfinished run when the database file is replaced. */
 
 import { expect, test } from "vitest";
 import { insertRun, openDatabase } from "../../../test/support/store-rows.ts";
@@ -25,7 +25,7 @@ test("an unfinished run is carried over to a new database with its pictures and 
     .execute();
   const carry = await carryUnfinished(from);
   await carry(to);
-  // Called again where the first time failed half-way.
+  // A repeated call, as after a partial failure.
   await carry(to);
   expect(await to.selectFrom("research_pictures").selectAll().execute()).toMatchObject([
     { ...picture, task_id: "open" },

@@ -1,4 +1,4 @@
-/** The SQL that carries unfinished runs from a database file that was replaced under this process to the one in its place. */
+/** SQL that copies unfinished runs from a database file that was replaced at run time to the new file at its path. */
 
 import type { InsertQueryBuilder, InsertResult } from "kysely";
 import { copyNotifications, notificationsOf } from "../../notifications/outbox.ts";
@@ -8,7 +8,7 @@ import { saveInteractionId } from "../interaction-store.ts";
 
 const UNFINISHED = RUN_STATUSES.filter((status) => !isFinished(status));
 
-/** Runs that are under way, or polled for something that is still missing, with what is known of them. */
+/** Reads all unfinished or still polled runs with their related rows; the returned function inserts them. */
 export async function carryUnfinished(from: Database): Promise<(to: Database) => Promise<void>> {
   const unfinished = from
     .selectFrom("research_tasks")
@@ -23,7 +23,7 @@ export async function carryUnfinished(from: Database): Promise<(to: Database) =>
     from,
     runs.map(({ task_id }) => task_id),
   );
-  // Also of finished runs: an older copy of the database may know their starts and not how they ended.
+  // Includes finished runs: an older copy of the database may contain their attempts without the interaction id.
   const accepted = await from
     .selectFrom("research_attempts")
     .select(["attempt_id", "interaction_id", "answered_at", "created_at"])
@@ -31,7 +31,7 @@ export async function carryUnfinished(from: Database): Promise<(to: Database) =>
     .execute();
   return async (to) => {
     await to.transaction().execute(async (transaction) => {
-      // A parent may be finished, and stays behind then. The row of the search index is another file's.
+      // A finished parent is not copied, and search_rowid refers to the index of the old file.
       for (const row of runs)
         await keepExisting(transaction.insertInto("research_tasks").values({ ...row, parent_task_id: null }));
       for (const row of attempts) await keepExisting(transaction.insertInto("research_attempts").values(row));
@@ -41,15 +41,15 @@ export async function carryUnfinished(from: Database): Promise<(to: Database) =>
       for (const row of pictures) await keepExisting(transaction.insertInto("research_pictures").values(row));
       await copyNotifications(transaction, notifications);
     });
-    const waiting = await attemptsWithoutId(to);
+    const withoutId = await attemptsWithoutId(to);
     for (const { attempt_id: attemptId, interaction_id: interactionId, answered_at, created_at } of accepted) {
-      if (interactionId === null || !waiting.has(attemptId)) continue;
+      if (interactionId === null || !withoutId.has(attemptId)) continue;
       await saveInteractionId(to, { attemptId, interactionId, now: answered_at ?? created_at });
     }
   };
 }
 
-/** Of the process that was faster, or of the file as it was put there. */
+/** Does not overwrite rows that another process has copied or that the new file already contains. */
 const keepExisting = <Table extends keyof Tables>(insert: InsertQueryBuilder<Tables, Table, InsertResult>) =>
   insert.onConflict((conflict) => conflict.doNothing()).execute();
 

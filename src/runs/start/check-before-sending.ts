@@ -1,4 +1,4 @@
-/** Decides, at the last moment before a paid request leaves, whether it may still be sent. */
+/** Checks immediately before a paid request is sent whether it may still be sent. */
 
 import { AppError } from "../../errors.ts";
 import { claimSending, type SendPermission } from "../attempt-store.ts";
@@ -7,11 +7,11 @@ import type { ResearchDeps } from "../deps.ts";
 export interface SendCheck {
   taskId: string;
   attemptId: string;
-  /** The call that asked for the start. Its cancellation counts until the request is sent or another call joins. */
+  /** Aborted when the call that requested the start is cancelled; ignored once it is sent or another call has joined. */
   signal: AbortSignal | undefined;
 }
 
-/** A check that takes longer was interrupted, most likely by a suspension of the process: what it read may be old. */
+/** A longer check was probably interrupted by a suspension of the process, so the state it read may be stale. */
 const MAX_CHECK_MS = 1_000;
 const MAX_CHECKS = 3;
 
@@ -19,12 +19,12 @@ type Deps = Pick<ResearchDeps, "db" | "clock" | "processId" | "leaving">;
 
 /**
  * Run before every send, the first included: a process can be suspended (SIGSTOP, docker pause, a laptop that sleeps)
- * between storing the intent and sending it, while another process gives the start up, cancels or restarts it.
- * Resolves with the reason not to send. What remains is a suspension between this check and the write of the request.
+ * between storing the intent and sending it, while another process abandons, cancels or restarts the run.
+ * Resolves with the reason not to send. A suspension between this check and the socket write is not detected.
  */
 export async function checkBeforeSending(deps: Deps, check: SendCheck): Promise<AppError | undefined> {
   for (let checks = 1; ; checks += 1) {
-    const elapsed = stopwatch();
+    const elapsed = startTimer();
     const isCallCancelled = check.signal?.aborted === true;
     const refusal =
       refusalWhenLeaving(deps) ?? (await refusalOf(deps, { ...check, isCallCancelled })) ?? refusalWhenLeaving(deps);
@@ -35,13 +35,13 @@ export async function checkBeforeSending(deps: Deps, check: SendCheck): Promise<
   }
 }
 
-/** By both clocks: the monotonic one stands still while the machine sleeps, the other can be set. */
-function stopwatch(): () => number {
-  const began = { monotonic: performance.now(), wall: Date.now() };
-  return () => Math.max(performance.now() - began.monotonic, Math.abs(Date.now() - began.wall));
+/** Uses both clocks: the monotonic clock stops while the machine sleeps, the wall clock can be changed. */
+function startTimer(): () => number {
+  const startedAt = { monotonic: performance.now(), wall: Date.now() };
+  return () => Math.max(performance.now() - startedAt.monotonic, Math.abs(Date.now() - startedAt.wall));
 }
 
-/** What is known without asking the database. */
+/** The checks that need no database query. */
 export function cancelledOrLeaving(
   deps: Pick<Deps, "leaving">,
   { signal }: Pick<SendCheck, "signal">,
@@ -67,7 +67,7 @@ async function refusalOf(
 
 const NOTHING_CHARGED = "The research was not sent and nothing was charged.";
 
-/** A process on its way out could not wait for the answer, and its id would be lost. */
+/** A process that is shutting down could not wait for the response and would lose the interaction id. */
 const serverLeaving = (): AppError =>
   new AppError({
     code: "INTERRUPTED",

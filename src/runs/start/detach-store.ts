@@ -1,4 +1,4 @@
-/** The SQL that detaches an interaction from a run that adopted it by mistake: another start was answered with its id. */
+/** SQL that detaches an interaction from a run that adopted it although it belongs to another run's start. */
 
 import { NO_COST } from "../../costs/actual.ts";
 import type { Database } from "../../store/database.ts";
@@ -7,13 +7,13 @@ import { dropResult } from "../result-store.ts";
 import { RUN_STATUSES } from "../run.ts";
 import { transition } from "../transition-store.ts";
 
-const NOT_ITS_OWN = {
+const DETACHED_ERROR = {
   error_code: "START_UNKNOWN",
   error_message:
     "The interaction that this run had adopted belongs to another run. Whether its own start was taken is unknown again.",
 };
 
-/** Deletes the run's text, timeline and usage; its own start is unknown again. A cancelled run stays cancelled. */
+/** Deletes the run's text, timeline and usage and resets it to `start_unknown`. A cancelled run stays cancelled. */
 export async function detachInteraction(
   transaction: Database,
   { interactionId, attemptId, now }: { interactionId: string; attemptId: string; now: number },
@@ -29,7 +29,7 @@ export async function detachInteraction(
       interaction_id: null,
       next_poll_at: null,
       lease_until: null,
-      // Fences a poll in flight, which returns the other run's text.
+      // Fences a poll in flight, which would store the other run's text.
       lease_epoch: set("lease_epoch", "+", 1),
       progress: 0,
       current_action: null,
@@ -49,7 +49,7 @@ export async function detachInteraction(
       from: RUN_STATUSES.filter((status) => status !== "cancelled"),
       exception: "The run reached its state by reading an interaction that is not its own.",
       holder: "any",
-      set: { completed_at: null, ...NOT_ITS_OWN },
+      set: { completed_at: null, ...DETACHED_ERROR },
     }).execute();
     await transaction
       .updateTable("research_tasks")

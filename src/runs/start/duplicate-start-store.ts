@@ -1,12 +1,12 @@
-/** Identical starts are one start: what makes two the same, and the run that a second one joins. */
+/** Deduplicates starts: computes the join key and finds the run that an identical start joins. */
 
 import { createHash } from "node:crypto";
 import type { Database } from "../../store/database.ts";
 
-/** Identical starts within this time are one start. */
+/** Identical starts within this time share one run. */
 const JOIN_WITHIN_MS = 10 * 60_000;
 
-/** What they do not bring has to be asked for anew. */
+/** Runs in these states return no report, so an identical start creates a new run. */
 const ENDED_WITHOUT_RESULT = ["failed", "cancelled"] as const;
 
 export interface SameStart {
@@ -15,19 +15,19 @@ export interface SameStart {
   now: number;
 }
 
-interface StartWish {
+interface JoinKeyInput {
   owner: string;
   query: string;
   agent: string;
   maxWaitMs: number;
 }
 
-export const joinKeyOf = ({ owner, query, agent, maxWaitMs }: StartWish): string =>
+export const joinKeyOf = ({ owner, query, agent, maxWaitMs }: JoinKeyInput): string =>
   createHash("sha256")
     .update([owner, query, agent, JSON.stringify({ max_wait_ms: maxWaitMs })].join("\0"))
     .digest("hex");
 
-/** Inside the transaction of a start it decides; outside it only foresees. */
+/** Authoritative only inside the transaction of a start; outside of it the result is a prediction. */
 export async function findSameStart(db: Database, { owner, joinKey, now }: SameStart): Promise<string | undefined> {
   const same = await db
     .selectFrom("research_tasks")
@@ -36,7 +36,7 @@ export async function findSameStart(db: Database, { owner, joinKey, now }: SameS
     .where("owner", "=", owner)
     .where("created_at", ">", now - JOIN_WITHIN_MS)
     .where("status", "not in", ENDED_WITHOUT_RESULT)
-    // One that is being cancelled will not bring what is asked for now.
+    // A run that is being cancelled may not return a report.
     .where("cancel_requested_at", "is", null)
     .orderBy("created_at", "desc")
     .limit(1)
@@ -45,8 +45,8 @@ export async function findSameStart(db: Database, { owner, joinKey, now }: SameS
 }
 
 /**
- * Joins it inside the transaction of a start. The join is stored with the run, so that its sender sees it; a sender that
- * gives up for its cancelled call says so on the same row, and is not joined any more.
+ * Joins an identical start inside the transaction of a start. `joined_at` is stored in the run's row, so that the sender
+ * does not stop when its own call is cancelled. A sender that has stopped has marked the same row as cancelled.
  */
 export async function joinSameStart(transaction: Database, start: SameStart): Promise<string | undefined> {
   const same = await findSameStart(transaction, start);
@@ -59,6 +59,6 @@ export async function joinSameStart(transaction: Database, start: SameStart): Pr
     .where("cancel_requested_at", "is", null)
     .returning("task_id")
     .executeTakeFirst();
-  // Cancelled in this moment, it is not found again.
+  // The run was cancelled concurrently; the next search does not return it.
   return joined === undefined ? joinSameStart(transaction, start) : same;
 }

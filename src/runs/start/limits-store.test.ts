@@ -1,4 +1,4 @@
-/** How much may be under way: refused in the transaction of the start, on every database, before anything is stored. */
+/** Start limits on both databases: a start above a limit is rejected before anything is stored. */
 
 import { expect, onTestFinished, test } from "vitest";
 import { setClock } from "../../../test/support/databases.ts";

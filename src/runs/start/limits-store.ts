@@ -1,4 +1,4 @@
-/** The SQL of how much may be under way: asked in the transaction of a start, before anything is stored or sent. */
+/** Enforces the limits on unfinished runs and start rate, in the transaction of a start. */
 
 import { LOCAL_OWNER } from "../../caller.ts";
 import { AppError } from "../../errors.ts";
@@ -6,7 +6,7 @@ import type { Database } from "../../store/database.ts";
 import { lockExclusive } from "../../store/dialect.ts";
 import { takePermitOfMinute } from "../../store/rate-limiter.ts";
 
-/** Over all processes that share the database; 0 is no limit. */
+/** Limits across all processes that share the database; 0 means no limit. */
 export interface StartLimits {
   unfinished: number;
   perUser: number;
@@ -21,7 +21,7 @@ export interface Starter {
   now: number;
 }
 
-/** Researches take minutes: to ask sooner is of no use. */
+/** Research runs take minutes, so an earlier retry would hardly succeed. */
 const RETRY_AFTER_S = 60;
 
 export async function refuseAboveLimits(
@@ -35,7 +35,7 @@ export async function refuseAboveLimits(
       throw busy(`${unfinished} researches are under way, which is as many as this server takes.`, RETRY_AFTER_S);
     }
   }
-  // The server's operator has no limit per user.
+  // The per-user limit does not apply to the server's operator.
   if (perUser > 0 && owner !== LOCAL_OWNER) {
     await lockExclusive(transaction, `starts of:${owner}`);
     if ((await countUnfinished(transaction, { upTo: perUser, owner })) >= perUser) {
@@ -43,10 +43,10 @@ export async function refuseAboveLimits(
     }
   }
   if (startsPerMinute > 0) {
-    const pace = { name: `starts:${keyFingerprint ?? ""}`, perMinute: startsPerMinute };
-    const wait = await takePermitOfMinute(transaction, pace, now);
+    const rate = { name: `starts:${keyFingerprint ?? ""}`, perMinute: startsPerMinute };
+    const wait = await takePermitOfMinute(transaction, rate, now);
     if (wait > 0) {
-      const message = `Researches are started more often than ${startsPerMinute} times a minute, which is the limit of this server.`;
+      const message = `The server's limit of ${startsPerMinute} research starts per minute is reached.`;
       throw busy(message, Math.ceil(wait / 1_000));
     }
   }

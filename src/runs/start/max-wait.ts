@@ -1,4 +1,4 @@
-/** How long a background run may take, as its options say. */
+/** Reads the time limit of a background run from its stored options. */
 
 const DEFAULT_WAIT_MS = 8 * 3_600_000;
 

@@ -1,4 +1,4 @@
-/** Taking up a run again on the user's word: adopting an id, looking again, or a knowing restart. */
+/** Resumes a run at the user's request: adopts an interaction id, polls again, or restarts an unknown start. */
 
 import { AppError } from "../../errors.ts";
 import type { PollResult } from "../../gemini/research-agent.ts";
@@ -15,9 +15,9 @@ export interface ResumeRequest {
   taskId: string;
   interactionId: string | undefined;
   acceptDoubleCharge: boolean;
-  /** Called before it is started again, and may refuse by throwing. */
+  /** Called before a restart; throws to reject it. */
   beforeStart?: (() => void) | undefined;
-  /** Of the call: cancelled before a restart is sent, it is not sent. */
+  /** Aborted when the call is cancelled; a restart that has not been sent yet is then not sent. */
   signal?: AbortSignal | undefined;
 }
 
@@ -38,12 +38,12 @@ export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest)
   return { kind: "looking", run: await findRun(db, owner, taskId) };
 }
 
-/** Also while, or after, the run is started again: that start has an interaction of its own, and both are paid for. */
+/** Also allowed during or after a restart: the restart has its own interaction, and both may be charged. */
 async function adopt(deps: ResearchDeps, run: Run, interactionId: string): Promise<Resumed> {
   const { db, clock } = deps;
   const { taskId, owner } = run;
   if (run.kind !== "agent" || !(await hasUnknownAttempt(db, taskId))) throw nothingToAdopt(run);
-  await refuseForeignId(deps, run, interactionId);
+  await rejectUnusableId(deps, run, interactionId);
   const now = clock.now();
   const adoption = { taskId, interactionId, deadlineAt: now + maxWaitOf(run.options), now };
   const follower = await adoptInteractionId(db, adoption, deps.queue);
@@ -80,12 +80,15 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
     : { kind: "restarted", run: current, ...restarted };
 }
 
-/** A mistyped id would end the run as expired, and with it the way to the right one. */
-async function refuseForeignId(deps: ResearchDeps, run: Run, interactionId: string): Promise<void> {
-  // In the same words as an unknown one: nobody learns what belongs to somebody else.
+/** A mistyped id would end the run as expired, after which the right id could not be adopted any more. */
+async function rejectUnusableId(deps: ResearchDeps, run: Run, interactionId: string): Promise<void> {
+  // The same error as for an unknown id, so that it does not reveal which ids belong to other users.
   const taken = await isHeldByAnother(deps.db, interactionId, run.taskId);
-  const look = await deps.agent.poll(interactionId, AbortSignal.any([deps.leaving, AbortSignal.timeout(LOOK_MS)]));
-  if (!taken && !UNKNOWN_TO_GOOGLE.has(look.kind)) return;
+  const polled = await deps.agent.poll(
+    interactionId,
+    AbortSignal.any([deps.leaving, AbortSignal.timeout(POLL_TIMEOUT_MS)]),
+  );
+  if (!taken && !UNKNOWN_TO_GOOGLE.has(polled.kind)) return;
   throw notAdoptable(run);
 }
 
@@ -99,8 +102,8 @@ const notAdoptable = (run: Run): AppError =>
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 
-const LOOK_MS = 20_000;
-/** 404, 403, and what Google does not accept as an id at all. */
+const POLL_TIMEOUT_MS = 20_000;
+/** 404, 403, and ids that Google rejects as malformed. */
 const UNKNOWN_TO_GOOGLE: ReadonlySet<PollResult["kind"]> = new Set(["missing", "forbidden", "rejected"]);
 
 function nothingToAdopt(run: Run): AppError {

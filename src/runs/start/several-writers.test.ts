@@ -1,4 +1,4 @@
-/** Several servers on one database, each with connections of its own, at the same moment: what must happen once does. */
+/** Concurrent writes by several servers with their own connections to one database. */
 
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -37,7 +37,7 @@ async function openServers(count: number, { stoppedAt }: { stoppedAt?: number } 
   return stores;
 }
 
-/** On each server as often, all at once. */
+/** Runs `act` concurrently, `times` times on each server. */
 const everywhere = <T>(servers: Store[], times: number, act: (db: Database, n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(servers.flatMap(({ db }, server) => range(times).map((n) => act(db, server * times + n))));
 
@@ -90,7 +90,7 @@ test("a sender that was suspended during a restart never ends the new attempt, h
   for (const round of range(30)) {
     const { taskId, attemptId } = await intended(one, { joinKey: `round ${round}` });
     const unknown = { taskId, attemptId, to: "start_unknown", error: ERROR, now: NOW } as const;
-    // The run is looked at as pending, becomes unknown, is restarted, and only then the late word is written.
+    // The sender reads the run as pending; it becomes unknown and is restarted before the sender's outcome is written.
     const [, again] = await Promise.all([
       recordStartFailure(one, unknown),
       recordStartFailure(other, unknown).then(() =>
@@ -99,7 +99,7 @@ test("a sender that was suspended during a restart never ends the new attempt, h
       recordStartFailure(one, { ...unknown, to: "failed" }),
     ]);
     const { status } = await rowOf(one, taskId);
-    // Refused before anybody knew it as unknown, there was nothing to restart.
+    // If the failure is written before the run becomes unknown, there is nothing to restart.
     expect([again === undefined ? "failed" : "pending", round]).toEqual([status, round]);
   }
 });
@@ -131,7 +131,7 @@ test("a due run is claimed by one process, and all processes together keep the r
   );
   const claimed = claims.flat().map(({ taskId }) => taskId);
   expect(new Set(claimed).size).toBe(claimed.length);
-  // At 50 a second: the one of now, and those of the last 100 ms that nobody took.
+  // At 50 per second: one permit now, and the unused permits of the last 100 ms.
   expect(claimed).toHaveLength(6);
 });
 
@@ -155,7 +155,7 @@ test("the end of a run that two processes see is written once, with one notifica
     }),
   );
   expect(ended.filter(Boolean)).toHaveLength(1);
-  // All eight bytes of it.
+  // Stored in double precision.
   expect((await rowOf(db, "done")).cost_usd).toBe(0.1 + 0.2);
   const claims = await everywhere(servers, 4, (here, n) => claimNext(here, { processId: `p${n}`, now: NOW }));
   expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
@@ -220,7 +220,7 @@ test("processes never hold more slots than the pool has, however many request on
     range(4).map(() => createSlotPool({ db, processId, clock: systemClock, log, pool: "test", size: 2 })),
   );
   let waiting = 0;
-  // Twelve want one and two get it; who has looked in vain for the others to be gone is counted, and sent home.
+  // Twelve requests for two slots; the ten that have to wait are counted and then aborted.
   const results = await Promise.allSettled(
     takers.map((pool) =>
       pool.take({

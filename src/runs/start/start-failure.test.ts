@@ -1,4 +1,4 @@
-/** What the database keeps of a start that failed or is knowingly repeated. */
+/** What the database stores of a start that failed or was restarted by the user. */
 
 import { describe, expect, test } from "vitest";
 import { ERROR, intended, NOW, restart } from "../../../test/support/stored-start.ts";

@@ -1,4 +1,4 @@
-/** How often and when a paid start is sent, and what is kept of its outcome, on a clock that moves when it is told to. */
+/** When and how often a paid start is sent, and what is stored of its outcome, with a manual clock. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -90,7 +90,7 @@ describe("a start", () => {
     expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "failed" });
     expect(sender.sent).toHaveLength(1);
     expect(sender.sent[0]?.signal.aborted).toBe(false);
-    // Already on its way out: nothing is sent at all.
+    // During shutdown nothing is sent.
     await expect(sender.start({ forceNew: true })).rejects.toMatchObject({ code: "INTERRUPTED" });
     expect(sender.sentAt).toEqual([0]);
   });
@@ -211,7 +211,7 @@ describe("when the database refuses a write", () => {
     ]);
     await sender.allowWrites();
     expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "pending" });
-    // The next start does not join what nobody will send.
+    // The next start does not join a start that will not be sent.
     expect(await sender.start()).not.toBe(taskId);
     expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "failed", error_code: error.code });
   });

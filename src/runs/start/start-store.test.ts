@@ -1,4 +1,4 @@
-/** What the database keeps of a paid start, whoever asks, answers, sleeps or comes back in whatever order. */
+/** What the database stores of a paid start, with concurrent callers and suspended or late senders. */
 
 import { describe, expect, test } from "vitest";
 import { ERROR, INTENT, intended, NOW, restart } from "../../../test/support/stored-start.ts";

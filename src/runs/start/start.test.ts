@@ -73,7 +73,7 @@ test("a process that shuts down sends no request whose answer it could not await
     return { kind: "accepted", interactionId: FINISHED.id };
   };
   const research = { ...stage.deps({ start: begin }), leaving: leaving.signal };
-  // It begins to leave in the very moment in which the intent is stored.
+  // Shutdown begins while the intent is being stored.
   const racing = stage.store.db.withPlugin({
     transformQuery: ({ node }) => {
       if (node.kind === "InsertQueryNode") leaving.abort();

@@ -1,6 +1,6 @@
 /**
- * The start of a paid run. The API has no idempotency key and no list: the intent is committed before anything is
- * sent, at most one request is accepted, and a doubtful outcome is shown to the user instead of being repeated.
+ * Starts paid runs. The API has no idempotency key and cannot list interactions: the intent is committed before the
+ * request is sent, at most one request is accepted, and an unknown outcome is reported to the user, not retried.
  */
 
 import type { AppError } from "../../errors.ts";
@@ -23,29 +23,29 @@ export interface StartRequest {
   agent: string;
   enableNotifications: boolean;
   maxWaitMs: number;
-  /** How long the call waits for the end at most. */
+  /** Maximum time that the call waits for the run to end. */
   callerWaitsMs?: number | undefined;
   forceNew: boolean;
-  /** Called when there is nothing to join, and may refuse by throwing: nothing is stored then, and nothing sent. */
+  /** Called when there is no run to join; throws to reject the start before anything is stored or sent. */
   beforeStart?: () => void;
   estimate: Record<string, unknown>;
-  /** What the user is told about the start, for whoever reads its answer later. */
+  /** The notice shown to the user at the start, stored for callers that read the result later. */
   notice?: string | undefined;
-  /** Of the call. A call that is cancelled before its request is sent is not paid for; afterwards it has no effect. */
+  /** Aborted when the call is cancelled. Prevents the paid request if it was not sent yet; no effect afterwards. */
   signal?: AbortSignal | undefined;
 }
 
 export type Started =
   | { kind: "joined"; taskId: string }
-  /** `sending` resolves when it is known, and stored, what became of the request. */
+  /** `sending` resolves when the outcome of the request is stored. */
   | { kind: "started"; taskId: string; sending: Promise<void> };
 
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
   refuseBeforeIntent(deps, request.signal);
   const { owner, client, query, agent, enableNotifications, maxWaitMs, callerWaitsMs, estimate, notice } = request;
-  // One that nobody will send must not be joined.
+  // A start that failed uncharged and will not be sent must not be joined.
   await flushUnchargedFailures(deps);
-  const wish = {
+  const newIntent = {
     owner,
     client,
     query,
@@ -68,7 +68,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     request.beforeStart?.();
   };
   const admission = { join: !request.forceNew, beforeNew, limits, queue, ids };
-  const intent = await guardLostCommit(deps, ids, () => commitIntent(deps.db, wish, admission));
+  const intent = await guardLostCommit(deps, ids, () => commitIntent(deps.db, newIntent, admission));
   if (intent.kind === "joined") return intent;
   failpoint("after-intent");
   const attempt = { ...intent, query, agent, enableNotifications, signal: request.signal };
@@ -76,7 +76,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
   return { kind: "started", taskId: intent.taskId, sending };
 }
 
-/** Only after the user knowingly accepted that the first start may be running and paid for. */
+/** Requires that the user has accepted that the first start may be running and charged. */
 export async function restartUnknown(
   deps: ResearchDeps,
   run: Omit<Attempt, "attemptId"> & { deadlineAt: number; beforeStart?: (() => void) | undefined },
@@ -95,7 +95,7 @@ export async function restartUnknown(
     now: clock.now(),
   };
   const attemptId = await guardLostCommit(deps, ids, () => commitRestart(deps.db, restart, { limits, queue, ids }));
-  // In an object: an async function would wait for a promise that it returns.
+  // Wrapped in an object: an async function would await a returned promise.
   if (attemptId === undefined) return undefined;
   return { sending: deps.during(inRun(run.taskId, () => send(deps, { ...run, attemptId }))) };
 }
@@ -114,41 +114,41 @@ interface Attempt {
   signal?: AbortSignal | undefined;
 }
 
-/** What surely cost nothing may be sent again, this often and within this time. */
+/** Limits for sending a request again after a failure that was certainly not charged. */
 const MAX_SENDS = 3;
-const SEND_WITHIN_MS = 20_000;
-/** Also when Google asks for no pause at all: a limit that was just exceeded is not over in the same moment. */
+const MAX_SENDING_MS = 20_000;
+/** Applies even to a Retry-After of 0: a rate limit that was just exceeded is not reset immediately. */
 const MIN_PAUSE_MS = 1_000;
 
 async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
   const { clock, leaving } = deps;
   const { taskId, attemptId, query, agent, signal } = attempt;
-  const giveUpAt = clock.monotonic() + SEND_WITHIN_MS;
+  const giveUpAt = clock.monotonic() + MAX_SENDING_MS;
   for (let sends = 1; ; sends += 1) {
-    const leave = refusalWhenLeaving(deps);
-    if (leave !== undefined) return settle(deps, attempt, { kind: "withheld", error: leave });
+    const shutdown = refusalWhenLeaving(deps);
+    if (shutdown !== undefined) return settle(deps, attempt, { kind: "withheld", error: shutdown });
     failpoint("before-post");
-    const begun = await deps.agent.start({
+    const outcome = await deps.agent.start({
       query,
       agent,
       labels: { run: taskId, attempt: attemptId },
       checkBeforeSending: () => checkBeforeSending(deps, { taskId, attemptId, signal }),
-      // Not the signal of the call or of a leaving process: the answer to a paid request is worth the wait.
+      // Neither the call nor a shutdown may abort this request: without its response a paid run would lose its id.
       signal: new AbortController().signal,
     });
     failpoint("after-post");
-    const pause = isFreeToSendAgain(begun) && sends < MAX_SENDS ? pauseAfter(begun, sends) : undefined;
+    const pause = isSafeToResend(outcome) && sends < MAX_SENDS ? pauseAfter(outcome, sends) : undefined;
     if (pause === undefined || clock.monotonic() + pause > giveUpAt || leaving.aborted) {
-      await settle(deps, attempt, begun);
+      await settle(deps, attempt, outcome);
       return;
     }
-    const refusal = await refusalDuring(deps, attempt, pause);
+    const refusal = await waitBeforeResend(deps, attempt, pause);
     if (refusal !== undefined) return settle(deps, attempt, { kind: "withheld", error: refusal });
   }
 }
 
-/** Waits before the next send. A cancelled call ends the wait, unless another call has joined and wants the result. */
-async function refusalDuring(
+/** Waits before the next send. A cancelled call ends the wait, unless another call has joined the run. */
+async function waitBeforeResend(
   deps: ResearchDeps,
   { taskId, attemptId, signal }: Attempt,
   pause: number,
@@ -159,30 +159,31 @@ async function refusalDuring(
   await clock.sleep(pause, ended).catch(() => undefined);
   if (!leaving.aborted && signal?.aborted !== true) return undefined;
   const refusal = await checkBeforeSending(deps, { taskId, attemptId, signal });
-  const rest = until - clock.monotonic();
-  if (refusal === undefined && rest > 0) await clock.sleep(rest, leaving).catch(() => undefined);
+  const remainingMs = until - clock.monotonic();
+  if (refusal === undefined && remainingMs > 0) await clock.sleep(remainingMs, leaving).catch(() => undefined);
   return refusal;
 }
 
-const isFreeToSendAgain = (begun: StartOutcome): boolean => begun.kind === "not_sent" || begun.kind === "rate_limited";
+const isSafeToResend = (outcome: StartOutcome): boolean =>
+  outcome.kind === "not_sent" || outcome.kind === "rate_limited";
 
-const pauseAfter = (begun: StartOutcome, sends: number): number =>
-  Math.max(MIN_PAUSE_MS, (begun.kind === "rate_limited" ? begun.retryAfterMs : undefined) ?? MIN_PAUSE_MS * sends);
+const pauseAfter = (outcome: StartOutcome, sends: number): number =>
+  Math.max(MIN_PAUSE_MS, (outcome.kind === "rate_limited" ? outcome.retryAfterMs : undefined) ?? MIN_PAUSE_MS * sends);
 
-async function settle(deps: ResearchDeps, attempt: Attempt, begun: StartOutcome): Promise<void> {
+async function settle(deps: ResearchDeps, attempt: Attempt, outcome: StartOutcome): Promise<void> {
   const { taskId, attemptId } = attempt;
   const now = deps.clock.now();
-  add("gemini_search.research.starts", 1, { outcome: begun.kind });
-  switch (begun.kind) {
+  add("gemini_search.research.starts", 1, { outcome: outcome.kind });
+  switch (outcome.kind) {
     case "accepted":
-      await keepId(deps, attempt, begun.interactionId);
+      await saveId(deps, attempt, outcome.interactionId);
       return;
     case "unknown":
-      await failed(deps, {
+      await recordFailure(deps, {
         taskId,
         attemptId,
         to: "start_unknown",
-        error: { code: "START_UNKNOWN", message: `${begun.why} It is not known whether the research was started.` },
+        error: { code: "START_UNKNOWN", message: `${outcome.why} It is not known whether the research was started.` },
         now,
       });
       return;
@@ -190,18 +191,18 @@ async function settle(deps: ResearchDeps, attempt: Attempt, begun: StartOutcome)
     case "withheld":
     case "refused":
     case "rate_limited":
-      await failed(deps, {
+      await recordFailure(deps, {
         taskId,
         attemptId,
-        to: begun.error.code === "CANCELLED" ? "cancelled" : "failed",
-        error: { code: begun.error.code, message: begun.error.message },
+        to: outcome.error.code === "CANCELLED" ? "cancelled" : "failed",
+        error: { code: outcome.error.code, message: outcome.error.message },
         now,
       });
   }
 }
 
-/** A start that failed for nothing must not be lost in a second fault: it is stored later, and the log has it at least. */
-async function failed(deps: ResearchDeps, failure: Parameters<typeof recordStartFailure>[1]): Promise<void> {
+/** If the database rejects an uncharged failure, it is logged and kept in memory to be stored later. */
+async function recordFailure(deps: ResearchDeps, failure: Parameters<typeof recordStartFailure>[1]): Promise<void> {
   try {
     await recordStartFailure(deps.db, failure);
   } catch {
@@ -210,54 +211,54 @@ async function failed(deps: ResearchDeps, failure: Parameters<typeof recordStart
   }
 }
 
-/** A save that takes longer may never end: a network that swallows answers lets it wait for minutes. */
-const SAVE_WITHIN_MS = 1_500;
+/** After this time the id is also written to a file: if the network drops packets, the save can hang for minutes. */
+const MAX_SAVE_MS = 1_500;
 
-async function keepId(deps: ResearchDeps, attempt: Attempt, interactionId: string): Promise<void> {
+async function saveId(deps: ResearchDeps, attempt: Attempt, interactionId: string): Promise<void> {
   const { taskId, attemptId, query, enableNotifications } = attempt;
   const log = deps.log.forRun(taskId);
   const started = `Run ${taskId} was started at Google as ${interactionId}, but the database`;
-  let aside: string | undefined;
-  const setAside = (): string => {
+  let orphanNote: string | undefined;
+  const keepUnsavedId = (): string => {
     deps.unsavedIds.set(taskId, { taskId, attemptId, query, interactionId, enableNotifications });
-    aside ??= keptAside(deps, attemptId, interactionId);
-    return aside;
+    orphanNote ??= writeOrphanedId(deps, attemptId, interactionId);
+    return orphanNote;
   };
   const saving = saveInteractionId(deps.db, { attemptId, interactionId, now: deps.clock.now() }, deps.queue);
   try {
-    if (!(await endsInTime(deps, saving))) {
-      const where = setAside();
-      // Who leaves has set it aside to be sure, and most often for nothing.
+    if (!(await settlesInTime(deps, saving))) {
+      const where = keepUnsavedId();
+      // During shutdown the id is written to the file as a precaution; usually the save still succeeds.
       if (!deps.leaving.aborted) log.warn(`${started} has not answered yet. ${where}`);
     }
     const isSaved = await saving;
-    // Not even the attempt is known: the database is not the one that the start was stored in.
+    // The attempt is missing: this is not the database in which the start was stored.
     if (!isSaved && !(await hasAttempt(deps.db, attemptId))) {
-      log.error(`${started} does not know of it any more. ${setAside()}`);
+      log.error(`${started} no longer contains it. ${keepUnsavedId()}`);
       return;
     }
     deps.unsavedIds.delete(taskId);
     failpoint("after-id");
   } catch {
-    log.error(`${started} refused the id. ${setAside()}`);
+    log.error(`${started} refused the id. ${keepUnsavedId()}`);
   }
 }
 
-/** False: it has not ended yet, and there is no time, or soon will be none, to wait for it. By the time of the network. */
-function endsInTime({ leaving }: ResearchDeps, work: Promise<unknown>): Promise<boolean> {
+/** Resolves with false on timeout or shutdown. Uses a real timer, not the clock: it bounds a network operation. */
+function settlesInTime({ leaving }: ResearchDeps, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-  const tooLate = (): void => resolve(false);
-  const timer = setTimeout(tooLate, SAVE_WITHIN_MS);
-  leaving.addEventListener("abort", tooLate, { once: true });
-  if (leaving.aborted) tooLate();
+  const giveUp = (): void => resolve(false);
+  const timer = setTimeout(giveUp, MAX_SAVE_MS);
+  leaving.addEventListener("abort", giveUp, { once: true });
+  if (leaving.aborted) giveUp();
   work.then(() => resolve(true), reject);
   return promise.finally(() => {
     clearTimeout(timer);
-    leaving.removeEventListener("abort", tooLate);
+    leaving.removeEventListener("abort", giveUp);
   });
 }
 
-function keptAside(deps: ResearchDeps, attemptId: string, interactionId: string): string {
+function writeOrphanedId(deps: ResearchDeps, attemptId: string, interactionId: string): string {
   try {
     const file = keepOrphanedId(deps.stateDir, { attemptId, interactionId });
     return `It is kept in ${file} and taken up as soon as the database can be written.`;

@@ -5,22 +5,22 @@ import { startResearch } from "../start/start.ts";
 import { followStream, type WatchedRun } from "./stream.ts";
 
 const thought = (n: number): AgentEvent => ({ kind: "thought", text: `Thought ${n}`, eventId: `ev_${n}` });
-const STORY: AgentEvent[] = [
+const EVENTS: AgentEvent[] = [
   thought(1),
-  // One event of Google's, two searches.
+  // One event from Google with two searches.
   { kind: "search", query: "first", eventId: "ev_2" },
   { kind: "search", query: "second", eventId: "ev_2" },
   thought(3),
   thought(4),
 ];
 
-/** Plays the story from where it is asked for to `until`, and says what it was asked. */
+/** Streams the events after `lastEventId` up to `until`, and records each `lastEventId`. */
 function google(until: { events: number }) {
   const asked: (string | undefined)[] = [];
   const stream = async ({ lastEventId, onEvent }: StreamRequest): Promise<void> => {
     asked.push(lastEventId);
-    const from = STORY.findLastIndex(({ eventId }) => eventId === lastEventId) + 1;
-    for (const event of STORY.slice(from, until.events)) onEvent(event);
+    const from = EVENTS.findLastIndex(({ eventId }) => eventId === lastEventId) + 1;
+    for (const event of EVENTS.slice(from, until.events)) onEvent(event);
   };
   return { asked, stream };
 }
@@ -39,7 +39,7 @@ const stored = async ({ store }: Stage, taskId: string): Promise<string[]> => {
 
 const WHOLE = ["Thought 1", "Searching: first", "Searching: second", "Thought 3", "Thought 4"];
 
-/** Follows until so many streams have been opened. */
+/** Follows the run until the stream has been opened `opens` times. */
 async function followFor(
   stage: Stage,
   run: WatchedRun,
@@ -50,7 +50,7 @@ async function followFor(
   const counted = async (request: StreamRequest): Promise<void> => {
     opened += 1;
     await stream(request);
-    // The next is refused: what this one brought is stored before.
+    // Delayed, so that the events of this stream are stored first.
     if (opened >= opens) setTimeout(() => leaving.abort(), 60);
   };
   await followStream(stage.deps({ stream: counted }), run, { signal: leaving.signal, maxRps });
@@ -63,7 +63,7 @@ test("a stream that another process takes over resumes where the first had store
   const run = await startedRun(stage, "v1_story");
   await followFor(stage, run, { opens: 1, stream });
   const before = asked.length;
-  until.events = STORY.length;
+  until.events = EVENTS.length;
   await followFor(stage, run, { opens: 1, stream });
   expect(await stored(stage, run.taskId)).toEqual(WHOLE);
   expect(asked[before]).toBe("ev_2");
@@ -71,7 +71,7 @@ test("a stream that another process takes over resumes where the first had store
 
 test("however many processes receive a stream, each of its events is stored once (J3)", async (context) => {
   const stage = await openStage(context);
-  const { stream } = google({ events: STORY.length });
+  const { stream } = google({ events: EVENTS.length });
   const run = await startedRun(stage, "v1_story");
   await Promise.all([1, 2, 3].map(() => followFor(stage, run, { opens: 1, stream })));
   expect(await stored(stage, run.taskId)).toEqual(WHOLE);
@@ -80,14 +80,14 @@ test("however many processes receive a stream, each of its events is stored once
 test("events that Google repeats, at once or after a reconnect, are stored once (J3)", async (context) => {
   const stage = await openStage(context);
   const asked: (string | undefined)[] = [];
-  // From the event that it is asked for on, where it should be after it; and one of them twice.
+  // Starts with the event `lastEventId` itself instead of the one after it, and sends the last event twice.
   const stream = async ({ lastEventId, onEvent }: StreamRequest): Promise<void> => {
     asked.push(lastEventId);
     const from = Math.max(
       0,
-      STORY.findIndex(({ eventId }) => eventId === lastEventId),
+      EVENTS.findIndex(({ eventId }) => eventId === lastEventId),
     );
-    const events = asked.length === 1 ? STORY.slice(0, 4) : STORY.slice(from);
+    const events = asked.length === 1 ? EVENTS.slice(0, 4) : EVENTS.slice(from);
     for (const event of [...events, ...events.slice(-1)]) onEvent(event);
     if (asked.length > 1) onEvent({ kind: "done", eventId: "ev_9" });
   };
@@ -99,7 +99,7 @@ test("events that Google repeats, at once or after a reconnect, are stored once 
 
 test("events of an earlier interaction of the run are no position in the stream of this one (J3)", async (context) => {
   const stage = await openStage(context);
-  const { asked, stream } = google({ events: STORY.length });
+  const { asked, stream } = google({ events: EVENTS.length });
   const run = await startedRun(stage, "v1_story");
   await followFor(stage, run, { opens: 1, stream });
   const before = asked.length;
@@ -110,7 +110,7 @@ test("events of an earlier interaction of the run are no position in the stream 
 
 describe("a stream without ids", () => {
   const said = (text: string): AgentEvent => ({ kind: "thought", text, eventId: undefined });
-  // One thought comes twice, as Google's own summaries do.
+  // One thought is repeated, as in Google's own summaries.
   const THOUGHTS = ["One", "Two", "One", "Three", "Four"];
 
   test("is reopened when it is cut, and nothing is stored twice or lost (S3)", async (context) => {
@@ -119,7 +119,7 @@ describe("a stream without ids", () => {
     const stream = async ({ lastEventId, onEvent }: StreamRequest): Promise<void> => {
       expect(lastEventId).toBeUndefined();
       opened += 1;
-      // Each opening tells all from the beginning, and gets one further.
+      // Each stream starts from the beginning and contains one more event.
       for (const text of THOUGHTS.slice(0, opened)) onEvent(said(text));
       if (opened > THOUGHTS.length) onEvent({ kind: "done", eventId: undefined });
     };
@@ -161,7 +161,7 @@ describe("a stream without ids", () => {
 });
 
 describe("a stream that is cut at once", () => {
-  /** How often it is opened in so many seconds of the stage's clock. */
+  /** Counts how often the stream is opened within this many seconds of the stage's clock. */
   async function openingsIn(stage: Stage, seconds: number, { maxRps, news }: { maxRps: number; news: boolean }) {
     const run = await startedRun(stage, "v1_story");
     const leaving = new AbortController();

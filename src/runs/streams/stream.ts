@@ -1,4 +1,4 @@
-/** Follows the progress stream of a run that a client watches, and reopens it when it is cut. Only a poll decides. */
+/** Stores the events of a watched run's progress stream and reconnects when it is cut; only polls end the run. */
 
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -24,20 +24,20 @@ export interface StreamOptions {
   maxRps: number;
 }
 
-const STORE_EVERY_MS = 1_000;
-/** Between a cut and the next opening; doubled while openings bring nothing new. */
-const MIN_REOPEN_MS = 1_000;
-const MAX_REOPEN_MS = 60_000;
+const STORE_INTERVAL_MS = 1_000;
+/** Reconnect delay, doubled while reconnects return nothing new. */
+const MIN_RECONNECT_MS = 1_000;
+const MAX_RECONNECT_MS = 60_000;
 
-/** Google cuts every stream after ten minutes, and others earlier; ids to resume from are rare. */
+/** Google cuts streams after ten minutes at the latest, and few events have an id to resume from. */
 export async function followStream(deps: ResearchDeps, run: WatchedRun, options: StreamOptions): Promise<void> {
   const { taskId, interactionId } = run;
   const { signal, maxRps } = options;
   const timeline = createTimeline(deps, run, {
-    place: await storedCursor(deps.db, taskId).catch(() => undefined),
+    cursor: await storedCursor(deps.db, taskId).catch(() => undefined),
     signal,
   });
-  let pauseMs = MIN_REOPEN_MS;
+  let pauseMs = MIN_RECONNECT_MS;
   let underWay = true;
   try {
     for (;;) {
@@ -47,16 +47,16 @@ export async function followStream(deps: ResearchDeps, run: WatchedRun, options:
       const lastEventId = timeline.reopen();
       await deps.agent.stream({ interactionId, lastEventId, signal, onEvent: timeline.receive });
       if (signal.aborted) return;
-      const hasNews = await timeline.store().catch(() => true);
+      const hasNewEvents = await timeline.store().catch(() => true);
       if (timeline.hasEnded() || !underWay) break;
       if (timeline.hasFailed()) await pollNow(deps, taskId);
-      pauseMs = hasNews ? MIN_REOPEN_MS : Math.min(MAX_REOPEN_MS, pauseMs * 2);
+      pauseMs = hasNewEvents ? MIN_RECONNECT_MS : Math.min(MAX_RECONNECT_MS, pauseMs * 2);
       await deps.clock.sleep(pauseMs, signal);
-      // It ended during the pause: once more, for what is left to be told.
+      // A run that ended during the pause is streamed once more, for its remaining events.
       underWay = await isUnderWay(deps.db, taskId);
     }
   } catch {
-    // The database refused, or the watcher left: polls go on without a stream.
+    // A database error, or the stream was closed: polls continue without it.
     if (signal.aborted) return;
   }
   await pollNow(deps, taskId).catch(() => undefined);
@@ -64,8 +64,9 @@ export async function followStream(deps: ResearchDeps, run: WatchedRun, options:
 
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-/** An event may carry several searches. A restarted run has another interaction, whose events are counted anew. */
-const markOf = ({ interactionId }: WatchedRun, place: string[]): string => JSON.stringify([interactionId, ...place]);
+/** Identifies an event within its interaction: a restarted run has another one, whose positions start again. */
+const markOf = ({ interactionId }: WatchedRun, position: string[]): string =>
+  JSON.stringify([interactionId, ...position]);
 
 function eventIdOf({ interactionId }: WatchedRun, mark: string | undefined): string | undefined {
   const [interaction, eventId] = storedJson(mark ?? "[]", z.array(z.string()), []);
@@ -73,21 +74,21 @@ function eventIdOf({ interactionId }: WatchedRun, mark: string | undefined): str
 }
 
 interface TimelineOptions {
-  /** Where an earlier listener was. */
-  place: StreamCursor | undefined;
+  /** The stored position of an earlier stream. */
+  cursor: StreamCursor | undefined;
   signal: AbortSignal;
 }
 
 /**
- * Which event of the stream each one is, so that what comes again is known. With an id that is the id. Without, it is
- * the text and how often it has come since the stream's beginning: a stream that is opened again tells the same again.
+ * Assigns each event a mark by which repeated events are recognized: its id and text, as an event may contain several
+ * searches. Without an id: its text and its occurrence since the start, as a reopened stream repeats all events.
  */
 function createPositions(run: WatchedRun, first: string | undefined) {
   let counts = new Map<string, number>();
   let atLastId = { eventId: first, counts: new Map<string, number>() };
   let resumedFrom: string | undefined;
   return {
-    /** The id to resume from. One that brought nothing is not used again: then all is read from the beginning. */
+    /** Returns the id to resume from. An id that returned nothing new is dropped: the stream is read from its start. */
     reopen: (): string | undefined => {
       if (atLastId.eventId === resumedFrom) atLastId = { eventId: undefined, counts: new Map() };
       resumedFrom = atLastId.eventId;
@@ -107,37 +108,37 @@ function createPositions(run: WatchedRun, first: string | undefined) {
   };
 }
 
-/** What the events tell, stored at most once a second. */
-function createTimeline(deps: ResearchDeps, run: WatchedRun, { place, signal }: TimelineOptions) {
+/** Buffers the events of a stream and stores them at most once a second. */
+function createTimeline(deps: ResearchDeps, run: WatchedRun, { cursor, signal }: TimelineOptions) {
   const { db, clock } = deps;
-  const positions = createPositions(run, eventIdOf(run, place?.mark));
+  const positions = createPositions(run, eventIdOf(run, cursor?.mark));
   let ended = false;
   let failed = false;
-  let hasNews = false;
-  let searches = place?.searches ?? 0;
+  let hasNewEvents = false;
+  let searches = cursor?.searches ?? 0;
   let storedAt = 0;
-  let waiting: RunEvent[] = [];
+  let buffered: RunEvent[] = [];
   let storing: Promise<void> = Promise.resolve();
-  let soon: Promise<void> | undefined;
-  /** One after the other, so that they stand in the order in which they came. True: there was something new. */
+  let scheduled: Promise<void> | undefined;
+  /** Writes are serialized to keep the order of events. Resolves with true if there were new events. */
   const store = async (): Promise<boolean> => {
-    storing = storing.catch(() => undefined).then(storeWaiting);
+    storing = storing.catch(() => undefined).then(storeBuffered);
     await storing;
-    return hasNews;
+    return hasNewEvents;
   };
-  const storeWaiting = async (): Promise<void> => {
-    const events = waiting;
-    waiting = [];
+  const storeBuffered = async (): Promise<void> => {
+    const events = buffered;
+    buffered = [];
     storedAt = clock.now();
     if (events.length === 0) return;
     const added = await appendEvents(db, run.taskId, events).catch((error: unknown) => {
-      // Sent later, in their order: a reader who has seen what comes after them would miss them.
-      waiting = [...events, ...waiting];
+      // Retried before later events: a reader that is past their position would miss them.
+      buffered = [...events, ...buffered];
       throw error;
     });
-    // What was stored before says nothing about now.
+    // Repeated events do not change the current action.
     if (added.length === 0) return;
-    hasNews = true;
+    hasNewEvents = true;
     searches += added.filter(({ kind }) => kind === "search").length;
     await recordSeen(db, run.taskId, {
       progress: progressBySearches(run.agent, searches),
@@ -153,19 +154,19 @@ function createTimeline(deps: ResearchDeps, run: WatchedRun, { place, signal }: 
     failed ||= event.kind === "error";
     if (event.kind === "thought" || event.kind === "search") {
       const text = event.kind === "search" ? `Searching: ${event.query}` : event.text;
-      waiting.push({ kind: event.kind, text, at: clock.now(), mark: positions.markOf(event.eventId, text) });
+      buffered.push({ kind: event.kind, text, at: clock.now(), mark: positions.markOf(event.eventId, text) });
     }
     positions.passed(event.eventId);
-    // The last of several that come at once must not wait for the next, which may be minutes away.
-    soon ??= clock
-      .sleep(clock.now() - storedAt > STORE_EVERY_MS ? 0 : STORE_EVERY_MS, signal)
+    // Scheduled, so that the last event of a burst is not delayed until the next one, possibly minutes later.
+    scheduled ??= clock
+      .sleep(clock.now() - storedAt > STORE_INTERVAL_MS ? 0 : STORE_INTERVAL_MS, signal)
       .then(store)
       .then(() => undefined)
       .catch(() => undefined)
-      .finally(() => (soon = undefined));
+      .finally(() => (scheduled = undefined));
   };
   const reopen = (): string | undefined => {
-    hasNews = false;
+    hasNewEvents = false;
     failed = false;
     return positions.reopen();
   };

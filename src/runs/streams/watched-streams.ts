@@ -1,11 +1,11 @@
-/** The progress streams of runs that a caller watches: shared by watchers of the same run, bounded, kept open between two calls. */
+/** Manages the progress streams of watched runs: one per run, limited in number, kept open between two calls. */
 
 import { isFinished, type Run } from "../run.ts";
 import type { WatchedRun } from "./stream.ts";
 
 /** Google limits concurrent connections; a run without a stream still gets its progress from polls. */
 const MAX_STREAMS = 32;
-/** A client that waits for a run calls again within seconds: reopening its stream each time would replay it. */
+/** A client that waits for a run calls again within seconds; reopening the stream each time would replay it. */
 const LINGER_MS = 120_000;
 
 interface Stream {
@@ -24,11 +24,11 @@ interface StreamOptions {
   lingerMs?: number;
 }
 
-/** Undefined: all streams are taken by runs that are watched right now. Otherwise the caller must call it when it stops watching. */
+/** Returns a function that the caller must call to stop watching; undefined when all streams are in use. */
 export type Watch = (run: WatchedRun) => (() => void) | undefined;
 
 export function createWatchedStreams({ follow, onChange, leaving, lingerMs = LINGER_MS }: StreamOptions): Watch {
-  /** By interaction, because a restarted run has another one. In the order in which they were last watched. */
+  /** Keyed by interaction id, because a restarted run has a new one; ordered by last use. */
   const streams = new Map<string, Stream>();
 
   const close = (interactionId: string, stream: Stream): void => {
@@ -73,7 +73,7 @@ export function createWatchedStreams({ follow, onChange, leaving, lingerMs = LIN
   };
 }
 
-/** Streams the progress of a stored run, where it is still under way; the returned function ends it. */
+/** Streams the progress of a run that has not finished; the returned function stops watching. */
 export function watchProgress({ watch }: { watch: Watch }, run: Run): () => void {
   const { taskId, interactionId, model: agent = "", createdAt, status } = run;
   if (interactionId === undefined || isFinished(status)) return () => {};

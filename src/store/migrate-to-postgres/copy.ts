@@ -1,4 +1,4 @@
-/** Moves a store from its file to PostgreSQL: restartable at any row, compared at the end, never two stores for one. */
+/** Copies the SQLite database to PostgreSQL: resumable after any batch, and verified by checksums. */
 
 import { sql } from "kysely";
 import { AppError } from "../../errors.ts";
@@ -6,28 +6,28 @@ import { failpoint } from "../../platform/failpoint.ts";
 import type { Database } from "../database.ts";
 import { insertSearchable } from "../dialect.ts";
 import {
-  beginMove,
-  finishMove,
+  beginMigration,
+  finishMigration,
   saveCursor,
-  markMoved,
-  moveInto,
-  nameSource,
-  sourceName,
+  markMigrated,
+  readMigrationState,
+  ensureSourceId,
+  readSourceId,
   tableExists,
 } from "./progress.ts";
-import { completeRows, countRows, insertRows, keyOf, lacking, pages, sumOf } from "./rows.ts";
-import { MOVED_TABLES, type MovedTable, type Row } from "./tables.ts";
+import { updateColumn, countRows, insertRows, keyOf, omitColumns, pages, sumOf } from "./rows.ts";
+import { COPIED_TABLES, type CopiedTable, type Row } from "./tables.ts";
 import { processesLeft } from "../processes.ts";
 
-export interface Move {
+export interface StorePair {
   source: Database;
   target: Database;
 }
 
-export interface MoveOptions extends Move {
-  /** How the source is told where its runs have gone; without user and password. */
-  place: string;
-  /** Although processes seem to use one of the two. */
+export interface MigrationOptions extends StorePair {
+  /** The target as recorded in the source, without user and password. */
+  targetName: string;
+  /** Migrates even if processes seem to use one of the databases. */
   force: boolean;
   now: number;
   signal: AbortSignal;
@@ -38,50 +38,50 @@ export interface Comparison {
   table: string;
   source: number;
   target: number;
-  /** Undefined where rows were counted and not read. */
+  /** Undefined when the rows were only counted. */
   same: boolean | undefined;
 }
 
-export interface Moved {
-  /** An earlier move had come to its end: nothing was written but the mark in the source. */
-  before: boolean;
+export interface MigrationResult {
+  /** An earlier migration was complete: only the marker in the source was written. */
+  wasFinished: boolean;
   tables: Comparison[];
 }
 
-/** From its first row to its last the source is locked: nobody can change what was read already. */
-export async function moveStore(options: MoveOptions): Promise<Moved> {
-  const { source, target, now, place, progress } = options;
-  const sourceId = await nameSource(source);
-  return source.transaction().execute(async (frozen) => {
-    const begun = await takeTarget({ ...options, source: frozen }, sourceId);
-    const move = { ...options, source: frozen };
-    if (!begun.finished) await copyAll(move);
-    let tables = await compareStores(move, progress);
-    if (!begun.finished && differing(tables).length > 0 && begun.continued) {
-      progress("The file was changed since the move began: it begins anew");
-      await empty(target);
-      await copyAll(move);
-      tables = await compareStores(move, progress);
+/** Locks the source for the whole copy, so that rows already copied cannot change. */
+export async function migrateStore(options: MigrationOptions): Promise<MigrationResult> {
+  const { source, target, now, targetName, progress } = options;
+  const sourceId = await ensureSourceId(source);
+  return source.transaction().execute(async (locked) => {
+    const claimed = await claimTarget({ ...options, source: locked }, sourceId);
+    const migration = { ...options, source: locked };
+    if (!claimed.finished) await copyAll(migration);
+    let tables = await compareStores(migration, progress);
+    if (!claimed.finished && differing(tables).length > 0 && claimed.continued) {
+      progress("The file has changed since the migration began: starting over");
+      await truncateTarget(target);
+      await copyAll(migration);
+      tables = await compareStores(migration, progress);
     }
-    if (!begun.finished) {
-      refuseDifferent(tables);
-      await countOn(target);
+    if (!claimed.finished) {
+      rejectDifferences(tables);
+      await resetSequence(target);
       failpoint("before-move-finished");
-      await finishMove(target, now);
+      await finishMigration(target, now);
     }
     failpoint("before-source-marked");
-    await markMoved(frozen, { place, now });
-    return { before: begun.finished, tables };
+    await markMigrated(locked, { targetName, now });
+    return { wasFinished: claimed.finished, tables };
   });
 }
 
-/** Row by row, in any order; changes nothing. */
+/** Compares all rows by checksum, regardless of order. Read-only. */
 export async function compareStores(
-  { source, target }: Move,
+  { source, target }: StorePair,
   progress: (message: string) => void,
 ): Promise<Comparison[]> {
   const tables: Comparison[] = [];
-  for (const table of MOVED_TABLES) {
+  for (const table of COPIED_TABLES) {
     progress(`Comparing ${table.name}`);
     const [here, there] = [await sumOf(source, table, table.inSource), await sumOf(target, table, table.inTarget)];
     tables.push({ table: table.name, source: here.count, target: there.count, same: here.sum === there.sum });
@@ -89,10 +89,10 @@ export async function compareStores(
   return tables;
 }
 
-/** What a move would do; also where one of the two has no tables yet. */
-export async function countStores({ source, target }: Move): Promise<Comparison[]> {
+/** Counts the rows of both databases, either of which may have no tables yet. */
+export async function countStores({ source, target }: StorePair): Promise<Comparison[]> {
   const tables: Comparison[] = [];
-  for (const { name, inSource, inTarget } of MOVED_TABLES) {
+  for (const { name, inSource, inTarget } of COPIED_TABLES) {
     const here = (await tableExists(source, name)) ? await countRows(source, inSource) : 0;
     const there = (await tableExists(target, name)) ? await countRows(target, inTarget) : 0;
     tables.push({ table: name, source: here, target: there, same: undefined });
@@ -100,10 +100,10 @@ export async function countStores({ source, target }: Move): Promise<Comparison[
   return tables;
 }
 
-/** Whether a move of this source into this target would be begun, gone on with, or refused. */
-export async function refuseOtherTarget({ source, target }: Move): Promise<void> {
-  const state = await moveInto(target);
-  if (state !== undefined && state.sourceId !== (await sourceName(source))) throw otherData();
+/** Throws if the target contains data that did not come from this source. */
+export async function rejectOtherTarget({ source, target }: StorePair): Promise<void> {
+  const state = await readMigrationState(target);
+  if (state !== undefined && state.sourceId !== (await readSourceId(source))) throw otherData();
   if (state === undefined && (await countStores({ source, target })).some(({ target: rows }) => rows > 0)) {
     throw otherData();
   }
@@ -112,62 +112,63 @@ export async function refuseOtherTarget({ source, target }: Move): Promise<void>
 export const differing = (tables: readonly Comparison[]): string[] =>
   tables.filter(({ same }) => same === false).map(({ table }) => table);
 
-interface Begun {
+interface ClaimedTarget {
   finished: boolean;
   continued: boolean;
 }
 
-async function takeTarget({ source, target, force, now }: MoveOptions, sourceId: string): Promise<Begun> {
-  const state = await moveInto(target);
+async function claimTarget({ source, target, force, now }: MigrationOptions, sourceId: string): Promise<ClaimedTarget> {
+  const state = await readMigrationState(target);
   if (state?.sourceId === sourceId && state.finished) return { finished: true, continued: true };
   if (state !== undefined && state.sourceId !== sourceId) throw otherData();
-  const refuseUsed = async (): Promise<void> => {
+  const checkNotInUse = async (): Promise<void> => {
     if (force) return;
-    await refuseInUse(source, "file");
-    await refuseInUse(target, "PostgreSQL database");
+    await rejectInUse(source, "file");
+    await rejectInUse(target, "PostgreSQL database");
   };
-  await refuseUsed();
+  await checkNotInUse();
   if (state !== undefined) return { finished: false, continued: true };
-  for (const { inTarget } of MOVED_TABLES) if ((await countRows(target, inTarget)) > 0) throw otherData();
-  await beginMove(target, { sourceId, now });
-  // Who came in before the mark was there is seen now; who comes later sees the mark.
-  await refuseUsed();
+  for (const { inTarget } of COPIED_TABLES) if ((await countRows(target, inTarget)) > 0) throw otherData();
+  await beginMigration(target, { sourceId, now });
+  // Detects processes that registered before the marker existed; later ones see the marker.
+  await checkNotInUse();
   return { finished: false, continued: false };
 }
 
-async function refuseInUse(db: Database, what: string): Promise<void> {
+async function rejectInUse(db: Database, what: string): Promise<void> {
   const left = await processesLeft(db);
   if (left.length === 0) return;
   const named = left.slice(0, 5).map(({ pid }) => pid);
   throw new AppError({
     code: "SQLITE_ERROR",
     message: `Other processes use the ${what} (${named.join(", ")}), and one of them may be about to start a paid run.`,
-    suggestion: "Close the clients and stop the servers and workers that use it; --force if they are surely gone.",
+    suggestion:
+      "Close the clients and stop the servers and workers that use it; --force if they are no longer running.",
   });
 }
 
 interface Step {
-  table: MovedTable;
-  rows: MovedTable["inSource"];
+  table: CopiedTable;
+  rows: CopiedTable["inSource"];
   write(target: Database, rows: Row[]): Promise<void>;
 }
 
 const PARENT = "parent_task_id";
 
-/** A run may come before the one it continues: which one that is, is said when all are there. */
-const STEPS: readonly Step[] = MOVED_TABLES.flatMap((table): Step[] => {
+/** A run may precede its parent, so `parent_task_id` is filled in after all runs are copied. */
+const STEPS: readonly Step[] = COPIED_TABLES.flatMap((table): Step[] => {
   const { name, inSource: rows } = table;
   if (name === "research_search") return [{ table, rows, write: makeSearchable }];
-  if (name !== "research_tasks") return [{ table, rows, write: inserting(table, table.without) }];
+  if (name !== "research_tasks") return [{ table, rows, write: insertWithout(table, table.without) }];
   const parents = sql<Row>`select * from research_tasks where ${sql.ref(PARENT)} is not null`;
   return [
-    { table, rows, write: inserting(table, [PARENT, ...table.without]) },
+    { table, rows, write: insertWithout(table, [PARENT, ...table.without]) },
     {
       table,
       rows: parents,
       write: (target, children) =>
-        completeRows(target, name, {
-          rows: children.map((row) => lacking(row, table.without)),
+        updateColumn(target, name, {
+          rows: children.map((row) => omitColumns(row, table.without)),
           key: "task_id",
           column: PARENT,
         }),
@@ -175,12 +176,12 @@ const STEPS: readonly Step[] = MOVED_TABLES.flatMap((table): Step[] => {
   ];
 });
 
-function inserting({ name }: MovedTable, without: readonly string[]): Step["write"] {
+function insertWithout({ name }: CopiedTable, without: readonly string[]): Step["write"] {
   return (target, rows) =>
     insertRows(
       target,
       name,
-      rows.map((row) => lacking(row, without)),
+      rows.map((row) => omitColumns(row, without)),
     );
 }
 
@@ -192,8 +193,8 @@ async function makeSearchable(target: Database, rows: Row[]): Promise<void> {
   }
 }
 
-async function copyAll({ source, target, progress, signal }: MoveOptions): Promise<void> {
-  const begin = await moveInto(target);
+async function copyAll({ source, target, progress, signal }: MigrationOptions): Promise<void> {
+  const begin = await readMigrationState(target);
   for (const [number, { table, rows, write }] of STEPS.entries()) {
     if (begin === undefined || number < begin.step) continue;
     const { key, batch, name } = table;
@@ -214,28 +215,28 @@ async function copyAll({ source, target, progress, signal }: MoveOptions): Promi
   }
 }
 
-async function empty(target: Database): Promise<void> {
-  const names = MOVED_TABLES.map(({ name }) => sql.table(name));
+async function truncateTarget(target: Database): Promise<void> {
+  const names = COPIED_TABLES.map(({ name }) => sql.table(name));
   await target.transaction().execute(async (transaction) => {
     await sql`truncate table ${sql.join(names)}`.execute(transaction);
     await saveCursor(transaction, { step: 0, after: undefined });
   });
 }
 
-/** The rows brought their numbers along; the next one must not come again. */
-async function countOn(target: Database): Promise<void> {
+/** Advances the sequence past the copied ids. */
+async function resetSequence(target: Database): Promise<void> {
   await sql`
     select setval(pg_get_serial_sequence('notification_outbox', 'outbox_id'), greatest(max(outbox_id), 1))
     from notification_outbox`.execute(target);
 }
 
-function refuseDifferent(tables: readonly Comparison[]): void {
+function rejectDifferences(tables: readonly Comparison[]): void {
   const different = differing(tables);
   if (different.length === 0) return;
   throw new AppError({
     code: "SQLITE_ERROR",
-    message: `What arrived is not what was sent: ${different.join(", ")}. The file is still the one to use.`,
-    suggestion: "Somebody else writes to the PostgreSQL database. Give the move an empty one of its own.",
+    message: `The copied rows differ from the file in: ${different.join(", ")}. Keep using the file.`,
+    suggestion: "Another program writes to the PostgreSQL database. Use an empty database for the migration.",
   });
 }
 
@@ -243,12 +244,12 @@ const otherData = (): AppError =>
   new AppError({
     code: "SQLITE_ERROR",
     message: "The PostgreSQL database holds runs that did not come from this file. Nothing was changed.",
-    suggestion: "Give the move an empty database: create database research encoding 'UTF8'.",
+    suggestion: "Use an empty database: create database research encoding 'UTF8'.",
   });
 
 const interrupted = (): AppError =>
   new AppError({
     code: "INTERRUPTED",
-    message: "The move was interrupted. The file is still the one to use.",
-    suggestion: "Run the same command again: it goes on where it was.",
+    message: "The migration was interrupted. Keep using the file.",
+    suggestion: "Run the same command again to continue.",
   });

@@ -1,4 +1,4 @@
-/** What a move leaves in both databases, so that neither is taken for the other, and half of one is taken for nothing. */
+/** Migration markers in both databases: which file was migrated where, and how far. */
 
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
@@ -8,13 +8,13 @@ import type { Log } from "../../platform/log.ts";
 import type { Database } from "../database.ts";
 import { isShared } from "../dialect.ts";
 
-/** Where a move stands: the next step, and in it the key of the last row that was written. */
+/** The current step of a migration, and the key of the last row it has written. */
 export interface MigrationCursor {
   step: number;
   after: readonly unknown[] | undefined;
 }
 
-export interface MoveState extends MigrationCursor {
+export interface MigrationState extends MigrationCursor {
   sourceId: string;
   finished: boolean;
 }
@@ -26,13 +26,13 @@ export async function tableExists(db: Database, name: string): Promise<boolean> 
   return rows.length > 0;
 }
 
-/** The source's name for itself: a copy of the file has the same, whatever it is called. */
-export async function nameSource(source: Database): Promise<string> {
+/** Returns the id stored in the source, creating it if needed. A copy of the file has the same id. */
+export async function ensureSourceId(source: Database): Promise<string> {
   return source.transaction().execute(async (transaction) => {
     await sql`create table if not exists moved_to (source_id text primary key, moved_at bigint, place text)`.execute(
       transaction,
     );
-    const known = await sourceName(transaction);
+    const known = await readSourceId(transaction);
     if (known !== undefined) return known;
     const name = randomUUID();
     await sql`insert into moved_to (source_id) values (${name})`.execute(transaction);
@@ -40,31 +40,34 @@ export async function nameSource(source: Database): Promise<string> {
   });
 }
 
-/** Undefined before the first try to move it. */
-export async function sourceName(source: Database): Promise<string | undefined> {
+/** Undefined before the first migration of this file. */
+export async function readSourceId(source: Database): Promise<string | undefined> {
   if (!(await tableExists(source, "moved_to"))) return undefined;
   const { rows } = await sql<{ source_id: string }>`select source_id from moved_to`.execute(source);
   return rows[0]?.source_id;
 }
 
-export async function markMoved(source: Database, { place, now }: { place: string; now: number }): Promise<void> {
-  await sql`update moved_to set moved_at = ${now}, place = ${place}`.execute(source);
+export async function markMigrated(
+  source: Database,
+  { targetName, now }: { targetName: string; now: number },
+): Promise<void> {
+  await sql`update moved_to set moved_at = ${now}, place = ${targetName}`.execute(source);
 }
 
-/** Two stores that follow the same runs would tell of each end twice, and each would miss what the other starts. */
-export async function warnIfMoved(db: Database, log: Pick<Log, "warn">): Promise<void> {
+/** If both databases are in use, each run is notified twice, and neither has the new runs of the other. */
+export async function warnIfMigrated(db: Database, log: Pick<Log, "warn">): Promise<void> {
   if (!(await tableExists(db, "moved_to"))) return;
   const { rows } = await sql<{ moved_at: number; place: string }>`
     select moved_at, place from moved_to where moved_at is not null`.execute(db);
   const [moved] = rows;
   if (moved === undefined) return;
   log.warn(
-    `The database was moved to PostgreSQL at ${moved.place} on ${isoTime(moved.moved_at)}, and this process still uses the file: runs are followed at both places. Set GEMINI_SEARCH_DATABASE_URL.`,
+    `The database was moved to PostgreSQL at ${moved.place} on ${isoTime(moved.moved_at)}, and this process still uses the file, so runs are followed in both databases. Set GEMINI_SEARCH_DATABASE_URL.`,
   );
 }
 
-/** Undefined where nothing was ever moved to. */
-export async function moveInto(target: Database): Promise<MoveState | undefined> {
+/** Undefined if no migration into this database was begun. */
+export async function readMigrationState(target: Database): Promise<MigrationState | undefined> {
   if (!(await tableExists(target, "moved_from"))) return undefined;
   const { rows } = await sql<{
     source_id: string;
@@ -85,7 +88,10 @@ export async function moveInto(target: Database): Promise<MoveState | undefined>
 
 const keyOf = (value: unknown): unknown[] | undefined => (Array.isArray(value) ? value : undefined);
 
-export async function beginMove(target: Database, { sourceId, now }: { sourceId: string; now: number }): Promise<void> {
+export async function beginMigration(
+  target: Database,
+  { sourceId, now }: { sourceId: string; now: number },
+): Promise<void> {
   await sql`
     create table if not exists moved_from (
       source_id text primary key, started_at bigint not null, finished_at bigint, step integer not null, after_json text
@@ -93,23 +99,23 @@ export async function beginMove(target: Database, { sourceId, now }: { sourceId:
   await sql`insert into moved_from (source_id, started_at, step) values (${sourceId}, ${now}, 0)`.execute(target);
 }
 
-/** In the transaction of the rows it speaks of. */
+/** Called in the transaction that writes the rows. */
 export async function saveCursor(transaction: Database, { step, after }: MigrationCursor): Promise<void> {
   const afterJson = after === undefined ? null : JSON.stringify(after);
   await sql`update moved_from set step = ${step}, after_json = ${afterJson}`.execute(transaction);
 }
 
-export async function finishMove(target: Database, now: number): Promise<void> {
+export async function finishMigration(target: Database, now: number): Promise<void> {
   await sql`update moved_from set finished_at = ${now}`.execute(target);
 }
 
-/** Half of the runs, or a run without its attempts, would be followed and changed, and the rest come too late. */
-export async function refuseHalfMoved(db: Database): Promise<void> {
-  const state = await moveInto(db);
+/** In a partly copied database, runs would be changed before the rest of their rows are copied. */
+export async function rejectUnfinishedMigration(db: Database): Promise<void> {
+  const state = await readMigrationState(db);
   if (state === undefined || state.finished) return;
   throw new AppError({
     code: "SQLITE_ERROR",
-    message: "A move into this PostgreSQL database was begun and is not finished.",
-    suggestion: "Run `gemini-search-mcp migrate` again, with the same file: it goes on where it was.",
+    message: "A migration into this PostgreSQL database was begun and is not finished.",
+    suggestion: "Run `gemini-search-mcp migrate` again with the same file to continue.",
   });
 }

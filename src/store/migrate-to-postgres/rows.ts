@@ -1,19 +1,19 @@
-/** Rows on their way from one database to another: read page by page, written as they were, compared by their sum. */
+/** Reads rows in pages, inserts them unchanged, and computes checksums of tables. */
 
 import { hash } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
 import { type Database, storable } from "../database.ts";
-import { FRACTIONS, type MovedTable, type Row } from "./tables.ts";
+import { FRACTIONS, type CopiedTable, type Row } from "./tables.ts";
 
 export interface Paging {
   rows: RawBuilder<Row>;
   key: readonly string[];
   batch: number;
-  /** The key of the row after which it begins. */
+  /** Starts after the row with this key. */
   after?: readonly unknown[] | undefined;
 }
 
-/** By primary key, each page a query of its own: no cursor, no table in memory. */
+/** Keyset pagination by primary key: needs no database cursor and holds one page in memory. */
 export async function* pages(db: Database, { rows, key, batch, after }: Paging): AsyncGenerator<Row[]> {
   const columns = sql.join(key.map((column) => sql.ref(column)));
   let last = after;
@@ -21,13 +21,13 @@ export async function* pages(db: Database, { rows, key, batch, after }: Paging):
     const beyond = last === undefined ? sql`` : sql`where (${columns}) > (${sql.join(last)})`;
     const page = await sql<Row>`
       select * from (${rows}) as moved ${beyond} order by ${columns} limit ${sql.lit(batch)}`.execute(db);
-    if (page.rows.length > 0) yield page.rows.map(inWholeNumbers);
+    if (page.rows.length > 0) yield page.rows.map(roundIntegers);
     if (page.rows.length < batch) return;
     last = keyOf(page.rows.at(-1), key);
   }
 }
 
-const inWholeNumbers = (row: Row): Row =>
+const roundIntegers = (row: Row): Row =>
   Object.fromEntries(
     Object.entries(row).map(([column, value]) => [
       column,
@@ -43,16 +43,16 @@ export async function countRows(db: Database, rows: RawBuilder<Row>): Promise<nu
   return counted.rows[0]?.count ?? 0;
 }
 
-export const lacking = (row: Row, columns: readonly string[]): Row =>
+export const omitColumns = (row: Row, columns: readonly string[]): Row =>
   Object.fromEntries(Object.entries(row).filter(([column]) => !columns.includes(column)));
 
-/** What is there already stays: a move is alone in its target, so it is the same row. */
+/** Existing rows are kept: nothing else writes to the target, so they are identical. */
 export async function insertRows(db: Database, table: string, rows: readonly Row[]): Promise<void> {
   await insertInto(db, table, { rows, onConflict: sql`on conflict do nothing` });
 }
 
-/** Rows that are there get this column as well. */
-export async function completeRows(
+/** Sets one column of existing rows. */
+export async function updateColumn(
   db: Database,
   table: string,
   { rows, key, column }: { rows: readonly Row[]; key: string; column: string },
@@ -76,13 +76,13 @@ async function insertInto(
 
 export interface Sum {
   count: number;
-  /** Of the hashes of all rows: the same in whatever order they come, another one if any differs. */
+  /** Sum of the hashes of all rows, independent of their order. */
   sum: string;
 }
 
 const MODULUS = 1n << 256n;
 
-export async function sumOf(db: Database, { key, batch, without }: MovedTable, rows: RawBuilder<Row>): Promise<Sum> {
+export async function sumOf(db: Database, { key, batch, without }: CopiedTable, rows: RawBuilder<Row>): Promise<Sum> {
   let [count, sum] = [0, 0n];
   for await (const page of pages(db, { rows, key, batch })) {
     for (const row of page) sum = (sum + hashOf(row, without)) % MODULUS;
@@ -91,7 +91,7 @@ export async function sumOf(db: Database, { key, batch, without }: MovedTable, r
   return { count, sum: sum.toString(16) };
 }
 
-/** Both drivers give the same for the same value, but for the order of columns and the class of bytes. */
+/** Both drivers return equal values, except for the column order and the class of binary data. */
 function hashOf(row: Row, without: readonly string[]): bigint {
   const fields = Object.entries(row)
     .filter(([column]) => !without.includes(column))

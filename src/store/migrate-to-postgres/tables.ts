@@ -1,35 +1,35 @@
-/** What of a store is moved to another: the tables in an order in which no row comes before one it refers to. */
+/** The tables to copy, ordered so that referenced rows come first. */
 
 import { type RawBuilder, sql } from "kysely";
 
 export type Row = Record<string, unknown>;
 
-export interface MovedTable {
+export interface CopiedTable {
   name: string;
-  /** In the order of its primary key. */
+  /** The columns of the primary key, in order. */
   key: readonly string[];
-  /** Rows at a time: few where one of them can be a whole report. */
+  /** Rows per page; few where a row can contain a whole report. */
   batch: number;
   inSource: RawBuilder<Row>;
   inTarget: RawBuilder<Row>;
-  /** Columns that mean something in their own database only. */
+  /** Columns that are valid only in their own database. */
   without: readonly string[];
 }
 
-interface Plain {
+interface WholeTable {
   name: string;
   key: readonly string[];
   batch?: number;
   without?: readonly string[];
 }
 
-const plain = ({ name, key, batch = 200, without = [] }: Plain): MovedTable => {
+const wholeTable = ({ name, key, batch = 200, without = [] }: WholeTable): CopiedTable => {
   const rows = sql<Row>`select * from ${sql.table(name)}`;
   return { name, key, batch, without, inSource: rows, inTarget: rows };
 };
 
-/** Made anew from run and result; in the target it is compared as it is found there. */
-const search: MovedTable = {
+/** Rebuilt from run and result; the rows found in the target are compared with these. */
+const search: CopiedTable = {
   name: "research_search",
   key: ["task_id"],
   batch: 20,
@@ -43,21 +43,21 @@ const search: MovedTable = {
     from research_results as result join research_search as found on found.rowid = result.search_rowid`,
 };
 
-export const MOVED_TABLES: readonly MovedTable[] = [
-  // Columns of earlier versions, which only a file still has.
-  plain({ name: "research_tasks", key: ["task_id"], without: ["handed_to"] }),
-  plain({ name: "research_attempts", key: ["attempt_id"] }),
-  plain({ name: "research_results", key: ["task_id"], batch: 20, without: ["search_rowid"] }),
+export const COPIED_TABLES: readonly CopiedTable[] = [
+  // `handed_to` is a column of earlier versions that only SQLite files still have.
+  wholeTable({ name: "research_tasks", key: ["task_id"], without: ["handed_to"] }),
+  wholeTable({ name: "research_attempts", key: ["attempt_id"] }),
+  wholeTable({ name: "research_results", key: ["task_id"], batch: 20, without: ["search_rowid"] }),
   search,
-  plain({ name: "research_pictures", key: ["task_id", "n"], batch: 2 }),
-  plain({ name: "research_rounds", key: ["task_id", "round_number"], batch: 20 }),
-  plain({ name: "research_events", key: ["task_id", "seq"] }),
-  plain({ name: "notification_outbox", key: ["outbox_id"] }),
-  plain({ name: "access_tokens", key: ["token_hash"] }),
+  wholeTable({ name: "research_pictures", key: ["task_id", "n"], batch: 2 }),
+  wholeTable({ name: "research_rounds", key: ["task_id", "round_number"], batch: 20 }),
+  wholeTable({ name: "research_events", key: ["task_id", "seq"] }),
+  wholeTable({ name: "notification_outbox", key: ["outbox_id"] }),
+  wholeTable({ name: "access_tokens", key: ["token_hash"] }),
 ];
 
-/** All other numbers are whole; files of an earlier version have some that are not, and only SQLite takes them. */
+/** Columns with fractions. Others are rounded: SQLite files of an earlier version contain some fractions. */
 export const FRACTIONS: readonly string[] = ["cost_usd"];
 
-/** Of processes, none of which goes along, or of a few minutes: a target that holds nothing else is still empty. */
-export const LEFT_BEHIND: readonly string[] = ["processes", "slots", "held_files", "page_keys", "pace"];
+/** Tables that are not copied: short-lived or tied to a process. A target with only these counts as empty. */
+export const NOT_COPIED_TABLES: readonly string[] = ["processes", "slots", "held_files", "page_keys", "pace"];

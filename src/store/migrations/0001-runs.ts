@@ -1,4 +1,4 @@
-/** The first schema: runs and all that belongs to them, with room for what a paid background run needs. */
+/** The initial schema: runs, attempts, results, rounds, events, notifications, processes and slots. */
 
 import type { Kysely } from "kysely";
 import { failpoint } from "../../platform/failpoint.ts";

@@ -1,9 +1,9 @@
-/** What a million stored runs and ten thousand followed ones need: small indices, and one pace for all processes. */
+/** Partial indexes for a million stored and ten thousand followed runs, and the table of rate limits. */
 
 import { type Kysely, sql } from "kysely";
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // Of all runs only the followed ones, and of these only those under lease: both stay small however much is stored.
+  // Partial indexes: only followed runs, and only leased runs. Both stay small however many runs are stored.
   await db.schema
     .createIndex("research_tasks_by_next_poll_at")
     .on("research_tasks")
@@ -16,7 +16,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .columns(["lease_owner"])
     .where(sql.ref("lease_until"), "is not", null)
     .execute();
-  // A list of the few that are of a kind or in a state must not read the many that are not.
+  // A list filtered by status or kind must not read all other runs.
   for (const filter of ["status", "kind"]) {
     await db.schema
       .createIndex(`research_tasks_by_owner_${filter}_created_at_task_id`)
@@ -36,7 +36,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("next_at", "bigint", (column) => column.notNull())
     .execute();
 
-  // The search index finds a row by its number only; by run it would read every report there is.
+  // The search index can look up a row only by rowid; a lookup by run would read every report.
   await db.schema.alterTable("research_results").addColumn("search_rowid", "integer").execute();
   await sql`
     update research_results set search_rowid = found.rowid

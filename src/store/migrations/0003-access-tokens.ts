@@ -1,4 +1,4 @@
-/** Who may come in over HTTP: named tokens, of which only the hash is kept. */
+/** Named access tokens for HTTP, stored as hashes. */
 
 import { type Kysely, sql } from "kysely";
 
@@ -11,7 +11,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("last_used_at", "bigint")
     .addColumn("revoked_at", "bigint")
     .execute();
-  // One live token per name, also when two commands add it at the same moment.
+  // One live token per name, even if two commands add it at the same time.
   await db.schema
     .createIndex("access_tokens_by_live_name")
     .unique()

@@ -1,4 +1,4 @@
-/** What was written lately can be found without reading what was not. */
+/** Index to find recently changed runs. */
 
 import type { Kysely } from "kysely";
 

@@ -1,4 +1,4 @@
-/** Who may open the page: links that are good once, and the sessions they become. Only hashes are kept. */
+/** One-time links to the page and the sessions they create, stored as hashes. */
 
 import type { Kysely } from "kysely";
 

@@ -1,4 +1,4 @@
-/** An event of Google's stream is kept once, however many processes hear it and however often it is sent again. */
+/** Unique marks, so that an event of Google's stream is stored once even if it is received several times. */
 
 import type { Kysely } from "kysely";
 

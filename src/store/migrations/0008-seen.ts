@@ -1,4 +1,4 @@
-/** When a process was last there, for those of which nobody here can tell whether they are. */
+/** Last heartbeat of a process, for processes on other machines. */
 
 import type { Kysely } from "kysely";
 

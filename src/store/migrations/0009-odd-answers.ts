@@ -1,4 +1,4 @@
-/** Since when Google has answered about a run in a way that cannot be acted on at once. */
+/** An unexpected response from Google about a run, and since when it has been returned. */
 
 import type { Kysely } from "kysely";
 

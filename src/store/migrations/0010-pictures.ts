@@ -1,11 +1,11 @@
-/** Pictures of a report by their number in it, and the Search Suggestions that came with an answer. */
+/** Numbered pictures of a report, and the Search Suggestions of a result. */
 
 import type { Kysely } from "kysely";
 import { columnTypes } from "../dialect.ts";
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   const types = columnTypes(db);
-  // One row per picture of a run: deleting the run deletes its pictures, and no picture can outlive its runs.
+  // One row per picture and run: deleting a run also deletes its pictures.
   await db.schema
     .createTable("research_pictures")
     .addColumn("task_id", "text", (column) => column.notNull().references("research_tasks.task_id").onDelete("cascade"))

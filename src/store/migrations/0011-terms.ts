@@ -1,4 +1,4 @@
-/** How a cost is to be taken (a lower bound, or priced by the model's family), runs by the time they ended, and when their links were resolved. */
+/** Flags for incomplete and estimated costs, an index by completion time, and when links were resolved. */
 
 import type { Kysely } from "kysely";
 
@@ -6,7 +6,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const column of ["cost_incomplete", "cost_estimated"]) {
     await db.schema.alterTable("research_tasks").addColumn(column, "integer").execute();
   }
-  // For the retention sweep: without it each one would read every run.
+  // For the retention sweep, which would otherwise read every run.
   await db.schema
     .createIndex("research_tasks_by_completed_at")
     .on("research_tasks")

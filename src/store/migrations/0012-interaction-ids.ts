@@ -1,9 +1,9 @@
-/** An interaction id belongs to one attempt. Those that an earlier version gave to several stay with the first. */
+/** Makes interaction ids unique per attempt. Duplicates of earlier versions stay with the first attempt. */
 
 import { type Kysely, sql } from "kysely";
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // For the update below: without it each row would be compared with all others.
+  // For the update below, which would otherwise compare each row with all others.
   await db.schema
     .createIndex("research_attempts_by_repeated_id")
     .on("research_attempts")

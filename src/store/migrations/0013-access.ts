@@ -1,4 +1,4 @@
-/** Page sessions need a second secret besides the cookie; a link is good at the address it was made for only. */
+/** A second secret for page sessions besides the cookie, and the server address a link is valid for. */
 
 import type { Kysely } from "kysely";
 

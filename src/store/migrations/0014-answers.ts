@@ -1,4 +1,4 @@
-/** Until when the caller of a start waits for its report, and the time before which a notification is not sent. */
+/** Until when the starting call waits for the report, and the earliest time to send a notification. */
 
 import { type Kysely, sql } from "kysely";
 

@@ -1,4 +1,4 @@
-/** When another call last joined a start: the cancellation of the call that began it must not end it for the other. */
+/** When another call last joined a start: cancelling the first call must then not cancel the run. */
 
 import type { Kysely } from "kysely";
 

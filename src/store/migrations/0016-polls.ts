@@ -1,4 +1,4 @@
-/** A poll is a job: which key a run has to be polled with, and none of the columns that said which process had it. */
+/** Polls as jobs: adds the key a run is polled with, and drops the assignment of runs to processes. */
 
 import { type Kysely, sql } from "kysely";
 import { isShared } from "../dialect.ts";
@@ -16,12 +16,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable("research_tasks").addColumn("poll_key", "text").execute();
   await db.schema.alterTable("processes").addColumn("poll_key", "text").execute();
   await fillPollKeys(db);
-  // In a file the table of runs is the queue, and processes of an earlier version may be at work on it.
+  // On SQLite the table of runs is the queue, and processes of an earlier version may still use it.
   if (!isShared(db)) return;
   for (const index of FORMER_INDICES) await db.schema.dropIndex(index).execute();
   await db.schema.alterTable("research_tasks").dropColumn("handed_to").execute();
   await db.schema.alterTable("processes").dropColumn("follows_at").execute();
-  // Nothing that a poll writes is in it. Leases of polls are not written any more, and none is left.
+  // Contains no column that a poll writes. Polls no longer take leases, so existing ones are cleared.
   await db.schema
     .createIndex("research_tasks_by_poll_key_owner")
     .on("research_tasks")
@@ -31,7 +31,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`update research_tasks set lease_until = null where next_poll_at is not null`.execute(db);
 }
 
-/** Also of those that have ended: they may be reopened. */
+/** Includes finished runs, which may be reopened. */
 async function fillPollKeys(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ key_fingerprint: string | null; base_url: string | null }>`
     select distinct attempt.key_fingerprint, attempt.base_url

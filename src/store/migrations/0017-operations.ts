@@ -1,24 +1,24 @@
-/** Cheap deletion of runs, polls counted per process, and on PostgreSQL notifications about changed runs. */
+/** Index for deleting runs, poll statistics per process, and on PostgreSQL notifications about changed runs. */
 
 import { type Kysely, sql } from "kysely";
 import { isShared } from "../dialect.ts";
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // Without it, the foreign key reads all runs for each one that is deleted.
+  // Without it, each deletion scans all runs to check the foreign key.
   await db.schema
     .createIndex("research_tasks_by_parent_task_id")
     .on("research_tasks")
     .columns(["parent_task_id"])
     .where(sql.ref("parent_task_id"), "is not", null)
     .execute();
-  // What an operator is shown of the processes that poll.
+  // Shown to operators for each polling process.
   for (const column of ["version", "polls_json"]) {
     await db.schema.alterTable("processes").addColumn(column, "text").execute();
   }
   if (isShared(db)) await notifyOfChanges(db);
 }
 
-/** The columns that an open page shows. Leases, poll times and write dates change far more often and are not shown. */
+/** The columns that the page shows. Leases, poll times and `updated_at` change far more often and are not shown. */
 const SHOWN = [
   "status",
   "progress",
@@ -37,8 +37,8 @@ const SHOWN = [
 const listed = (of: "old" | "new") => SHOWN.map((column) => `${of}.${column}`).join(", ");
 
 /**
- * A trigger, so that no writer can forget it: of an older version, by hand, or added later. Several changes of one run
- * in one transaction are one notification. The payload names no user: only the start of a hash, and the run.
+ * Uses triggers, so that every write is covered: by older versions, by hand, or by code added later. Several changes
+ * of a run in one transaction cause one notification. The payload contains the run and a truncated hash of the owner.
  */
 async function notifyOfChanges(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -55,8 +55,8 @@ async function notifyOfChanges(db: Kysely<unknown>): Promise<void> {
     create trigger research_tasks_changed after update of ${sql.raw(SHOWN.join(", "))} on research_tasks
     for each row when ((${sql.raw(listed("old"))}) is distinct from (${sql.raw(listed("new"))}))
     execute function notify_run_changed()`.execute(db);
-  // Only SQLite still finds changes by their date. Without this index, and with room on its page, an update of a run's
-  // progress touches no index (HOT), which halves the WAL of the write.
+  // Only SQLite still finds changes by `updated_at`. Without this index, and with free space on the page, an update of
+  // a run's progress touches no index (HOT), which halves the WAL of the write.
   await db.schema.dropIndex("research_tasks_by_owner_updated_at").execute();
   await sql`alter table research_tasks set (fillfactor = 80)`.execute(db);
 }

@@ -1,11 +1,11 @@
-/** The driver's connections as Kysely uses them: text that PostgreSQL takes, errors in our words, nothing left broken. */
+/** Adapts `pg` connections for Kysely: strips NULs, translates errors, and retires broken connections. */
 
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
 import type { Pool, PoolClient } from "pg";
 import { AppError } from "../../errors.ts";
 import { storable } from "../database.ts";
 
-/** `session` is said once on each new connection. */
+/** The `session` statements run once on each new connection. */
 export function createDriverPool(pool: Pool, session: string[]): PostgresPool {
   const known = new WeakMap<PoolClient, PostgresPoolClient>();
   return {
@@ -21,7 +21,7 @@ export function createDriverPool(pool: Pool, session: string[]): PostgresPool {
 }
 
 async function prepare(client: PoolClient, session: string[]): Promise<PostgresPoolClient> {
-  // The query that is under way gets the error too; without a listener it would end the process.
+  // The running query rejects with the same error; without a listener it would end the process.
   client.on("error", () => undefined);
   try {
     for (const statement of session) await guarded(() => client.query(statement));
@@ -34,23 +34,23 @@ async function prepare(client: PoolClient, session: string[]): Promise<PostgresP
 
 function forKysely(client: PoolClient): PostgresPoolClient {
   let inTransaction = false;
-  // Its answer may still come, and would be taken for that of the next query: nothing more is said on it.
-  let unanswered: AppError | undefined;
-  const say = async (text: string, parameters: readonly unknown[]): Promise<unknown> => {
-    if (unanswered !== undefined) throw unanswered;
+  // After a timeout a late response could be taken for that of the next query, so no more queries are sent.
+  let timeoutError: AppError | undefined;
+  const send = async (text: string, parameters: readonly unknown[]): Promise<unknown> => {
+    if (timeoutError !== undefined) throw timeoutError;
     try {
       return await guarded(() => client.query(text, parameters.map(bindable)));
     } catch (error) {
-      if (isUnanswered(error)) unanswered = error;
+      if (isReadTimeout(error)) timeoutError = error;
       throw error;
     }
   };
   function query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
   function query(cursor: never): never;
   async function query(text: string, parameters: readonly unknown[] = []): Promise<unknown> {
-    const run = () => say(text, parameters);
-    // A statement that stands alone can be made again at once; of a transaction the whole has to be.
-    const result = inTransaction ? await run() : await run().catch((error) => again(error, run));
+    const run = () => send(text, parameters);
+    // A single statement can be retried here; after a conflict in a transaction the whole transaction must be.
+    const result = inTransaction ? await run() : await run().catch((error) => retryConflict(error, run));
     if (/^(?:begin|start transaction)/.test(text)) inTransaction = true;
     if (/^(?:commit|rollback$)/.test(text)) inTransaction = false;
     return result;
@@ -59,17 +59,17 @@ function forKysely(client: PoolClient): PostgresPoolClient {
     query,
     release: (destroy) => {
       inTransaction = false;
-      client.release(destroy === true || unanswered !== undefined);
+      client.release(destroy === true || timeoutError !== undefined);
     },
   };
 }
 
-function again<T>(error: unknown, run: () => Promise<T>): Promise<T> {
+function retryConflict<T>(error: unknown, run: () => Promise<T>): Promise<T> {
   if (!isConflict(error)) throw error;
   return run();
 }
 
-/** PostgreSQL takes no NUL in a text, wherever it came from. */
+/** PostgreSQL rejects NUL characters in text. */
 const bindable = (value: unknown): unknown => (typeof value === "string" ? storable(value) : value);
 
 async function guarded<T>(action: () => Promise<T>): Promise<T> {
@@ -83,24 +83,24 @@ async function guarded<T>(action: () => Promise<T>): Promise<T> {
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
-/** serialization_failure, deadlock_detected: nothing was done, and nothing is wrong. */
+/** serialization_failure, deadlock_detected: rolled back by the server and safe to retry. */
 export const isConflict = (error: unknown): boolean =>
   error instanceof AppError && ["40001", "40P01"].includes(codeOf(error.cause));
 
-/** The driver gives its own time limit no code. */
-const isUnanswered = (error: unknown): error is AppError =>
+/** The driver's own timeout error has no code. */
+const isReadTimeout = (error: unknown): error is AppError =>
   error instanceof AppError && error.cause instanceof Error && error.cause.message === "Query read timeout";
 
-const SIGN_IN = "28";
+const AUTHORIZATION_CLASS = "28";
 const NO_SUCH_DATABASE = "3D000";
 const DISK_FULL = "53100";
-const NOT_ALLOWED = ["25006", "42501"];
-/** SQLSTATE; other codes, such as EPIPE, come from the network or the driver. */
-const IS_SERVERS = /^(?:\d|F0|HV|P0|XX)[0-9A-Z]{3,4}$/;
-/** connection_exception, operator_intervention, insufficient_resources: it may be there again soon. */
-const PASSING = /^(?:08|57|53)/;
+const NOT_WRITABLE = ["25006", "42501"];
+/** A code of the server; other codes, such as EPIPE, come from the network or the driver. */
+const SQLSTATE = /^(?:\d|F0|HV|P0|XX)[0-9A-Z]{3,4}$/;
+/** connection_exception, operator_intervention, insufficient_resources: usually temporary. */
+const TEMPORARY = /^(?:08|57|53)/;
 
-/** The server's messages name tables, users and values; ours say what to do. */
+/** The server's messages contain table names, users and values, so they are replaced. */
 export function databaseError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = codeOf(error);
@@ -114,19 +114,19 @@ export function databaseError(error: unknown): AppError {
       cause: error,
     });
   }
-  if (code.startsWith(SIGN_IN) || code === NO_SUCH_DATABASE) {
+  if (code.startsWith(AUTHORIZATION_CLASS) || code === NO_SUCH_DATABASE) {
     return of(
       "The PostgreSQL database refuses the sign-in.",
       "Check user, password and name in GEMINI_SEARCH_DATABASE_URL.",
     );
   }
-  if (NOT_ALLOWED.includes(code)) {
-    return of("The database cannot be written.", "Check what the user in GEMINI_SEARCH_DATABASE_URL may do there.");
+  if (NOT_WRITABLE.includes(code)) {
+    return of("The database cannot be written.", "Check the permissions of the user in GEMINI_SEARCH_DATABASE_URL.");
   }
-  if (!IS_SERVERS.test(code) || PASSING.test(code)) {
+  if (!SQLSTATE.test(code) || TEMPORARY.test(code)) {
     return of(
       "The PostgreSQL database cannot be reached.",
-      "Check that it runs and that GEMINI_SEARCH_DATABASE_URL leads to it; then try again.",
+      "Check that it runs and that GEMINI_SEARCH_DATABASE_URL is correct; then try again.",
       true,
     );
   }

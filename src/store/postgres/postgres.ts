@@ -1,4 +1,4 @@
-/** PostgreSQL for several machines: how it is reached, brought to this program's schema, and kept within its limits. */
+/** Opens the PostgreSQL database: connection pool, server checks, schema migration, transaction retries. */
 
 import { Kysely, PostgresDialect, sql, type TransactionBuilder } from "kysely";
 import type { ClientConfig, Pool, PoolConfig } from "pg";
@@ -15,30 +15,30 @@ export interface PostgresOptions {
   log: Pick<Log, "debug" | "warn">;
 }
 
-/** What the server shows of our connections. */
+/** The application_name of our connections. */
 const APPLICATION = "gemini-search-mcp";
-/** The first whose every feature used here was tried. */
-const OLDEST_VERSION = 150_000;
-/** Leases last a minute and are renewed every 15 seconds: that much of it a wrong clock may use up unnoticed. */
+/** The oldest version that is tested. */
+const MIN_VERSION = 150_000;
+/** Leases last a minute and are renewed every 15 s, so a clock error of this size is harmless. */
 const CLOCK_TOLERANCE_MS = 5_000;
-/** Nothing here takes longer; a network that swallows answers does. */
+/** No query takes longer, except when the network drops responses. */
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** The server's own limit comes first; this one is for the server that is not heard any more. */
-const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
-/** How soon an idle connection is asked whether it still leads anywhere. */
+/** Client-side limit, for a server that no longer responds. Its own limit applies first. */
+const RESPONSE_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
+/** Idle time before TCP keep-alive probes start. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
 export async function openPostgres({ url, connections, log }: PostgresOptions): Promise<OpenDatabase> {
-  checkAddress(url);
+  checkUrl(url);
   const connect = await connector(url, log);
-  const state = await preparing(connect, (db) => bringUpToDate(db, log));
+  const state = await withSetupConnection(connect, (db) => bringUpToDate(db, log));
   const writable = state !== "newer";
   const session = [
     `set statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
     `set idle_in_transaction_session_timeout = ${STATEMENT_TIMEOUT_MS}`,
     ...(writable ? [] : ["set default_transaction_read_only = on"]),
   ];
-  const db = connect({ max: connections, query_timeout: ANSWER_TIMEOUT_MS }, session);
+  const db = connect({ max: connections, query_timeout: RESPONSE_TIMEOUT_MS }, session);
   const notifications = await openNotifications(url, db, log);
   const close = async (): Promise<void> => {
     await notifications.close();
@@ -56,15 +56,15 @@ async function openNotifications(url: string, db: Database, log: PostgresOptions
   });
 }
 
-/** A look that changes nothing, not even the schema. */
+/** Runs queries without migrating the schema. */
 export async function readOnlyPostgres<T>(
   { url, log }: Omit<PostgresOptions, "connections">,
-  look: (db: Database) => Promise<T>,
+  read: (db: Database) => Promise<T>,
 ): Promise<T> {
-  checkAddress(url);
-  return preparing(await connector(url, log), async (db) => {
+  checkUrl(url);
+  return withSetupConnection(await connector(url, log), async (db) => {
     await checkServer(db, log);
-    return look(db);
+    return read(db);
   });
 }
 
@@ -80,7 +80,7 @@ async function connector(url: string, log: PostgresOptions["log"]): Promise<Conn
       types: { getTypeParser: (oid, format) => (NUMBERS.has(oid) ? Number : types.getTypeParser(oid, format)) },
       ...config,
     });
-    // An idle connection that breaks would end the process otherwise; the next query makes a new one.
+    // Without a listener a broken idle connection would end the process; the next query opens a new one.
     pool.on("error", () => log.debug("A connection to the database was lost."));
     return new RetryingKysely({ dialect: new PostgresDialect({ pool: createDriverPool(pool, session) }) });
   };
@@ -95,10 +95,10 @@ export const connectionConfig = (url: string) =>
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
   }) satisfies ClientConfig;
 
-/** int8 and numeric, which the driver would give as text: all of ours are times, counts and sums far below 2^53. */
+/** int8 and numeric, which the driver returns as text. Ours are times, counts and sums far below 2^53. */
 const NUMBERS = new Set([20, 1_700]);
 
-/** Optional: who keeps the state in a file does not install it. */
+/** An optional dependency: installations that use SQLite do not need it. */
 async function importDriver(): Promise<typeof import("pg")> {
   try {
     return await import("pg");
@@ -106,20 +106,20 @@ async function importDriver(): Promise<typeof import("pg")> {
     throw new AppError({
       code: "SQLITE_ERROR",
       message: "GEMINI_SEARCH_DATABASE_URL is set, but the driver for PostgreSQL is not installed.",
-      suggestion: `Run this in ${installedIn()}: npm install pg pg-boss@12.35.0`,
+      suggestion: `Run this in ${installDirectory()}: npm install pg pg-boss@12.35.0`,
       cause: error,
     });
   }
 }
 
-/** Where packages are found from here: beside ours, wherever npm has put that. */
-function installedIn(): string {
+/** The directory in which npm must install a package for this program to find it. */
+function installDirectory(): string {
   const here = import.meta.dirname.replaceAll("\\", "/");
   const [above] = here.split(/\/node_modules\/gemini-search-mcp(?:\/|$)/);
   return above === here || above === undefined ? here.replace(/\/(?:dist|src)(?:\/.*)?$/, "") : above;
 }
 
-function checkAddress(url: string): void {
+function checkUrl(url: string): void {
   if (/^postgres(?:ql)?:\/\/./.test(url) && URL.canParse(url)) return;
   throw new AppError({
     code: "SQLITE_ERROR",
@@ -128,8 +128,8 @@ function checkAddress(url: string): void {
   });
 }
 
-/** On connections of its own: to wait for a migration, or to build an index, may take longer than any query. */
-async function preparing<T>(connect: Connect, work: (db: Database) => Promise<T>): Promise<T> {
+/** Uses connections without a timeout: waiting for a migration or building an index may take long. */
+async function withSetupConnection<T>(connect: Connect, work: (db: Database) => Promise<T>): Promise<T> {
   const db = connect({ max: 2, application_name: `${APPLICATION} setup` }, []);
   try {
     return await work(db);
@@ -146,19 +146,19 @@ async function bringUpToDate(db: Database, log: PostgresOptions["log"]) {
       "The PostgreSQL database was written by a newer gemini-search-mcp. It is only read from here; update this one to keep new runs.",
     );
   }
-  // No copy is made before, as of a file: pg_dump is the operator's.
+  // No backup is made first, unlike for SQLite: that is up to the operator (pg_dump).
   if (state === "older" || state === "empty") {
-    if (await isBesideOlder(db)) throw besideOlder();
-    await migrateInTurn(db);
+    if (await hasOlderProcesses(db)) throw olderProcessesError();
+    await migrateLocked(db);
   }
   return state;
 }
 
 /**
- * One process at a time: Kysely reads the columns of all tables before it takes a lock of its own, and PostgreSQL
- * refuses that while another process drops one.
+ * Holds an advisory lock: Kysely reads the columns of all tables before it takes its own lock, and that query fails
+ * while another process drops one.
  */
-const migrateInTurn = (db: Database): Promise<void> =>
+const migrateLocked = (db: Database): Promise<void> =>
   db.connection().execute(async (connection) => {
     const lock = sql`hashtextextended(${`${APPLICATION}:migrate`}, 0)`;
     await sql`select pg_advisory_lock(${lock})`.execute(connection);
@@ -170,16 +170,16 @@ const migrateInTurn = (db: Database): Promise<void> =>
     }
   });
 
-/** As long as the schema is an older one, only processes of older versions have connections of this name. */
-async function isBesideOlder(db: Database): Promise<boolean> {
+/** While the schema is older, only processes of older versions have connections with this application_name. */
+async function hasOlderProcesses(db: Database): Promise<boolean> {
   const { rows } = await sql<{ connections: number }>`
     select count(*) as connections from pg_stat_activity
     where datname = current_database() and application_name = ${APPLICATION}`.execute(db);
-  // Asked last: another process of this version may have migrated it meanwhile.
+  // Checked last: another process of this version may have migrated the schema meanwhile.
   return (rows[0]?.connections ?? 0) > 0 && needsExclusiveMigration(db);
 }
 
-const besideOlder = (): AppError =>
+const olderProcessesError = (): AppError =>
   new AppError({
     code: "SQLITE_ERROR",
     message:
@@ -194,7 +194,7 @@ async function checkServer(db: Database, log: PostgresOptions["log"]): Promise<v
       (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db);
   const answered = Date.now();
   const [server] = rows;
-  if (server === undefined || server.version < OLDEST_VERSION || server.encoding !== "UTF8") {
+  if (server === undefined || server.version < MIN_VERSION || server.encoding !== "UTF8") {
     throw new AppError({
       code: "SQLITE_ERROR",
       message: "The PostgreSQL server is older than version 15, or its database is not in UTF8.",
@@ -210,27 +210,27 @@ async function checkServer(db: Database, log: PostgresOptions["log"]): Promise<v
 }
 
 /**
- * Every transaction sees what others committed before each of its statements, whatever the server's default is: who
- * waited for a lock must see what the one before did. One that the server ends for the sake of others is made again.
+ * Runs transactions as READ COMMITTED, whatever the server's default is: after waiting for a lock a statement must see
+ * what its previous holder committed. Retries transactions after deadlocks and serialization failures.
  */
 class RetryingKysely extends Kysely<Tables> {
   override transaction(): TransactionBuilder<Tables> {
     const builder = super.transaction().setIsolationLevel("read committed");
     const execute: TransactionBuilder<Tables>["execute"] = builder.execute.bind(builder);
-    builder.execute = (work) => retried(() => execute(work));
+    builder.execute = (work) => retryConflicts(() => execute(work));
     return builder;
   }
 }
 
-const MOST_TRIES = 8;
+const MAX_TRIES = 8;
 
-async function retried<T>(work: () => Promise<T>): Promise<T> {
+async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work();
     } catch (error) {
-      if (!isConflict(error) || tries === MOST_TRIES) throw error;
-      // Not in step with whom it got in the way of.
+      if (!isConflict(error) || tries === MAX_TRIES) throw error;
+      // Jitter, so that the conflicting transactions do not retry at the same time.
       await new Promise((resolve) => void setTimeout(resolve, Math.random() * 10 * tries));
     }
   }

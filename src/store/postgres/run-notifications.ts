@@ -1,10 +1,10 @@
-/** Receives PostgreSQL's notifications about changed runs: one connection per process, open while there are subscribers. */
+/** Receives notifications about changed runs on one connection per process, open while there are subscribers. */
 
 import { createHash, randomUUID } from "node:crypto";
 import type { Client } from "pg";
 import type { Log } from "../../platform/log.ts";
 
-/** Without an id: notifications may have been lost, or arrive no longer. */
+/** Called without an id when notifications may have been lost or no longer arrive. */
 type OnRunChanged = (taskId: string | undefined) => void;
 
 export interface RunNotifications {
@@ -23,9 +23,9 @@ export interface RunNotificationsOptions {
   log: Pick<Log, "debug">;
 }
 
-/** As the trigger of migration 0017 names it. */
+/** The channel used by the trigger of migration 0017. */
 const CHANNEL = "gemini_search_runs";
-/** A connection can be dead without an error: a notification of our own is expected back this often. */
+/** Detects connections that died without an error: we notify ourselves and expect the notification back. */
 const ECHO_INTERVAL_MS = 30_000;
 const ECHO_TIMEOUT_MS = 5_000;
 const MIN_RECONNECT_MS = 500;
@@ -39,7 +39,7 @@ export function createRunNotifications(options: RunNotificationsOptions): RunNot
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
 
-  const tellAll = (): void => {
+  const notifyAll = (): void => {
     for (const { onChanged } of [...subscribers.values()].flatMap((set) => [...set])) onChanged(undefined);
   };
   const connect = (): void => {
@@ -49,15 +49,15 @@ export function createRunNotifications(options: RunNotificationsOptions): RunNot
       },
       onLive: () => {
         failures = 0;
-        tellAll();
+        notifyAll();
       },
       onLost: () => {
         if (connection !== opened) return;
         connection = undefined;
         failures += 1;
-        options.log.debug("Notifications about changed runs do not arrive; the database is asked every second.");
+        options.log.debug("Notifications about changed runs do not arrive; the database is polled every second.");
         timer = setTimeout(connect, reconnectDelay(failures)).unref();
-        tellAll();
+        notifyAll();
       },
     });
     connection = opened;
@@ -89,7 +89,7 @@ export function createRunNotifications(options: RunNotificationsOptions): RunNot
   };
 }
 
-/** Processes that lost the same server do not return to it at the same moment. */
+/** Exponential backoff with jitter, so that processes do not all reconnect at the same time. */
 const reconnectDelay = (failures: number): number =>
   Math.min(MAX_RECONNECT_MS, MIN_RECONNECT_MS * 2 ** failures) * (0.5 + Math.random() / 2);
 
@@ -100,7 +100,7 @@ interface Connection {
 
 interface ConnectionEvents {
   onNotification: (hash: string, taskId: string) => void;
-  /** The first notification of our own came back. */
+  /** The first echo arrived. */
   onLive: () => void;
   onLost: () => void;
 }
@@ -125,7 +125,7 @@ function openConnection({ createClient, send }: RunNotificationsOptions, events:
   };
   const expectEcho = (): void => {
     timer = setTimeout(lose, ECHO_TIMEOUT_MS).unref();
-    // On another connection: a pooler forwards to a client what it causes itself, and nothing else.
+    // On another connection: a pooler may deliver only the notifications a client sends itself.
     send(CHANNEL, echo).catch(lose);
   };
   client.on("error", lose);

@@ -1,9 +1,9 @@
-/** Waiting for SQLite's locks without blocking the event loop: short asynchronous sleeps instead of the driver's busy timeout. */
+/** Waits for SQLite locks with asynchronous sleeps: the driver's busy timeout would block the event loop. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { isBusy } from "./errors.ts";
 
-/** Long enough for a foreign backup or a migration, and short enough for a start to answer within its 30 s. */
+/** Long enough for a backup or a migration, and short enough for a start to respond within 30 s. */
 const MAX_WAIT_MS = 15_000;
 const FIRST_SLEEP_MS = 1;
 const MAX_SLEEP_MS = 40;
@@ -18,18 +18,18 @@ export async function retryWhileBusy<T>(action: () => T | Promise<T>, deadline =
       return await action();
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error;
-      // With jitter: processes that wait in step would all find the lock taken by one of them.
+      // Jitter, so that waiting processes do not retry at the same time.
       await sleep(wait * (0.5 + Math.random()));
     }
   }
 }
 
 export interface WriterLock {
-  /** Resolves with the function that releases it. First come, first served. */
+  /** Resolves with the function that releases the lock. Granted in order of request. */
   acquire(): Promise<() => void>;
 }
 
-/** One writer at a time within this process. */
+/** Allows one writer at a time within this process. */
 export function createWriterLock(): WriterLock {
   let last: Promise<void> = Promise.resolve();
   return {

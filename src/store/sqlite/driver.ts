@@ -1,4 +1,4 @@
-/** Kysely's driver for node:sqlite: reads on one handle, writes in turn on another, and no wait that blocks the event loop. */
+/** Kysely driver for node:sqlite: one handle for reads, one for serialised writes, and no blocking waits. */
 
 import type { DatabaseSync } from "node:sqlite";
 import {
@@ -17,20 +17,20 @@ import type { Database } from "../database.ts";
 import { busyDeadline, createWriterLock, retryWhileBusy, type WriterLock } from "./busy.ts";
 import { storageError } from "./errors.ts";
 
-/** Two connections to one file, or twice the same one to a database in memory. */
+/** Two connections to one file, or the same connection twice for an in-memory database. */
 export interface Handles {
   writer: DatabaseSync;
   reader: DatabaseSync;
 }
 
-/** Where the driver gets its handles from, anew for each read and each transaction. */
+/** Provides the handles for each read and each transaction. */
 export interface HandleSource {
   file: string;
   /** Called with the writer lock held. */
   forWriting(): Handles | Promise<Handles>;
-  /** Undefined: only the holder of the writer lock can provide them. */
+  /** Undefined when reading requires the writer lock. */
   forReading(): Handles | undefined;
-  /** Performs what may write the file, so that the source can tell this process's writes from those of others. */
+  /** Wraps every write, so that the source can tell this process's writes from those of others. */
   writing<T>(write: () => T): T;
   close(): void;
 }
@@ -49,11 +49,11 @@ function dialectOn(source: HandleSource): Dialect {
 class FileAdapter extends SqliteAdapter {
   /** Read by `isShared`. */
   readonly isLocalFile = true;
-  /** The lock between writers is the driver's own, so that reads do not wait for it. */
+  /** The driver has its own writer lock, so that reads do not wait for writes. */
   override get supportsMultipleConnections(): boolean {
     return true;
   }
-  /** SQLite does roll DDL back, and `begin immediate` is the lock between migrating processes. */
+  /** SQLite can roll back DDL, and `begin immediate` serialises migrating processes. */
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
@@ -99,7 +99,7 @@ class FileConnection implements DatabaseConnection {
     throw new TypeError("Rows are read all at once.");
   }
 
-  /** A deferred transaction that reads first cannot wait for the write lock later: it would fail at once. */
+  /** Immediate: a deferred transaction that has read cannot wait for the write lock and fails at once. */
   async begin(): Promise<void> {
     await this.#guarded(async () => {
       const deadline = busyDeadline();
@@ -117,7 +117,7 @@ class FileConnection implements DatabaseConnection {
 
   async control(command: "commit" | "rollback"): Promise<void> {
     const handle = this.#transaction?.handle;
-    // SQLite rolls back by itself when the disk is full; a second rollback would hide why.
+    // SQLite rolls back automatically when the disk is full; a second rollback would hide the cause.
     if (handle === undefined || (command === "rollback" && !handle.isTransaction)) return;
     await this.#guarded(() => this.#source.writing(() => handle.prepare(command).run()));
   }
@@ -127,7 +127,7 @@ class FileConnection implements DatabaseConnection {
     if (transaction === undefined) return;
     this.#transaction = undefined;
     try {
-      // A commit that failed leaves it open, and the next one could not begin.
+      // A failed commit leaves the transaction open, and the next one could not begin.
       if (transaction.handle.isTransaction) transaction.handle.exec("rollback");
     } finally {
       transaction.release();
@@ -140,7 +140,7 @@ class FileConnection implements DatabaseConnection {
     return this.#write((_, { reader }) => execute(reader));
   }
 
-  /** A statement on its own is a transaction: one that found the lock taken has done nothing. */
+  /** A single statement is its own transaction: it can be retried when the database is busy. */
   async #write<T>(execute: (handle: DatabaseSync, handles: Handles) => T): Promise<T> {
     const deadline = busyDeadline();
     const release = await this.#lock.acquire();

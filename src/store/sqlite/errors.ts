@@ -1,4 +1,4 @@
-/** Errors of Node's SQLite driver as errors of this program: the driver's own messages name statements, ours say what to do. */
+/** Translates errors of node:sqlite into `AppError` with a suggestion for the user. */
 
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -57,7 +57,7 @@ function availableBytes(file: string): number | undefined {
   }
 }
 
-/** The primary result code; extended ones keep it in their low byte. */
+/** The primary result code, which is the low byte of an extended one. */
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return undefined;
   return error.errcode & 0xff;

@@ -1,4 +1,4 @@
-/** Which files stand at a database's path: they can be removed or replaced while they are open. */
+/** Detects whether the files of an open database were removed or replaced. */
 
 import { type BigIntStats, statSync } from "node:fs";
 
@@ -20,7 +20,7 @@ export function identify(file: string): FileIdentity {
   };
 }
 
-/** Of the database file alone: one look, around each write. */
+/** Size and modification time of the database file, checked around each write. */
 export const whenWritten = (file: string): string | undefined => writtenOf(statOf(file));
 
 const writtenOf = (stats: BigIntStats | undefined): string | undefined =>
@@ -31,7 +31,7 @@ const statOf = (path: string): BigIntStats | undefined => statSync(path, { throw
 const inodeOf = (stats: BigIntStats | undefined): string | undefined =>
   stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
 
-/** What became of the files that were opened: `sidecars` are the write-ahead log and its index. */
+/** How the files at the path differ from those opened; `sidecars` are the write-ahead log and its index. */
 export type FileChange = "none" | "missing" | "replaced" | "sidecars";
 
 export function changeOf(opened: FileIdentity, now: FileIdentity): FileChange {
@@ -40,10 +40,10 @@ export function changeOf(opened: FileIdentity, now: FileIdentity): FileChange {
   return isKept(opened.wal, now.wal) && isKept(opened.shm, now.shm) ? "none" : "sidecars";
 }
 
-/** One that did not exist yet may come. */
+/** A file that did not exist may have been created since. */
 const isKept = (opened: string | undefined, now: string | undefined): boolean => opened === undefined || opened === now;
 
-/** Nothing was written since `opened` was last brought up to date, and no other log has taken the place of the removed one. */
+/** The file is as our last write left it, and no other log has replaced the removed one. */
 export const isUntouched = (opened: FileIdentity, now: FileIdentity): boolean =>
   opened.written === now.written && isGone(opened.wal, now.wal) && isGone(opened.shm, now.shm);
 

@@ -1,6 +1,6 @@
 /**
- * Handles on the file at a path, opened again when that file was replaced while it was open. Without it a server would
- * go on writing to a file that no other process can see, and what it pays for would be lost with its process.
+ * Handles on the file at a path, reopened when the file is replaced. Otherwise a server would keep writing to a deleted
+ * file, and paid results would be lost when it exits.
  */
 
 import { chmodSync, statSync } from "node:fs";
@@ -11,37 +11,37 @@ import type { Database } from "../database.ts";
 import { type Handles, type HandleSource, kyselyOn } from "./driver.ts";
 import { changeOf, type FileChange, type FileIdentity, identify, isUntouched, whenWritten } from "./file-identity.ts";
 
-/** What the new file has to be given of the old one. */
+/** What is copied from the old file to the new one. */
 export interface Replacement {
-  /** Reads from the old file; returns what writes it to the new one, which may have to be called more than once. */
+  /** Reads from the old file and returns a function that writes to the new one. It may be called repeatedly. */
   carryOver(from: Database): Promise<(to: Database) => Promise<void>>;
 }
 
 export interface FollowedFile extends Replacement {
   file: string;
   log: Log;
-  /** Opens both handles and brings the schema up to date; throws where that cannot be done. */
+  /** Opens both handles and migrates the schema. */
   open(): Promise<Handles>;
 }
 
 interface Opened {
   handles: Handles;
-  /** `written` is as this process's last write left it. */
+  /** `written` is updated after each write of this process. */
   identity: FileIdentity;
-  /** Something else wrote the file since: a checkpoint of another process, or a backup that was copied over it. */
+  /** The file was also written otherwise: by a checkpoint of another process, or a restored backup. */
   isWrittenByOthers: boolean;
 }
 
-/** A copy that is still being written must not be opened. */
-const SETTLED_MS = 500;
-const MAX_SETTLING_MS = 10_000;
+/** Unmodified for this long, the file counts as complete: one still being copied must not be opened. */
+const UNMODIFIED_MS = 500;
+const MAX_COPY_WAIT_MS = 10_000;
 
-/** The handles in use, and what the next opening has to know. */
+/** The handles in use, and the state of a reopening. */
 interface State {
   opened: Opened | undefined;
-  /** Copies unfinished runs to the next file; kept until that has succeeded. */
+  /** Copies unfinished runs to the new file; kept until it has succeeded. */
   carry: ((to: Database) => Promise<void>) | undefined;
-  /** The change that was logged last, so that it is logged once. */
+  /** The change that was logged last, to log each only once. */
   logged: FileChange;
 }
 
@@ -61,7 +61,7 @@ export async function followFile(options: FollowedFile): Promise<HandleSource> {
     file,
     forReading: () => {
       const found = detectChange();
-      // Rows of a removed file are still valid to read; nothing is written to it.
+      // A removed file can still be read, but must not be written.
       return found === "none" || found === "missing" ? state.opened?.handles : undefined;
     },
     forWriting: async () => {
@@ -71,7 +71,7 @@ export async function followFile(options: FollowedFile): Promise<HandleSource> {
       try {
         return await reopen(options, state, found);
       } catch (error) {
-        throw unusable(`The database ${file} was replaced while it was open, and cannot be opened again.`, error);
+        throw unusable(`The database ${file} was replaced while it was open, and cannot be reopened.`, error);
       }
     },
     writing: (write) => {
@@ -93,12 +93,12 @@ export async function followFile(options: FollowedFile): Promise<HandleSource> {
 
 async function reopen(options: FollowedFile, state: State, change: FileChange): Promise<Handles> {
   const { file, log } = options;
-  const message = `The database ${file} was replaced while it was open. It is opened again.`;
+  const message = `The database ${file} was replaced while it was open. Reopening it.`;
   logOnce(log, state, { change, message });
-  await settled(file);
+  await waitUntilComplete(file);
   const before = state.opened;
   if (before !== undefined) state.carry = await options.carryOver(kyselyOn(fixed(file, before.handles)));
-  // Within one process SQLite shares the index of the WAL by inode: the new handles would get that of the old ones.
+  // Within a process SQLite shares the WAL index by inode: new handles would use the index of the old ones.
   if (before !== undefined && change === "sidecars") {
     state.opened = undefined;
     closeWithoutLog(options, before);
@@ -127,11 +127,11 @@ const unusable = (message: string, cause?: unknown): AppError =>
   new AppError({
     code: "SQLITE_ERROR",
     message,
-    suggestion: "Put the file back, or restart the server: it begins with a new one where there is none.",
+    suggestion: "Put the file back, or restart the server, which creates a new one if there is none.",
     cause,
   });
 
-/** The path may lead to another file between the opening and the look at it. */
+/** Retries if the file is replaced while it is being opened. */
 async function openIdentified(options: FollowedFile): Promise<Opened> {
   for (;;) {
     const before = identify(options.file);
@@ -143,25 +143,25 @@ async function openIdentified(options: FollowedFile): Promise<Opened> {
   }
 }
 
-async function settled(file: string): Promise<void> {
-  const giveUpAt = performance.now() + MAX_SETTLING_MS;
+async function waitUntilComplete(file: string): Promise<void> {
+  const giveUpAt = performance.now() + MAX_COPY_WAIT_MS;
   while (performance.now() < giveUpAt) {
     const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-    if (age < 0 || age > SETTLED_MS) return;
-    await sleep(SETTLED_MS - age + 1);
+    if (age < 0 || age > UNMODIFIED_MS) return;
+    await sleep(UNMODIFIED_MS - age + 1);
   }
 }
 
-/** The last connection that is closed writes the log into the database and removes it. */
+/** When the last connection closes, SQLite checkpoints the log into the database and deletes it. */
 export function closeHandles({ writer, reader }: Handles): void {
   if (reader !== writer) reader.close();
   writer.close();
 }
 
 /**
- * Closes handles whose log is gone from its path. Pages of that log go into the database only where nothing but this
- * process has written it: they would destroy a restored backup. Otherwise what the handles know is kept beside it, and
- * the reader, which may not write, is closed last, so that SQLite leaves the file alone.
+ * Closes handles whose log was removed. The log is checkpointed only if no other process has written the database: its
+ * pages would corrupt a restored backup. Otherwise the content is saved to a separate file, and the read-only handle is
+ * closed last, so that SQLite does not checkpoint.
  */
 function closeWithoutLog({ file, log }: FollowedFile, { handles, identity, isWrittenByOthers }: Opened): void {
   if (!isWrittenByOthers && isUntouched(identity, identify(file))) {
@@ -169,12 +169,12 @@ function closeWithoutLog({ file, log }: FollowedFile, { handles, identity, isWri
     closeHandles(handles);
     return;
   }
-  keepBeside({ file, log }, handles);
+  saveCopy({ file, log }, handles);
   handles.writer.close();
   if (handles.reader !== handles.writer) handles.reader.close();
 }
 
-function keepBeside({ file, log }: Pick<FollowedFile, "file" | "log">, { writer }: Handles): void {
+function saveCopy({ file, log }: Pick<FollowedFile, "file" | "log">, { writer }: Handles): void {
   const copy = `${file}.before-replacement-${Date.now()}`;
   try {
     writer.prepare("vacuum into ?").run(copy);
@@ -187,7 +187,7 @@ function keepBeside({ file, log }: Pick<FollowedFile, "file" | "log">, { writer 
   }
 }
 
-/** Handles that stay what they are. */
+/** A source whose handles never change. */
 export const fixed = (file: string, handles: Handles): HandleSource => ({
   file,
   forReading: () => (handles.reader === handles.writer ? undefined : handles),

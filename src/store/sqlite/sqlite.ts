@@ -1,4 +1,4 @@
-/** Opens SQLite files through Node's built-in driver. */
+/** Opens SQLite databases with node:sqlite: pragmas, permissions, backup and schema migration. */
 
 import { chmodSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
@@ -11,7 +11,7 @@ import { retryWhileBusy } from "./busy.ts";
 import { type Handles, kyselyOn } from "./driver.ts";
 import { closeHandles, fixed, followFile, type Replacement } from "./followed-file.ts";
 
-/** For a process that reads once and ends. A server waits without blocking: see sqlite/busy.ts. */
+/** For commands that read once and exit. Servers wait without blocking: see busy.ts. */
 const READ_TIMEOUT_MS = 5_000;
 
 /** Before 3.51.3 two writing processes could corrupt a WAL file (sqlite.org/wal.html#walresetbug). */
@@ -19,7 +19,7 @@ const SAFE_SQLITE = [3, 51, 3];
 
 const IN_MEMORY = ":memory:";
 
-/** `replacement` names what has to be carried over when the file is replaced while it is open. */
+/** `replacement` copies data to the new file when the open one is replaced. */
 export async function openSqlite(
   file: string,
   log: Log,
@@ -42,7 +42,7 @@ async function openHandles(file: string, log: Log): Promise<{ handles: Handles; 
   const writer = new Driver(file, { timeout: 0 });
   let handles: Handles = { writer, reader: writer };
   try {
-    // A new file's journal can be changed only while no other process has it open.
+    // The journal mode of a new file can be set only while no other process has it open.
     await retryWhileBusy(() => prepare(writer, file, log));
     if (file !== IN_MEMORY) handles = { writer, reader: new Driver(file, { timeout: 0, readOnly: true }) };
     const writable = await bringUpToDate(kyselyOn(fixed(file, handles)), { handle: writer, file, log });
@@ -53,26 +53,26 @@ async function openHandles(file: string, log: Log): Promise<{ handles: Handles; 
   }
 }
 
-/** A look that changes nothing, not even the schema. */
-export function readOnly<T>(file: string, look: (db: Database, integrity: string) => Promise<T>): Promise<T> {
+/** Opens the file read-only, without migrating the schema, and checks its integrity. */
+export function readOnly<T>(file: string, read: (db: Database, integrity: string) => Promise<T>): Promise<T> {
   return peek(file, (db, handle) =>
-    look(db, String(handle.prepare("pragma integrity_check").get()?.["integrity_check"])),
+    read(db, String(handle.prepare("pragma integrity_check").get()?.["integrity_check"])),
   );
 }
 
-/** The same without the check, which reads the whole file. */
-export async function peek<T>(file: string, look: (db: Database, handle: DatabaseSync) => Promise<T>): Promise<T> {
+/** Like `readOnly`, without the integrity check, which reads the whole file. */
+export async function peek<T>(file: string, read: (db: Database, handle: DatabaseSync) => Promise<T>): Promise<T> {
   const { DatabaseSync: Driver } = await importDriver();
   const handle = new Driver(file, { timeout: READ_TIMEOUT_MS, readOnly: true });
   const db = kyselyOn(fixed(file, { writer: handle, reader: handle }));
   try {
-    return await look(db, handle);
+    return await read(db, handle);
   } finally {
     await db.destroy();
   }
 }
 
-/** Of the SQLite that this Node brings. */
+/** The version of SQLite in this Node. */
 export async function sqliteVersion(): Promise<string> {
   const { DatabaseSync: Driver } = await importDriver();
   const handle = new Driver(":memory:");
@@ -88,7 +88,7 @@ const versionOf = (handle: DatabaseSync): string =>
 
 export const isSafeSqlite = (version: string): boolean => !isOlder(version, SAFE_SQLITE);
 
-/** Up to Node 24.14 the import prints an ExperimentalWarning, which users take for a fault. */
+/** Up to Node 24.14 the import prints an ExperimentalWarning, which users mistake for an error. */
 async function importDriver(): Promise<typeof import("node:sqlite")> {
   const emitWarning = process.emitWarning;
   process.emitWarning = () => {};
@@ -103,12 +103,12 @@ function prepare(handle: DatabaseSync, file: string, log: Log): void {
   const version = versionOf(handle);
   if (!isSafeSqlite(version)) {
     log.warn(
-      `This Node brings SQLite ${version}, which can damage a database that several processes write. Use Node 22.22.3, 24.15 or later.`,
+      `This Node includes SQLite ${version}, which can damage a database that several processes write. Use Node 22.22.3, 24.15 or later.`,
     );
   }
   handle.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;");
   handle.exec("pragma journal_size_limit = 16777216;");
-  // What is deleted is overwritten: otherwise its text would stay in the file.
+  // Overwrites deleted content, which would otherwise stay in the file.
   handle.exec("pragma secure_delete = on;");
   if (process.platform === "darwin") {
     handle.exec("pragma fullfsync = on; pragma checkpoint_fullfsync = on;");
@@ -120,8 +120,8 @@ function prepare(handle: DatabaseSync, file: string, log: Log): void {
 
 function isOlder(version: string, than: number[]): boolean {
   const parts = version.split(".").map(Number);
-  for (const [place, wanted] of than.entries()) {
-    const part = parts[place] ?? 0;
+  for (const [index, wanted] of than.entries()) {
+    const part = parts[index] ?? 0;
     if (part !== wanted) return part < wanted;
   }
   return false;
@@ -153,7 +153,7 @@ async function bringUpToDate(
     chmodIfPresent(copy);
   }
   if (state !== "current") await migrate(db);
-  // On a full disk the next process does it.
+  // Can fail on a full disk; the next process tries again.
   await overwriteDeletedWords(db).catch(() => log.debug("The search index does not overwrite deleted words yet."));
   return true;
 }

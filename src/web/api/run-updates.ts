@@ -2,7 +2,7 @@
 
 import type { OperationDeps } from "../../operations/operation.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
-import { milestones, type StoryEntry, storyAfter } from "../../runs/history/timeline.ts";
+import { milestones, type RunTimelineEntry, timelineEntriesAfter } from "../../runs/history/timeline.ts";
 import { detailOf, timelineEntry } from "./summary.ts";
 import type { LiveEvents } from "../wire.ts";
 
@@ -83,7 +83,7 @@ async function sendTimeline(
   { sent, send }: Omit<UpdateContext, "watched">,
 ): Promise<void> {
   const db = await deps.database();
-  const unsent: StoryEntry[] = (await milestones(db, run)).filter(({ id }) => !sent.milestones.has(id));
+  const unsent: RunTimelineEntry[] = (await milestones(db, run)).filter(({ id }) => !sent.milestones.has(id));
   const sendMilestonesUntil = (at: number): boolean =>
     unsent.splice(0, unsent.findLastIndex((entry) => entry.at <= at) + 1).every((entry) => {
       const isSent = send("timeline", timelineEntry(entry), sent.seq);
@@ -91,7 +91,7 @@ async function sendTimeline(
       return isSent;
     });
   for (;;) {
-    const entries = await storyAfter(db, run, { after: sent.seq, limit: TIMELINE_PAGE_SIZE });
+    const entries = await timelineEntriesAfter(db, run, { after: sent.seq, limit: TIMELINE_PAGE_SIZE });
     for (const { seq, ...entry } of entries) {
       if (!sendMilestonesUntil(entry.at) || !send("timeline", timelineEntry(entry), seq)) return;
       sent.seq = seq;

@@ -5,7 +5,7 @@ import type { App } from "../../app.ts";
 import { listInput, runPage } from "../../operations/list-research.ts";
 import { parseInput } from "../../operations/perform.ts";
 import { countRuns } from "../../runs/history/figures-store.ts";
-import { readStory } from "../../runs/history/timeline.ts";
+import { readTimeline } from "../../runs/history/timeline.ts";
 import { jsonResponse } from "./json-response.ts";
 import { requestedRun } from "./requested-run.ts";
 import { detailOf, summaryOf, timelineEntry } from "./summary.ts";
@@ -34,7 +34,7 @@ export function serveRuns(web: Hono<CallerEnv>, { deps }: App): void {
   });
   web.get("/api/runs/:id/timeline", async (context) => {
     const run = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));
-    const { entries, lastSeq } = await readStory(await deps.database(), run);
+    const { entries, lastSeq } = await readTimeline(await deps.database(), run);
     const timeline: Timeline = { entries: entries.map(timelineEntry), last_seq: lastSeq };
     return jsonResponse(timeline);
   });

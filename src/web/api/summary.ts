@@ -5,10 +5,10 @@ import { actionOf, lastThought, remainingMinutes, stalledSince } from "../../ope
 import type { OperationDeps } from "../../operations/operation.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { lastEvent } from "../../runs/event-store.ts";
-import { textOf } from "../../runs/result-store.ts";
+import { reportPresence } from "../../runs/result-store.ts";
 import { isFinished, LOCAL_KINDS, type Run } from "../../runs/run.ts";
 import { estimateOf } from "../../runs/history/run-estimate.ts";
-import type { StoryEntry } from "../../runs/history/timeline.ts";
+import type { RunTimelineEntry } from "../../runs/history/timeline.ts";
 import type { RunAction, RunDetail, RunSummary, TimelineEntry } from "../wire.ts";
 
 export function summaryOf(run: Run, now: number): RunSummary {
@@ -32,7 +32,7 @@ export function summaryOf(run: Run, now: number): RunSummary {
 export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail> {
   const now = deps.clock.now();
   const finished = isFinished(run.status);
-  const text = finished ? await textOf(await deps.database(), run.taskId) : undefined;
+  const text = finished ? await reportPresence(await deps.database(), run.taskId) : undefined;
   const { usd, minutes } = estimateOf(run.estimate);
   const elapsed = now - (run.startedAt ?? run.createdAt);
   return omitUndefined({
@@ -71,7 +71,7 @@ async function adviceAbout(deps: OperationDeps, { kind, taskId }: Run): Promise<
   return (await lastEvent(await deps.database(), taskId, "advice"))?.text;
 }
 
-export const timelineEntry = ({ id, at, kind, text }: StoryEntry): TimelineEntry => ({
+export const timelineEntry = ({ id, at, kind, text }: RunTimelineEntry): TimelineEntry => ({
   id,
   at: isoTime(at),
   kind,
