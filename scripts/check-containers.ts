@@ -6,6 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
+import configurations from "../rolldown.config.ts";
 import { createProgram } from "../src/cli/program.ts";
 import { SETTINGS } from "../src/config/settings.ts";
 import { type Composition, programsOf, readComposition, ROOT, type Service } from "./compose-file.ts";
@@ -39,6 +40,7 @@ export function checkContainers({ dockerfile, dockerignore, composition }: Conta
   return [
     ...stages.flatMap(({ image }) => pinned(image)),
     ...copies(stages, dockerignore),
+    ...buildInputs(dockerignore),
     ...packages(stages),
     ...finalStage(final),
     ...Object.entries(composed.services).flatMap(([name, service]) => hardened(name, service, composed)),
@@ -54,8 +56,24 @@ const pinned = (image: string): string[] =>
 
 const BUILT = ["dist", "node_modules"];
 
+const allowedBy = (dockerignore: string): string[] =>
+  dockerignore.split("\n").flatMap((line) => (line.startsWith("!") ? [line.slice(1)] : []));
+
+/** The image is built with `npm run build`, which needs the entry of every program. */
+function buildInputs(dockerignore: string): string[] {
+  const allowed = allowedBy(dockerignore);
+  return configurations
+    .flatMap(({ input }) => (typeof input === "object" ? Object.values(input) : []))
+    .flatMap((file) =>
+      unless(
+        allowed.some((path) => file.startsWith(`${path}/`)),
+        `${file} is built, but .dockerignore keeps it out.`,
+      ),
+    );
+}
+
 function copies(stages: Stage[], dockerignore: string): string[] {
-  const allowed = dockerignore.split("\n").flatMap((line) => (line.startsWith("!") ? [line.slice(1)] : []));
+  const allowed = allowedBy(dockerignore);
   return stages
     .flatMap((stage) => allOf(stage, "COPY"))
     .flatMap((rest) => {

@@ -17,7 +17,7 @@ export const ERROR_CODES = {
   RESEARCH_FAILED: "The run failed and left no text.",
   CONFIRMATION_NEEDED: "The cost is above the user's limit and the user could not be asked. Not: the user declined.",
   DECLINED: "The user was asked and did not agree.",
-  BUSY: "The server's limit of runs in progress or of starts per minute is reached. Not: Google's quota is used up.",
+  BUSY: "A limit of this server is reached: runs in progress, starts per minute or open streams. Not: Google's quota is used up.",
   CANCELLED: "The call was cancelled by its caller.",
   SQLITE_ERROR: "The database cannot be read or written.",
   DISK_FULL: "The disk is full.",

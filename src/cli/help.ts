@@ -90,7 +90,7 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     seeAlso: ["token", "worker"],
   },
   dashboard: {
-    summary: "Open the page in the browser",
+    summary: "Open the dashboard in the browser",
     group: SERVE,
     examples: ["dashboard", "dashboard --no-open --json"],
     seeAlso: ["serve"],

@@ -214,7 +214,7 @@ function addServe(program: Command): void {
     });
   program
     .command("dashboard")
-    .description("Open the page of the server that runs here, or run one: runs, reports and costs in the browser.")
+    .description("Open the dashboard of the server that runs here, or run one: runs, reports and costs in the browser.")
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
     .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
     .addOption(settingOption({ schema: z.uuid(), about: "show this run first" }, "--run <task_id>"))

@@ -1,4 +1,4 @@
-/** The only writer of a run's status: every transition names the states it may start from and the holder it expects. */
+/** The only place that updates the status of a run: a transition names the states, and the holder, that it expects. */
 
 import type { UpdateObject } from "kysely";
 import type { Cost } from "../costs/actual.ts";
@@ -11,26 +11,25 @@ type Columns = Omit<UpdateObject<Tables, "research_tasks">, "status">;
 export interface Transition {
   taskId: string;
   to: RunStatus;
-  /** A subset of the states that the table of legal transitions allows, which is the default. */
+  /** Defaults to the states that the table of legal transitions allows. `to` itself may be one, to update its columns. */
   from?: readonly RunStatus[] | undefined;
   /** The lease owner or lease epoch that the row must have; `any` where the state alone decides. */
   holder: { processId: string } | { epoch: number } | "any";
-  /** Reason for a transition that is not in the table; required to permit it. */
-  exception?: string;
+  /** States outside the table that this one transition may start from, such as after reading the wrong interaction. */
+  alsoFrom?: readonly RunStatus[];
   set: Columns;
 }
 
 /** Returns the update for the caller to execute. It changes no row if the run is in another state. */
-export function transition(db: Database, { taskId, to, from, holder, exception, set }: Transition) {
+export function transition(db: Database, { taskId, to, from, alsoFrom = [], holder, set }: Transition) {
   const legal = statesBefore(to);
   const illegal = from?.filter((state) => state !== to && !legal.includes(state)) ?? [];
-  if (illegal.length > 0 && exception === undefined)
-    throw new Error(`Illegal run transition from ${illegal.join()} to ${to}.`);
+  if (illegal.length > 0) throw new Error(`Illegal run transition from ${illegal.join()} to ${to}.`);
   const update = db
     .updateTable("research_tasks")
     .set({ ...set, status: to })
     .where("task_id", "=", taskId)
-    .where("status", "in", from ?? legal);
+    .where("status", "in", [...(from ?? legal), ...alsoFrom]);
   if (holder === "any") return update;
   return "epoch" in holder
     ? update.where("lease_epoch", "=", holder.epoch)
@@ -46,7 +45,7 @@ interface Ending {
   now: number;
 }
 
-/** Columns that every end of a run sets. Unknown tokens and cost keep their stored values. */
+/** What the end of a search and of a polled run set alike. Unknown tokens and cost keep their stored values. */
 export const endColumns = ({ to, error, tokens, cost, usageFinal, now }: Ending): Columns => ({
   ...(to === "completed" ? { progress: 100 } : {}),
   current_action: null,

@@ -200,7 +200,7 @@ test("serve --open prints a working link, goes on without a browser, and prints 
   const scene = await openHttpScene(context);
   const server = await scene.http({ args: ["--open"], env: { BROWSER: "none" } });
   await waitFor(() => expect(server.stderr()).toContain("Open the link yourself."));
-  const [, path = ""] = /The page: http:\/\/127\.0\.0\.1:\d+(\/enter\/\S+) \(good once/.exec(server.stderr()) ?? [];
+  const [, path = ""] = /Dashboard: http:\/\/127\.0\.0\.1:\d+(\/enter\/\S+) \(good once/.exec(server.stderr()) ?? [];
   expect((await ask(server, { path, headers: HTML })).status).toBe(200);
   expect(server.stderr()).not.toContain(server.token);
   expect(server.stdout()).toBe("");

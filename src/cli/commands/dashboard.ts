@@ -65,7 +65,7 @@ async function openRunning(
 }
 
 const NOT_USED =
-  "No browser opened the link within a minute. If the page reports that it does not know the link, the server runs with another config directory or token: set GEMINI_SEARCH_CONFIG_DIR and MCP_AUTH_TOKEN as it has them.";
+  "No browser opened the link within a minute. If the dashboard reports that it does not know the link, the server runs with another config directory or token: set GEMINI_SEARCH_CONFIG_DIR and MCP_AUTH_TOKEN as it has them.";
 
 async function show(
   link: PageLink,

@@ -38,7 +38,7 @@ export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"
     show: async (link, app) => {
       const later = `gemini-search-mcp dashboard --port ${portOf(link.url)}`;
       const note = link.isUsed !== undefined ? ` (good once, for two minutes; later: ${later})` : "";
-      await printFailure(`The page: ${link.url}${note}`);
+      await printFailure(`Dashboard: ${link.url}${note}`);
       if (open) await tryToOpen(link, app);
     },
   };
@@ -118,7 +118,7 @@ async function showPage(
     const url = pageUrl(app.config.settings.MCP_SERVER_HOST, port);
     await page.show(await ownLink(app, credentials?.own, { url, run: page.run }), app);
   } catch {
-    app.log.warn("No link to the page could be made. Try: gemini-search-mcp dashboard");
+    app.log.warn("No link to the dashboard could be made. Try: gemini-search-mcp dashboard");
   }
 }
 

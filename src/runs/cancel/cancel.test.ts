@@ -81,7 +81,7 @@ test("a report that is stored right after an unconfirmed cancel is not dropped t
       return node;
     },
     transformResult: async ({ result }) => {
-      if (updates === 2) stored = finishAgentRun(db, { ...reportOf(claimed), from: ["cancelled"] });
+      if (updates === 2) stored = finishAgentRun(db, reportOf(claimed));
       if (updates === 2) updates += 1;
       return result;
     },

@@ -12,14 +12,14 @@ import { withLongestText } from "./longest-text.ts";
 import { packRaw } from "./raw-json.ts";
 import { FIGURE_COLUMNS, recordFigures } from "../history/result-figures-store.ts";
 import { dropResult, findDraft, mayKeepText, saveResult } from "../result-store.ts";
-import type { NewResult, RunStatus } from "../run.ts";
+import type { NewResult } from "../run.ts";
 import { endColumns, type Transition, transition } from "../transition-store.ts";
 
 export interface AgentFinish {
   run: Pick<FollowedRun, "taskId" | "epoch" | "createdAt" | "keepPartial">;
   to: "completed" | "failed" | "cancelled";
-  /** Defaults to the states that the table of legal transitions allows. */
-  from?: RunStatus[];
+  /** The run was cancelled here before, and Google confirms it now. */
+  confirmsCancel?: boolean;
   result: NewResult | undefined;
   raw: unknown;
   error: { code: string; message: string } | undefined;
@@ -41,11 +41,13 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
     const set: Transition["set"] = {
       ...columns,
       // Google's confirmation of a cancel does not change the time at which the run ended.
-      ...(finish.from === undefined ? { completed_at } : {}),
+      ...(finish.confirmsCancel === true ? {} : { completed_at }),
       next_poll_at: finish.nextPollAt ?? null,
       ...(finish.cancelConfirmed === undefined ? {} : { cancel_confirmed: finish.cancelConfirmed ? 1 : 0 }),
     };
-    const updated = await transition(transaction, { ...finish, taskId: run.taskId, holder: { epoch: run.epoch }, set })
+    const from = finish.confirmsCancel === true ? (["cancelled"] as const) : undefined;
+    const { taskId, epoch } = run;
+    const updated = await transition(transaction, { taskId, to: finish.to, from, holder: { epoch }, set })
       .returning(["query", "enable_notifications", "keep_partial", "caller_waits_until", ...FIGURE_COLUMNS])
       .executeTakeFirst();
     if (updated === undefined) return false;

@@ -182,7 +182,7 @@ async function end(
   return record(deps, run, {
     run,
     to,
-    ...(isConfirmation ? { from: ["cancelled"] } : {}),
+    confirmsCancel: isConfirmation,
     result: hasText || to === "failed" ? resultOf(interaction, { partial: to !== "completed", note }) : undefined,
     raw: interaction.raw,
     error: to === "failed" && ending.to === "failed" ? { code: "RESEARCH_FAILED", message: ending.message } : undefined,

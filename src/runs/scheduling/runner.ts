@@ -56,21 +56,20 @@ export function createRunner(options: RunnerOptions): Runner {
   const sweeper = createSweeper(options, poller);
   let started = false;
 
-  const round = async (): Promise<void> => {
-    await sweeper.sweepIfDue();
-    if (!follows) return sleeper.sleepUntil(sweeper.dueAt());
-    await poller.pollDue();
-    const due = (await poller.nextDueAt()) ?? Infinity;
+  const sleepUntilDue = async (): Promise<void> => {
+    const due = follows ? await poller.nextDueAt() : undefined;
     // A sweep must not be late when the loop is woken in between.
-    return sleeper.sleepUntil(Math.min(due, sweeper.dueAt()));
+    await sleeper.sleepUntil(Math.min(due ?? Infinity, sweeper.dueAt()));
   };
 
   const loop = async (): Promise<void> => {
     let failures = 0;
     while (!leaving.aborted) {
       try {
-        await round();
+        await sweeper.sweepIfDue();
+        if (follows) await poller.pollDue();
         failures = 0;
+        await sleepUntilDue();
       } catch (error) {
         if (leaving.aborted) return;
         sweeper.onFault(error);

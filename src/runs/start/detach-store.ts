@@ -46,8 +46,9 @@ export async function detachInteraction(
     await transition(transaction, {
       taskId,
       to: "start_unknown",
-      from: RUN_STATUSES.filter((status) => status !== "cancelled"),
-      exception: "The run reached its state by reading an interaction that is not its own.",
+      // It reached its state by reading an interaction that is not its own.
+      from: [],
+      alsoFrom: RUN_STATUSES.filter((status) => status !== "cancelled"),
       holder: "any",
       set: { completed_at: null, ...DETACHED_ERROR },
     }).execute();

@@ -96,8 +96,8 @@ async function reopen(options: FollowedFile, state: State, change: FileChange): 
   const message = `The database ${file} was replaced while it was open. Reopening it.`;
   logOnce(log, state, { change, message });
   await waitUntilComplete(file);
+  if (state.opened !== undefined) state.carry = await options.carryOver(kyselyOn(fixed(file, state.opened.handles)));
   const before = state.opened;
-  if (before !== undefined) state.carry = await options.carryOver(kyselyOn(fixed(file, before.handles)));
   // Within a process SQLite shares the WAL index by inode: new handles would use the index of the old ones.
   if (before !== undefined && change === "sidecars") {
     state.opened = undefined;

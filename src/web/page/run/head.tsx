@@ -96,7 +96,7 @@ function Warnings({ run }: { run: RunDetail }) {
           <p>
             There has been no update of this run since <Age at={stalled_since} />.
           </p>
-          <p class="suggestion">It is still being polled. You can wait, or cancel it and keep the partial report.</p>
+          <p class="suggestion">It is still being polled. You can wait, or cancel it and keep any text it has.</p>
         </div>
       )}
       {cancel_requested_at === undefined || !isInProgress(run) ? null : (

@@ -83,7 +83,7 @@ export function EstimateCard({ estimate, last, error, retry }: Estimating) {
       {error === undefined ? null : (
         <Problem error={error}>
           <button type="button" class="button small" onClick={retry}>
-            Estimate retry
+            Estimate again
           </button>
         </Problem>
       )}
