@@ -49,9 +49,9 @@ test("if the commands are installed, nothing is done and nothing printed", async
 test.each([
   ["outside CI", { CI: "" }],
   ["under CI, but not as root", { userId: 1000 }],
-])("%s nothing is installed, and the command to do it is printed", async (_, who) => {
+])("%s nothing is installed, and the command to do it is printed", async (_, circumstances) => {
   aptGet(commandAppears());
-  expect(await ensure(who)).toBe("missing");
+  expect(await ensure(circumstances)).toBe("missing");
   expect(calls()).toEqual([]);
   expect(said).toEqual([
     "some-command: not installed. To run the tests that need it:",

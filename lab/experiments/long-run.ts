@@ -137,10 +137,10 @@ async function deliverAll({ say }: LabSetting, { peer, leaving }: Pair): Promise
 }
 
 function outcomeOf({ peer, delivery, failure, seconds }: Delivered): string {
-  const who = `${peer.door} ${peer.era}`;
-  if (delivery === undefined) return `${who}: ${failure} (after ${seconds.toFixed(0)} s)`;
+  const client = `${peer.door} ${peer.era}`;
+  if (delivery === undefined) return `${client}: ${failure} (after ${seconds.toFixed(0)} s)`;
   const { status, partial, report } = delivery;
-  return `${who}: ${status}, ${partial ? "part of a report" : "report"} of ${report.length} characters after ${seconds.toFixed(0)} s`;
+  return `${client}: ${status}, ${partial ? "part of a report" : "report"} of ${report.length} characters after ${seconds.toFixed(0)} s`;
 }
 
 function findingsOf(all: Delivered[], { ledger }: Simulator): Finding[] {
@@ -196,7 +196,7 @@ function paidStarts(all: Delivered[], ledger: Simulator["ledger"]): Finding {
 
 function silences(all: Delivered[], lateMs: number): Finding[] {
   const requests = all.flatMap(({ peer, delivery }) =>
-    (delivery?.requests ?? []).map((request) => ({ ...request, who: `${peer.door} ${peer.era}` })),
+    (delivery?.requests ?? []).map((request) => ({ ...request, client: `${peer.door} ${peer.era}` })),
   );
   const largest = (figure: (request: Request) => number) =>
     requests.reduce((max, one) => (figure(one) > figure(max) ? one : max), requests[0] ?? NOTHING);
@@ -205,7 +205,7 @@ function silences(all: Delivered[], lateMs: number): Finding[] {
     return {
       promise,
       target: `≤ ${targetMs / 1_000} s`,
-      measured: `${seconds(figure(request))} (${request.tool}, ${request.who}; ${requests.length} requests)`,
+      measured: `${seconds(figure(request))} (${request.tool}, ${request.client}; ${requests.length} requests)`,
       met: requests.length > 0 && figure(request) <= targetMs,
       note: `This machine's own timers were up to ${seconds(lateMs)} late.`,
     };
@@ -223,6 +223,6 @@ function silences(all: Delivered[], lateMs: number): Finding[] {
   ];
 }
 
-const NOTHING = { tool: "none", who: "nobody", tookMs: 0, firstWordMs: 0, silenceMs: 0 };
+const NOTHING = { tool: "none", client: "nobody", tookMs: 0, firstWordMs: 0, silenceMs: 0 };
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
