@@ -62,6 +62,25 @@ async function violations(page: Page): Promise<unknown> {
 
 const installed = await browserInstalled();
 
+/** Types "s" when the search field appears, "ol" after its first paint, and "id" when the address changes. */
+const TYPE_EARLY = `{
+  const type = (text) => document.execCommand("insertText", false, text);
+  const observer = new MutationObserver(() => {
+    const field = document.querySelector("#search");
+    if (field === null) return;
+    observer.disconnect();
+    field.focus();
+    type("s");
+    setTimeout(() => type("ol"), 100);
+  });
+  observer.observe(document.body, { childList: true, subtree: true });
+  const push = history.pushState.bind(history);
+  history.pushState = (...change) => {
+    push(...change);
+    if (String(change[2]).includes("text=")) queueMicrotask(() => type("id"));
+  };
+}`;
+
 describe.skipIf(installed === "missing")("the list and the start form in a browser", () => {
   beforeAll(async () => {
     browser = await startBrowser();
@@ -171,6 +190,20 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await page.keyboard.press("Escape");
     await page.keyboard.press("n");
     expect(new URL(page.url()).pathname).toBe("/");
+  });
+
+  test("letters typed in the first moment of the list, or while the address changes, stay in the field", async (context) => {
+    const { page, start } = await openScene(context);
+    await start(QUERY);
+    await page.goto("/start");
+    await page.locator("textarea").first().waitFor();
+    await page.evaluate(TYPE_EARLY);
+    const entries = await page.evaluate<number>("history.length");
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await page.waitForURL("**/?text=solid");
+    expect(await page.inputValue("#search")).toBe("solid");
+    // One entry for the list, one for the search.
+    expect(await page.evaluate("history.length")).toBe(entries + 2);
   });
 
   test("a search is part of the address: it can be bookmarked, reloaded, and left by going back", async (context) => {

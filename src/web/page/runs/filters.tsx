@@ -1,6 +1,6 @@
 /** The filters of the list: text, kind and state, all stored in the URL. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RunSummary } from "../../wire.ts";
 import { KIND_NAMES } from "../ui/kinds.ts";
 import { statusLabel } from "../ui/parts.tsx";
@@ -70,20 +70,27 @@ function SearchBox({ filter }: { filter: RunsFilter }) {
   const [typed, setTyped] = useState(filter.text);
   const box = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  /** The text this field last put into the URL; letters typed while that URL is applied stay in the field. */
+  const applied = useRef(filter.text);
   const search = (text: string): void => {
     clearTimeout(timer.current);
-    if (text.trim() === filter.text) return;
+    const before = applied.current;
+    if (text.trim() === before) return;
+    applied.current = text.trim();
     // Only the first letter adds a history entry.
-    go(listPath(filter, { text: text.trim() }), { replace: filter.text !== "" });
+    go(listPath(filter, { text: text.trim() }), { replace: before !== "" });
   };
   useEffect(() => {
     if (location.hash !== `#${SEARCH}`) return;
     history.replaceState(history.state, "", location.pathname + location.search);
     box.current?.focus();
   }, []);
-  // After back or a link the field follows the URL, unless it differs only by spaces.
-  useEffect(() => {
-    setTyped((now) => (now.trim() === filter.text ? now : filter.text));
+  // After back or a link the field follows the URL.
+  useLayoutEffect(() => {
+    if (filter.text === applied.current) return;
+    applied.current = filter.text;
+    clearTimeout(timer.current);
+    setTyped(filter.text);
   }, [filter.text]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (
