@@ -30,8 +30,8 @@ export interface HandleSource {
   forWriting(): Handles | Promise<Handles>;
   /** Undefined when reading requires the writer lock. */
   forReading(): Handles | undefined;
-  /** Wraps every write, so that the source can tell this process's writes from those of others. */
-  writing<T>(write: () => T): T;
+  /** Called after each write, outside of transactions and with the writer lock held. */
+  written(): void;
   close(): void;
 }
 
@@ -119,7 +119,8 @@ class FileConnection implements DatabaseConnection {
     const handle = this.#transaction?.handle;
     // SQLite rolls back automatically when the disk is full; a second rollback would hide the cause.
     if (handle === undefined || (command === "rollback" && !handle.isTransaction)) return;
-    await this.#guarded(() => this.#source.writing(() => handle.prepare(command).run()));
+    await this.#guarded(() => handle.prepare(command).run());
+    if (command === "commit") this.#source.written();
   }
 
   release(): void {
@@ -146,7 +147,9 @@ class FileConnection implements DatabaseConnection {
     const release = await this.#lock.acquire();
     try {
       const handles = await this.#source.forWriting();
-      return await retryWhileBusy(() => this.#source.writing(() => execute(handles.writer, handles)), deadline);
+      const result = await retryWhileBusy(() => execute(handles.writer, handles), deadline);
+      this.#source.written();
+      return result;
     } finally {
       release();
     }

@@ -7,7 +7,7 @@ export interface FileIdentity {
   wal: string | undefined;
   shm: string | undefined;
   /** Changes when the database file itself is written: by a checkpoint, or by a copy over it. */
-  written: string | undefined;
+  modification: string | undefined;
 }
 
 export function identify(file: string): FileIdentity {
@@ -16,14 +16,14 @@ export function identify(file: string): FileIdentity {
     database: inodeOf(database),
     wal: inodeOf(statOf(`${file}-wal`)),
     shm: inodeOf(statOf(`${file}-shm`)),
-    written: writtenOf(database),
+    modification: sizeAndTime(database),
   };
 }
 
-/** Size and modification time of the database file, checked around each write. */
-export const whenWritten = (file: string): string | undefined => writtenOf(statOf(file));
+/** Size and modification time of the database file. */
+export const modificationOf = (file: string): string | undefined => sizeAndTime(statOf(file));
 
-const writtenOf = (stats: BigIntStats | undefined): string | undefined =>
+const sizeAndTime = (stats: BigIntStats | undefined): string | undefined =>
   stats === undefined ? undefined : `${stats.size}:${stats.mtimeNs}`;
 
 const statOf = (path: string): BigIntStats | undefined => statSync(path, { throwIfNoEntry: false, bigint: true });
@@ -43,8 +43,8 @@ export function changeOf(opened: FileIdentity, now: FileIdentity): FileChange {
 /** A file that did not exist may have been created since. */
 const isKept = (opened: string | undefined, now: string | undefined): boolean => opened === undefined || opened === now;
 
-/** The file is as our last write left it, and no other log has replaced the removed one. */
+/** The file is as our last checkpoint left it, and no other log has replaced the removed one. */
 export const isUntouched = (opened: FileIdentity, now: FileIdentity): boolean =>
-  opened.written === now.written && isGone(opened.wal, now.wal) && isGone(opened.shm, now.shm);
+  opened.modification === now.modification && isGone(opened.wal, now.wal) && isGone(opened.shm, now.shm);
 
 const isGone = (opened: string | undefined, now: string | undefined): boolean => now === undefined || opened === now;

@@ -9,7 +9,14 @@ import { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../database.ts";
 import { type Handles, type HandleSource, kyselyOn } from "./driver.ts";
-import { changeOf, type FileChange, type FileIdentity, identify, isUntouched, whenWritten } from "./file-identity.ts";
+import {
+  changeOf,
+  type FileChange,
+  type FileIdentity,
+  identify,
+  isUntouched,
+  modificationOf,
+} from "./file-identity.ts";
 
 /** What is copied from the old file to the new one. */
 export interface Replacement {
@@ -26,11 +33,18 @@ export interface FollowedFile extends Replacement {
 
 interface Opened {
   handles: Handles;
-  /** `written` is updated after each write of this process. */
+  /** `modification` is updated after each checkpoint of this process. */
   identity: FileIdentity;
   /** The file was also written otherwise: by a checkpoint of another process, or a restored backup. */
   isWrittenByOthers: boolean;
+  writesSinceCheckpoint: number;
 }
+
+/**
+ * SQLite's own checkpoints are off (see `openSqlite`), so that only `checkpoint` writes the database file in this
+ * process, and any other change of it was made by others. About as frequent as SQLite's default of 1,000 pages.
+ */
+const WRITES_PER_CHECKPOINT = 100;
 
 /** Unmodified for this long, the file counts as complete: one still being copied must not be opened. */
 const UNMODIFIED_MS = 500;
@@ -74,21 +88,29 @@ export async function followFile(options: FollowedFile): Promise<HandleSource> {
         throw unusable(`The database ${file} was replaced while it was open, and cannot be reopened.`, error);
       }
     },
-    writing: (write) => {
-      const current = state.opened;
-      if (current === undefined) return write();
-      current.isWrittenByOthers ||= whenWritten(file) !== current.identity.written;
-      try {
-        return write();
-      } finally {
-        current.identity = { ...current.identity, written: whenWritten(file) };
-      }
+    written: () => {
+      if (state.opened === undefined) return;
+      state.opened.writesSinceCheckpoint += 1;
+      if (state.opened.writesSinceCheckpoint >= WRITES_PER_CHECKPOINT) checkpoint(options, state.opened);
     },
     close: () => {
       if (state.opened !== undefined) closeHandles(state.opened.handles);
       state.opened = undefined;
     },
   };
+}
+
+function checkpoint({ file, log }: FollowedFile, opened: Opened): void {
+  opened.writesSinceCheckpoint = 0;
+  if (changeOf(opened.identity, identify(file)) !== "none") return;
+  opened.isWrittenByOthers ||= modificationOf(file) !== opened.identity.modification;
+  try {
+    opened.handles.writer.exec("pragma wal_checkpoint(passive)");
+  } catch (error) {
+    // For example on a full disk; the log keeps everything, and a later checkpoint copies it.
+    log.debug(`The log of ${file} could not be checkpointed: ${String(error)}`);
+  }
+  opened.identity = { ...opened.identity, modification: modificationOf(file) };
 }
 
 async function reopen(options: FollowedFile, state: State, change: FileChange): Promise<Handles> {
@@ -138,7 +160,7 @@ async function openIdentified(options: FollowedFile): Promise<Opened> {
     const handles = await options.open();
     const identity = identify(options.file);
     if (identity.database !== undefined && [undefined, identity.database].includes(before.database))
-      return { handles, identity, isWrittenByOthers: false };
+      return { handles, identity, isWrittenByOthers: false, writesSinceCheckpoint: 0 };
     closeHandles(handles);
   }
 }
@@ -192,6 +214,6 @@ export const fixed = (file: string, handles: Handles): HandleSource => ({
   file,
   forReading: () => (handles.reader === handles.writer ? undefined : handles),
   forWriting: () => handles,
-  writing: (write) => write(),
+  written: () => {},
   close: () => closeHandles(handles),
 });

@@ -107,7 +107,8 @@ function prepare(handle: DatabaseSync, file: string, log: Log): void {
     );
   }
   handle.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;");
-  handle.exec("pragma journal_size_limit = 16777216;");
+  // Checkpoints are made by followed-file.ts, which must know whose writes changed the database file.
+  handle.exec("pragma journal_size_limit = 16777216; pragma wal_autocheckpoint = 0;");
   // Overwrites deleted content, which would otherwise stay in the file.
   handle.exec("pragma secure_delete = on;");
   if (process.platform === "darwin") {
