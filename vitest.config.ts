@@ -1,9 +1,12 @@
-/** Units stand beside their source; what goes through the front door stands in test/ and needs the build. */
+/**
+ * Unit tests are beside their source; tests through the front door are in test/ and need the build. `npm test` takes a
+ * few minutes; `npm run test:long` (`--mode long`) runs what takes longer by nature.
+ */
 
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** What a store decides, and one story of each area through the front door: these run once per database. */
+/** What a store decides runs once per database. */
 const ON_POSTGRES = [
   "src/runs/{interaction-store,picture-store}.test.ts",
   "src/runs/start/{limits-store,several-writers,start,start-failure,start-sending,start-store}.test.ts",
@@ -17,54 +20,74 @@ const ON_POSTGRES = [
   "src/runs/deletion/retention.test.ts",
   "src/http/auth/authenticate.test.ts",
   "src/operations/{check-research-status,save-research-to-markdown}.test.ts",
-  "test/e2e/{damaged-rows,page-api,page-live,page-reading,research-odd-answers,research-servers,status}.test.ts",
+];
+
+/** The fleet, and one story of each area through the front door. */
+const LONG_ON_POSTGRES = [
+  "test/e2e/{damaged-rows,page-api,page-live,page-reading,research-odd-answers}.test.ts",
+  "test/e2e/{research-servers,status}.long.test.ts",
   "test/postgres/*.test.ts",
 ];
 
-/** The longest first, also where no earlier run tells: begun last, one of them would keep a single core busy. */
-const LONGEST = ["test/simulation/", "test/e2e/research-kill.test.ts", "test/figures/", "test/e2e/page-accessibility"];
+const LONG = "**/*.long.test.ts";
+
+/** In both: a short cut in `npm test`, at length in `npm run test:long` (`TEST_LENGTH`). */
+const OF_ANY_LENGTH = [
+  "test/simulation/simulation.test.ts",
+  "test/e2e/research-kill.test.ts",
+  "test/e2e/page-accessibility.test.ts",
+];
+
+/** Started first: at the end, one of them would keep a single core busy. Vitest knows durations only from earlier runs. */
+const LONGEST = ["test/figures/", "test/simulation/", "test/postgres/polls.test.ts", "test/e2e/tasks.test.ts"];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {
-      const place = LONGEST.findIndex((name) => moduleId.includes(name));
-      return place === -1 ? LONGEST.length : place;
+      const index = LONGEST.findIndex((name) => moduleId.includes(name));
+      return index === -1 ? LONGEST.length : index;
     };
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
   }
 }
 
-export default defineConfig({
-  test: {
-    sequence: { sequencer: LongestFirst },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: "sqlite",
-          include: ["src/**/*.test.ts", "simulator/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, "test/postgres/**"],
-          globalSetup: ["./test/support/system-setup.ts"],
+export default defineConfig(({ mode }) => {
+  const isLong = mode === "long";
+  return {
+    test: {
+      sequence: { sequencer: LongestFirst },
+      projects: [
+        {
+          extends: true,
+          test: {
+            name: "sqlite",
+            include: isLong
+              ? [LONG, ...OF_ANY_LENGTH]
+              : ["src/**/*.test.ts", "simulator/**/*.test.ts", "test/**/*.test.ts"],
+            exclude: [...configDefaults.exclude, "test/postgres/**", ...(isLong ? [] : [LONG])],
+            globalSetup: ["./test/support/system-setup.ts"],
+          },
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: "postgres",
-          include: ON_POSTGRES,
-          env: { TEST_DATABASE: "postgres" },
-          globalSetup: ["./test/support/postgres-cluster.ts"],
+        {
+          extends: true,
+          test: {
+            name: "postgres",
+            include: isLong ? LONG_ON_POSTGRES : ON_POSTGRES,
+            env: { TEST_DATABASE: "postgres" },
+            globalSetup: ["./test/support/postgres-cluster.ts"],
+          },
         },
-      },
-    ],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // As long as `waitFor` of test/support waits.
-    expect: { poll: { timeout: 20_000 } },
-    // Tests through the front door wait as much as they compute: two at once leave two cores idle a third of the time.
-    maxWorkers: 3,
-    // Failures have to be seen as they are; a test that passes at the second try is a defect.
-    retry: 0,
-    reporters: ["default", "./test/support/summary-reporter.ts"],
-  },
+      ],
+      env: { TEST_LENGTH: isLong ? "long" : "short" },
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      // As long as `waitFor` of test/support waits.
+      expect: { poll: { timeout: 20_000 } },
+      // Tests through the front door wait as much as they compute: two at once leave two cores idle a third of the time.
+      maxWorkers: 3,
+      // Failures have to be seen as they are; a test that passes at the second try is a defect.
+      retry: 0,
+      reporters: ["default", "./test/support/summary-reporter.ts"],
+    },
+  };
 });

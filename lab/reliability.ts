@@ -79,7 +79,7 @@ export function renderReliability(): void {
 
 const INTRODUCTION = `# Reliability
 
-Every row was measured by the command above its table; this page is written by \`npm run lab\` and by nothing else. Gemini is the simulator of this repository, whose ledger of accepted starts is the judge of money. Most experiments run the built program, or the same with named places to die compiled in; \`fuzz\`, \`mutation\`, the faults and the n-th write of \`disk\` run its sources in one process. \`npm test\` runs a short cut of each experiment but \`mutation\`, and the seeded histories of \`test/simulation\`.
+Every row was measured by the command above its table; this page is written by \`npm run lab\` and by nothing else. Gemini is the simulator of this repository, whose ledger of accepted starts is the judge of money. Most experiments run the built program, or the same with named kill points compiled in; \`fuzz\`, \`mutation\`, the faults and the n-th write of \`disk\` run its sources in one process. \`npm run test:long\` runs a short version of each experiment but \`mutation\`, and the seeded histories of \`test/simulation\`.
 
 Open: short runs of \`fuzz\` measured a growth of time above 2.5 for twice the text in most readers; below full length these rows are left out as noise, which is not proven yet. The limits of \`soak\` (warm-up, noise, descriptors) and of the first word in \`long-run\` (1 s, now 2 s) were widened after shorter runs had missed them.
 

@@ -4,6 +4,7 @@ import axe from "axe-core";
 import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { atLength } from "../support/length.ts";
 import { browserInstalled, enterPage, openPage, startBrowser } from "../support/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
 import { LONG_RUN, storyOfMonths, storyOfStates, tellStory, UNKNOWN_RUN } from "../support/page-story.ts";
@@ -126,12 +127,10 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
     for (const end of endings) await end();
   });
 
-  // Colours do not depend on the width, nor places on the theme.
-  const looks = [
-    ["light", 1_280],
-    ["dark", 360],
-  ] as const;
-  for (const [colorScheme, width] of looks) {
+  // Colours do not depend on the width, nor positions on the theme.
+  const LIGHT = ["light", 1_280] as const;
+  const DARK = ["dark", 360] as const;
+  for (const [colorScheme, width] of atLength({ short: [LIGHT], long: [LIGHT, DARK] })) {
     test(`axe finds no fault in any view, ${colorScheme}, ${width} wide`, { timeout: PATIENT }, async () => {
       const look = {
         bypassCSP: true,

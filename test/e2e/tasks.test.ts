@@ -69,16 +69,6 @@ describe("a call of a client that accepts tasks", () => {
     expect((await settled(execution)).structured).toMatchObject({ status: "completed", mode: "async" });
     expect(scene.posts()).toBe(1);
   });
-
-  test("to search that takes longer than 20 s becomes a task (U1)", async (context) => {
-    const scene = await openScene(context, { name: "slow", tasks: { search: [{ latency_ms: 22_000 }] } });
-    const tasks = openTasks(await scene.server(MODERN));
-    const began = performance.now();
-    const execution = await tasks.session.callTool("search", { query: QUERY });
-    expect(execution.kind).toBe("task");
-    expect(performance.now() - began).toBeGreaterThan(19_900);
-    expect(await settled(execution)).toMatchObject({ isError: false, structured: { success: true } });
-  });
 });
 
 describe("a search as a task", () => {

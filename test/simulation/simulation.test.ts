@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
+import { atLength } from "../support/length.ts";
 import { type History, openSimulation } from "./simulate.ts";
 
-/** As many as the check has time for; `SIMULATION_SEEDS=10000` plays the full length in about ten minutes. */
-const SEEDS = Number(process.env["SIMULATION_SEEDS"] ?? 1_500);
+/** `SIMULATION_SEEDS=10000` plays more, in about ten minutes. */
+const SEEDS = Number(process.env["SIMULATION_SEEDS"] ?? atLength({ short: 200, long: 1_500 }));
 /** Seeds that once found a fault: each stays here for ever. */
 const KEPT: number[] = [17, 91, 160, 2_875, 3_692, 4_147];
 
