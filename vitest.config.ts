@@ -65,7 +65,7 @@ export default defineConfig(({ mode }) => {
               ? [LONG, ...OF_ANY_LENGTH]
               : ["src/**/*.test.ts", "simulator/**/*.test.ts", "test/**/*.test.ts"],
             exclude: [...configDefaults.exclude, "test/postgres/**", ...(isLong ? [] : [LONG])],
-            globalSetup: ["./test/support/system-setup.ts"],
+            globalSetup: ["./test/kit/vitest/system-setup.ts"],
           },
         },
         {
@@ -74,20 +74,20 @@ export default defineConfig(({ mode }) => {
             name: "postgres",
             include: isLong ? LONG_ON_POSTGRES : ON_POSTGRES,
             env: { TEST_DATABASE: "postgres" },
-            globalSetup: ["./test/support/postgres-cluster.ts"],
+            globalSetup: ["./test/kit/store/postgres-cluster.ts"],
           },
         },
       ],
       env: { TEST_LENGTH: isLong ? "long" : "short" },
       testTimeout: 60_000,
       hookTimeout: 60_000,
-      // As long as `waitFor` of test/support waits.
+      // As long as `waitFor` of test/kit waits.
       expect: { poll: { timeout: 20_000 } },
       // Tests through the front door wait as much as they compute: two at once leave two cores idle a third of the time.
       maxWorkers: 3,
       // Failures have to be seen as they are; a test that passes at the second try is a defect.
       retry: 0,
-      reporters: ["default", "./test/support/summary-reporter.ts"],
+      reporters: ["default", "./test/kit/vitest/summary-reporter.ts"],
     },
   };
 });

@@ -3,7 +3,7 @@
 import { delimiter, dirname, join } from "node:path";
 import { DEFAULT_API_MODEL } from "../src/costs/prices.ts";
 import { startSimulator, type Simulator } from "../simulator/server.ts";
-import { BIN, isolatedEnvironment, ROOT, TEST_KEY } from "../test/support/server.ts";
+import { BIN, isolatedEnvironment, ROOT, TEST_KEY } from "../test/kit/server/server.ts";
 import { runDefaultCli } from "./gemini-cli.ts";
 import { deepSearchPrompt, QUERY, searchPrompt } from "./questions.ts";
 import type { Table } from "./report.ts";

@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { childEnvironment } from "../src/gemini/cli/environment.ts";
 import { createCliHome } from "../src/gemini/cli/home.ts";
 import { chooseSignIn } from "../src/gemini/cli/sign-in.ts";
-import { ROOT, TEST_KEY } from "../test/support/server.ts";
+import { ROOT, TEST_KEY } from "../test/kit/server/server.ts";
 import { quietLog, searchPrompt } from "./questions.ts";
 
 const REAL = join(ROOT, "node_modules/@google/gemini-cli/bundle/gemini.js");

@@ -6,15 +6,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { addToken } from "../src/http/auth/token-store.ts";
 import { openSqlite } from "../src/store/sqlite/sqlite.ts";
-import { type RunningHttpServer, startHttpServer } from "../test/support/http-server.ts";
+import { type RunningHttpServer, startHttpServer } from "../test/kit/server/http-server.ts";
 import {
   callMarked,
   type MarkedClient,
   openMarkedClient,
   searchMarked,
   wrongWith,
-} from "../test/support/marked-clients.ts";
-import { type Era, TEST_KEY } from "../test/support/server.ts";
+} from "../test/kit/server/marked-clients.ts";
+import { type Era, TEST_KEY } from "../test/kit/server/server.ts";
 import { quietLog } from "./questions.ts";
 import type { Table } from "./report.ts";
 import { forkSimulator } from "./simulator-process.ts";

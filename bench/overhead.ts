@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { DEFAULT_API_MODEL } from "../src/costs/prices.ts";
-import { BIN, isolatedEnvironment, TEST_KEY } from "../test/support/server.ts";
+import { BIN, isolatedEnvironment, TEST_KEY } from "../test/kit/server/server.ts";
 import { installTimedGemini, runDefaultCli, type TimedGemini } from "./gemini-cli.ts";
 import { QUERY, searchPrompt } from "./questions.ts";
 import type { Table } from "./report.ts";

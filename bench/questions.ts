@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createLog } from "../src/platform/log.ts";
 import { createPrompts } from "../src/search/prompts.ts";
 import { DEEP_SEARCH_SCHEMA, SEARCH_SCHEMA } from "../src/search/schemas.ts";
-import { ROOT } from "../test/support/server.ts";
+import { ROOT } from "../test/kit/server/server.ts";
 
 export const QUERY = "How do heat pumps perform in cold climates?";
 

@@ -15,7 +15,7 @@ import type { SavedLine } from "../simulator/interactions/state.ts";
 import { keyFingerprint } from "../simulator/ledger.ts";
 import type { OpenDatabase } from "../src/store/database.ts";
 import { openSqlite } from "../src/store/sqlite/sqlite.ts";
-import { isolatedEnvironment, TEST_KEY } from "../test/support/server.ts";
+import { isolatedEnvironment, TEST_KEY } from "../test/kit/server/server.ts";
 import { QUERY, quietLog } from "./questions.ts";
 import type { Table } from "./report.ts";
 import { forkSimulator, type ForkedSimulator } from "./simulator-process.ts";

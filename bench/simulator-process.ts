@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { z } from "zod";
 import type { ScenarioInput } from "../simulator/scenario.ts";
-import { ROOT } from "../test/support/server.ts";
+import { ROOT } from "../test/kit/server/server.ts";
 
 const requestCounts = z.object({ requests: z.record(z.string(), z.number()) });
 

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { build, type OutputOptions } from "rolldown";
 import bundleConfig from "../rolldown.config.ts";
-import { BIN, isolatedEnvironment } from "../test/support/server.ts";
+import { BIN, isolatedEnvironment } from "../test/kit/server/server.ts";
 import type { Table } from "./report.ts";
 import { ratiosOf, spreadOf, withSpread } from "./statistics.ts";
 import { type Era, listTools, openStdioClient, type Program } from "./stdio-client.ts";

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { BIN, isolatedEnvironment } from "../test/support/server.ts";
+import { BIN, isolatedEnvironment } from "../test/kit/server/server.ts";
 import { fillWithRuns } from "./million-runs.ts";
 import type { Table } from "./report.ts";
 import { bundleBareServer, timeToTools } from "./startup.ts";

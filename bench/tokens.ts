@@ -1,6 +1,6 @@
 /** Tokens of a real tokenizer that answers cost in a model's context; independent of the machine. */
 
-import { ANSWERS, measureAnswers, TOKEN_BUDGET } from "../test/support/answer-tokens.ts";
+import { ANSWERS, measureAnswers, TOKEN_BUDGET } from "../test/kit/server/answer-tokens.ts";
 import type { Table } from "./report.ts";
 
 export async function tokens(): Promise<Table> {

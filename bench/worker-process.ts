@@ -4,7 +4,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { z } from "zod";
-import { BIN } from "../test/support/server.ts";
+import { BIN } from "../test/kit/server/server.ts";
 
 /** Runs inside the process. JavaScript, because stripping types would use memory as well. */
 const SELF_REPORT = `

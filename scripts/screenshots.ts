@@ -6,10 +6,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { enterPage, openPage, startBrowser } from "../test/support/browser.ts";
-import { openHttpScene, type RunningHttpServer } from "../test/support/http-server.ts";
-import { storyOfMonths, storyOfStates, tellStory } from "../test/support/page-story.ts";
-import { VIEWS, type World } from "../test/support/page-views.ts";
+import { enterPage, openPage, startBrowser } from "../test/kit/browser/browser.ts";
+import { openHttpScene, type RunningHttpServer } from "../test/kit/server/http-server.ts";
+import { storyOfMonths, storyOfStates, tellStory } from "../test/kit/browser/sample-runs.ts";
+import { VIEWS, type World } from "../test/kit/browser/page-views.ts";
 
 const DIRECTORY = resolve(import.meta.dirname, "../docs/screenshots");
 const LIVE_QUESTION = "Who builds long-duration energy storage, and what has been ordered so far?";

@@ -6,7 +6,7 @@ import type { Fault } from "./fault-names.ts";
 import { keyFingerprint } from "./ledger.ts";
 import type { ScenarioInput } from "./scenario.ts";
 import { startSimulator, type Simulator } from "./server.ts";
-import { fillPrompt } from "../test/support/simulated-prompts.ts";
+import { fillPrompt } from "../test/kit/simulator/prompts.ts";
 
 const MODEL = "gemini-3.8-flash";
 const KEY = "secret-test-key";

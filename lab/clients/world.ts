@@ -9,7 +9,7 @@ import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { type Simulator, startSimulator } from "../../simulator/server.ts";
-import { isAlive, processesNaming } from "../../test/support/processes.ts";
+import { isAlive, processesNaming } from "../../test/kit/server/processes.ts";
 import { type Client, type ServerConnection, install } from "./client.ts";
 import { type RecordedHttpServer, startRecordedHttpServer } from "./recorded-http-server.ts";
 import { type BlockingProxy, startBlockingProxy } from "./loopback.ts";

@@ -1,6 +1,6 @@
 /** The figures named in the requirements, each over enough runs to be significant. */
 
-import { notificationDesktop, startNotificationDaemon } from "../../test/support/notification-daemon.ts";
+import { notificationDesktop, startNotificationDaemon } from "../../test/kit/services/notification-daemon.ts";
 import { renderLargest, startWhileGoogleHesitates } from "../../test/figures/ceilings.ts";
 import { endUnderFaults, SPEED } from "../../test/figures/ends.ts";
 import { callForFree } from "../../test/figures/free-calls.ts";

@@ -13,7 +13,7 @@ import { countMismatches } from "../../test/fleet/jobs.ts";
 import { judgeFleet, untilRest } from "../../test/fleet/judge.ts";
 import { beginLoad, type Load } from "../../test/fleet/load.ts";
 import { type FleetWorld, openFleetWorld } from "../../test/fleet/world.ts";
-import type { Verdict } from "../../test/support/research-kill-judge.ts";
+import type { Verdict } from "../../test/kit/judge/kills-judge.ts";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
 import { spread, worst } from "../spread.ts";

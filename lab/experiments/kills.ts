@@ -1,9 +1,9 @@
 /** Kill -9 of every process at named and random points, with the simulator's ledger as judge. */
 
-import { drain, KILL_POINTS, killAll } from "../../test/support/research-kill.ts";
-import { judge } from "../../test/support/research-kill-judge.ts";
-import { pauseAll } from "../../test/support/research-kill-pauses.ts";
-import { openKillWorld } from "../../test/support/research-kill-world.ts";
+import { drain, KILL_POINTS, killAll } from "../../test/kit/kills/kills.ts";
+import { judge } from "../../test/kit/judge/kills-judge.ts";
+import { pauseAll } from "../../test/kit/kills/suspensions.ts";
+import { openKillWorld } from "../../test/kit/kills/world.ts";
 import { type Experiment, type Finding, scaled } from "../experiment.ts";
 
 const KILLS = 10_000;

@@ -18,9 +18,9 @@ import {
   type LongRun,
   type Peer,
   type Request,
-} from "../../test/support/delivery.ts";
-import { openHttpScene } from "../../test/support/http-server.ts";
-import type { Era } from "../../test/support/server.ts";
+} from "../../test/kit/server/delivery.ts";
+import { openHttpScene } from "../../test/kit/server/http-server.ts";
+import type { Era } from "../../test/kit/server/server.ts";
 import type { Experiment, Finding, LabSetting } from "../experiment.ts";
 import { worst } from "../spread.ts";
 

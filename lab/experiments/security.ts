@@ -12,7 +12,7 @@ import { tryRecursion } from "../../test/security/recursion.ts";
 import { trySecrets } from "../../test/security/secrets.ts";
 import type { Stage, Verdict } from "../../test/security/trial.ts";
 import { tryUpstreamWords } from "../../test/security/upstream-words.ts";
-import { openHttpScene } from "../../test/support/http-server.ts";
+import { openHttpScene } from "../../test/kit/server/http-server.ts";
 import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
 
 const CLIENTS = 50;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Household, type Member, MEMBERS, openHousehold, type Reading } from "../../test/soak/household.ts";
 import { beginLoad, type Load } from "../../test/soak/load.ts";
 import { growthInSecondHalf, slopeOf } from "../../test/soak/trend.ts";
-import { seeded } from "../../test/support/research-kill-world.ts";
+import { seeded } from "../../test/kit/kills/world.ts";
 import type { Experiment, Finding, LabSetting } from "../experiment.ts";
 
 const MINUTES = 30;

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { startSimulator, type Simulator } from "../server.ts";
-import { fillPrompt } from "../../test/support/simulated-prompts.ts";
+import { fillPrompt } from "../../test/kit/simulator/prompts.ts";
 
 // The CLI takes about a second to start, and longer on a busy machine.
 vi.setConfig({ testTimeout: 20_000 });

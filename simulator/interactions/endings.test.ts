@@ -1,7 +1,7 @@
 /** How a simulated Deep Research run ends, is cancelled, rejected, deleted and expires. */
 
 import { describe, expect, test } from "vitest";
-import { all, clientOf, openResearch, START, textOf, WHOLE_MS } from "../../test/support/simulated-interactions.ts";
+import { all, clientOf, openResearch, START, textOf, WHOLE_MS } from "../../test/kit/simulator/interactions-client.ts";
 
 describe("an ending", () => {
   test.each([

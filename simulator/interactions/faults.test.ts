@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { keyFingerprint } from "../ledger.ts";
 import { startSimulator, type Simulator } from "../server.ts";
-import { clientOf, KEY, openResearch, START, WHOLE_MS } from "../../test/support/simulated-interactions.ts";
+import { clientOf, KEY, openResearch, START, WHOLE_MS } from "../../test/kit/simulator/interactions-client.ts";
 
 type CreateFault = NonNullable<Parameters<typeof openResearch>[0]>["create"] extends (infer Step)[] | undefined
   ? NonNullable<Step extends { fault?: infer Fault } ? Fault : never>

@@ -11,7 +11,7 @@ import {
   WHOLE_MS,
   type Resource,
   type StreamEvent,
-} from "../../test/support/simulated-interactions.ts";
+} from "../../test/kit/simulator/interactions-client.ts";
 
 const typesOf = ({ steps }: Resource): Set<string> => new Set(steps.map((step) => step.type));
 

@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
 import { startSimulator } from "../server.ts";
-import { KEY, START } from "../../test/support/simulated-interactions.ts";
+import { KEY, START } from "../../test/kit/simulator/interactions-client.ts";
 
 const RUNS = 10_000;
 const BATCH = 200;

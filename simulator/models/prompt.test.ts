@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readPrompt, type PromptReading } from "./prompt.ts";
 import { generateContentRequest } from "./request.ts";
-import { fillPrompt } from "../../test/support/simulated-prompts.ts";
+import { fillPrompt } from "../../test/kit/simulator/prompts.ts";
 
 const fromUser = (text: string): object => ({ role: "user", parts: [{ text }] });
 

@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_AGENT } from "../gemini/agents.ts";
-import { createLog } from "../platform/log.ts";
 import { costCalculator } from "./actual.ts";
 import { loadPrices, PRICE_FILE } from "./price-file.ts";
 import { agentPrice, LIST_PRICES } from "./prices.ts";
+import { createTestLog } from "../../test/kit/log.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
 
 describe("prices.json", () => {
   let directory: string;
   let lines: string[];
-  const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+  const log = createTestLog((line) => lines.push(line));
   const load = (content: unknown) => {
     writeFileSync(join(directory, PRICE_FILE), typeof content === "string" ? content : JSON.stringify(content));
     return loadPrices(directory, log);

@@ -1,10 +1,10 @@
 /** SEARCH_BACKEND=auto: the backend that is used, and the notice that its answer carries. */
 
 import { expect, test } from "vitest";
-import { createLog } from "../platform/log.ts";
 import type { Answer, AskRequest } from "./search-backend.ts";
 import { createAutoBackend } from "./choose-backend.ts";
 import { cliNotFound } from "./cli/failures.ts";
+import { silentLog } from "../../test/kit/log.ts";
 
 const answer = (backend: "cli" | "api"): Answer => ({
   backend,
@@ -32,7 +32,7 @@ function autoBackend(cli: { isInstalled: boolean; ask: () => Promise<Answer> }) 
     cli: { name: "cli", isInstalled: () => cli.isInstalled, ask: cli.ask },
     api: { name: "api", ask: async () => answer("api") },
     apiReady: true,
-    log: createLog({ from: "ERROR", format: "text", redact: (text) => text }),
+    log: silentLog,
   });
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { createLog } from "../platform/log.ts";
 import { createFailedLogins, networkOf } from "./auth/failed-logins.ts";
 import { createBuckets, createRateLimit } from "./rate-limit.ts";
+import { createTestLog } from "../../test/kit/log.ts";
 
 const times = <T>(count: number, act: () => T): T[] => Array.from({ length: count }, act);
 
@@ -50,7 +50,7 @@ describe("the rate limit (A9)", () => {
 describe("wrong tokens (A9)", () => {
   test("are answered with 429 above a limit, which is logged once a minute", () => {
     const lines: string[] = [];
-    const log = createLog({ from: "INFO", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+    const log = createTestLog((line) => lines.push(line), "INFO");
     let time = 0;
     const failed = createFailedLogins({ log, now: () => time });
     expect(times(60, () => failed("192.0.2.7"))).toEqual(times(60, () => undefined));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Credential } from "./browser/login-key-store.ts";
 import { createEndWhenRevoked } from "./revocation.ts";
-import { waitFor } from "../../test/support/wait-for.ts";
+import { waitFor } from "../../test/kit/wait-for.ts";
 
 interface Source {
   response: Response;

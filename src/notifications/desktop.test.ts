@@ -2,19 +2,19 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { HOSTILE_TEXTS, MARKER } from "../../test/support/hostile-texts.ts";
+import { HOSTILE_TEXTS, MARKER } from "../../test/kit/hostile/texts.ts";
 import { runChild } from "../platform/child.ts";
-import { createLog } from "../platform/log.ts";
 import { createDesktopNotifier, notificationFor } from "./desktop.ts";
 import { sessionBus } from "./desktop-environment.ts";
 import { sanitizeNotification } from "./notification.ts";
+import { createTestLog } from "../../test/kit/log.ts";
 
 const TASK_ID = "1b4e28ba-2fa1-41d2-883f-0016d3cca427";
 const COMPLETE = { title: "Deep Research Complete", body: "1b4e28ba: finished in 12 min" };
 
 let folder: string;
 let lines: string[];
-const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+const log = createTestLog((line) => lines.push(line));
 
 beforeEach(() => {
   lines = [];

@@ -2,15 +2,14 @@
 
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { insertRun, openDatabase } from "../../test/support/store-rows.ts";
+import { insertRun, openDatabase } from "../../test/kit/store/store-rows.ts";
 import { systemClock } from "../platform/clock.ts";
-import { createLog } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
 import type { Notification } from "./notification.ts";
 import { claimNext, createOutboxSender, enqueue, withdraw } from "./outbox.ts";
+import { silentLog as log } from "../../test/kit/log.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 
 async function newRun(db: Database): Promise<string> {
   const taskId = randomUUID();

@@ -6,13 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test, type TestContext } from "vitest";
-import { sharedFor } from "../../test/support/databases.ts";
+import { sharedFor } from "../../test/kit/store/databases.ts";
 import { systemClock } from "../platform/clock.ts";
-import { createLog } from "../platform/log.ts";
 import type { Database } from "../store/database.ts";
 import { openStore, type Store } from "../store/store.ts";
 import type { Notification } from "./notification.ts";
 import { claimNext, createOutboxSender, enqueue, markSent } from "./outbox.ts";
+import { createTestLog } from "../../test/kit/log.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -20,7 +20,7 @@ let directory: string;
 let store: Store;
 let shared: Awaited<ReturnType<typeof sharedFor>>;
 let lines: string[];
-const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+const log = createTestLog((line) => lines.push(line));
 const databaseFile = (): string => join(directory, "deep_research.db");
 
 beforeEach(async () => {

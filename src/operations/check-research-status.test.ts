@@ -1,5 +1,5 @@
 import { expect, test, type TestContext } from "vitest";
-import { openStage } from "../../test/support/research-deps.ts";
+import { openRunner } from "../../test/kit/store/runner.ts";
 import { DEFAULT_AGENT } from "../gemini/agents.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { appendEvents } from "../runs/event-store.ts";
@@ -35,7 +35,7 @@ async function openWatcher(
   context: TestContext,
   { agent = async () => ({}), frozen = false, onSleep }: World = {},
 ): Promise<Watcher> {
-  const stage = await openStage(context);
+  const stage = await openRunner(context);
   const { db, processId } = stage.store;
   const { clock, log } = stage.deps();
   const intent = await commitIntent(

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { openApp } from "../../test/support/operation-deps.ts";
+import { openApp } from "../../test/kit/store/operation-deps.ts";
 import { UnexpectedRunError } from "../errors.ts";
 import { createLog } from "../platform/log.ts";
 import { defineOperation, taskIdField } from "./operation.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { openApp } from "../../test/support/operation-deps.ts";
+import { openApp } from "../../test/kit/store/operation-deps.ts";
 import { AppError } from "../errors.ts";
 import { systemClock } from "../platform/clock.ts";
 import { defineOperation, type Call, type Operation, queryField, taskIdField } from "./operation.ts";

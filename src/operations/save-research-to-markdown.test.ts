@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, 
 import { homedir, tmpdir } from "node:os";
 import { join, win32 } from "node:path";
 import { expect, test, type TestContext } from "vitest";
-import { openStage } from "../../test/support/research-deps.ts";
+import { openRunner } from "../../test/kit/store/runner.ts";
 import { isInside } from "../reports/files/allowed-root.ts";
 import { finishRun, insertRunning } from "../runs/run-store.ts";
 import type { Call, OperationDeps } from "./operation.ts";
@@ -22,7 +22,7 @@ interface World {
 }
 
 async function openWorld(context: TestContext): Promise<World> {
-  const { store, deps } = await openStage(context);
+  const { store, deps } = await openRunner(context);
   const run = { taskId: TASK_ID, owner: "local", kind: "search" as const, query: "How deep is the lake?", options: {} };
   await insertRunning(store.db, { ...run, client: undefined, processId: store.processId, now: 1 });
   await finishRun(store.db, {

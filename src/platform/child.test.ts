@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { expect, test, vi } from "vitest";
-import { isAlive } from "../../test/support/processes.ts";
+import { isAlive } from "../../test/kit/server/processes.ts";
 import { runChild, stopAllChildren, type ChildOutcome, type ChildRequest } from "./child.ts";
 
 // Short of the graces that must not be waited for.

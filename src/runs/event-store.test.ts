@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { insertRun, openDatabase } from "../../test/support/store-rows.ts";
+import { insertRun, openDatabase } from "../../test/kit/store/store-rows.ts";
 import { appendEvents, eventsAfter, newestEvents, type RunEvent } from "./event-store.ts";
 
 const thoughts = (from: number, count: number): RunEvent[] =>

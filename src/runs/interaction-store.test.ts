@@ -2,8 +2,8 @@
 
 import type { Kysely } from "kysely";
 import { describe, expect, test } from "vitest";
-import { insertAttempt, insertRun, openDatabase, rowOf } from "../../test/support/store-rows.ts";
-import { ERROR, intended, NOW, restart } from "../../test/support/stored-start.ts";
+import { insertAttempt, insertRun, openDatabase, rowOf } from "../../test/kit/store/store-rows.ts";
+import { ERROR, intended, NOW, restart } from "../../test/kit/store/stored-start.ts";
 import type { Database } from "../store/database.ts";
 import { up as giveIdsToOneAttempt } from "../store/migrations/0012-interaction-ids.ts";
 import { interactionIdsOf } from "./deletion/deletion-store.ts";

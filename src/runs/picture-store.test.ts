@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { chart } from "../../test/support/pictures.ts";
-import { insertRun, openDatabase } from "../../test/support/store-rows.ts";
+import { chart } from "../../test/kit/browser/pictures.ts";
+import { insertRun, openDatabase } from "../../test/kit/store/store-rows.ts";
 import { keepPictures } from "../reports/pictures/keep.ts";
 import type { Database } from "../store/database.ts";
 import { findPicture, findPictures } from "./picture-store.ts";

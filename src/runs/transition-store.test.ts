@@ -1,7 +1,7 @@
 /** Transitions on a real database: the states and the holder that they expect. */
 
 import { describe, expect, test } from "vitest";
-import { insertRun, openDatabase, rowOf } from "../../test/support/store-rows.ts";
+import { insertRun, openDatabase, rowOf } from "../../test/kit/store/store-rows.ts";
 import { type AgentFinish, finishAgentRun } from "./poll/poll-result-store.ts";
 import { transition } from "./transition-store.ts";
 

@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
 import { AppError } from "../errors.ts";
 import type { Answer } from "../gemini/search-backend.ts";
-import { createLog } from "../platform/log.ts";
 import { executeResearchWithCorrection, type SearchDeps } from "./correct-json.ts";
 import { SEARCH_SCHEMA } from "./schemas.ts";
+import { silentLog as log } from "../../test/kit/log.ts";
 
 const WHOLE =
   '```json\n{"success": true, "report": "The bridge opened in 1932.", "metadata": {"sources_visited": ["https://a.example"]}}\n```';
 
 function research(ask: () => Promise<Answer>) {
-  const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
   const deps: SearchDeps = {
     backend: { name: "api", ask },
     prompts: { render: () => "a correction" },

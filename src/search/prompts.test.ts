@@ -4,15 +4,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createLog } from "../platform/log.ts";
 import { createPrompts, fillIn, fillInLegacyPrompt, PROMPT_NAMES } from "./prompts.ts";
+import { createTestLog } from "../../test/kit/log.ts";
 
 const PACKAGED = join(import.meta.dirname, "../../prompts");
 const LITERAL = "$& $1 $$ $` {{model}} {{fence}} {topic} {{{query}}} }} {{ %s";
 
 function promptsWith(own: string | undefined) {
   const lines: string[] = [];
-  const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+  const log = createTestLog((line) => lines.push(line));
   return { lines, ...createPrompts({ packaged: PACKAGED, own, now: () => Date.UTC(2026, 10, 15), log }) };
 }
 

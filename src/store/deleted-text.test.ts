@@ -5,14 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { insertRun } from "../../test/support/store-rows.ts";
-import { createLog } from "../platform/log.ts";
+import { insertRun } from "../../test/kit/store/store-rows.ts";
 import { deleteRun } from "../runs/deletion/deletion-store.ts";
 import { saveResult } from "../runs/result-store.ts";
 import { removeOldBackups } from "./old-backups.ts";
 import { openSqlite } from "./sqlite/sqlite.ts";
-
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
+import { silentLog as log } from "../../test/kit/log.ts";
 
 test("a deleted report is nowhere in the database file (T-2)", async (context) => {
   const directory = mkdtempSync(join(tmpdir(), "deleted-text-"));

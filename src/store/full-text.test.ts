@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { insertRun, openDatabase } from "../../test/support/store-rows.ts";
+import { insertRun, openDatabase } from "../../test/kit/store/store-rows.ts";
 import { saveResult } from "../runs/result-store.ts";
 import type { Database } from "./database.ts";
 import { fullText, type SoughtText } from "./full-text.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { onPostgres, setClock } from "../../test/support/databases.ts";
-import { openDatabase } from "../../test/support/store-rows.ts";
+import { onPostgres, setClock } from "../../test/kit/store/databases.ts";
+import { openDatabase } from "../../test/kit/store/store-rows.ts";
 import type { Database } from "./database.ts";
 import { pauseFor, takePermitOfMinute, availablePermits, takePermits, msUntilPermit } from "./rate-limiter.ts";
 

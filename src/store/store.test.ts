@@ -3,20 +3,20 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { sharedFor } from "../../test/support/databases.ts";
+import { sharedFor } from "../../test/kit/store/databases.ts";
 import { systemClock } from "../platform/clock.ts";
-import { createLog } from "../platform/log.ts";
 import { markInterruptedSearches } from "../runs/recovery/interrupted-searches.ts";
 import { findRun, finishRun, insertRunning } from "../runs/run-store.ts";
 import { findResult, findRounds, saveRound } from "../runs/result-store.ts";
 import { cleanupOrphanedTempFiles, createInvalidOutputs } from "./invalid-outputs.ts";
 import { createSlotPool } from "./slots.ts";
 import { openStore, type Store } from "./store.ts";
+import { createTestLog } from "../../test/kit/log.ts";
 
 let directory: string;
 let store: Store;
 let lines: string[];
-const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+const log = createTestLog((line) => lines.push(line));
 const file = (): string => join(directory, "deep_research.db");
 const open = async (): Promise<Store> =>
   openStore({ file: file(), shared: await sharedFor(file()), clock: systemClock, log });

@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { drain } from "../support/research-kill.ts";
-import { judge } from "../support/research-kill-judge.ts";
-import type { Life } from "../support/research-kill-life.ts";
+import { drain } from "../kit/kills/kills.ts";
+import { judge } from "../kit/judge/kills-judge.ts";
+import type { Life } from "../kit/kills/process.ts";
 import { type DiskWorld, openDiskWorld } from "./small-disk.ts";
 
 type Interactions = NonNullable<NonNullable<Parameters<typeof openDiskWorld>[0]>["scenario"]>["interactions"];

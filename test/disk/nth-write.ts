@@ -12,14 +12,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../src/errors.ts";
 import type { Agent } from "../../src/gemini/research-agent.ts";
 import { createOutboxSender } from "../../src/notifications/outbox.ts";
-import { createLog } from "../../src/platform/log.ts";
 import { saveMarkdown } from "../../src/reports/files/save-markdown.ts";
 import type { ResearchDeps } from "../../src/runs/deps.ts";
 import { createRunner, type Runner } from "../../src/runs/scheduling/runner.ts";
 import { startResearch } from "../../src/runs/start/start.ts";
 import { openStore } from "../../src/store/store.ts";
-import { clock, FINISHED, request, WORKING } from "../support/research-deps.ts";
+import { clock, FINISHED, request, WORKING } from "../kit/store/runner.ts";
 import { type Faults, type FailingWrites, failWritesIn } from "./failing-writes.ts";
+import { createTestLog } from "../kit/log.ts";
 
 interface NthOutcome {
   /** One sentence for each broken promise. */
@@ -93,7 +93,7 @@ async function playNthWrite(faults: Faults): Promise<NthOutcome> {
 
 async function begin(here: Place): Promise<Process> {
   const { directory } = here;
-  const log = createLog({ from: "WARN", format: "text", redact: (text) => text, write: (line) => here.log.push(line) });
+  const log = createTestLog((line) => here.log.push(line), "WARN");
   const store = await openStore({ file: join(directory, "deep_research.db"), clock, log });
   const { db, processId, durable } = store;
   const leaving = new AbortController();

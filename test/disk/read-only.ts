@@ -4,11 +4,11 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { drain } from "../support/research-kill.ts";
-import { judge } from "../support/research-kill-judge.ts";
-import type { Life } from "../support/research-kill-life.ts";
-import { type KillWorld, openKillWorld } from "../support/research-kill-world.ts";
-import { ROOT } from "../support/server.ts";
+import { drain } from "../kit/kills/kills.ts";
+import { judge } from "../kit/judge/kills-judge.ts";
+import type { Life } from "../kit/kills/process.ts";
+import { type KillWorld, openKillWorld } from "../kit/kills/world.ts";
+import { ROOT } from "../kit/server/server.ts";
 
 /** `nobody`; undefined where we are no root ourselves. */
 const UID = process.getuid?.() === 0 ? 65_534 : undefined;

@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { type KillWorld, type KillWorldOptions, openKillWorld } from "../support/research-kill-world.ts";
+import { type KillWorld, type KillWorldOptions, openKillWorld } from "../kit/kills/world.ts";
 
 interface SmallDisk {
   /** Nothing fits any more. */

@@ -1,7 +1,7 @@
 /** Typical answers stay small enough to be asked for often: what a model reads is what its user pays for. */
 
 import { expect, test } from "vitest";
-import { ANSWERS, measureAnswers, REDIRECT_LINKS_BUDGET, TOKEN_BUDGET } from "../support/answer-tokens.ts";
+import { ANSWERS, measureAnswers, REDIRECT_LINKS_BUDGET, TOKEN_BUDGET } from "../kit/server/answer-tokens.ts";
 
 test.for([
   ["addresses of pages", TOKEN_BUDGET],

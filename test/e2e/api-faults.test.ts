@@ -3,9 +3,9 @@
 import { describe, expect, test } from "vitest";
 import { type ErrorName, errorReply } from "../../simulator/google-errors.ts";
 import type { Fault, ScenarioInput } from "../../simulator/scenario.ts";
-import { untold } from "../support/leaves.ts";
-import { openScene } from "../support/scene.ts";
-import { TEST_KEY } from "../support/server.ts";
+import { untold } from "../kit/server/answer-leaves.ts";
+import { openScene } from "../kit/server/scene.ts";
+import { TEST_KEY } from "../kit/server/server.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 

@@ -6,11 +6,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, type TestContext } from "vitest";
 import type { StandinScenario } from "../../simulator/gemini-cli/standin-cli.ts";
-import { type CliScene, openCliScene, roomsIn, SOON } from "../support/cli-scene.ts";
-import { isAlive } from "../support/processes.ts";
-import { BIN, type CallOptions, type RunningServer, type ToolResult } from "../support/server.ts";
-import { storedRun } from "../support/stored-run.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { type CliScene, openCliScene, roomsIn, SOON } from "../kit/simulator/cli-scene.ts";
+import { isAlive } from "../kit/server/processes.ts";
+import { BIN, type CallOptions, type RunningServer, type ToolResult } from "../kit/server/server.ts";
+import { storedRun } from "../kit/store/stored-run.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "What is new in heat pumps?";
 

@@ -3,9 +3,9 @@
 import { describe, expect, test } from "vitest";
 import type { StandinScenario } from "../../simulator/gemini-cli/standin-cli.ts";
 import { startSimulator } from "../../simulator/server.ts";
-import { type CliScene, openCliScene } from "../support/cli-scene.ts";
-import { peakMemory } from "../support/processes.ts";
-import { TEST_KEY, type ToolResult } from "../support/server.ts";
+import { type CliScene, openCliScene } from "../kit/simulator/cli-scene.ts";
+import { peakMemory } from "../kit/server/processes.ts";
+import { TEST_KEY, type ToolResult } from "../kit/server/server.ts";
 
 const QUERY = "What is new in heat pumps?";
 const MEGABYTE = 1_000_000;

@@ -3,10 +3,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openScene } from "../support/scene.ts";
-import { ROOT } from "../support/server.ts";
-import { storedRun } from "../support/stored-run.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openScene } from "../kit/server/scene.ts";
+import { ROOT } from "../kit/server/server.ts";
+import { storedRun } from "../kit/store/stored-run.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const SOON = { timeout: 10_000, interval: 10 };

@@ -8,9 +8,9 @@ import { promisify } from "node:util";
 import { expect, test, type TestContext } from "vitest";
 import { ensureSystemPackages } from "../../scripts/system-packages.ts";
 import { openTerminal } from "../../scripts/tmux.ts";
-import { openResearch, QUERY } from "../support/research.ts";
-import { BIN } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openResearch, QUERY } from "../kit/server/research.ts";
+import { BIN } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const run = promisify(execFile);
 const READY = (await ensureSystemPackages(["tmux", "zsh", "fish"], { commands: ["tmux", "zsh", "fish"] })) === "ready";

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } f
 import { join } from "node:path";
 import { describe, expect, test, type TestContext } from "vitest";
 import { keyFingerprint } from "../../simulator/ledger.ts";
-import { openScene, type Scene } from "../support/scene.ts";
-import { temporaryDirectory, TEST_KEY } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openScene, type Scene } from "../kit/server/scene.ts";
+import { temporaryDirectory, TEST_KEY } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const SOON = { timeout: 10_000, interval: 10 };

@@ -1,8 +1,8 @@
 /** The user's word at the terminal: a question where somebody can answer, a refusal where nobody can, `--yes` for scripts. */
 
 import { expect, test } from "vitest";
-import { openResearch, QUERY, SLOW, startRun, untilStatus } from "../support/research.ts";
-import { openUserTerminal, terminals } from "../support/terminal.ts";
+import { openResearch, QUERY, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
+import { openUserTerminal, terminals } from "../kit/server/terminal.ts";
 
 const READY = (await terminals()) === "ready";
 

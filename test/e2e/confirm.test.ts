@@ -1,10 +1,10 @@
 /** The user's word before much is spent: asked in the client's dialog in both eras, and never a word of the model's. */
 
 import { describe, expect, test, vi } from "vitest";
-import { type AskingOptions, askingClient } from "../support/asking-client.ts";
-import { openResearch, QUERY, SLOW, startRun } from "../support/research.ts";
-import type { Era } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { type AskingOptions, askingClient } from "../kit/server/asking-client.ts";
+import { openResearch, QUERY, SLOW, startRun } from "../kit/server/research.ts";
+import type { Era } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const COMPLEX =
   "Compare the EV battery market in China, the US and Europe from 2015 to 2025: technology trends, market share of each manufacturer, and regulatory outlook.";

@@ -10,9 +10,9 @@ import {
   type Judgement,
   runSuite,
   type SuiteRun,
-} from "../support/conformance.ts";
-import { type RunningHttpServer, startHttpServer } from "../support/http-server.ts";
-import { ROOT } from "../support/server.ts";
+} from "../kit/server/conformance.ts";
+import { type RunningHttpServer, startHttpServer } from "../kit/server/http-server.ts";
+import { ROOT } from "../kit/server/server.ts";
 
 const WITH_FIXTURES = join(ROOT, "dist-failpoints/conformance.js");
 /** The whole suite waits a good while in between, and the machine may be busy. */

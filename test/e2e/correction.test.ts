@@ -3,9 +3,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openScene, type Scene } from "../support/scene.ts";
-import { untold } from "../support/leaves.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openScene, type Scene } from "../kit/server/scene.ts";
+import { untold } from "../kit/server/answer-leaves.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const ONCE = { JSON_MAX_RETRIES: "1" };

@@ -3,8 +3,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openResearch, QUERY, type ResearchScene, startRun, untilStatus } from "../support/research.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openResearch, QUERY, type ResearchScene, startRun, untilStatus } from "../kit/server/research.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const parsed = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 

@@ -1,10 +1,10 @@
 /** Stored rows that cannot be read, beside healthy runs, through the built server: none stops another. */
 
 import { expect, test } from "vitest";
-import { openPage } from "../support/page.ts";
-import { SLOW, startRun, untilStatus } from "../support/research.ts";
-import type { RunningServer } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openPageServer } from "../kit/browser/page-api.ts";
+import { SLOW, startRun, untilStatus } from "../kit/server/research.ts";
+import type { RunningServer } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 /** What may stand in the row of a run under way. PostgreSQL refuses a text in a column of numbers. */
 const DAMAGES = [
@@ -35,7 +35,7 @@ const listedBy = async (server: RunningServer): Promise<string[]> => {
 };
 
 test("damaged rows stop neither polls nor lists nor a restart, and are logged once each (P5)", async (context) => {
-  const scene = await openPage(context, SLOW);
+  const scene = await openPageServer(context, SLOW);
   let server = await scene.server();
   const damaged: string[] = [];
   for (const damage of DAMAGES) damaged.push(await startRun(server, `Question before ${damage}`));
@@ -70,7 +70,7 @@ test("damaged rows stop neither polls nor lists nor a restart, and are logged on
 }, 60_000);
 
 test("a damaged result is an error for its own run only, and every page of a list stays complete (P5)", async (context) => {
-  const scene = await openPage(context);
+  const scene = await openPageServer(context);
   const server = await scene.server();
   const damaged: string[] = [];
   for (const damage of RESULT_DAMAGES) damaged.push(await startRun(server, `Question before ${damage}`));
@@ -96,7 +96,7 @@ test("a damaged result is an error for its own run only, and every page of a lis
 }, 60_000);
 
 test("a run whose draft is damaged still ends with its report (P5)", async (context) => {
-  const scene = await openPage(context, SLOW);
+  const scene = await openPageServer(context, SLOW);
   const server = await scene.server();
   const task_id = await startRun(server);
   scene.sql(

@@ -6,12 +6,12 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { openHttpScene, startHttpServer } from "../support/http-server.ts";
-import { destinationOf } from "../support/page-session.ts";
-import { ask } from "../support/raw-request.ts";
-import { openScene } from "../support/scene.ts";
-import { temporaryDirectory } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openHttpScene, startHttpServer } from "../kit/server/http-server.ts";
+import { destinationOf } from "../kit/browser/page-session.ts";
+import { ask } from "../kit/server/raw-request.ts";
+import { openScene } from "../kit/server/scene.ts";
+import { temporaryDirectory } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const LINK = /^(http:\/\/127\.0\.0\.1:\d+)(\/enter\/[\w-]{43}\S*)$/m;
 const RUN = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff";

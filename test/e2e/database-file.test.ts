@@ -4,7 +4,15 @@ import { copyFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { openResearch, QUERY, type ResearchScene, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
+import {
+  openResearch,
+  QUERY,
+  type ResearchScene,
+  SLOW,
+  startRun,
+  statusOf,
+  untilStatus,
+} from "../kit/server/research.ts";
 
 const START = "start_deep_research";
 const OTHER_QUERY = "How do solar panels perform in deserts?";

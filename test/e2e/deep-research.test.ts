@@ -3,8 +3,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { untold } from "../support/leaves.ts";
-import { openScene } from "../support/scene.ts";
+import { untold } from "../kit/server/answer-leaves.ts";
+import { openScene } from "../kit/server/scene.ts";
 
 const TOPIC = "Heat pumps in cold climates";
 

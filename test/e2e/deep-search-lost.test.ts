@@ -1,11 +1,11 @@
 /** A deep search whose caller or process goes away in round 2: what was finished is never lost, and nothing runs on. */
 
 import { describe, expect, test } from "vitest";
-import { isAlive } from "../support/processes.ts";
-import { openScene, type Scene } from "../support/scene.ts";
-import type { CallOptions, RunningServer, ToolResult } from "../support/server.ts";
-import { storedRun } from "../support/stored-run.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { isAlive } from "../kit/server/processes.ts";
+import { openScene, type Scene } from "../kit/server/scene.ts";
+import type { CallOptions, RunningServer, ToolResult } from "../kit/server/server.ts";
+import { storedRun } from "../kit/store/stored-run.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 /** A8: what a server may take to leave when there is nothing to wait for. */

@@ -3,9 +3,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { untold } from "../support/leaves.ts";
-import { openScene, type Scene } from "../support/scene.ts";
-import type { Era, RunningServer } from "../support/server.ts";
+import { untold } from "../kit/server/answer-leaves.ts";
+import { openScene, type Scene } from "../kit/server/scene.ts";
+import type { Era, RunningServer } from "../kit/server/server.ts";
 
 const ERAS: Era[] = ["legacy", "modern"];
 const QUERY = "How do heat pumps perform in cold climates?";

@@ -3,10 +3,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openPage } from "../support/page.ts";
-import { openResearch, QUERY, type ResearchScene, SLOW, startRun, untilStatus } from "../support/research.ts";
-import type { RunningServer } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openPageServer } from "../kit/browser/page-api.ts";
+import { openResearch, QUERY, type ResearchScene, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
+import type { RunningServer } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const KEPT_FILES = "Files that were saved from it stay where they are.";
 
@@ -119,7 +119,7 @@ test("a run whose cancel Google has not confirmed is not deleted, however often 
 });
 
 test("the page deletes runs of its own owner only (T-2, T-5)", async (context) => {
-  const scene = await openPage(context);
+  const scene = await openPageServer(context);
   const ann = await scene.tokenOf("ann");
   const ben = await scene.tokenOf("ben");
   const server = await scene.serve();

@@ -2,10 +2,18 @@
 
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
-import { byAsking, byGivingUp, byProgress, byResuming, byTask, type LongRun, type Peer } from "../support/delivery.ts";
-import { type HttpScene, openHttpScene } from "../support/http-server.ts";
-import type { Era } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import {
+  byAsking,
+  byGivingUp,
+  byProgress,
+  byResuming,
+  byTask,
+  type LongRun,
+  type Peer,
+} from "../kit/server/delivery.ts";
+import { type HttpScene, openHttpScene } from "../kit/server/http-server.ts";
+import type { Era } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const PEERS: [Peer["door"], Era][] = [
   ["stdio", "legacy"],

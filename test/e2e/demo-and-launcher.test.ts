@@ -4,10 +4,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { basename, delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { processesNaming } from "../support/processes.ts";
-import { openScene, type Scene } from "../support/scene.ts";
-import { ROOT } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { processesNaming } from "../kit/server/processes.ts";
+import { openScene, type Scene } from "../kit/server/scene.ts";
+import { ROOT } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const SOON = { timeout: 10_000, interval: 20 };

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { openResearch, startRun } from "../support/research.ts";
-import { openScene, type Scene } from "../support/scene.ts";
+import { openResearch, startRun } from "../kit/server/research.ts";
+import { openScene, type Scene } from "../kit/server/scene.ts";
 
 interface CheckResult {
   name: string;

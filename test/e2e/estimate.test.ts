@@ -3,8 +3,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { untold } from "../support/leaves.ts";
-import { openScene } from "../support/scene.ts";
+import { untold } from "../kit/server/answer-leaves.ts";
+import { openScene } from "../kit/server/scene.ts";
 
 const COMPLEX =
   "Compare the EV battery market in China, the US and Europe from 2015 to 2025: technology trends, market share of each manufacturer, and regulatory outlook.";

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { holdWriteLock } from "../support/foreign-lock.ts";
-import { openResearch, SLOW, startRun, statusOf } from "../support/research.ts";
+import { holdWriteLock } from "../kit/store/write-lock.ts";
+import { openResearch, SLOW, startRun, statusOf } from "../kit/server/research.ts";
 
 const LOCKED_MS = 10_000;
 /** What a call takes on a busy machine; the lock alone would be ten times as much. */

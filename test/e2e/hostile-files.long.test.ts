@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { startSimulator } from "../../simulator/server.ts";
-import { openCliScene } from "../support/cli-scene.ts";
-import { listenIn } from "../support/listening-proxy.ts";
-import { ROOT, TEST_KEY } from "../support/server.ts";
+import { openCliScene } from "../kit/simulator/cli-scene.ts";
+import { listenIn } from "../kit/services/listening-proxy.ts";
+import { ROOT, TEST_KEY } from "../kit/server/server.ts";
 
 const CANARY = "CANARY-7f3a-that-must-never-leave-this-machine";
 

@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
-import { type CliScene, openCliScene } from "../support/cli-scene.ts";
-import { hostileQueries } from "../support/hostile-queries.ts";
-import { ROOT, type RunningServer } from "../support/server.ts";
+import { type CliScene, openCliScene } from "../kit/simulator/cli-scene.ts";
+import { hostileQueries } from "../kit/hostile/queries.ts";
+import { ROOT, type RunningServer } from "../kit/server/server.ts";
 
 const AT_ONCE = 4;
 const HARMLESS = "What is new in heat pumps";

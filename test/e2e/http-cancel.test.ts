@@ -1,10 +1,10 @@
 /** Who goes away over HTTP: a modern client cancels by closing its stream, an older one by saying so. */
 
 import { expect, test } from "vitest";
-import { type HttpClient, type HttpScene, openHttpScene } from "../support/http-server.ts";
-import type { CallOptions, ToolResult } from "../support/server.ts";
-import { storedRun } from "../support/stored-run.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { type HttpClient, type HttpScene, openHttpScene } from "../kit/server/http-server.ts";
+import type { CallOptions, ToolResult } from "../kit/server/server.ts";
+import { storedRun } from "../kit/store/stored-run.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const SOON = { timeout: 15_000, interval: 20 };

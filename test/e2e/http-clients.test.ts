@@ -3,10 +3,10 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { addToken } from "../../src/http/auth/token-store.ts";
-import { createLog } from "../../src/platform/log.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
-import { openHttpScene } from "../support/http-server.ts";
-import { callMarked, openMarkedClient, searchMarked } from "../support/marked-clients.ts";
+import { openHttpScene } from "../kit/server/http-server.ts";
+import { callMarked, openMarkedClient, searchMarked } from "../kit/server/marked-clients.ts";
+import { silentLog as log } from "../kit/log.ts";
 
 const CLIENTS = 24;
 const CALLS_EACH = 20;
@@ -15,7 +15,6 @@ const CALLS_EACH = 20;
 const DELAYS = Array.from({ length: CLIENTS * 2 }, (_, n) => ({ latency_ms: (n * 37) % 100 }));
 
 async function tokensFor(configDir: string, count: number): Promise<string[]> {
-  const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
   const store = await openSqlite(join(configDir, "deep_research.db"), log);
   try {
     const names = Array.from({ length: count }, (_, n) => `client-${n}`);

@@ -1,8 +1,8 @@
 /** Host and Origin on every route: what a web page or a rebound name can reach on its reader's machine is nothing. */
 
 import { describe, expect, test } from "vitest";
-import { openHttpScene } from "../support/http-server.ts";
-import { ask } from "../support/raw-request.ts";
+import { openHttpScene } from "../kit/server/http-server.ts";
+import { ask } from "../kit/server/raw-request.ts";
 
 const HOSTS: [string, "in" | "out" | "broken"][] = [
   ["localhost", "in"],

@@ -1,7 +1,7 @@
 /** What comes to /mcp past the SDK's client: sessions that are not there, bodies and methods that are not taken. */
 
 import { describe, expect, test } from "vitest";
-import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
+import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 
 const JSON_RPC = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 

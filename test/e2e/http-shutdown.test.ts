@@ -2,10 +2,10 @@
 
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
-import { isAlive } from "../support/processes.ts";
-import { storedRun } from "../support/stored-run.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
+import { isAlive } from "../kit/server/processes.ts";
+import { storedRun } from "../kit/store/stored-run.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 /** A8. */

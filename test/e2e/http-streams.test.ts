@@ -1,7 +1,7 @@
 /** Event streams over HTTP: how many one user may open, and how soon they end with their token. */
 
 import { expect, test } from "vitest";
-import { type LiveStream, openPage, type PageServer } from "../support/page.ts";
+import { type LiveStream, openPageServer, type PageServer } from "../kit/browser/page-api.ts";
 
 const JSON_RPC = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
@@ -30,7 +30,7 @@ async function openSession(server: PageServer, token: string): Promise<{ id: str
 }
 
 test("one user's streams are bounded over the page and the protocol, and others keep theirs (A9)", async (context) => {
-  const scene = await openPage(context);
+  const scene = await openPageServer(context);
   const server = await scene.serve({ MCP_MAX_STREAMS_PER_USER: "3", MCP_MAX_STREAMS: "6" });
   const [ann, bob] = [await scene.tokenOf("ann"), await scene.tokenOf("bob")];
   const { id, stream } = await openSession(server, ann);
@@ -84,7 +84,7 @@ test("one user's streams are bounded over the page and the protocol, and others 
 });
 
 test("streams of the page and of the protocol end within a second of their token's revocation, and no others (A9)", async (context) => {
-  const scene = await openPage(context);
+  const scene = await openPageServer(context);
   const server = await scene.serve();
   const ann = await scene.tokenOf("ann");
   const streams = [await server.live("/api/live", as(ann)), (await openSession(server, ann)).stream];

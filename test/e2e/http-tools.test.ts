@@ -3,9 +3,9 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openHttpScene } from "../support/http-server.ts";
-import type { Era } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openHttpScene } from "../kit/server/http-server.ts";
+import type { Era } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const ERAS: Era[] = ["legacy", "modern"];
 const QUERY = "How do heat pumps perform in cold climates?";

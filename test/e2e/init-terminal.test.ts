@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { BIN, isolatedEnvironment, temporaryDirectory } from "../support/server.ts";
+import { BIN, isolatedEnvironment, temporaryDirectory } from "../kit/server/server.ts";
 
 /** It gives a command a terminal; that of other systems is called differently. */
 const SCRIPT = "/usr/bin/script";

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { parse } from "smol-toml";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { type CommandOptions, startCommand } from "../support/command.ts";
-import { BIN, temporaryDirectory, TEST_KEY } from "../support/server.ts";
+import { type CommandOptions, startCommand } from "../kit/server/command.ts";
+import { BIN, temporaryDirectory, TEST_KEY } from "../kit/server/server.ts";
 
 const FILES = {
   "claude-code": [".claude.json", '{\n  "numStartups": 3,\n  "mcpServers": {}\n}'],

@@ -1,9 +1,9 @@
 /** A run with 100,000 sources and a report of 12 MB: no message is too large for the official client, and all of it can be read. */
 
 import { expect, onTestFinished, test } from "vitest";
-import { openResearch, QUERY, type ResearchScene, startRun, untilStatus } from "../support/research.ts";
-import type { RunningServer, ToolResult } from "../support/server.ts";
-import { openTasks, resultOf } from "../support/tasks.ts";
+import { openResearch, QUERY, type ResearchScene, startRun, untilStatus } from "../kit/server/research.ts";
+import type { RunningServer, ToolResult } from "../kit/server/server.ts";
+import { openTasks, resultOf } from "../kit/server/tasks.ts";
 
 const RESULTS = "get_research_results";
 const MAX_MESSAGE_BYTES = 8_000_000;

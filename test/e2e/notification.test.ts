@@ -7,16 +7,16 @@ import { sanitizeNotification } from "../../src/notifications/notification.ts";
 import { createOutboxSender, enqueue } from "../../src/notifications/outbox.ts";
 import { runChild } from "../../src/platform/child.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { createLog } from "../../src/platform/log.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
-import { HOSTILE_TEXTS, MARKER } from "../support/hostile-texts.ts";
+import { HOSTILE_TEXTS, MARKER } from "../kit/hostile/texts.ts";
 import {
   notificationDesktop,
   type NotificationDaemon,
   startNotificationDaemon,
-} from "../support/notification-daemon.ts";
-import { openResearch, SLOW, startRun, untilStatus } from "../support/research.ts";
-import { temporaryDirectory } from "../support/server.ts";
+} from "../kit/services/notification-daemon.ts";
+import { openResearch, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
+import { temporaryDirectory } from "../kit/server/server.ts";
+import { createTestLog } from "../kit/log.ts";
 
 const desktop = await notificationDesktop();
 
@@ -26,7 +26,7 @@ const CEILING_MS = 2_000;
 
 function notifier(environment: Record<string, string>) {
   const lines: string[] = [];
-  const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+  const log = createTestLog((line) => lines.push(line));
   const path = process.env["PATH"] ?? "";
   const { notify } = createDesktopNotifier({
     platform: process.platform,

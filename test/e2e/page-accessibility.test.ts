@@ -4,11 +4,11 @@ import axe from "axe-core";
 import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { atLength } from "../support/length.ts";
-import { browserInstalled, enterPage, openPage, startBrowser } from "../support/browser.ts";
-import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
-import { LONG_RUN, storyOfMonths, storyOfStates, tellStory, UNKNOWN_RUN } from "../support/page-story.ts";
-import { type View, VIEWS } from "../support/page-views.ts";
+import { atLength } from "../kit/length.ts";
+import { browserInstalled, enterPage, openPage, startBrowser } from "../kit/browser/browser.ts";
+import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
+import { LONG_RUN, storyOfMonths, storyOfStates, tellStory, UNKNOWN_RUN } from "../kit/browser/sample-runs.ts";
+import { type View, VIEWS } from "../kit/browser/page-views.ts";
 
 const PATIENT = 300_000;
 

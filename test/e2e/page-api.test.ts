@@ -3,9 +3,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openPage, type PageServer, untilEnded } from "../support/page.ts";
-import { QUERY, SLOW } from "../support/research.ts";
-import { ROOT } from "../support/server.ts";
+import { openPageServer, type PageServer, untilEnded } from "../kit/browser/page-api.ts";
+import { QUERY, SLOW } from "../kit/server/research.ts";
+import { ROOT } from "../kit/server/server.ts";
 
 const NOBODYS = "00000000-0000-4000-8000-000000000000";
 
@@ -17,7 +17,7 @@ async function started(server: PageServer, more: object = {}, token?: string): P
 
 describe("the files of the page", () => {
   test("the shell is served at every address of the page, and the files are those of the build (A9)", async (context) => {
-    const server = await (await openPage(context)).serve();
+    const server = await (await openPageServer(context)).serve();
     for (const path of ["/", "/start", "/figures", `/runs/${NOBODYS}`]) {
       const { status, headers, body } = await server.browse(path);
       expect({ path, status, type: headers.get("content-type") }).toEqual({
@@ -38,7 +38,7 @@ describe("the files of the page", () => {
   });
 
   test("no other file is served (A9)", async (context) => {
-    const server = await (await openPage(context)).serve();
+    const server = await (await openPageServer(context)).serve();
     for (const name of ["..%2fmain.js", "%2e%2e/main.js", "page.js%00", "..%5cmain.js", "", "PAGE.JS", "constructor"])
       // Some are no addresses of the page at all by the time they are sent.
       expect([401, 404], name).toContain((await server.browse(`/assets/${name}`)).status);
@@ -47,7 +47,7 @@ describe("the files of the page", () => {
 
 describe("the page's API", () => {
   test("estimates first, answers a start once Google accepted it, and joins an identical one (I1, I3, I9)", async (context) => {
-    const scene = await openPage(context, SLOW);
+    const scene = await openPageServer(context, SLOW);
     const server = await scene.serve({ RESEARCH_SYNC_WINDOW_MS: "20000" });
     const estimate = await server.post("/api/estimate", { query: QUERY });
     expect(estimate.body).toMatchObject({ estimated_cost: { likely_usd: expect.any(Number) } });
@@ -68,7 +68,7 @@ describe("the page's API", () => {
   });
 
   test("starts an expensive research only with the user's consent (I8)", async (context) => {
-    const scene = await openPage(context, SLOW);
+    const scene = await openPageServer(context, SLOW);
     const server = await scene.serve({ RESEARCH_CONFIRM_ABOVE_USD: "0" });
     const { body } = await server.post("/api/estimate", { query: QUERY });
     expect(body.question).toMatch(/^This research will cost about \$/);
@@ -82,7 +82,7 @@ describe("the page's API", () => {
   });
 
   test("asks for consent to that very start: not for one that joins, but for a second one beside it (I9)", async (context) => {
-    const scene = await openPage(context, SLOW);
+    const scene = await openPageServer(context, SLOW);
     const server = await scene.serve({ RESEARCH_CONFIRM_ABOVE_USD: "0" });
     await server.post("/api/research", { query: QUERY, agreed: true });
     const questionOf = async (more: object) =>
@@ -94,7 +94,7 @@ describe("the page's API", () => {
   });
 
   test("cancels a run, and only once (L1)", async (context) => {
-    const scene = await openPage(context, SLOW);
+    const scene = await openPageServer(context, SLOW);
     const server = await scene.serve();
     const taskId = await started(server);
     const cancelled = await server.post(`/api/runs/${taskId}/cancel`, { save_partial: true });
@@ -107,7 +107,7 @@ describe("the page's API", () => {
   });
 
   test("shows an unknown start as such, and adopts its id (I10, Q1)", async (context) => {
-    const scene = await openPage(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
+    const scene = await openPageServer(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
     const server = await scene.serve();
     const lost = await server.post("/api/research", { query: QUERY, agreed: false });
     expect(lost).toMatchObject({ status: 409, body: { error: { code: "START_UNKNOWN" }, status: "start_unknown" } });
@@ -125,7 +125,7 @@ describe("the page's API", () => {
   });
 
   test("restarts an unknown start only with the user's consent (I10, Q1)", async (context) => {
-    const scene = await openPage(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
+    const scene = await openPageServer(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
     const server = await scene.serve({ RESEARCH_CONFIRM_ABOVE_USD: "0" });
     const lost = await server.post("/api/research", { query: QUERY, agreed: true });
     const path = `/api/runs/${lost.body.task_id}/resume`;
@@ -137,7 +137,7 @@ describe("the page's API", () => {
   });
 
   test("polls a failed run again (Q1)", async (context) => {
-    const scene = await openPage(context, { status: "failed" });
+    const scene = await openPageServer(context, { status: "failed" });
     const server = await scene.serve();
     const taskId = await started(server);
     expect(await untilEnded(server, taskId)).toMatchObject({
@@ -149,7 +149,7 @@ describe("the page's API", () => {
   });
 
   test("rejects bodies that are invalid, too large or not JSON in the one error shape (A6)", async (context) => {
-    const server = await (await openPage(context)).serve();
+    const server = await (await openPageServer(context)).serve();
     const { token } = server;
     const form = await server.request("/api/research", {
       method: "POST",

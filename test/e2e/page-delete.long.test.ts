@@ -2,8 +2,8 @@
 
 import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
-import { openBrowser } from "../support/browser.ts";
-import { openPage, type PageScene, type PageServer, untilEnded } from "../support/page.ts";
+import { openBrowser } from "../kit/browser/browser.ts";
+import { openPageServer, type PageScene, type PageServer, untilEnded } from "../kit/browser/page-api.ts";
 
 const SOON = { timeout: 20_000 };
 
@@ -19,7 +19,7 @@ interface Opened {
 async function open(context: TestContext): Promise<Opened> {
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
-  const scene = await openPage(context);
+  const scene = await openPageServer(context);
   const server = await scene.serve();
   const ids: string[] = [];
   for (const query of ["How do heat pumps perform in cold climates?", "Which heat pumps are the quietest?"]) {

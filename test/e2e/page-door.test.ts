@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
-import { browserHeaders, type BrowserHeaders, destinationOf } from "../support/page-session.ts";
-import { type Answered, ask } from "../support/raw-request.ts";
+import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
+import { browserHeaders, type BrowserHeaders, destinationOf } from "../kit/browser/page-session.ts";
+import { type Answered, ask } from "../kit/server/raw-request.ts";
 
 const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };

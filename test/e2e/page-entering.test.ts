@@ -4,9 +4,9 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test, type TestContext } from "vitest";
-import { openBrowser, openPage } from "../support/browser.ts";
-import { openHttpScene } from "../support/http-server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openBrowser, openPage } from "../kit/browser/browser.ts";
+import { openHttpScene } from "../kit/server/http-server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const NAME = "research.example";
 /** An address without TLS that is not this machine's own: a browser does not say there where it comes from. */

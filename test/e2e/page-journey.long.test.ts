@@ -6,9 +6,9 @@ import { DatabaseSync } from "node:sqlite";
 import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import { z } from "zod";
-import { enterPage, openBrowser, type OpenedPage } from "../support/browser.ts";
-import { type HttpScene, openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
-import { LONG_REPORT } from "../support/story-report.ts";
+import { enterPage, openBrowser, type OpenedPage } from "../kit/browser/browser.ts";
+import { type HttpScene, openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
+import { LONG_REPORT } from "../kit/browser/sample-report.ts";
 
 const QUESTION = "How do heat pumps perform in cold climates?";
 /** Time goes by only when the test says so: however slow the machine is, nothing ends before. */

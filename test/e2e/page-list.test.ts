@@ -4,8 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
-import { browserInstalled, openPage, startBrowser } from "../support/browser.ts";
-import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
+import { browserInstalled, openPage, startBrowser } from "../kit/browser/browser.ts";
+import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 
 type Interactions = NonNullable<ScenarioInput["interactions"]>;
 

@@ -2,9 +2,9 @@
 
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { type LiveStream, openPage, type PageServer } from "../support/page.ts";
-import { QUERY, SLOW } from "../support/research.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { type LiveStream, openPageServer, type PageServer } from "../kit/browser/page-api.ts";
+import { QUERY, SLOW } from "../kit/server/research.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 /** Long enough to be cut in the middle, short enough for a test: eight minutes in eight seconds. */
 const LIVELY = { speed: 60 };
@@ -37,7 +37,7 @@ const inOrder = (count: number): string[] => Array.from({ length: count }, (_, i
 const isCompleted = (stream: LiveStream): boolean => stream.named("run").at(-1)?.data.status === "completed";
 
 test("a page receives new runs, their progress and their end (J3)", async (context) => {
-  const server = await (await openPage(context, LIVELY)).serve();
+  const server = await (await openPageServer(context, LIVELY)).serve();
   const stream = await server.live();
   await stream.until(() => stream.named("hello").length === 1);
   expect(stream.text()).toMatch(/^retry: 1000\n\nevent: hello\ndata: \{"version":"/);
@@ -49,7 +49,7 @@ test("a page receives new runs, their progress and their end (J3)", async (conte
 });
 
 test("an interrupted page stream continues without loss and without repetition (J3)", async (context) => {
-  const server = await (await openPage(context, LIVELY)).serve();
+  const server = await (await openPageServer(context, LIVELY)).serve();
   const taskId = await start(server);
   const first = await server.live(`/api/live?run=${taskId}`);
   await first.until(() => told(first).length >= 2);
@@ -69,7 +69,7 @@ test("an interrupted page stream continues without loss and without repetition (
 });
 
 test("a page stream continues across a restart of the server, although Google repeats the events (J3, P2)", async (context) => {
-  const scene = await openPage(context, { speed: 40 });
+  const scene = await openPageServer(context, { speed: 40 });
   const before = await scene.serve();
   const taskId = await start(before);
   const first = await before.live(`/api/live?run=${taskId}`);
@@ -91,7 +91,7 @@ test("a page stream continues across a restart of the server, although Google re
 });
 
 test("two servers that follow the same run store its events once (J3)", async (context) => {
-  const scene = await openPage(context, LIVELY);
+  const scene = await openPageServer(context, LIVELY);
   const [one, other] = [await scene.serve(), await scene.serve()];
   const taskId = await start(one);
   const streams = [await one.live(`/api/live?run=${taskId}`), await other.live(`/api/live?run=${taskId}`)];
@@ -102,7 +102,7 @@ test("two servers that follow the same run store its events once (J3)", async (c
 });
 
 test("the server exits in time with open streams, and ends them (A8)", async (context) => {
-  const server = await (await openPage(context, SLOW)).serve();
+  const server = await (await openPageServer(context, SLOW)).serve();
   const taskId = await start(server);
   const streams = [await server.live(), await server.live(`/api/live?run=${taskId}`)];
   for (const stream of streams) await stream.until(() => stream.named("hello").length === 1);
@@ -114,7 +114,7 @@ test("the server exits in time with open streams, and ends them (A8)", async (co
 });
 
 test("a slow reader misses no event, and is informed that it lagged (A9)", async (context) => {
-  const scene = await openPage(context, SLOW);
+  const scene = await openPageServer(context, SLOW);
   const server = await scene.serve();
   const taskId = await start(server);
   scene.sql(
@@ -145,7 +145,7 @@ test("a slow reader misses no event, and is informed that it lagged (A9)", async
 });
 
 test("for a run with more than 20,000 events, timeline and stream continue with the newest (J3)", async (context) => {
-  const scene = await openPage(context, { speed: 40 });
+  const scene = await openPageServer(context, { speed: 40 });
   const before = await scene.serve();
   const taskId = await start(before);
   await before.close();

@@ -2,8 +2,8 @@
 
 import { createServer } from "node:http";
 import { expect, test, type TestContext } from "vitest";
-import { enterPage, openBrowser } from "../support/browser.ts";
-import { openHttpScene } from "../support/http-server.ts";
+import { enterPage, openBrowser } from "../kit/browser/browser.ts";
+import { openHttpScene } from "../kit/server/http-server.ts";
 
 interface OtherProgram {
   url: string;

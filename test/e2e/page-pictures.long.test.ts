@@ -7,11 +7,11 @@ import { pathToFileURL } from "node:url";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import { suggestionsFor } from "../../simulator/models/search-suggestions.ts";
-import { enterPage, openBrowser } from "../support/browser.ts";
-import { openHttpScene } from "../support/http-server.ts";
-import { storyId, tellStory } from "../support/page-story.ts";
-import { chart } from "../support/pictures.ts";
-import { SOURCES } from "../support/story-report.ts";
+import { enterPage, openBrowser } from "../kit/browser/browser.ts";
+import { openHttpScene } from "../kit/server/http-server.ts";
+import { storyId, tellStory } from "../kit/browser/sample-runs.ts";
+import { chart } from "../kit/browser/pictures.ts";
+import { SOURCES } from "../kit/browser/sample-report.ts";
 
 const RUN = storyId(1);
 const FIRST = "# Lakes\n\nThe first paragraph.\n\n";

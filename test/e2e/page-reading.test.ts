@@ -1,8 +1,8 @@
 /** What the page reads, over real HTTP: lists, words, reports, figures, and nobody else's anything. */
 
 import { describe, expect, test } from "vitest";
-import { openPage, type PageScene, type PageServer, untilEnded } from "../support/page.ts";
-import { QUERY, SLOW } from "../support/research.ts";
+import { openPageServer, type PageScene, type PageServer, untilEnded } from "../kit/browser/page-api.ts";
+import { QUERY, SLOW } from "../kit/server/research.ts";
 
 const REPORT =
   "# Heat pumps\n\nThe zephyr café hums. [cite: 1]\n\n<script>alert(1)</script> and ![x](http://x.example/x.png)";
@@ -26,7 +26,7 @@ function insertRuns(scene: PageScene, count: number): void {
 
 describe("the list", () => {
   test("has pages, filters and counts (Q2)", async (context) => {
-    const scene = await openPage(context, SLOW);
+    const scene = await openPageServer(context, SLOW);
     const server = await scene.serve();
     expect((await server.get("/api/runs")).body).toEqual({ runs: [], counts: {}, total: 0 });
     insertRuns(scene, 25);
@@ -80,7 +80,7 @@ const ATTACKS = [
 
 describe("a search", () => {
   test("finds words in reports and questions, marks them, and accepts an unfinished last word (Q2)", async (context) => {
-    const scene = await openPage(context, { report: REPORT });
+    const scene = await openPageServer(context, { report: REPORT });
     const server = await scene.serve();
     const taskId = await finished(server, "How do heat pumps hum in winter?");
     await untilEnded(server, taskId);
@@ -102,7 +102,7 @@ describe("a search", () => {
   });
 
   test("returns every run once, page by page (Q2)", async (context) => {
-    const scene = await openPage(context, { report: REPORT });
+    const scene = await openPageServer(context, { report: REPORT });
     const server = await scene.serve();
     for (const number of [1, 2, 3]) await untilEnded(server, await finished(server, `Question ${number} on pumps`));
     insertRuns(scene, 4);
@@ -119,7 +119,7 @@ describe("a search", () => {
   });
 
   test("never treats words as syntax of the index (Q2)", async (context) => {
-    const server = await (await openPage(context, SLOW)).serve();
+    const server = await (await openPageServer(context, SLOW)).serve();
     for (const text of ATTACKS) {
       const { status, body } = await server.get(`/api/runs?text=${encodeURIComponent(text.toWellFormed())}`);
       expect({ text, status, runs: body.runs }).toEqual({ text, status: 200, runs: [] });
@@ -127,7 +127,7 @@ describe("a search", () => {
   });
 
   test("of excessive length is refused; the tool finds the same runs and marks text as evidence (Q2)", async (context) => {
-    const scene = await openPage(context, { report: REPORT });
+    const scene = await openPageServer(context, { report: REPORT });
     const server = await scene.serve();
     await untilEnded(server, await finished(server));
     expect(await server.get(`/api/runs?text=${"a".repeat(10_000)}`)).toMatchObject({
@@ -148,7 +148,7 @@ describe("a search", () => {
 
 describe("a report", () => {
   test("is shown, and downloaded under a plain name (K1)", async (context) => {
-    const scene = await openPage(context, { report: REPORT });
+    const scene = await openPageServer(context, { report: REPORT });
     const server = await scene.serve();
     const taskId = await finished(server);
     await untilEnded(server, taskId);
@@ -172,7 +172,7 @@ describe("a report", () => {
   });
 
   test("does not exist for an unfinished run (K2)", async (context) => {
-    const server = await (await openPage(context, SLOW)).serve();
+    const server = await (await openPageServer(context, SLOW)).serve();
     const taskId = await finished(server);
     for (const path of ["report", "report.md", "report.html"])
       expect(await server.get(`/api/runs/${taskId}/${path}`)).toMatchObject({
@@ -183,7 +183,7 @@ describe("a report", () => {
 });
 
 test("the figures view has tokens and cost of finished runs beside their estimates (P6)", async (context) => {
-  const scene = await openPage(context);
+  const scene = await openPageServer(context);
   const server = await scene.serve();
   const taskId = await finished(server);
   const { cost_usd, estimated_usd } = await untilEnded(server, taskId);
@@ -195,7 +195,7 @@ test("the figures view has tokens and cost of finished runs beside their estimat
 });
 
 test("the timeline of ten thousand events is cut, and says so (J3)", async (context) => {
-  const scene = await openPage(context, SLOW);
+  const scene = await openPageServer(context, SLOW);
   const server = await scene.serve();
   insertRuns(scene, 1);
   const taskId = "00000000-0000-4000-8000-000000000001";
@@ -215,7 +215,7 @@ test("the timeline of ten thousand events is cut, and says so (J3)", async (cont
 });
 
 test("no owner reads or changes runs of another (T14)", async (context) => {
-  const scene = await openPage(context, { report: REPORT });
+  const scene = await openPageServer(context, { report: REPORT });
   const server = await scene.serve();
   const taskId = await finished(server);
   await untilEnded(server, taskId);

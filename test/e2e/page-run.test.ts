@@ -3,9 +3,9 @@
 import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import { z } from "zod";
-import { openBrowser } from "../support/browser.ts";
-import { type HttpScene, openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
-import type { Interactions } from "../support/research.ts";
+import { openBrowser } from "../kit/browser/browser.ts";
+import { type HttpScene, openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
+import type { Interactions } from "../kit/server/research.ts";
 
 const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
 /** Fast enough that thoughts come, slow enough that nothing ends before the test says so. */

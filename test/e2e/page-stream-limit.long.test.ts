@@ -1,13 +1,13 @@
 /** A page that is refused its live stream: it says why in the server's words, and asks again when it is told to. */
 
 import { expect, test } from "vitest";
-import { enterPage, openBrowser } from "../support/browser.ts";
-import { openPage } from "../support/page.ts";
+import { enterPage, openBrowser } from "../kit/browser/browser.ts";
+import { openPageServer } from "../kit/browser/page-api.ts";
 
 test("a page above the stream limit says why, waits as told, and continues when a stream is free (A9)", async (context) => {
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
-  const server = await (await openPage(context)).serve({ MCP_MAX_STREAMS_PER_USER: "1" });
+  const server = await (await openPageServer(context)).serve({ MCP_MAX_STREAMS_PER_USER: "1" });
   const other = await server.live();
   expect(await server.get("/api/live")).toMatchObject({ status: 429 });
   const { page } = await enterPage(browser, server);

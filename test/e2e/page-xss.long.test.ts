@@ -8,9 +8,9 @@ import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import { PAYLOADS } from "../security/xss-payloads.ts";
-import { enterPage, openBrowser } from "../support/browser.ts";
-import { openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
-import { storyId, tellStory, type ToldRun } from "../support/page-story.ts";
+import { enterPage, openBrowser } from "../kit/browser/browser.ts";
+import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
+import { storyId, tellStory, type ToldRun } from "../kit/browser/sample-runs.ts";
 
 const RUNS = 6;
 /** In every report and no question, so that a search finds all and shows where. */

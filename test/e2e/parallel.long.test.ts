@@ -1,10 +1,10 @@
 /** Several servers on one config directory: however many searches come at once, the machine runs few Gemini CLI children. */
 
 import { expect, test, type TestContext } from "vitest";
-import { type CliScene, openCliScene, SOON } from "../support/cli-scene.ts";
-import type { Era, RunningServer } from "../support/server.ts";
-import { storedRun } from "../support/stored-run.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { type CliScene, openCliScene, SOON } from "../kit/simulator/cli-scene.ts";
+import type { Era, RunningServer } from "../kit/server/server.ts";
+import { storedRun } from "../kit/store/stored-run.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const WAITING = /^Waiting for a free Gemini CLI slot/;
 

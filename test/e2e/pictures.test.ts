@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
-import { openResearch, startRun, untilStatus } from "../support/research.ts";
-import { openScene } from "../support/scene.ts";
+import { openResearch, startRun, untilStatus } from "../kit/server/research.ts";
+import { openScene } from "../kit/server/scene.ts";
 
 const LINK = /!\[Picture 1\]\((research:\/\/runs\/[0-9a-f-]{36}\/pictures\/1)\)/;
 

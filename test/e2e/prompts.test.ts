@@ -1,8 +1,8 @@
 /** Prompts as a client gets them: what they ask for, and that no argument can ask for anything else. */
 
 import { describe, expect, test } from "vitest";
-import { openScene } from "../support/scene.ts";
-import type { Era, RunningServer } from "../support/server.ts";
+import { openScene } from "../kit/server/scene.ts";
+import type { Era, RunningServer } from "../kit/server/server.ts";
 
 async function textOf({ client }: RunningServer, name: string, args: Record<string, string>): Promise<string> {
   const { messages } = await client.getPrompt({ name, arguments: args });

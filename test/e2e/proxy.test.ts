@@ -3,7 +3,7 @@
 import { createServer, request as httpRequest } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { expect, test, type TestContext } from "vitest";
-import { openResearch, QUERY, startRun, untilStatus } from "../support/research.ts";
+import { openResearch, QUERY, startRun, untilStatus } from "../kit/server/research.ts";
 
 /** Forwards to loopback and nowhere else. */
 async function openProxy({ onTestFinished }: Pick<TestContext, "onTestFinished">) {

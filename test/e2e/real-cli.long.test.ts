@@ -7,11 +7,11 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, test, type TestContext } from "vitest";
 import { type Simulator, startSimulator } from "../../simulator/server.ts";
-import { fillPrompt } from "../support/simulated-prompts.ts";
-import { startCommand } from "../support/command.ts";
-import { type CliScene, openCliScene } from "../support/cli-scene.ts";
-import { type ListeningProxy, listenIn } from "../support/listening-proxy.ts";
-import { type Era, ROOT, type RunningServer, TEST_KEY } from "../support/server.ts";
+import { fillPrompt } from "../kit/simulator/prompts.ts";
+import { startCommand } from "../kit/server/command.ts";
+import { type CliScene, openCliScene } from "../kit/simulator/cli-scene.ts";
+import { type ListeningProxy, listenIn } from "../kit/services/listening-proxy.ts";
+import { type Era, ROOT, type RunningServer, TEST_KEY } from "../kit/server/server.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const PATH = [join(ROOT, "node_modules/.bin"), dirname(process.execPath), "/usr/bin", "/bin"].join(":");

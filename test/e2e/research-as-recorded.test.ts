@@ -3,8 +3,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { RESEARCH_PRESETS } from "../../simulator/interactions/presets.ts";
-import { openResearch, type ResearchScene, startRun, untilStatus } from "../support/research.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openResearch, type ResearchScene, startRun, untilStatus } from "../kit/server/research.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const recorded = RESEARCH_PRESETS.find(({ name }) => name === "research-as-recorded")?.interactions;
 

@@ -1,11 +1,19 @@
 /** `cancel_research` through the front door: every kind of run, from any process, with and without Google's word. */
 
 import { describe, expect, test } from "vitest";
-import { untold } from "../support/leaves.ts";
-import { openResearch, QUERY, type ResearchScene, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
-import { openScene } from "../support/scene.ts";
-import type { RunningServer, ToolResult } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { untold } from "../kit/server/answer-leaves.ts";
+import {
+  openResearch,
+  QUERY,
+  type ResearchScene,
+  SLOW,
+  startRun,
+  statusOf,
+  untilStatus,
+} from "../kit/server/research.ts";
+import { openScene } from "../kit/server/scene.ts";
+import type { RunningServer, ToolResult } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const UNCONFIRMED =
   "The run is cancelled here. Google has not confirmed it; if its report arrives all the same it was paid for and will be kept.";

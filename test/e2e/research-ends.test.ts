@@ -4,9 +4,9 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { startSimulator } from "../../simulator/server.ts";
-import { type Interactions, openResearch, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
-import { temporaryDirectory } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { type Interactions, openResearch, SLOW, startRun, statusOf, untilStatus } from "../kit/server/research.ts";
+import { temporaryDirectory } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const RESULTS = "get_research_results";
 const WHY_PARTIAL = (message: string): string =>

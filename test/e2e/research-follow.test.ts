@@ -3,7 +3,7 @@
 import { inflateRawSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { readInteraction } from "../../src/gemini/interactions/reader.ts";
-import { untold } from "../support/leaves.ts";
+import { untold } from "../kit/server/answer-leaves.ts";
 import {
   type Interactions,
   openResearch,
@@ -13,8 +13,8 @@ import {
   startRun,
   statusOf,
   untilStatus,
-} from "../support/research.ts";
-import { waitFor } from "../support/wait-for.ts";
+} from "../kit/server/research.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const RESULTS = "get_research_results";

@@ -4,9 +4,9 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { drain } from "../support/research-kill.ts";
-import { judge } from "../support/research-kill-judge.ts";
-import { type KillWorld, openKillWorld } from "../support/research-kill-world.ts";
+import { drain } from "../kit/kills/kills.ts";
+import { judge } from "../kit/judge/kills-judge.ts";
+import { type KillWorld, openKillWorld } from "../kit/kills/world.ts";
 
 const orphanFiles = ({ configDir }: KillWorld): string[] =>
   readdirSync(configDir).filter((name) => name.startsWith("orphans"));

@@ -3,10 +3,10 @@
 import { readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { atLength } from "../support/length.ts";
-import { drain, KILL_POINTS, killAll } from "../support/research-kill.ts";
-import { judge } from "../support/research-kill-judge.ts";
-import { openKillWorld, type KillWorld, type KillWorldOptions } from "../support/research-kill-world.ts";
+import { atLength } from "../kit/length.ts";
+import { drain, KILL_POINTS, killAll } from "../kit/kills/kills.ts";
+import { judge } from "../kit/judge/kills-judge.ts";
+import { openKillWorld, type KillWorld, type KillWorldOptions } from "../kit/kills/world.ts";
 
 async function world(options?: KillWorldOptions): Promise<KillWorld> {
   const opened = await openKillWorld(options);

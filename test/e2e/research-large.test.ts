@@ -1,7 +1,7 @@
 /** Reports that are larger than one MCP message: sources in pages, and documents that say where the rest is. */
 
 import { expect, test } from "vitest";
-import { openResearch, startRun, untilStatus } from "../support/research.ts";
+import { openResearch, startRun, untilStatus } from "../kit/server/research.ts";
 
 const RESULTS = "get_research_results";
 /** What the official client accepts is 10 MB. */

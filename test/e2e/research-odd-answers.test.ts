@@ -1,8 +1,8 @@
 /** Answers of Google that are odd, through the built server: each run ends as it should, and none stops another. */
 
 import { describe, expect, test } from "vitest";
-import { type Interactions, openResearch, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { type Interactions, openResearch, SLOW, startRun, statusOf, untilStatus } from "../kit/server/research.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const RESULTS = "get_research_results";
 

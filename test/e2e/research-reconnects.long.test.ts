@@ -1,7 +1,7 @@
 /** Progress streams that are cut after every event, through the built server: reopening them keeps to the rate. */
 
 import { expect, test } from "vitest";
-import { openResearch, startRun } from "../support/research.ts";
+import { openResearch, startRun } from "../kit/server/research.ts";
 
 const MAX_RPS = 5;
 const WINDOW_MS = 10_000;

@@ -4,10 +4,18 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { openResearch, QUERY, type ResearchScene, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
-import { openScene } from "../support/scene.ts";
-import type { RunningServer, ToolResult } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import {
+  openResearch,
+  QUERY,
+  type ResearchScene,
+  SLOW,
+  startRun,
+  statusOf,
+  untilStatus,
+} from "../kit/server/research.ts";
+import { openScene } from "../kit/server/scene.ts";
+import type { RunningServer, ToolResult } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const resume = (server: RunningServer, task_id: string, more: object = {}): Promise<ToolResult> =>
   server.call("resume_research", { task_id, ...more });

@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { onPostgres } from "../support/databases.ts";
-import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { onPostgres } from "../kit/store/databases.ts";
+import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus } from "../kit/server/research.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const INTERVAL_MS = 400;
 /** The pace is spread by a tenth. */

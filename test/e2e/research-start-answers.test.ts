@@ -4,9 +4,9 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { untold } from "../support/leaves.ts";
-import { openResearch, QUERY, SLOW, startRun, untilStatus } from "../support/research.ts";
-import { BIN, type Era, TEST_KEY } from "../support/server.ts";
+import { untold } from "../kit/server/answer-leaves.ts";
+import { openResearch, QUERY, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
+import { BIN, type Era, TEST_KEY } from "../kit/server/server.ts";
 
 const START = "start_deep_research";
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -3,9 +3,17 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { untold } from "../support/leaves.ts";
-import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus, type CreateFault } from "../support/research.ts";
-import { UNRESOLVABLE_HOST } from "../support/unresolvable-host.ts";
+import { untold } from "../kit/server/answer-leaves.ts";
+import {
+  openResearch,
+  QUERY,
+  SLOW,
+  startRun,
+  statusOf,
+  untilStatus,
+  type CreateFault,
+} from "../kit/server/research.ts";
+import { UNRESOLVABLE_HOST } from "../kit/services/unresolvable-host.ts";
 
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const UNKNOWN = "It is not known whether the research was started.";

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { openClockWorld } from "../pause/clock-world.ts";
-import { drain } from "../support/research-kill.ts";
-import { judge } from "../support/research-kill-judge.ts";
-import type { Life } from "../support/research-kill-life.ts";
-import { type KillWorld, openKillWorld } from "../support/research-kill-world.ts";
-import { goOn, stop, write } from "../support/research-stop.ts";
+import { drain } from "../kit/kills/kills.ts";
+import { judge } from "../kit/judge/kills-judge.ts";
+import type { Life } from "../kit/kills/process.ts";
+import { type KillWorld, openKillWorld } from "../kit/kills/world.ts";
+import { goOn, stop, write } from "../kit/kills/suspend.ts";
 
 const START = "start_deep_research";
 const SOON = { timeout: 20_000, interval: 20 };

@@ -1,9 +1,9 @@
 /** Clients that listen hear of what other processes do: a start, its progress, its end, and nothing more. */
 
 import { describe, expect, test } from "vitest";
-import { openResearch, type ResearchScene, SLOW, startRun, untilStatus } from "../support/research.ts";
-import type { Era, RunningServer } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openResearch, type ResearchScene, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
+import type { Era, RunningServer } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const PATIENCE = { timeout: 20_000, interval: 25 };
 

@@ -8,7 +8,7 @@ import { type App, createApp } from "../../src/app.ts";
 import { buildServer } from "../../src/mcp/server.ts";
 import { runEventsOf } from "../../src/mcp/resources/subscriptions.ts";
 import { insertRunning } from "../../src/runs/run-store.ts";
-import { temporaryDirectory } from "../support/server.ts";
+import { temporaryDirectory } from "../kit/server/server.ts";
 
 const PATIENCE = { timeout: 20_000, interval: 25 };
 const RUNS = "research://runs";

@@ -2,9 +2,9 @@
 
 import { ResourceNotFoundError } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
-import { openResearch, QUERY, SLOW, startRun, untilStatus } from "../support/research.ts";
-import { openScene } from "../support/scene.ts";
-import type { RunningServer } from "../support/server.ts";
+import { openResearch, QUERY, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
+import { openScene } from "../kit/server/scene.ts";
+import type { RunningServer } from "../kit/server/server.ts";
 
 const UNKNOWN_ID = "11111111-2222-4333-8444-555555555555";
 

@@ -3,10 +3,10 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { untold } from "../support/leaves.ts";
-import { openScene } from "../support/scene.ts";
-import type { RunningServer } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { untold } from "../kit/server/answer-leaves.ts";
+import { openScene } from "../kit/server/scene.ts";
+import type { RunningServer } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

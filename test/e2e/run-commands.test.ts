@@ -3,8 +3,8 @@
 import { describe, expect, test } from "vitest";
 import { commandsOf } from "../../src/cli/help.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { openResearch, QUERY, type ResearchScene } from "../support/research.ts";
-import { openScene } from "../support/scene.ts";
+import { openResearch, QUERY, type ResearchScene } from "../kit/server/research.ts";
+import { openScene } from "../kit/server/scene.ts";
 
 const AT_ONCE = { duration_ms: 0 };
 

@@ -3,10 +3,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { untold } from "../support/leaves.ts";
-import { openScene, type Scene } from "../support/scene.ts";
-import type { RunningServer } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { untold } from "../kit/server/answer-leaves.ts";
+import { openScene, type Scene } from "../kit/server/scene.ts";
+import type { RunningServer } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const UNKNOWN_ID = "11111111-2222-4333-8444-555555555555";

@@ -1,8 +1,8 @@
 /** Answers of generateContent that end oddly: a sentence of our own, and no request that cannot succeed. */
 
 import { describe, expect, test } from "vitest";
-import { untold } from "../support/leaves.ts";
-import { openScene } from "../support/scene.ts";
+import { untold } from "../kit/server/answer-leaves.ts";
+import { openScene } from "../kit/server/scene.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
 

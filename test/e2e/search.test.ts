@@ -1,9 +1,9 @@
 /** `search` through the front door: the answer's shape, where its sources come from, and what bad input meets. */
 
 import { describe, expect, test } from "vitest";
-import { untold } from "../support/leaves.ts";
-import { openScene } from "../support/scene.ts";
-import type { Era } from "../support/server.ts";
+import { untold } from "../kit/server/answer-leaves.ts";
+import { openScene } from "../kit/server/scene.ts";
+import type { Era } from "../kit/server/server.ts";
 
 const ERAS: Era[] = ["legacy", "modern"];
 const QUERY = "How do heat pumps perform in cold climates?";

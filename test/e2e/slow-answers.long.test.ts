@@ -3,9 +3,9 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { openResearch, QUERY, untilStatus } from "../support/research.ts";
-import { openScene } from "../support/scene.ts";
-import { openTasks, settled } from "../support/tasks.ts";
+import { openResearch, QUERY, untilStatus } from "../kit/server/research.ts";
+import { openScene } from "../kit/server/scene.ts";
+import { openTasks, settled } from "../kit/server/tasks.ts";
 
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -6,8 +6,8 @@ import { type AddressInfo, connect } from "node:net";
 import * as https from "node:https";
 import { join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
-import { makeCertificateOf } from "../support/certificate.ts";
-import { openResearch, startRun, untilStatus } from "../support/research.ts";
+import { makeCertificateOf } from "../kit/services/certificate.ts";
+import { openResearch, startRun, untilStatus } from "../kit/server/research.ts";
 
 const REDIRECT_HOST = "vertexaisearch.cloud.google.com";
 

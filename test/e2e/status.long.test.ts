@@ -1,9 +1,9 @@
 /** `status` through the built program: workers that poll, one that was killed, none, and what Google refuses. */
 
 import { expect, test } from "vitest";
-import type { RunningCommand } from "../support/command.ts";
-import { openResearch, type ResearchScene, SLOW, startRun } from "../support/research.ts";
-import { waitFor } from "../support/wait-for.ts";
+import type { RunningCommand } from "../kit/server/command.ts";
+import { openResearch, type ResearchScene, SLOW, startRun } from "../kit/server/research.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 /** A heartbeat comes every 15 s. */
 const SOON = { timeout: 40_000, interval: 500 };

@@ -2,11 +2,11 @@
 
 import { resultFromTaskOutcome } from "@modelcontextprotocol/ext-tasks/client";
 import { describe, expect, test } from "vitest";
-import { openResearch, QUERY, SLOW } from "../support/research.ts";
-import { openScene, type Scene } from "../support/scene.ts";
-import type { RunningServer } from "../support/server.ts";
-import { openTasks, type RawAnswer, resultOf, settled, taskOf, type Tasks } from "../support/tasks.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openResearch, QUERY, SLOW } from "../kit/server/research.ts";
+import { openScene, type Scene } from "../kit/server/scene.ts";
+import type { RunningServer } from "../kit/server/server.ts";
+import { openTasks, type RawAnswer, resultOf, settled, taskOf, type Tasks } from "../kit/server/tasks.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const SOON = { timeout: 15_000, interval: 25 };
 /** RESEARCH_KEEP_DAYS. */

@@ -4,11 +4,11 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { openResearch, QUERY, SLOW } from "../support/research.ts";
-import { openScene, type Scene } from "../support/scene.ts";
-import { BIN, ROOT, type RunningServer, type ToolResult } from "../support/server.ts";
-import { EXTENSION, envelope, openTasks, resultOf, settled, taskOf, type Tasks } from "../support/tasks.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openResearch, QUERY, SLOW } from "../kit/server/research.ts";
+import { openScene, type Scene } from "../kit/server/scene.ts";
+import { BIN, ROOT, type RunningServer, type ToolResult } from "../kit/server/server.ts";
+import { EXTENSION, envelope, openTasks, resultOf, settled, taskOf, type Tasks } from "../kit/server/tasks.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const MODERN = { era: "modern" as const };
 const SOON = { timeout: 15_000, interval: 25 };

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, test, type TestContext } from "vitest";
 import { PACKAGES } from "../../src/telemetry/start.ts";
-import { openCliScene } from "../support/cli-scene.ts";
-import { type ReceivedSpan, startCollector } from "../support/collector.ts";
-import { openHttpScene, type RunningHttpServer, startHttpServer } from "../support/http-server.ts";
-import { openResearch, QUERY, type ResearchScene } from "../support/research.ts";
-import { callTool, type Era, ROOT, temporaryDirectory, TEST_KEY, type ToolResult } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { openCliScene } from "../kit/simulator/cli-scene.ts";
+import { type ReceivedSpan, startCollector } from "../kit/services/collector.ts";
+import { openHttpScene, type RunningHttpServer, startHttpServer } from "../kit/server/http-server.ts";
+import { openResearch, QUERY, type ResearchScene } from "../kit/server/research.ts";
+import { callTool, type Era, ROOT, temporaryDirectory, TEST_KEY, type ToolResult } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`;

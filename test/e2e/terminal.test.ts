@@ -1,9 +1,9 @@
 /** The command line at a real terminal: a live view of a run, whatever the window, the signal or the words of the web. */
 
 import { describe, expect, test, type TestContext } from "vitest";
-import { childrenOf } from "../support/processes.ts";
-import { openResearch, QUERY, type ResearchScene } from "../support/research.ts";
-import { openUserTerminal, terminals, type UserTerminal } from "../support/terminal.ts";
+import { childrenOf } from "../kit/server/processes.ts";
+import { openResearch, QUERY, type ResearchScene } from "../kit/server/research.ts";
+import { openUserTerminal, terminals, type UserTerminal } from "../kit/server/terminal.ts";
 
 const READY = (await terminals()) === "ready";
 

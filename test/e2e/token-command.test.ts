@@ -7,9 +7,9 @@ import { describe, expect, test } from "vitest";
 import { ownerOfToken } from "../../src/http/auth/token-store.ts";
 import { hashToken } from "../../src/http/auth/tokens.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { createLog } from "../../src/platform/log.ts";
 import { openStore } from "../../src/store/store.ts";
-import { openScene, type Scene } from "../support/scene.ts";
+import { openScene, type Scene } from "../kit/server/scene.ts";
+import { silentLog as log } from "../kit/log.ts";
 
 const TOKEN = /^[\w-]{43}\n$/;
 
@@ -107,7 +107,6 @@ describe("token list and revoke (A9)", () => {
   test("a revoke takes effect at once in a process that has the database open", async (context) => {
     const scene = await openScene(context);
     const token = (await scene.command(["token", "add", "ann"])).stdout.trim();
-    const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
     const store = await openStore({ file: join(scene.configDir, "deep_research.db"), clock: systemClock, log });
     context.onTestFinished(store.close);
     const owner = (): Promise<string | undefined> => ownerOfToken(store.db, hashToken(token), Date.now());

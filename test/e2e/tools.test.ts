@@ -9,8 +9,8 @@ import type { Tool } from "@modelcontextprotocol/client";
 import { describe, expect, test, type TestContext } from "vitest";
 import { MARKS } from "../../scripts/announced-tools.ts";
 import { OPERATIONS } from "../../src/operations/catalog.ts";
-import { openScene, type Scene } from "../support/scene.ts";
-import { BIN, type Era, ROOT, startServer, TEST_KEY, temporaryDirectory } from "../support/server.ts";
+import { openScene, type Scene } from "../kit/server/scene.ts";
+import { BIN, type Era, ROOT, startServer, TEST_KEY, temporaryDirectory } from "../kit/server/server.ts";
 
 const ERAS: Era[] = ["legacy", "modern"];
 const NAMES = [

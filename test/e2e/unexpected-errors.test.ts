@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { type Ending, openScene } from "../support/scene.ts";
-import { ROOT, temporaryDirectory } from "../support/server.ts";
+import { type Ending, openScene } from "../kit/server/scene.ts";
+import { ROOT, temporaryDirectory } from "../kit/server/server.ts";
 
 const QUERY = "How do heat pumps work in cold climates?";
 const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));

@@ -5,7 +5,7 @@
 
 import type { ErrorCode } from "../../src/errors.ts";
 import type { RunStatus } from "../../src/runs/run.ts";
-import type { CreateFault, LookFault } from "../support/research.ts";
+import type { CreateFault, LookFault } from "../kit/server/research.ts";
 
 export const REQUESTS = ["create", "get", "cancel", "stream"] as const;
 export type FaultyRequest = (typeof REQUESTS)[number];

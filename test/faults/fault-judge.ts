@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { followStream } from "../../src/runs/streams/stream.ts";
 import { type Expected, type FaultRow, type FaultyRequest, HOST } from "./fault-cells.ts";
 import { type Scene, type Setting, until, untilFinished, WHOLE_MS, withScene } from "./fault-player.ts";
-import { UNRESOLVABLE_HOST } from "../support/unresolvable-host.ts";
+import { UNRESOLVABLE_HOST } from "../kit/services/unresolvable-host.ts";
 
 export interface Outcome {
   state: string;

@@ -7,7 +7,6 @@ import type { Call, Operation, OperationDeps } from "../../src/operations/operat
 import { perform } from "../../src/operations/perform.ts";
 import { isRecord } from "../../src/platform/is-record.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
-import { createLog } from "../../src/platform/log.ts";
 import type { ResearchDeps } from "../../src/runs/deps.ts";
 import { findResult } from "../../src/runs/result-store.ts";
 import { isFinished, type Run } from "../../src/runs/run.ts";
@@ -15,9 +14,10 @@ import { findRun } from "../../src/runs/run-store.ts";
 import { createRunner, type Runner } from "../../src/runs/scheduling/runner.ts";
 import { startResearch } from "../../src/runs/start/start.ts";
 import { startSimulator, type Simulator } from "../../simulator/server.ts";
-import { clock, openStage, request } from "../support/research-deps.ts";
+import { clock, openRunner, request } from "../kit/store/runner.ts";
 import type { FaultRow, FaultyRequest } from "./fault-cells.ts";
 import { type FaultyWay, openFaultyWay, scenarioOf } from "./faulty-way.ts";
+import { createTestLog } from "../kit/log.ts";
 
 /** The clock of the stage runs this much faster than ours. */
 const CLOCK_SPEED = 50;
@@ -78,15 +78,10 @@ export async function withScene<Result>(
   const way = await openFaultyWay(row.cause, at);
   const scenario = { name: "faults", latency_ms: latencyMs };
   const gemini = await startSimulator({ scenario: { ...scenario, interactions: scenarioOf(row.cause, at) } });
-  const stage = await openStage({ onTestFinished: (close) => void closing.push(close) });
+  const stage = await openRunner({ onTestFinished: (close) => void closing.push(close) });
   try {
     const logged: string[] = [];
-    const log = createLog({
-      from: "INFO",
-      format: "text",
-      redact: (text) => text,
-      write: (line) => void logged.push(line),
-    });
+    const log = createTestLog((line) => logged.push(line), "INFO");
     const limits = row.cause.kind === "silence" ? QUICK_LIMITS[at] : SMALL;
     const google = { apiKey: "fault-key-777", vertex: false, baseUrl: gemini.url };
     const agent = createInteractionsAgent({ ...google, log, limits, fetch: way.fetch, sendOnce: way.sendOnce });

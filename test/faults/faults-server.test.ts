@@ -1,9 +1,9 @@
 /** A handful of cells of the fault matrix through the built server, as its users meet them. */
 
 import { describe, expect, test } from "vitest";
-import { peakMemory } from "../support/processes.ts";
-import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { peakMemory } from "../kit/server/processes.ts";
+import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus } from "../kit/server/research.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 describe.concurrent("the fault matrix on the built server", () => {
   test("redirect × create: not followed, START_UNKNOWN after one request (I8, T9)", async (context) => {

@@ -4,10 +4,10 @@ import { createServer, type Server } from "node:net";
 import * as tls from "node:tls";
 import type { Fetch } from "../../src/gemini/transport/guarded-fetch.ts";
 import { NotSent, sendOnce, type SendOnce } from "../../src/gemini/paid-start/send-once.ts";
-import { makeExpiredCertificate } from "../support/certificate.ts";
-import type { Interactions } from "../support/research.ts";
+import { makeExpiredCertificate } from "../kit/services/certificate.ts";
+import type { Interactions } from "../kit/server/research.ts";
 import type { Cause, FaultyRequest } from "./fault-cells.ts";
-import { UNRESOLVABLE_HOST } from "../support/unresolvable-host.ts";
+import { UNRESOLVABLE_HOST } from "../kit/services/unresolvable-host.ts";
 
 export interface FaultyWay {
   fetch: Fetch;

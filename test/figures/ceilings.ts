@@ -1,7 +1,7 @@
 /** R6: how long a start takes while Google hesitates, and the rendering of the largest report. */
 
 import { renderMarkdown } from "../../src/reports/markdown/markdown.ts";
-import { openKillWorld } from "../support/research-kill-world.ts";
+import { openKillWorld } from "../kit/kills/world.ts";
 
 /** How long Google takes to accept, in seconds: from at once to longer than anybody may wait. */
 const HESITATIONS = [0, 3, 5.5, 12, 20, 24, 24.9, 25.1, 28, 29.5, 40, 110];

@@ -1,8 +1,8 @@
 /** Eight processes on one database: who starts, who looks, who takes over. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Life } from "../support/research-kill-life.ts";
-import { type KillWorld, openKillWorld } from "../support/research-kill-world.ts";
+import type { Life } from "../kit/kills/process.ts";
+import { type KillWorld, openKillWorld } from "../kit/kills/world.ts";
 import { inTurn } from "./lanes.ts";
 
 const STARTS_AT_ONCE = 100;

@@ -1,8 +1,8 @@
 /** R3: runs that end in time although Google refuses, breaks off and limits, and processes come and go. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Life } from "../support/research-kill-life.ts";
-import { type KillWorld, openKillWorld, seeded } from "../support/research-kill-world.ts";
+import type { Life } from "../kit/kills/process.ts";
+import { type KillWorld, openKillWorld, seeded } from "../kit/kills/world.ts";
 import { inLanes, inTurn } from "./lanes.ts";
 
 /** A second here is a hundred seconds there, also for the interval of looks. */

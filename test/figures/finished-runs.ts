@@ -1,8 +1,8 @@
 /** Runs that have ended and are followed by nobody any more, for calls that only read. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Life } from "../support/research-kill-life.ts";
-import type { KillWorld } from "../support/research-kill-world.ts";
+import type { Life } from "../kit/kills/process.ts";
+import type { KillWorld } from "../kit/kills/world.ts";
 
 export async function finishedRuns(world: KillWorld, life: Life, count: number): Promise<string[]> {
   const runs: string[] = [];

@@ -1,8 +1,8 @@
 /** A server while another program keeps the database locked for writing: how long its callers wait. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { holdWriteLock } from "../support/foreign-lock.ts";
-import { openKillWorld } from "../support/research-kill-world.ts";
+import { holdWriteLock } from "../kit/store/write-lock.ts";
+import { openKillWorld } from "../kit/kills/world.ts";
 
 export interface LockVerdict {
   /** Of the status calls that were made, one after the other, while the lock was held. */

@@ -1,7 +1,7 @@
 /** R5 and R6: calls that must cost nothing, each thousands of times, and how long they took. */
 
-import { openKillWorld } from "../support/research-kill-world.ts";
-import type { KillWorld } from "../support/research-kill-world.ts";
+import { openKillWorld } from "../kit/kills/world.ts";
+import type { KillWorld } from "../kit/kills/world.ts";
 import { finishedRuns } from "./finished-runs.ts";
 import { inTurn } from "./lanes.ts";
 

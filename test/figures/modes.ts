@@ -1,8 +1,8 @@
 /** R1: starts that end before, after and around the window; what was answered, stored and done at Google must agree. */
 
-import { drain } from "../support/research-kill.ts";
-import type { Answer } from "../support/research-kill-life.ts";
-import { type KillWorld, openKillWorld, seeded } from "../support/research-kill-world.ts";
+import { drain } from "../kit/kills/kills.ts";
+import type { Answer } from "../kit/kills/process.ts";
+import { type KillWorld, openKillWorld, seeded } from "../kit/kills/world.ts";
 import { inLanes, inTurn } from "./lanes.ts";
 
 /** Half of the runs end this close to the end of the window, before or after it. */

@@ -1,10 +1,10 @@
 /** R2: what becomes of the notifications of many runs, with several processes open that could all show them. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { judge } from "../support/research-kill-judge.ts";
-import { drain } from "../support/research-kill.ts";
-import { openKillWorld } from "../support/research-kill-world.ts";
-import type { NotificationDaemon } from "../support/notification-daemon.ts";
+import { judge } from "../kit/judge/kills-judge.ts";
+import { drain } from "../kit/kills/kills.ts";
+import { openKillWorld } from "../kit/kills/world.ts";
+import type { NotificationDaemon } from "../kit/services/notification-daemon.ts";
 import { inLanes, inTurn } from "./lanes.ts";
 
 const SERVERS = 4;

@@ -1,8 +1,8 @@
 /** R4: many saves of the same few reports from several processes within the same seconds. */
 
 import { existsSync } from "node:fs";
-import { judge } from "../support/research-kill-judge.ts";
-import { openKillWorld } from "../support/research-kill-world.ts";
+import { judge } from "../kit/judge/kills-judge.ts";
+import { openKillWorld } from "../kit/kills/world.ts";
 import { finishedRuns } from "./finished-runs.ts";
 import { inLanes, inTurn } from "./lanes.ts";
 

@@ -1,12 +1,12 @@
 /** A8: servers that have to leave at a random moment, in each way there is, and clients that hang up in a call. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { HttpClient, RunningHttpServer } from "../support/http-server.ts";
-import { startHttpServer } from "../support/http-server.ts";
-import { judge } from "../support/research-kill-judge.ts";
-import type { Life } from "../support/research-kill-life.ts";
-import { drain, fresh, prepare, save, start, startAndCancel } from "../support/research-kill.ts";
-import { type KillWorld, openKillWorld, seeded } from "../support/research-kill-world.ts";
+import type { HttpClient, RunningHttpServer } from "../kit/server/http-server.ts";
+import { startHttpServer } from "../kit/server/http-server.ts";
+import { judge } from "../kit/judge/kills-judge.ts";
+import type { Life } from "../kit/kills/process.ts";
+import { drain, fresh, prepare, save, start, startAndCancel } from "../kit/kills/kills.ts";
+import { type KillWorld, openKillWorld, seeded } from "../kit/kills/world.ts";
 import { inLanes, inTurn } from "./lanes.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;

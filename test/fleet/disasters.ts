@@ -1,8 +1,8 @@
 /** What goes wrong in a fleet, one thing at a time, and which polls and starts were in flight when it did. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { connectHttp } from "../support/http-server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { connectHttp } from "../kit/server/http-server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 import { pollsInFlightSince } from "./jobs.ts";
 import { startRun } from "./load.ts";
 import type { Member } from "./member.ts";

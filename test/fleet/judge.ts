@@ -1,8 +1,8 @@
 /** What must be true of a fleet at any time, and when everything has come to rest. */
 
-import { isAlive } from "../support/processes.ts";
-import { judgeStored, type Stored, STORED, type Verdict } from "../support/research-kill-judge.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { isAlive } from "../kit/server/processes.ts";
+import { judgeStored, type Stored, STORED, type Verdict } from "../kit/judge/kills-judge.ts";
+import { waitFor } from "../kit/wait-for.ts";
 import { MISMATCHES } from "./jobs.ts";
 import type { FleetWorld } from "./world.ts";
 

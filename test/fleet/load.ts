@@ -1,8 +1,8 @@
 /** Users at work on a fleet: they start, ask, list and cancel through all servers, and take no for an answer. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { connectHttp, type HttpClient } from "../support/http-server.ts";
-import type { ToolResult } from "../support/server.ts";
+import { connectHttp, type HttpClient } from "../kit/server/http-server.ts";
+import type { ToolResult } from "../kit/server/server.ts";
 import type { FleetWorld } from "./world.ts";
 
 export interface Load {

@@ -3,7 +3,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BIN } from "../support/server.ts";
+import { BIN } from "../kit/server/server.ts";
 import type { Machine } from "./machine.ts";
 
 export interface Member {

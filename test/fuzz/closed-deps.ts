@@ -3,7 +3,7 @@
 import { AppError } from "../../src/errors.ts";
 import type { Call, OperationDeps } from "../../src/operations/operation.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { createLog } from "../../src/platform/log.ts";
+import { silentLog } from "../kit/log.ts";
 
 export const CLOSED = "The store is closed for this trial.";
 
@@ -11,7 +11,7 @@ const closed = (): Promise<never> => Promise.reject(new AppError({ code: "SQLITE
 
 export const closedDeps: OperationDeps = {
   clock: systemClock,
-  log: createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} }),
+  log: silentLog,
   database: closed,
   notifications: closed,
   recorder: closed,

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { isRecord } from "../../src/platform/is-record.ts";
 import { createRandom } from "../corpus/random.ts";
-import { BIN, isolatedEnvironment, temporaryDirectory } from "../support/server.ts";
+import { BIN, isolatedEnvironment, temporaryDirectory } from "../kit/server/server.ts";
 import { jsonRpc } from "./json-rpc.ts";
 import { mutate } from "./mutate.ts";
 import { parsed } from "./target.ts";

@@ -2,8 +2,8 @@
 
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type KillWorld, type KillWorldOptions, openKillWorld } from "../support/research-kill-world.ts";
-import { ROOT, temporaryDirectory } from "../support/server.ts";
+import { type KillWorld, type KillWorldOptions, openKillWorld } from "../kit/kills/world.ts";
+import { ROOT, temporaryDirectory } from "../kit/server/server.ts";
 
 export interface ClockWorld extends KillWorld {
   /** What the clocks of all its processes show beyond ours. */
@@ -17,7 +17,7 @@ export async function openClockWorld(options?: KillWorldOptions): Promise<ClockW
   const file = join(folder, "shift");
   const env = {
     TEST_CLOCK_SHIFT_FILE: file,
-    NODE_OPTIONS: `--import=${join(ROOT, "test/support/shifted-clock.ts")}`,
+    NODE_OPTIONS: `--import=${join(ROOT, "test/kit/clock/shifted-clock.ts")}`,
   };
   let shift = 0;
   return {

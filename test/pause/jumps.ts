@@ -1,9 +1,9 @@
 /** Clocks that jump by an hour or a day while real processes start and follow runs. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { drain } from "../support/research-kill.ts";
-import { judge, type Verdict } from "../support/research-kill-judge.ts";
-import type { Life } from "../support/research-kill-life.ts";
+import { drain } from "../kit/kills/kills.ts";
+import { judge, type Verdict } from "../kit/judge/kills-judge.ts";
+import type { Life } from "../kit/kills/process.ts";
 import { type ClockWorld, openClockWorld } from "./clock-world.ts";
 
 const HOUR = 3_600_000;

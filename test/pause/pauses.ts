@@ -2,10 +2,10 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
-import { drain } from "../support/research-kill.ts";
-import { judge, type Verdict } from "../support/research-kill-judge.ts";
-import type { Life } from "../support/research-kill-life.ts";
-import { goOn, stop } from "../support/research-stop.ts";
+import { drain } from "../kit/kills/kills.ts";
+import { judge, type Verdict } from "../kit/judge/kills-judge.ts";
+import type { Life } from "../kit/kills/process.ts";
+import { goOn, stop } from "../kit/kills/suspend.ts";
 import { type ClockWorld, openClockWorld } from "./clock-world.ts";
 
 /** Longer than the longest lease, of 150 s: the clocks of those who do not sleep go on by as much. */

@@ -8,12 +8,11 @@ import { markInterruptedSearches } from "../../src/runs/recovery/interrupted-sea
 import { insertRunning, recordBeat } from "../../src/runs/run-store.ts";
 import { reservePermits } from "../../src/store/rate-limiter.ts";
 import { polledKeys, recordHeartbeat, registerProcess } from "../../src/store/processes.ts";
-import { createLog } from "../../src/platform/log.ts";
-import { setClock } from "../support/databases.ts";
-import { openDatabase, rowOf } from "../support/store-rows.ts";
+import { setClock } from "../kit/store/databases.ts";
+import { openDatabase, rowOf } from "../kit/store/store-rows.ts";
+import { silentLog as log } from "../kit/log.ts";
 
 const NOW = 1_800_000_000_000;
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 
 test("permits follow the database's clock, and are as many as allowed (P2)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });

@@ -7,11 +7,11 @@ import { expect, test } from "vitest";
 import { readComposition } from "../../scripts/compose-file.ts";
 import { startFleet } from "../../scripts/fleet.ts";
 import { scenarioSchema } from "../../simulator/scenario.ts";
-import { emptyDatabase } from "../support/databases.ts";
-import { connectHttp } from "../support/http-server.ts";
-import { childrenOf, isAlive } from "../support/processes.ts";
-import { ROOT } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { emptyDatabase } from "../kit/store/databases.ts";
+import { connectHttp } from "../kit/server/http-server.ts";
+import { childrenOf, isAlive } from "../kit/server/processes.ts";
+import { ROOT } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 /** Eight minutes of research in some seconds: a worker can be killed in the middle. */
 const scenario = scenarioSchema.parse({ name: "research", interactions: { speed: 100 } });

@@ -3,14 +3,13 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openDistributedQueue } from "../../src/queue/distributed.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { createLog } from "../../src/platform/log.ts";
 import { readFleetStatus } from "../../src/runs/scheduling/fleet-status-store.ts";
 import { recordHeartbeat } from "../../src/store/processes.ts";
 import { openStore } from "../../src/store/store.ts";
-import { sharedFor } from "../support/databases.ts";
-import { insertRun } from "../support/store-rows.ts";
+import { sharedFor } from "../kit/store/databases.ts";
+import { insertRun } from "../kit/store/store-rows.ts";
+import { silentLog as log } from "../kit/log.ts";
 
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
 const KEY = "0123456789abcdef";
 const OTHER_KEY = "fedcba9876543210";
 

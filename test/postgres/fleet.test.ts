@@ -3,9 +3,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { RunningCommand } from "../support/command.ts";
-import { openResearch, type ResearchScene, SLOW, startRun, statusOf, untilStatus } from "../support/research.ts";
-import { waitFor } from "../support/wait-for.ts";
+import type { RunningCommand } from "../kit/server/command.ts";
+import { openResearch, type ResearchScene, SLOW, startRun, statusOf, untilStatus } from "../kit/server/research.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 /** P2: another machine takes over within this time; no test asks for less. */
 const TAKE_OVER_MS = 60_000;

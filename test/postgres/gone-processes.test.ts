@@ -7,10 +7,10 @@ import { forgetStaleProcesses } from "../../src/runs/recovery/stale-processes.ts
 import { createRunner } from "../../src/runs/scheduling/runner.ts";
 import type { Database } from "../../src/store/database.ts";
 import { recordHeartbeat, registerProcess } from "../../src/store/processes.ts";
-import { setClock } from "../support/databases.ts";
-import { openStage } from "../support/research-deps.ts";
-import { insertRun, openDatabase, rowOf } from "../support/store-rows.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { setClock } from "../kit/store/databases.ts";
+import { openRunner } from "../kit/store/runner.ts";
+import { insertRun, openDatabase, rowOf } from "../kit/store/store-rows.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const NOW = 1_800_000_000_000;
 const WEEK_MS = 7 * 24 * 3_600_000;
@@ -19,7 +19,7 @@ const registered = async (db: Database, processId: string): Promise<void> =>
   registerProcess(db, { ...thisProcess(), processId, host: "elsewhere" }, NOW);
 
 test("a search of a killed container is interrupted by the other processes, without a restart (P2)", async (context) => {
-  const { store, deps } = await openStage(context);
+  const { store, deps } = await openRunner(context);
   const gone = randomUUID();
   await registered(store.db, gone);
   const search = { kind: "deep_search", status: "running", interaction_id: null, lease_owner: gone };

@@ -4,13 +4,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, expect, test, type TestContext, vi } from "vitest";
-import { createLog } from "../../src/platform/log.ts";
 import { openPostgres } from "../../src/store/postgres/postgres.ts";
-import { type DatabaseProxy, standBefore } from "../support/database-proxy.ts";
-import { sharedFor } from "../support/databases.ts";
-import { openResearch, QUERY, type ResearchScene, SLOW, untilStatus } from "../support/research.ts";
-import type { RunningServer } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { type DatabaseProxy, standBefore } from "../kit/services/database-proxy.ts";
+import { sharedFor } from "../kit/store/databases.ts";
+import { openResearch, QUERY, type ResearchScene, SLOW, untilStatus } from "../kit/server/research.ts";
+import type { RunningServer } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
+import { silentLog as log } from "../kit/log.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -67,7 +67,6 @@ test("a paid id that the database does not acknowledge is written to a file with
 
 test("a connection that does not answer is closed with its pending statements, and not used again (P5)", async (context) => {
   const proxy = await standBefore(context, (await sharedFor())?.url ?? "");
-  const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
   const { db, close } = await openPostgres({ url: proxy.url, connections: 1, log });
   context.onTestFinished(close);
   await sql`select 1`.execute(db);

@@ -6,11 +6,11 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test, type TestContext } from "vitest";
-import { type CommandResult, startCommand } from "../support/command.ts";
-import { ask, emptyDatabase, onServer } from "../support/databases.ts";
-import { AWKWARD, fillStore, runId, withFile } from "../support/filled-store.ts";
-import { isolatedEnvironment, ROOT, startServer, temporaryDirectory } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { type CommandResult, startCommand } from "../kit/server/command.ts";
+import { ask, emptyDatabase, onServer } from "../kit/store/databases.ts";
+import { AWKWARD, fillStore, runId, withFile } from "../kit/store/filled-store.ts";
+import { isolatedEnvironment, ROOT, startServer, temporaryDirectory } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 interface Move {
   file: string;

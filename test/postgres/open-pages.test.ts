@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { hashToken, newToken } from "../../src/http/auth/tokens.ts";
-import { ask } from "../support/databases.ts";
-import { type LiveStream, openPage } from "../support/page.ts";
+import { ask } from "../kit/store/databases.ts";
+import { type LiveStream, openPageServer } from "../kit/browser/page-api.ts";
 
 const PAGES = 50;
 const MEASURED_MS = 20_000;
@@ -20,7 +20,7 @@ const insertOwner = (owner: string, token: string): string => `
     'v1_${owner}', ${Date.now()}, ${Date.now()});`;
 
 test(`${PAGES} open pages of ${PAGES} owners read the database a few times a second, and show a change at once (P7, J3)`, async (context) => {
-  const scene = await openPage(context);
+  const scene = await openPageServer(context);
   const server = await scene.serve({ RESEARCH_FOLLOW: "false" });
   await server.get("/api/runs");
   const url = scene.env["GEMINI_SEARCH_DATABASE_URL"] ?? "";

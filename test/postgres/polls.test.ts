@@ -10,12 +10,12 @@ import { saveInteractionId } from "../../src/runs/interaction-store.ts";
 import { NO_LIMITS } from "../../src/runs/start/limits-store.ts";
 import { commitIntent, commitRestart } from "../../src/runs/start/start-store.ts";
 import { pollKeyOf } from "../../src/store/poll-key.ts";
-import { ask } from "../support/databases.ts";
-import { KEY, openFleet } from "../support/fleet-stage.ts";
-import { FINISHED, WORKING } from "../support/research-deps.ts";
-import { insertAttempt, insertRun, rowOf } from "../support/store-rows.ts";
-import { INTENT } from "../support/stored-start.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { ask } from "../kit/store/databases.ts";
+import { KEY, openFleet } from "../kit/store/fleet.ts";
+import { FINISHED, WORKING } from "../kit/store/runner.ts";
+import { insertAttempt, insertRun, rowOf } from "../kit/store/store-rows.ts";
+import { INTENT } from "../kit/store/stored-start.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const SOON = { timeout: 30_000, interval: 100 };
 const ABORTED: PollResult = {

@@ -2,12 +2,11 @@
 
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
-import { createLog } from "../../src/platform/log.ts";
 import { deleteExpiredRuns } from "../../src/runs/deletion/retention.ts";
 import { tryLockExclusive } from "../../src/store/dialect.ts";
-import { insertRun, openDatabase } from "../support/store-rows.ts";
+import { insertRun, openDatabase } from "../kit/store/store-rows.ts";
+import { silentLog as log } from "../kit/log.ts";
 
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 const DAY_MS = 86_400_000;
 const NOW = 1_000 * DAY_MS;
 const OLD = NOW - 40 * DAY_MS;

@@ -3,9 +3,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { RunningCommand } from "../support/command.ts";
-import { openResearch, type ResearchScene, SLOW, startRun } from "../support/research.ts";
-import { waitFor } from "../support/wait-for.ts";
+import type { RunningCommand } from "../kit/server/command.ts";
+import { openResearch, type ResearchScene, SLOW, startRun } from "../kit/server/research.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const RUNS = 12;
 const POLL_EVERY_MS = 1_000;

@@ -5,13 +5,12 @@ import { expect, onTestFinished, test } from "vitest";
 import { createRunNotifications } from "../../src/store/postgres/run-notifications.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { createLog } from "../../src/platform/log.ts";
-import { ask, sharedFor } from "../support/databases.ts";
-import { insertRun } from "../support/store-rows.ts";
+import { ask, sharedFor } from "../kit/store/databases.ts";
+import { insertRun } from "../kit/store/store-rows.ts";
 import { type RunChanges, watchRuns } from "../../src/runs/history/change-feed.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { waitFor } from "../kit/wait-for.ts";
+import { silentLog as log } from "../kit/log.ts";
 
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
 const SOON = { timeout: 10_000, interval: 20 };
 
 async function open(): Promise<Store & { url: string }> {

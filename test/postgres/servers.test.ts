@@ -6,11 +6,11 @@ import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test, type TestContext } from "vitest";
-import { onServer } from "../support/databases.ts";
-import { openHttpScene } from "../support/http-server.ts";
-import { openResearch, QUERY, type ResearchScene, SLOW, startRun, untilStatus } from "../support/research.ts";
-import { ROOT, type RunningServer, temporaryDirectory } from "../support/server.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { onServer } from "../kit/store/databases.ts";
+import { openHttpScene } from "../kit/server/http-server.ts";
+import { openResearch, QUERY, type ResearchScene, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
+import { ROOT, type RunningServer, temporaryDirectory } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 /** A server that shares nothing with the others but the database. */
 function elsewhere(context: TestContext, scene: ResearchScene): Promise<RunningServer> {

@@ -6,21 +6,21 @@ import { promisify } from "node:util";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
-import { createLog } from "../../src/platform/log.ts";
 import { machineMark, thisProcess } from "../../src/platform/process-identity.ts";
 import { findResult } from "../../src/runs/result-store.ts";
 import { findRun, finishRun, insertRunning } from "../../src/runs/run-store.ts";
 import { processLiveness, registerProcess } from "../../src/store/processes.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
 import { recordStartFailure } from "../../src/runs/start/start-store.ts";
-import { ask, emptyDatabase, sharedFor } from "../support/databases.ts";
-import { insertAttempt, rowOf } from "../support/store-rows.ts";
-import { ERROR, intended, NOW } from "../support/stored-start.ts";
-import { UNRESOLVABLE_HOST } from "../support/unresolvable-host.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { ask, emptyDatabase, sharedFor } from "../kit/store/databases.ts";
+import { insertAttempt, rowOf } from "../kit/store/store-rows.ts";
+import { ERROR, intended, NOW } from "../kit/store/stored-start.ts";
+import { UNRESOLVABLE_HOST } from "../kit/services/unresolvable-host.ts";
+import { waitFor } from "../kit/wait-for.ts";
+import { createTestLog } from "../kit/log.ts";
 
 let lines: string[];
-const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+const log = createTestLog((line) => lines.push(line));
 beforeEach(() => {
   lines = [];
 });

@@ -5,18 +5,17 @@ import { getConstructionPlans, getRollbackPlans, PgBoss } from "pg-boss";
 import { Client, Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
-import { createLog } from "../../src/platform/log.ts";
 import { openDistributedQueue } from "../../src/queue/distributed.ts";
 import type { Tables } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { pollKeyOf } from "../../src/store/poll-key.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
-import { ask, emptyDatabase } from "../support/databases.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { ask, emptyDatabase } from "../kit/store/databases.ts";
+import { waitFor } from "../kit/wait-for.ts";
+import { silentLog as log } from "../kit/log.ts";
 
 const BEFORE_POLLS = "0015-joins";
 const SCHEMA = "gemini_search_jobs";
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 
 /** With a run that a worker of then follows: its job, its lease, and the process it was handed to. */
 async function olderDatabase(): Promise<string> {

@@ -1,8 +1,8 @@
 /** Many clients at once on one HTTP server, all counting their requests from zero: each hears of itself alone (T14). */
 
-import type { HttpServerOptions, RunningHttpServer } from "../support/http-server.ts";
-import { openHttpScene } from "../support/http-server.ts";
-import { envelope } from "../support/tasks.ts";
+import type { HttpServerOptions, RunningHttpServer } from "../kit/server/http-server.ts";
+import { openHttpScene } from "../kit/server/http-server.ts";
+import { envelope } from "../kit/server/tasks.ts";
 import type { Stage, Verdict } from "./trial.ts";
 
 const JSON_RPC = { "content-type": "application/json", accept: "application/json, text/event-stream" };

@@ -4,9 +4,9 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import type { StandinScenario } from "../../simulator/gemini-cli/standin-cli.ts";
-import { openCliScene } from "../support/cli-scene.ts";
-import { peakMemory } from "../support/processes.ts";
-import { openScene } from "../support/scene.ts";
+import { openCliScene } from "../kit/simulator/cli-scene.ts";
+import { peakMemory } from "../kit/server/processes.ts";
+import { openScene } from "../kit/server/scene.ts";
 import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 
 const MEGABYTE = 1_024 * 1_024;

@@ -2,9 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { openResearch, type ResearchScene, startRun, untilStatus } from "../support/research.ts";
-import type { RunningServer } from "../support/server.ts";
-import { openTasks, type Tasks } from "../support/tasks.ts";
+import { openResearch, type ResearchScene, startRun, untilStatus } from "../kit/server/research.ts";
+import type { RunningServer } from "../kit/server/server.ts";
+import { openTasks, type Tasks } from "../kit/server/tasks.ts";
 import { ACTS } from "./hidden-texts.ts";
 import { plantIn } from "./planting-proxy.ts";
 import { openVerdict, type Stage, stringsIn, type Verdict } from "./trial.ts";

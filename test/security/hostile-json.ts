@@ -3,8 +3,8 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openResearch, type ResearchScene } from "../support/research.ts";
-import { BIN } from "../support/server.ts";
+import { openResearch, type ResearchScene } from "../kit/server/research.ts";
+import { BIN } from "../kit/server/server.ts";
 import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 
 const deep = (depth: number, open: string, close: string): string => open.repeat(depth) + close.repeat(depth);

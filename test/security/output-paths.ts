@@ -7,7 +7,7 @@ import path, { posix, win32 } from "node:path";
 import { AppError } from "../../src/errors.ts";
 import { insideRoot, isInside } from "../../src/reports/files/allowed-root.ts";
 import { saveMarkdown } from "../../src/reports/files/save-markdown.ts";
-import { temporaryDirectory } from "../support/server.ts";
+import { temporaryDirectory } from "../kit/server/server.ts";
 import type { Stage, Verdict } from "./trial.ts";
 
 /** By what they try; relative ones are read as below the root. */

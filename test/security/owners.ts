@@ -1,7 +1,7 @@
 /** Two people with tokens of their own on one server: to each the other's runs do not exist, by any way (T14). */
 
-import { type HttpClient, type HttpScene, openHttpScene, type RunningHttpServer } from "../support/http-server.ts";
-import { EXTENSION, envelope } from "../support/tasks.ts";
+import { type HttpClient, type HttpScene, openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
+import { EXTENSION, envelope } from "../kit/server/tasks.ts";
 import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 
 const NOBODYS = "00000000-0000-4000-8000-000000000000";

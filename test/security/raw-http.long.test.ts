@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openHttpScene } from "../support/http-server.ts";
+import { openHttpScene } from "../kit/server/http-server.ts";
 import { dribble, isRefusedUnread, tryRawRequests } from "./raw-http.ts";
 
 test("unusual addresses, hosts, lengths and encodings are refused, and no smuggled request is answered (T13, A9)", async (context) => {

@@ -1,7 +1,7 @@
 /** Bytes on the HTTP port that no well-meaning client sends: whose request is it, and where does it end? (T13, T16) */
 
 import { connect, type Socket } from "node:net";
-import type { RunningHttpServer } from "../support/http-server.ts";
+import type { RunningHttpServer } from "../kit/server/http-server.ts";
 import type { Verdict } from "./trial.ts";
 
 interface RawCase {

@@ -2,8 +2,8 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openCliScene } from "../support/cli-scene.ts";
-import { BIN } from "../support/server.ts";
+import { openCliScene } from "../kit/simulator/cli-scene.ts";
+import { BIN } from "../kit/server/server.ts";
 import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 
 const STANDIN = new URL("../../simulator/gemini-cli/standin-cli.ts", import.meta.url).href;

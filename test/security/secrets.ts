@@ -4,13 +4,13 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { FAULTS } from "../../simulator/fault-names.ts";
-import { openCliScene } from "../support/cli-scene.ts";
-import { startHttpServer } from "../support/http-server.ts";
-import { type Interactions, openResearch, type ResearchScene } from "../support/research.ts";
-import { BIN } from "../support/server.ts";
+import { openCliScene } from "../kit/simulator/cli-scene.ts";
+import { startHttpServer } from "../kit/server/http-server.ts";
+import { type Interactions, openResearch, type ResearchScene } from "../kit/server/research.ts";
+import { BIN } from "../kit/server/server.ts";
 import { plantIn } from "./planting-proxy.ts";
 import { openVerdict, type Stage, type Verdict } from "./trial.ts";
-import { UNRESOLVABLE_HOST } from "../support/unresolvable-host.ts";
+import { UNRESOLVABLE_HOST } from "../kit/services/unresolvable-host.ts";
 
 /** Neither looks like a Google key, which a pattern alone would find. */
 const KEY = "canary-key/9f8e+7d6c=5b4a";

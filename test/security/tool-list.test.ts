@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { openScene } from "../support/scene.ts";
+import { openScene } from "../kit/server/scene.ts";
 
 test("the list of tools is the same in every session, whatever happens in between (T19)", async (context) => {
   const scene = await openScene(context);

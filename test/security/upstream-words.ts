@@ -1,7 +1,7 @@
 /** Error text of Google, of a proxy or of the Gemini CLI that is an instruction: it stays in the debug log (T18). */
 
-import { openCliScene } from "../support/cli-scene.ts";
-import { openResearch, untilStatus } from "../support/research.ts";
+import { openCliScene } from "../kit/simulator/cli-scene.ts";
+import { openResearch, untilStatus } from "../kit/server/research.ts";
 import { FAULTS } from "../../simulator/fault-names.ts";
 import { plantIn } from "./planting-proxy.ts";
 import { openVerdict, type Stage, type Verdict } from "./trial.ts";

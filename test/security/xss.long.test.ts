@@ -2,7 +2,7 @@ import { describe, expect, test, type TestContext } from "vitest";
 import { renderReportHtml } from "../../src/reports/html/html.ts";
 import { renderHtmlDocument } from "../../src/reports/html/document.ts";
 import type { Source } from "../../src/reports/report.ts";
-import { browserInstalled, openBrowser } from "../support/browser.ts";
+import { browserInstalled, openBrowser } from "../kit/browser/browser.ts";
 import { type Judge, type Looked, openJudge } from "./xss-judge.ts";
 import { type Payload, PAYLOADS } from "./xss-payloads.ts";
 

@@ -1,11 +1,10 @@
-/** What must be true of a history when everything has come to rest. */
+/** Checks promises at the end of a simulated history. */
 
 import { statesBefore, RUN_STATUSES } from "../../src/runs/run.ts";
+import { type JudgedAttempt, type JudgedRun, judgeMoney } from "../kit/judge/money.ts";
 import type { World } from "./life.ts";
 
-interface StoredRun {
-  task_id: string;
-  status: string;
+interface StoredRun extends JudgedRun {
   interaction_id: string | null;
   error_message: string | null;
   /** 1 when Google itself reported the cancellation. */
@@ -13,34 +12,19 @@ interface StoredRun {
 }
 
 export interface Deeds {
-  /** Ids that a user was told. */
-  told: Set<string>;
+  /** Ids of runs that a user received. */
+  returned: Set<string>;
   /** Runs that a user knowingly started again, or gave an id. */
   resumed: Set<string>;
 }
 
-export function judge(world: World, { told, resumed }: Deeds): string[] {
+export function judge(world: World, { returned, resumed }: Deeds): string[] {
   const { google, database } = world;
   const runs = database.all<StoredRun>("select * from research_tasks");
-  const attempts = database.all<{ attempt_id: string; task_id: string; interaction_id: string | null }>(
-    "select * from research_attempts",
-  );
-  const broken: string[] = [];
-  const startsOf = Map.groupBy(google.ledger, ({ attempt }) => attempt);
-  for (const [attempt, starts] of startsOf) {
-    if (starts.length > 1) broken.push(`attempt ${attempt} was accepted ${starts.length} times`);
-    if (!attempts.some(({ attempt_id }) => attempt_id === attempt)) broken.push(`nobody intended attempt ${attempt}`);
-  }
-  for (const taskId of told) {
-    if (!runs.some(({ task_id }) => task_id === taskId)) broken.push(`run ${taskId} was told and is lost`);
-  }
-  for (const run of runs) {
-    const own = attempts.filter(({ task_id }) => task_id === run.task_id);
-    if (own.length !== 1 && !resumed.has(run.task_id)) broken.push(`run ${run.task_id} has ${own.length} attempts`);
-    broken.push(...judgeEnd(world, run, own.filter(({ attempt_id }) => startsOf.has(attempt_id)).length));
-  }
+  const attempts = database.all<JudgedAttempt>("select * from research_attempts");
   return [
-    ...broken,
+    ...judgeMoney({ starts: google.ledger, runs, attempts, returned, resumed }),
+    ...runs.flatMap((run) => judgeEnd(world, run)),
     ...judgeIds(world, { runs, attempts }),
     ...judgeMoves(world),
     ...judgeNotices(world),
@@ -48,7 +32,7 @@ export function judge(world: World, { told, resumed }: Deeds): string[] {
   ];
 }
 
-/** Enough for a process that can run to store what it was told. */
+/** Enough for a process that is not suspended to store an id it received. */
 const STORED_WITHIN_MS = 3_000;
 
 interface Identified {
@@ -67,19 +51,18 @@ function judgeIds(
       const ranMs = delivered === undefined ? 0 : (ranSince.get(delivered.processId)?.(delivered.at) ?? 0);
       return ranMs > STORED_WITHIN_MS && !known.has(id);
     })
-    .map(({ id, run }) => `the id ${id} of run ${run} was told and is lost`);
+    .map(({ id, run }) => `the id ${id} of run ${run} was delivered and is lost`);
 }
 
 /** Eight hours of waiting cannot be over in minutes, unless a clock says so. */
 const A_LONG_JUMP_MS = 7 * 3_600_000;
 
-function judgeEnd({ google, database, skewSeen }: World, run: StoredRun, paid: number): string[] {
+function judgeEnd({ google, database, skewSeen }: World, run: StoredRun): string[] {
   const { task_id, status, interaction_id: id, error_message, cancel_confirmed } = run;
   if (id === null) {
     if (status === "completed") return [`run ${task_id} is completed without an id`];
-    if (status !== "failed" && status !== "cancelled" && status !== "start_unknown")
-      return [`run ${task_id} is ${status}`];
-    return paid > 0 && status === "failed" ? [`run ${task_id} was paid for and is failed without an id`] : [];
+    const hasEnded = status === "failed" || status === "cancelled" || status === "start_unknown";
+    return hasEnded ? [] : [`run ${task_id} is ${status}`];
   }
   const upstream = google.statusOf(id);
   const jumped = skewSeen.most - skewSeen.least >= A_LONG_JUMP_MS;

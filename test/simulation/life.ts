@@ -6,7 +6,6 @@ import { localQueue } from "../../src/queue/local.ts";
 import { NO_LIMITS } from "../../src/runs/start/limits-store.ts";
 import { hostname } from "node:os";
 import { createOutboxSender } from "../../src/notifications/outbox.ts";
-import { createLog } from "../../src/platform/log.ts";
 import { liveness, thisProcess } from "../../src/platform/process-identity.ts";
 import { cancelRun } from "../../src/runs/cancel/cancel.ts";
 import type { ResearchDeps } from "../../src/runs/deps.ts";
@@ -18,6 +17,7 @@ import { registerProcess } from "../../src/store/processes.ts";
 import type { Google } from "./google.ts";
 import type { Client, SharedDatabase } from "./shared-database.ts";
 import type { Chance, VirtualTime } from "./virtual-time.ts";
+import { silentLog as log } from "../kit/log.ts";
 
 export interface World {
   time: VirtualTime;
@@ -89,7 +89,6 @@ export function beginLife(world: World, machine: number): Life {
   const processId = `process-${(lives += 1)}`;
   // All simulated machines but the first are elsewhere: only the lease tells whether their processes live.
   const host = machine === 0 ? hostname() : `machine-${machine}`;
-  const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
   const deps: ResearchDeps = {
     db,
     agent: google.agentFor({ processId, pass }),

@@ -56,7 +56,7 @@ export async function openSimulation({ losing }: { losing?: RegExp } = {}): Prom
         calm: false,
       };
       const trace: string[] = [];
-      const deeds: Deeds = { told: new Set(), resumed: new Set() };
+      const deeds: Deeds = { returned: new Set(), resumed: new Set() };
       const restore = seedGlobals(chance);
       try {
         const ended = await time.pass(story(world, deeds, trace), LONGEST_MS);
@@ -122,7 +122,7 @@ function act(world: World, life: Life, { deeds, trace }: Notes): void {
     const query = `question ${chance.is(0.3) ? "of everybody" : chance.upTo(1_000)}`;
     say(`starts ${query}`);
     life.start(query).then(
-      ({ taskId }) => deeds.told.add(taskId),
+      ({ taskId }) => deeds.returned.add(taskId),
       () => undefined,
     );
   } else if (dice < 0.5) {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { atLength } from "../support/length.ts";
+import { atLength } from "../kit/length.ts";
 import { type History, openSimulation } from "./simulate.ts";
 
 /** `SIMULATION_SEEDS=10000` plays more, in about ten minutes. */

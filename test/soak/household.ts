@@ -3,9 +3,9 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { installStandin } from "../../simulator/gemini-cli/standin-cli.ts";
-import { startHttpServer } from "../support/http-server.ts";
-import { childrenOf, openFiles, residentMemory } from "../support/processes.ts";
-import { openKillWorld } from "../support/research-kill-world.ts";
+import { startHttpServer } from "../kit/server/http-server.ts";
+import { childrenOf, openFiles, residentMemory } from "../kit/server/processes.ts";
+import { openKillWorld } from "../kit/kills/world.ts";
 import type { Ask } from "./load.ts";
 
 export const MEMBERS = ["serve", "stdio", "worker"] as const;

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { seeded } from "../support/research-kill-world.ts";
+import { seeded } from "../kit/kills/world.ts";
 import { MEMBERS, openHousehold } from "./household.ts";
 import { beginLoad } from "./load.ts";
 import { growthInSecondHalf, slopeOf } from "./trend.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { browserCommand, openBrowser } from "./open-browser.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
 
 const URL = "http://127.0.0.1:3000/enter/code?to=%2Fruns%2F1";
 let directory: string;

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { question, useStandin } from "../../../test/support/standin-backend.ts";
+import { question, useStandin } from "../../../test/kit/simulator/cli-backend.ts";
 import { installStandin } from "../../../simulator/gemini-cli/standin-cli.ts";
 import type { CliBackendOptions } from "./backend.ts";
 

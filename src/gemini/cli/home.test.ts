@@ -13,8 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createLog } from "../../platform/log.ts";
 import { createCliHome, type CallDirectoryRequest } from "./home.ts";
+import { createTestLog } from "../../../test/kit/log.ts";
 
 let folder: string;
 let home: string;
@@ -31,7 +31,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const open = () =>
   createCliHome({
     home,
-    log: createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => void logged.push(line) }),
+    log: createTestLog((line) => logged.push(line)),
   });
 
 const request = (more: Partial<CallDirectoryRequest> = {}): CallDirectoryRequest => ({

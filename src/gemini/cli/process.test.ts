@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { question, useStandin } from "../../../test/support/standin-backend.ts";
+import { question, useStandin } from "../../../test/kit/simulator/cli-backend.ts";
 import { stopAllChildren } from "../../platform/child.ts";
 import type { StandinScenario } from "../../../simulator/gemini-cli/standin-cli.ts";
 

@@ -6,12 +6,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text as readBody } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { createLog } from "../../platform/log.ts";
 import { startSimulator, type Simulator } from "../../../simulator/server.ts";
-import { fillPrompt } from "../../../test/support/simulated-prompts.ts";
+import { fillPrompt } from "../../../test/kit/simulator/prompts.ts";
 import type { AskRequest } from "../search-backend.ts";
 import { createCliBackend, type CliBackendOptions } from "./backend.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
+import { createTestLog } from "../../../test/kit/log.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -50,7 +50,7 @@ function backend(more: Partial<CliBackendOptions> = {}) {
     vertex: false,
     firecrawl: {},
     userHome: folder,
-    log: createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => void logged.push(line) }),
+    log: createTestLog((line) => logged.push(line)),
     redact: (text) => text,
     slots: { take: () => Promise.resolve(() => {}) },
     ...rest,

@@ -3,17 +3,26 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { accepted, agentAt, KEY, never, openStage, posts, start, started } from "../../../test/support/agent-stage.ts";
-import type { CreateFault, LookFault } from "../../../test/support/research.ts";
-import { createLog } from "../../platform/log.ts";
+import {
+  accepted,
+  agentAt,
+  KEY,
+  never,
+  openAgent,
+  posts,
+  start,
+  started,
+} from "../../../test/kit/simulator/agent-stage.ts";
+import type { CreateFault, LookFault } from "../../../test/kit/server/research.ts";
 import type { StartOutcome, PollResult } from "../research-agent.ts";
 import { DEFAULT_AGENT } from "../agents.ts";
 import { createInteractionsAgent } from "./agent.ts";
-import { UNRESOLVABLE_HOST } from "../../../test/support/unresolvable-host.ts";
+import { UNRESOLVABLE_HOST } from "../../../test/kit/services/unresolvable-host.ts";
+import { silentLog as log } from "../../../test/kit/log.ts";
 
 describe("a start", () => {
   test("is one request with agent, labels and background, and returns Google's id (I8)", async () => {
-    const stage = await openStage();
+    const stage = await openAgent();
     const interactionId = await started(stage);
     expect(stage.gemini.ledger.acceptedStarts()).toMatchObject([
       { id: interactionId, agent: DEFAULT_AGENT, labels: { run: "r-1", attempt: "a-1" }, answered: "delivered" },
@@ -53,7 +62,7 @@ describe("a start", () => {
   ])(
     "with `%s` is %s after exactly one request, of which Google accepted %i (I8)",
     async (fault, kind, taken, facts) => {
-      const stage = await openStage({ create: [{ fault }] });
+      const stage = await openAgent({ create: [{ fault }] });
       expect(await start(stage.agent)).toMatchObject({ kind, ...facts });
       expect([posts(stage), accepted(stage)]).toEqual([1, taken]);
       expect(stage.logged.join("\n")).not.toContain(KEY);
@@ -61,7 +70,7 @@ describe("a start", () => {
   );
 
   test("that must wait fractions of a second waits whole milliseconds (P4)", async () => {
-    const stage = await openStage({
+    const stage = await openAgent({
       error_form: "google",
       create: [{ fault: "http-429", retry_after: "34.074824224" }],
     });
@@ -69,7 +78,7 @@ describe("a start", () => {
   });
 
   test("that hangs after it was accepted is unknown when it times out, and is not sent again (I8)", async () => {
-    const stage = await openStage({ create: [{ fault: "accept-then-hang" }] });
+    const stage = await openAgent({ create: [{ fault: "accept-then-hang" }] });
     const controller = new AbortController();
     const begun = start(stage.agent, controller.signal);
     await expect.poll(() => accepted(stage)).toBe(1);
@@ -79,7 +88,7 @@ describe("a start", () => {
   });
 
   test("to a closed port or an unknown host was never sent (I8)", async () => {
-    const { gemini } = await openStage();
+    const { gemini } = await openAgent();
     await gemini.close();
     expect(await start(agentAt(gemini.url).agent)).toMatchObject({
       kind: "not_sent",
@@ -95,14 +104,14 @@ describe("a start", () => {
   });
 
   test("to a server without TLS was never sent (I8)", async () => {
-    const { gemini } = await openStage();
+    const { gemini } = await openAgent();
     // A plain HTTP server breaks the TLS handshake, so the request itself is never written.
     expect(await start(agentAt(gemini.url.replace("http:", "https:")).agent)).toMatchObject({ kind: "not_sent" });
     expect(gemini.ledger.count()).toBe(0);
   });
 
   test("that is redirected does not follow, and its outcome is unknown (I8)", async () => {
-    const stage = await openStage();
+    const stage = await openAgent();
     let seen = 0;
     const gateway = createServer((request, response) => {
       seen += 1;
@@ -117,7 +126,7 @@ describe("a start", () => {
   });
 
   test("without a key is refused, and nothing is ever sent (I6)", async () => {
-    const { gemini } = await openStage();
+    const { gemini } = await openAgent();
     const { agent } = agentAt(gemini.url, { apiKey: undefined });
     expect(await start(agent)).toMatchObject({
       kind: "refused",
@@ -131,7 +140,6 @@ describe("a start", () => {
   });
 
   test("with settings that Google's SDK rejects was never sent (I6)", async () => {
-    const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
     const agent = createInteractionsAgent({ apiKey: undefined, vertex: true, baseUrl: undefined, log });
     expect(await start(agent)).toMatchObject({
       kind: "refused",
@@ -148,7 +156,7 @@ describe("a start", () => {
     [new Date(Date.now() + 600_000).toUTCString(), expect.closeTo(600_000, -5)],
     ["Wed, 21 Oct 2015 07:28:00 GMT", 0],
   ])("answered with Retry-After %s waits %s ms (I8)", async (retry_after, retryAfterMs) => {
-    const { agent } = await openStage({ create: [{ fault: "http-429", retry_after }] });
+    const { agent } = await openAgent({ create: [{ fault: "http-429", retry_after }] });
     expect(await start(agent)).toMatchObject({ kind: "rate_limited", retryAfterMs });
   });
 });
@@ -172,7 +180,7 @@ describe("a poll or a cancel", () => {
     ["malformed-json", "unreachable"],
     ["wrong-json", "unreachable"],
   ])("with `%s` is %s, once (P3, P4)", async (fault, kind) => {
-    const stage = await openStage({ get: [{ fault }, {}], cancel: [{ fault }, {}] });
+    const stage = await openAgent({ get: [{ fault }, {}], cancel: [{ fault }, {}] });
     const id = await started(stage);
     expect(await stage.agent.poll(id, never)).toMatchObject({ kind });
     expect(await stage.agent.cancel(id, never)).toMatchObject({ kind });
@@ -182,7 +190,7 @@ describe("a poll or a cancel", () => {
   });
 
   test("that finds a finished interaction returns its report, sources, citations, usage and steps (K1)", async () => {
-    const stage = await openStage({ duration_ms: 0, usage_after_ms: 0 });
+    const stage = await openAgent({ duration_ms: 0, usage_after_ms: 0 });
     const result = await stage.agent.poll(await started(stage), never);
     expect(result).toMatchObject({
       kind: "found",
@@ -200,7 +208,7 @@ describe("a poll or a cancel", () => {
   });
 
   test("of an unreachable server, or one that is aborted, is unreachable (P4)", async () => {
-    const stage = await openStage({ get: [{ fault: "hang" }] });
+    const stage = await openAgent({ get: [{ fault: "hang" }] });
     const id = await started(stage);
     const controller = new AbortController();
     const polling = stage.agent.poll(id, controller.signal);
@@ -213,7 +221,7 @@ describe("a poll or a cancel", () => {
   });
 
   test("returns what Google answers; a cancel of a finished interaction is refused (L1)", async () => {
-    const stage = await openStage({ create: [{}, { life: { duration_ms: 0 } }] });
+    const stage = await openAgent({ create: [{}, { life: { duration_ms: 0 } }] });
     expect(await stage.agent.cancel(await started(stage), never)).toMatchObject({
       kind: "found",
       interaction: { status: "cancelled" },

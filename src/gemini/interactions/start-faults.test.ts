@@ -1,13 +1,13 @@
 /** Failures that the simulator cannot cause: a fake network below the SDK produces them, and one request is sent. */
 
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { agentAt, never, start } from "../../../test/support/agent-stage.ts";
+import { agentAt, never, start } from "../../../test/kit/simulator/agent-stage.ts";
 import { AppError } from "../../errors.ts";
-import { createLog } from "../../platform/log.ts";
 import { DEFAULT_AGENT } from "../agents.ts";
 import { createInteractionsAgent } from "./agent.ts";
 import { NotSent, type SendOnce, Withheld } from "../paid-start/send-once.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
+import { silentLog as log } from "../../../test/kit/log.ts";
 
 /** Replaces the network and records what was sent. */
 function networkThat(answer: (signal: AbortSignal | null | undefined) => Promise<Response>) {
@@ -161,7 +161,6 @@ describe("a start", () => {
     expect(await agent.poll("v1_a", never)).toEqual({ kind: "forbidden" });
     await agent.stream({ interactionId: "v1_a", lastEventId: undefined, signal: never, onEvent: () => {} });
     expect([sent, logged]).toEqual([[], []]);
-    const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
     const vertex = createInteractionsAgent({ apiKey: undefined, vertex: true, baseUrl: undefined, log });
     expect(vertex.fingerprint).toEqual({ key: undefined, baseUrl: "" });
     expect(await start(vertex)).toMatchObject({

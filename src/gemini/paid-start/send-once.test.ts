@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { agentAt, never, start } from "../../../test/support/agent-stage.ts";
+import { agentAt, never, start } from "../../../test/kit/simulator/agent-stage.ts";
 import { AppError } from "../../errors.ts";
 import { NotSent, type SingleRequest, sendOnce, Withheld } from "./send-once.ts";
 

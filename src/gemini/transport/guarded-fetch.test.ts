@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
-import { agentAt, never, start } from "../../../test/support/agent-stage.ts";
+import { agentAt, never, start } from "../../../test/kit/simulator/agent-stage.ts";
 import { guardedFetch, withTimeLimit } from "./guarded-fetch.ts";
 
 async function serve(listener: RequestListener): Promise<string> {

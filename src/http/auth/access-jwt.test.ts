@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { RESOURCE, sendJson, startIssuer, type TestIssuer } from "../../../test/support/issuer.ts";
-import { createLog } from "../../platform/log.ts";
+import { RESOURCE, sendJson, startIssuer, type TestIssuer } from "../../../test/kit/services/issuer.ts";
 import { createAccessJwt, type JwtVerdict, ownerOf } from "./access-jwt.ts";
 import { metadataUrls } from "./issuer.ts";
+import { createTestLog } from "../../../test/kit/log.ts";
 
 let issuer: TestIssuer;
 let lines: string[];
 let time: number;
-const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+const log = createTestLog((line) => lines.push(line));
 
 beforeEach(async () => {
   lines = [];

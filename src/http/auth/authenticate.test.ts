@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { sharedFor } from "../../../test/support/databases.ts";
-import { RESOURCE, startIssuer } from "../../../test/support/issuer.ts";
+import { sharedFor } from "../../../test/kit/store/databases.ts";
+import { RESOURCE, startIssuer } from "../../../test/kit/services/issuer.ts";
 import { AppError } from "../../errors.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { createLog } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { type Authenticate, type Authenticated, createAuthenticate } from "./authenticate.ts";
 import { createCredentials } from "./credentials.ts";
 import { addToken, listTokens, revokeToken } from "./token-store.ts";
+import { createTestLog } from "../../../test/kit/log.ts";
 
 const OWN = "the-servers-own-token";
 const ADDRESS = { address: "192.0.2.7" };
@@ -19,7 +19,7 @@ let directory: string;
 let store: Store;
 let lines: string[];
 let time: number;
-const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+const log = createTestLog((line) => lines.push(line));
 const clock = { ...systemClock, now: () => time };
 
 beforeEach(async () => {

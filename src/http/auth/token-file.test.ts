@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeEach, describe, expect, test } from "vitest";
-import { createLog } from "../../platform/log.ts";
 import { localToken } from "./token-file.ts";
 import { bearerToken, newToken } from "./tokens.ts";
+import { createTestLog } from "../../../test/kit/log.ts";
 
 let configDir: string;
 let file: string;
 let lines: string[];
-const log = createLog({ from: "INFO", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+const log = createTestLog((line) => lines.push(line), "INFO");
 
 beforeEach(() => {
   lines = [];

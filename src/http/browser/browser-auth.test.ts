@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Hono } from "hono";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { RESOURCE, startIssuer } from "../../../test/support/issuer.ts";
-import { browserHeaders, type BrowserHeaders, destinationOf } from "../../../test/support/page-session.ts";
+import { RESOURCE, startIssuer } from "../../../test/kit/services/issuer.ts";
+import { browserHeaders, type BrowserHeaders, destinationOf } from "../../../test/kit/browser/page-session.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { createLog } from "../../platform/log.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { createCredentials, type Credentials } from "../auth/credentials.ts";
 import { createBrowserAuth, type BrowserAuth } from "./browser-auth.ts";
 import { makeLink } from "./login-key-store.ts";
 import { addToken, revokeToken } from "../auth/token-store.ts";
 import { createEndWhenRevoked } from "../revocation.ts";
+import { silentLog as log } from "../../../test/kit/log.ts";
 
 const OWN = "the-servers-own-token";
 const DAY = 24 * 3_600_000;
@@ -24,7 +24,6 @@ const CONNECTION = { incoming: { socket: { remoteAddress: ABOUT.address, remoteP
 let directory: string;
 let store: Store;
 let time: number;
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
 const clock = { ...systemClock, now: () => time };
 
 beforeEach(async () => {

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
-import { createLog } from "../../platform/log.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { endSession, findSession, type KeyHolder, makeLink, openSession, useLink } from "./login-key-store.ts";
 import { hashToken } from "../auth/tokens.ts";
+import { silentLog as log } from "../../../test/kit/log.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -22,7 +22,6 @@ let store: Store;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "gemini-search-page-keys-"));
-  const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
   store = await openStore({ file: join(directory, "deep_research.db"), clock: systemClock, log });
 });
 afterEach(async () => {

@@ -2,7 +2,7 @@ import { McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createSessions, type Sessions } from "./legacy-sessions.ts";
 import type { Caller } from "../../caller.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
 
 const ANNA: Caller = { owner: "anna", from: "network" };
 const BERT: Caller = { owner: "bert", from: "network" };

@@ -82,10 +82,13 @@ test("notifications for one owner reach no stream of another (A9, T14)", async (
 
 test("a new owner with a stream is kept above the limit too (A9)", async () => {
   const handlers = stage(1);
-  await listen(handlers, "anna");
-  const bert = await listen(handlers, "bert");
-  handlers.publish("bert", "resources_list_changed");
-  await bert.fence;
+  const listeners = [await listen(handlers, "anna"), await listen(handlers, "bert")];
+  for (const owner of ["anna", "bert"]) await connect(handlers, owner);
+  for (const owner of ["anna", "bert"]) handlers.publish(owner, "tools_list_changed");
+  for (const owner of ["anna", "bert"]) handlers.publish(owner, "resources_list_changed");
+  await Promise.all(listeners.map(({ fence }) => fence));
+  expect(listeners.map(({ received }) => received())).toEqual([1, 1]);
+  expect(["anna", "bert"].map(handlers.created)).toEqual([1, 1]);
 });
 
 test("no more owners than the limit are kept, and none with a stream is dropped (A9)", async () => {

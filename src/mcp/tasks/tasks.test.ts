@@ -8,7 +8,7 @@ import type { TaskSource, TaskState } from "./task-source.ts";
 import { serveTasks, taskCapabilities } from "./tasks.ts";
 import { LOCAL_CALLER } from "../../caller.ts";
 import type { Connection } from "../connection.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
 
 const HEAD = { taskId: "t", createdAt: 0, updatedAt: 0, ttlMs: null, pollMs: 10, message: "m" };
 const ERROR = { code: -32_603, message: "broken", data: { why: "so" } };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FINISHED } from "../../../test/support/research-deps.ts";
+import { FINISHED } from "../../../test/kit/store/runner.ts";
 import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
 import { renderReportHtml } from "../../reports/html/html.ts";
 import { renderMarkdown } from "../../reports/markdown/markdown.ts";

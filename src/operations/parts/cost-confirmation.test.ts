@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openApp } from "../../../test/support/operation-deps.ts";
+import { openApp } from "../../../test/kit/store/operation-deps.ts";
 import type { Estimate } from "../../costs/estimate.ts";
 import { costQuestion, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
 import type { Call, OperationDeps } from "../operation.ts";

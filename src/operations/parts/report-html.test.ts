@@ -1,5 +1,5 @@
 import { expect, test, type TestContext } from "vitest";
-import { openStage } from "../../../test/support/research-deps.ts";
+import { openRunner } from "../../../test/kit/store/runner.ts";
 import type { RunResult } from "../../runs/run.ts";
 import { finishRun, insertRunning } from "../../runs/run-store.ts";
 import type { Database } from "../../store/database.ts";
@@ -22,7 +22,7 @@ async function openWorld(
   context: TestContext,
   end: { to: "completed" | "failed" | "cancelled"; result: RunResult | undefined } | undefined,
 ): Promise<Database> {
-  const { store } = await openStage(context);
+  const { store } = await openRunner(context);
   const run = { taskId: TASK_ID, owner: "local", kind: "search" as const, query: "How deep is the lake?", options: {} };
   await insertRunning(store.db, { ...run, client: undefined, processId: store.processId, now: 1 });
   if (end === undefined) return store.db;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createLog } from "../../platform/log.ts";
 import { renderTemplate, type TemplateValues } from "./report-template.ts";
+import { createTestLog } from "../../../test/kit/log.ts";
 
 const VALUES: TemplateValues = {
   title: "Heat",
@@ -21,7 +21,7 @@ function renderWith(template: string | undefined): { text: string; lines: string
   onTestFinished(() => rmSync(own, { recursive: true }));
   if (template !== undefined) writeFileSync(join(own, "report.md.liquid"), template);
   const lines: string[] = [];
-  const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+  const log = createTestLog((line) => lines.push(line));
   return { text: renderTemplate(VALUES, { own, log }).trimEnd(), lines };
 }
 

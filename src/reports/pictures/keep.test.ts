@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chart, pngHeader } from "../../../test/support/pictures.ts";
+import { chart, pngHeader } from "../../../test/kit/browser/pictures.ts";
 import { keepPictures, MAX_PICTURE_BYTES, MAX_PICTURES } from "./keep.ts";
 import { sniffPicture } from "./sniff.ts";
 

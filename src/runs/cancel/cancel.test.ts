@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { clock, FINISHED, openStage, request, WORKING } from "../../../test/support/research-deps.ts";
-import { insertRun, openDatabase, rowOf } from "../../../test/support/store-rows.ts";
+import { clock, FINISHED, openRunner, request, WORKING } from "../../../test/kit/store/runner.ts";
+import { insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
 import { thisProcess } from "../../platform/process-identity.ts";
 import { registerProcess } from "../../store/processes.ts";
 import { SEARCH_LEASE_MS } from "../lease.ts";
@@ -35,7 +35,7 @@ const reportOf = (run: FollowedRun): AgentFinish => ({
 });
 
 test("a report that Google finishes during a cancel is kept, also when no partial text was to be kept (L2)", async (t) => {
-  const { store, deps } = await openStage(t);
+  const { store, deps } = await openRunner(t);
   const { db } = store;
   const research = deps({ poll: async () => ({ kind: "found", interaction: WORKING }) });
   const started = await startResearch(research, request);
@@ -66,7 +66,7 @@ test("a report that Google finishes during a cancel is kept, also when no partia
 });
 
 test("a report that is stored right after an unconfirmed cancel is not dropped together with the partial text (L1)", async (t) => {
-  const { store, deps } = await openStage(t);
+  const { store, deps } = await openRunner(t);
   const { db } = store;
   const started = await startResearch(deps(), request);
   if (started.kind === "started") await started.sending;

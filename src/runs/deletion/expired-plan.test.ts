@@ -1,6 +1,6 @@
 import { CompiledQuery } from "kysely";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../../test/support/store-rows.ts";
+import { openDatabase } from "../../../test/kit/store/store-rows.ts";
 import { runsEndedBefore } from "./deletion-store.ts";
 
 // SQLite only: PostgreSQL reads a table this small without an index.

@@ -1,19 +1,18 @@
 /** Which runs and related rows retention deletes, on both databases. */
 
 import { expect, test } from "vitest";
-import { insertAttempt, insertRun, openDatabase } from "../../../test/support/store-rows.ts";
+import { insertAttempt, insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import { systemClock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
-import { createLog } from "../../platform/log.ts";
 import { appendEvents } from "../event-store.ts";
 import { finishRun } from "../run-store.ts";
 import { NO_COST } from "../../costs/actual.ts";
 import { deleteRun, TABLES_OF_A_RUN } from "./deletion-store.ts";
 import { deleteExpiredRuns } from "./retention.ts";
+import { silentLog as log } from "../../../test/kit/log.ts";
 
 const DAY_MS = 86_400_000;
 const NOW = 1_000 * DAY_MS;
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 const clock = { ...systemClock, now: () => NOW, sleep: async () => {} };
 const leaving = new AbortController().signal;
 

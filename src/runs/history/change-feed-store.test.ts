@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../../test/support/store-rows.ts";
+import { openDatabase } from "../../../test/kit/store/store-rows.ts";
 
 // SQLite only: PostgreSQL reads a table this small without an index.
 test("recently written runs are read through an index, however many runs there are", async () => {

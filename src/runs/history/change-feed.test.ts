@@ -3,12 +3,12 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { NO_COST } from "../../costs/actual.ts";
-import { sharedFor } from "../../../test/support/databases.ts";
-import { insertRun } from "../../../test/support/store-rows.ts";
-import { createLog } from "../../platform/log.ts";
+import { sharedFor } from "../../../test/kit/store/databases.ts";
+import { insertRun } from "../../../test/kit/store/store-rows.ts";
 import { openStore } from "../../store/store.ts";
 import { finishRun, insertRunning, recordBeat } from "../run-store.ts";
 import { type RunChanges, watchRuns } from "./change-feed.ts";
+import { silentLog as log } from "../../../test/kit/log.ts";
 
 const clock = { now: () => Date.now(), monotonic: () => Date.now(), sleep: () => Promise.resolve() };
 const NOTHING_SPENT = { tokens: { input: 0, output: 0 }, cost: NO_COST };
@@ -21,7 +21,6 @@ afterEach(() => {
 });
 
 async function openFeed() {
-  const log = createLog({ from: "ERROR", format: "text", redact: (text) => text });
   const { db, processId, close } = await openStore({
     file: undefined,
     shared: await sharedFor(undefined, 1),

@@ -1,7 +1,7 @@
 /** The telemetry gauges on a real database. */
 
 import { expect, test } from "vitest";
-import { insertRun, openDatabase } from "../../../test/support/store-rows.ts";
+import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import { createRunGauges } from "./gauge-store.ts";
 
 const NOW = 1_000_000;

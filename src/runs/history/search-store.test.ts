@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { insertRun, openDatabase } from "../../../test/support/store-rows.ts";
+import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import type { Database } from "../../store/database.ts";
 import { saveResult } from "../result-store.ts";
 import { type RunSearch, searchQuestions, searchReports } from "./search-store.ts";

@@ -1,15 +1,14 @@
 /** Links of stored runs are resolved once, within limits, and independently of storing the report. */
 
 import { expect, test } from "vitest";
-import { insertRun, openDatabase } from "../../../test/support/store-rows.ts";
+import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import { NO_COST } from "../../costs/actual.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { createLog } from "../../platform/log.ts";
 import { findResult } from "../result-store.ts";
 import { finishRun } from "../run-store.ts";
 import { resolveRecentLinks } from "./resolve-links.ts";
+import { silentLog as log } from "../../../test/kit/log.ts";
 
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 const link = (n: number): string => `https://vertexaisearch.cloud.google.com/grounding-api-redirect/${n}`;
 const source = (n: number, url: string) => ({ n, title: "t", url, domain: "example.com" });
 

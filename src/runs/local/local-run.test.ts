@@ -3,14 +3,14 @@ import { LIST_PRICES } from "../../costs/prices.ts";
 /** A tracked run on a real database: its progress, its stored state, and rejected writes. */
 
 import { expect, onTestFinished, test } from "vitest";
-import { sharedFor } from "../../../test/support/databases.ts";
+import { sharedFor } from "../../../test/kit/store/databases.ts";
 import { AppError } from "../../errors.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { createLog } from "../../platform/log.ts";
 import { openStore } from "../../store/store.ts";
 import { findRun } from "../run-store.ts";
 import { type Finished, type TrackedRun, trackRun } from "./local-run.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
+import { createTestLog } from "../../../test/kit/log.ts";
 
 const START = { kind: "search", query: "a question", options: {}, owner: "local", client: undefined } as const;
 const DONE: Finished<string> = {
@@ -21,7 +21,7 @@ const DONE: Finished<string> = {
 
 async function openRecorder() {
   const lines: string[] = [];
-  const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+  const log = createTestLog((line) => lines.push(line));
   const { db, processId, close } = await openStore({
     file: undefined,
     shared: await sharedFor(undefined, 1),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FINISHED } from "../../../test/support/research-deps.ts";
+import { FINISHED } from "../../../test/kit/store/runner.ts";
 import { resultOf } from "./agent-result.ts";
 
 const REPORT = `Warm [cite: 1]. Cold [cite: 12, 3]. Wet [cite: 2].

@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { clock, openStage } from "../../../test/support/research-deps.ts";
-import { insertRun } from "../../../test/support/store-rows.ts";
+import { clock, openRunner } from "../../../test/kit/store/runner.ts";
+import { insertRun } from "../../../test/kit/store/store-rows.ts";
 import { AppError } from "../../errors.ts";
 import type { PollResult } from "../../gemini/research-agent.ts";
 import { claimDueRuns } from "../scheduling/claim-store.ts";
 import { pollRun } from "./poll.ts";
 
 test("a quick poll for late usage does not wait for a slow answer (P6)", async (context) => {
-  const stage = await openStage(context);
+  const stage = await openRunner(context);
   const { db, processId } = stage.store;
   const now = clock.now();
   await insertRun(db, {

@@ -1,7 +1,7 @@
 /** The sources of a finished run, with and without annotations. */
 
 import { expect, test } from "vitest";
-import { FINISHED } from "../../../test/support/research-deps.ts";
+import { FINISHED } from "../../../test/kit/store/runner.ts";
 import { resultOf } from "./agent-result.ts";
 
 const sourcesOf = (report: string, sources = FINISHED.sources) =>

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Interaction, PollResult } from "../../gemini/research-agent.ts";
-import { clock, FINISHED, openStage, request, type Stage, WORKING } from "../../../test/support/research-deps.ts";
+import { clock, FINISHED, openRunner, request, type Stage, WORKING } from "../../../test/kit/store/runner.ts";
 import { AppError } from "../../errors.ts";
 import { cancelHere, requestCancel } from "../cancel/cancel-store.ts";
 import { claimDueRuns, settlePoll } from "../scheduling/claim-store.ts";
@@ -66,7 +66,7 @@ const ended = (rawStatus: Interaction["rawStatus"], more: Partial<Interaction> =
 
 describe("the current action", () => {
   test("stays the last known one while polls show nothing new (J2)", async (context) => {
-    const stage = await openStage(context);
+    const stage = await openRunner(context);
     const { poll, run, taskId } = await followed(stage);
     await poll(working());
     expect((await run()).currentAction).toBe("Researching");
@@ -85,7 +85,7 @@ describe("the current action", () => {
 
 describe("a status of an unknown name", () => {
   test("is followed as long as anything changes, and ends the run when nothing changes any more (S4)", async (context) => {
-    const { poll, run, age } = await followed(await openStage(context));
+    const { poll, run, age } = await followed(await openRunner(context));
     await poll(ended("hibernating", { usage: undefined }));
     await age(29 * MINUTE);
     await poll(ended("hibernating", { usage: undefined }));
@@ -100,7 +100,7 @@ describe("a status of an unknown name", () => {
   });
 
   test("with a text ends the run soon, keeps the text, and a later report is still recorded (S4)", async (context) => {
-    const { poll, run, age, result } = await followed(await openStage(context));
+    const { poll, run, age, result } = await followed(await openRunner(context));
     await poll(ended("succeeded", { report: "# Text" }));
     await age(3 * MINUTE);
     await poll(ended("succeeded", { report: "# Text" }));
@@ -112,7 +112,7 @@ describe("a status of an unknown name", () => {
   });
 
   test("that was temporary leaves no trace (S4)", async (context) => {
-    const { poll, run, age } = await followed(await openStage(context));
+    const { poll, run, age } = await followed(await openRunner(context));
     await poll(ended("hibernating"));
     await age(60 * MINUTE);
     await poll(working());
@@ -122,7 +122,7 @@ describe("a status of an unknown name", () => {
 });
 
 test("a run whose polls are rejected permanently ends, one whose polls are forbidden does not (S4)", async (context) => {
-  const { poll, run, age } = await followed(await openStage(context));
+  const { poll, run, age } = await followed(await openRunner(context));
   await poll({ kind: "forbidden" });
   await poll({ kind: "rejected" });
   expect(await run()).toMatchObject({
@@ -136,7 +136,7 @@ test("a run whose polls are rejected permanently ends, one whose polls are forbi
 });
 
 test("a run that ended because its polls were rejected is polled on, and gets its report (S4)", async (context) => {
-  const { poll, run, age, result } = await followed(await openStage(context));
+  const { poll, run, age, result } = await followed(await openRunner(context));
   for (const _ of [1, 2, 3]) {
     await poll({ kind: "rejected" });
     await age(11 * MINUTE);
@@ -154,7 +154,7 @@ test.each<PollResult>([
   { kind: "too_long" },
 ])("rejections with another answer between them do not end a run: $kind (S4)", async (between) => {
   await using stack = new AsyncDisposableStack();
-  const { poll, run, age } = await followed(await openStage({ onTestFinished: (close) => stack.defer(close) }));
+  const { poll, run, age } = await followed(await openRunner({ onTestFinished: (close) => stack.defer(close) }));
   await poll({ kind: "rejected" });
   await age(11 * MINUTE);
   await poll(between);
@@ -163,7 +163,7 @@ test.each<PollResult>([
 });
 
 test("a run of another key or address waits when its polls are rejected (P3)", async (context) => {
-  const stage = await openStage(context);
+  const stage = await openRunner(context);
   const { poll, run, age } = await followed(stage);
   await stage.store.db.updateTable("research_attempts").set({ base_url: "https://other.test" }).execute();
   for (const _ of [1, 2]) {
@@ -184,7 +184,7 @@ describe("paid text", () => {
     ["is cancelled", { ...FINISHED, status: "cancelled", rawStatus: "cancelled", report: "" }],
   ])("is kept when the run then %s (S1)", async (_, end) => {
     await using stack = new AsyncDisposableStack();
-    const stage = await openStage({ onTestFinished: (close) => stack.defer(close) });
+    const stage = await openRunner({ onTestFinished: (close) => stack.defer(close) });
     const { poll, run, result } = await followed(stage);
     await poll(working({ report: LONG }));
     await poll(end);
@@ -193,7 +193,7 @@ describe("paid text", () => {
   });
 
   test("is not replaced by a shorter one while the run works (S1)", async (context) => {
-    const { poll, result } = await followed(await openStage(context));
+    const { poll, result } = await followed(await openRunner(context));
     await poll(working({ report: LONG }));
     await poll(working({ report: "# Less" }));
     expect((await result())?.report).toBe(LONG);
@@ -210,7 +210,7 @@ describe("paid text", () => {
 
   test.each(["failed", "cancelled"] as const)("of a %s run that Google still works on is kept (S1)", async (status) => {
     await using stack = new AsyncDisposableStack();
-    const stage = await openStage({ onTestFinished: (close) => stack.defer(close) });
+    const stage = await openRunner({ onTestFinished: (close) => stack.defer(close) });
     const { poll, run, result } = await followed(stage);
     await poll(working({ report: "# Less" }));
     await stopped(stage, status);
@@ -224,7 +224,7 @@ describe("paid text", () => {
   });
 
   test("is not written by a poll that began before a cancel that keeps nothing (L1)", async (context) => {
-    const stage = await openStage(context);
+    const stage = await openRunner(context);
     const { poll, result, taskId } = await followed(stage);
     await poll(working({ report: "# Less" }));
     const { db, processId } = stage.store;
@@ -245,7 +245,7 @@ describe("paid text", () => {
   });
 
   test("is not written by a poll that a newer poll has overtaken (S1)", async (context) => {
-    const stage = await openStage(context);
+    const stage = await openRunner(context);
     const { taskId, result } = await followed(stage);
     const late = { report: LONG, sources: [], metadata: {}, partial: true };
     await savePartial(stage.store.db, { taskId, epoch: 0 }, { result: late, now: 1 });
@@ -253,7 +253,7 @@ describe("paid text", () => {
   });
 
   test("that is longer than the finished report stays readable beside it (S1)", async (context) => {
-    const { poll, result } = await followed(await openStage(context));
+    const { poll, result } = await followed(await openRunner(context));
     await poll(working({ report: LONG }));
     await poll({ ...FINISHED, report: "# Done", earlierOutputs: ["A plan."] });
     expect(await result()).toMatchObject({
@@ -265,7 +265,7 @@ describe("paid text", () => {
 });
 
 test("token figures that cannot be read are set aside and stop no other run (P5)", async (context) => {
-  const stage = await openStage(context);
+  const stage = await openRunner(context);
   const [poisoned, other] = [await followed(stage), await followed(stage)];
   await stage.store.db
     .updateTable("research_tasks")

@@ -2,14 +2,14 @@
 
 import { randomUUID } from "node:crypto";
 import { expect, test, type TestContext } from "vitest";
-import { FINISHED, openStage } from "../../../test/support/research-deps.ts";
-import { insertAttempt, insertRun } from "../../../test/support/store-rows.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { FINISHED, openRunner } from "../../../test/kit/store/runner.ts";
+import { insertAttempt, insertRun } from "../../../test/kit/store/store-rows.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
 import { createRunner } from "../scheduling/runner.ts";
 
 /** Two runs that are not due; `round` runs the loop of the runner once. */
 async function openRounds(t: TestContext) {
-  const stage = await openStage(t);
+  const stage = await openRunner(t);
   let now = Date.UTC(2026, 0, 1);
   let goOn: (() => void) | undefined;
   const due = { next_poll_at: now + 60_000 };

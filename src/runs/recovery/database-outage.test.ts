@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { FINISHED, follow, openStage, request, WORKING } from "../../../test/support/research-deps.ts";
+import { FINISHED, follow, openRunner, request, WORKING } from "../../../test/kit/store/runner.ts";
 import { findResult } from "../result-store.ts";
 import { findRun } from "../run-store.ts";
 import { startResearch } from "../start/start.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
 
 test("an id that the database refuses is kept in a file, its report is saved and announced, and the run completes (P5)", async (t) => {
-  const { directory, store, saved, told, refuseWrites, allowWrites, deps } = await openStage(t);
+  const { directory, store, saved, told, refuseWrites, allowWrites, deps } = await openRunner(t);
   const research = deps({
     start: async () => {
       await refuseWrites();
@@ -30,7 +30,7 @@ test("an id that the database refuses is kept in a file, its report is saved and
 });
 
 test("an id that neither the database nor a file accepts is written as soon as the database accepts it (P5)", async (t) => {
-  const { directory, store, refuseWrites, allowWrites, deps } = await openStage(t);
+  const { directory, store, refuseWrites, allowWrites, deps } = await openRunner(t);
   const research = {
     ...deps({
       start: async () => {
@@ -48,7 +48,7 @@ test("an id that neither the database nor a file accepts is written as soon as t
 });
 
 test("a followed run whose disk fills up is saved once and recorded later (P5)", async (t) => {
-  const { store, saved, refuseWrites, allowWrites, deps } = await openStage(t);
+  const { store, saved, refuseWrites, allowWrites, deps } = await openRunner(t);
   let ready = false;
   const research = deps({ poll: async () => ({ kind: "found", interaction: ready ? FINISHED : WORKING }) });
   const started = await startResearch(research, request);
@@ -63,7 +63,7 @@ test("a followed run whose disk fills up is saved once and recorded later (P5)",
 });
 
 test("an id whose attempt is not in this database is kept in memory, since it belongs to another one (P5)", async (t) => {
-  const { deps } = await openStage(t);
+  const { deps } = await openRunner(t);
   const looked: string[] = [];
   const research = deps({
     poll: async (id) => {

@@ -5,13 +5,13 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { attemptRow, openDatabase } from "../../../test/support/store-rows.ts";
-import { intended, NOW } from "../../../test/support/stored-start.ts";
+import { attemptRow, openDatabase } from "../../../test/kit/store/store-rows.ts";
+import { intended, NOW } from "../../../test/kit/store/stored-start.ts";
 import { createLog } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
 import { importOrphanedIds, keepOrphanedId } from "./orphaned-ids.ts";
+import { silentLog as log } from "../../../test/kit/log.ts";
 
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 let directory: string;
 
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), "gemini-search-orphans-"))));

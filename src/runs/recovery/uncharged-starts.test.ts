@@ -1,13 +1,13 @@
 /** Uncharged starts during a database outage: they end as failed, never as unknown. */
 
 import { expect, test } from "vitest";
-import { clock, follow } from "../../../test/support/research-deps.ts";
-import { breakStore, error, NOT_SENT, openSender, TAKEN } from "../../../test/support/sender.ts";
-import { rowOf } from "../../../test/support/store-rows.ts";
+import { clock, follow } from "../../../test/kit/store/runner.ts";
+import { breakStore, error, NOT_SENT, openSender, TAKEN } from "../../../test/kit/simulator/sender.ts";
+import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { AppError } from "../../errors.ts";
 import type { Database } from "../../store/database.ts";
 import { START_LEASE_MS } from "../lease.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
 
 /** The next transaction is committed, but its acknowledgement is lost. */
 function answerLost(db: Database): Database {

@@ -1,8 +1,8 @@
 /** Claims and leases of polled runs, on a real database. */
 
 import { describe, expect, test } from "vitest";
-import { setClock } from "../../../test/support/databases.ts";
-import { insertRun, openDatabase, rowOf } from "../../../test/support/store-rows.ts";
+import { setClock } from "../../../test/kit/store/databases.ts";
+import { insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
 import { localQueue } from "../../queue/local.ts";
 import type { Database } from "../../store/database.ts";
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { clock, openStage } from "../../../test/support/research-deps.ts";
-import { insertRun, rowOf } from "../../../test/support/store-rows.ts";
+import { clock, openRunner } from "../../../test/kit/store/runner.ts";
+import { insertRun, rowOf } from "../../../test/kit/store/store-rows.ts";
 import { AppError } from "../../errors.ts";
 import type { PollResult } from "../../gemini/research-agent.ts";
 import { claimDueRuns, settlePoll } from "./claim-store.ts";
@@ -10,7 +10,7 @@ import { settlingOf } from "./local-poller.ts";
 test.for(["failed", "cancelled"] as const)(
   "a poll of a %s run that Google does not answer is settled like any other (J3)",
   async (status, context) => {
-    const stage = await openStage(context);
+    const stage = await openRunner(context);
     const { db, processId } = stage.store;
     const now = clock.now();
     await insertRun(db, { task_id: "a", status, next_poll_at: 0, deadline_at: now + 3_600_000 });

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import type { StreamRequest } from "../../gemini/research-agent.ts";
-import { openStage as openAgent, started } from "../../../test/support/agent-stage.ts";
-import { onPostgres } from "../../../test/support/databases.ts";
-import { clock as fastClock, openStage } from "../../../test/support/research-deps.ts";
-import { insertRun } from "../../../test/support/store-rows.ts";
+import { openAgent, started } from "../../../test/kit/simulator/agent-stage.ts";
+import { onPostgres } from "../../../test/kit/store/databases.ts";
+import { clock as fastClock, openRunner } from "../../../test/kit/store/runner.ts";
+import { insertRun } from "../../../test/kit/store/store-rows.ts";
 import { createRunner } from "./runner.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
 
 const SWEEP_MS = 5_000;
 
 test("a runner that is woken between two sweeps does not sleep past the next one (P2)", async (t) => {
-  const stage = await openStage(t);
+  const stage = await openRunner(t);
   let now = Date.UTC(2026, 0, 1);
   const slept: number[] = [];
   const clock = {
@@ -33,7 +33,7 @@ test("a runner that is woken between two sweeps does not sleep past the next one
 });
 
 test("a stream that no caller watches any more makes room for one that is watched (J3)", async (t) => {
-  const stage = await openStage(t);
+  const stage = await openRunner(t);
   const open = new Map<string, AbortSignal>();
   const stream = ({ interactionId, signal }: StreamRequest): Promise<void> => {
     open.set(interactionId, signal);
@@ -62,7 +62,7 @@ test("a stream that no caller watches any more makes room for one that is watche
 });
 
 test("a pause of fractions of a second, as Google sends it in a body, applies to all polls (P4)", async (t) => {
-  const { store, deps } = await openStage(t);
+  const { store, deps } = await openRunner(t);
   const google = await openAgent({ error_form: "google", get: [{ fault: "http-429", retry_after: "34.074824224" }] });
   const interaction_id = await started(google);
   await insertRun(store.db, { task_id: "a", interaction_id, next_poll_at: 0, deadline_at: Number.MAX_SAFE_INTEGER });

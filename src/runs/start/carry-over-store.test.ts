@@ -1,7 +1,7 @@
 /** Which rows are copied with an unfinished run when the database file is replaced. */
 
 import { expect, test } from "vitest";
-import { insertRun, openDatabase } from "../../../test/support/store-rows.ts";
+import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import { carryUnfinished } from "./carry-over-store.ts";
 
 test("an unfinished run is carried over to a new database with its pictures and notifications (P5)", async () => {

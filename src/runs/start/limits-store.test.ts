@@ -1,9 +1,9 @@
 /** Start limits on both databases: a start above a limit is rejected before anything is stored. */
 
 import { expect, onTestFinished, test } from "vitest";
-import { setClock } from "../../../test/support/databases.ts";
-import { openStage, request } from "../../../test/support/research-deps.ts";
-import { insertRun, openDatabase } from "../../../test/support/store-rows.ts";
+import { setClock } from "../../../test/kit/store/databases.ts";
+import { openRunner, request } from "../../../test/kit/store/runner.ts";
+import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
 import { resumeAgentRun } from "./resume.ts";
 import { startResearch } from "./start.ts";
@@ -17,9 +17,9 @@ const refused = (limits: Partial<StartLimits>, owner = "ada", now = NOW, keyFing
 
 test("without a limit no start is refused", async () => {
   const db = await openDatabase();
-  await insertRun(db, { task_id: "a", owner: "ada" });
+  for (let count = 0; count < 100; count += 1) await insertRun(db, { task_id: `run ${count}`, owner: "ada" });
   const { limits, starter } = refused({});
-  await refuseAboveLimits(db, limits, starter);
+  await expect(refuseAboveLimits(db, limits, starter)).resolves.toBeUndefined();
 });
 
 test("a start above the limit of unfinished research is refused; finished runs and searches do not count (T28)", async () => {
@@ -65,7 +65,7 @@ test("starts have a rate per key, and the refusal names the time of the next per
 });
 
 test("a refused start is neither stored nor sent, a joined one is not refused, and of many at once one gets the last permit (T28)", async () => {
-  const stage = await openStage({ onTestFinished });
+  const stage = await openRunner({ onTestFinished });
   let sent = 0;
   const agent = {
     start: async () => {
@@ -85,7 +85,7 @@ test("a refused start is neither stored nor sent, a joined one is not refused, a
 });
 
 test("a restart of an unknown start is limited like any start (T28)", async () => {
-  const stage = await openStage({ onTestFinished });
+  const stage = await openRunner({ onTestFinished });
   const { db } = stage.store;
   await insertRun(db, { task_id: "unknown", status: "start_unknown", interaction_id: null, model: "an-agent" });
   await insertRun(db, { task_id: "other" });

@@ -5,12 +5,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished, expect, test } from "vitest";
-import { sharedFor, stopClock } from "../../../test/support/databases.ts";
-import { insertRun, rowOf } from "../../../test/support/store-rows.ts";
-import { ERROR, INTENT, intended, NOW, restart } from "../../../test/support/stored-start.ts";
+import { sharedFor, stopClock } from "../../../test/kit/store/databases.ts";
+import { insertRun, rowOf } from "../../../test/kit/store/store-rows.ts";
+import { ERROR, INTENT, intended, NOW, restart } from "../../../test/kit/store/stored-start.ts";
 import { claimNext, enqueue } from "../../notifications/outbox.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { createLog } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
 import { createSlotPool } from "../../store/slots.ts";
 import { openStore, type Store } from "../../store/store.ts";
@@ -21,8 +20,7 @@ import { appendEvents } from "../event-store.ts";
 import { finishAgentRun } from "../poll/poll-result-store.ts";
 import { adoptInteractionId, saveInteractionId } from "../interaction-store.ts";
 import { commitIntent, commitRestart, recordStartFailure } from "./start-store.ts";
-
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
+import { silentLog as log } from "../../../test/kit/log.ts";
 
 async function openServers(count: number, { stoppedAt }: { stoppedAt?: number } = {}): Promise<Store[]> {
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-writers-"));

@@ -1,8 +1,8 @@
 /** What the database stores of a start that failed or was restarted by the user. */
 
 import { describe, expect, test } from "vitest";
-import { ERROR, intended, NOW, restart } from "../../../test/support/stored-start.ts";
-import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/support/store-rows.ts";
+import { ERROR, intended, NOW, restart } from "../../../test/kit/store/stored-start.ts";
+import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
 import type { Database } from "../../store/database.ts";
 import { START_LEASE_MS } from "../lease.ts";
 import { currentAttempt } from "../attempt-store.ts";

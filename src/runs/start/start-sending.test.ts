@@ -3,9 +3,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { request } from "../../../test/support/research-deps.ts";
-import { breakStore, busy, error, LOST, NOT_SENT, openSender, TAKEN } from "../../../test/support/sender.ts";
-import { rowOf } from "../../../test/support/store-rows.ts";
+import { request } from "../../../test/kit/store/runner.ts";
+import { breakStore, busy, error, LOST, NOT_SENT, openSender, TAKEN } from "../../../test/kit/simulator/sender.ts";
+import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { joinKeyOf } from "./duplicate-start-store.ts";
 import { restartUnknown, startResearch } from "./start.ts";
 import { currentAttempt } from "../attempt-store.ts";

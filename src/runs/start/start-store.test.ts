@@ -1,8 +1,8 @@
 /** What the database stores of a paid start, with concurrent callers and suspended or late senders. */
 
 import { describe, expect, test } from "vitest";
-import { ERROR, INTENT, intended, NOW, restart } from "../../../test/support/stored-start.ts";
-import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/support/store-rows.ts";
+import { ERROR, INTENT, intended, NOW, restart } from "../../../test/kit/store/stored-start.ts";
+import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
 import { START_LEASE_MS } from "../lease.ts";
 import { claimSending, currentAttempt, hasAttempt } from "../attempt-store.ts";
 import { cancelHere } from "../cancel/cancel-store.ts";

@@ -2,13 +2,13 @@ import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { AppError } from "../../errors.ts";
 import type { StartOutcome } from "../../gemini/research-agent.ts";
-import { clock, FINISHED, openStage, request, WORKING } from "../../../test/support/research-deps.ts";
+import { clock, FINISHED, openRunner, request, WORKING } from "../../../test/kit/store/runner.ts";
 import { cancelRun } from "../cancel/cancel.ts";
 import { importOrphanedIds, keepOrphanedId } from "../recovery/orphaned-ids.ts";
 import { resumeAgentRun } from "./resume.ts";
 import { findRun } from "../run-store.ts";
 import { startResearch } from "./start.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
 
 const busy = (retryAfterMs: number): StartOutcome => ({
   kind: "rate_limited",
@@ -18,7 +18,7 @@ const busy = (retryAfterMs: number): StartOutcome => ({
 const lost: StartOutcome = { kind: "unknown", why: "The connection broke." };
 
 test("a start that is cancelled during the pause before a retry is not sent again (I8, L1)", async (t) => {
-  const stage = await openStage(t);
+  const stage = await openRunner(t);
   let posts = 0;
   const research = stage.deps({
     start: async ({ checkBeforeSending }) => {
@@ -41,7 +41,7 @@ test("a start that is cancelled during the pause before a retry is not sent agai
 });
 
 test("a start that needs confirmation joins an existing run, or is refused before anything is stored or sent (I8, I9)", async (t) => {
-  const stage = await openStage(t);
+  const stage = await openRunner(t);
   let posts = 0;
   const research = stage.deps({
     start: async () => {
@@ -65,7 +65,7 @@ test("a start that needs confirmation joins an existing run, or is refused befor
 });
 
 test("a process that shuts down sends no request whose answer it could not await (I8, A8)", async (t) => {
-  const stage = await openStage(t);
+  const stage = await openRunner(t);
   let posts = 0;
   const leaving = new AbortController();
   const begin = async (): Promise<StartOutcome> => {
@@ -92,7 +92,7 @@ test("a process that shuts down sends no request whose answer it could not await
 });
 
 test("an id that Google does not know is not adopted, and the run stays unchanged (Q1)", async (t) => {
-  const stage = await openStage(t);
+  const stage = await openRunner(t);
   const research = stage.deps({
     start: async () => lost,
     poll: async (id) => {
@@ -113,7 +113,7 @@ test("an id that Google does not know is not adopted, and the run stays unchange
 });
 
 test("a restart of an unknown start gets the full time limit (I11)", async (t) => {
-  const stage = await openStage(t);
+  const stage = await openRunner(t);
   let posts = 0;
   const research = stage.deps({
     start: async () => {
@@ -138,7 +138,7 @@ test("a restart of an unknown start gets the full time limit (I11)", async (t) =
 });
 
 test("an id of another database stays in its file (P5)", async (t) => {
-  const { directory, store, deps } = await openStage(t);
+  const { directory, store, deps } = await openRunner(t);
   keepOrphanedId(directory, { attemptId: "an-attempt-of-another-database", interactionId: "v1_paid" });
   const { log } = deps();
   await importOrphanedIds(store.db, { directory, log, now: clock.now() });

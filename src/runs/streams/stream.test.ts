@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Agent, AgentEvent, StreamRequest } from "../../gemini/research-agent.ts";
-import { clock, openStage, request, type Stage } from "../../../test/support/research-deps.ts";
+import { clock, openRunner, request, type Stage } from "../../../test/kit/store/runner.ts";
 import { startResearch } from "../start/start.ts";
 import { followStream, type WatchedRun } from "./stream.ts";
 
@@ -57,7 +57,7 @@ async function followFor(
 }
 
 test("a stream that another process takes over resumes where the first had stored it (G8, J3)", async (context) => {
-  const stage = await openStage(context);
+  const stage = await openRunner(context);
   const until = { events: 3 };
   const { asked, stream } = google(until);
   const run = await startedRun(stage, "v1_story");
@@ -70,7 +70,7 @@ test("a stream that another process takes over resumes where the first had store
 });
 
 test("however many processes receive a stream, each of its events is stored once (J3)", async (context) => {
-  const stage = await openStage(context);
+  const stage = await openRunner(context);
   const { stream } = google({ events: EVENTS.length });
   const run = await startedRun(stage, "v1_story");
   await Promise.all([1, 2, 3].map(() => followFor(stage, run, { opens: 1, stream })));
@@ -78,7 +78,7 @@ test("however many processes receive a stream, each of its events is stored once
 });
 
 test("events that Google repeats, at once or after a reconnect, are stored once (J3)", async (context) => {
-  const stage = await openStage(context);
+  const stage = await openRunner(context);
   const asked: (string | undefined)[] = [];
   // Starts with the event `lastEventId` itself instead of the one after it, and sends the last event twice.
   const stream = async ({ lastEventId, onEvent }: StreamRequest): Promise<void> => {
@@ -98,7 +98,7 @@ test("events that Google repeats, at once or after a reconnect, are stored once 
 });
 
 test("events of an earlier interaction of the run are no position in the stream of this one (J3)", async (context) => {
-  const stage = await openStage(context);
+  const stage = await openRunner(context);
   const { asked, stream } = google({ events: EVENTS.length });
   const run = await startedRun(stage, "v1_story");
   await followFor(stage, run, { opens: 1, stream });
@@ -114,7 +114,7 @@ describe("a stream without ids", () => {
   const THOUGHTS = ["One", "Two", "One", "Three", "Four"];
 
   test("is reopened when it is cut, and nothing is stored twice or lost (S3)", async (context) => {
-    const stage = await openStage(context);
+    const stage = await openRunner(context);
     let opened = 0;
     const stream = async ({ lastEventId, onEvent }: StreamRequest): Promise<void> => {
       expect(lastEventId).toBeUndefined();
@@ -130,7 +130,7 @@ describe("a stream without ids", () => {
   });
 
   test("goes on in another process without repeating what the first process stored (S3)", async (context) => {
-    const stage = await openStage(context);
+    const stage = await openRunner(context);
     const run = await startedRun(stage, "v1_story");
     for (const count of [3, 5]) {
       const stream = async ({ onEvent }: StreamRequest): Promise<void> => {
@@ -142,7 +142,7 @@ describe("a stream without ids", () => {
   });
 
   test("with an id here and there resumes from it, and from the beginning when that brings nothing (S3)", async (context) => {
-    const stage = await openStage(context);
+    const stage = await openRunner(context);
     const asked: (string | undefined)[] = [];
     const stream = async ({ lastEventId, onEvent }: StreamRequest): Promise<void> => {
       asked.push(lastEventId);
@@ -178,20 +178,20 @@ describe("a stream that is cut at once", () => {
   }
 
   test("is reopened after a pause that grows while nothing new comes (S3)", async (context) => {
-    const opened = await openingsIn(await openStage(context), 30, { maxRps: 5, news: false });
+    const opened = await openingsIn(await openRunner(context), 30, { maxRps: 5, news: false });
     // After 2, 4, 8 and 16 seconds.
     expect(opened).toBeGreaterThan(1);
     expect(opened).toBeLessThanOrEqual(5);
   });
 
   test("is reopened at most once a second even if each opening brings something (S3)", async (context) => {
-    const opened = await openingsIn(await openStage(context), 20, { maxRps: 5, news: true });
+    const opened = await openingsIn(await openRunner(context), 20, { maxRps: 5, news: true });
     expect(opened).toBeGreaterThan(2);
     expect(opened).toBeLessThanOrEqual(21);
   });
 
   test("is reopened within the rate that polls share (S3)", async (context) => {
-    const opened = await openingsIn(await openStage(context), 50, { maxRps: 0.1, news: true });
+    const opened = await openingsIn(await openRunner(context), 50, { maxRps: 0.1, news: true });
     expect(opened).toBeGreaterThan(1);
     expect(opened).toBeLessThanOrEqual(6);
   });

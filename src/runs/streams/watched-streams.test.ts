@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createWatchedStreams } from "./watched-streams.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
 
 function openStreams(lingerMs: number) {
   const opened: { interactionId: string; signal: AbortSignal; end: () => void }[] = [];

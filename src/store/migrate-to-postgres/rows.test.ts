@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../../test/support/store-rows.ts";
+import { openDatabase } from "../../../test/kit/store/store-rows.ts";
 import { countRows, insertRows, pages, sumOf } from "./rows.ts";
 import { FRACTIONS, NOT_COPIED_TABLES, COPIED_TABLES, type CopiedTable } from "./tables.ts";
 

@@ -4,14 +4,13 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createLog } from "../../platform/log.ts";
 import type { OpenDatabase } from "../database.ts";
 import { openSqlite } from "./sqlite.ts";
+import { silentLog as log } from "../../../test/kit/log.ts";
 
 let directory: string;
 let file: string;
 let opened: OpenDatabase;
-const log = createLog({ from: "ERROR", format: "text", redact: (text) => text, write: () => {} });
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "gemini-search-file-"));

@@ -6,14 +6,14 @@ import { promisify } from "node:util";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
-import { createLog } from "../../platform/log.ts";
 import { findRun, insertRunning } from "../../runs/run-store.ts";
 import { openStore, type Store } from "../store.ts";
+import { createTestLog } from "../../../test/kit/log.ts";
 
 let directory: string;
 let store: Store;
 let lines: string[];
-const log = createLog({ from: "DEBUG", format: "text", redact: (text) => text, write: (line) => lines.push(line) });
+const log = createTestLog((line) => lines.push(line));
 const open = (): Promise<Store> => openStore({ file: join(directory, "deep_research.db"), clock: systemClock, log });
 
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { type EventSink, eventStream } from "./event-stream.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
 
 const LARGE = "x".repeat(10_000);
 

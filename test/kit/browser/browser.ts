@@ -1,0 +1,96 @@
+/** Debian's Chromium for tests that need a real browser, with everything it opens closed at their end. */
+
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { type Browser, type BrowserContextOptions, chromium, type LaunchOptions, type Page } from "playwright-core";
+import { z } from "zod";
+import { ensureSystemPackages } from "../../../scripts/system-packages.ts";
+import type { RunningHttpServer } from "../server/http-server.ts";
+
+/** Without a font there is no text, and what has no size cannot be clicked. */
+export const browserInstalled = (): Promise<"ready" | "missing"> =>
+  ensureSystemPackages(["chromium", "fonts-dejavu-core"], { commands: ["chromium"] });
+
+const ARGUMENTS = [
+  // Root has no sandbox, and neither has a container without user namespaces.
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-dev-shm-usage",
+  "--disable-quic",
+  "--no-first-run",
+  // What Chromium asks the world for by itself would be taken for the page's doing.
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export const startBrowser = ({ args = [], ...options }: LaunchOptions = {}): Promise<Browser> =>
+  chromium.launch({ executablePath: chromiumPath(), args: [...ARGUMENTS, ...args], ...options });
+
+/** Undefined where there is none: the test is skipped by name then, which is a failure under CI. */
+export async function openBrowser(
+  { onTestFinished }: { onTestFinished: (end: () => Promise<void>) => void },
+  more: string[] = [],
+): Promise<Browser | undefined> {
+  if ((await browserInstalled()) === "missing") return undefined;
+  const browser = await startBrowser({ args: more });
+  onTestFinished(() => browser.close());
+  return browser;
+}
+
+function chromiumPath(): string {
+  const places = (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, "chromium"));
+  return places.find(isExecutable) ?? "/usr/bin/chromium";
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface OpenedPage {
+  page: Page;
+  /** What the page threw, or a policy of the browser refused. */
+  mistakes: string[];
+  /** Every address outside of the server that was asked for. */
+  foreign: string[];
+}
+
+export async function openPage(
+  browser: Browser,
+  baseURL: string,
+  options: BrowserContextOptions = {},
+): Promise<OpenedPage> {
+  const context = await browser.newContext({ baseURL, viewport: { width: 1_280, height: 900 }, ...options });
+  // A loaded machine is slow, not wrong.
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  const mistakes: string[] = [];
+  const foreign: string[] = [];
+  page.on("pageerror", (error) => mistakes.push(error.message));
+  page.on("console", (message) => {
+    if (/Content Security Policy|TrustedHTML/.test(message.text())) mistakes.push(message.text());
+  });
+  context.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.protocol.startsWith("http") && url.origin !== new URL(baseURL).origin) foreign.push(request.url());
+  });
+  return { page, mistakes, foreign };
+}
+
+/** Through the door that people use: a link that is good once. */
+export async function enterPage(
+  browser: Browser,
+  server: Pick<RunningHttpServer, "url" | "request">,
+  options: BrowserContextOptions = {},
+): Promise<OpenedPage> {
+  const opened = await openPage(browser, server.url, options);
+  const link = await server.request("/api/links", { method: "POST" });
+  await opened.page.goto(z.object({ path: z.string() }).parse(await link.json()).path);
+  await opened.page.locator("main h1").waitFor();
+  return opened;
+}

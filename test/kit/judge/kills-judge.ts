@@ -1,0 +1,203 @@
+/** Checks promises after kills: compares Google's ledger, the database, the files and the processes. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { inflateRawSync } from "node:zlib";
+import { readInteraction } from "../../../src/gemini/interactions/reader.ts";
+import { renderMarkdown } from "../../../src/reports/markdown/markdown.ts";
+import type { Source } from "../../../src/reports/report.ts";
+import { processesNaming } from "../server/processes.ts";
+import { type JudgedAttempt, type JudgedRun, judgeMoney } from "./money.ts";
+import type { KillWorld } from "../kills/world.ts";
+import { TEST_KEY } from "../server/server.ts";
+
+export interface Verdict {
+  /** One sentence for each broken promise. */
+  broken: string[];
+  counts: Record<string, number>;
+}
+
+interface StoredRun extends JudgedRun {
+  query: string;
+  interaction_id: string | null;
+  enable_notifications: number;
+  cancel_requested_at: number | null;
+}
+
+interface StoredResult {
+  task_id: string;
+  report_markdown: string;
+  sources_json: string;
+  raw: Uint8Array | null;
+  partial: number;
+}
+
+interface StoredNotice {
+  task_id: string;
+  kind: string;
+  sent_at: number | null;
+  claimed_at: number | null;
+}
+
+/** The rows of either database. */
+export interface Stored {
+  runs: StoredRun[];
+  attempts: JudgedAttempt[];
+  results: StoredResult[];
+  searchable: { task_id: string }[];
+  notices: StoredNotice[];
+}
+
+export const STORED: Record<keyof Stored, string> = {
+  runs: "select * from research_tasks where kind = 'agent'",
+  attempts: "select * from research_attempts",
+  results: "select * from research_results",
+  searchable: "select task_id from research_search",
+  notices: "select * from notification_outbox",
+};
+
+/** What clients received, and the records of Google and the notifier. */
+export type Records = Pick<KillWorld, "gemini" | "returned" | "accepted" | "resumed" | "notified">;
+
+export async function judge(world: KillWorld): Promise<Verdict> {
+  const stored: Stored = {
+    runs: world.query(STORED.runs),
+    attempts: world.query(STORED.attempts),
+    results: world.query(STORED.results),
+    searchable: world.query(STORED.searchable),
+    notices: world.query(STORED.notices),
+  };
+  const { broken, counts } = await judgeStored(world, stored);
+  const files = judgeFiles(world, stored.runs, stored.results);
+  const paused = world.kills.get("paused") ?? 0;
+  const kills = [...world.kills.values()].reduce((sum, some) => sum + some, 0) - paused;
+  return {
+    broken: [...broken, ...files.broken, ...judgeLeftovers(world)],
+    counts: { kills, paused, ...counts, files: files.whole },
+  };
+}
+
+/** Money, ends and notifications. */
+export async function judgeStored(world: Records, stored: Stored): Promise<Verdict> {
+  const { runs, attempts } = stored;
+  const starts = world.gemini.ledger
+    .acceptedStarts()
+    .map(({ id, labels }) => ({ id, attempt: labels["attempt"] ?? "", run: labels["run"] ?? "" }));
+  const { returned, resumed } = world;
+  const money = judgeMoney({ starts, runs, attempts, returned, resumed });
+  const ends = await judgeEnds(world, stored);
+  const notices = judgeNotifications(world, stored);
+  const byStatus = Object.groupBy(runs, ({ status }) => status);
+  return {
+    broken: [...money, ...ends, ...notices.broken],
+    counts: {
+      paid_starts: starts.length,
+      runs: runs.length,
+      ...Object.fromEntries(Object.entries(byStatus).map(([status, those]) => [status, those?.length ?? 0])),
+      resumed: resumed.size,
+      notified: notices.shown,
+      notifications_lost: notices.lost,
+    },
+  };
+}
+
+const ENDS = ["completed", "failed", "cancelled", "start_unknown"];
+
+/** Every run ended, as Google says it did, and what is completed has its whole report. */
+async function judgeEnds(world: Records, { runs, results, searchable }: Stored): Promise<string[]> {
+  const broken: string[] = [];
+  const resultOf = new Map(results.map((result) => [result.task_id, result]));
+  const indexed = Map.groupBy(searchable, ({ task_id }) => task_id);
+  for (const run of runs) {
+    const { task_id, status, interaction_id } = run;
+    if (!ENDS.includes(status)) broken.push(`Run ${task_id} is still ${status}.`);
+    if (status === "start_unknown" && world.accepted.has(task_id)) {
+      broken.push(`Run ${task_id} was returned as accepted and is an unknown start.`);
+    }
+    if (interaction_id === null) {
+      if (status === "completed") broken.push(`Run ${task_id} is completed and never had an id.`);
+      continue;
+    }
+    const google = await fetchInteraction(world, interaction_id);
+    if (google?.status !== status) broken.push(`Run ${task_id} is ${status}, but ${google?.status} at Google.`);
+    const result = resultOf.get(task_id);
+    if (status !== "completed") continue;
+    const raw = result?.raw ?? undefined;
+    const kept = raw === undefined ? undefined : readInteraction(JSON.parse(inflateRawSync(raw).toString()));
+    const whole = result?.partial === 0 && result.report_markdown === google?.report && kept?.report === google.report;
+    if (!whole) broken.push(`Run ${task_id} is completed without its whole report.`);
+    if (indexed.get(task_id)?.length !== 1) broken.push(`Run ${task_id} is completed and cannot be found.`);
+  }
+  return broken;
+}
+
+async function fetchInteraction({ gemini }: Records, id: string) {
+  const answer = await fetch(`${gemini.url}/v1beta/interactions/${id}`, { headers: { "x-goog-api-key": TEST_KEY } });
+  return readInteraction(await answer.json());
+}
+
+/** Each end is announced at most once; what is marked as sent was shown. */
+function judgeNotifications(world: Records, { runs, notices: rows }: Stored) {
+  const broken: string[] = [];
+  const lines = world.notified();
+  let lost = 0;
+  for (const { task_id, kind, sent_at, claimed_at } of rows) {
+    const title = kind === "completed" ? "Deep Research Complete" : "Deep Research Failed";
+    const shown = lines.filter((line) => line.startsWith(`${title} | ${task_id.slice(0, 8)}`)).length;
+    if (shown > 1) broken.push(`The end of run ${task_id} was announced ${shown} times.`);
+    if (shown === 0 && sent_at !== null) broken.push(`The end of run ${task_id} is marked as announced, and was not.`);
+    if (claimed_at === null) broken.push(`The end of run ${task_id} was never announced.`);
+    if (shown === 0) lost += 1;
+  }
+  const announced = new Set(rows.map(({ task_id, kind }) => `${task_id} ${kind}`));
+  for (const { task_id, status, enable_notifications, interaction_id } of runs) {
+    if (interaction_id === null || enable_notifications === 0 || (status !== "completed" && status !== "failed"))
+      continue;
+    if (!announced.has(`${task_id} ${status}`)) broken.push(`Run ${task_id} is ${status} without a notification.`);
+  }
+  if (lines.length > rows.length) broken.push(`${lines.length} notifications were shown for ${rows.length} ends.`);
+  return { broken, shown: lines.length, lost };
+}
+
+/** Every saved report is whole: exactly what is rendered from the database. */
+function judgeFiles(world: KillWorld, runs: StoredRun[], results: StoredResult[]) {
+  const queryOf = new Map(runs.map(({ task_id, query }) => [task_id, query]));
+  const expected = new Set(
+    results.map(({ task_id, report_markdown, sources_json }) =>
+      renderMarkdown({
+        query: queryOf.get(task_id) ?? "",
+        report: report_markdown,
+        sources: JSON.parse(sources_json) as Source[],
+        partial: undefined,
+        metadata: undefined,
+        includeSources: true,
+      }),
+    ),
+  );
+  const files = readdirSync(world.reportsDir, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".md"),
+  );
+  const torn = files.filter((name) => !expected.has(readFileSync(join(world.reportsDir, name), "utf8")));
+  return { broken: torn.map((name) => `The file ${name} is torn.`), whole: files.length - torn.length };
+}
+
+/** No lease, slot, process or file is left, and the database is intact. */
+function judgeLeftovers(world: KillWorld): string[] {
+  const counts = {
+    leases: "select task_id from research_tasks where lease_until is not null",
+    polls: "select task_id from research_tasks where next_poll_at is not null",
+    slots: "select slot_id from slots",
+    processes: "select process_id from processes",
+    held: "select file_name from held_files",
+    "broken references": "pragma foreign_key_check",
+  };
+  const left = Object.entries(counts).map(([name, sql]) => [name, world.query(sql).length] as const);
+  const files = readdirSync(world.configDir).filter((name) => /\.tmp$|^orphans|^temp-/.test(name));
+  const [integrity] = world.query<{ integrity_check: string }>("pragma integrity_check");
+  return [
+    ...left.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name} are left.`),
+    ...files.map((name) => `The file ${name} is left.`),
+    ...processesNaming(world.configDir).map((pid) => `Process ${pid} is left.`),
+    ...(integrity?.integrity_check === "ok" ? [] : [`The database is damaged: ${integrity?.integrity_check}`]),
+  ];
+}

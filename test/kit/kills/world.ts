@@ -1,0 +1,141 @@
+/** Where processes are killed: one config directory, a simulated Google whose ledger is the judge, a counted notifier. */
+
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { startSimulator, type Simulator } from "../../../simulator/server.ts";
+import type { ScenarioInput } from "../../../simulator/scenario.ts";
+import { beginLife, type Life, type LifeOptions } from "./process.ts";
+import { isolatedEnvironment, ROOT, temporaryDirectory, TEST_KEY } from "../server/server.ts";
+
+export interface KillWorld {
+  gemini: Simulator;
+  configDir: string;
+  reportsDir: string;
+  env: Record<string, string>;
+  random: () => number;
+  /** Task ids that a client was told: none of them may be lost. */
+  returned: Set<string>;
+  /** Told as accepted by Google: none of them may end as an unknown start. */
+  accepted: Set<string>;
+  /** Started again, or adopted, on the user's word. */
+  resumed: Set<string>;
+  kills: Map<string, number>;
+  begin(options?: Partial<Omit<LifeOptions, "build">>): Life;
+  /** Reads past the product. */
+  query<Row>(sql: string, ...parameters: (string | number)[]): Row[];
+  /** One line for each notification that reached the desktop. */
+  notified(): string[];
+  close(): Promise<void>;
+}
+
+export interface KillWorldOptions {
+  seed?: number;
+  /** How many starts the scenario has lives for; the last life repeats. */
+  starts?: number;
+  scenario?: ScenarioInput;
+  /** What its processes run: the product as it is shipped, or the same with places to die. */
+  build?: "dist" | "dist-failpoints";
+  env?: Record<string, string>;
+}
+
+export async function openKillWorld(options: KillWorldOptions = {}): Promise<KillWorld> {
+  const { seed = 1, starts = 2_000, scenario } = options;
+  const random = seeded(seed);
+  const gemini = await startSimulator({ scenario: scenario ?? livesOf(starts, random) });
+  const folder = temporaryDirectory();
+  const [configDir, reportsDir, bin] = [join(folder, "config"), join(folder, "reports"), join(folder, "bin")];
+  for (const directory of [configDir, reportsDir, bin]) mkdirSync(directory);
+  const notifications = join(folder, "notifications.txt");
+  installNotifier(join(bin, "notify-send"), notifications);
+  const env = {
+    ...isolatedEnvironment(configDir),
+    PATH: `${bin}:${process.env["PATH"] ?? ""}`,
+    // Nobody listens there: the notifier only wants to know that a desktop exists.
+    DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(folder, "bus")}`,
+    SEARCH_BACKEND: "api",
+    GOOGLE_GEMINI_BASE_URL: gemini.url,
+    GEMINI_API_KEY: TEST_KEY,
+    RESEARCH_SYNC_WINDOW_MS: "0",
+    RESEARCH_POLL_INTERVAL_MS: "100",
+    RESEARCH_MAX_RPS: "100",
+    RESEARCH_REPORTS_DIR: reportsDir,
+    // Starts are most of the time that this takes.
+    NODE_COMPILE_CACHE: join(folder, "compile-cache"),
+    ...options.env,
+  };
+  const build = join(ROOT, options.build ?? "dist-failpoints", "main.js");
+  const alive = new Set<Life>();
+  return {
+    gemini,
+    configDir,
+    reportsDir,
+    env,
+    random,
+    returned: new Set(),
+    accepted: new Set(),
+    resumed: new Set(),
+    kills: new Map(),
+    begin: (options = {}) => {
+      const life = beginLife({ ...options, build, env: { ...env, ...options.env } });
+      alive.add(life);
+      void life.ended.then(() => alive.delete(life));
+      return life;
+    },
+    query: <Row>(sql: string, ...parameters: (string | number)[]) => {
+      const database = new DatabaseSync(join(configDir, "deep_research.db"), { timeout: 5_000 });
+      try {
+        return database.prepare(sql).all(...parameters) as Row[];
+      } finally {
+        database.close();
+      }
+    },
+    notified: () => readLines(notifications),
+    close: async () => {
+      for (const life of alive) life.kill();
+      await Promise.all([...alive].map((life) => life.ended));
+      await gemini.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Title and body of what `notify-send --app-name=… -- title body` was given, in one write. */
+export function installNotifier(path: string, file: string): void {
+  writeFileSync(path, `#!/bin/sh\nprintf '%s | %s\\n' "$3" "$4" >> '${file}'\n`);
+  chmodSync(path, 0o755);
+}
+
+export function readLines(file: string): string[] {
+  try {
+    return readFileSync(file, "utf8").split("\n").filter(Boolean);
+  } catch {
+    return [];
+  }
+}
+
+/** Most runs take up to 0.7 s, some longer, to be cancelled; some fail. Answers take a while, so that kills hit them. */
+function livesOf(starts: number, random: () => number): ScenarioInput {
+  const upTo = (most: number): number => Math.round(random() * most);
+  // The first one completes, because saving needs a report.
+  const create = Array.from({ length: starts }, (_, n) => ({
+    latency_ms: random() < 0.5 ? 0 : upTo(150),
+    life: {
+      duration_ms: (random() < 0.2 ? 2_500 : upTo(700)) * 1_000,
+      ...(n > 0 && random() < 0.1 ? { status: "failed" } : {}),
+    },
+  }));
+  const get = [{ latency_ms: 5 }, { latency_ms: 60 }, {}];
+  return { name: "kills", interactions: { speed: 1_000, create, get } };
+}
+
+/** The same kills for the same seed, as far as the scheduler allows (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

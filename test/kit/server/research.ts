@@ -1,0 +1,95 @@
+/** A scene for background research: a simulated agent that works in milliseconds, and the database as the product left it. */
+
+import { join } from "node:path";
+import type { SQLInputValue } from "node:sqlite";
+import { expect, type TestContext } from "vitest";
+import type { ScenarioInput } from "../../../simulator/scenario.ts";
+import { sqlOn } from "../store/databases.ts";
+import { openScene, type Scene } from "./scene.ts";
+import type { RunningServer, ToolResult } from "./server.ts";
+import { waitFor } from "../wait-for.ts";
+
+export type Interactions = NonNullable<ScenarioInput["interactions"]>;
+export type CreateFault = NonNullable<NonNullable<Interactions["create"]>[number]["fault"]>;
+export type LookFault = NonNullable<NonNullable<Interactions["get"]>[number]["fault"]>;
+
+export interface ResearchScene extends Scene {
+  /** Every start that reached Google, taken or not. */
+  posts(): number;
+  /** What is charged. */
+  accepted(): number;
+  /** How runs live and what requests meet from now on. */
+  play(interactions: Interactions): void;
+  /** Reads or changes the database past the product. */
+  sql<Row = Record<string, unknown>>(statement: string, ...values: SQLInputValue[]): Row[];
+}
+
+export const QUERY = "How do heat pumps perform in cold climates?";
+
+/** Looks come as fast as is allowed, and a start answers as soon as it is accepted. */
+const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
+
+/** Eight minutes of research in half a second. */
+const SPEED = 1_000;
+/** The token counts come with the report; a poll between the two would leave them to one that is 15 seconds later. */
+const USAGE_AT_ONCE = { usage_after_ms: 0 };
+/** So slow that nothing ends by itself in a test. */
+export const SLOW = { speed: 1 };
+
+const scenarioOf = (interactions: Interactions): ScenarioInput => ({
+  name: "research",
+  interactions: { speed: SPEED, ...USAGE_AT_ONCE, ...interactions },
+});
+
+export async function openResearch(
+  context: Pick<TestContext, "onTestFinished">,
+  interactions: Interactions = {},
+): Promise<ResearchScene> {
+  const scene = await openScene(context, scenarioOf(interactions));
+  const env = { ...scene.env, ...QUICK };
+  return {
+    ...scene,
+    env,
+    server: ({ era, env: own } = {}) => scene.server({ ...(era !== undefined && { era }), env: { ...QUICK, ...own } }),
+    command: (args, options) => scene.command(args, { ...options, env: { ...QUICK, ...options?.env } }),
+    startCommand: (args, options) => scene.startCommand(args, { ...options, env: { ...QUICK, ...options?.env } }),
+    posts: () =>
+      scene.gemini.ledger.entries().filter(({ method, path }) => method === "POST" && path.endsWith("/interactions"))
+        .length,
+    accepted: () => scene.gemini.ledger.acceptedStarts().length,
+    play: (next) => scene.gemini.setScenario(scenarioOf(next)),
+    sql: <Row>(statement: string, ...values: SQLInputValue[]) => {
+      const database = {
+        file: join(scene.configDir, "deep_research.db"),
+        url: scene.env["GEMINI_SEARCH_DATABASE_URL"],
+      };
+      return sqlOn<Row>(database, statement, values);
+    },
+  };
+}
+
+/** Starts a run that goes on in the background. */
+export async function startRun(server: RunningServer, query = QUERY, more: object = {}): Promise<string> {
+  const { structured } = await server.call("start_deep_research", { query, ...more });
+  expect(structured).toMatchObject({ success: true, status: "running_async" });
+  return structured["task_id"];
+}
+
+export const statusOf = async (server: RunningServer, task_id: string): Promise<ToolResult["structured"]> =>
+  (await server.call("check_research_status", { task_id })).structured;
+
+/** The status answer once the run is in this state. */
+export const untilStatus = (
+  server: RunningServer,
+  task_id: string,
+  status: string,
+  timeout = 15_000,
+): Promise<ToolResult["structured"]> =>
+  waitFor(
+    async () => {
+      const now = await statusOf(server, task_id);
+      expect(now["status"]).toBe(status);
+      return now;
+    },
+    { timeout, interval: 25 },
+  );

@@ -1,0 +1,66 @@
+/** One test's own world: a simulated Gemini, a config directory, and servers and commands that see nothing else. */
+
+import { rmSync } from "node:fs";
+import type { ScenarioInput } from "../../../simulator/scenario.ts";
+import { type Simulator, startSimulator } from "../../../simulator/server.ts";
+import { type CommandOptions, type CommandResult, type RunningCommand, startCommand } from "./command.ts";
+import { databaseEnvironment } from "../store/databases.ts";
+import {
+  type Era,
+  isolatedEnvironment,
+  type RunningServer,
+  startServer,
+  temporaryDirectory,
+  TEST_KEY,
+} from "./server.ts";
+
+export interface Scene {
+  gemini: Simulator;
+  configDir: string;
+  /** Leads whoever gets it to the simulator, by the API backend. */
+  env: Record<string, string>;
+  server(options?: { era?: Era; env?: Record<string, string> }): Promise<RunningServer>;
+  command(args: string[], options?: Partial<CommandOptions>): Promise<CommandResult>;
+  startCommand(args: string[], options?: Partial<CommandOptions>): RunningCommand;
+}
+
+/** A test, or whoever else says when it is over. */
+export interface Ending {
+  onTestFinished(close: () => Promise<void> | void): void;
+}
+
+/** Everything it starts ends with the test. */
+export async function openScene({ onTestFinished }: Ending, scenario: ScenarioInput | string = "good"): Promise<Scene> {
+  const gemini = await startSimulator({ scenario });
+  const configDir = temporaryDirectory();
+  onTestFinished(async () => {
+    await gemini.close();
+    rmSync(configDir, { recursive: true, force: true });
+  });
+  const env = {
+    ...isolatedEnvironment(configDir),
+    ...(await databaseEnvironment(configDir)),
+    SEARCH_BACKEND: "api",
+    GOOGLE_GEMINI_BASE_URL: gemini.url,
+    GEMINI_API_KEY: TEST_KEY,
+  };
+  const command: Scene["startCommand"] = (args, options = {}) => {
+    const started = startCommand(args, { ...options, env: { ...env, ...options.env } });
+    onTestFinished(() => void started.child.kill("SIGKILL"));
+    return started;
+  };
+  return {
+    gemini,
+    configDir,
+    env,
+    server: async (options = {}) => {
+      // A modern client asks a server of its own first and throws it away: twice the processes, one without a log.
+      const { era = "legacy" } = options;
+      const server = await startServer({ era, env: { ...env, ...options.env }, configDir });
+      onTestFinished(() => server.close());
+      return server;
+    },
+    command: (args, options) => command(args, options).ended,
+    startCommand: command,
+  };
+}

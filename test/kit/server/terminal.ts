@@ -1,0 +1,48 @@
+/** A scene's commands in a real terminal, typed by a user who waits until the screen shows what is expected. */
+
+import { expect } from "vitest";
+import { ensureSystemPackages } from "../../../scripts/system-packages.ts";
+import { openTerminal, type Terminal } from "../../../scripts/tmux.ts";
+import { childrenOf, isAlive } from "./processes.ts";
+import type { Ending } from "./scene.ts";
+import { BIN } from "./server.ts";
+import { waitFor } from "../wait-for.ts";
+
+export const terminals = (): Promise<"ready" | "missing"> => ensureSystemPackages(["tmux"], { commands: ["tmux"] });
+
+export interface UserTerminal extends Terminal {
+  /** The screen once it fits, as one text. */
+  until(pattern: RegExp): Promise<string>;
+}
+
+export interface Size {
+  columns: number;
+  rows: number;
+}
+
+const SETUP = `gemini-search-mcp() { ${process.execPath} ${BIN} "$@"; }`;
+
+export async function openUserTerminal(
+  { onTestFinished }: Ending,
+  env: Record<string, string>,
+  { columns, rows }: Size = { columns: 80, rows: 24 },
+): Promise<UserTerminal> {
+  const terminal = await openTerminal({ env, columns, rows, setup: SETUP });
+  onTestFinished(async () => {
+    // What still runs in it may write into the scene's folder until it has gone.
+    const running = childrenOf(Number(await terminal.ask("pane_pid"))).living;
+    await terminal.close();
+    await waitFor(() => expect(running.filter(isAlive)).toEqual([]), { timeout: 10_000, interval: 20 });
+  });
+  const until: UserTerminal["until"] = (pattern) =>
+    waitFor(
+      async () => {
+        const seen = (await terminal.screen()).join("\n");
+        expect(seen).toMatch(pattern);
+        return seen;
+      },
+      { timeout: 20_000, interval: 50 },
+    );
+  await until(/^\$/);
+  return { ...terminal, until };
+}

@@ -1,0 +1,140 @@
+/** Which database a test is on: SQLite, or PostgreSQL where its project says so. The test itself does not know. */
+
+import { randomUUID } from "node:crypto";
+import { execFileSync } from "node:child_process";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { sql } from "kysely";
+import { inject, type RunnerTestCase as Test, TestRunner } from "vitest";
+import type { Database } from "../../../src/store/database.ts";
+
+/** Has the schema already: a copy of it takes less time than the migrations. */
+export const TEMPLATE = "template_with_schema";
+
+export const onPostgres = process.env["TEST_DATABASE"] === "postgres";
+
+type Shared = { url: string; connections: number };
+
+const made = new Map<string, Promise<string>>();
+
+/**
+ * The database that stands for this file: the same for the same file, empty for another. Undefined on SQLite. With one
+ * connection, what is asked first is answered first, as there.
+ */
+export async function sharedFor(file: string = randomUUID(), connections = 6): Promise<Shared | undefined> {
+  if (!onPostgres) return undefined;
+  const url = made.get(file) ?? newDatabase();
+  made.set(file, url);
+  return { url: await url, connections };
+}
+
+/** The same by the variable, for a process. */
+export async function databaseEnvironment(file: string): Promise<Record<string, string>> {
+  const shared = await sharedFor(file);
+  return shared === undefined ? {} : { GEMINI_SEARCH_DATABASE_URL: shared.url };
+}
+
+const newDatabase = (): Promise<string> => createDatabase(`template ${TEMPLATE}`);
+
+/** One without any schema. */
+export const emptyDatabase = (): Promise<string> => createDatabase("");
+
+async function createDatabase(how: string): Promise<string> {
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  await onServer(`create database ${name} ${how}`);
+  return inject("postgres") + name;
+}
+
+/** Says one statement to the server, in no database of a test. */
+export async function onServer(statement: string): Promise<void> {
+  const server = inject("postgres");
+  if (server === "") TestRunner.getCurrentTest<Test | undefined>()?.context.skip("PostgreSQL is not installed");
+  await ask(`${server}postgres`, statement);
+}
+
+/** Says one statement to a database past the product. */
+export async function ask<Row extends object>(url: string, statement: string, values: unknown[] = []): Promise<Row[]> {
+  const { Client, types } = await import("pg");
+  const numbers = (oid: number, format?: "text" | "binary") =>
+    oid === 20 || oid === 1_700 ? Number : types.getTypeParser(oid, format);
+  const client = new Client({ connectionString: url, types: { getTypeParser: numbers } });
+  await client.connect();
+  try {
+    return (await client.query<Row>(statement, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** From now on this database has the time that a test gives it: whoever connects finds another clock before its own. */
+export async function stopClock(url: string, at: number): Promise<void> {
+  await ask(
+    url,
+    `create table stopped_clock (at double precision);
+    insert into stopped_clock values (${at});
+    create function clock_timestamp() returns timestamptz language sql
+      as 'select to_timestamp(at / 1000) from public.stopped_clock';`,
+  );
+  await ask(url, `alter database ${new URL(url).pathname.slice(1)} set search_path = public, pg_catalog`);
+}
+
+/** On SQLite the time is the caller's, and nothing is to be set. */
+export async function setClock(db: Database, at: number): Promise<void> {
+  if (onPostgres) await sql`update stopped_clock set at = ${at}`.execute(db);
+}
+
+const TABLES = ["research_tasks", "research_attempts", "research_results", "research_events", "processes", "pace"];
+
+/** As a server that has become a standby does. */
+export async function refuseWrites(url: string): Promise<void> {
+  await ask(
+    url,
+    `create or replace function refuse() returns trigger language plpgsql as $$
+      begin raise exception 'read-only' using errcode = '25006'; end $$;
+    ${TABLES.map((table) => `create trigger refused before insert or update or delete on ${table} execute function refuse();`).join("\n")}`,
+  );
+}
+
+export async function allowWrites(url: string): Promise<void> {
+  const statement = TABLES.map((table) => `drop trigger refused on ${table};`).join("\n");
+  for (let left = 5; ; left -= 1) {
+    try {
+      await ask(url, statement);
+      return;
+    } catch (error) {
+      // It locks one table after the other, beside a product that goes on.
+      const isDeadlock = error instanceof Error && "code" in error && error.code === "40P01";
+      if (!isDeadlock || left === 0) throw error;
+    }
+  }
+}
+
+/** Reads or changes, past the product, the database that stands for this file. */
+export function sqlOn<Row>(
+  { file, url }: { file: string; url: string | undefined },
+  statement: string,
+  values: SQLInputValue[],
+): Row[] {
+  if (url !== undefined) return throughPsql<Row>(url, statement, values);
+  const database = new DatabaseSync(file, { timeout: 5_000 });
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the test knows the columns it asked for
+    return database.prepare(statement).all(...values) as Row[];
+  } finally {
+    database.close();
+  }
+}
+
+/** Waits for the answer, as the driver of SQLite does. */
+function throughPsql<Row>(url: string, statement: string, values: SQLInputValue[]): Row[] {
+  let place = 0;
+  const filled = statement.replaceAll("?", () => literal(values[place++] ?? null));
+  const isRead = /^\s*select/i.test(statement);
+  const asked = isRead ? `select coalesce(json_agg(row_to_json(t)), '[]') from (${filled}) as t` : filled;
+  const said = execFileSync("psql", ["-qAtX", "-v", "ON_ERROR_STOP=1", "-c", asked, url], { encoding: "utf8" });
+  return isRead ? JSON.parse(said) : [];
+}
+
+const literal = (value: SQLInputValue): string =>
+  value === null || typeof value === "number" || typeof value === "bigint"
+    ? String(value)
+    : `'${String(value).replaceAll("'", "''")}'`;

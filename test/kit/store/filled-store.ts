@@ -1,0 +1,129 @@
+/** A database file in which every table has rows, and among them the values that get lost on the way. */
+
+import { randomBytes } from "node:crypto";
+import type { Database } from "../../../src/store/database.ts";
+import { insertSearchable } from "../../../src/store/dialect.ts";
+import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
+import { insertAttempt, insertRun } from "./store-rows.ts";
+import { silentLog as log } from "../log.ts";
+
+/** Opens the file, lets it be changed, and closes it. */
+export async function withFile(file: string, work: (db: Database) => Promise<void>): Promise<void> {
+  const { db, close } = await openSqlite(file, log);
+  try {
+    await work(db);
+  } finally {
+    await close();
+  }
+}
+
+/** Each one is text that some driver, encoding or template has spoilt before. */
+export const AWKWARD = [
+  "plain",
+  "Ümläut ß é ñ",
+  "日本語 漢字",
+  "🦆🏴‍☠️ emoji",
+  "quotes ' \" ` $1 ? :name",
+  "back\\slash \\x00 \\u0000",
+  "new\r\nline\ttab",
+  "\u202Eright to left",
+  "e\u0301 is not \u00E9",
+  "",
+  '{"json": [1, null]}',
+  "long ".repeat(4_000),
+];
+
+export const runId = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+
+/** More rows than one batch has, in every table that can have many. */
+export const fillStore = (file: string, runs = 230): Promise<void> =>
+  withFile(file, async (db) => {
+    await db.transaction().execute(async (transaction) => {
+      for (let number = 0; number < runs; number += 1) await addRun(transaction, number, runs);
+      await addRest(transaction);
+    });
+  });
+
+async function addRun(db: Database, number: number, runs: number): Promise<void> {
+  const task_id = runId(number);
+  const text = AWKWARD[number % AWKWARD.length] ?? "";
+  await insertRun(db, {
+    task_id,
+    query: `Question ${number} ${text.slice(0, 100)}`,
+    owner: number % 3 === 0 ? "local" : "ann",
+    status: number % 2 === 0 ? "completed" : "running_async",
+    current_action: number % 7 === 0 ? null : text,
+    cost_usd: number === 0 ? null : 0.1 + number / 3,
+    tokens_input: number === 1 ? Number.MAX_SAFE_INTEGER : number,
+    // An earlier version wrote what it had reckoned.
+    progress: number % 3 === 0 ? 100 / 3 : number % 100,
+    created_at: 1_800_000_000_000 + number,
+    next_poll_at: number % 2 === 0 ? null : 4_000_000_000_000,
+    cancel_confirmed: number % 5 === 0 ? 1 : null,
+  });
+  await insertAttempt(db, { attempt_id: `attempt-${number}`, task_id, sent_at: number % 2 === 0 ? null : number });
+  for (const seq of [0, 1, 2]) {
+    const event = { task_id, seq, at: number, kind: "thought", data_json: JSON.stringify({ text }) };
+    await db.insertInto("research_events").values(event).execute();
+  }
+  if (number % 2 === 0) await addResult(db, task_id, { text, number });
+  if (number === runs - 1) {
+    // The first in the order of keys continues the last.
+    await db.updateTable("research_tasks").set({ parent_task_id: task_id }).where("task_id", "=", runId(0)).execute();
+  }
+}
+
+async function addResult(db: Database, task_id: string, { text, number }: { text: string; number: number }) {
+  const { query } = await db
+    .selectFrom("research_tasks")
+    .select("query")
+    .where("task_id", "=", task_id)
+    .executeTakeFirstOrThrow();
+  const report = `# Report ${number} findable${number}\n\n${text}`;
+  const searchable = db.insertInto("research_search").values({ task_id, query, report });
+  const json = { sources_json: "[]", citations_json: "[]", metadata_json: JSON.stringify({ text }) };
+  await db
+    .insertInto("research_results")
+    .values({
+      task_id,
+      report_markdown: report,
+      ...json,
+      raw: number % 4 === 0 ? null : randomBytes(1_000),
+      suggestions: number % 4 === 0 ? randomBytes(100) : null,
+      partial: 0,
+      saved_at: number,
+      search_rowid: number === 2 ? null : await insertSearchable(db, searchable),
+    })
+    .execute();
+  const round = { round_number: 1, report_markdown: report, verified: 1 as const, summary: text, completed_at: number };
+  await db
+    .insertInto("research_rounds")
+    .values({ task_id, ...round, sources_json: "[]", queries_json: "[]", metadata_json: "{}" })
+    .execute();
+}
+
+async function addRest(db: Database): Promise<void> {
+  for (const number of [1, 2, 3]) {
+    const message = { channel: "desktop", kind: `kind-${number}`, payload_json: "{}", created_at: number };
+    await db
+      .insertInto("notification_outbox")
+      .values({ outbox_id: number * 7, task_id: runId(number), ...message, sent_at: number === 1 ? null : number })
+      .execute();
+    const token = { name: "ann", created_at: number, last_used_at: null, revoked_at: number === 3 ? null : number };
+    const size = { mime_type: "image/png", width: 10, height: 10, byte_length: 1_000 };
+    await db
+      .insertInto("research_pictures")
+      .values({ task_id: runId(number), n: 1, ...size, content_hash: "h", offset_byte: 5, content: randomBytes(1_000) })
+      .execute();
+    await db
+      .insertInto("access_tokens")
+      .values({ token_hash: `hash-${number}`, ...token })
+      .execute();
+  }
+  await db.insertInto("pace").values({ name: "looks", next_at: 5.25 }).execute();
+  await db
+    .insertInto("slots")
+    .values({ slot_id: "s", pool: "p", process_id: "gone", taken_at: 1, lease_until: 2 })
+    .execute();
+  await db.insertInto("held_files").values({ file_name: "f", process_id: "gone", created_at: 1 }).execute();
+}

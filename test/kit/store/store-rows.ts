@@ -1,0 +1,62 @@
+/** A database in memory with the rows a test wants: for what SQL decides, seen without the parts around it. */
+
+import { onTestFinished } from "vitest";
+import { systemClock } from "../../../src/platform/clock.ts";
+import type { Database, Tables } from "../../../src/store/database.ts";
+import { openStore } from "../../../src/store/store.ts";
+import { sharedFor, stopClock } from "./databases.ts";
+import { silentLog as log } from "../log.ts";
+
+/** With a time, the database's clock stands there until a test sets it. */
+export async function openDatabase({ stoppedAt }: { stoppedAt?: number } = {}): Promise<Database> {
+  const shared = await sharedFor();
+  if (shared !== undefined && stoppedAt !== undefined) await stopClock(shared.url, stoppedAt);
+  const store = await openStore({ file: undefined, shared, clock: systemClock, log });
+  onTestFinished(() => store.close());
+  return store.db;
+}
+
+type TaskRow = Tables["research_tasks"];
+type AttemptRow = Tables["research_attempts"];
+
+/** A paid run that Google works on and nobody looks at, but for what is given. */
+export async function insertRun(db: Database, run: Partial<TaskRow> & { task_id: string }): Promise<void> {
+  await db
+    .insertInto("research_tasks")
+    .values({
+      owner: "local",
+      kind: "agent",
+      query: "How deep is the lake?",
+      status: "running_async",
+      progress: 0,
+      options_json: "{}",
+      enable_notifications: 1,
+      created_at: 1,
+      updated_at: 1,
+      interaction_id: `v1_${run.task_id}`,
+      lease_epoch: 1,
+      keep_partial: 1,
+      tokens_input: 0,
+      tokens_output: 0,
+      usage_final: 0,
+      ...run,
+    })
+    .execute();
+}
+
+/** An attempt that was sent and has no answer yet, but for what is given. */
+export async function insertAttempt(
+  db: Database,
+  attempt: Partial<AttemptRow> & { attempt_id: string; task_id: string },
+): Promise<void> {
+  await db
+    .insertInto("research_attempts")
+    .values({ state: "sending", created_at: 1, ...attempt })
+    .execute();
+}
+
+export const rowOf = (db: Database, taskId: string): Promise<TaskRow> =>
+  db.selectFrom("research_tasks").selectAll().where("task_id", "=", taskId).executeTakeFirstOrThrow();
+
+export const attemptRow = (db: Database, attemptId: string): Promise<AttemptRow> =>
+  db.selectFrom("research_attempts").selectAll().where("attempt_id", "=", attemptId).executeTakeFirstOrThrow();

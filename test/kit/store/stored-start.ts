@@ -1,0 +1,32 @@
+/** A paid start as it stands in the database, for what may become of it. */
+
+import type { Database } from "../../../src/store/database.ts";
+import { commitIntent, commitRestart, type Intent } from "../../../src/runs/start/start-store.ts";
+
+export const NOW = 50_000_000;
+export const INTENT: Intent = {
+  owner: "local",
+  query: "How deep\0 is the lake?",
+  agent: "an-agent",
+  joinKey: "the-same",
+  options: { max_wait_ms: 1_000 },
+  estimate: { usd: 2 },
+  client: "a-client",
+  enableNotifications: true,
+  maxWaitMs: 1_000,
+  keyFingerprint: "a-key",
+  baseUrl: "https://google.test",
+  processId: "me",
+  now: NOW,
+};
+export const ERROR = { code: "GEMINI_UNAVAILABLE", message: "The quota is used up for now." };
+
+export async function intended(db: Database, intent: Partial<Intent> = {}, join = true) {
+  const outcome = await commitIntent(db, { ...INTENT, ...intent }, { join });
+  if (outcome.kind !== "intended") throw new Error("It was joined.");
+  return outcome;
+}
+
+/** Somebody accepts that it may cost twice. */
+export const restart = (db: Database, taskId: string, now = NOW + 100) =>
+  commitRestart(db, { taskId, deadlineAt: NOW + 9_000, keyFingerprint: "k2", baseUrl: "b2", processId: "you", now });
