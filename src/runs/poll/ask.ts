@@ -12,10 +12,11 @@ const QUICK_POLL_TIMEOUT_MS = 1_500;
 /** A 404 may be transient: a run counts as expired only after this many in a row, over about ten seconds. */
 export const POLLS_BEFORE_EXPIRED = 3;
 const MISSING_RETRY_MS = 4_500;
-/** Retries after a 404 stop well before the lease ends, because one more request may take 45 s. */
-const MAX_MISSING_RETRIES_MS = 10_000;
+/** After a slower 404, two more requests might take longer than the lease: the next poll confirms it. */
+const MAX_FIRST_MISSING_MS = 12_000;
+/** Shorter than the timeout of a poll, so that all three requests and both pauses fit into the lease. */
+const MISSING_RETRY_TIMEOUT_MS = 15_000;
 
-/** A slow 404 is not confirmed in this poll but in the next one. */
 const UNCONFIRMED_MISSING: PollResult = {
   kind: "unreachable",
   error: new AppError({
@@ -44,9 +45,10 @@ export async function ask(deps: ResearchDeps, run: FollowedRun, patience: Patien
   for (let misses = 1; polled.kind === "missing" && misses < POLLS_BEFORE_EXPIRED; misses += 1) {
     if ((await missingSetting(deps, run)) !== undefined) return polled;
     if (patience === "quick") return "slow";
-    if (deps.clock.now() - startedAt + MISSING_RETRY_MS > MAX_MISSING_RETRIES_MS) return UNCONFIRMED_MISSING;
+    if (misses === 1 && deps.clock.now() - startedAt > MAX_FIRST_MISSING_MS) return UNCONFIRMED_MISSING;
     await deps.clock.sleep(MISSING_RETRY_MS, deps.leaving);
-    polled = await deps.agent.poll(run.interactionId, deps.leaving);
+    const limit = AbortSignal.timeout(MISSING_RETRY_TIMEOUT_MS);
+    polled = await deps.agent.poll(run.interactionId, AbortSignal.any([deps.leaving, limit]));
   }
   return polled;
 }
