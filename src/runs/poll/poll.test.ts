@@ -1,6 +1,6 @@
 /** Polls that return an unknown status, an empty response or less text than the previous poll. */
 
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Interaction, PollResult } from "../../gemini/research-agent.ts";
 import { clock, FINISHED, openRunner, request, type Stage, WORKING } from "../../../test/kit/store/runner.ts";
 import { AppError } from "../../errors.ts";
@@ -19,8 +19,8 @@ const MINUTE = 60_000;
 
 interface Followed {
   taskId: string;
-  /** Polls once, regardless of when the next poll is due; each request returns this response after `latencyMs`. */
-  poll(answer: Interaction | PollResult, latencyMs?: number): Promise<void>;
+  /** Polls once with this response, regardless of when the next poll is due. */
+  poll(answer: Interaction | PollResult): Promise<void>;
   run(): ReturnType<typeof findRun>;
   result(): Promise<RunResult | undefined>;
   /** Simulates that the same response has been returned for this long. */
@@ -33,18 +33,14 @@ async function followed(stage: Stage): Promise<Followed> {
   const { db } = stage.store;
   return {
     taskId,
-    poll: async (answer, latencyMs = 0) => {
+    poll: async (answer) => {
       await db.updateTable("research_tasks").set({ next_poll_at: 0 }).where("next_poll_at", "is not", null).execute();
       const now = clock.now();
       const claim = { processId: stage.store.processId, limit: 9, now, nextPollAt: now + 1 };
       const runs = await claimDueRuns(db, claim);
-      const polled: PollResult = "kind" in answer ? answer : { kind: "found", interaction: answer };
-      const respond = async (): Promise<PollResult> => {
-        await clock.sleep(latencyMs);
-        return polled;
-      };
+      const look: PollResult = "kind" in answer ? answer : { kind: "found", interaction: answer };
       for (const run of runs) {
-        const outcome = await pollRun(stage.deps({ poll: respond }), run);
+        const outcome = await pollRun(stage.deps({ poll: async () => look }), run);
         if (outcome.recorded !== true) await settlePoll(db, run, settlingOf(run, outcome, now));
       }
     },
@@ -124,18 +120,6 @@ describe("a status of an unknown name", () => {
     expect((await run()).status).toBe("running_async");
   });
 });
-
-test.each([0, 3_000, 6_000])(
-  "a run that Google does not know expires, also if each of its responses takes %i ms (P3)",
-  async (latencyMs) => {
-    const { poll, run } = await followed(await openRunner({ onTestFinished }));
-    // More than one poll only where this machine adds seconds of its own.
-    for (let polls = 0; polls < 5 && (await run()).status !== "failed"; polls += 1) {
-      await poll({ kind: "missing" }, latencyMs);
-    }
-    expect(await run()).toMatchObject({ status: "failed", error: { code: "RESEARCH_FAILED" } });
-  },
-);
 
 test("a run whose polls are rejected permanently ends, one whose polls are forbidden does not (S4)", async (context) => {
   const { poll, run, age } = await followed(await openRunner(context));

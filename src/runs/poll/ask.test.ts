@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { clock, openRunner, request } from "../../../test/kit/store/runner.ts";
+import type { PollResult } from "../../gemini/research-agent.ts";
+import { claimDueRuns } from "../scheduling/claim-store.ts";
+import { startResearch } from "../start/start.ts";
+import { ask, POLLS_BEFORE_EXPIRED } from "./ask.ts";
+
+test.for([0, 2_000])(
+  "a 404 is confirmed by two more within the same poll, also if each takes %i ms (P3)",
+  async (latencyMs, context) => {
+    const stage = await openRunner(context);
+    let polls = 0;
+    const poll = async (): Promise<PollResult> => {
+      polls += 1;
+      await clock.sleep(latencyMs);
+      return { kind: "missing" };
+    };
+    const started = await startResearch(stage.deps(), request);
+    if (started.kind === "started") await started.sending;
+    const { db, processId } = stage.store;
+    await db.updateTable("research_tasks").set({ next_poll_at: 0 }).execute();
+    const [run] = await claimDueRuns(db, { processId, limit: 1, now: clock.now(), nextPollAt: clock.now() + 1 });
+    if (run === undefined) throw new Error("The run was not claimed.");
+    expect(await ask(stage.deps({ poll }), run, "patient")).toEqual({ kind: "missing" });
+    expect(polls).toBe(POLLS_BEFORE_EXPIRED);
+  },
+);
