@@ -144,6 +144,7 @@ export interface EstimateView {
 }
 
 /**
+ * `POST /api/ask` with `{query, depth}`,
  * `POST /api/research` with `{query, model?, max_wait_hours?, force_new?, enable_notifications?, agreed}`,
  * `POST /api/runs/:id/cancel` with `{save_partial}`,
  * `POST /api/runs/:id/delete` with `{delete_at_google}`,

@@ -9,13 +9,13 @@ import { z } from "zod";
 import { enterPage, openBrowser, type OpenedPage } from "../kit/browser/browser.ts";
 import { type HttpScene, openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 import { LONG_REPORT } from "../kit/browser/sample-report.ts";
+import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
 
 const QUESTION = "How do heat pumps perform in cold climates?";
 /** Time goes by only when the test says so: however slow the machine is, nothing ends before. */
 const LIFE = { speed: 1, duration_ms: 60 * 60_000 };
 const REPORT = LONG_REPORT.replaceAll(/\[(\d)\]/g, "[cite: $1]");
 const PATIENT = { timeout: 60_000 };
-const SUBMIT = ".start button[type=submit]";
 
 interface Journey extends OpenedPage {
   scene: HttpScene;
@@ -48,8 +48,8 @@ const status = (page: Page): Promise<string> => page.locator(".run-head .badge")
 const isFocused = (page: Page, selector: string): Promise<boolean> => page.locator(`${selector}:focus`).isVisible();
 
 async function startFromPage(page: Page, question: string): Promise<string> {
-  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Start research" }).click();
-  await page.fill("#question", question);
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Ask", exact: true }).click();
+  await draftResearch(page, question);
   await page.locator(`${SUBMIT}:enabled`).waitFor();
   expect(await page.locator(SUBMIT).innerText()).toMatch(/^Start, about \$\d/);
   await page.click(SUBMIT);

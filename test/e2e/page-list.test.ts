@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, type TestContext } from "v
 import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { browserInstalled, openPage, startBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
+import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
 
 type Interactions = NonNullable<ScenarioInput["interactions"]>;
 
@@ -41,7 +42,6 @@ interface Wish {
   env?: Record<string, string>;
 }
 
-const SUBMIT = ".start button[type=submit]";
 const ready = (page: Page): Promise<void> => page.locator(`${SUBMIT}:enabled`).waitFor();
 const announced = (page: Page): Promise<string | null> => page.locator("#announcements").textContent();
 const focused = (page: Page): Promise<string> => page.locator(":focus").innerText();
@@ -94,7 +94,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await page.keyboard.press("n");
     await page.waitForURL("**/start");
     expect(await page.locator(SUBMIT).isDisabled()).toBe(true);
-    await page.fill("#question", QUERY);
+    await draftResearch(page, QUERY);
     await ready(page);
     expect(await page.locator(SUBMIT).innerText()).toMatch(/^Start, about \$\d/);
     await page.reload();
@@ -112,7 +112,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     const { page, posts, start } = await openScene(context);
     await start(QUERY);
     await page.goto("/start");
-    await page.fill("#question", QUERY);
+    await draftResearch(page, QUERY);
     await ready(page);
     await page.click(SUBMIT);
     await page.getByText("nothing is paid twice").waitFor();
@@ -125,7 +125,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
   test("a start above the limit needs consent to that very amount (T28)", async (context) => {
     const { page, posts } = await openScene(context, { env: { RESEARCH_CONFIRM_ABOVE_USD: "0.5" } });
     await page.goto("/start");
-    await page.fill("#question", QUERY);
+    await draftResearch(page, QUERY);
     const agree = page.getByRole("checkbox", { name: /more than your limit of \$0\.50/ });
     await agree.waitFor();
     expect(await page.locator(SUBMIT).isDisabled()).toBe(true);
@@ -145,7 +145,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
   test("a start whose answer was lost says so, links to its run, and keeps the typed text (I10)", async (context) => {
     const { page } = await openScene(context, { interactions: { create: [{ fault: "accept-then-reset" }] } });
     await page.goto("/start");
-    await page.fill("#question", QUERY);
+    await draftResearch(page, QUERY);
     await ready(page);
     await page.click(SUBMIT);
     await page.getByRole("alert").getByText("It is not known").waitFor();
@@ -275,7 +275,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
       await page.locator("tr[data-status=completed]").waitFor();
       expect(await violations(page)).toEqual([]);
       await page.goto("/start");
-      await page.fill("#question", QUERY);
+      await draftResearch(page, QUERY);
       await ready(page);
       expect(await violations(page)).toEqual([]);
     },

@@ -11,6 +11,7 @@ import { PAYLOADS } from "../security/xss-payloads.ts";
 import { enterPage, openBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 import { storyId, tellStory, type ToldRun } from "../kit/browser/sample-runs.ts";
+import { draftResearch } from "../kit/browser/ask-form.ts";
 
 const RUNS = 6;
 /** In every report and no question, so that a search finds all and shows where. */
@@ -191,7 +192,7 @@ test("a run with a hostile question shows its thoughts and searches live, as tex
   const seen: string[] = [];
   await page.context().exposeBinding("hit", (_source, id: unknown) => void seen.push(`payload ${String(id)} ran`));
   await page.goto("/start");
-  await page.fill("#question", "</script><img src=x onerror=hit(0)>[x](javascript:hit(0)) <svg onload=hit(0)>");
+  await draftResearch(page, "</script><img src=x onerror=hit(0)>[x](javascript:hit(0)) <svg onload=hit(0)>");
   await page.locator(".start button[type=submit]:enabled").waitFor();
   await page.click(".start button[type=submit]");
   await page.waitForURL("**/runs/*");

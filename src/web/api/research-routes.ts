@@ -1,13 +1,16 @@
-/** Routes that act: estimate, start, cancel, delete and resume, by the same operations as on every other transport. */
+/** Routes that act: ask, estimate, start, cancel, delete and resume, by the same operations as on every other transport. */
 
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import type { App } from "../../app.ts";
+import { AppError } from "../../errors.ts";
 import { cancelResearch } from "../../operations/cancel-research.ts";
+import { deepSearchOperation } from "../../operations/deep-search.ts";
 import { estimateResearchCost } from "../../operations/estimate-research-cost.ts";
 import type { Call, Operation } from "../../operations/operation.ts";
-import { type Outcome, perform, questionFor } from "../../operations/perform.ts";
+import { type Outcome, perform, performDetachable, questionFor } from "../../operations/perform.ts";
 import { resumeResearch } from "../../operations/resume-research.ts";
+import { search } from "../../operations/search.ts";
 import { startDeepResearch } from "../../operations/start-deep-research.ts";
 import { readJsonBody } from "./json-body.ts";
 import { outcomeResponse } from "./json-response.ts";
@@ -33,6 +36,19 @@ export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): vo
     returnWhen: AbortSignal.abort(),
   });
 
+  web.post("/api/ask", async (context) => {
+    const { depth, ...input } = await readJsonBody(context.req.raw);
+    const operation = SEARCHES.get(String(depth));
+    if (operation === undefined) throw unknownDepth();
+    const started = await performDetachable(operation, deps, {
+      input,
+      call: callOf(context, false),
+      answerWithinMs: 0,
+    });
+    if ("outcome" in started) return outcomeResponse(started.outcome);
+    const structured = { task_id: started.taskId, status: "running" } satisfies Acted;
+    return outcomeResponse({ failed: false, structured, text: "" });
+  });
   web.post("/api/estimate", async (context) => {
     const start = await readJsonBody(context.req.raw);
     const { query, model } = start;
@@ -63,6 +79,15 @@ export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): vo
     return acted(await act(context, { operation: resumeResearch, input, agreed }));
   });
 }
+
+/** Searches run in this process; the page follows them like any other run. */
+const SEARCHES: ReadonlyMap<string, Operation> = new Map([
+  ["search", search],
+  ["deep_search", deepSearchOperation],
+]);
+
+const unknownDepth = (): AppError =>
+  new AppError({ code: "INVALID_INPUT", message: `depth must be ${[...SEARCHES.keys()].join(" or ")}.` });
 
 interface Act<Output extends Record<string, unknown>> {
   operation: Operation<z.ZodObject, Output>;

@@ -2,6 +2,7 @@
 
 import type { Page } from "playwright-core";
 import { FAILED_RUN, LONG_RUN, PARTIAL_RUN, UNKNOWN_RUN } from "./sample-runs.ts";
+import { draftResearch } from "./ask-form.ts";
 
 const NEXT_QUESTION = "Which countries phase out gas boilers in existing homes, and what do owners get for it?";
 
@@ -50,7 +51,7 @@ export const VIEWS: View[] = [
     says: "A start shows its estimate first.",
     open: async (page) => {
       await page.goto("/start");
-      await page.fill("#question", NEXT_QUESTION);
+      await draftResearch(page, NEXT_QUESTION);
       // Not whether it can be pressed: above a limit it also wants a yes.
       await page.locator(".start button[type=submit]", { hasText: "about" }).waitFor();
     },

@@ -14,13 +14,13 @@ import { useTitleCount, useViewTitle } from "./title.ts";
 
 const NAVIGATION: { path: string; view: Route["view"]; name: string }[] = [
   { path: "/", view: "runs", name: "Runs" },
-  { path: "/start", view: "start", name: "Start research" },
+  { path: "/start", view: "start", name: "Ask" },
   { path: "/figures", view: "figures", name: "Figures" },
 ];
 
 const TITLES: Record<Route["view"], string> = {
   runs: "Runs",
-  start: "Start research",
+  start: "Ask",
   run: "Run",
   figures: "Figures",
   "not-found": "Not found",

@@ -8,7 +8,7 @@ export type Shortcut = "search" | "start" | "runs" | "figures" | "next" | "previ
 
 export const SHORTCUTS: { keys: string; action: Shortcut; text: string }[] = [
   { keys: "/", action: "search", text: "Search the runs" },
-  { keys: "n", action: "start", text: "New research" },
+  { keys: "n", action: "start", text: "Ask a question" },
   { keys: "g r", action: "runs", text: "Go to the runs" },
   { keys: "g f", action: "figures", text: "Go to the figures" },
   { keys: "j", action: "next", text: "Next run in the list" },

@@ -48,7 +48,7 @@ const Empty = () => (
     <p class="quiet">The cost and duration of runs and the accuracy of estimates will be shown here.</p>
     <p>
       <a class="button primary" href="/start">
-        Start research
+        Ask a question
       </a>
     </p>
   </div>

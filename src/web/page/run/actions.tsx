@@ -4,6 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import type { Acted, RunAction, RunDetail } from "../../wire.ts";
 import { type ActionState, AdoptDialog, CancelDialog, DeleteDialog, RestartDialog } from "./actions-dialogs.tsx";
 import { actionText, type ActionInput, requestFor } from "./actions-text.ts";
+import { AskAgain } from "./ask-again.tsx";
 import { postJson } from "../app/request.ts";
 import { Problem } from "../ui/parts.tsx";
 import { go } from "../app/router.ts";
@@ -49,6 +50,7 @@ export function Actions({ run, done }: ActionsProps) {
         {run.actions.map((action) => (
           <ActionButton key={action} run={run} action={action} pending={pending} begin={() => begin(action)} />
         ))}
+        <AskAgain run={run} />
       </div>
       {message === undefined ? null : (
         <p class="notice" tabIndex={-1} ref={result}>

@@ -8,7 +8,7 @@ export const NoRuns = () => (
       <li>
         <h3>Here</h3>
         <p>
-          <a href="/start">Start a deep research</a>. You see the likely cost before you pay anything.
+          <a href="/start">Ask a question</a>. A search takes seconds; for Deep Research you see the likely cost first.
         </p>
       </li>
       <li>

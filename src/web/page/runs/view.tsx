@@ -27,7 +27,7 @@ export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
       <div class="row apart">
         <h1>Runs</h1>
         <a class="button primary" href="/start">
-          Start research
+          Ask
         </a>
       </div>
       {page?.total === 0 ? null : <RunsFilters filter={filter} tally={tally ?? page} />}

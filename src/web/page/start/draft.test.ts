@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
-import { AGENTS, EMPTY, estimateKey, draftProblem, readDraft } from "./draft.ts";
+import { DEPTHS, draftOf, draftProblem, EMPTY, estimateKey, readDraft } from "./draft.ts";
 
-const draft = { ...EMPTY, query: "How do heat pumps work?" };
+const [SEARCH, , RESEARCH, MAX] = DEPTHS.map(({ depth }) => depth);
+const draft = { ...EMPTY, depth: RESEARCH ?? "", query: "How do heat pumps work?" };
 
 test("a draft survives a reload unchanged", () => {
-  const written = { query: "  half a sent", model: AGENTS[1].model, hours: 3, notify: false };
+  const written = { query: "  half a sent", depth: MAX, hours: 3, notify: false };
   expect(readDraft(JSON.stringify(written))).toEqual(written);
 });
 
-test.each([undefined, "", "{", "null", "[]", '"text"', '{"query":5,"model":"other","hours":"8","notify":1}'])(
+test.each([undefined, "", "{", "null", "[]", '"text"', '{"query":5,"depth":"other","hours":"8","notify":1}'])(
   "a stored draft that is %s is the empty draft",
   (kept) => {
     expect(readDraft(kept)).toEqual(EMPTY);
@@ -27,8 +28,23 @@ test.each([0, 73, 1.5, Number.NaN])("%d hours are refused before the server is a
   expect(draftProblem({ ...draft, hours })).toMatch("from 1 to 72");
 });
 
+test("the hours of a search do not matter: it ends within minutes", () => {
+  expect(draftProblem({ ...draft, depth: SEARCH ?? "", hours: Number.NaN })).toBeUndefined();
+});
+
+test.each([
+  ["search", undefined, SEARCH],
+  ["deep_search", "gemini-flash-latest", "deep_search"],
+  ["deep_research", undefined, "deep_search"],
+  ["agent", MAX, MAX],
+  ["agent", "deep-research-pro-preview-12-2025", RESEARCH],
+] as const)("a %s by %s is asked again at depth %s", (kind, model, depth) => {
+  const run = { query: draft.query, kind, ...(model === undefined ? {} : { model }) };
+  expect(draftOf(run)).toEqual({ ...EMPTY, query: draft.query, depth });
+});
+
 test("an estimate is for the question, agent and hours that identify the start", () => {
   expect(estimateKey({ ...draft, query: `${draft.query}\n`, notify: false })).toBe(estimateKey(draft));
-  expect(estimateKey({ ...draft, model: AGENTS[1].model })).not.toBe(estimateKey(draft));
+  expect(estimateKey({ ...draft, depth: MAX ?? "" })).not.toBe(estimateKey(draft));
   expect(estimateKey({ ...draft, hours: 2 })).not.toBe(estimateKey(draft));
 });

@@ -1,47 +1,88 @@
-/** The draft of a new research run, stored in the browser until it is started. */
+/** The draft of a new question, stored in the browser until it is asked. */
 
 import { useState } from "preact/hooks";
+import type { RunDetail } from "../../wire.ts";
+import { KIND_NAMES } from "../ui/kinds.ts";
 import { writeStored, readStored } from "../app/browser-storage.ts";
 
-export const AGENTS = [
+export interface Depth {
+  /** A search, or the model of a Deep Research agent. */
+  depth: string;
+  name: string;
+  about: string;
+  /** Duration and price; for Deep Research the estimate shows them. */
+  price: string;
+}
+
+const SEARCHES: readonly Depth[] = [
+  { depth: "search", name: KIND_NAMES.search, about: "One answer with its sources.", price: "Seconds, about a cent" },
   {
-    model: "deep-research-preview-04-2026",
-    name: "Standard",
-    about: "A thorough report with citations. Right for most questions.",
+    depth: "deep_search",
+    name: KIND_NAMES.deep_search,
+    about: "Rounds from several perspectives, checked and corrected until one confirms the answer.",
+    price: "1 to 10 minutes, a few cents per round",
+  },
+];
+
+const STANDARD = "deep-research-preview-04-2026";
+
+const AGENTS: readonly Depth[] = [
+  {
+    depth: STANDARD,
+    name: KIND_NAMES.agent,
+    about: "A thorough report with citations, written by Google’s agent in the background.",
+    price: "3 to 20 minutes, usually $1 to $3",
   },
   {
-    model: "deep-research-max-preview-04-2026",
-    name: "Max",
-    about: "Reads and checks more. Takes longer and costs more.",
+    depth: "deep-research-max-preview-04-2026",
+    name: `${KIND_NAMES.agent} Max`,
+    about: "Reads and checks more.",
+    price: "Up to an hour, usually $3 to $7",
   },
-] as const;
+];
+
+export const DEPTHS: readonly Depth[] = [...SEARCHES, ...AGENTS];
+
+/** Started at once, without an estimate. */
+export const isSearch = ({ depth }: Pick<Draft, "depth">): boolean => SEARCHES.some((search) => search.depth === depth);
 
 export interface Draft {
   query: string;
-  model: string;
+  depth: string;
   hours: number;
   notify: boolean;
 }
 
-export const EMPTY: Draft = { query: "", model: AGENTS[0].model, hours: 8, notify: true };
+export const EMPTY: Draft = { query: "", depth: "search", hours: 8, notify: true };
+
+/** The question of a run, to ask it again or change it first. */
+export const draftOf = ({ query, kind, model }: Pick<RunDetail, "query" | "kind" | "model">): Draft => ({
+  ...EMPTY,
+  query,
+  depth: kind === "agent" ? (AGENTS.find(({ depth }) => depth === model)?.depth ?? STANDARD) : depthOf(kind),
+});
+
+const depthOf = (kind: RunDetail["kind"]): string => (kind === "search" ? "search" : "deep_search");
 
 export const MAX_QUESTION_CHARACTERS = 10_000;
 export const MAX_HOURS = 72;
 
 /** Returns why the draft cannot be estimated, or undefined. */
-export function draftProblem({ query, hours }: Draft): string | undefined {
+export function draftProblem(draft: Draft): string | undefined {
+  const { query, hours } = draft;
   const { length } = query.trim();
   if (length === 0) return "Write your question first.";
   if (!/[\p{L}\p{N}]/u.test(query)) return "The question needs at least one letter or digit.";
   if (length > MAX_QUESTION_CHARACTERS)
     return `The question is longer than ${MAX_QUESTION_CHARACTERS.toLocaleString("en-US")} characters.`;
+  if (isSearch(draft)) return undefined;
   if (!Number.isInteger(hours) || hours < 1 || hours > MAX_HOURS)
     return `Hours must be a whole number from 1 to ${MAX_HOURS}.`;
   return undefined;
 }
 
 /** Drafts with the same key have the same estimate. */
-export const estimateKey = ({ query, model, hours }: Draft): string => JSON.stringify([query.trim(), model, hours]);
+export const estimateKey = ({ query, depth, hours }: Draft): string => JSON.stringify([query.trim(), depth, hours]);
 
 /** Reads a stored draft; missing or invalid fields get their defaults. */
 export function readDraft(kept: string | undefined): Draft {
@@ -50,7 +91,7 @@ export function readDraft(kept: string | undefined): Draft {
   const draft: Partial<Record<keyof Draft, unknown>> = found;
   return {
     query: typeof draft.query === "string" ? draft.query : EMPTY.query,
-    model: AGENTS.find(({ model }) => model === draft.model)?.model ?? EMPTY.model,
+    depth: DEPTHS.find(({ depth }) => depth === draft.depth)?.depth ?? EMPTY.depth,
     hours: typeof draft.hours === "number" ? draft.hours : EMPTY.hours,
     notify: typeof draft.notify === "boolean" ? draft.notify : EMPTY.notify,
   };
@@ -66,6 +107,8 @@ function parsed(text: string): unknown {
 
 const KEY = "draft";
 
+export const storeDraft = (draft: Draft): void => writeStored("sessionStorage", KEY, JSON.stringify(draft));
+
 export interface KeptDraft {
   draft: Draft;
   change: (part: Partial<Draft>) => void;
@@ -77,7 +120,7 @@ export function useDraft(): KeptDraft {
   const change = (part: Partial<Draft>): void =>
     setDraft((before) => {
       const next = { ...before, ...part };
-      writeStored("sessionStorage", KEY, JSON.stringify(next));
+      storeDraft(next);
       return next;
     });
   return { draft, change, forget: () => writeStored("sessionStorage", KEY, undefined) };

@@ -6,7 +6,7 @@ import { postJson } from "../app/request.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { money } from "../ui/amounts.ts";
-import { type Draft, estimateKey, draftProblem } from "./draft.ts";
+import { type Draft, draftProblem, estimateKey, isSearch } from "./draft.ts";
 
 const TYPING_PAUSE_MS = 500;
 
@@ -31,12 +31,12 @@ export function useEstimate(draft: Draft, { forceNew }: { forceNew: boolean }): 
   const [last, setLast] = useState<EstimateView>();
   const [times, setTimes] = useState(0);
   const key = `${estimateKey(draft)} ${forceNew}`;
-  const possible = draftProblem(draft) === undefined;
+  const possible = draftProblem(draft) === undefined && !isSearch(draft);
   useEffect(() => {
     if (!possible) return undefined;
     let current = true;
     const request = (): void => {
-      const { model, hours } = draft;
+      const { depth: model, hours } = draft;
       const start = { query: draft.query.trim(), model, max_wait_hours: hours, force_new: forceNew };
       postJson<EstimateView>("/api/estimate", start).then(
         (estimate) => {

@@ -1,6 +1,6 @@
 /** The form fields of a start: question, depth, and options. */
 
-import { AGENTS, type KeptDraft, MAX_QUESTION_CHARACTERS, MAX_HOURS } from "./draft.ts";
+import { DEPTHS, type KeptDraft, MAX_QUESTION_CHARACTERS, MAX_HOURS } from "./draft.ts";
 
 type Fields = Pick<KeptDraft, "draft" | "change">;
 
@@ -37,20 +37,20 @@ export function QuestionField({ draft, change }: Fields) {
 export const DepthField = ({ draft, change }: Fields) => (
   <fieldset class="stack tight">
     <legend>Depth</legend>
-    <div class="agents">
-      {AGENTS.map(({ model, name, about }) => (
-        <label key={model} class="card depth">
+    <div class="depths">
+      {DEPTHS.map(({ depth, name, about, price }) => (
+        <label key={depth} class="card depth">
           <input
             type="radio"
-            name="model"
-            value={model}
-            checked={draft.model === model}
-            onChange={() => change({ model })}
+            name="depth"
+            value={depth}
+            checked={draft.depth === depth}
+            onChange={() => change({ depth })}
           />
           <span>
             <strong>{name}</strong>
             <span class="small">{about}</span>
-            <span class="small quiet agent">{model}</span>
+            <span class="small quiet">{price}</span>
           </span>
         </label>
       ))}

@@ -1,4 +1,4 @@
-/** The form that starts a research run, after showing its likely cost. */
+/** The form that asks a question: a search at once, a research run after its likely cost was shown. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Acted, EstimateView } from "../../wire.ts";
@@ -6,7 +6,8 @@ import { RefusedError, postJson } from "../app/request.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { money } from "../ui/amounts.ts";
 import { go, runPath } from "../app/router.ts";
-import { type Draft, estimateKey, draftProblem, useDraft } from "./draft.ts";
+import { askSearch } from "./ask.ts";
+import { type Draft, draftProblem, estimateKey, isSearch, useDraft } from "./draft.ts";
 import { EstimateCard, useEstimate } from "./estimate.tsx";
 import { OptionFields, DepthField, QuestionField } from "./fields.tsx";
 
@@ -32,17 +33,13 @@ export function StartView() {
       }}
     >
       <div class="stack fields">
-        <h1>Start research</h1>
-        <p class="quiet">
-          Google’s Deep Research agent works on it in the background and is paid with your key. It continues when this
-          page is closed.
-        </p>
+        <h1>Ask</h1>
         <QuestionField draft={draft} change={change} />
         <DepthField draft={draft} change={change} />
-        <OptionFields draft={draft} change={change} />
+        {isSearch(draft) ? null : <OptionFields draft={draft} change={change} />}
       </div>
       <div class="stack beside">
-        <EstimateCard {...estimating} />
+        {isSearch(draft) ? null : <EstimateCard {...estimating} />}
         {estimate?.question === undefined ? null : (
           <label class="check notice warn">
             <input
@@ -64,9 +61,9 @@ export function StartView() {
         )}
         {starting.error === undefined ? null : <Refusal error={starting.error} />}
         <button type="submit" class="button primary" disabled={problem !== undefined || starting.pending}>
-          {buttonText(estimate, starting.pending)}
+          {starting.pending ? "Starting…" : buttonText(draft, estimate)}
         </button>
-        <p class="quiet small hindrance">{problem ?? "Ctrl + Enter starts it as well."}</p>
+        <p class="quiet small hindrance">{problem ?? "Or press Ctrl + Enter. You can close this page meanwhile."}</p>
       </div>
     </form>
   );
@@ -93,13 +90,15 @@ function useStarting(draft: Draft, { forget, estimateAgain }: StartOptions) {
     sending.current = true;
     setStarting({ pending: true });
     try {
-      const acted = await postJson<Acted>("/api/research", { ...fieldsOf(draft), ...more });
+      const acted = await (isSearch(draft)
+        ? askSearch(draft)
+        : postJson<Acted>("/api/research", { ...fieldsOf(draft), ...more }));
       if (acted.joined === true && more.force_new !== true) {
         setStarting({ pending: false, joined: { acted, key: estimateKey(draft) } });
         return;
       }
       forget();
-      announce("Research started.");
+      announce("Started.");
       go(runPath(acted.task_id));
     } catch (error) {
       setStarting({ pending: false, error });
@@ -112,22 +111,22 @@ function useStarting(draft: Draft, { forget, estimateAgain }: StartOptions) {
   return { starting, start };
 }
 
-const fieldsOf = ({ query, model, hours, notify }: Draft) => ({
+const fieldsOf = ({ query, depth, hours, notify }: Draft) => ({
   query: query.trim(),
-  model,
+  model: depth,
   max_wait_hours: hours,
   enable_notifications: notify,
 });
 
 function problemOf(draft: Draft, estimate: EstimateView | undefined, agreed: boolean): string | undefined {
   const missing = draftProblem(draft);
-  if (missing !== undefined) return missing;
+  if (missing !== undefined || isSearch(draft)) return missing;
   if (estimate === undefined) return "Waiting for the estimate.";
   return estimate.question === undefined || agreed ? undefined : "Agree to the cost first.";
 }
 
-function buttonText(estimate: EstimateView | undefined, pending: boolean): string {
-  if (pending) return "Starting…";
+function buttonText(draft: Draft, estimate: EstimateView | undefined): string {
+  if (isSearch(draft)) return "Ask";
   return estimate === undefined ? "Start" : `Start, about ${money(estimate.estimated_cost.likely_usd)}`;
 }
 

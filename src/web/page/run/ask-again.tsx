@@ -1,0 +1,50 @@
+/** Asks the question of a finished run again, unchanged or edited. */
+
+import { useRef, useState } from "preact/hooks";
+import type { RunDetail } from "../../wire.ts";
+import { go, runPath } from "../app/router.ts";
+import { isUnfinished } from "../figures/tally.ts";
+import { askSearch } from "../start/ask.ts";
+import { draftOf, isSearch, storeDraft } from "../start/draft.ts";
+import { announce, Problem } from "../ui/parts.tsx";
+
+export function AskAgain({ run }: { run: RunDetail }) {
+  const [pending, setPending] = useState(false);
+  const [error, setError] = useState<unknown>(undefined);
+  const asking = useRef(false);
+  if (isUnfinished(run.status) || run.status === "start_unknown") return null;
+  const draft = draftOf(run);
+  const edit = (): void => {
+    storeDraft(draft);
+    go("/start");
+  };
+  const ask = async (): Promise<void> => {
+    if (asking.current) return;
+    asking.current = true;
+    setPending(true);
+    setError(undefined);
+    try {
+      const { task_id } = await askSearch(draft);
+      announce("Started.");
+      go(runPath(task_id));
+    } catch (refusal) {
+      setError(refusal);
+    } finally {
+      asking.current = false;
+      setPending(false);
+    }
+  };
+  return (
+    <>
+      {isSearch(draft) ? (
+        <button type="button" class="button plain" disabled={pending} onClick={() => void ask()}>
+          {pending ? "Starting…" : "Ask again"}
+        </button>
+      ) : null}
+      <button type="button" class="button plain" onClick={edit}>
+        {isSearch(draft) ? "Edit and ask" : "Ask again…"}
+      </button>
+      {error === undefined ? null : <Problem error={error} />}
+    </>
+  );
+}

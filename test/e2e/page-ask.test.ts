@@ -1,0 +1,86 @@
+/** Questions asked on the page: searches, asking again, and editing a question first. */
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SUBMIT } from "../kit/browser/ask-form.ts";
+import { browserInstalled, enterPage, startBrowser } from "../kit/browser/browser.ts";
+import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
+
+const QUERY = "When is the next total solar eclipse?";
+
+let browser: Browser;
+const installed = await browserInstalled();
+
+const runIdOf = (page: Page): string => new URL(page.url()).pathname.split("/").at(-1) ?? "";
+
+async function ask(
+  server: RunningHttpServer,
+  body: unknown,
+): Promise<{ status: number; answer: Record<string, unknown> }> {
+  const response = await server.request("/api/ask", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
+}
+
+describe.skipIf(installed === "missing")("a question on the page", () => {
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test.for(["Search", "Deep search"])(
+    "at depth “%s” is answered, and can be asked again and edited (F2, G4)",
+    async (depth, context) => {
+      const scene = await openHttpScene(context, "good");
+      const { page, mistakes } = await enterPage(browser, await scene.http());
+      context.onTestFinished(() => page.context().close());
+      const choice = page.getByRole("radio", { name: depth, exact: false }).first();
+      await page.goto("/start");
+      expect(await page.locator(SUBMIT).isDisabled()).toBe(true);
+      await choice.check();
+      await page.fill("#question", QUERY);
+      await page.locator(`${SUBMIT}:enabled`, { hasText: "Ask" }).click();
+      await page.waitForURL("**/runs/*");
+      const first = runIdOf(page);
+      await page.locator(".report-text").waitFor();
+      await page.getByRole("button", { name: "Ask again" }).click();
+      await page.waitForURL((url) => url.pathname.startsWith("/runs/") && !url.pathname.endsWith(first));
+      await page.locator(".report-text").waitFor();
+      await page.getByRole("button", { name: "Edit and ask" }).click();
+      await page.waitForURL("**/start");
+      expect(await page.inputValue("#question")).toBe(QUERY);
+      expect(await choice.isChecked()).toBe(true);
+      expect(mistakes).toEqual([]);
+    },
+  );
+
+  test("that failed can be asked again from its run (F2)", async (context) => {
+    const scene = await openHttpScene(context, { name: "broken", tasks: { search: [{ fault: "http-500" }] } });
+    const server = await scene.http();
+    const { answer } = await ask(server, { query: QUERY, depth: "search" });
+    const { page } = await enterPage(browser, server);
+    context.onTestFinished(() => page.context().close());
+    await page.goto(`/runs/${String(answer["task_id"])}`);
+    await page.locator(".badge", { hasText: "Failed" }).first().waitFor();
+    scene.gemini.setScenario("good");
+    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.locator(".report-text").waitFor();
+  });
+});
+
+test("an unknown depth or an empty question is refused, and no run is stored (F1)", async (context) => {
+  const server = await (await openHttpScene(context, "good")).http();
+  expect(await ask(server, { query: QUERY, depth: "agent" })).toMatchObject({
+    status: 400,
+    answer: { error: { code: "INVALID_INPUT", message: "depth must be search or deep_search." } },
+  });
+  expect(await ask(server, { query: " ", depth: "search" })).toMatchObject({
+    status: 400,
+    answer: { error: { code: "INVALID_QUERY" } },
+  });
+  const list = (await (await server.request("/api/runs")).json()) as { total: number };
+  expect(list.total).toBe(0);
+});
