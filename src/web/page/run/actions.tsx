@@ -43,14 +43,16 @@ export function Actions({ run, done }: ActionsProps) {
     if (actionText(action, run).needsConfirmation) setAsking(action);
     else void act({ action });
   };
+  const button = (action: RunAction) => (
+    <ActionButton key={action} run={run} action={action} pending={pending} begin={() => begin(action)} />
+  );
   if (run.actions.length === 0 && message === undefined && error === undefined) return null;
   return (
     <section class="actions stack tight" aria-label="Actions">
       <div class="row">
-        {run.actions.map((action) => (
-          <ActionButton key={action} run={run} action={action} pending={pending} begin={() => begin(action)} />
-        ))}
+        {run.actions.filter((action) => action !== "delete").map(button)}
         <AskAgain run={run} />
+        {run.actions.filter((action) => action === "delete").map(button)}
       </div>
       {message === undefined ? null : (
         <p class="notice" tabIndex={-1} ref={result}>

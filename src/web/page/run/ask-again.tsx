@@ -37,11 +37,11 @@ export function AskAgain({ run }: { run: RunDetail }) {
   return (
     <>
       {isSearch(draft) ? (
-        <button type="button" class="button plain" disabled={pending} onClick={() => void ask()}>
+        <button type="button" class="button" disabled={pending} onClick={() => void ask()}>
           {pending ? "Starting…" : "Ask again"}
         </button>
       ) : null}
-      <button type="button" class="button plain" onClick={edit}>
+      <button type="button" class="button" onClick={edit}>
         {isSearch(draft) ? "Edit and ask" : "Ask again…"}
       </button>
       {error === undefined ? null : <Problem error={error} />}
