@@ -146,6 +146,14 @@ async function foundPage(db: Database, owner: string, request: ListRequest & { t
   };
 }
 
+/** The number of matches of a text by state; undefined without a text. */
+export async function countMatches(db: Database, owner: string, { text = "", kind }: ListRequest) {
+  if (text.trim() === "") return undefined;
+  const { countFound } = await import("../runs/history/search-store.ts");
+  const { searchWords } = await import("../runs/history/search-terms.ts");
+  return countFound(db, { owner, kind, words: searchWords(text) });
+}
+
 const encode = (text: string): string => Buffer.from(text).toString("base64url");
 const decode = (cursor: string): string[] => Buffer.from(cursor, "base64url").toString("utf8").split(" ");
 

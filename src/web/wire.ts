@@ -40,6 +40,8 @@ export interface RunPage {
   /** Of all runs of the owner, without the filter. */
   counts: Partial<Record<RunStatus, number>>;
   total: number;
+  /** With a text: the matches in each state. */
+  found?: { counts: Partial<Record<RunStatus, number>>; total: number };
 }
 
 export interface ListedRun extends RunSummary {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import type { Database } from "../../store/database.ts";
 import { saveResult } from "../result-store.ts";
-import { type RunSearch, searchQuestions, searchReports } from "./search-store.ts";
+import { countFound, type RunSearch, searchQuestions, searchReports } from "./search-store.ts";
 import { searchWords } from "./search-terms.ts";
 
 const search = (typed: string, more: Partial<RunSearch> = {}): RunSearch => ({
@@ -53,6 +53,23 @@ describe("a search in reports", () => {
       for (const { found: pieces } of found) expect(pieces.filter(({ marked }) => marked)).toHaveLength(24);
     },
   );
+});
+
+test("matches are counted by state, in reports and in the questions of runs without a report (Q2)", async () => {
+  const db = await openDatabase();
+  await insertReport(db, "report", "The lake is deep.");
+  await insertReport(db, "other", "A river.");
+  await insertRun(db, { task_id: "failed", query: "How deep is the lake?", status: "failed" });
+  await insertRun(db, { task_id: "foreign", query: "How deep is the lake?", status: "failed", owner: "another" });
+  await insertRun(db, { task_id: "search", query: "Lake Constance", status: "running", kind: "search" });
+  const words = searchWords("lake");
+  expect(await countFound(db, { owner: "local", words, kind: undefined })).toEqual({
+    completed: 1,
+    failed: 1,
+    running: 1,
+  });
+  expect(await countFound(db, { owner: "local", words, kind: "search" })).toEqual({ running: 1 });
+  expect(await countFound(db, { owner: "local", words: [], kind: undefined })).toEqual({});
 });
 
 describe("a search in questions of runs without a report", () => {

@@ -47,6 +47,28 @@ export async function searchReports(db: Database, search: RunSearch): Promise<Fo
   return runs;
 }
 
+/** Bounds the cost of a count: nearly every report may match a common word. */
+const MAX_COUNTED = 1_000;
+
+/** The number of matches by state, whatever the state in the search; of reports only the newest are counted. */
+export async function countFound(
+  db: Database,
+  { owner, words, kind }: Pick<RunSearch, "owner" | "words" | "kind">,
+): Promise<Partial<Record<RunStatus, number>>> {
+  if (words.length === 0) return {};
+  const inReports = foundIn({ owner, status: undefined, kind }, fullText(db, words));
+  const { rows } = await sql<{ status: string }>`
+    select task.status as status ${inReports} order by found.rowid desc limit ${MAX_COUNTED}`.execute(db);
+  const inQuestions = (await Promise.all(WITHOUT_REPORT.map((state) => newestWithoutReport(db, owner, state)))).flat();
+  const questions = filterByWords(
+    inQuestions.filter((run) => kind === undefined || run.kind === kind),
+    { words, skip: 0, limit: Number.MAX_SAFE_INTEGER },
+  );
+  const statuses = [...rows, ...questions].map(({ status }) => RUN_STATUSES.find((known) => known === status));
+  const counts = Map.groupBy(statuses, (status) => status);
+  return Object.fromEntries([...counts].flatMap(([status, found]) => (status ? [[status, found.length]] : [])));
+}
+
 /** Limits for all excerpts of a page together, and for one report. */
 const MAX_SCANNED_CHARACTERS = 2_000_000;
 const MAX_REPORT_CHARACTERS = 200_000;
@@ -64,7 +86,10 @@ async function excerptFrom(
 }
 
 /** The full-text index is the outer loop, so that rows arrive in the requested order. */
-const foundIn = ({ owner, status, kind }: RunSearch, { join, matches }: Pick<FullText, "join" | "matches">) => sql`
+const foundIn = (
+  { owner, status, kind }: Pick<RunSearch, "owner" | "status" | "kind">,
+  { join, matches }: Pick<FullText, "join" | "matches">,
+) => sql`
   from research_search as found
   ${join} research_tasks as task on task.task_id = found.task_id
   where ${matches} and task.owner = ${owner}
@@ -94,7 +119,7 @@ const newestWithoutReport = (db: Database, owner: string, status: RunStatus) =>
   db
     .selectFrom("research_tasks as task")
     .leftJoin("research_results as result", "result.task_id", "task.task_id")
-    .select(["task.task_id", "task.kind", "task.created_at"])
+    .select(["task.task_id", "task.kind", "task.status", "task.created_at"])
     .select(sql<string>`substr(task.query, 1, ${MAX_QUESTION_CHARACTERS})`.as("query"))
     .where("task.owner", "=", owner)
     .where("task.status", "=", status)

@@ -2,7 +2,7 @@
 
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
-import { listInput, runPage } from "../../operations/list-research.ts";
+import { countMatches, listInput, runPage } from "../../operations/list-research.ts";
 import { parseInput } from "../../operations/perform.ts";
 import { countRuns } from "../../runs/history/figures-store.ts";
 import { readTimeline } from "../../runs/history/timeline.ts";
@@ -19,12 +19,14 @@ export function serveRuns(web: Hono<CallerEnv>, { deps }: App): void {
     const db = await deps.database();
     const { runs, next_cursor } = await runPage(db, owner, request);
     const counts = await countRuns(db, owner);
+    const found = await countMatches(db, owner, request);
     const now = deps.clock.now();
     const page: RunPage = {
       runs: runs.map(({ run, found }) => ({ ...summaryOf(run, now), ...(found === undefined ? {} : { found }) })),
       ...(next_cursor === undefined ? {} : { next_cursor }),
       counts,
-      total: Object.values(counts).reduce((sum, count) => sum + count, 0),
+      total: sumOf(counts),
+      ...(found === undefined ? {} : { found: { counts: found, total: sumOf(found) } }),
     };
     return jsonResponse(page);
   });
@@ -39,6 +41,8 @@ export function serveRuns(web: Hono<CallerEnv>, { deps }: App): void {
     return jsonResponse(timeline);
   });
 }
+
+const sumOf = (counts: RunPage["counts"]): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 /** Without empty fields of a form, and with the limit as a number. */
 function listParameters(parameters: URLSearchParams): Record<string, unknown> {

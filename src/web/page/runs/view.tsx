@@ -15,7 +15,7 @@ export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
   const filter = readFilter(parameters);
   const tally = useTally();
   const { page, error, loading, waiting, showWaiting } = useRunsPage(filter);
-  const foundNow = filter.text === "" || loading || page === undefined ? undefined : foundText(page);
+  const foundNow = filter.text === "" || loading ? undefined : foundText(page?.found);
   useEffect(() => {
     if (foundNow !== undefined) announce(foundNow);
   }, [foundNow, filter.text]);
@@ -30,7 +30,9 @@ export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
           Ask
         </a>
       </div>
-      {page?.total === 0 ? null : <RunsFilters filter={filter} tally={tally ?? page} />}
+      {page?.total === 0 ? null : (
+        <RunsFilters filter={filter} tally={filter.text === "" ? (tally ?? page) : page?.found} />
+      )}
       {error === undefined ? null : <Problem error={error} />}
       {waiting.length === 0 ? null : (
         <div class="newcomers">
@@ -93,8 +95,8 @@ function Listing({ page, filter, loading }: { page: RunPage; filter: RunsFilter;
 const tableName = ({ text }: RunsFilter): string =>
   text === "" ? "Runs, newest first" : `Runs with ${text}, best matches first`;
 
-function foundText({ runs, next_cursor: more }: RunPage): string {
-  if (runs.length === 0) return "No results.";
-  if (more !== undefined) return `More than ${runs.length} runs found.`;
-  return runs.length === 1 ? "1 run found." : `${runs.length} runs found.`;
+function foundText(found: RunPage["found"]): string | undefined {
+  if (found === undefined) return undefined;
+  if (found.total === 0) return "No results.";
+  return found.total === 1 ? "1 run found." : `${found.total.toLocaleString("en-US")} runs found.`;
 }
