@@ -25,6 +25,18 @@ async function ask(
   return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
 }
 
+/** Grants the permission, and records notifications instead of showing them. */
+const RECORD_NOTIFICATIONS = `
+  window.shown = [];
+  window.Notification = class extends EventTarget {
+    static requestPermission = async () => "granted";
+    constructor(title, { body }) {
+      super();
+      Object.assign(this, { title, body, close: () => {} });
+      window.shown.push(this);
+    }
+  };`;
+
 describe.skipIf(installed === "missing")("a question on the page", () => {
   beforeAll(async () => {
     browser = await startBrowser();
@@ -56,6 +68,25 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
       expect(mistakes).toEqual([]);
     },
   );
+
+  test("under way: the browser notifies of its end if asked to, and a click opens the run (O1)", async (context) => {
+    const scene = await openHttpScene(context, { name: "slow", tasks: { search: [{ latency_ms: 5_000 }] } });
+    const server = await scene.http();
+    const { page } = await enterPage(browser, server);
+    context.onTestFinished(() => page.context().close());
+    await page.addInitScript(RECORD_NOTIFICATIONS);
+    const { answer } = await ask(server, { query: QUERY, depth: "search" });
+    const path = `/runs/${String(answer["task_id"])}`;
+    await page.goto(path);
+    await page.getByRole("button", { name: "Notify me" }).click();
+    await page.getByText("This browser will notify you").waitFor();
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await expect
+      .poll(() => page.evaluate("shown.map(({ title, body }) => [title, body])"), { timeout: 50_000 })
+      .toEqual([["Completed", QUERY]]);
+    await page.evaluate("shown[0].dispatchEvent(new Event('click'))");
+    await page.waitForURL(`**${path}`);
+  });
 
   test("that failed can be asked again from its run (F2)", async (context) => {
     const scene = await openHttpScene(context, { name: "broken", tasks: { search: [{ fault: "http-500" }] } });

@@ -215,7 +215,9 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await page.fill("#search", "solid batter");
     await page.waitForURL("**/?text=solid+batter");
     await expect.poll(() => page.locator(".run-link").count(), { timeout: 30_000 }).toBe(1);
-    await expect.poll(() => page.locator(".states").innerText(), { timeout: 30_000 }).toMatch(/^All\s+1\s+Completed\s+1$/);
+    await expect
+      .poll(() => page.locator(".states").innerText(), { timeout: 30_000 })
+      .toMatch(/^All\s+1\s+Completed\s+1$/);
     await page.reload();
     await page.locator("mark").first().waitFor();
     expect(await page.inputValue("#search")).toBe("solid batter");

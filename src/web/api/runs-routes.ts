@@ -19,14 +19,14 @@ export function serveRuns(web: Hono<CallerEnv>, { deps }: App): void {
     const db = await deps.database();
     const { runs, next_cursor } = await runPage(db, owner, request);
     const counts = await countRuns(db, owner);
-    const found = await countMatches(db, owner, request);
+    const matches = await countMatches(db, owner, request);
     const now = deps.clock.now();
     const page: RunPage = {
       runs: runs.map(({ run, found }) => ({ ...summaryOf(run, now), ...(found === undefined ? {} : { found }) })),
       ...(next_cursor === undefined ? {} : { next_cursor }),
       counts,
       total: sumOf(counts),
-      ...(found === undefined ? {} : { found: { counts: found, total: sumOf(found) } }),
+      ...(matches === undefined ? {} : { found: { counts: matches, total: sumOf(matches) } }),
     };
     return jsonResponse(page);
   });

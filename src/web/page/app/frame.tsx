@@ -9,6 +9,7 @@ import { announce, ANNOUNCEMENTS } from "../ui/parts.tsx";
 import { type Route, viewKey } from "./router.ts";
 import { useShortcuts } from "./shortcuts.ts";
 import { unfinished, useTally, useTallyUpdates } from "../figures/tally.ts";
+import { useNotifications } from "../live/notify.tsx";
 import { ThemeChoice } from "./theme.tsx";
 import { useTitleCount, useViewTitle } from "./title.ts";
 
@@ -30,6 +31,7 @@ export function Frame({ route, children }: { route: Route; children: ComponentCh
   const [helping, setHelping] = useState(false);
   const tally = useTally();
   useTallyUpdates();
+  useNotifications();
   useShortcuts(() => setHelping(true));
   useViewTitle(TITLES[route.view]);
   useTitleCount(tally === undefined ? 0 : unfinished(tally));

@@ -5,6 +5,7 @@ import type { Acted, RunAction, RunDetail } from "../../wire.ts";
 import { type ActionState, AdoptDialog, CancelDialog, DeleteDialog, RestartDialog } from "./actions-dialogs.tsx";
 import { actionText, type ActionInput, requestFor } from "./actions-text.ts";
 import { AskAgain } from "./ask-again.tsx";
+import { NotifyButton } from "../live/notify.tsx";
 import { postJson } from "../app/request.ts";
 import { Problem } from "../ui/parts.tsx";
 import { go } from "../app/router.ts";
@@ -51,6 +52,7 @@ export function Actions({ run, done }: ActionsProps) {
     <section class="actions stack tight" aria-label="Actions">
       <div class="row">
         {run.actions.filter((action) => action !== "delete").map(button)}
+        <NotifyButton run={run} />
         <AskAgain run={run} />
         {run.actions.filter((action) => action === "delete").map(button)}
       </div>
