@@ -168,6 +168,8 @@ export interface Figures {
   cost_incomplete?: true;
   cost_estimated?: true;
   total_runs: number;
+  /** For the operator of a server with several users: usage of the last 30 days by user, the highest cost first. */
+  users?: { name: string; runs: number; cost_usd: number }[];
 }
 
 export interface FinishedRun {

@@ -206,7 +206,7 @@ async function findAgain(page: Page): Promise<void> {
 }
 
 async function readFigures(page: Page): Promise<void> {
-  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Figures" }).click();
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Usage" }).click();
   await expect.poll(() => page.locator(".plot canvas").count(), PATIENT).toBe(3);
   const names = await page.locator(".plot [role=img]").evaluateAll((plots) => plots.map((plot) => plot.ariaLabel));
   expect(names.join("\n")).toMatch(

@@ -214,6 +214,22 @@ test("the timeline of ten thousand events is cut, and says so (J3)", async (cont
   ]);
 });
 
+test("the operator sees the usage of each user, and a user only their own (P6, T14)", async (context) => {
+  const scene = await openPageServer(context, { report: REPORT });
+  const server = await scene.serve();
+  await untilEnded(server, await finished(server));
+  expect((await server.get("/api/figures")).body).not.toHaveProperty("users");
+  const ben = await scene.tokenOf("ben");
+  await server.post("/api/research", { query: "What does Ben want to know?", agreed: true }, ben);
+  const { users } = (await server.get("/api/figures")).body;
+  expect(users.map(({ name, runs }: { name: string; runs: number }) => [name, runs])).toEqual([
+    ["local", 1],
+    ["ben", 1],
+  ]);
+  expect(users[0].cost_usd).toBeGreaterThan(0);
+  expect((await server.get("/api/figures", ben)).body).not.toHaveProperty("users");
+});
+
 test("no owner reads or changes runs of another (T14)", async (context) => {
   const scene = await openPageServer(context, { report: REPORT });
   const server = await scene.serve();

@@ -39,7 +39,7 @@ const patientClock: Clock = {
 const BEGAN = Date.now();
 /** As long as a simulated research takes. */
 export const WHOLE_MS = 8 * 60_000;
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 120_000;
 const OWNER = "local";
 
 export interface Setting {

@@ -81,3 +81,26 @@ export async function totalCost(db: Database, owner: string): Promise<Cost> {
     .executeTakeFirst();
   return { usd: row?.usd ?? 0, incomplete: row?.incomplete === 1, estimated: row?.estimated === 1 };
 }
+
+export interface OwnerUsage {
+  owner: string;
+  runs: number;
+  usd: number;
+}
+
+/** Usage of all owners, the highest cost first. */
+export async function usageByOwner(
+  db: Database,
+  { since, limit }: { since: number; limit: number },
+): Promise<OwnerUsage[]> {
+  return db
+    .selectFrom("research_tasks")
+    .select(["owner", (select) => select.fn.countAll<number>().as("runs")])
+    .select(sql<number>`coalesce(sum(cost_usd), 0)`.as("usd"))
+    .where("created_at", ">=", since)
+    .groupBy("owner")
+    .orderBy("usd", "desc")
+    .orderBy("owner")
+    .limit(limit)
+    .execute();
+}

@@ -4,14 +4,22 @@ import type { Hono } from "hono";
 import type { App } from "../../app.ts";
 import { costFields } from "../../costs/actual.ts";
 import { isoTime } from "../../platform/clock.ts";
-import { countRuns, type FinishedFigures, finishedFigures, totalCost } from "../../runs/history/figures-store.ts";
+import {
+  countRuns,
+  type FinishedFigures,
+  finishedFigures,
+  totalCost,
+  usageByOwner,
+} from "../../runs/history/figures-store.ts";
 import { omitUndefined } from "./summary.ts";
 import { jsonResponse } from "./json-response.ts";
-import type { CallerEnv } from "../../caller.ts";
+import { type CallerEnv, LOCAL_OWNER } from "../../caller.ts";
 import type { Figures, FinishedRun } from "../wire.ts";
 
 const TWO_YEARS_MS = 2 * 365 * 24 * 3_600_000;
+const THIRTY_DAYS_MS = 30 * 24 * 3_600_000;
 const MAX_RUNS = 5_000;
+const MAX_USERS = 100;
 /** The query is only a label here; five thousand whole ones would be megabytes. */
 const MAX_QUERY_CHARACTERS = 200;
 
@@ -23,15 +31,25 @@ export function serveFigures(web: Hono<CallerEnv>, { deps }: App): void {
     const counts = await countRuns(db, owner);
     const total = await totalCost(db, owner);
     const { cost_incomplete, cost_estimated } = costFields(total);
+    const users = owner === LOCAL_OWNER ? await usageByUser(deps) : [];
     const figures: Figures = {
       runs: runs.map(figureOf),
-      total_cost_usd: Math.round((total.usd ?? 0) * 1e6) / 1e6,
+      total_cost_usd: roundedUsd(total.usd ?? 0),
       ...omitUndefined({ cost_incomplete, cost_estimated }),
       total_runs: Object.values(counts).reduce((sum, count) => sum + count, 0),
+      // A server with one user has nothing to compare.
+      ...(users.length > 1 ? { users } : {}),
     };
     return jsonResponse(figures);
   });
 }
+
+async function usageByUser({ clock, database }: App["deps"]): Promise<NonNullable<Figures["users"]>> {
+  const usage = await usageByOwner(await database(), { since: clock.now() - THIRTY_DAYS_MS, limit: MAX_USERS });
+  return usage.map(({ owner, runs, usd }) => ({ name: owner, runs, cost_usd: roundedUsd(usd) }));
+}
+
+const roundedUsd = (usd: number): number => Math.round(usd * 1e6) / 1e6;
 
 function figureOf({ taskId, kind, query, status, ...run }: FinishedFigures): FinishedRun {
   const { usd, minutes } = run.estimate;

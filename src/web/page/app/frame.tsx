@@ -16,14 +16,14 @@ import { useTitleCount, useViewTitle } from "./title.ts";
 const NAVIGATION: { path: string; view: Route["view"]; name: string }[] = [
   { path: "/", view: "runs", name: "Runs" },
   { path: "/start", view: "start", name: "Ask" },
-  { path: "/figures", view: "figures", name: "Figures" },
+  { path: "/figures", view: "figures", name: "Usage" },
 ];
 
 const TITLES: Record<Route["view"], string> = {
   runs: "Runs",
   start: "Ask",
   run: "Run",
-  figures: "Figures",
+  figures: "Usage",
   "not-found": "Not found",
 };
 

@@ -10,7 +10,7 @@ export const SHORTCUTS: { keys: string; action: Shortcut; text: string }[] = [
   { keys: "/", action: "search", text: "Search the runs" },
   { keys: "n", action: "start", text: "Ask a question" },
   { keys: "g r", action: "runs", text: "Go to the runs" },
-  { keys: "g f", action: "figures", text: "Go to the figures" },
+  { keys: "g f", action: "figures", text: "Go to usage" },
   { keys: "j", action: "next", text: "Next run in the list" },
   { keys: "k", action: "previous", text: "Previous run in the list" },
   { keys: "?", action: "help", text: "Show these keys" },

@@ -1,4 +1,4 @@
-/** The figures view: cost and duration over time, and the accuracy of estimates. */
+/** The usage view: cost by day, month and user, then plots of cost, duration and the accuracy of estimates. */
 
 import { useMemo, useState } from "preact/hooks";
 import type { Figures, FinishedRun } from "../../wire.ts";
@@ -9,6 +9,7 @@ import { durationText } from "../../../platform/duration.ts";
 import { Problem, useLoad } from "../ui/parts.tsx";
 import { CostFigure, DurationFigure, EstimateFigure } from "./plot/figures.tsx";
 import { KIND_SIGNS } from "./plot/marks.ts";
+import { UsageTables } from "./usage-tables.tsx";
 import {
   type FiguresFilter,
   filterRuns,
@@ -23,7 +24,7 @@ export function FiguresView() {
   const { value, error, reload } = useLoad("figures", (signal) => fetchJson<Figures>("/api/figures", { signal }));
   return (
     <div class="figures stack">
-      <h1 tabIndex={-1}>Figures</h1>
+      <h1 tabIndex={-1}>Usage</h1>
       {error === undefined ? null : (
         <Problem error={error}>
           <button type="button" class="button" onClick={reload}>
@@ -60,6 +61,7 @@ function FiguresContent({ figures }: { figures: Figures }) {
   const kinds = useMemo(() => summariesByKind(figures.runs), [figures]);
   return (
     <>
+      <UsageTables figures={figures} />
       <Filters filter={filter} kinds={kinds} choose={setFilter} />
       <Summary runs={runs} figures={figures} isAll={filter.kind === "all" && filter.period === "all"} />
       <CostFigure runs={runs} />
