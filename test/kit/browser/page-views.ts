@@ -44,7 +44,7 @@ export const VIEWS: View[] = [
   {
     name: "search",
     says: "A search over all questions and reports.",
-    open: goto("/?text=grid+batteries", ".found mark"),
+    open: goto("/?text=grid+batteries", ".runs mark"),
   },
   {
     name: "start",

@@ -13,6 +13,7 @@ import { isUnfinished } from "../figures/tally.ts";
 const MAX_SHOWN_CHARACTERS = 300;
 
 export function RunRow({ run }: { run: ListedRun }) {
+  const isInQuestion = run.found !== undefined && isExcerptOf(run.query, run.found);
   return (
     <tr role="row" data-status={run.status}>
       <td role="cell" class="state">
@@ -20,9 +21,13 @@ export function RunRow({ run }: { run: ListedRun }) {
       </td>
       <td role="cell" class="what">
         <a class={RUN_LINK} href={runPath(run.task_id)}>
-          {run.query.slice(0, MAX_SHOWN_CHARACTERS)}
+          {isInQuestion ? <Marked pieces={run.found ?? []} /> : run.query.slice(0, MAX_SHOWN_CHARACTERS)}
         </a>
-        {run.found === undefined ? null : <Found pieces={run.found} />}
+        {run.found === undefined || isInQuestion ? null : (
+          <p class="found quiet small">
+            <Marked pieces={run.found} />
+          </p>
+        )}
         <Progress run={run} />
         {run.status === "start_unknown" ? (
           <p class="small stalled">Google's response was lost. Open the run to adopt it or start again.</p>
@@ -42,10 +47,13 @@ export function RunRow({ run }: { run: ListedRun }) {
   );
 }
 
-const Found = ({ pieces }: { pieces: NonNullable<ListedRun["found"]> }) => (
-  <p class="found quiet small">
-    {pieces.map(({ text, marked }, index) => (marked === true ? <mark key={index}>{text}</mark> : plain(text)))}
-  </p>
+type Pieces = NonNullable<ListedRun["found"]>;
+
+/** A short question is found as a whole: its words are marked where it is shown, instead of repeating it. */
+const isExcerptOf = (query: string, pieces: Pieces): boolean => pieces.map(({ text }) => text).join("") === query;
+
+const Marked = ({ pieces }: { pieces: Pieces }) => (
+  <>{pieces.map(({ text, marked }, index) => (marked === true ? <mark key={index}>{text}</mark> : plain(text)))}</>
 );
 
 /** Heading marks are removed from excerpts. */
