@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const program = (name: string, script = ""): void =>
   writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 
-/** Writes down how it was called, then does as told. */
+/** Records how it was called, then runs the script. */
 const aptGet = (script: string): void =>
   program("apt-get", `echo "$DEBIAN_FRONTEND apt-get $*" >> ${folder}/calls; ${script}`);
 

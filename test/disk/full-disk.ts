@@ -1,4 +1,4 @@
-/** A disk that fills up at a stage of a paid run, and what must be true then, and once there is room again. */
+/** Fills the disk at each stage of a paid run, and checks the promises while it is full and after space is freed. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,10 +12,13 @@ type Interactions = NonNullable<NonNullable<Parameters<typeof openDiskWorld>[0]>
 
 export interface Stage {
   name: string;
-  /** It needs no second disk that has room, and no process that is born without: a limit of file sizes plays it, too. */
+  /**
+   * Whether a limit of file sizes can simulate the stage: it needs neither a second disk with free space nor a process
+   * that starts while the disk is full.
+   */
   limited?: boolean;
   interactions: Interactions;
-  /** One sentence for each broken promise. Leaves with room on the disk. */
+  /** Returns one sentence for each broken promise, and leaves free space on the disk. */
   play(here: DiskWorld): Promise<string[]>;
 }
 
@@ -62,7 +65,7 @@ export async function playStage({ name, interactions, play }: Stage, open = open
 
 const LONG_MS = 40_000;
 
-/** Waits for what will happen; what does not is a broken promise of its own. */
+/** Waits for an event; a timeout is reported as a broken promise. */
 async function until(what: string, happened: () => boolean | Promise<boolean>): Promise<string[]> {
   for (const end = Date.now() + LONG_MS; Date.now() < end; await sleep(20)) if (await happened()) return [];
   return [`${what} did not happen.`];
@@ -129,7 +132,7 @@ async function beforeTheStart(here: DiskWorld): Promise<string[]> {
   return [...first, ...over, ...refused, ...second, ...unless(posts(here) === 2, `${posts(here)} starts, not 2.`)];
 }
 
-/** Resolves with the disk full and Google's answer on its way. */
+/** Resolves when the disk is full and Google's response is pending. */
 async function fullAfterIntent(here: DiskWorld) {
   const life = here.begin();
   const answer = life.call("start_deep_research", QUERY);
@@ -153,7 +156,7 @@ async function afterTheIntent(here: DiskWorld): Promise<string[]> {
   return [...sent, ...unless(told !== undefined, "No task_id was told."), ...logged, ...rescued, ...over, ...last];
 }
 
-/** The log is then the only record: its id is what the user adopts. */
+/** The log then holds the only record of the interaction id, which the user adopts. */
 async function afterTheIntentAndKilled(here: DiskWorld): Promise<string[]> {
   const { life, answer, sent } = await fullAfterIntent(here);
   await answer;
@@ -172,7 +175,7 @@ async function afterTheIntentAndKilled(here: DiskWorld): Promise<string[]> {
   return [...sent, ...logged, ...over, ...unless(posts(here) === 1, `${posts(here)} starts, not 1.`)];
 }
 
-/** The report is whole in a file on the other disk. */
+/** The whole report is in a file on the other disk. */
 async function backedUp(here: DiskWorld): Promise<string[]> {
   const files = (): string[] =>
     readdirSync(here.temporary, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
@@ -190,7 +193,7 @@ async function backedUp(here: DiskWorld): Promise<string[]> {
   return unless(lastLine !== "" && text.includes(lastLine), "The backup is not the whole report.");
 }
 
-/** Asked for the report, it names the file that has it. */
+/** The error of get_research_results names the file with the report. */
 async function saysWhereTheReportIs(here: DiskWorld, life: Life): Promise<string[]> {
   const [task_id = ""] = here.returned;
   return until("A word about the backup in get_research_results", async () => {

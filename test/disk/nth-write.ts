@@ -1,4 +1,7 @@
-/** One paid run from the start to the saved report, in this process, on a disk that refuses the n-th write and maybe more. */
+/**
+ * One paid run from its start to the saved report, in this process, with the n-th write and possibly later ones
+ * failing.
+ */
 
 import { createPollCounts } from "../../src/telemetry/poll-counts.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -24,7 +27,7 @@ import { createTestLog } from "../kit/log.ts";
 interface NthOutcome {
   /** One sentence for each broken promise. */
   broken: string[];
-  /** None: the whole run needs fewer writes than that. */
+  /** 0 if the whole run needs fewer writes than `from`. */
   refused: number;
   posts: number;
   backups: number;
@@ -32,13 +35,13 @@ interface NthOutcome {
 
 export interface EveryWrite {
   broken: string[];
-  /** How many a whole run needs. */
+  /** The number of writes that a whole run needs. */
   writes: number;
   refusedStarts: number;
   backups: number;
 }
 
-/** n = 1, 2, 3 … until a whole run needs fewer writes. */
+/** Repeats the run for n = 1, 2, 3 … until it needs fewer than n writes. */
 export async function playEveryWrite(faults: Omit<Faults, "from">): Promise<EveryWrite> {
   const all: EveryWrite = { broken: [], writes: 0, refusedStarts: 0, backups: 0 };
   for (let from = 1; ; from += 1) {
@@ -132,14 +135,14 @@ async function begin(here: Place): Promise<Process> {
     leave: async () => {
       leaving.abort();
       await Promise.allSettled(working);
-      // The loop sees that it is over when its last statement has answered.
+      // The loop ends after its last statement has returned.
       await sleep(20);
       await store.close();
     },
   };
 }
 
-/** Two looks: one at work, with half a report, one at the end. */
+/** Two polls: the first finds half a report, the second the final one. */
 function agentOf(here: Place): Agent {
   let looks = 0;
   const poll = async () => {
@@ -168,7 +171,7 @@ async function backUp(here: Place, taskId: string, text: string): Promise<string
       here.backups.push(path);
       return path;
     } catch {
-      // The next place may have room.
+      // The next directory may have space.
     }
   }
   return undefined;
@@ -191,7 +194,7 @@ async function live(here: Place, { deps, runner }: Process): Promise<{ broken: s
     };
   }
   runner.watch({ taskId, interactionId: FINISHED.id, agent: request.agent, createdAt: clock.now() });
-  // A disk that stays full: until the report is kept elsewhere, or nothing can be; then there is room again.
+  // On a disk that stays full, waits until the report is backed up or cannot be; then space is freed.
   const rescued = (): boolean => here.log.some((line) => /has ended, but|is complete, but/.test(line));
   const broken = await rest(runner, rescued);
   const saving = await save(here, taskId);
@@ -208,7 +211,7 @@ async function rest(runner: Runner, enough = (): boolean => false): Promise<stri
   return ["It never came to rest."];
 }
 
-/** What the disk refuses is said, leaves nothing behind and works as soon as there is room. */
+/** A failed save reports the reason, leaves nothing behind and succeeds once there is space. */
 async function save(here: Place, taskId: string): Promise<string[]> {
   const directory = join(here.directory, "reports");
   const attempt = () => saveMarkdown({ directory, prefix: "report", taskId, text: REPORT, now: clock.now() });

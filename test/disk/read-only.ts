@@ -1,4 +1,4 @@
-/** Directories that may be read and not written, for a user who is not root. */
+/** Read-only directories, for a user other than root. */
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync } from "node:fs";
@@ -10,10 +10,10 @@ import type { Life } from "../kit/kills/process.ts";
 import { type KillWorld, openKillWorld } from "../kit/kills/world.ts";
 import { ROOT } from "../kit/server/server.ts";
 
-/** `nobody`; undefined where we are no root ourselves. */
+/** The uid of `nobody`; undefined if the tests do not run as root. */
 const UID = process.getuid?.() === 0 ? 65_534 : undefined;
 
-/** Modes mean nothing to root, and another user may not be allowed to read this checkout. */
+/** File modes do not restrict root, and another user may not be allowed to read this checkout. */
 export function canBeRefused(): boolean {
   if (process.platform !== "linux") return false;
   try {
@@ -28,7 +28,7 @@ export function canBeRefused(): boolean {
 
 const [READ_ONLY, WRITABLE] = [0o500, 0o700];
 
-/** One sentence for each broken promise. */
+/** Returns one sentence for each broken promise. */
 export async function playReadOnly(): Promise<string[]> {
   const here = await openKillWorld({
     scenario: { name: "read-only", interactions: { speed: 1_000, duration_ms: 0 } },

@@ -1,4 +1,4 @@
-/** Takes a run through its fault and out again, and compares what came of it with what the table says. */
+/** Plays a run until its fault has ended, and compares the outcome with the expected one. */
 
 import { sql } from "kysely";
 import { followStream } from "../../src/runs/streams/stream.ts";
@@ -14,11 +14,11 @@ export interface Outcome {
   confirmed?: boolean | undefined;
   posts: number;
   taken: number;
-  /** What must hold in every cell and did not. */
+  /** Violations of promises that hold in every cell. */
   broken: string[];
 }
 
-/** So many looks without an end show that the fault alone does not end a run. */
+/** This many polls show that the fault alone does not end a run. */
 const LOOKS = 4;
 
 export const play = (row: FaultRow, at: FaultyRequest, setting: Setting = {}): Promise<Outcome> =>
@@ -39,7 +39,7 @@ export const play = (row: FaultRow, at: FaultyRequest, setting: Setting = {}): P
     };
   });
 
-/** Where the outcome is not what the table says, or breaks what holds everywhere; empty when all is well. */
+/** Differences from the expected outcome, and violations of general promises; empty if there are none. */
 export function faultsOf(outcome: Outcome, expected: Expected): string[] {
   const { mostPosts, ...exact } = expected;
   const { posts, broken, ...seen } = outcome;
@@ -58,7 +58,7 @@ const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise
   create: async ({ status, runner, rounds }, expected) => {
     const { status: state, sentence: said, code } = await status();
     const sentence = said.replace(UNRESOLVABLE_HOST, HOST).replace(/127\.0\.0\.1:\d+/, HOST);
-    // Whoever follows runs comes by several times, and must not start it again.
+    // Several rounds of the runner must not start it again.
     runner.start();
     const from = rounds();
     await until("the runner goes round", () => rounds() > from + 2);
@@ -126,7 +126,7 @@ const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise
   },
 };
 
-/** Openings are at least a second apart, on a clock that runs fast. */
+/** The stream is opened at most once per second of an accelerated clock. */
 const MOST_STREAMS = 12;
 
 const looksBefore = ({ way }: Scene): string[] =>
@@ -142,7 +142,7 @@ const PAUSE_MS = 10_000;
 const paused = async (scene: Scene): Promise<boolean> =>
   (await nextTurn(scene)) > scene.research.clock.now() + PAUSE_MS;
 
-/** While Google wants a pause, nobody looks at anything, at this run or at others. */
+/** While Google demands a pause, no run may be polled. */
 async function quietWhilePaused(scene: Scene): Promise<string[]> {
   if (!(await paused(scene))) return [];
   await scene.startAnother();
@@ -153,7 +153,7 @@ async function quietWhilePaused(scene: Scene): Promise<string[]> {
   return isOver || way.sent.get === looks ? [] : [`${way.sent.get - looks} looks in the pause`];
 }
 
-/** As if the time had gone by. */
+/** Ends the pause as if its time had passed. */
 const unpause = ({ research }: Scene): Promise<unknown> => sql`delete from pace`.execute(research.db);
 
 async function attemptsOf({ research, taskId }: Scene): Promise<number> {
@@ -163,7 +163,7 @@ async function attemptsOf({ research, taskId }: Scene): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Of the simulated Google's own sentences, pages and addresses. */
+/** Matches texts, pages and addresses of the simulated Google. */
 const UPSTREAM =
   /invalid argument|authentication credential|caller does not|ListModels|entity was not found|was aborted|payload|billing details|exhausted|internal error|overloaded\. Please|Deadline expired|DOCTYPE|Sign in|That’s an error|greeting|redirected|fetch failed|getaddrinfo|certificate has|127\.0\.0\.1|fault-key/i;
 

@@ -1,4 +1,4 @@
-/** Plays one cell of the fault matrix on the real adapter, the real runs and a real database, and says what came of it. */
+/** Plays one cell of the fault matrix with the real adapter, the real run code and a real database. */
 
 import { LIMITS, createInteractionsAgent } from "../../src/gemini/interactions/agent.ts";
 import { cancelResearch } from "../../src/operations/cancel-research.ts";
@@ -19,52 +19,52 @@ import type { FaultRow, FaultyRequest } from "./fault-cells.ts";
 import { type FaultyWay, openFaultyWay, scenarioOf } from "./faulty-way.ts";
 import { createTestLog } from "../kit/log.ts";
 
-/** The clock of the stage runs this much faster than ours. */
+/** The test clock runs this much faster than the system clock. */
 const CLOCK_SPEED = 50;
-/** A bomb is one at any size. */
+/** A gzip bomb is detected at any limit, so a small one is used. */
 const SMALL = { ...LIMITS, responseBytes: 4 * 1024 * 1024 };
-/** Where silence is the fault, the limit that ends it runs at about the speed of the clock; all others have their time. */
+/** For silent faults, the limit that ends them is accelerated like the clock; all others keep their time. */
 const QUICK_LIMITS = {
   create: { ...SMALL, startMs: 500 },
   get: { ...SMALL, pollMs: LIMITS.pollMs / CLOCK_SPEED },
   cancel: { ...SMALL, cancelMs: LIMITS.cancelMs / CLOCK_SPEED },
   stream: { ...SMALL, streamMs: 500 },
 };
-/** Where Google does what it is asked, nobody's hurry may come before its word. */
+/** For cancels that Google confirms, time runs slowly, so that no timeout precedes the confirmation. */
 const patientClock: Clock = {
   now: () => BEGAN + (Date.now() - BEGAN) / 10,
   monotonic: () => (Date.now() - BEGAN) / 10,
   sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 50), signal),
 };
 const BEGAN = Date.now();
-/** As long as a simulated research takes. */
+/** The duration of a simulated research. */
 export const WHOLE_MS = 8 * 60_000;
 const PATIENCE_MS = 40_000;
 const OWNER = "local";
 
 export interface Setting {
-  /** Every answer of Google takes this long. */
+  /** The latency of every response of Google. */
   latencyMs?: number;
 }
 
-/** A run on its faulty way. */
+/** A run with a faulty connection to Google. */
 export interface Scene {
   way: FaultyWay;
   gemini: Simulator;
   research: ResearchDeps;
   runner: Runner;
   taskId: string;
-  /** Everything that was logged for users. */
+  /** Log lines that users can see. */
   logged: string[];
-  /** How often the runner has gone round. */
+  /** The number of rounds of the runner. */
   rounds(): number;
   run(): Promise<Run>;
   report(): Promise<string>;
   status(): Promise<{ status: string; sentence: string; code: string | undefined }>;
   cancel(): Promise<{ status: string; sentence: string; confirmed: boolean }>;
-  /** The fault is over. */
+  /** Ends the fault. */
   heal(): void;
-  /** A run beside this one, not counted as one of its starts. */
+  /** Starts another run, which is not counted as a start of this one. */
   startAnother(): Promise<void>;
   posts(): number;
   taken(): number;
@@ -100,7 +100,7 @@ export async function withScene<Result>(
       others += 1;
       await start(`${request.query} Also question ${others}.`);
     };
-    // Also as Google counts them: what happens below our own call is seen only there.
+    // Google's own count includes requests that are sent below our call.
     const arrived = (): number =>
       gemini.ledger.entries().filter(({ method, path }) => method === "POST" && path.endsWith("/interactions")).length;
     const counts = {
@@ -124,7 +124,7 @@ export async function withScene<Result>(
   }
 }
 
-/** The operations as their users see them. */
+/** The operations as users call them. */
 function doors(deps: OperationDeps, taskId: string): Pick<Scene, "status" | "cancel"> {
   const answer = async (operation: Operation): Promise<Record<string, unknown>> =>
     (await perform(operation, deps, { input: { task_id: taskId }, call: CALL })).structured;
@@ -181,7 +181,7 @@ function operationDeps(research: ResearchDeps, runner: Runner, time: Clock): Ope
   };
 }
 
-/** Waits for what must come; time is only for giving up. */
+/** Waits until a value is found; throws after a timeout. */
 export async function until<Value>(
   what: string,
   look: () => Promise<Value | undefined | false> | Value | undefined | false,

@@ -1,4 +1,4 @@
-/** The fault matrix, all 128 cells: the state, the sentence and the number of paid requests that the table promises. */
+/** All 128 cells of the fault matrix: the expected status, text and number of paid requests. */
 
 import { describe, expect, test } from "vitest";
 import { FAULT_ROWS, type FaultRow, REQUESTS } from "./fault-cells.ts";

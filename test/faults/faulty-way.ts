@@ -1,4 +1,4 @@
-/** The way to Google on which one kind of request meets one fault, until it is healed. */
+/** A connection to Google on which one kind of request fails in one way, until it is healed. */
 
 import { createServer, type Server } from "node:net";
 import * as tls from "node:tls";
@@ -11,9 +11,9 @@ import { UNRESOLVABLE_HOST } from "../kit/services/unresolvable-host.ts";
 
 export interface FaultyWay {
   fetch: Fetch;
-  /** Of paid starts. */
+  /** Sends paid starts. */
   sendOnce: SendOnce;
-  /** How many of each kind were sent, or tried to be. */
+  /** The number of requests sent or attempted, by kind. */
   sent: Record<FaultyRequest, number>;
   heal(): void;
   close(): void;
@@ -31,7 +31,7 @@ export async function openFaultyWay(cause: Cause, request: FaultyRequest): Promi
       sent[kind] += 1;
       if (!healed && kind === request && cause.kind === "thrown") throw connectFault(cause);
       const goesElsewhere = !healed && kind === request && place !== undefined;
-      // With its own signal: a Request alone forgets whose it followed when that one is collected.
+      // Passes `init` as well: a Request may lose its link to the caller's signal when that one is garbage collected.
       return fetch(goesElsewhere ? await sentTo(asked, place.url) : input, init);
     },
     sendOnce: (asked) => {
@@ -48,7 +48,7 @@ export async function openFaultyWay(cause: Cause, request: FaultyRequest): Promi
   };
 }
 
-/** The same fault as a scenario of the simulator; empty where the simulator has no part in it. */
+/** The fault as a scenario of the simulator; empty if it is produced without the simulator. */
 export function scenarioOf(cause: Cause, request: FaultyRequest): Interactions {
   if (cause.kind === "elsewhere" || cause.kind === "thrown") return {};
   const retry_after = cause.kind === "answer" ? cause.retryAfter?.() : undefined;
@@ -61,7 +61,7 @@ function kindOf({ method, url }: Request): FaultyRequest {
   return new URL(url).searchParams.get("stream") === "true" ? "stream" : "get";
 }
 
-/** As Node's fetch reports it. */
+/** The error in the form of Node's fetch. */
 function connectFault({ code, syscall }: Cause & { kind: "thrown" }): TypeError {
   const cause = Object.assign(new Error(`${syscall ?? "connect"} ${code}`), { code, ...(syscall && { syscall }) });
   return new TypeError("fetch failed", { cause });
@@ -97,13 +97,13 @@ const PLACES: Record<(Cause & { kind: "elsewhere" })["place"], () => Promise<Pla
     const certificate = makeExpiredCertificate();
     trust(certificate.cert);
     const server = tls.createServer(certificate);
-    // The client says why it hangs up.
+    // The client reports why it disconnects.
     server.on("tlsClientError", () => {});
     return { url: `https://127.0.0.1:${await listen(server)}`, server };
   },
 };
 
-/** Trusted but for its date, where Node can be told so: a stranger's certificate would be refused for another reason. */
+/** Trusts the certificate where Node.js allows it, so that it is rejected only for its date. */
 function trust(cert: string): void {
   if ("setDefaultCACertificates" in tls) tls.setDefaultCACertificates([...tls.getCACertificates("default"), cert]);
 }

@@ -1,21 +1,21 @@
-/** R6: how long a start takes while Google hesitates, and the rendering of the largest report. */
+/** R6: the duration of a start while Google is slow to accept it, and of rendering the largest report. */
 
 import { renderMarkdown } from "../../src/reports/markdown/markdown.ts";
 import { openKillWorld } from "../kit/kills/world.ts";
 
-/** How long Google takes to accept, in seconds: from at once to longer than anybody may wait. */
+/** How long Google takes to accept, in seconds: from 0 to longer than any call may wait. */
 const HESITATIONS = [0, 3, 5.5, 12, 20, 24, 24.9, 25.1, 28, 29.5, 40, 110];
 
 export interface StartVerdict {
   took: number[];
   modes: Record<string, number>;
-  /** Starts that Google took, and those that the store knows. */
+  /** The number of starts that Google accepted, and of runs in the store. */
   paid: number;
   known: number;
   broken: string[];
 }
 
-/** All at a time, each in a process of its own. */
+/** All starts run concurrently, spread over several processes. */
 export async function startWhileGoogleHesitates({
   rounds,
   seed,
@@ -57,7 +57,7 @@ const PARAGRAPH =
   "Heat pumps move more heat than the work they take, and colder air makes them work harder [cite: 3]. Field data of **two winters** shows a seasonal performance factor of 2.9 at −10 °C[^1], see [the study](https://example.org/study?id=1&page=2).\n\n| region | factor |\n|---|---|\n| north | 2.9 |\n\n- one `point`\n- another one\n\n";
 const REPORT_BYTES = 200_000;
 
-/** Milliseconds for each of so many documents of 200 KB with a hundred sources. */
+/** Returns the milliseconds for rendering each of this many documents of 200 KB with a hundred sources. */
 export function renderLargest(times: number): number[] {
   const report = `# Heat pumps\n\n${PARAGRAPH.repeat(Math.ceil(REPORT_BYTES / Buffer.byteLength(PARAGRAPH)))}`;
   const sources = Array.from({ length: 100 }, (_, n) => ({

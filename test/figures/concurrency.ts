@@ -1,4 +1,4 @@
-/** Eight processes on one database: who starts, who looks, who takes over. */
+/** Several processes on one database: joint starts, the shared poll interval, and take-over of runs. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Life } from "../kit/kills/process.ts";
@@ -10,14 +10,14 @@ const NEVER_ENDING = { name: "concurrency", interactions: { speed: 1 } };
 
 export interface TwinVerdict {
   rounds: number;
-  /** Paid starts; one per round is right. */
+  /** Paid starts; one per round is expected. */
   paid: number;
-  /** Answers that name another run than the rest of their round, or none. */
+  /** Answers without a run, or with another run than the first answer of the round. */
   astray: number;
   refused: string[];
 }
 
-/** The same question a hundred times at once, shared out among the processes. */
+/** Sends the same question a hundred times at once, spread over the processes. */
 export async function startTwins(options: { rounds: number; processes: number; seed: number }): Promise<TwinVerdict> {
   const world = await openKillWorld({ seed: options.seed, build: "dist", scenario: NEVER_ENDING });
   try {
@@ -49,13 +49,13 @@ export interface PaceVerdict {
   runs: number;
   looks: number;
   calls: number;
-  /** Looks over those that the interval allows, at the run that has most of them. */
+  /** Polls of the most polled run, relative to the maximum that the interval allows. */
   mostOverAllowed: number;
-  /** Looks at all runs, by looks that one per interval would be. */
+  /** Polls of all runs, relative to one per interval. */
   share: number;
-  /** Between two looks at one run, in milliseconds. */
+  /** The shortest time between two polls of one run, in milliseconds. */
   shortestGap: number;
-  /** What a user was told, or the log said, about a database that would not. */
+  /** Failed calls and log warnings about a busy database. */
   busy: string[];
 }
 
@@ -67,7 +67,7 @@ export interface PaceOptions {
   seed: number;
 }
 
-/** All of them claim what is due, and all are asked how it stands, for as long as this lasts. */
+/** All processes claim due runs and answer status calls for the given time. */
 export async function lookTogether(options: PaceOptions): Promise<PaceVerdict> {
   const { runs, processes, intervalMs, ms, seed } = options;
   const world = await openKillWorld({
@@ -106,7 +106,7 @@ export async function lookTogether(options: PaceOptions): Promise<PaceVerdict> {
 
 const isComplaint = (line: string): boolean => /\[(?:WARN|ERROR)\]/.test(line);
 
-/** The interval is spread by a tenth to either side. */
+/** The jitter of the interval, in both directions. */
 const SPREAD = 0.1;
 
 function judgePace(world: KillWorld, { from, until, intervalMs }: { from: number; until: number; intervalMs: number }) {
@@ -124,13 +124,13 @@ function judgePace(world: KillWorld, { from, until, intervalMs }: { from: number
   };
 }
 
-/** Milliseconds from the death of a process that had claimed a run to the next look at it, by another. */
+/** Returns the milliseconds from the death of a process that had claimed a run to the next poll by another. */
 export async function takeOver({ times, seed }: { times: number; seed: number }): Promise<number[]> {
   const world = await openKillWorld({ seed, scenario: NEVER_ENDING });
   const took: number[] = [];
   try {
     const heir = world.begin();
-    // Somebody who follows nothing does not look for what others leave.
+    // A process that follows no run does not look for runs of dead processes.
     await heir.call("start_deep_research", { query: "What does the heir do?" });
     for (let n = 0; n < times; n += 1) {
       const owner = world.begin({ failpoint: "after-claim:1" });

@@ -1,25 +1,25 @@
-/** R3: runs that end in time although Google refuses, breaks off and limits, and processes come and go. */
+/** R3: runs end in time although Google rejects, resets and limits requests, and processes are restarted. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Life } from "../kit/kills/process.ts";
 import { type KillWorld, openKillWorld, seeded } from "../kit/kills/world.ts";
 import { inLanes, inTurn } from "./lanes.ts";
 
-/** A second here is a hundred seconds there, also for the interval of looks. */
+/** Acceleration of all times, also of the poll interval. */
 export const SPEED = 100;
 const MINUTE = 60_000;
-/** The default of max_wait_hours. */
+/** The default of max_wait_hours, accelerated. */
 const MAX_WAIT_MS = (8 * 60 * MINUTE) / SPEED;
 const SERVERS = 4;
 const RESTART_EVERY_MS = 5_000;
 
 export interface EndVerdict {
   runs: number;
-  /** With a report, or with Google's word that it failed. */
+  /** Completed, or reported as failed by Google. */
   ended: number;
   unknown: number;
   restarts: number;
-  /** Virtual minutes that the slowest took. */
+  /** Duration of the slowest run, in simulated minutes. */
   slowestMinutes: number;
   faults: Record<string, number>;
 }
@@ -27,7 +27,7 @@ export interface EndVerdict {
 export interface EndOptions {
   runs: number;
   seed: number;
-  /** Of virtual time, for the longest run. */
+  /** Duration of the longest run, in simulated minutes. */
   longestMinutes?: number;
 }
 
@@ -50,7 +50,9 @@ export async function endUnderFaults({ runs, seed, longestMinutes = 60 }: EndOpt
   }
 }
 
-/** Every run meets refusals, resets, half answers, a limit and cut streams; some starts meet a limit, too. */
+/**
+ * Every run meets rejections, resets, truncated responses, a rate limit and cut streams; some starts meet a rate limit.
+ */
 function scenarioOf(runs: number, longestMinutes: number, random: () => number) {
   const create = Array.from({ length: runs }, () => ({
     ...(random() < 0.03 ? { fault: "http-429" as const, retry_after: 1 } : {}),

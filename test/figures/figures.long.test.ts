@@ -1,4 +1,4 @@
-/** A short cut of the lab's figures, concurrency and shutdown, judged by what came of it. */
+/** Short versions of the lab experiments figures, concurrency and shutdown. */
 
 import { describe, expect, test } from "vitest";
 import { startTwins, takeOver, lookTogether } from "./concurrency.ts";
@@ -26,7 +26,7 @@ describe("service levels", () => {
 
   test("runs end in time although Google refuses, disconnects and limits, and servers start and stop (R3)", async () => {
     const { runs, ended, unknown, faults } = await endUnderFaults({ runs: 8, seed, longestMinutes: 15 });
-    // A server that is killed in a start takes it along; that is the kills' business.
+    // A start whose server is killed becomes unknown; the kill tests cover that.
     expect(ended + unknown).toBe(runs);
     expect(ended).toBeGreaterThan(0);
     expect(Object.keys(faults)).toEqual(expect.arrayContaining(["get http-429", "get reset-before", "get html-200"]));

@@ -1,4 +1,4 @@
-/** Runs that have ended and are followed by nobody any more, for calls that only read. */
+/** Creates finished runs that are no longer polled, for calls that only read. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Life } from "../kit/kills/process.ts";

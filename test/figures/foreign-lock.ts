@@ -1,14 +1,14 @@
-/** A server while another program keeps the database locked for writing: how long its callers wait. */
+/** Measures how long callers of a server wait while another program holds the database's write lock. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { holdWriteLock } from "../kit/store/write-lock.ts";
 import { openKillWorld } from "../kit/kills/world.ts";
 
 export interface LockVerdict {
-  /** Of the status calls that were made, one after the other, while the lock was held. */
+  /** The longest of the consecutive status calls made while the lock was held. */
   longestMs: number;
   calls: number;
-  /** Paid starts; the one before and the one that waited for the lock are right. */
+  /** Paid starts; two are expected: one before the lock and one that waited for it. */
   paid: number;
 }
 

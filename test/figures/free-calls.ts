@@ -1,4 +1,4 @@
-/** R5 and R6: calls that must cost nothing, each thousands of times, and how long they took. */
+/** R5 and R6: calls that must be free of charge, each repeated thousands of times, and their duration. */
 
 import { openKillWorld } from "../kit/kills/world.ts";
 import type { KillWorld } from "../kit/kills/world.ts";
@@ -16,12 +16,12 @@ const FREE = {
 
 export interface FreeVerdict {
   calls: number;
-  /** Requests that reached Google meanwhile, of any kind. */
+  /** Requests of any kind that reached Google meanwhile. */
   requests: number;
   tokens: number;
   /** Milliseconds by tool. */
   took: Record<string, number[]>;
-  /** Answers that nobody expected. */
+  /** Unexpected answers. */
   broken: string[];
 }
 
@@ -43,7 +43,7 @@ export async function callForFree({ each, seed }: { each: number; seed: number }
         const answer = await life.call(tool, input);
         (verdict.took[tool] ??= []).push(performance.now() - from);
         verdict.calls += 1;
-        // A finished run cannot be cancelled, and says so.
+        // Cancelling a finished run is an error.
         const expected = tool === "cancel_research" ? "RESEARCH_ALREADY_COMPLETED" : undefined;
         if (answer === undefined || answer.error?.code !== expected) verdict.broken.push(JSON.stringify(answer));
       }

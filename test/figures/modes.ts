@@ -1,21 +1,21 @@
-/** R1: starts that end before, after and around the window; what was answered, stored and done at Google must agree. */
+/** R1: runs that end before, after and around the sync window; the answer, the store and Google's ledger must agree. */
 
 import { drain } from "../kit/kills/kills.ts";
 import type { Answer } from "../kit/kills/process.ts";
 import { type KillWorld, openKillWorld, seeded } from "../kit/kills/world.ts";
 import { inLanes, inTurn } from "./lanes.ts";
 
-/** Half of the runs end this close to the end of the window, before or after it. */
+/** Half of the runs end within this time of the end of the window, before or after it. */
 const CLOSE_MS = 250;
 const PROCESSES = 4;
 const AT_ONCE = 5 * PROCESSES;
-/** The simulator's time and ours are whole milliseconds. */
+/** The simulator's times and ours are rounded to milliseconds. */
 const ROUNDING_MS = 5;
 
 export interface ModeVerdict {
   sync: number;
   async: number;
-  /** Ended at Google half a second before the window did, and told as async all the same. */
+  /** Runs that ended at Google half a second before the window did, and were returned as async. */
   late: number;
   broken: string[];
 }
@@ -28,7 +28,7 @@ interface Told {
 interface ModeOptions {
   starts: number;
   seed: number;
-  /** Long enough that a run can be told within it on the machine that measures. */
+  /** Long enough for a run to be collected within it on the measuring machine. */
   windowMs?: number;
 }
 
@@ -69,7 +69,7 @@ function judgeModes(
     "select task_id, mode, status, interaction_id from research_tasks",
   );
   const stored = new Map(rows.map((row) => [row.task_id, row]));
-  // In the order of the scenario's steps, which are met without a pause.
+  // In the order of the scenario's steps, each of which is used by one start.
   const google = new Map(
     world.gemini.ledger
       .acceptedStarts()

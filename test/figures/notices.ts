@@ -1,4 +1,4 @@
-/** R2: what becomes of the notifications of many runs, with several processes open that could all show them. */
+/** R2: delivery of the notifications of many runs by several processes. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { judge } from "../kit/judge/kills-judge.ts";
@@ -11,12 +11,12 @@ const SERVERS = 4;
 const STARTS_PER_SECOND = 10;
 
 export interface NoticeVerdict {
-  /** Ends that somebody has to be told of. */
+  /** The number of ended runs with a notification. */
   due: number;
   shown: number;
-  /** Ends that were shown more than once. */
+  /** Runs that were announced more than once. */
   twice: number;
-  /** From the record of the end to the notifier's word that it is shown, in milliseconds. */
+  /** Milliseconds from recording the end to the notifier's confirmation. */
   took: number[];
   broken: string[];
 }
@@ -24,7 +24,7 @@ export interface NoticeVerdict {
 export interface NoticeOptions {
   runs: number;
   seed: number;
-  /** A real desktop instead of the counted notifier. */
+  /** A real desktop instead of the counting notifier. */
   desktop?: NotificationDaemon;
 }
 
@@ -55,7 +55,7 @@ export async function countNotices({ runs, seed, desktop }: NoticeOptions): Prom
       shown: times.filter((count) => count > 0).length,
       twice: times.filter((count) => count > 1).length,
       took: rows.map(({ took }) => took),
-      // On a real desktop the counted notifier hears nothing.
+      // On a real desktop the counting notifier receives nothing.
       broken: desktop === undefined ? (await judge(world)).broken : [],
     };
   } finally {

@@ -1,4 +1,4 @@
-/** R4: many saves of the same few reports from several processes within the same seconds. */
+/** R4: many saves of the same few reports by several processes within the same seconds. */
 
 import { existsSync } from "node:fs";
 import { judge } from "../kit/judge/kills-judge.ts";
@@ -10,9 +10,9 @@ const PROCESSES = 4;
 
 export interface SaveVerdict {
   saved: number;
-  /** Files that hold exactly what is rendered from the database. */
+  /** Files that contain exactly what is rendered from the database. */
   whole: number;
-  /** Paths that were told twice: somebody overwrote somebody. */
+  /** Paths that were returned twice, so that one save overwrote another. */
   overwritten: number;
   missing: number;
   broken: string[];

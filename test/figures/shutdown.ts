@@ -1,4 +1,4 @@
-/** A8: servers that have to leave at a random moment, in each way there is, and clients that hang up in a call. */
+/** A8: servers that are shut down at a random moment, in every way, and clients that disconnect during a call. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpClient, RunningHttpServer } from "../kit/server/http-server.ts";
@@ -13,9 +13,9 @@ const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 export const WAYS = [...SIGNALS, "the end of stdin", "EPIPE"] as const;
 type Way = (typeof WAYS)[number];
 
-/** A8: with nothing to wait for, and with the answer to a paid request. */
+/** A8: the time limits without pending work, and with a paid request in flight. */
 const CEILING_MS = { idle: 1_500, waiting: 3_500 };
-/** Whoever is still there after this is killed, so that the others can be judged. */
+/** A process that has not exited by then is killed, so that the others can be judged. */
 const PATIENCE_MS = 10_000;
 
 export interface LeaveVerdict {
@@ -23,7 +23,7 @@ export interface LeaveVerdict {
   /** Milliseconds, by whether a paid request was in flight. */
   took: { idle: number[]; waiting: number[] };
   late: string[];
-  /** Everything else that must not be: exit codes, leftovers, money, reports. */
+  /** All other violations: exit codes, leftovers, money, reports. */
   broken: string[];
   counts: Record<string, number>;
 }
@@ -38,7 +38,7 @@ const emptyVerdict = (): LeaveVerdict => ({
 
 const openWorld = (seed: number): Promise<KillWorld> => {
   const random = seeded(seed);
-  // Some answers come in time, some only within the 2.5 s that a leaving process waits, some never for it.
+  // Some responses arrive at once, some within the 2.5 s that a process waits while it shuts down, some later.
   const latency = (): number => Math.round(random() * inTurn([0, 150, 150, 2_000, 4_000], Math.floor(random() * 5)));
   const create = Array.from({ length: 3_000 }, () => ({
     latency_ms: latency(),
@@ -76,7 +76,7 @@ export async function leaveStdio({ times, lanes, seed }: LeaveOptions): Promise<
 
 async function liveAndLeave(world: KillWorld, way: Way, verdict: LeaveVerdict): Promise<void> {
   const life = world.begin();
-  // Before that Node itself has not begun to listen to signals.
+  // Before that, Node.js does not handle signals yet.
   await life.ready;
   const starting = new Set<Promise<unknown>>();
   const paid = (call: Promise<unknown>): void => {
@@ -102,7 +102,7 @@ function leave(life: Life, way: Way): void {
   if (way === "the end of stdin") life.closeStdin();
   else if (way === "EPIPE") {
     life.stopReading();
-    // A broken pipe shows with the next word.
+    // A broken pipe is detected on the next write.
     void life.call("list_research", {});
   } else life.signal(way);
 }
@@ -149,7 +149,7 @@ export async function leaveServe({ times, lanes, seed }: LeaveOptions): Promise<
   }
 }
 
-/** A call that nobody may ever hear the answer of. */
+/** Starts a call whose response may never be received. */
 function begin({ random }: KillWorld, client: HttpClient, starting: Set<Promise<unknown>>): void {
   const isPaid = random() < 0.6;
   const call = client
@@ -159,7 +159,7 @@ function begin({ random }: KillWorld, client: HttpClient, starting: Set<Promise<
   if (isPaid) starting.add(call);
 }
 
-/** Clients that hang up in the middle of a call; the server stays. What was paid for goes on. */
+/** Clients disconnect during a call while the server keeps running; paid runs continue. */
 export async function hangUp({ times, lanes, seed }: LeaveOptions): Promise<LeaveVerdict> {
   const world = await openWorld(seed);
   const verdict = emptyVerdict();
@@ -172,7 +172,7 @@ export async function hangUp({ times, lanes, seed }: LeaveOptions): Promise<Leav
       await client.close();
       verdict.leaves += 1;
     });
-    // Searches whose client is gone are ended, and starts are answered, before anybody judges.
+    // Searches of disconnected clients have ended and starts have been answered before the judge runs.
     while (world.query("select 1 from research_tasks where status in ('running', 'pending')").length > 0)
       await sleep(50);
     await server.close();

@@ -1,4 +1,4 @@
-/** Reads a PostgreSQL database past the product, on one connection that is made again when it breaks. */
+/** Queries a PostgreSQL database directly, on one connection that is reopened when it breaks. */
 
 import type { Client } from "pg";
 

@@ -1,4 +1,7 @@
-/** A machine of its own for one process, as far as Linux can pretend: its own name, its own network, a wire to cut. */
+/**
+ * Simulates a separate machine for one process with Linux namespaces: a host name, a network, and a link that can be
+ * cut.
+ */
 
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -9,18 +12,18 @@ import { ensureSystemPackages } from "../../scripts/system-packages.ts";
 const run = promisify(execFile);
 
 export interface Machine {
-  /** What stands before a command so that it runs there. */
+  /** The prefix of a command that runs it on this machine. */
   before: string[];
-  /** These addresses of the loopback, as they are reached from there. */
+  /** The URLs of the database and of Google, as reachable from this machine. */
   database: string;
   google: string;
-  /** From now on nothing passes between it and the database, and nobody is told: packets go to a place that is not there. */
+  /** Drops all packets between the machine and the database silently, by sending them to an unused MAC address. */
   cut(): Promise<void>;
   mend(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Namespaces need root. */
+/** Namespaces require root. */
 export async function canPretend(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false;
   return (await ensureSystemPackages(["iproute2"], { commands: ["ip", "unshare"] })) === "ready";
@@ -42,7 +45,7 @@ export async function createMachine(number: number, urls: { database: string; go
   await ip("netns", "add", name);
   await ip("link", "add", here, "type", "veth", "peer", "name", there);
   await ip("link", "set", there, "netns", name);
-  // Two networks on one wire, so that the way to the database can be cut and the way to Google left.
+  // Two networks on one link, so that the database can be cut off while Google stays reachable.
   for (const [ours, theirs] of [
     [1, 2],
     [5, 6],
@@ -77,7 +80,7 @@ export async function createMachine(number: number, urls: { database: string; go
   };
 }
 
-/** Processes that call their machine by another name do not look for each other's process numbers. */
+/** Processes with different host names do not check each other's pids. */
 export const ownName = (name: string): string[] => [
   "unshare",
   "--uts",
@@ -93,7 +96,7 @@ function withHost(url: string, host: string): string {
   return changed.href.replace(/\/$/, "");
 }
 
-/** What listens on the loopback alone, at the same port of another address. */
+/** Forwards connections from another address to a server that listens on loopback only. */
 async function forward(url: string, host: string): Promise<{ close(): void }> {
   const port = Number(new URL(url).port);
   const open = new Set<Socket>();

@@ -1,4 +1,4 @@
-/** A server or a worker of a fleet: started again whenever it ends, as by a service manager, at the same address. */
+/** A server or worker of a fleet, which is restarted whenever it ends, like under a service manager. */
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -9,15 +9,15 @@ import type { Machine } from "./machine.ts";
 export interface Member {
   name: string;
   service: "server" | "worker";
-  /** Of a server, without `/mcp`. */
+  /** Base URL of a server, without `/mcp`. */
   url: string | undefined;
   machine: Machine | undefined;
   pid(): number;
-  /** Ends it, waits, and starts it again; done when it is ready. */
+  /** Ends it, waits, and starts it again; resolves when it is ready. */
   restart(signal: "SIGTERM" | "SIGKILL", afterMs: number): Promise<void>;
-  /** For good. The exit code, or the signal that ended it. */
+  /** Ends it permanently. Returns the exit code or the signal. */
   stop(): Promise<number | string | null>;
-  /** How often it ended without being told to, with its last words. */
+  /** Unexpected exits, each with the end of the log. */
   left: string[];
   stderr(): string;
 }
@@ -43,7 +43,7 @@ export async function startMember({ name, service, url, env, before, machine }: 
 
   const begin = async (): Promise<void> => {
     const program = [process.execPath, BIN, service === "server" ? "serve" : "worker"];
-    // The kernel ends it when this process dies, however it dies.
+    // The kernel ends the child when this process dies for any reason.
     child = spawn("setpriv", ["--pdeathsig", "KILL", ...before, ...program], {
       env,
       stdio: ["ignore", "ignore", "pipe"],

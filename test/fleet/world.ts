@@ -1,4 +1,4 @@
-/** Two servers and three workers on one PostgreSQL, a simulated Google whose ledger is the judge, a counted notifier. */
+/** Two servers and three workers on one PostgreSQL, the simulator with its ledger, and a counting notifier. */
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -16,18 +16,18 @@ export interface FleetWorld {
   gemini: Simulator;
   postgres: Postgres;
   members: Member[];
-  /** Whether each is on a machine of its own: then only silence tells that it is gone. */
+  /** Whether each process has its own machine, so that its death shows only by missing heartbeats. */
   apart: boolean;
-  /** What each user sends. */
+  /** The tokens of all users. */
   tokens: string[];
   random: () => number;
-  /** Task ids that a client was told: none of them may be lost. */
+  /** Task ids that a client received; none may be lost. */
   returned: Set<string>;
-  /** Told as accepted by Google. */
+  /** Runs that were returned as accepted by Google. */
   accepted: Set<string>;
-  /** Nobody starts anything again here. */
+  /** Always empty: no run is started again here. */
   resumed: Set<string>;
-  /** Starts that were in flight when their server was killed, and when that was. */
+  /** Starts that were in flight when their server was killed, with the time of the kill. */
   killedStarts: Map<string, number>;
   query<Row extends object>(statement: string, values?: unknown[]): Promise<Row[]>;
   notified(): string[];
@@ -36,7 +36,7 @@ export interface FleetWorld {
 
 export interface FleetOptions {
   seed: number;
-  /** As far as this machine allows it. */
+  /** Requests separate machines, which are used if namespaces are available. */
   apart: boolean;
   scenario: (random: () => number) => ScenarioInput;
 }
@@ -44,7 +44,7 @@ export interface FleetOptions {
 const SERVERS = ["server-1", "server-2"];
 const WORKERS = ["worker-1", "worker-2", "worker-3"];
 const USERS = ["ann", "ben"];
-/** Of whoever runs the servers, who alone gets notifications. */
+/** The token of the server's owner, who alone receives notifications. */
 const OWN_TOKEN = "test-token-never-real-0123456789abcdef";
 
 export async function openFleetWorld({ seed, apart, scenario }: FleetOptions): Promise<FleetWorld | undefined> {
@@ -54,7 +54,7 @@ export async function openFleetWorld({ seed, apart, scenario }: FleetOptions): P
   };
   try {
     const random = seeded(seed);
-    // A crash of the server must not lose what was committed.
+    // A crash of PostgreSQL must not lose committed data.
     const postgres = await startPostgres({ fsync: true });
     if (postgres === undefined) return undefined;
     undo.push(() => postgres.stop());
@@ -109,7 +109,7 @@ function settings({ folder, database, google }: Place, name: string): Record<str
   return {
     ...isolatedEnvironment(own),
     PATH: `${bin}:${process.env["PATH"] ?? ""}`,
-    // Nobody listens there: the notifier only wants to know that a desktop exists.
+    // There is no bus at this address; the notifier only checks that a desktop is configured.
     DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(folder, "bus")}`,
     SEARCH_BACKEND: "api",
     GOOGLE_GEMINI_BASE_URL: google,

@@ -1,4 +1,4 @@
-/** What the Gemini CLI prints means the same however the pipe cuts it, and says no more than it does (T7). */
+/** Fuzz target: output of the Gemini CLI is read the same however the pipe splits it, without additions (T7). */
 
 import { type CliOutput, createOutputReader } from "../../src/gemini/cli/output.ts";
 import { createRandom } from "../corpus/random.ts";

@@ -1,4 +1,4 @@
-/** A short cut of the fuzz experiment: every reader of foreign text against damaged, hostile and random input. */
+/** A short version of the fuzz experiment: every parser of untrusted text with damaged, hostile and random input. */
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -8,10 +8,10 @@ import type { FuzzTarget } from "./target.ts";
 import { TARGETS } from "./targets.ts";
 
 const RUNS = 1_000;
-/** The same inputs in every check; the lab tries others. */
+/** Fixed, so that the inputs are the same in every run; the lab uses others. */
 const SEED = 20_261_116;
 
-/** Mutated seeds find what random text never reaches; random text finds what nobody thought of. */
+/** Mutated seeds reach states that random text does not; random text finds unexpected ones. */
 const inputFor = ({ seeds, words }: FuzzTarget): fc.Arbitrary<string> =>
   fc.oneof(
     {
@@ -35,7 +35,7 @@ describe.each(TARGETS.map((target) => [target.name, target] as const))("%s", (_n
     } finally {
       await close?.();
     }
-    // Inputs that all go one way try nothing.
+    // Inputs with only one kind of outcome would test nothing.
     expect(ways.size).toBeGreaterThan(2);
   });
 });

@@ -1,4 +1,7 @@
-/** Whatever lines come, the stdio server says nothing but JSON-RPC and answers the next valid request (A5, T16). */
+/**
+ * Fuzz target: whatever lines it receives, the stdio server writes only JSON-RPC and answers the next valid request
+ * (A5, T16).
+ */
 
 import { PassThrough } from "node:stream";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";

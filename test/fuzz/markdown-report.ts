@@ -1,4 +1,4 @@
-/** A saved report loads nothing, hides nothing and never reaches beyond its own end (N1, N3, T20, T21). */
+/** Fuzz target: a saved report loads nothing, hides nothing and ends where its text ends (N1, N3, T20, T21). */
 
 import { renderMarkdown } from "../../src/reports/markdown/markdown.ts";
 import { neutralMarkdown } from "../../src/reports/markdown/neutral-markdown.ts";
@@ -57,13 +57,13 @@ export const markdownReport: FuzzTarget = {
 
 const LOADS = /(?<!\\)(?:\\\\)*!\[|<(?=[a-z/!?])(?!(?:https?|mailto):[^\s<>`\\]*>|\/?(?:br|sup|sub|kbd)[ \t]*\/?>)/i;
 
-/** Code is the one place where such text may stand; without its marks there is none. */
+/** Such text is allowed only in code; without code marks there is none. */
 function mustHoldNothingThatLoads(input: string, neutral: string): void {
   if (/[`~\\]/.test(input)) return;
   must(!LOADS.test(neutral), `T20, T21: nothing loads, not ${JSON.stringify(LOADS.exec(neutral)?.[0])}.`);
 }
 
-/** Else what follows the report, our own words included, would be part of it. */
+/** Otherwise the text after the report, including our own, would belong to it. */
 function mustCloseFences(document: string): void {
   let open = "";
   for (const line of document.split("\n")) {

@@ -1,4 +1,4 @@
-/** What is written the way our readers expect comes back whole: parse(serialise(x)) = x. */
+/** Well-formed input is read back unchanged: parse(serialise(x)) = x. */
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { DEEP_SEARCH_SCHEMA } from "../../src/search/schemas.ts";
 
 const RUNS = { numRuns: 1_000 };
 
-/** Words, marks and line breaks of many kinds; none of what reading takes out on purpose. */
+/** Words, punctuation and line breaks of many kinds, without what parsing removes on purpose. */
 const prose = fc
   .array(
     fc.oneof(

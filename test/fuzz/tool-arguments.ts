@@ -1,4 +1,7 @@
-/** Arguments of every tool are taken or refused in one sentence of ours, never with a bug's (L1, T24). */
+/**
+ * Fuzz target: arguments of a tool are accepted or rejected with our own message, never with an unexpected error (L1,
+ * T24).
+ */
 
 import { isErrorCode } from "../../src/errors.ts";
 import { OPERATIONS } from "../../src/operations/catalog.ts";

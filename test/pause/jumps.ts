@@ -10,18 +10,18 @@ const HOUR = 3_600_000;
 export const JUMPS = [HOUR, -HOUR, 24 * HOUR, -24 * HOUR];
 
 const LONG_MS = 40_000;
-/** Long enough for several looks, so that the jump falls between two of them. */
+/** Long enough for several polls, so that the jump falls between two of them. */
 const INTERACTIONS = { speed: 1_000, duration_ms: 3_000_000, create: [{ latency_ms: 100 }], get: [{ latency_ms: 20 }] };
 
-/** One jump after the other, each while runs are being sent and followed; those who live see every run to its end. */
+/** Makes each jump while runs are being sent and followed; the remaining processes must finish every run. */
 export async function playJumps(jumps: readonly number[]): Promise<Verdict> {
   const here = await openClockWorld({ scenario: { name: "jumps", interactions: INTERACTIONS } });
   const [server, worker] = [here.begin(), here.begin({ args: ["worker"] })];
   const broken: string[] = [];
   try {
-    // Both have looked around before the first jump.
+    // Both processes have made their first sweep before the first jump.
     const first = await start(here, server, "What was before them all?");
-    // A jump past its deadline would end it as documented: this one is not part of the experiment.
+    // A jump past its deadline would end this run as documented, so it is finished first.
     await collected(here, server, { taskIds: [first], during: "" });
     let withheld = 0;
     for (const [n, by] of jumps.entries()) {
@@ -39,7 +39,7 @@ export async function playJumps(jumps: readonly number[]): Promise<Verdict> {
 }
 
 async function jumpOnce(here: ClockWorld, server: Life, { n, by }: { n: number; by: number }): Promise<After> {
-  // Its own process is gone: nobody streams it, only the looks of others end it.
+  // Its process is killed, so that no stream exists and only polls by others end the run.
   const gone = here.begin();
   const early = await start(here, gone, `What was before jump ${n}?`);
   await end(gone);
@@ -67,13 +67,13 @@ interface Row {
 }
 
 interface After {
-  /** Runs that did not come to an end. */
+  /** Runs that did not end. */
   open: number;
-  /** Starts that were not sent, because the time to send them was over when their turn came. */
+  /** Starts that were not sent, because the time limit for sending them had passed. */
   withheld: number;
 }
 
-/** A deadline of hours is a date: a clock that jumps past it ends the wait, and `resume_research` polls again. */
+/** Waits for all runs to end. A clock that jumps past the deadline ends a run, and `resume_research` continues it. */
 async function collected(
   here: ClockWorld,
   server: Life,

@@ -1,4 +1,4 @@
-/** Real processes that stand still for longer than any lease while others go on, and then go on themselves. */
+/** Suspends real processes for longer than any lease while others continue. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
@@ -8,14 +8,14 @@ import type { Life } from "../kit/kills/process.ts";
 import { goOn, stop } from "../kit/kills/suspend.ts";
 import { type ClockWorld, openClockWorld } from "./clock-world.ts";
 
-/** Longer than the longest lease, of 150 s: the clocks of those who do not sleep go on by as much. */
+/** Longer than the longest lease, of 150 s; the clocks of the running processes are set forward by it. */
 const PAUSE_MS = 200_000;
 const PAUSES_PER_LIFE = 5;
 
 export interface PausePlan {
   pauses: number;
   seed: number;
-  /** Processes that are paused independently of each other. */
+  /** Number of processes that are suspended concurrently. */
   lanes: number;
 }
 
@@ -43,7 +43,7 @@ export async function playPauses({ pauses, seed, lanes }: PausePlan): Promise<Ve
   }
 }
 
-/** Answers and looks take long enough to be stopped in the middle of. */
+/** Responses and polls take long enough to be interrupted. */
 function livesOf(starts: number): ScenarioInput {
   const create = Array.from({ length: starts }, (_, n) => ({
     latency_ms: [0, 300, 700][n % 3] ?? 0,
@@ -53,7 +53,7 @@ function livesOf(starts: number): ScenarioInput {
   return { name: "pauses", interactions: { speed: 1_000, create, get } };
 }
 
-/** The tables have to be there before anybody can be stopped between two writes. */
+/** The tables must exist before a process can be suspended between two writes. */
 async function prepare(here: ClockWorld): Promise<void> {
   const life = here.begin();
   await start(here, life);
@@ -67,7 +67,8 @@ async function start(here: ClockWorld, life: Life): Promise<void> {
   const answer = await life.call("start_deep_research", { query, max_wait_hours: 24 });
   if (answer?.task_id === undefined) return;
   here.returned.add(answer.task_id);
-  // A pause lets the time for an answer run out: then it is given before Google's (I3), and the id may come too late.
+  // A pause can exceed the time limit of the call, which then returns before Google's response (I3), and the id may
+  // arrive too late.
   const [run] = here.query<{ interaction_id: string | null }>(
     "select interaction_id from research_tasks where task_id = ?",
     answer.task_id,
@@ -76,9 +77,9 @@ async function start(here: ClockWorld, life: Life): Promise<void> {
 }
 
 interface Hits {
-  /** Pauses in the middle of a paid request or of a look. */
+  /** Suspensions during a paid request or a poll. */
   busy: number;
-  /** Of those, how often another process took over before the end of the pause. */
+  /** How many of those were taken over by another process before the suspension ended. */
   taken: number;
 }
 
@@ -87,7 +88,7 @@ async function pausedLife(here: ClockWorld, pauses: number, hits: Hits): Promise
   const answers: Promise<void>[] = [];
   for (let n = 0; n < pauses; n += 1) {
     answers.push(start(here, life), start(here, life));
-    // The first answer says that it is there at all.
+    // The first response shows that the process is running.
     await (n === 0 ? Promise.race(answers) : sleep(here.random() * 600));
     await stop(here, life);
     const isBusy = holdsLease(here, life);
@@ -101,7 +102,7 @@ async function pausedLife(here: ClockWorld, pauses: number, hits: Hits): Promise
   await end(life);
 }
 
-/** Others look around every five seconds. Some pauses end sooner: the lease is over, but nobody has noticed. */
+/** Other processes sweep every five seconds. Some suspensions end earlier, after the lease has expired unnoticed. */
 async function outwaited(here: ClockWorld, life: Life): Promise<boolean> {
   const end = Date.now() + (here.random() < 0.3 ? 100 : 7_000);
   do await sleep(50);
@@ -115,7 +116,7 @@ const holdsLease = (here: ClockWorld, { pid }: Life): boolean =>
     pid,
   ).length > 0;
 
-/** Milliseconds from the death of a process in the middle of a look until another one looks at its run. */
+/** Returns the milliseconds from the death of a process during a poll until another process polls its run. */
 export async function measureTakeOvers({ times, seed }: { times: number; seed: number }): Promise<number[]> {
   const interactions = { speed: 1_000, duration_ms: 0, get: [{ latency_ms: 20_000 }, {}] };
   const here = await openClockWorld({ seed, scenario: { name: "take-over", interactions } });

@@ -1,4 +1,6 @@
-/** What compose.yaml starts, without containers: it works together, survives a worker, and leaves nothing behind. */
+/**
+ * The processes of compose.yaml, without containers: they work together, survive a killed worker, and exit completely.
+ */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +15,7 @@ import { childrenOf, isAlive } from "../kit/server/processes.ts";
 import { ROOT } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-/** Eight minutes of research in some seconds: a worker can be killed in the middle. */
+/** Eight minutes of research in some seconds, long enough to kill a worker meanwhile. */
 const scenario = scenarioSchema.parse({ name: "research", interactions: { speed: 100 } });
 const environment = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
 

@@ -1,4 +1,4 @@
-/** A fleet under load whose processes and database fail in turn: the short cut of the lab's experiment `fleet`. */
+/** A fleet under load whose processes and database fail in turn: the short version of the lab experiment `fleet`. */
 
 import { expect, test } from "vitest";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
@@ -8,9 +8,9 @@ import { judgeFleet, untilRest } from "../fleet/judge.ts";
 import { beginLoad } from "../fleet/load.ts";
 import { openFleetWorld } from "../fleet/world.ts";
 
-/** All but the cut, which needs machines of their own and at least half a minute. */
+/** All except `cut`, which needs separate machines and at least half a minute. */
 const ORDER: Disaster[] = ["worker", "immediate", "starting", "server", "fast", "rolling"];
-/** A start in flight is an unknown one after two and a half minutes. */
+/** A start in flight becomes unknown after two and a half minutes. */
 const LIMIT_MS = 360_000;
 
 const lives = (random: () => number): ScenarioInput => ({

@@ -1,4 +1,4 @@
-/** Containers that were killed, on machines that nobody can see: what they leave is ended, then forgotten. */
+/** Killed containers on other machines: their runs are ended, and their rows deleted later. */
 
 import { randomUUID } from "node:crypto";
 import { expect, onTestFinished, test, vi } from "vitest";

@@ -1,4 +1,7 @@
-/** A network that swallows what is said to the database, or loses an answer: what is paid for is kept, what is free stays free. */
+/**
+ * A network that drops requests to the database or responses from it: paid runs are kept, uncharged ones stay
+ * uncharged.
+ */
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +32,7 @@ async function openLossy(context: TestContext): Promise<LossyScene> {
   return { ...scene, proxy, lossy, orphans: join(scene.configDir, "orphans.jsonl") };
 }
 
-/** Google has taken it; the id never reaches the database, and nobody hears why. */
+/** Google accepts the start, but the id never reaches the database and no error is returned. */
 async function startIntoSilence({ proxy, lossy }: LossyScene): Promise<void> {
   const silent = proxy.silenceAt('update "research_attempts" set "interaction_id"');
   void lossy.call("start_deep_research", { query: QUERY }).catch(() => undefined);

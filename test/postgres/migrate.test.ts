@@ -1,4 +1,6 @@
-/** The state on its way from the file to PostgreSQL: whole, however often the way is broken off, and never half used. */
+/**
+ * The migration of a database file to PostgreSQL: complete however often it is interrupted, and never used half done.
+ */
 
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -15,15 +17,15 @@ import { waitFor } from "../kit/wait-for.ts";
 interface Move {
   file: string;
   url: string;
-  /** For whoever uses the file, and for whoever uses the target. */
+  /** The environment of processes that use the file, and of those that use the target. */
   env: Record<string, string>;
   there: Record<string, string>;
   migrate(...args: string[]): Promise<CommandResult>;
-  /** Dies at the n-th pass of a named place. */
+  /** Runs the migration with a kill at the n-th pass of a failpoint. */
   killed(failpoint: string): Promise<void>;
 }
 
-/** A filled file and an empty target that is named by the variable. */
+/** A filled file, and an empty target database in the environment. */
 async function openMove({ onTestFinished }: TestContext, runs = 230): Promise<Move> {
   const configDir = temporaryDirectory();
   onTestFinished(() => rmSync(configDir, { recursive: true, force: true }));
@@ -113,7 +115,7 @@ test("migrate goes on after a kill at any point, and no process may use the targ
   expect(half.code).toBe(1);
   expect(half.stderr).toContain("is not finished");
   expect(await rowsOf(url, "processes")).toBe(0);
-  // Had the rows of before been moved again, the third batch would be in the same table.
+  // If earlier rows were copied again, the third batch would belong to the same table.
   await killed("after-moved-batch:3");
   expect(await rowsOf(url, "research_attempts")).toBe(200);
   await killed("after-moved-batch:6");
@@ -166,13 +168,13 @@ test("migrate refuses a target with other runs, and a file or a target that proc
   await server.close();
   const early = await startServer({ env: there, configDir: env["HOME"] ?? "" });
   await early.call("list_research", {});
-  // As any process leaves them behind that has followed runs.
+  // Every process that has followed runs leaves such a row.
   await ask(url, "insert into pace (name, next_at) values ('sweep', 1) on conflict do nothing");
   expect((await migrate()).stderr).toContain("Other processes use the PostgreSQL database");
   const listed = await startCommand(["list-research"], { env: there }).ended;
   expect(listed.code, listed.stderr).toBe(0);
   await early.close();
-  // Its row goes with the process, which may take a moment longer than its connection.
+  // The row of a process is deleted when it exits, possibly after its connection is closed.
   await waitFor(async () => {
     const done = await migrate();
     expect(done.code, done.stderr).toBe(0);
@@ -189,7 +191,7 @@ test("migrate refuses a target with other runs, and a file or a target that proc
   expect(await rowsOf(url, "research_tasks")).toBe(10);
   const idle = await startServer({ env: second.env, configDir: second.env["HOME"] ?? "" });
   await idle.call("list_research", {});
-  // The idle server may be writing at this very moment.
+  // The idle server may be writing at this moment.
   await waitFor(async () => {
     const forced = await second.migrate("--force");
     expect(forced.code, forced.stderr).toBe(0);

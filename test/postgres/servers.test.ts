@@ -1,4 +1,4 @@
-/** The built servers on PostgreSQL, as on several machines: each with a config directory of its own. */
+/** The built servers on PostgreSQL, as on several machines: each with its own config directory. */
 
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { openResearch, QUERY, type ResearchScene, SLOW, startRun, untilStatus } 
 import { ROOT, type RunningServer, temporaryDirectory } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-/** A server that shares nothing with the others but the database. */
+/** Starts a server that shares only the database with the others. */
 function elsewhere(context: TestContext, scene: ResearchScene): Promise<RunningServer> {
   const directory = temporaryDirectory();
   context.onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

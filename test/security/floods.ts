@@ -1,4 +1,4 @@
-/** Answers without end, from a child or from upstream, packed or not: bounded memory, and the next call works (T16). */
+/** Endless output of a child or of Google, compressed or not: memory stays bounded, and the next call works (T16). */
 
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 
 const MEGABYTE = 1_024 * 1_024;
 const TEN_GIGABYTES = 10 * 1_024 * MEGABYTE;
-/** T16. */
+/** The limit of T16. */
 const MOST_MEMORY_MB = 300;
 const QUERY = "A question with a flood as its answer";
 
@@ -41,7 +41,7 @@ export async function tryEndlessChildren(stage: Stage, behaviours: readonly Stan
 
 type Flood = (response: ServerResponse) => void;
 
-/** The same bytes again and again until the other side has had enough. */
+/** Sends the same bytes until the receiver disconnects. */
 function pour(response: ServerResponse, piece: Buffer): void {
   let poured = 0;
   const more = (): void => {
@@ -58,7 +58,7 @@ function pour(response: ServerResponse, piece: Buffer): void {
 }
 
 const SPACES = Buffer.alloc(MEGABYTE, " ");
-/** 16 MB in 16 KB; one such member after the other is one valid file. */
+/** 16 MB compressed to 16 KB; a sequence of such gzip members is one valid stream. */
 const BOMB = gzipSync(Buffer.alloc(16 * MEGABYTE, " "));
 const text = (words: string) => JSON.stringify({ candidates: [{ content: { parts: [{ text: words }] } }] });
 const EVENT = Buffer.from(`data: ${text("words ".repeat(20_000))}\r\n\r\n`);

@@ -1,4 +1,4 @@
-/** Where a report may not go: directories that lead out of the owner's, by name, by link or by a link put there meanwhile (T10, T11). */
+/** Directories that lead out of the owner's directory by name, by link, or by a link created meanwhile (T10, T11). */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { saveMarkdown } from "../../src/reports/files/save-markdown.ts";
 import { temporaryDirectory } from "../kit/server/server.ts";
 import type { Stage, Verdict } from "./trial.ts";
 
-/** By what they try; relative ones are read as below the root. */
+/** Relative paths are resolved below the root. */
 const WAYS_OUT: readonly string[] = Object.values({
   up: [
     "..",
@@ -102,13 +102,13 @@ function openPlace({ onTestFinished }: Stage): Place {
   return { folder, root: inside("root"), outside: inside("outside") };
 }
 
-/** Everything below the folder but not below the root. */
+/** Files below the folder but not below the root. */
 const filesOutside = ({ folder }: Place): string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => !/^root(?:$|\/)/.test(file))
     .toSorted();
 
-/** Another second each time: names that are taken would be counted through. */
+/** Uses a new second each time, because existing names would be numbered. */
 const save = (directory: string, root: string, second = 0) =>
   saveMarkdown({
     directory,
@@ -137,7 +137,7 @@ export async function tryWaysOut(stage: Stage): Promise<Verdict> {
   return { tried: WAYS_OUT.length * 3, broken };
 }
 
-/** By names alone, on both kinds of system, against a plain comparison of what the path module makes of them. */
+/** Checks names only, on POSIX and Windows, against the path module. */
 function namesOnly(): string[] {
   const systems = [[posix, "/srv/root"] as const, [win32, "C:\\srv\\root"] as const];
   return systems.flatMap(([system, root]) =>
@@ -150,7 +150,7 @@ function namesOnly(): string[] {
   );
 }
 
-/** Exchanges a name in the root for a link to the outside and back, as fast as it can, until it is ended. */
+/** Replaces a directory in the root by a link to the outside and back, as fast as possible. */
 const SWAPPING = `const { renameSync, symlinkSync, mkdirSync, rmSync } = require("node:fs");
   const [name, outside, inside, kind] = process.argv.slice(1);
   const quietly = (action) => { try { action(); } catch {} };

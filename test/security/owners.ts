@@ -1,4 +1,4 @@
-/** Two people with tokens of their own on one server: to each the other's runs do not exist, by any way (T14). */
+/** Two users with their own tokens on one server: neither can access or detect the other's runs (T14). */
 
 import { type HttpClient, type HttpScene, openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 import { EXTENSION, envelope } from "../kit/server/tasks.ts";
@@ -34,7 +34,7 @@ export async function tryOwners(stage: Stage): Promise<Verdict> {
     await tryTasks(server, ben.token, { id, check: verdict.check });
   }
   await trySessions(server, { ann, ben }, verdict.check);
-  // Whoever asks the same is not led to the other's run.
+  // The same question does not join the other user's run.
   const same = await ben.modern.call("start_deep_research", question);
   verdict.check("ben joins ann's run", same.structured["task_id"] !== ids[1] && same.structured["success"] === true);
   for (const id of ids) {
@@ -52,7 +52,7 @@ async function enter(scene: HttpScene, server: RunningHttpServer, name: string):
   return { token, modern: await server.connect("modern", token), legacy: await server.connect("legacy", token) };
 }
 
-/** The answer about somebody else's run is word for word that about nobody's, but for the id that was asked for. */
+/** The answer about another user's run equals that about an unknown run, except for the requested id. */
 async function tryTools({ modern, legacy }: Person, id: string, check: Check): Promise<void> {
   for (const name of [
     "check_research_status",
@@ -100,7 +100,7 @@ async function tryResources({ modern, legacy }: Person, id: string, check: Check
   check(`resources/subscribe: ${subscribed}`, !subscribed.includes(SECRET));
 }
 
-/** By hand, in both generations: what the clients would not ask. */
+/** Raw requests of both protocol eras, which the clients would not send. */
 async function tryTasks(
   server: RunningHttpServer,
   token: string,
@@ -127,7 +127,7 @@ async function tryTasks(
   }
 }
 
-/** A session id that was overheard. */
+/** Uses a session id of another user. */
 async function trySessions(
   server: RunningHttpServer,
   { ann, ben }: { ann: Person; ben: Person },

@@ -1,4 +1,4 @@
-/** A Gemini CLI that has us among its own tools and starts us again: it ends at the first level (T5). */
+/** A Gemini CLI that starts this program as one of its tools: the second level is refused (T5). */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,10 +8,12 @@ import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 
 const STANDIN = new URL("../../simulator/gemini-cli/standin-cli.ts", import.meta.url).href;
 
-/** What it tries before it answers: the server as a client starts it, and every command that could reach Gemini. */
+/** The commands that it tries before it answers: the server, and every command that could reach Gemini. */
 const WAYS = [[], ["search", "again"], ["deep-search", "again"], ["deep-research", "again"]];
 
-/** Stands for `gemini`: calls us in its own environment, writes down what came of it, then answers as usual. */
+/**
+ * A replacement for `gemini` that calls this program in its own environment, records the outcome, and answers as usual.
+ */
 const program = (file: string): string => `#!${process.execPath}
 const { spawnSync } = require("node:child_process");
 const { appendFileSync } = require("node:fs");

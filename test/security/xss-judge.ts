@@ -1,4 +1,4 @@
-/** Opens hostile pages in a real browser, touches everything on them, and tells what they did that no text may do. */
+/** Opens hostile pages in a real browser, triggers events on every element, and reports forbidden effects. */
 
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -6,23 +6,23 @@ import type { Browser, BrowserContext, Page, Route } from "playwright-core";
 import type { Stage } from "./trial.ts";
 
 export interface Judge {
-  /** How a payload is known: the call that tells of it, and an address that is watched. */
+  /** Marks a payload: a call that reports its execution, and a URL whose requests are watched. */
   marksFor(id: number): { run: string; address: string };
-  /** Sentences about what was seen; none is the good end. */
+  /** Returns a sentence for each forbidden effect. */
   look(what: Looked): Promise<string[]>;
 }
 
 export interface Looked {
-  /** Set into the page by script, as the real page does it. */
+  /** Inserted into the page by script, as the real page does. */
   fragments?: readonly string[];
-  /** Each is opened in a frame of its own. */
+  /** Each is opened in a separate frame. */
   documents?: readonly string[];
   policy?: string;
 }
 
 const ORIGIN = "http://report.test";
 
-/** Everything that asks for anything is seen by the browser's own routing, or else by whoever listens at the address. */
+/** Requests are detected by the browser's routing or by a server at the watched URL. */
 export async function openJudge({ onTestFinished }: Stage, browser: Browser): Promise<Judge> {
   const reached: string[] = [];
   const canary = createServer((socket) => {
@@ -67,7 +67,7 @@ async function lookAt(context: BrowserContext, { fragments = [], documents = [],
     for (const html of ${JSON.stringify(fragments).replaceAll("<", "\\u003c")}) {
       const [once, twice] = [document.createElement("section"), document.createElement("section")];
       once.innerHTML = html;
-      // What a browser reads differently the second time is an attack of its own.
+      // Markup that changes when it is parsed a second time is an attack as well (mutation XSS).
       twice.innerHTML = once.innerHTML;
       document.getElementById("page").append(once, twice);
     }
@@ -112,7 +112,7 @@ function watch(context: BrowserContext, page: Page, seen: string[]): void {
   });
 }
 
-/** What was asked for before this request has been answered or refused by then, and its handlers have run. */
+/** When this request has been answered, earlier ones have been answered or blocked, and their handlers have run. */
 async function settled(page: Page): Promise<void> {
   const turn = `(async () => {
     for (let time = 0; time < 3; time += 1) {
@@ -124,8 +124,8 @@ async function settled(page: Page): Promise<void> {
 }
 
 /**
- * Every event a reader can cause, on every element, by script. A link that leads to the web in a window of its own is
- * what a link may be, and is not followed.
+ * Triggers every event that a reader can cause, on every element. Links to the web that open in a new window are
+ * allowed and not followed.
  */
 const TOUCH = `(() => {
   const seen = [];

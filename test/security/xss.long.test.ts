@@ -8,11 +8,11 @@ import { type Payload, PAYLOADS } from "./xss-payloads.ts";
 
 const installed = await browserInstalled();
 
-/** As the page has it, but for Trusted Types, which stop a script before the allow-list could be judged. */
+/** The policy of the page without Trusted Types, which would stop a script before the allow-list is tested. */
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; font-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/** So many at once keep it short; where something is seen, the batch is looked at one by one. */
+/** Batches save time; a batch with an effect is repeated one by one. */
 const BATCH = 35;
 
 async function openTrial(context: TestContext): Promise<Judge> {
@@ -49,7 +49,7 @@ const sourcesOf = (text: string): Source[] => [
   { n: 2, title: "b", url: "https://b.example/", resolved_url: text, domain: "b.example" },
 ];
 
-/** Behind a citation that is known, and before one, so that what a payload leaves open would reach them. */
+/** Between known citations, which an unclosed payload would affect. */
 const asFragment: Render = (text) =>
   renderReportHtml({
     report: `Claim [cite: 1]\n\n${text}\n\nClaim [2]`,
@@ -58,7 +58,7 @@ const asFragment: Render = (text) =>
     citations: [{ n: 2, start_byte: 18, end_byte: 22 + (text.length % 40) }],
   }).html;
 
-/** In every place at once. */
+/** Inserts the payload in every position of a document. */
 const asDocument: Render = (text) =>
   renderHtmlDocument({
     report: text,
@@ -88,7 +88,7 @@ const withoutPolicy = (document: string): string => {
   return bare;
 };
 
-/** Hundreds of documents on a machine that does other things as well. */
+/** Hundreds of documents on a busy machine. */
 const LIMIT = { timeout: 240_000 };
 
 describe.skipIf(installed === "missing")("a hostile report in a real browser", LIMIT, () => {
@@ -117,7 +117,7 @@ describe.skipIf(installed === "missing")("a hostile report in a real browser", L
   });
 });
 
-/** What the judge must see, or its silence means nothing. */
+/** Effects that the judge must detect; otherwise its silence proves nothing. */
 const UNSAFE: Record<string, { fragment?: string; document?: string; seen: RegExp }> = {
   "a handler": { fragment: "<img src=x onerror=§>", seen: /payload 7 ran/ },
   "a link to a script": { fragment: "<a href=javascript:§>x</a>", seen: /payload 7 ran/ },

@@ -1,4 +1,4 @@
-/** Google's agent in a simulated history: accepts, loses answers, is slow, refuses, forgets for a while; its ledger is the judge. */
+/** Google's agent in a simulated history: accepts, delays, loses and rejects requests; its ledger is the judge. */
 
 import { AppError } from "../../src/errors.ts";
 import type { Agent, StartOutcome, Interaction, PollResult } from "../../src/gemini/research-agent.ts";
@@ -10,11 +10,11 @@ interface AcceptedStart {
   run: string;
   acceptedAt: number;
   endsAt: number;
-  /** How it ends unless it is cancelled first. */
+  /** The final status unless it is cancelled first. */
   end: "completed" | "failed";
   cancelledAt: number | undefined;
   usageAt: number;
-  /** When its id reached a process, and which. */
+  /** When its id reached which process. */
   delivered: { at: number; processId: string } | undefined;
 }
 
@@ -23,15 +23,15 @@ export interface Google {
   posts: Map<string, number>;
   statusOf(id: string): Interaction["status"] | undefined;
   reportOf(id: string): string;
-  /** Everything works from now on. */
+  /** Ends all faults. */
   heal(): void;
-  /** As one process sees it: `pass` never resolves for one that was killed. */
+  /** The agent of one process; `pass` never resolves once the process is killed. */
   agentFor(process: { processId: string; pass: () => Promise<void> }): Agent;
 }
 
 const away = (): AppError => new AppError({ code: "GEMINI_UNAVAILABLE", message: "It cannot be reached." });
 
-/** Of every hundred starts: most are taken, and for many of those the answer is late or lost. */
+/** Outcomes of a hundred starts: most are accepted, and many of those responses are late or lost. */
 const BEGINNINGS = [
   ...Array<"accepted">(55).fill("accepted"),
   ...Array<"slow">(10).fill("slow"),

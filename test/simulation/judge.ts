@@ -32,14 +32,17 @@ export function judge(world: World, { returned, resumed }: Deeds): string[] {
   ];
 }
 
-/** Enough for a process that is not suspended to store an id it received. */
+/** Enough time for a process that is not suspended to store an id it received. */
 const STORED_WITHIN_MS = 3_000;
 
 interface Identified {
   interaction_id: string | null;
 }
 
-/** An id that reached a process is kept with its attempt and followed by a run, unless that process died before it could store it. */
+/**
+ * An id that reached a process is stored with its attempt and its run, unless the process died before it could store
+ * it.
+ */
 function judgeIds(
   { google, ranSince }: World,
   { runs, attempts }: Record<"runs" | "attempts", Identified[]>,
@@ -54,7 +57,7 @@ function judgeIds(
     .map(({ id, run }) => `the id ${id} of run ${run} was delivered and is lost`);
 }
 
-/** Eight hours of waiting cannot be over in minutes, unless a clock says so. */
+/** Eight hours can pass within minutes only if a clock jumps. */
 const A_LONG_JUMP_MS = 7 * 3_600_000;
 
 function judgeEnd({ google, database, skewSeen }: World, run: StoredRun): string[] {
@@ -70,7 +73,7 @@ function judgeEnd({ google, database, skewSeen }: World, run: StoredRun): string
   // Without Google's confirmation a cancelled run is polled until its deadline, which a jump brings forward too.
   const unconfirmed = status === "cancelled" && cancel_confirmed !== 1;
   const timedOut = jumped && (failedByClock || unconfirmed);
-  // A user cancelled it: that it failed at Google, or goes on past its deadline, changes nothing for them.
+  // For a run that the user cancelled, a failure at Google or a missed deadline changes nothing.
   if (timedOut || (status === "cancelled" && upstream !== "completed")) return [];
   if (upstream !== status) return [`run ${task_id} is ${status}, but ${upstream} at Google`];
   if (status !== "completed") return [];

@@ -1,4 +1,7 @@
-/** One seed, one history: processes come, work, stop and die; users start, cancel and resume; Google has its moods. */
+/**
+ * Plays one random history per seed: processes start, work, are suspended and die; users start, cancel and resume runs;
+ * Google fails.
+ */
 
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +14,7 @@ import { type Chance, createChance, createTime } from "./virtual-time.ts";
 
 export interface History {
   broken: string[];
-  /** What happened, in order, for whoever has to find out why. */
+  /** The events of the history in order, for debugging. */
   trace: string[];
   paid: number;
   completed: number;
@@ -22,13 +25,13 @@ export interface Simulation {
   close(): void;
 }
 
-/** Enough for several processes to meet; more seeds find more than longer histories. */
+/** Enough for several processes to interact; more seeds find more than longer histories. */
 const STEPS = 16;
 const HOUR = 3_600_000;
-/** The longest history and the longest research in it take a quarter of that. */
+/** Four times the longest history with its longest research. */
 const LONGEST_MS = HOUR;
 
-/** `losing`: a database that says yes to these writes and forgets them, to see that the judge notices. */
+/** `losing`: the database acknowledges matching writes without executing them, to test the judge. */
 export async function openSimulation({ losing }: { losing?: RegExp } = {}): Promise<Simulation> {
   const database = await openSharedDatabase(losing);
   const stateDir = mkdtempSync(join(tmpdir(), "gemini-search-simulation-"));
@@ -72,7 +75,7 @@ export async function openSimulation({ losing }: { losing?: RegExp } = {}): Prom
   };
 }
 
-/** The product's own dice: jitter and ids. */
+/** Seeds the product's own randomness: jitter and ids. */
 function seedGlobals(chance: Chance): () => void {
   const { random } = Math;
   const { randomUUID } = crypto;
@@ -110,7 +113,7 @@ interface Notes {
   trace: string[];
 }
 
-/** Answers come to whoever still lives; nobody waits for them here. */
+/** Takes one random action. Calls are not awaited: their process may die before they return. */
 function act(world: World, life: Life, { deeds, trace }: Notes): void {
   const { time, chance, database, google } = world;
   const say = (what: string): void => void trace.push(`${time.now()} ${life.processId} ${what}`);
@@ -145,7 +148,7 @@ function act(world: World, life: Life, { deeds, trace }: Notes): void {
     say("leaves");
     void life.leave();
   } else if (dice < 0.86) {
-    // Longer than a lease, now and then.
+    // Sometimes longer than a lease.
     const ms = chance.upTo(90_000);
     say(`is stopped for ${ms} ms`);
     life.stop(ms);
@@ -160,7 +163,7 @@ function act(world: World, life: Life, { deeds, trace }: Notes): void {
 
 const JUMPS = [HOUR, -HOUR, 24 * HOUR, -24 * HOUR, 5 * 60_000, -5 * 60_000];
 
-/** A clock that is set, or a laptop that slept. */
+/** A clock that is set, or a laptop that was suspended. */
 function jump({ chance, skew, skewSeen, time }: World, trace: string[]): void {
   const machine = chance.upTo(skew.length);
   const by = chance.pick(JUMPS) ?? 0;
@@ -171,7 +174,7 @@ function jump({ chance, skew, skewSeen, time }: World, trace: string[]): void {
   trace.push(`${time.now()} the clock of machine ${machine} jumps by ${by} ms`);
 }
 
-/** Faults are over, clocks are right, and one healthy process collects what is left. */
+/** Ends all faults, corrects the clocks, and lets one healthy process finish all runs. */
 async function rest(world: World, lives: Life[], trace: string[]): Promise<void> {
   const { time, google } = world;
   world.calm = true;

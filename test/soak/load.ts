@@ -1,4 +1,6 @@
-/** A steady load such as clients make: starts, looks, reads, cancels, saves and searches, in a fixed mixture. */
+/**
+ * A steady load as clients generate it: starts, status calls, reads, cancels, saves and searches, in a fixed mixture.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -8,12 +10,12 @@ interface Answer {
   error?: { code: string } | undefined;
 }
 
-/** One open server, whichever door it has. Undefined when it is gone. */
+/** Calls a tool of one server, over any transport. Undefined if the server has ended. */
 export type Ask = (tool: string, input: Record<string, unknown>) => Promise<Answer | undefined>;
 
 export interface Load {
   done(): number;
-  /** How often each tool was asked, and what went wrong, by code. */
+  /** The number of calls by tool, and of errors by tool and code. */
   asked: Map<string, number>;
   errors: Map<string, number>;
   stop(): Promise<void>;
@@ -21,9 +23,9 @@ export interface Load {
 
 export interface LoadOptions {
   doors: Ask[];
-  /** Calls under way at a time, by door. */
+  /** Concurrent calls per server. */
   lanes: number;
-  /** Of all doors together. */
+  /** Calls of all servers together. */
   perSecond: number;
   random: () => number;
 }
@@ -41,7 +43,7 @@ const MIXTURE = {
 type Tool = keyof typeof MIXTURE;
 const DECK = Object.entries(MIXTURE).flatMap(([tool, share]) => Array.from({ length: share }, () => tool as Tool));
 
-/** A client forgets old runs; the store does not. */
+/** The number of runs that a client remembers; the store keeps all. */
 const MOST_REMEMBERED = 100;
 
 export function beginLoad({ doors, lanes, perSecond, random }: LoadOptions): Load {
@@ -69,7 +71,7 @@ export function beginLoad({ doors, lanes, perSecond, random }: LoadOptions): Loa
     }
   };
   const running = Promise.all(doors.flatMap((door) => Array.from({ length: lanes }, () => lane(door))));
-  // Whoever stops the load hears of it.
+  // The error is reported by `stop`.
   running.catch(() => undefined);
   return {
     ...load,

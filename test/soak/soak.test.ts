@@ -1,4 +1,7 @@
-/** A short cut of the lab's soak: too short for memory, long enough for files, children, the log of the database and its order. */
+/**
+ * A short version of the lab experiment soak: too short for memory, but long enough for open files, children and the
+ * WAL.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Every view of the page in every state worth a look, and how one gets there. */
+/** The views of the page in every relevant state, and the steps that open each of them. */
 
 import type { Page } from "playwright-core";
 import { FAILED_RUN, LONG_RUN, PARTIAL_RUN, UNKNOWN_RUN } from "./sample-runs.ts";
@@ -11,9 +11,9 @@ export interface View {
   open: (page: Page, world: World) => Promise<void>;
 }
 
-/** What a view may need to know. */
+/** The data that the views depend on. */
 export interface World {
-  /** The id of a run that goes on. */
+  /** The id of an unfinished run. */
   running: string;
 }
 
@@ -51,7 +51,7 @@ export const VIEWS: View[] = [
     open: async (page) => {
       await page.goto("/start");
       await page.fill("#question", NEXT_QUESTION);
-      // Not whether it can be pressed: above a limit it also wants a yes.
+      // The button is not necessarily enabled: above the cost limit it also needs a confirmation.
       await page.locator(".start button[type=submit]", { hasText: "about" }).waitFor();
     },
   },

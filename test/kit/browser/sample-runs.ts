@@ -1,4 +1,6 @@
-/** A believable life of the product, written through its own stores: months of runs of every kind and end. */
+/**
+ * Sample runs for the dashboard, inserted through the product's own stores: months of runs of every kind and status.
+ */
 
 import { join } from "node:path";
 import { DEFAULT_AGENT } from "../../../src/gemini/agents.ts";
@@ -29,7 +31,7 @@ export interface ToldRun {
 
 const HOUR = 3_600_000;
 
-/** Ids in the form of the product's, the same at every telling. */
+/** Ids in the product's format; the same on every call. */
 export const storyId = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
 export async function tellStory(configDir: string, runs: readonly ToldRun[]): Promise<void> {
@@ -127,7 +129,7 @@ const KINDS = ["agent", "deep_search", "search", "agent", "search", "deep_resear
 const COST = { agent: 2.4, deep_search: 0.06, search: 0.01, deep_research: 0.22 };
 const MINUTES = { agent: 9, deep_search: 3, search: 0.4, deep_research: 12 };
 
-/** Between 0 and 1, the same at every telling. */
+/** A reproducible pseudo-random number between 0 and 1. */
 const chance = (n: number): number => Math.abs(Math.sin(n * 12.9898) * 43_758.5453) % 1;
 
 const cents = (usd: number): number => Math.round(usd * 100) / 100;
@@ -138,7 +140,7 @@ const estimated = (usd: number): string =>
     minutes: { min: 4, likely: 9, max: 20 },
   });
 
-/** Finished runs, a few days apart: what the figures are drawn from. */
+/** Finished runs a few days apart, from which the figures are computed. */
 export const storyOfMonths = (count: number, now: number): ToldRun[] =>
   Array.from({ length: count }, (_, index) => {
     const kind = KINDS[index % KINDS.length] ?? "agent";
@@ -188,7 +190,7 @@ export const UNKNOWN_RUN = storyId(3);
 export const PARTIAL_RUN = storyId(4);
 const SEARCHED_RUN = storyId(5);
 
-/** One run of each end, all of the last day. */
+/** One run of each final status, all from the last day. */
 export function storyOfStates(now: number): ToldRun[] {
   const agent = (hoursAgo: number, minutes: number) => {
     const created_at = Math.round(now - hoursAgo * HOUR);

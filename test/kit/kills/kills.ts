@@ -1,10 +1,13 @@
-/** Kills: processes that start, follow, cancel, save and resume runs die at named points and at random, and others go on. */
+/**
+ * Kills processes that start, follow, cancel, save and resume runs, at named points and at random, while others
+ * continue.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Life } from "./process.ts";
 import type { KillWorld } from "./world.ts";
 
-/** Where the test build can die, by what a life has to do to get there. */
+/** The failpoints of the test build, by the action that reaches them. */
 export const KILL_POINTS = {
   start: ["after-intent", "before-post", "during-post", "after-post", "after-id"],
   follow: ["after-claim", "after-look", "before-finish", "after-finish", "after-outbox-claim", "after-notify"],
@@ -15,14 +18,14 @@ export const KILL_POINTS = {
 type Way = keyof typeof KILL_POINTS;
 type Kill = { way: Way; point: string } | { way: "random" };
 
-/** Longer than any life needs to reach its point. */
+/** Longer than any process needs to reach its failpoint. */
 const LIFE_MS = 5_000;
 
 export interface KillPlan {
-  /** At each named point. */
+  /** Kills at each named point. */
   each: number;
   random: number;
-  /** Processes at a time. */
+  /** Number of concurrent processes. */
   lanes: number;
 }
 
@@ -36,7 +39,7 @@ export async function killAll(world: KillWorld, plan: KillPlan): Promise<void> {
   const lane = async (): Promise<void> => {
     for (let kill = todo.pop(); kill !== undefined; kill = todo.pop()) {
       const name = kill.way === "random" ? "random" : kill.point;
-      // A point that was not reached, because another process was faster, is tried again.
+      // Retried if the point was not reached because another process was faster.
       while ((await liveAndDie(world, kill)) !== name) count(world, "elsewhere");
       count(world, name);
     }
@@ -46,7 +49,7 @@ export async function killAll(world: KillWorld, plan: KillPlan): Promise<void> {
 
 const count = ({ kills }: KillWorld, name: string): void => void kills.set(name, (kills.get(name) ?? 0) + 1);
 
-/** A database and one completed run, which lives that save a report need. */
+/** Creates the database and one completed run, which saving a report needs. */
 export async function prepare(world: KillWorld): Promise<void> {
   const life = world.begin();
   await start(world, life, "A run to be saved");
@@ -108,14 +111,14 @@ export async function start(world: KillWorld, life: Life, query: string): Promis
   const { task_id: taskId, success, joined } = answer ?? {};
   if (taskId === undefined) return undefined;
   world.returned.add(taskId);
-  // Who joins a start that is being sent is told its id, and cannot know yet what becomes of it.
+  // A call that joins a start in flight returns its id before the outcome is known.
   if (success === true && joined !== true) world.accepted.add(taskId);
   return taskId;
 }
 
 const startOne = async (world: KillWorld, life: Life): Promise<void> => void (await start(world, life, fresh("one")));
 
-/** The same twice at the same time is one start; so is what another life asked a moment ago. */
+/** The same question twice at once, or shortly after another process asked it, is one start. */
 async function startTwin(world: KillWorld, life: Life): Promise<void> {
   const query = world.random() < 0.5 ? fresh("twins") : `Question about everybody's twin ${questions >> 4}`;
   await Promise.all([start(world, life, query), start(world, life, query)]);
@@ -137,11 +140,11 @@ const completedRun = (world: KillWorld): string | undefined => {
 
 export async function save(world: KillWorld, life: Life): Promise<void> {
   const taskId = completedRun(world);
-  // Without metadata the file is a function of what is stored: the judge can tell what it must hold.
+  // Without metadata the file depends only on stored data, so the judge can compute its content.
   if (taskId !== undefined) await life.call("save_research_to_markdown", { task_id: taskId, include_metadata: false });
 }
 
-/** What a user does about an unknown start: adopts the id that AI Studio shows, or starts it again knowingly. */
+/** The user's options for an unknown start: adopt the id that AI Studio shows, or start it again knowingly. */
 async function resume(world: KillWorld, life: Life): Promise<void> {
   const [unknown] = world.query<{ task_id: string }>(
     "select task_id from research_tasks where status = 'start_unknown' order by random() limit 1",
@@ -158,7 +161,7 @@ async function resume(world: KillWorld, life: Life): Promise<void> {
   });
 }
 
-/** Somebody collects what is left, and leaves when there is nothing more. */
+/** A worker finishes all remaining runs and exits. */
 export async function drain(world: KillWorld): Promise<void> {
   const worker = world.begin({ args: ["worker", "--until-idle"] });
   const timer = setTimeout(worker.kill, 60_000);

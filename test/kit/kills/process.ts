@@ -1,4 +1,4 @@
-/** One life of a build as a process: a server spoken to over stdio, or a worker, until it leaves or is killed. */
+/** A process of the built program, a stdio server or a worker, from its start until it exits or is killed. */
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -9,23 +9,23 @@ export interface LifeOptions {
   build: string;
   env: Record<string, string>;
   args?: string[];
-  /** `name:n`: where it kills itself. */
+  /** `name:n`: the process kills itself at the n-th pass of this failpoint. */
   failpoint?: string | undefined;
-  /** Another user than ours, which only root can choose. */
+  /** Runs the process as another user; requires root. */
   uid?: number | undefined;
 }
 
 export interface Life {
   pid: number;
-  /** Its greeting is answered, or it is gone. */
+  /** Resolves when `initialize` is answered or the process has ended. */
   ready: Promise<void>;
-  /** Undefined when it died before it answered. */
+  /** Returns undefined if the process died before it responded. */
   call(name: string, input: Record<string, unknown>): Promise<Answer | undefined>;
-  /** As a client cancels its latest call. */
+  /** Cancels the latest call. */
   cancelCall(): void;
   kill(): void;
   signal(name: NodeJS.Signals): void;
-  /** The next word of the server breaks. */
+  /** Closes our end of stdout, so that the server's next write fails. */
   stopReading(): void;
   closeStdin(): void;
   stderr(): string;

@@ -1,4 +1,4 @@
-/** A process that stands still (SIGSTOP) and goes on (SIGCONT), never in the middle of a write. */
+/** Suspends a process (SIGSTOP) between two writes and resumes it (SIGCONT). */
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,7 +8,7 @@ import type { KillWorld } from "./world.ts";
 
 export const goOn = ({ pid }: Life): void => void process.kill(pid, "SIGCONT");
 
-/** Between two writes: one that stands still in the middle of a write keeps everybody from writing, as SQLite must. */
+/** A process suspended during a write would block all writers of the SQLite database. */
 export async function stop(here: KillWorld, life: Life): Promise<void> {
   for (;;) {
     process.kill(life.pid, "SIGSTOP");
@@ -18,7 +18,7 @@ export async function stop(here: KillWorld, life: Life): Promise<void> {
   }
 }
 
-/** False when somebody else is writing. */
+/** Returns false if another process holds the write lock. */
 export function write({ configDir }: KillWorld, sql: string): boolean {
   const database = new DatabaseSync(join(configDir, "deep_research.db"), { timeout: 100 });
   try {

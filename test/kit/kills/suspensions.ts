@@ -1,4 +1,4 @@
-/** Processes that are suspended around the paid request, for longer than its time limit, while others act on the run. */
+/** Suspends processes around the paid request for longer than its time limit, while others act on the run. */
 
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,17 +6,20 @@ import { fresh } from "./kills.ts";
 import type { KillWorld } from "./world.ts";
 import { goOn, write } from "./suspend.ts";
 
-/** Of the paid request in these processes: a pause has to outlast it by more than a second to count as one. */
+/** The time limit of the paid request; a suspension must exceed it by more than a second to be detected. */
 const START_LIMIT_MS = 1_000;
 const PAUSE_MS = 2_500;
 const PATIENCE_MS = 20_000;
 
-/** Between intent and request, and between the request and its answer. */
+/** Between intent and request, and between the request and its response. */
 const POINTS = ["before-post", "during-post"] as const;
 /** What another process does meanwhile. */
 const DEEDS = ["nothing", "give up", "cancel", "restart"] as const;
 
-/** No other process may be alive: leases are made to end early. Each pause is one process that goes on and ends well. */
+/**
+ * Requires that no other process is alive, because leases are expired early. Each suspended process continues and exits
+ * normally.
+ */
 export async function pauseAll(world: KillWorld, pauses: number): Promise<void> {
   for (let n = 0; n < pauses; n += 1) {
     const point = POINTS[n % POINTS.length] ?? "before-post";
@@ -56,7 +59,7 @@ async function actMeanwhile(world: KillWorld, { taskId, deed }: { taskId: string
   await other.ended;
 }
 
-/** A worker finds that the lease is over. */
+/** Expires the lease and waits until a worker has noticed. */
 async function giveUp(world: KillWorld, taskId: string): Promise<void> {
   const sql = `update research_tasks set lease_until = 1 where task_id = '${taskId}'`;
   await until(() => (write(world, sql) ? true : undefined));

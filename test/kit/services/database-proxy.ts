@@ -1,17 +1,20 @@
-/** Stands between the product and PostgreSQL, and fails as networks do: without a word, or in the middle of an answer. */
+/** A proxy in front of PostgreSQL that fails as networks do: silently, or in the middle of a response. */
 
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import type { TestContext } from "vitest";
 
 export interface DatabaseProxy {
-  /** The database's address, through here. */
+  /** The URL of the database through the proxy. */
   url: string;
-  /** From the moment these words are said nothing passes any more, and no connection is ended. Resolves then. */
+  /** Forwards nothing once a client has sent this text, without closing connections. Resolves at that moment. */
   silenceAt(words: string): Promise<void>;
-  /** Once all of these were said in turn on one connection, the answer to the last is lost with it. Resolves then. */
+  /**
+   * Once a client has sent these texts in order on one connection, drops the response to the last and the connection.
+   * Resolves at that moment.
+   */
   cutAfter(...words: string[]): Promise<void>;
-  /** What was lost stays lost; new connections pass. */
+  /** Silenced connections stay silent; new ones are forwarded. */
   passAgain(): void;
 }
 

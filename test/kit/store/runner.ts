@@ -1,4 +1,4 @@
-/** The parts of a background run on a real database, with an agent made of a few lines and a clock that runs fast. */
+/** The parts of a background run on a real database, with a minimal agent and an accelerated clock. */
 
 import { createPollCounts } from "../../../src/telemetry/poll-counts.ts";
 import { localQueue } from "../../../src/queue/local.ts";
@@ -15,7 +15,7 @@ import { openStore, type Store } from "../../../src/store/store.ts";
 import { allowWrites, refuseWrites, sharedFor } from "./databases.ts";
 import { silentLog as log } from "../log.ts";
 
-/** Fifty times as fast as ours. */
+/** Runs fifty times as fast as the system clock. */
 const began = Date.now();
 export const clock = {
   now: () => began + (Date.now() - began) * 50,
@@ -56,7 +56,7 @@ export const request = {
 export interface Stage {
   directory: string;
   store: Store;
-  /** Reports that went to a file, and what was said about them. */
+  /** Reports that were backed up to files, and the notifications about them. */
   saved: string[];
   told: string[];
   refuseWrites(): Promise<unknown>;
@@ -64,7 +64,7 @@ export interface Stage {
   deps(agent?: Partial<Agent>): ResearchDeps;
 }
 
-/** A test, or whoever else tells when it is over. */
+/** A test, or another owner that runs cleanups. */
 interface Occasion {
   onTestFinished(close: () => Promise<void>): void;
 }
