@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { enterPage, openPage, startBrowser } from "../test/kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../test/kit/server/http-server.ts";
-import { storyOfMonths, storyOfStates, tellStory } from "../test/kit/browser/sample-runs.ts";
+import { sampleMonths, sampleStatuses, insertSampleRuns } from "../test/kit/browser/sample-runs.ts";
 import { VIEWS, type World } from "../test/kit/browser/page-views.ts";
 
 const DIRECTORY = resolve(import.meta.dirname, "../docs/screenshots");
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
     interactions: { speed: 30, duration_ms: 60 * 60_000 },
   });
   const now = Date.now();
-  await tellStory(scene.configDir, [...storyOfStates(now), ...storyOfMonths(60, now)]);
+  await insertSampleRuns(scene.configDir, [...sampleStatuses(now), ...sampleMonths(60, now)]);
   const server = await scene.http({ env: { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100" } });
   const started = await server.request("/api/research", {
     method: "POST",

@@ -90,10 +90,10 @@ export async function openLimitedWorld(options?: KillWorldOptions): Promise<Disk
       free: () => limit("unlimited"),
     },
     begin: (given) => {
-      const life = world.begin(given);
-      living.add(life.pid);
-      void life.ended.then(() => living.delete(life.pid));
-      return life;
+      const child = world.begin(given);
+      living.add(child.pid);
+      void child.ended.then(() => living.delete(child.pid));
+      return child;
     },
   };
 }

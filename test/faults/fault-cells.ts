@@ -5,7 +5,7 @@
 
 import type { ErrorCode } from "../../src/errors.ts";
 import type { RunStatus } from "../../src/runs/run.ts";
-import type { CreateFault, LookFault } from "../kit/server/research.ts";
+import type { CreateFault, PollFault } from "../kit/server/research.ts";
 
 export const REQUESTS = ["create", "get", "cancel", "stream"] as const;
 export type FaultyRequest = (typeof REQUESTS)[number];
@@ -13,11 +13,11 @@ export type FaultyRequest = (typeof REQUESTS)[number];
 /** How the fault is produced. */
 export type Cause =
   /** A response of the simulator; a start that is accepted nevertheless has a different name. */
-  | { kind: "answer"; fault: LookFault; create?: CreateFault; retryAfter?: () => string }
+  | { kind: "answer"; fault: PollFault; create?: CreateFault; retryAfter?: () => string }
   /** No response or an endless one: our own limits end the request. */
-  | { kind: "silence"; fault: LookFault; create: CreateFault }
+  | { kind: "silence"; fault: PollFault; create: CreateFault }
   /** The request is sent to another address, where this happens. */
-  | { kind: "elsewhere"; place: "nobody" | "reset" | "expired certificate" | "no such host" }
+  | { kind: "other target"; target: "closed port" | "reset" | "expired certificate" | "no such host" }
   /** An error of Node's fetch that cannot be produced on loopback. */
   | { kind: "thrown"; code: string; syscall?: string };
 
@@ -30,7 +30,7 @@ export interface Expected {
   /** The status after the fault has ended. */
   end: RunStatus;
   /** Maximum number of paid requests sent. */
-  mostPosts: number;
+  maxPosts: number;
   /** Exact number of paid requests accepted by Google. */
   taken: number;
   /** The `confirmed` field of a cancel's answer. */
@@ -46,12 +46,12 @@ export interface FaultRow {
   expected: Record<FaultyRequest, Expected>;
 }
 
-const refused = (code: ErrorCode, sentence: string, mostPosts = 1): Expected => ({
+const refused = (code: ErrorCode, sentence: string, maxPosts = 1): Expected => ({
   state: "failed",
   code,
   sentence,
   end: "failed",
-  mostPosts,
+  maxPosts,
   taken: 0,
 });
 const unknown = (why: string, taken = 0): Expected => ({
@@ -59,12 +59,12 @@ const unknown = (why: string, taken = 0): Expected => ({
   code: "START_UNKNOWN",
   sentence: `${why} It is not known whether the research was started.`,
   end: "start_unknown",
-  mostPosts: 1,
+  maxPosts: 1,
   taken,
 });
 const UNAVAILABLE = "GEMINI_UNAVAILABLE";
 const QUOTA = "Google's quota for this key is used up for now.";
-const overQuota = (mostPosts: number): Expected => refused(UNAVAILABLE, QUOTA, mostPosts);
+const overQuota = (maxPosts: number): Expected => refused(UNAVAILABLE, QUOTA, maxPosts);
 /** Replaces the address of the fault, which differs between runs. */
 export const HOST = "the host";
 const notSent = (sentence: string): Expected => refused(UNAVAILABLE, sentence, 3);
@@ -83,7 +83,7 @@ const waits = (sentence: string | undefined): Expected => ({
   state: "running_async",
   sentence,
   end: "completed",
-  mostPosts: 1,
+  maxPosts: 1,
   taken: 1,
 });
 /** Followed like any other run; unfinished when the fault ends. */
@@ -99,7 +99,7 @@ const EXPIRED: Expected = {
   code: "RESEARCH_FAILED",
   sentence: "Research session expired on Gemini servers. Task was interrupted and cannot be recovered.",
   end: "failed",
-  mostPosts: 1,
+  maxPosts: 1,
   taken: 1,
 };
 
@@ -108,7 +108,7 @@ const UNCONFIRMED: Expected = {
   sentence:
     "The run is cancelled here. Google has not confirmed it; if its report arrives all the same it was paid for and will be kept.",
   end: "cancelled",
-  mostPosts: 1,
+  maxPosts: 1,
   taken: 1,
   confirmed: false,
 };
@@ -128,15 +128,15 @@ const cells = (create: Expected, get: Expected = UNREACHED, cancel: Expected = U
 const http = (status: number, create: Expected, get: Expected = UNREACHED): FaultRow => ({
   fault: String(status),
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the simulator refuses a name that it does not know
-  cause: { kind: "answer", fault: `http-${status}` as LookFault },
+  cause: { kind: "answer", fault: `http-${status}` as PollFault },
   expected: cells(create, get),
 });
 
-const limited = (form: string, retryAfter: () => string, mostPosts: number): FaultRow => ({
+const limited = (form: string, retryAfter: () => string, maxPosts: number): FaultRow => ({
   fault: "429 + Retry-After",
   form,
   cause: { kind: "answer", fault: "http-429", retryAfter },
-  expected: cells(overQuota(mostPosts), RESTS),
+  expected: cells(overQuota(maxPosts), RESTS),
 });
 
 const answer = (fault: string, cause: Omit<Cause & { kind: "answer" }, "kind">, expected: FaultRow["expected"]) => ({
@@ -175,7 +175,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: "connect timeout",
     form: "refused",
-    cause: { kind: "elsewhere", place: "nobody" },
+    cause: { kind: "other target", target: "closed port" },
     expected: cells(REFUSED),
   },
   {
@@ -192,7 +192,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: "reset before send",
     form: "once connected",
-    cause: { kind: "elsewhere", place: "reset" },
+    cause: { kind: "other target", target: "reset" },
     expected: cells(unknown(BROKE)),
   },
   answer("201 with an id", { fault: "http-201" }, cells(TAKEN, UNREACHED, DONE)),
@@ -212,7 +212,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: "DNS ENOTFOUND",
-    cause: { kind: "elsewhere", place: "no such host" },
+    cause: { kind: "other target", target: "no such host" },
     expected: cells(NO_ADDRESS),
   },
   {
@@ -222,7 +222,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: "TLS certificate expired",
-    cause: { kind: "elsewhere", place: "expired certificate" },
+    cause: { kind: "other target", target: "expired certificate" },
     expected: cells(NO_TLS),
   },
   answer("redirect", { fault: "redirect" }, cells(unknown("Google answered with HTTP 307."))),

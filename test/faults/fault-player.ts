@@ -16,7 +16,7 @@ import { startResearch } from "../../src/runs/start/start.ts";
 import { startSimulator, type Simulator } from "../../simulator/server.ts";
 import { clock, openRunner, request } from "../kit/store/runner.ts";
 import type { FaultRow, FaultyRequest } from "./fault-cells.ts";
-import { type FaultyWay, openFaultyWay, scenarioOf } from "./faulty-way.ts";
+import { type FaultyConnection, openFaultyConnection, scenarioOf } from "./faulty-connection.ts";
 import { createTestLog } from "../kit/log.ts";
 
 /** The test clock runs this much faster than the system clock. */
@@ -31,7 +31,7 @@ const QUICK_LIMITS = {
   stream: { ...SMALL, streamMs: 500 },
 };
 /** For cancels that Google confirms, time runs slowly, so that no timeout precedes the confirmation. */
-const patientClock: Clock = {
+const slowClock: Clock = {
   now: () => BEGAN + (Date.now() - BEGAN) / 10,
   monotonic: () => (Date.now() - BEGAN) / 10,
   sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 50), signal),
@@ -39,7 +39,7 @@ const patientClock: Clock = {
 const BEGAN = Date.now();
 /** The duration of a simulated research. */
 export const WHOLE_MS = 8 * 60_000;
-const PATIENCE_MS = 40_000;
+const MAX_WAIT_MS = 40_000;
 const OWNER = "local";
 
 export interface Setting {
@@ -49,7 +49,7 @@ export interface Setting {
 
 /** A run with a faulty connection to Google. */
 export interface Scene {
-  way: FaultyWay;
+  connection: FaultyConnection;
   gemini: Simulator;
   research: ResearchDeps;
   runner: Runner;
@@ -75,7 +75,7 @@ export async function withScene<Result>(
   act: (scene: Scene) => Promise<Result>,
 ): Promise<Result> {
   const closing: (() => Promise<void>)[] = [];
-  const way = await openFaultyWay(row.cause, at);
+  const connection = await openFaultyConnection(row.cause, at);
   const scenario = { name: "faults", latency_ms: latencyMs };
   const gemini = await startSimulator({ scenario: { ...scenario, interactions: scenarioOf(row.cause, at) } });
   const stage = await openRunner({ onTestFinished: (close) => void closing.push(close) });
@@ -84,7 +84,13 @@ export async function withScene<Result>(
     const log = createTestLog((line) => logged.push(line), "INFO");
     const limits = row.cause.kind === "silence" ? QUICK_LIMITS[at] : SMALL;
     const google = { apiKey: "fault-key-777", vertex: false, baseUrl: gemini.url };
-    const agent = createInteractionsAgent({ ...google, log, limits, fetch: way.fetch, sendOnce: way.sendOnce });
+    const agent = createInteractionsAgent({
+      ...google,
+      log,
+      limits,
+      fetch: connection.fetch,
+      sendOnce: connection.sendOnce,
+    });
     const research = { ...stage.deps(agent), log };
     let rounds = 0;
     const deliver = async (): Promise<void> => void (rounds += 1);
@@ -105,27 +111,31 @@ export async function withScene<Result>(
       gemini.ledger.entries().filter(({ method, path }) => method === "POST" && path.endsWith("/interactions")).length;
     const counts = {
       startAnother,
-      posts: () => Math.max(way.sent.create, arrived()) - others,
+      posts: () => Math.max(connection.sent.create, arrived()) - others,
       taken: () => gemini.ledger.acceptedStarts().filter(({ labels }) => labels["run"] === taskId).length,
     };
     const heal = (): void => {
-      way.heal();
+      connection.heal();
       gemini.setScenario({ ...scenario, interactions: {} });
     };
     const isDone = row.expected[at].confirmed === true;
-    const deps = operationDeps(research, runner, isDone ? patientClock : clock);
-    const stored = { run: () => findRun(research.db, OWNER, taskId), rounds: () => rounds, ...doors(deps, taskId) };
+    const deps = operationDeps(research, runner, isDone ? slowClock : clock);
+    const stored = {
+      run: () => findRun(research.db, OWNER, taskId),
+      rounds: () => rounds,
+      ...operationsOf(deps, taskId),
+    };
     const report = async (): Promise<string> => (await findResult(research.db, taskId))?.report ?? "";
-    return await act({ way, gemini, research, runner, taskId, logged, report, heal, ...counts, ...stored });
+    return await act({ connection, gemini, research, runner, taskId, logged, report, heal, ...counts, ...stored });
   } finally {
     for (const close of closing) await close();
     await gemini.close();
-    way.close();
+    connection.close();
   }
 }
 
 /** The operations as users call them. */
-function doors(deps: OperationDeps, taskId: string): Pick<Scene, "status" | "cancel"> {
+function operationsOf(deps: OperationDeps, taskId: string): Pick<Scene, "status" | "cancel"> {
   const answer = async (operation: Operation): Promise<Record<string, unknown>> =>
     (await perform(operation, deps, { input: { task_id: taskId }, call: CALL })).structured;
   return {
@@ -184,13 +194,13 @@ function operationDeps(research: ResearchDeps, runner: Runner, time: Clock): Ope
 /** Waits until a value is found; throws after a timeout. */
 export async function until<Value>(
   what: string,
-  look: () => Promise<Value | undefined | false> | Value | undefined | false,
+  read: () => Promise<Value | undefined | false> | Value | undefined | false,
 ): Promise<Value> {
-  const giveUpAt = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + MAX_WAIT_MS;
   for (;;) {
-    const value = await look();
+    const value = await read();
     if (value !== undefined && value !== false) return value;
-    if (Date.now() > giveUpAt) throw new Error(`Waited in vain: ${what}`);
+    if (Date.now() > deadline) throw new Error(`Timed out: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

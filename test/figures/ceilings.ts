@@ -4,7 +4,7 @@ import { renderMarkdown } from "../../src/reports/markdown/markdown.ts";
 import { openKillWorld } from "../kit/kills/world.ts";
 
 /** How long Google takes to accept, in seconds: from 0 to longer than any call may wait. */
-const HESITATIONS = [0, 3, 5.5, 12, 20, 24, 24.9, 25.1, 28, 29.5, 40, 110];
+const ACCEPT_SECONDS = [0, 3, 5.5, 12, 20, 24, 24.9, 25.1, 28, 29.5, 40, 110];
 
 export interface StartVerdict {
   took: number[];
@@ -16,29 +16,25 @@ export interface StartVerdict {
 }
 
 /** All starts run concurrently, spread over several processes. */
-export async function startWhileGoogleHesitates({
-  rounds,
-  seed,
-}: {
-  rounds: number;
-  seed: number;
-}): Promise<StartVerdict> {
-  const hesitations = Array.from({ length: rounds }, () => HESITATIONS).flat();
-  const create = hesitations.map((seconds) => ({ latency_ms: seconds * 1_000 }));
+export async function startWithSlowGoogle({ rounds, seed }: { rounds: number; seed: number }): Promise<StartVerdict> {
+  const delays = Array.from({ length: rounds }, () => ACCEPT_SECONDS).flat();
+  const create = delays.map((seconds) => ({ latency_ms: seconds * 1_000 }));
   const world = await openKillWorld({
     seed,
     build: "dist",
-    scenario: { name: "hesitation", interactions: { speed: 1, create } },
+    scenario: { name: "slow-accept", interactions: { speed: 1, create } },
     env: { RESEARCH_SYNC_WINDOW_MS: "20000" },
   });
   const verdict: StartVerdict = { took: [], modes: {}, paid: 0, known: 0, broken: [] };
   try {
-    const lives = Array.from({ length: HESITATIONS.length }, () => world.begin());
-    await Promise.all(lives.map((life) => life.ready));
+    const children = Array.from({ length: ACCEPT_SECONDS.length }, () => world.begin());
+    await Promise.all(children.map((child) => child.ready));
     await Promise.all(
-      hesitations.map(async (_, n) => {
+      delays.map(async (_, n) => {
         const from = performance.now();
-        const answer = await lives[n % lives.length]?.call("start_deep_research", { query: `Question ${n} on time` });
+        const answer = await children[n % children.length]?.call("start_deep_research", {
+          query: `Question ${n} on time`,
+        });
         verdict.took.push(performance.now() - from);
         const mode = String(answer?.["mode"]);
         verdict.modes[mode] = (verdict.modes[mode] ?? 0) + 1;

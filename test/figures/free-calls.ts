@@ -25,22 +25,22 @@ export interface FreeVerdict {
   broken: string[];
 }
 
-export async function callForFree({ each, seed }: { each: number; seed: number }): Promise<FreeVerdict> {
+export async function makeFreeCalls({ each, seed }: { each: number; seed: number }): Promise<FreeVerdict> {
   const world = await openKillWorld({
     seed,
     build: "dist",
     scenario: { name: "free", interactions: { duration_ms: 0 } },
   });
   try {
-    const life = world.begin();
-    const runs = await finishedRuns(world, life, 3);
+    const child = world.begin();
+    const runs = await finishedRuns(world, child, 3);
     const before = { requests: requestsOf(world), tokens: tokensOf(world) };
     const verdict: FreeVerdict = { calls: 0, requests: 0, tokens: 0, took: {}, broken: [] };
     for (let n = 0; n < each; n += 1) {
       for (const [tool, takes] of Object.entries(FREE)) {
         const input = takes === "task" ? { task_id: inTurn(runs, n) } : takes === "query" ? { query: `Why ${n}?` } : {};
         const from = performance.now();
-        const answer = await life.call(tool, input);
+        const answer = await child.call(tool, input);
         (verdict.took[tool] ??= []).push(performance.now() - from);
         verdict.calls += 1;
         // Cancelling a finished run is an error.
@@ -50,8 +50,8 @@ export async function callForFree({ each, seed }: { each: number; seed: number }
     }
     verdict.requests = requestsOf(world) - before.requests;
     verdict.tokens = tokensOf(world) - before.tokens;
-    life.closeStdin();
-    await life.ended;
+    child.closeStdin();
+    await child.ended;
     return verdict;
   } finally {
     await world.close();
@@ -59,8 +59,8 @@ export async function callForFree({ each, seed }: { each: number; seed: number }
 }
 
 function requestsOf({ gemini }: KillWorld): number {
-  const looks = Object.values(gemini.ledger.interactionRequests());
-  return looks.reduce((sum, count) => sum + count, gemini.ledger.count());
+  const counts = Object.values(gemini.ledger.interactionRequests());
+  return counts.reduce((sum, count) => sum + count, gemini.ledger.count());
 }
 
 const tokensOf = (world: KillWorld): number =>

@@ -32,18 +32,18 @@ export async function countNotices({ runs, seed, desktop }: NoticeOptions): Prom
   const world = await openKillWorld({ seed, build: "dist", starts: runs });
   const env = desktop === undefined ? {} : { ...desktop.environment, PATH: process.env["PATH"] ?? "" };
   try {
-    const lives = Array.from({ length: SERVERS }, () => world.begin({ env }));
+    const children = Array.from({ length: SERVERS }, () => world.begin({ env }));
     const worker = world.begin({ env, args: ["worker"] });
     await inLanes(runs, SERVERS, async (n, lane) => {
       const pause = sleep((1_000 * SERVERS) / STARTS_PER_SECOND);
-      await inTurn(lives, lane).call("start_deep_research", { query: `Question ${n} about bells` });
+      await inTurn(children, lane).call("start_deep_research", { query: `Question ${n} about bells` });
       await pause;
     });
     while (world.query("select 1 from research_tasks where next_poll_at is not null").length > 0) await sleep(100);
     while (world.query("select 1 from notification_outbox where sent_at is null").length > 0) await sleep(100);
-    for (const life of lives) life.closeStdin();
+    for (const child of children) child.closeStdin();
     worker.signal("SIGTERM");
-    await Promise.all([...lives, worker].map((life) => life.ended));
+    await Promise.all([...children, worker].map((child) => child.ended));
     await drain(world);
     const rows = world.query<{ task_id: string; took: number }>(
       "select task_id, sent_at - created_at as took from notification_outbox",

@@ -38,7 +38,7 @@ export async function strike(world: FleetWorld, disaster: Disaster): Promise<Orp
     case "worker": {
       await untilPolling(world);
       const at = Date.now();
-      const again = one("worker").restart("SIGKILL", world.apart ? GONE_MS : 3_000 + 3_000 * random());
+      const again = one("worker").restart("SIGKILL", world.isolated ? GONE_MS : 3_000 + 3_000 * random());
       const [orphaned] = await Promise.all([orphansSince(world, disaster, at), again]);
       return orphaned;
     }
@@ -75,7 +75,7 @@ const untilPolling = ({ query }: FleetWorld): Promise<void> =>
   waitFor(
     async () => {
       const runs = await query("select task_id from research_tasks where status = 'running_async'");
-      if (runs.length < 3) throw new Error("Hardly any run is under way.");
+      if (runs.length < 3) throw new Error("Fewer than three runs are unfinished.");
     },
     { timeout: 60_000, interval: 200 },
   );

@@ -42,9 +42,9 @@ export async function judgeFleet(world: FleetWorld): Promise<Verdict> {
     if (length > 0) broken.push(`${length} ${name} are left.`);
   }
   const codes = await Promise.all(members.map((member) => member.stop()));
-  for (const [index, { name, pid, left: gone }] of members.entries()) {
-    broken.push(...gone.map((words) => `By itself ${words}`));
-    if (codes[index] !== 0) broken.push(`${name} ended with ${codes[index]} when it was told to.`);
+  for (const [index, { name, pid, unexpectedExits }] of members.entries()) {
+    broken.push(...unexpectedExits.map((text) => `Unexpected exit: ${text}`));
+    if (codes[index] !== 0) broken.push(`${name} exited with ${codes[index]} on SIGTERM.`);
     if (isAlive(pid())) broken.push(`${name} is alive.`);
   }
   const stored: Stored = {

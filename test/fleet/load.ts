@@ -23,7 +23,7 @@ let questions = 0;
 
 export function beginLoad(world: FleetWorld, { pauseMs }: LoadOptions): Load {
   let stopped = false;
-  const goesOn = (): boolean => !stopped;
+  const isRunning = (): boolean => !stopped;
   const load: Load = {
     answered: 0,
     refused: 0,
@@ -36,10 +36,10 @@ export function beginLoad(world: FleetWorld, { pauseMs }: LoadOptions): Load {
   const lane = async (url: string, token: string): Promise<void> => {
     const own: string[] = [];
     let client: HttpClient | undefined;
-    while (goesOn()) {
+    while (isRunning()) {
       try {
         client ??= await connectHttp(url, "modern", token);
-        const answer = await deed(world, client, own);
+        const answer = await makeCall(world, client, own);
         if (answer.isError) load.refused += 1;
         else load.answered += 1;
       } catch {
@@ -55,7 +55,7 @@ export function beginLoad(world: FleetWorld, { pauseMs }: LoadOptions): Load {
   return load;
 }
 
-async function deed(world: FleetWorld, client: HttpClient, own: string[]): Promise<ToolResult> {
+async function makeCall(world: FleetWorld, client: HttpClient, own: string[]): Promise<ToolResult> {
   const { call } = client;
   const chance = world.random();
   const some = own[Math.floor(world.random() * own.length)];

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 
 export interface Machine {
   /** The prefix of a command that runs it on this machine. */
-  before: string[];
+  commandPrefix: string[];
   /** The URLs of the database and of Google, as reachable from this machine. */
   database: string;
   google: string;
@@ -24,12 +24,12 @@ export interface Machine {
 }
 
 /** Namespaces require root. */
-export async function canPretend(): Promise<boolean> {
+export async function canCreateNamespaces(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false;
   return (await ensureSystemPackages(["iproute2"], { commands: ["ip", "unshare"] })) === "ready";
 }
 
-const NOBODY = "02:00:00:00:00:99";
+const UNUSED_MAC = "02:00:00:00:00:99";
 
 export async function createMachine(number: number, urls: { database: string; google: string }): Promise<Machine> {
   const name = `fleet-${number}`;
@@ -37,11 +37,11 @@ export async function createMachine(number: number, urls: { database: string; go
   const address = (last: number): string => `10.211.${number}.${last}`;
   const ip = (...args: string[]): Promise<unknown> => run("ip", args);
   const inside = (...args: string[]): Promise<unknown> => ip("-n", name, ...args);
-  const tidy = async (): Promise<void> => {
+  const removeNetwork = async (): Promise<void> => {
     await ip("link", "del", here).catch(() => undefined);
     await ip("netns", "del", name).catch(() => undefined);
   };
-  await tidy();
+  await removeNetwork();
   await ip("netns", "add", name);
   await ip("link", "add", here, "type", "veth", "peer", "name", there);
   await ip("link", "set", there, "netns", name);
@@ -62,12 +62,12 @@ export async function createMachine(number: number, urls: { database: string; go
     { at: inside, device: there, to: address(1) },
   ];
   return {
-    before: ["ip", "netns", "exec", name, ...ownName(name)],
+    commandPrefix: ["ip", "netns", "exec", name, ...withHostname(name)],
     database: withHost(urls.database, address(1)),
     google: withHost(urls.google, address(5)),
     cut: async () => {
       for (const { at, device, to } of ends) {
-        await at("neigh", "replace", to, "lladdr", NOBODY, "nud", "permanent", "dev", device);
+        await at("neigh", "replace", to, "lladdr", UNUSED_MAC, "nud", "permanent", "dev", device);
       }
     },
     mend: async () => {
@@ -75,13 +75,13 @@ export async function createMachine(number: number, urls: { database: string; go
     },
     remove: async () => {
       for (const { close } of forwards) close();
-      await tidy();
+      await removeNetwork();
     },
   };
 }
 
 /** Processes with different host names do not check each other's pids. */
-export const ownName = (name: string): string[] => [
+export const withHostname = (name: string): string[] => [
   "unshare",
   "--uts",
   "sh",

@@ -18,7 +18,7 @@ export interface Member {
   /** Ends it permanently. Returns the exit code or the signal. */
   stop(): Promise<number | string | null>;
   /** Unexpected exits, each with the end of the log. */
-  left: string[];
+  unexpectedExits: string[];
   stderr(): string;
 }
 
@@ -27,24 +27,24 @@ export interface MemberOptions {
   service: Member["service"];
   url: string | undefined;
   env: Record<string, string>;
-  before: string[];
+  commandPrefix: string[];
   machine: Machine | undefined;
 }
 
 const READY = /Listening on http|Following \d+ unfinished/;
-const AGAIN_MS = 1_000;
-const KEPT = 100_000;
+const RESTART_DELAY_MS = 1_000;
+const MAX_LOG_CHARACTERS = 100_000;
 
-export async function startMember({ name, service, url, env, before, machine }: MemberOptions): Promise<Member> {
-  const left: string[] = [];
-  let said = "";
-  let wanted = true;
+export async function startMember({ name, service, url, env, commandPrefix, machine }: MemberOptions): Promise<Member> {
+  const unexpectedExits: string[] = [];
+  let log = "";
+  let shouldRun = true;
   let child: ChildProcess;
 
   const begin = async (): Promise<void> => {
     const program = [process.execPath, BIN, service === "server" ? "serve" : "worker"];
     // The kernel ends the child when this process dies for any reason.
-    child = spawn("setpriv", ["--pdeathsig", "KILL", ...before, ...program], {
+    child = spawn("setpriv", ["--pdeathsig", "KILL", ...commandPrefix, ...program], {
       env,
       stdio: ["ignore", "ignore", "pipe"],
     });
@@ -52,22 +52,22 @@ export async function startMember({ name, service, url, env, before, machine }: 
     let own = "";
     await new Promise<void>((resolve, reject) => {
       self.stderr?.setEncoding("utf8").on("data", (text: string) => {
-        said = (said + text).slice(-KEPT);
-        own = (own + text).slice(0, KEPT);
+        log = (log + text).slice(-MAX_LOG_CHARACTERS);
+        own = (own + text).slice(0, MAX_LOG_CHARACTERS);
         if (READY.test(own)) resolve();
       });
       self.once("error", reject);
       self.once("exit", (code, signal) => {
-        if (!wanted) return resolve();
-        left.push(`${name} ended with ${code ?? signal}: ${said.slice(-500)}`);
-        void sleep(AGAIN_MS)
-          .then(() => (wanted ? begin() : undefined))
+        if (!shouldRun) return resolve();
+        unexpectedExits.push(`${name} ended with ${code ?? signal}: ${log.slice(-500)}`);
+        void sleep(RESTART_DELAY_MS)
+          .then(() => (shouldRun ? begin() : undefined))
           .then(resolve, reject);
       });
     });
   };
   const end = async (signal: "SIGTERM" | "SIGKILL"): Promise<number | string | null> => {
-    wanted = false;
+    shouldRun = false;
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? child.signalCode;
     const exited = once(child, "exit");
     child.kill(signal);
@@ -81,13 +81,13 @@ export async function startMember({ name, service, url, env, before, machine }: 
     service,
     url,
     machine,
-    left,
+    unexpectedExits,
     pid: () => child.pid ?? 0,
-    stderr: () => said,
+    stderr: () => log,
     restart: async (signal, afterMs) => {
       await end(signal);
       await sleep(afterMs);
-      wanted = true;
+      shouldRun = true;
       await begin();
     },
     stop: () => end("SIGTERM"),

@@ -16,7 +16,7 @@ const inputFor = ({ seeds, words }: FuzzTarget): fc.Arbitrary<string> =>
   fc.oneof(
     {
       weight: 4,
-      arbitrary: fc.integer().map((seed) => mutate(createRandom(seed), { pool: seeds, words, longest: 4_000 })),
+      arbitrary: fc.integer().map((seed) => mutate(createRandom(seed), { pool: seeds, words, maxLength: 4_000 })),
     },
     { weight: 1, arbitrary: fc.array(fc.constantFrom(...words), { maxLength: 12 }).map((parts) => parts.join("")) },
     { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 60 }) },

@@ -2,12 +2,12 @@
 
 import type { Random } from "../corpus/random.ts";
 
-export interface Breeding {
+export interface MutationSource {
   /** The inputs to start from. */
   pool: readonly string[];
   words: readonly string[];
   /** Longer results are truncated. */
-  longest: number;
+  maxLength: number;
 }
 
 /** Characters and words with a meaning in most formats. */
@@ -41,16 +41,16 @@ const MARKS = [
   "*/",
 ];
 
-export function mutate(random: Random, { pool, words, longest }: Breeding): string {
+export function mutate(random: Random, { pool, words, maxLength }: MutationSource): string {
   let text = random.pick(pool);
   for (let edits = 1 + Math.floor(4 * random.next() ** 2); edits > 0; edits -= 1) {
-    text = random.pick(EDITS)(text, random, { pool, words, longest });
+    text = random.pick(EDITS)(text, random, { pool, words, maxLength });
   }
-  return text.slice(0, longest);
+  return text.slice(0, maxLength);
 }
 
 /** Repeats one piece until the text has this size, to detect non-linear time. */
-export function pump(random: Random, { pool, words }: Breeding, size: number): string {
+export function pump(random: Random, { pool, words }: MutationSource, size: number): string {
   const text = random.pick(pool);
   const [from, to] = range(text, random);
   const piece =
@@ -59,7 +59,7 @@ export function pump(random: Random, { pool, words }: Breeding, size: number): s
   return text.slice(0, from) + piece.repeat(Math.ceil(size / piece.length)) + tail;
 }
 
-type Edit = (text: string, random: Random, breeding: Breeding) => string;
+type Edit = (text: string, random: Random, breeding: MutationSource) => string;
 
 const EDITS: readonly Edit[] = [
   (text, random) => insert(text, random, random.pick(MARKS)),

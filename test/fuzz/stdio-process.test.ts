@@ -59,7 +59,7 @@ test("every valid request after a thousand damaged lines is answered, and stdout
   const random = createRandom(42);
   for (let round = 0; round < 10; round += 1) {
     for (let line = 0; line < 100; line += 1) {
-      server.write(`${mutate(random, { pool: jsonRpc.seeds, words: jsonRpc.words, longest: 2_000 })}\n`);
+      server.write(`${mutate(random, { pool: jsonRpc.seeds, words: jsonRpc.words, maxLength: 2_000 })}\n`);
     }
     const answered = server.answer(`after-${round}`);
     server.write(PING(`after-${round}`));

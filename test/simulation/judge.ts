@@ -2,7 +2,7 @@
 
 import { statesBefore, RUN_STATUSES } from "../../src/runs/run.ts";
 import { type JudgedAttempt, type JudgedRun, judgeMoney } from "../kit/judge/money.ts";
-import type { World } from "./life.ts";
+import type { World } from "./process.ts";
 
 interface StoredRun extends JudgedRun {
   interaction_id: string | null;
@@ -11,14 +11,14 @@ interface StoredRun extends JudgedRun {
   cancel_confirmed: number | null;
 }
 
-export interface Deeds {
+export interface UserActions {
   /** Ids of runs that a user received. */
   returned: Set<string>;
   /** Runs that a user knowingly started again, or gave an id. */
   resumed: Set<string>;
 }
 
-export function judge(world: World, { returned, resumed }: Deeds): string[] {
+export function judge(world: World, { returned, resumed }: UserActions): string[] {
   const { google, database } = world;
   const runs = database.all<StoredRun>("select * from research_tasks");
   const attempts = database.all<JudgedAttempt>("select * from research_attempts");
@@ -26,7 +26,7 @@ export function judge(world: World, { returned, resumed }: Deeds): string[] {
     ...judgeMoney({ starts: google.ledger, runs, attempts, returned, resumed }),
     ...runs.flatMap((run) => judgeEnd(world, run)),
     ...judgeIds(world, { runs, attempts }),
-    ...judgeMoves(world),
+    ...judgeTransitions(world),
     ...judgeNotices(world),
     ...judgeLeftovers(world),
   ];
@@ -58,7 +58,7 @@ function judgeIds(
 }
 
 /** Eight hours can pass within minutes only if a clock jumps. */
-const A_LONG_JUMP_MS = 7 * 3_600_000;
+const MIN_LONG_JUMP_MS = 7 * 3_600_000;
 
 function judgeEnd({ google, database, skewSeen }: World, run: StoredRun): string[] {
   const { task_id, status, interaction_id: id, error_message, cancel_confirmed } = run;
@@ -68,7 +68,7 @@ function judgeEnd({ google, database, skewSeen }: World, run: StoredRun): string
     return hasEnded ? [] : [`run ${task_id} is ${status}`];
   }
   const upstream = google.statusOf(id);
-  const jumped = skewSeen.most - skewSeen.least >= A_LONG_JUMP_MS;
+  const jumped = skewSeen.max - skewSeen.min >= MIN_LONG_JUMP_MS;
   const failedByClock = status === "failed" && error_message?.includes("timed out") === true;
   // Without Google's confirmation a cancelled run is polled until its deadline, which a jump brings forward too.
   const unconfirmed = status === "cancelled" && cancel_confirmed !== 1;
@@ -85,9 +85,9 @@ function judgeEnd({ google, database, skewSeen }: World, run: StoredRun): string
   return whole ? [] : [`run ${task_id} is completed without its report`];
 }
 
-function judgeMoves({ database }: World): string[] {
+function judgeTransitions({ database }: World): string[] {
   return database
-    .all<{ task_id: string; before: string; after: string }>("select * from moves")
+    .all<{ task_id: string; before: string; after: string }>("select * from transitions")
     .filter(({ before, after }) => {
       const to = RUN_STATUSES.find((status) => status === after);
       return to === undefined || !statesBefore(to).some((from) => from === before);

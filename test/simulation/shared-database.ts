@@ -48,7 +48,7 @@ export async function openSharedDatabase(losing?: RegExp): Promise<SharedDatabas
       },
     });
   await migrate(open({ pass: async () => {}, killed: () => false, refuses: () => false }));
-  watchMoves(handle);
+  recordTransitions(handle);
   const tables = handle
     .prepare(
       "select name from sqlite_master where type = 'table' and name not like 'kysely%' and sql not like '%shadow%'",
@@ -68,11 +68,11 @@ export async function openSharedDatabase(losing?: RegExp): Promise<SharedDatabas
 }
 
 /** Records every change of status, which the judge compares with the table of legal transitions. */
-function watchMoves(handle: DatabaseSync): void {
-  handle.exec("create table moves (task_id text, before text, after text)");
-  handle.exec(`create trigger note_moves after update of status on research_tasks
+function recordTransitions(handle: DatabaseSync): void {
+  handle.exec("create table transitions (task_id text, before text, after text)");
+  handle.exec(`create trigger record_transitions after update of status on research_tasks
     when old.status is not new.status
-    begin insert into moves values (new.task_id, old.status, new.status); end`);
+    begin insert into transitions values (new.task_id, old.status, new.status); end`);
 }
 
 interface Lock {

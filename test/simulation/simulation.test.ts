@@ -18,15 +18,15 @@ async function play(seeds: Iterable<number>, onTestFinished: (step: () => void) 
   const all = { paid: 0, completed: 0 };
   for (const seed of seeds) {
     const history = await simulation.play(seed);
-    if (history.broken.length > 0) throw new Error(tellingOf(seed, history));
+    if (history.broken.length > 0) throw new Error(describeFailure(seed, history));
     all.paid += history.paid;
     all.completed += history.completed;
   }
   return all;
 }
 
-const tellingOf = (seed: number, { broken, trace }: History): string =>
-  [`Seed ${seed} breaks a promise; keep it in KEPT.`, ...broken, "What happened:", ...trace].join("\n");
+const describeFailure = (seed: number, { broken, trace }: History): string =>
+  [`Seed ${seed} breaks a promise; keep it in KEPT.`, ...broken, "Trace:", ...trace].join("\n");
 
 const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, n) => from + n);
 

@@ -9,7 +9,7 @@ export interface VirtualTime {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   after(ms: number, action: () => void): void;
   /** Advances time until the work is done; returns false if it is not done within this time. */
-  pass(work: Promise<unknown>, mostMs: number): Promise<boolean>;
+  pass(work: Promise<unknown>, maxMs: number): Promise<boolean>;
 }
 
 interface Timer {
@@ -46,8 +46,8 @@ export function createTime(): VirtualTime {
         };
         signal?.addEventListener("abort", stop, { once: true });
       }),
-    pass: async (work, mostMs) => {
-      const end = now + mostMs;
+    pass: async (work, maxMs) => {
+      const end = now + maxMs;
       let done = false;
       const finish = (): void => void (done = true);
       work.then(finish, finish);
@@ -80,7 +80,7 @@ function insert(timers: Timer[], timer: Timer): void {
 export interface Chance {
   /** From 0 up to but excluding 1. */
   next(): number;
-  upTo(most: number): number;
+  upTo(max: number): number;
   is(share: number): boolean;
   pick<T>(from: readonly T[]): T | undefined;
 }
@@ -95,7 +95,7 @@ export function createChance(seed: number): Chance {
   };
   return {
     next,
-    upTo: (most) => Math.floor(next() * most),
+    upTo: (max) => Math.floor(next() * max),
     is: (share) => next() < share,
     pick: (from) => from[Math.floor(next() * from.length)],
   };

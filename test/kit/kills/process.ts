@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 
-export interface LifeOptions {
+export interface ProcessOptions {
   /** `dist/main.js`, or `dist-failpoints/main.js`. */
   build: string;
   env: Record<string, string>;
@@ -15,7 +15,7 @@ export interface LifeOptions {
   uid?: number | undefined;
 }
 
-export interface Life {
+export interface ProductProcess {
   pid: number;
   /** Resolves when `initialize` is answered or the process has ended. */
   ready: Promise<void>;
@@ -50,7 +50,7 @@ const HELLO = {
   clientInfo: { name: "kill-driver", version: "1.0.0" },
 };
 
-export function beginLife({ build, env, args = [], failpoint, uid }: LifeOptions): Life {
+export function startProcess({ build, env, args = [], failpoint, uid }: ProcessOptions): ProductProcess {
   const script = `import(${JSON.stringify(build)}).then((program) => program.main(process.argv.slice(1)))`;
   const child = spawn(process.execPath, ["-e", script, ...args], {
     env: { ...env, ...(failpoint === undefined ? {} : { GEMINI_SEARCH_FAILPOINT: failpoint }) },

@@ -3,23 +3,23 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Life } from "./process.ts";
+import type { ProductProcess } from "./process.ts";
 import type { KillWorld } from "./world.ts";
 
-export const goOn = ({ pid }: Life): void => void process.kill(pid, "SIGCONT");
+export const resumeProcess = ({ pid }: ProductProcess): void => void process.kill(pid, "SIGCONT");
 
 /** A process suspended during a write would block all writers of the SQLite database. */
-export async function stop(here: KillWorld, life: Life): Promise<void> {
+export async function suspendProcess(here: KillWorld, child: ProductProcess): Promise<void> {
   for (;;) {
-    process.kill(life.pid, "SIGSTOP");
-    if (write(here, "update slots set pool = pool")) return;
-    goOn(life);
+    process.kill(child.pid, "SIGSTOP");
+    if (tryWrite(here, "update slots set pool = pool")) return;
+    resumeProcess(child);
     await sleep(10);
   }
 }
 
 /** Returns false if another process holds the write lock. */
-export function write({ configDir }: KillWorld, sql: string): boolean {
+export function tryWrite({ configDir }: KillWorld, sql: string): boolean {
   const database = new DatabaseSync(join(configDir, "deep_research.db"), { timeout: 100 });
   try {
     database.exec(`begin immediate; ${sql}; commit`);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { startSimulator, type Simulator } from "../../../simulator/server.ts";
 import type { ScenarioInput } from "../../../simulator/scenario.ts";
-import { beginLife, type Life, type LifeOptions } from "./process.ts";
+import { startProcess, type ProductProcess, type ProcessOptions } from "./process.ts";
 import { isolatedEnvironment, ROOT, temporaryDirectory, TEST_KEY } from "../server/server.ts";
 
 export interface KillWorld {
@@ -24,7 +24,7 @@ export interface KillWorld {
   /** Runs that the user started again or gave an id. */
   resumed: Set<string>;
   kills: Map<string, number>;
-  begin(options?: Partial<Omit<LifeOptions, "build">>): Life;
+  begin(options?: Partial<Omit<ProcessOptions, "build">>): ProductProcess;
   /** Queries the database directly. */
   query<Row>(sql: string, ...parameters: (string | number)[]): Row[];
   /** One line for each notification that reached the desktop. */
@@ -45,7 +45,7 @@ export interface KillWorldOptions {
 export async function openKillWorld(options: KillWorldOptions = {}): Promise<KillWorld> {
   const { seed = 1, starts = 2_000, scenario } = options;
   const random = seeded(seed);
-  const gemini = await startSimulator({ scenario: scenario ?? livesOf(starts, random) });
+  const gemini = await startSimulator({ scenario: scenario ?? randomScenario(starts, random) });
   const folder = temporaryDirectory();
   const [configDir, reportsDir, bin] = [join(folder, "config"), join(folder, "reports"), join(folder, "bin")];
   for (const directory of [configDir, reportsDir, bin]) mkdirSync(directory);
@@ -68,7 +68,7 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
     ...options.env,
   };
   const build = join(ROOT, options.build ?? "dist-failpoints", "main.js");
-  const alive = new Set<Life>();
+  const alive = new Set<ProductProcess>();
   return {
     gemini,
     configDir,
@@ -80,10 +80,10 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
     resumed: new Set(),
     kills: new Map(),
     begin: (options = {}) => {
-      const life = beginLife({ ...options, build, env: { ...env, ...options.env } });
-      alive.add(life);
-      void life.ended.then(() => alive.delete(life));
-      return life;
+      const child = startProcess({ ...options, build, env: { ...env, ...options.env } });
+      alive.add(child);
+      void child.ended.then(() => alive.delete(child));
+      return child;
     },
     query: <Row>(sql: string, ...parameters: (string | number)[]) => {
       const database = new DatabaseSync(join(configDir, "deep_research.db"), { timeout: 5_000 });
@@ -95,8 +95,8 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
     },
     notified: () => readLines(notifications),
     close: async () => {
-      for (const life of alive) life.kill();
-      await Promise.all([...alive].map((life) => life.ended));
+      for (const child of alive) child.kill();
+      await Promise.all([...alive].map((child) => child.ended));
       await gemini.close();
       rmSync(folder, { recursive: true, force: true });
     },
@@ -121,8 +121,8 @@ export function readLines(file: string): string[] {
  * Most runs take up to 0.7 s; some take longer, so that they can be cancelled, and some fail. Responses are slow enough
  * for kills to hit them.
  */
-function livesOf(starts: number, random: () => number): ScenarioInput {
-  const upTo = (most: number): number => Math.round(random() * most);
+function randomScenario(starts: number, random: () => number): ScenarioInput {
+  const upTo = (max: number): number => Math.round(random() * max);
   // The first run completes, because saving needs a report.
   const create = Array.from({ length: starts }, (_, n) => ({
     latency_ms: random() < 0.5 ? 0 : upTo(150),

@@ -5,7 +5,7 @@ import type { Era, ToolResult } from "./server.ts";
 import { openTasks, settled } from "./tasks.ts";
 
 export interface Peer {
-  door: "stdio" | "HTTP";
+  transport: "stdio" | "HTTP";
   era: Era;
   client: Client;
 }
@@ -18,7 +18,7 @@ export interface LongRun {
   /** Maximum rounds of a deep search. */
   rounds?: number;
   /** Called with every progress notification. */
-  onWord?: () => void;
+  onProgress?: () => void;
 }
 
 export interface Delivery {
@@ -37,7 +37,7 @@ export interface Request {
   tool: string;
   tookMs: number;
   /** Time until the first progress notification or, if earlier, the response. */
-  firstWordMs: number;
+  firstMessageMs: number;
   /** The longest time without a message, up to the response or the timeout. */
   silenceMs: number;
 }
@@ -47,7 +47,7 @@ type Input = Record<string, string | number>;
 const UNFINISHED = ["pending", "running", "running_async"];
 
 /** Starts the agent, polls its status until it has ended, and reads the report. */
-export async function byAsking(peer: Peer, run: LongRun): Promise<Delivery> {
+export async function byPolling(peer: Peer, run: LongRun): Promise<Delivery> {
   const requests: Request[] = [];
   const { structured } = await ask(peer, { run, tool: "start_deep_research", input: { query: run.query }, requests });
   return whenOver(peer, { run, taskId: structured["task_id"], requests });
@@ -71,10 +71,10 @@ export async function byProgress(peer: Peer, run: LongRun): Promise<Delivery> {
 }
 
 /** A blocking call by a client that times out regardless of progress, and finds the run later. */
-export async function byGivingUp(peer: Peer, run: LongRun): Promise<Delivery> {
+export async function byTimingOut(peer: Peer, run: LongRun): Promise<Delivery> {
   const requests: Request[] = [];
   const lost = await lossOf(ask(peer, { run, tool: "deep_search", input: deepSearchInput(run), requests }));
-  return { ...(await findLater(peer, run, requests)), lost };
+  return { ...(await findByQuery(peer, run, requests)), lost };
 }
 
 /** Resumes a search that stopped, as a new run. */
@@ -90,7 +90,7 @@ export async function byResuming(peer: Peer, run: LongRun, stopped: Delivery): P
 }
 
 /** A blocking call by a client that disconnects; another client finds the run. */
-export async function byLeaving(
+export async function byDisconnecting(
   peer: Peer,
   { run, when, reader }: { run: LongRun; when: Promise<unknown>; reader: Peer },
 ): Promise<Delivery> {
@@ -99,7 +99,7 @@ export async function byLeaving(
   const call = lossOf(ask(peer, asked));
   await when;
   await peer.client.close();
-  return { ...(await findLater(reader, run, requests)), lost: await call };
+  return { ...(await findByQuery(reader, run, requests)), lost: await call };
 }
 
 const deepSearchInput = ({ query, rounds }: LongRun): Input => ({
@@ -110,13 +110,13 @@ const deepSearchInput = ({ query, rounds }: LongRun): Input => ({
 const lossOf = (call: Promise<ToolResult>): Promise<string> =>
   call.then(
     () => {
-      throw new Error("The call was answered, although nobody should have waited for it.");
+      throw new Error("The call returned a result, although the client should have stopped waiting.");
     },
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
 
 /** Finds the run by its query alone. */
-async function findLater(peer: Peer, run: LongRun, requests: Request[]): Promise<Delivery> {
+async function findByQuery(peer: Peer, run: LongRun, requests: Request[]): Promise<Delivery> {
   const { structured } = await ask(peer, { run, tool: "list_research", input: { limit: 100 }, requests: [] });
   const runs: { task_id: string; query: string }[] = structured["runs"];
   const taskId = runs.find(({ query }) => query === run.query)?.task_id;
@@ -150,15 +150,15 @@ interface Asked {
 async function ask({ client }: Peer, asked: Asked): Promise<ToolResult> {
   const { run, tool, input, requests, resetTimeoutOnProgress = false } = asked;
   const begun = performance.now();
-  const heard = [begun];
+  const received = [begun];
   try {
     const result = await client.callTool(
       { name: tool, arguments: input },
       {
         resetTimeoutOnProgress,
         onprogress: () => {
-          heard.push(performance.now());
-          run.onWord?.();
+          received.push(performance.now());
+          run.onProgress?.();
         },
       },
     );
@@ -167,12 +167,12 @@ async function ask({ client }: Peer, asked: Asked): Promise<ToolResult> {
     if (result.isError === true) throw new Error(`${tool} failed: ${text}`);
     return { isError: false, structured: result.structuredContent as ToolResult["structured"], text };
   } finally {
-    heard.push(performance.now());
-    const silences = heard.slice(1).map((at, index) => at - (heard[index] ?? at));
+    received.push(performance.now());
+    const silences = received.slice(1).map((at, index) => at - (received[index] ?? at));
     requests.push({
       tool,
       tookMs: performance.now() - begun,
-      firstWordMs: silences[0] ?? 0,
+      firstMessageMs: silences[0] ?? 0,
       silenceMs: Math.max(...silences),
     });
   }

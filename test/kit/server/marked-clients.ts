@@ -29,7 +29,7 @@ export interface Answer {
   tookMs: number;
 }
 
-export interface MarkedDoor {
+export interface MarkedClientOptions {
   url: string;
   /** Omitted for a server without authentication. */
   token?: string;
@@ -38,7 +38,7 @@ export interface MarkedDoor {
 
 const newMarker = (): string => `marker-${randomBytes(6).toString("hex")}`;
 
-export async function openMarkedClient({ url, token, era }: MarkedDoor): Promise<MarkedClient> {
+export async function openMarkedClient({ url, token, era }: MarkedClientOptions): Promise<MarkedClient> {
   const common = {
     "content-type": "application/json",
     accept: "application/json, text/event-stream",
@@ -117,15 +117,15 @@ const message = z.looseObject({
 
 /** Describes how the response shows that it belongs to another client or another request. */
 export function wrongWith(client: MarkedClient, { id, text }: Answer, sign: string): string | undefined {
-  const foreign = (text.match(MARKER) ?? []).find((marker) => marker !== client.marker);
-  if (foreign !== undefined) return `${client.marker} was told of ${foreign}`;
+  const other = (text.match(MARKER) ?? []).find((marker) => marker !== client.marker);
+  if (other !== undefined) return `${client.marker} received ${other}`;
   const run = (text.match(UUID) ?? []).find((one) => !client.taskIds.includes(one));
-  if (run !== undefined) return `${client.marker} was told of the run ${run}`;
+  if (run !== undefined) return `${client.marker} received the run ${run}`;
   const numbers = messagesIn(text).map((one) => one.id ?? one.params?.progressToken);
   if (numbers.length === 0 || numbers.some((number) => number !== id)) {
-    return `${client.marker} asked ${id} and was answered ${numbers.join(", ")}: ${text.slice(0, 200)}`;
+    return `${client.marker} sent request ${id} and received responses to ${numbers.join(", ")}: ${text.slice(0, 200)}`;
   }
-  return text.includes(sign) ? undefined : `${client.marker} was not told of ${sign}: ${text.slice(0, 200)}`;
+  return text.includes(sign) ? undefined : `${client.marker} did not receive ${sign}: ${text.slice(0, 200)}`;
 }
 
 /** Parses one JSON message or the data of a stream. */

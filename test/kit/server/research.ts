@@ -11,7 +11,7 @@ import { waitFor } from "../wait-for.ts";
 
 export type Interactions = NonNullable<ScenarioInput["interactions"]>;
 export type CreateFault = NonNullable<NonNullable<Interactions["create"]>[number]["fault"]>;
-export type LookFault = NonNullable<NonNullable<Interactions["get"]>[number]["fault"]>;
+export type PollFault = NonNullable<NonNullable<Interactions["get"]>[number]["fault"]>;
 
 export interface ResearchScene extends Scene {
   /** The number of starts that reached Google, accepted or not. */

@@ -9,7 +9,7 @@ import type { Interactions } from "../kit/server/research.ts";
 import type { Cause, FaultyRequest } from "./fault-cells.ts";
 import { UNRESOLVABLE_HOST } from "../kit/services/unresolvable-host.ts";
 
-export interface FaultyWay {
+export interface FaultyConnection {
   fetch: Fetch;
   /** Sends paid starts. */
   sendOnce: SendOnce;
@@ -19,8 +19,8 @@ export interface FaultyWay {
   close(): void;
 }
 
-export async function openFaultyWay(cause: Cause, request: FaultyRequest): Promise<FaultyWay> {
-  const place = cause.kind === "elsewhere" ? await PLACES[cause.place]() : undefined;
+export async function openFaultyConnection(cause: Cause, request: FaultyRequest): Promise<FaultyConnection> {
+  const target = cause.kind === "other target" ? await TARGETS[cause.target]() : undefined;
   const sent = { create: 0, get: 0, cancel: 0, stream: 0 };
   let healed = false;
   return {
@@ -30,27 +30,27 @@ export async function openFaultyWay(cause: Cause, request: FaultyRequest): Promi
       const kind = kindOf(asked);
       sent[kind] += 1;
       if (!healed && kind === request && cause.kind === "thrown") throw connectFault(cause);
-      const goesElsewhere = !healed && kind === request && place !== undefined;
+      const usesTarget = !healed && kind === request && target !== undefined;
       // Passes `init` as well: a Request may lose its link to the caller's signal when that one is garbage collected.
-      return fetch(goesElsewhere ? await sentTo(asked, place.url) : input, init);
+      return fetch(usesTarget ? await sentTo(asked, target.url) : input, init);
     },
     sendOnce: (asked) => {
       sent.create += 1;
       const isFaulty = !healed && request === "create";
       if (isFaulty && cause.kind === "thrown") throw new NotSent(connectFault(cause), asked.url.host);
-      if (!isFaulty || place === undefined) return sendOnce(asked);
-      return sendOnce({ ...asked, url: new URL(asked.url.pathname + asked.url.search, place.url) });
+      if (!isFaulty || target === undefined) return sendOnce(asked);
+      return sendOnce({ ...asked, url: new URL(asked.url.pathname + asked.url.search, target.url) });
     },
     heal: () => {
       healed = true;
     },
-    close: () => void place?.server?.close(),
+    close: () => void target?.server?.close(),
   };
 }
 
 /** The fault as a scenario of the simulator; empty if it is produced without the simulator. */
 export function scenarioOf(cause: Cause, request: FaultyRequest): Interactions {
-  if (cause.kind === "elsewhere" || cause.kind === "thrown") return {};
+  if (cause.kind === "other target" || cause.kind === "thrown") return {};
   const retry_after = cause.kind === "answer" ? cause.retryAfter?.() : undefined;
   const fault = request === "create" ? (cause.create ?? cause.fault) : cause.fault;
   return { [request]: [{ fault, ...(retry_after !== undefined && { retry_after }) }] };
@@ -74,14 +74,14 @@ async function sentTo(asked: Request, base: string): Promise<Request> {
   return new Request(new URL(pathname + search, base), { method, headers, ...(body !== undefined && { body }) });
 }
 
-interface Place {
+interface Target {
   url: string;
   server?: Server;
 }
 
-const PLACES: Record<(Cause & { kind: "elsewhere" })["place"], () => Promise<Place>> = {
+const TARGETS: Record<(Cause & { kind: "other target" })["target"], () => Promise<Target>> = {
   "no such host": async () => ({ url: `http://${UNRESOLVABLE_HOST}` }),
-  nobody: async () => {
+  "closed port": async () => {
     const server = createServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));

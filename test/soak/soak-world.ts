@@ -6,7 +6,7 @@ import { installStandin } from "../../simulator/gemini-cli/standin-cli.ts";
 import { startHttpServer } from "../kit/server/http-server.ts";
 import { childrenOf, openFiles, residentMemory } from "../kit/server/processes.ts";
 import { openKillWorld } from "../kit/kills/world.ts";
-import type { Ask } from "./load.ts";
+import type { CallTool } from "./load.ts";
 
 export const MEMBERS = ["serve", "stdio", "worker"] as const;
 export type Member = (typeof MEMBERS)[number];
@@ -23,15 +23,15 @@ export interface Reading {
   children: number;
 }
 
-export interface Household {
-  doors: Ask[];
+export interface SoakWorld {
+  callers: CallTool[];
   read(member: Member, operations: number): Promise<Reading>;
   /** Megabytes. */
   walSize(): number;
   integrity(): string;
   stderr(): string;
   /** Ends all processes in order and returns their exit codes. */
-  leave(): Promise<(number | null)[]>;
+  shutDown(): Promise<(number | null)[]>;
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ const MEASURE = `--expose-gc --import=data:text/javascript,${encodeURIComponent(
 
 const MINUTE = 60_000;
 
-export async function openHousehold({ seed }: { seed: number }): Promise<Household> {
+export async function openSoakWorld({ seed }: { seed: number }): Promise<SoakWorld> {
   const create = Array.from({ length: 50 }, (_, n) => ({
     life: { duration_ms: (1 + (n % 10)) * MINUTE, ...(n % 10 === 3 ? { status: "failed" } : {}) },
   }));
@@ -66,20 +66,20 @@ export async function openHousehold({ seed }: { seed: number }): Promise<Househo
   const dead: Record<Member, number[]> = { serve: [], stdio: [], worker: [] };
   const database = join(world.configDir, "deep_research.db");
   return {
-    doors: [server.call, httpDoor(serve)],
+    callers: [server.call, httpCaller(serve)],
     read: async (member, operations) => {
       const pid = pids[member];
       const heap = await heapOf(pid, join(measures, String(pid)));
       const { living, zombies } = childrenOf(pid);
-      const unburied = zombies.filter((child) => dead[member].includes(child)).length;
+      const unreaped = zombies.filter((child) => dead[member].includes(child)).length;
       dead[member] = zombies;
       const memory = { rss: residentMemory(pid), heap };
-      return { operations, ...memory, fds: openFiles(pid), zombies: unburied, children: living.length };
+      return { operations, ...memory, fds: openFiles(pid), zombies: unreaped, children: living.length };
     },
     walSize: () => sizeOf(`${database}-wal`) / 2 ** 20,
     integrity: () => world.query<{ integrity_check: string }>("pragma integrity_check")[0]?.integrity_check ?? "",
     stderr: () => server.stderr() + worker.stderr() + serve.stderr(),
-    leave: async () => {
+    shutDown: async () => {
       server.closeStdin();
       worker.signal("SIGTERM");
       await serve.close();
@@ -95,7 +95,7 @@ export async function openHousehold({ seed }: { seed: number }): Promise<Househo
 /** A new client for every hundred calls, so that sessions are opened and closed. */
 const CALLS_PER_CLIENT = 100;
 
-function httpDoor(serve: Awaited<ReturnType<typeof startHttpServer>>): Ask {
+function httpCaller(serve: Awaited<ReturnType<typeof startHttpServer>>): CallTool {
   let calls = 0;
   let open = serve.connect("modern");
   return async (tool, input) => {

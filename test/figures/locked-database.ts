@@ -16,16 +16,16 @@ export async function callWhileLocked(options: { ms: number; seed: number }): Pr
   const scenario = { name: "lock", interactions: { speed: 1 } };
   const world = await openKillWorld({ seed: options.seed, build: "dist", scenario });
   try {
-    const life = world.begin();
-    await life.ready;
-    const first = await life.call("start_deep_research", { query: "What is asked before the lock?" });
+    const child = world.begin();
+    await child.ready;
+    const first = await child.call("start_deep_research", { query: "What is asked before the lock?" });
     const lock = { held: true };
     const free = holdWriteLock(world.configDir, options.ms).finally(() => (lock.held = false));
-    const starting = life.call("start_deep_research", { query: "What is asked while it is locked?" });
+    const starting = child.call("start_deep_research", { query: "What is asked while it is locked?" });
     const verdict = { longestMs: 0, calls: 0, paid: 0 };
     while (lock.held) {
       const began = performance.now();
-      await life.call("check_research_status", { task_id: first?.task_id });
+      await child.call("check_research_status", { task_id: first?.task_id });
       verdict.longestMs = Math.max(verdict.longestMs, Math.round(performance.now() - began));
       verdict.calls += 1;
       await sleep(20);

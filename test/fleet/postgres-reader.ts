@@ -7,7 +7,7 @@ export interface Reader {
   close(): Promise<void>;
 }
 
-export async function askPostgres(url: string): Promise<Reader> {
+export async function openPostgresReader(url: string): Promise<Reader> {
   const { Client: PostgresClient, types } = await import("pg");
   const numbers = (oid: number, format?: "text" | "binary") =>
     oid === 20 || oid === 1_700 ? Number : types.getTypeParser(oid, format);

@@ -30,7 +30,7 @@ export interface World {
   stateDir: string;
   /** The offsets of the machines' clocks from virtual time, and the minimum and maximum of all offsets so far. */
   skew: number[];
-  skewSeen: { least: number; most: number };
+  skewSeen: { min: number; max: number };
   /** For each process, a function that returns how long it has been running, not suspended, since a given time. */
   ranSince: Map<string, (from: number) => number>;
   /** One line per shown notification. */
@@ -39,12 +39,12 @@ export interface World {
   calm: boolean;
 }
 
-export interface Life {
+export interface SimulatedProcess {
   processId: string;
   alive(): boolean;
   kill(): void;
   /** Shuts down as when a client closes the server: 2.5 s remain for work that must not be lost. */
-  leave(): Promise<void>;
+  shutDown(): Promise<void>;
   /** SIGSTOP, and SIGCONT after this time. */
   stop(ms: number): void;
   fillDisk(ms: number): void;
@@ -55,16 +55,16 @@ export interface Life {
 }
 
 /** An arbitrary time at which all histories begin. */
-const BEGINNING = Date.UTC(2026, 0, 1);
+const EPOCH_MS = Date.UTC(2026, 0, 1);
 const WAIT_MS = 8 * 3_600_000;
 /** A pid that no process has. */
 const DEAD_PID = 2 ** 30;
 /** A new promise each time, because waiters on a shared one would never be garbage collected. */
 const never = (): Promise<never> => new Promise(() => {});
 
-let lives = 0;
+let started = 0;
 
-export function beginLife(world: World, machine: number): Life {
+export function startProcess(world: World, machine: number): SimulatedProcess {
   const { time, chance, google, database } = world;
   let killed = false;
   let stoppedUntil = 0;
@@ -81,7 +81,7 @@ export function beginLife(world: World, machine: number): Life {
   };
   const client: Client = { pass, killed: () => killed, refuses: () => diskFullUntil > time.now() };
   const clock = {
-    now: () => BEGINNING + time.now() + (world.skew[machine] ?? 0),
+    now: () => EPOCH_MS + time.now() + (world.skew[machine] ?? 0),
     monotonic: () => time.now(),
     sleep: async (ms: number, signal?: AbortSignal) => {
       await time.sleep(ms, signal);
@@ -89,7 +89,7 @@ export function beginLife(world: World, machine: number): Life {
     },
   };
   const db = database.open(client);
-  const processId = `process-${(lives += 1)}`;
+  const processId = `process-${(started += 1)}`;
   // All simulated machines but the first are remote: only leases show whether their processes are alive.
   const host = machine === 0 ? hostname() : `machine-${machine}`;
   const deps: ResearchDeps = {
@@ -151,7 +151,7 @@ export function beginLife(world: World, machine: number): Life {
     processId,
     alive: () => !killed && !leaving.signal.aborted,
     kill,
-    leave: async () => {
+    shutDown: async () => {
       leaving.abort();
       await Promise.race([time.sleep(2_500), Promise.allSettled(working)]);
       kill();
@@ -187,5 +187,5 @@ const self = thisProcess();
 /** Registers the process with the pid of the test process, so that it counts as alive. */
 async function register(db: Database, { processId, host, now }: { processId: string; host: string; now: number }) {
   await registerProcess(db, { processId, host, pid: self.pid, startMark: self.startMark }, now);
-  if (liveness(self) !== "alive") throw new Error("This machine cannot tell whether a process lives.");
+  if (liveness(self) !== "alive") throw new Error("This machine cannot tell whether a process instances.");
 }
