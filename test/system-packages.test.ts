@@ -34,7 +34,7 @@ const ensure = ({ CI = "true", userId = 0 }: { CI?: string | undefined; userId?:
   const machine: Machine = {
     environment: { PATH: `${folder}:/usr/bin:/bin`, ...(CI === "" ? {} : { CI }) },
     userId,
-    say: (line) => said.push(line),
+    print: (line) => said.push(line),
   };
   return ensureSystemPackages(["some-package"], { commands: ["some-command"], machine });
 };

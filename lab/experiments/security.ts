@@ -11,7 +11,7 @@ import { tryRawRequests } from "../../test/security/raw-http.ts";
 import { tryRecursion } from "../../test/security/recursion.ts";
 import { trySecrets } from "../../test/security/secrets.ts";
 import type { Stage, Verdict } from "../../test/security/trial.ts";
-import { tryUpstreamWords } from "../../test/security/upstream-words.ts";
+import { tryUpstreamText } from "../../test/security/upstream-text.ts";
 import { openHttpScene } from "../../test/kit/server/http-server.ts";
 import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
 
@@ -55,7 +55,7 @@ const THEMES: readonly Theme[] = [
     promise: "T17 hidden characters in the output",
     attempt: (stage, setting) => tryHiddenCharacters(stage, [...HIDDEN_TEXTS, ...mixedTexts(setting)]),
   },
-  { promise: "T18 upstream text in an answer", attempt: tryUpstreamWords },
+  { promise: "T18 upstream text in an answer", attempt: tryUpstreamText },
   { promise: "T24 hostile JSON with an effect", attempt: tryHostileJson },
 ];
 

@@ -7,7 +7,7 @@ const NEXT_QUESTION = "Which countries phase out gas boilers in existing homes, 
 
 export interface View {
   name: string;
-  says: string;
+  caption: string;
   open: (page: Page, world: World) => Promise<void>;
 }
 
@@ -37,17 +37,17 @@ const scrolledTo =
 export const VIEWS: View[] = [
   {
     name: "runs",
-    says: "The list: states, progress and cost, kept true while it is open.",
+    caption: "The list: states, progress and cost, kept true while it is open.",
     open: goto("/", ".runs tr"),
   },
   {
     name: "search",
-    says: "A search over all questions and reports.",
+    caption: "A search over all questions and reports.",
     open: goto("/?text=grid+batteries", ".found mark"),
   },
   {
     name: "start",
-    says: "A start shows its estimate first.",
+    caption: "A start shows its estimate first.",
     open: async (page) => {
       await page.goto("/start");
       await page.fill("#question", NEXT_QUESTION);
@@ -57,49 +57,57 @@ export const VIEWS: View[] = [
   },
   {
     name: "running",
-    says: "A run on its way: thoughts and searches as they come.",
+    caption: "A running run with its thoughts and searches.",
     open: async (page, { running }) => goto(`/runs/${running}`, ".entry[data-kind=thought]")(page),
   },
   {
     name: "cancel",
-    says: "Cancelling asks first.",
+    caption: "Cancelling requires a confirmation.",
     open: async (page, { running }) => {
       await goto(`/runs/${running}`, ".entry[data-kind=thought]")(page);
       await page.getByRole("button", { name: "Cancel…" }).click();
     },
   },
-  { name: "report", says: "A finished run with its report.", open: goto(`/runs/${LONG_RUN}`, ".report-text table") },
+  { name: "report", caption: "A finished run with its report.", open: goto(`/runs/${LONG_RUN}`, ".report-text table") },
   {
     name: "report-table",
-    says: "Tables, citations and the contents beside them.",
+    caption: "Tables, citations and the table of contents.",
     open: scrolledTo(`/runs/${LONG_RUN}#s-what-it-costs`, "[data-reached]"),
   },
-  { name: "sources", says: "Sources, with the ways back.", open: scrolledTo(`/runs/${LONG_RUN}`, "#sources") },
-  { name: "timeline", says: "What happened, afterwards.", open: scrolledTo(`/runs/${LONG_RUN}`, ".timeline") },
-  { name: "failed", says: "A run that failed, and what can be done.", open: goto(`/runs/${FAILED_RUN}`, ".actions") },
-  { name: "partial", says: "A cancelled run and what was kept.", open: goto(`/runs/${PARTIAL_RUN}`, ".report-text") },
+  {
+    name: "sources",
+    caption: "Sources with links back to the citations.",
+    open: scrolledTo(`/runs/${LONG_RUN}`, "#sources"),
+  },
+  { name: "timeline", caption: "The timeline of a finished run.", open: scrolledTo(`/runs/${LONG_RUN}`, ".timeline") },
+  { name: "failed", caption: "A failed run and the possible actions.", open: goto(`/runs/${FAILED_RUN}`, ".actions") },
+  {
+    name: "partial",
+    caption: "A cancelled run with its partial report.",
+    open: goto(`/runs/${PARTIAL_RUN}`, ".report-text"),
+  },
   {
     name: "unknown",
-    says: "A start whose answer was lost.",
+    caption: "A start whose response was lost.",
     open: goto(`/runs/${UNKNOWN_RUN}`, ".actions"),
   },
   {
     name: "adopt",
-    says: "Adopting what Google started.",
+    caption: "Adopting an interaction id.",
     open: async (page) => {
       await goto(`/runs/${UNKNOWN_RUN}`, ".actions")(page);
       await page.getByRole("button", { name: "Adopt…" }).click();
     },
   },
-  { name: "figures", says: "Cost, duration and estimates over time.", open: goto("/figures", ".plot canvas") },
+  { name: "figures", caption: "Cost, duration and estimates over time.", open: goto("/figures", ".plot canvas") },
   {
     name: "figures-estimate",
-    says: "Estimate against actual.",
+    caption: "Estimated and actual cost.",
     open: scrolledTo("/figures", ".figure.square"),
   },
   {
     name: "help",
-    says: "The keys of the page.",
+    caption: "The keyboard shortcuts of the page.",
     open: async (page) => {
       await goto("/", ".runs tr")(page);
       await page.keyboard.press("?");

@@ -30,7 +30,7 @@ export async function openUserTerminal(
   const terminal = await openTerminal({ env, columns, rows, setup: SETUP });
   onTestFinished(async () => {
     // Processes in the terminal may write into the scene's folder until they have exited.
-    const running = childrenOf(Number(await terminal.ask("pane_pid"))).living;
+    const running = childrenOf(Number(await terminal.readVariable("pane_pid"))).living;
     await terminal.close();
     await waitFor(() => expect(running.filter(isAlive)).toEqual([]), { timeout: 10_000, interval: 20 });
   });

@@ -24,7 +24,7 @@ const CLI_ERRORS = [
   { falseStart: MARK, silent: true, exitCode: 1, stderr: MARK },
 ];
 
-export async function tryUpstreamWords(stage: Stage): Promise<Verdict> {
+export async function tryUpstreamText(stage: Stage): Promise<Verdict> {
   const verdict = openVerdict();
   await tryApi(stage, verdict);
   await tryCli(stage, verdict);
