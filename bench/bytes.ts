@@ -63,9 +63,9 @@ async function compareAll(directory: string): Promise<Table> {
 async function sentDuring({ ledger }: Simulator, work: () => Promise<unknown>): Promise<Sent> {
   ledger.clear();
   await work();
-  // A search that was not made would look cheap.
+  // A search that was not made would appear cheap.
   if (!ledger.entries().some(({ tools }) => tools.includes("googleSearch")))
-    throw new Error("Nobody searched the web.");
+    throw new Error("No request searched the web.");
   return { requests: ledger.count(), bytes: ledger.totalBytes() };
 }
 

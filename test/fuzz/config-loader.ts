@@ -10,7 +10,7 @@ import { isRecord } from "../../src/platform/is-record.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, mustBeVisible, parsed } from "./target.ts";
 
-const LONGEST_WARNINGS = 20_000;
+const MAX_WARNING_CHARACTERS = 20_000;
 
 export const configLoader: FuzzTarget = {
   name: "config",
@@ -96,7 +96,7 @@ interface Described {
 }
 
 function mustWarnWell(warnings: readonly string[], given: [string, unknown][]): void {
-  must(warnings.join("\n").length < LONGEST_WARNINGS, "warnings do not flood the log.");
+  must(warnings.join("\n").length < MAX_WARNING_CHARACTERS, "warnings do not flood the log.");
   const secrets = given.filter(([name, value]) => /KEY|TOKEN/.test(name) && String(value).length > 12);
   for (const warning of warnings) {
     mustBeVisible(warning, "a warning");

@@ -76,5 +76,5 @@ function lies(root: string, target: string, { sep }: typeof posix): boolean {
     (sep === "\\" ? path.toLowerCase() : path).split(sep).filter((name) => name !== "");
   const above = spelled(root);
   const names = spelled(target);
-  return above.every((name, place) => names[place] === name);
+  return above.every((name, index) => names[index] === name);
 }

@@ -25,17 +25,17 @@ const inputFor = ({ seeds, words }: FuzzTarget): fc.Arbitrary<string> =>
 describe.each(TARGETS.map((target) => [target.name, target] as const))("%s", (_name, target) => {
   test("keeps its promises on seeds, damaged seeds and random text", async () => {
     const { check, close } = await target.open();
-    const ways = new Set<string>();
+    const outcomes = new Set<string>();
     try {
-      for (const seed of target.seeds) ways.add(await check(seed));
+      for (const seed of target.seeds) outcomes.add(await check(seed));
       await fc.assert(
-        fc.asyncProperty(inputFor(target), async (input) => void ways.add(await check(input))),
+        fc.asyncProperty(inputFor(target), async (input) => void outcomes.add(await check(input))),
         { numRuns: RUNS, seed: SEED },
       );
     } finally {
       await close?.();
     }
     // Inputs with only one kind of outcome would test nothing.
-    expect(ways.size).toBeGreaterThan(2);
+    expect(outcomes.size).toBeGreaterThan(2);
   });
 });

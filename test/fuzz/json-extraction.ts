@@ -35,11 +35,11 @@ export const jsonExtraction: FuzzTarget = {
   ],
   open: () => ({
     check: (input) => {
-      const way = [SEARCH_SCHEMA, DEEP_SEARCH_SCHEMA].map((schema) => checkOne(input, schema));
+      const outcomes = [SEARCH_SCHEMA, DEEP_SEARCH_SCHEMA].map((schema) => checkOne(input, schema));
       const cut = extractJsonFromOutput(input, SEARCH_SCHEMA, { cut: true });
       must(cut.kind === "invalid" || !cut.repaired, "D5: what was cut off is not repaired.");
       mustBeUnpolluted();
-      return `${way.join()} ${wordOf(cut)}`;
+      return `${outcomes.join()} ${wordOf(cut)}`;
     },
   }),
 };

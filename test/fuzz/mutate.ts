@@ -59,7 +59,7 @@ export function pump(random: Random, { pool, words }: MutationSource, size: numb
   return text.slice(0, from) + piece.repeat(Math.ceil(size / piece.length)) + tail;
 }
 
-type Edit = (text: string, random: Random, breeding: MutationSource) => string;
+type Edit = (text: string, random: Random, source: MutationSource) => string;
 
 const EDITS: readonly Edit[] = [
   (text, random) => insert(text, random, random.pick(MARKS)),

@@ -10,7 +10,7 @@ import { call, CLOSED, closedDeps } from "./closed-deps.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, mustBeVisible, parsed, stringsIn } from "./target.ts";
 
 const ID = "3f2b8c1e-9a4d-4f6b-8e2a-1c5d7e9f0a2b";
-const LONGEST_REFUSAL = 2_000;
+const MAX_ERROR_CHARACTERS = 2_000;
 
 export const toolArguments: FuzzTarget = {
   name: "tool arguments",
@@ -39,9 +39,9 @@ export const toolArguments: FuzzTarget = {
   open: () => ({
     check: async (input) => {
       const value = parsed(input);
-      const ways = await Promise.all(OPERATIONS.map((operation) => checkCall(operation, value)));
+      const outcomes = await Promise.all(OPERATIONS.map((operation) => checkCall(operation, value)));
       mustBeUnpolluted();
-      return ways.join("");
+      return outcomes.join("");
     },
   }),
 };
@@ -54,7 +54,7 @@ async function checkCall(operation: (typeof OPERATIONS)[number], value: unknown)
   const { code, message } = structured.error;
   must(isErrorCode(code) && code !== "UNEXPECTED_ERROR", `${operation.name}: ${code}.`);
   must(message.endsWith("."), "an error is a sentence.");
-  must(text.length < LONGEST_REFUSAL, "a refusal is short.");
+  must(text.length < MAX_ERROR_CHARACTERS, "an error is short.");
   const accepted = operation.input.safeParse(value ?? {}).success;
   must(accepted || code.startsWith("INVALID_"), `what ${operation.name} does not take is refused.`);
   return message === CLOSED ? "c" : accepted ? "a" : "-";

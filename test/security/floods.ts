@@ -12,7 +12,7 @@ import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 const MEGABYTE = 1_024 * 1_024;
 const TEN_GIGABYTES = 10 * 1_024 * MEGABYTE;
 /** The limit of T16. */
-const MOST_MEMORY_MB = 300;
+const MAX_MEMORY_MB = 300;
 const QUERY = "A question with a flood as its answer";
 
 export const ENDLESS_CHILDREN: readonly StandinScenario[] = [
@@ -33,7 +33,7 @@ export async function tryEndlessChildren(stage: Stage, behaviours: readonly Stan
     scene.script({});
     const next = await server.call("search", { query: QUERY });
     verdict.check(`the next call: ${next.text}`, next.structured["success"] === true);
-    verdict.check(`${peakMemory(server.pid)} MB`, peakMemory(server.pid) < MOST_MEMORY_MB);
+    verdict.check(`${peakMemory(server.pid)} MB`, peakMemory(server.pid) < MAX_MEMORY_MB);
   }
   await scene.expectNothingLeft();
   return verdict;
@@ -42,7 +42,7 @@ export async function tryEndlessChildren(stage: Stage, behaviours: readonly Stan
 type Flood = (response: ServerResponse) => void;
 
 /** Sends the same bytes until the receiver disconnects. */
-function pour(response: ServerResponse, piece: Buffer): void {
+function sendEndlessly(response: ServerResponse, piece: Buffer): void {
   let poured = 0;
   const more = (): void => {
     while (poured < TEN_GIGABYTES && !response.destroyed) {
@@ -68,11 +68,11 @@ const STREAM = "text/event-stream";
 const PACKED = { "content-encoding": "gzip" };
 
 const FLOODS: Record<string, Flood> = {
-  "a stream without a line end": (response) => pour(response.writeHead(200, as(STREAM)), SPACES),
-  "a stream of events without end": (response) => pour(response.writeHead(200, as(STREAM)), EVENT),
-  "a packed stream": (response) => pour(response.writeHead(200, as(STREAM, PACKED)), BOMB),
-  "a packed refusal": (response) => pour(response.writeHead(400, as("application/json", PACKED)), BOMB),
-  "a refusal without end": (response) => pour(response.writeHead(500, as("text/html")), SPACES),
+  "a stream without a line end": (response) => sendEndlessly(response.writeHead(200, as(STREAM)), SPACES),
+  "a stream of events without end": (response) => sendEndlessly(response.writeHead(200, as(STREAM)), EVENT),
+  "a packed stream": (response) => sendEndlessly(response.writeHead(200, as(STREAM, PACKED)), BOMB),
+  "a packed refusal": (response) => sendEndlessly(response.writeHead(400, as("application/json", PACKED)), BOMB),
+  "a refusal without end": (response) => sendEndlessly(response.writeHead(500, as("text/html")), SPACES),
 };
 
 export async function tryFloodsFromUpstream(stage: Stage): Promise<Verdict> {
@@ -100,7 +100,7 @@ export async function tryFloodsFromUpstream(stage: Stage): Promise<Verdict> {
     verdict.check(`start, ${what}: ${started.text.slice(0, 300)}`, started.isError);
     const listed = await server.call("list_research", { limit: 1 });
     verdict.check(`the next call: ${listed.text.slice(0, 300)}`, listed.structured["success"] === true);
-    verdict.check(`${what}: ${peakMemory(server.pid)} MB`, peakMemory(server.pid) < MOST_MEMORY_MB);
+    verdict.check(`${what}: ${peakMemory(server.pid)} MB`, peakMemory(server.pid) < MAX_MEMORY_MB);
   }
   return verdict;
 }

@@ -4,7 +4,7 @@ import { type HttpClient, type HttpScene, openHttpScene, type RunningHttpServer 
 import { EXTENSION, envelope } from "../kit/server/tasks.ts";
 import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 
-const NOBODYS = "00000000-0000-4000-8000-000000000000";
+const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
 const SECRET = "the-secret-of-ann-7731";
 const RUNS = "research://runs";
 const JSON_RPC = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -62,9 +62,9 @@ async function tryTools({ modern, legacy }: Person, id: string, check: Check): P
     "save_research_to_markdown",
   ]) {
     for (const { call } of [modern, legacy]) {
-      const [foreign, none] = [await call(name, { task_id: id }), await call(name, { task_id: NOBODYS })];
-      const alike = JSON.stringify(foreign).replaceAll(id, NOBODYS) === JSON.stringify(none);
-      check(`${name}: ${foreign.text}`, foreign.isError && alike);
+      const [other, none] = [await call(name, { task_id: id }), await call(name, { task_id: UNKNOWN_ID })];
+      const alike = JSON.stringify(other).replaceAll(id, UNKNOWN_ID) === JSON.stringify(none);
+      check(`${name}: ${other.text}`, other.isError && alike);
     }
   }
   const resumed = await modern.call("resume_research", { task_id: id, accept_possible_double_charge: true });
@@ -121,8 +121,8 @@ async function tryTasks(
   };
   for (const modern of [true, false]) {
     for (const method of ["tasks/get", "tasks/result", "tasks/cancel", "tasks/update", "tasks/list"]) {
-      const [foreign, none] = [await ask(method, id, modern), await ask(method, NOBODYS, modern)];
-      check(`${method}: ${foreign}, not ${none}`, foreign === none && !foreign.includes(SECRET));
+      const [other, none] = [await ask(method, id, modern), await ask(method, UNKNOWN_ID, modern)];
+      check(`${method}: ${other}, not ${none}`, other === none && !other.includes(SECRET));
     }
   }
 }

@@ -9,10 +9,10 @@ export interface Judge {
   /** Marks a payload: a call that reports its execution, and a URL whose requests are watched. */
   marksFor(id: number): { run: string; address: string };
   /** Returns a sentence for each forbidden effect. */
-  look(what: Looked): Promise<string[]>;
+  inspect(what: Inspected): Promise<string[]>;
 }
 
-export interface Looked {
+export interface Inspected {
   /** Inserted into the page by script, as the real page does. */
   fragments?: readonly string[];
   /** Each is opened in a separate frame. */
@@ -37,11 +37,11 @@ export async function openJudge({ onTestFinished }: Stage, browser: Browser): Pr
   const port = typeof bound === "object" && bound !== null ? bound.port : 0;
   return {
     marksFor: (id) => ({ run: `hit(${id})`, address: `http://127.0.0.1:${port}/p${id}` }),
-    look: async (what) => {
+    inspect: async (what) => {
       reached.length = 0;
       const context = await browser.newContext();
       try {
-        const seen = await lookAt(context, what);
+        const seen = await inspectPages(context, what);
         return [...new Set([...seen, ...reached])];
       } finally {
         await context.close();
@@ -50,7 +50,10 @@ export async function openJudge({ onTestFinished }: Stage, browser: Browser): Pr
   };
 }
 
-async function lookAt(context: BrowserContext, { fragments = [], documents = [], policy }: Looked): Promise<string[]> {
+async function inspectPages(
+  context: BrowserContext,
+  { fragments = [], documents = [], policy }: Inspected,
+): Promise<string[]> {
   const seen: string[] = [];
   await context.exposeBinding("hit", (_source, id: unknown) => void seen.push(`payload ${String(id)} ran`));
   const frames = documents.map((_document, index) => `<iframe src="/document/${index}"></iframe>`).join("\n");

@@ -3,7 +3,7 @@ import { renderReportHtml } from "../../src/reports/html/html.ts";
 import { renderHtmlDocument } from "../../src/reports/html/document.ts";
 import type { Source } from "../../src/reports/report.ts";
 import { browserInstalled, openBrowser } from "../kit/browser/browser.ts";
-import { type Judge, type Looked, openJudge } from "./xss-judge.ts";
+import { type Judge, type Inspected, openJudge } from "./xss-judge.ts";
 import { type Payload, PAYLOADS } from "./xss-payloads.ts";
 
 const installed = await browserInstalled();
@@ -27,17 +27,17 @@ async function culprits(
   judge: Judge,
   { render, as, policy }: { render: Render; as: "fragments" | "documents"; policy?: string },
 ): Promise<string[]> {
-  const look = (payloads: readonly Payload[]): Promise<string[]> => {
+  const inspect = (payloads: readonly Payload[]): Promise<string[]> => {
     const rendered = payloads.map(({ id, text }) => render(text(judge.marksFor(id))));
-    const looked: Looked = as === "fragments" ? { fragments: rendered } : { documents: rendered };
-    return judge.look({ ...looked, ...(policy === undefined ? {} : { policy }) });
+    const looked: Inspected = as === "fragments" ? { fragments: rendered } : { documents: rendered };
+    return judge.inspect({ ...looked, ...(policy === undefined ? {} : { policy }) });
   };
   const found: string[] = [];
   for (let from = 0; from < PAYLOADS.length; from += BATCH) {
     const batch = PAYLOADS.slice(from, from + BATCH);
-    if ((await look(batch)).length === 0) continue;
+    if ((await inspect(batch)).length === 0) continue;
     for (const payload of batch) {
-      const seen = await look([payload]);
+      const seen = await inspect([payload]);
       if (seen.length > 0) found.push(`${payload.id}, ${payload.family}: ${seen.slice(0, 3).join("; ")}`);
     }
   }
@@ -145,7 +145,7 @@ test.skipIf(installed === "missing")("the judge notices each effect of an unsafe
   const { run, address } = judge.marksFor(7);
   const filled = (html: string): string => html.replaceAll("§", run).replaceAll("¤", address);
   for (const [name, { fragment, document, seen }] of Object.entries(UNSAFE)) {
-    const found = await judge.look({
+    const found = await judge.inspect({
       fragments: fragment === undefined ? [] : [filled(fragment)],
       documents: document === undefined ? [] : [filled(document)],
     });

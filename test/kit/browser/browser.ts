@@ -39,8 +39,8 @@ export async function openBrowser(
 }
 
 function chromiumPath(): string {
-  const places = (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, "chromium"));
-  return places.find(isExecutable) ?? "/usr/bin/chromium";
+  const paths = (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, "chromium"));
+  return paths.find(isExecutable) ?? "/usr/bin/chromium";
 }
 
 function isExecutable(file: string): boolean {

@@ -91,15 +91,15 @@ const WRAPPINGS: ((fragment: string) => string)[] = [
   (fragment) => `A first line\n${fragment}`,
 ];
 
-const MOST_QUERY_CHARACTERS = 10_000;
+const MAX_QUERY_CHARACTERS = 10_000;
 
 /** Returns exactly 200 different queries. `canary` is a path that none of them may create. */
 export function hostileQueries(canary: string): string[] {
   const wrapped = WRAPPINGS.flatMap((wrap) => fragments(canary).map(wrap));
   const long = ["@/etc/passwd ", "$(id) ", "京都", "{{query}}"].map((part) =>
     part
-      .repeat(MOST_QUERY_CHARACTERS)
-      .slice(0, MOST_QUERY_CHARACTERS - 1)
+      .repeat(MAX_QUERY_CHARACTERS)
+      .slice(0, MAX_QUERY_CHARACTERS - 1)
       .concat("."),
   );
   // A question needs a letter or digit.

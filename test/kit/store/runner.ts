@@ -58,25 +58,25 @@ export interface Stage {
   store: Store;
   /** Reports that were backed up to files, and the notifications about them. */
   saved: string[];
-  told: string[];
+  notified: string[];
   refuseWrites(): Promise<unknown>;
   allowWrites(): Promise<unknown>;
   deps(agent?: Partial<Agent>): ResearchDeps;
 }
 
 /** A test, or another owner that runs cleanups. */
-interface Occasion {
+interface TestOwner {
   onTestFinished(close: () => Promise<void>): void;
 }
 
-export async function openRunner({ onTestFinished }: Occasion): Promise<Stage> {
+export async function openRunner({ onTestFinished }: TestOwner): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-stage-"));
   const file = join(directory, "deep_research.db");
   const shared = await sharedFor(file);
   const store = await openStore({ file, shared, clock, log });
   const leaving = new AbortController();
   const saved: string[] = [];
-  const told: string[] = [];
+  const notified: string[] = [];
   onTestFinished(async () => {
     leaving.abort();
     await systemClock.sleep(50);
@@ -101,7 +101,7 @@ export async function openRunner({ onTestFinished }: Occasion): Promise<Stage> {
       saved.push(report);
       return `/somewhere/${taskId}.md`;
     },
-    notify: async ({ body }) => told.push(body),
+    notify: async ({ body }) => notified.push(body),
     agent: {
       fingerprint: { key: "k", baseUrl: "" },
       start: async ({ checkBeforeSending }) => {
@@ -120,7 +120,7 @@ export async function openRunner({ onTestFinished }: Occasion): Promise<Stage> {
     directory,
     store,
     saved,
-    told,
+    notified,
     ...(shared === undefined
       ? {
           refuseWrites: () => sql`pragma query_only = on`.execute(store.db),
