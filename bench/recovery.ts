@@ -146,7 +146,7 @@ async function takeSample(
 ): Promise<Omit<Sample, "maxRps">> {
   const [following, released] = await Promise.all([
     worker.logged(`Following ${RUNS} unfinished`),
-    worker.logged("are taken up"),
+    worker.logged("are polled again"),
   ]);
   const count = async (): Promise<number> =>
     Object.values(await simulator.countRequests()).reduce((sum, requests) => sum + requests, 0);
@@ -200,7 +200,7 @@ const timers = ({ last }: Sample): number => last.resources.filter((resource) =>
 
 const LINES: readonly Line[] = [
   {
-    what: "start of the process until all are taken up",
+    what: "start of the process until all are taken over",
     figure: ({ recoveredMs }) => seconds(recoveredMs),
     target: { words: "≤ 10 s", met: ({ recoveredMs }) => recoveredMs <= TARGET.recoveredMs },
   },
@@ -240,7 +240,7 @@ function tableOf(samples: readonly Sample[], fillMs: number): Table {
     columns: ["", ...SUBJECTS.map(({ title, maxRps }) => `\`RESEARCH_MAX_RPS=${maxRps}\`, ${title}`), "target"],
     rows: LINES.map((line) => [line.what, ...samples.map((sample) => cell(line, sample)), line.target?.words ?? ""]),
     notes: [
-      `The built \`worker\` on a database whose runs were started by a process that is gone, ${IN_FLIGHT} of them under its lease, all of them due (filled in ${seconds(fillMs)}). Google is the simulator in a process of its own. ${SAMPLE_S} s of following, of which the processor is measured over the last ${SAMPLE_S - SETTLE_S}.`,
+      `The built \`worker\` on a database whose runs were started by a dead process, ${IN_FLIGHT} of them under its lease, all of them due (filled in ${seconds(fillMs)}). Google is the simulator in a separate process. ${SAMPLE_S} s of following, of which the processor is measured over the last ${SAMPLE_S - SETTLE_S}.`,
     ],
     // Times and CPU shares depend on the machine; the request rate does not.
     passed: samples.every(isPolite),

@@ -88,7 +88,7 @@ async function checkLines(app: App, input: string, number: number): Promise<stri
     },
     { transport, onerror: () => {} },
   );
-  const said: unknown[] = [];
+  const written: unknown[] = [];
   const id = `next-valid-${number}`;
   const { promise: answered, resolve } = Promise.withResolvers<void>();
   let pending = "";
@@ -97,7 +97,7 @@ async function checkLines(app: App, input: string, number: number): Promise<stri
     pending = lines.pop() ?? "";
     for (const line of lines) {
       const message = parsed(line);
-      said.push(message);
+      written.push(message);
       if (isRecord(message) && message["id"] === id) resolve();
     }
   });
@@ -107,12 +107,13 @@ async function checkLines(app: App, input: string, number: number): Promise<stri
   stdin.destroy();
   stdout.destroy();
   mustBeUnpolluted();
-  for (const message of said) must(isRecord(message) && message["jsonrpc"] === "2.0", "A5: only JSON-RPC is said.");
-  return wayOf(said);
+  for (const message of written)
+    must(isRecord(message) && message["jsonrpc"] === "2.0", "A5: only JSON-RPC is written.");
+  return wayOf(written);
 }
 
-const wayOf = (said: unknown[]): string =>
-  said
+const wayOf = (written: unknown[]): string =>
+  written
     .slice(0, 3)
     .map((message) => {
       const { error, result, method } = isRecord(message) ? message : {};

@@ -47,7 +47,10 @@ export const markdownReport: FuzzTarget = {
         includeSources: true,
       });
       mustBeVisible(document, "the document");
-      must(document.startsWith("> **PARTIAL**: this run ended as failed"), "N3: a partial report says so first.");
+      must(
+        document.startsWith("> **PARTIAL**: this run ended as failed"),
+        "N3: a partial report begins with a notice.",
+      );
       must(document.endsWith(ENDING), "N1: our list of sources ends the document.");
       mustCloseFences(document);
       return `${neutral === input} ${neutral.includes("`")} ${neutral.includes("&lt;")} ${document.includes("```")}`;

@@ -55,17 +55,17 @@ test("Ctrl-C ends the command with its servers, its workers and its database", a
     stdio: ["ignore", "pipe", "pipe"],
   });
   context.onTestFinished(() => void script.kill("SIGKILL"));
-  let said = "";
-  script.stderr.on("data", (text: Buffer) => (said += text.toString()));
+  let output = "";
+  script.stderr.on("data", (text: Buffer) => (output += text.toString()));
   await new Promise<void>((resolve, reject) => {
     script.stdout.on("data", (text: Buffer) => {
-      said += text.toString();
-      if (said.includes("Ctrl-C ends all of it.")) resolve();
+      output += text.toString();
+      if (output.includes("Ctrl-C ends all of it.")) resolve();
     });
-    script.once("exit", (code) => reject(new Error(`It ended with ${code}:\n${said}`)));
+    script.once("exit", (code) => reject(new Error(`The command exited with ${code}:\n${output}`)));
   });
-  expect(said).toMatch(/^server {2}pid \d+ {2}http:\/\/127\.0\.0\.1:\d+\/mcp$/m);
-  expect(said).toMatch(/^worker {2}pid \d+$/m);
+  expect(output).toMatch(/^server {2}pid \d+ {2}http:\/\/127\.0\.0\.1:\d+\/mcp$/m);
+  expect(output).toMatch(/^worker {2}pid \d+$/m);
   const { living } = childrenOf(script.pid ?? 0);
   expect(living.length).toBeGreaterThanOrEqual(3);
   script.kill("SIGINT");

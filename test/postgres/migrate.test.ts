@@ -14,7 +14,7 @@ import { AWKWARD, fillStore, runId, withFile } from "../kit/store/filled-store.t
 import { isolatedEnvironment, ROOT, startServer, temporaryDirectory } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-interface Move {
+interface Migration {
   file: string;
   url: string;
   /** The environment of processes that use the file, and of those that use the target. */
@@ -26,7 +26,7 @@ interface Move {
 }
 
 /** A filled file, and an empty target database in the environment. */
-async function openMove({ onTestFinished }: TestContext, runs = 230): Promise<Move> {
+async function openMigration({ onTestFinished }: TestContext, runs = 230): Promise<Migration> {
   const configDir = temporaryDirectory();
   onTestFinished(() => rmSync(configDir, { recursive: true, force: true }));
   const file = join(configDir, "deep_research.db");
@@ -68,7 +68,7 @@ const TABLES = {
 const moved = Object.entries(TABLES).map(([table, rows]) => ({ table, rows_from: rows, rows_to: rows, same: true }));
 
 test("migrate copies every row unchanged but those of processes, and the runs are found in the target (P7)", async (context) => {
-  const { migrate, url, there, env } = await openMove(context);
+  const { migrate, url, there, env } = await openMigration(context);
   const counted = await migrate("--dry-run", "--json");
   expect(counted.code, counted.stderr).toBe(0);
   expect(JSON.parse(counted.stdout).tables).toContainEqual({ table: "research_events", rows_from: 690, rows_to: 0 });
@@ -107,8 +107,8 @@ test("migrate copies every row unchanged but those of processes, and the runs ar
   expect(here.stderr).toMatch(/was moved to PostgreSQL at 127\.0\.0\.1:\d+\/test_\w+ on 20/);
 });
 
-test("migrate goes on after a kill at any point, and no process may use the target before its end (P7, P2)", async (context) => {
-  const { migrate, killed, url, there, env } = await openMove(context);
+test("migrate continues after a kill at any point, and no process may use the target before its end (P7, P2)", async (context) => {
+  const { migrate, killed, url, there, env } = await openMigration(context);
   await killed("after-moved-batch:1");
   expect(await rowsOf(url, "research_tasks")).toBe(200);
   const half = await startCommand(["list-research"], { env: there }).ended;
@@ -132,7 +132,7 @@ test("migrate goes on after a kill at any point, and no process may use the targ
 });
 
 test("migrate copies the current rows of a file that was used again after an interrupted copy (P7)", async (context) => {
-  const { migrate, killed, file, url } = await openMove(context);
+  const { migrate, killed, file, url } = await openMigration(context);
   await killed("after-moved-batch:5");
   await withFile(file, async (db) => {
     await db.updateTable("research_tasks").set({ status: "failed" }).where("task_id", "=", runId(1)).execute();
@@ -147,7 +147,7 @@ test("migrate copies the current rows of a file that was used again after an int
 });
 
 test("migrate --verify lists the tables that differ, and changes nothing (P7)", async (context) => {
-  const { migrate, file, url } = await openMove(context, 30);
+  const { migrate, file, url } = await openMigration(context, 30);
   await migrate();
   await withFile(file, async (db) => {
     await db.updateTable("research_events").set({ kind: "Thought" }).where("seq", "=", 1).execute();
@@ -160,7 +160,7 @@ test("migrate --verify lists the tables that differ, and changes nothing (P7)", 
 });
 
 test("migrate refuses a target with other runs, and a file or a target that processes use (P7)", async (context) => {
-  const { migrate, url, env, there } = await openMove(context, 10);
+  const { migrate, url, env, there } = await openMigration(context, 10);
   const server = await startServer({ env, configDir: env["HOME"] ?? "" });
   await server.call("list_research", {});
   const used = await migrate();
@@ -180,7 +180,7 @@ test("migrate refuses a target with other runs, and a file or a target that proc
     expect(done.code, done.stderr).toBe(0);
   });
 
-  const second = await openMove(context, 5);
+  const second = await openMigration(context, 5);
   for (const args of [[], ["--dry-run"]]) {
     const refused = await startCommand(["migrate", ...args], {
       env: { ...second.env, GEMINI_SEARCH_DATABASE_URL: url },
@@ -200,7 +200,7 @@ test("migrate refuses a target with other runs, and a file or a target that proc
 });
 
 test("migrate names each error and what to do, and never the password (A6, T9)", async (context) => {
-  const { env, url, file, migrate } = await openMove(context, 4);
+  const { env, url, file, migrate } = await openMigration(context, 4);
   const password = new URL(url).password;
   const user = `reader_${randomUUID().slice(0, 8)}`;
   await onServer(`create role ${user} login password 'never-real-reader'`);

@@ -140,7 +140,7 @@ describe("workers", () => {
     for (const id of others) expect(polls.get(`v1_${id}`)).toBeGreaterThan(3);
   });
 
-  test("release the polls in flight when they shut down, and another goes on at once (A8)", async () => {
+  test("release the polls in flight when they shut down, and another continues at once (A8)", async () => {
     const fleet = await openFleet();
     const ids = await fleet.insertRuns(3);
     const hanging = async (_: string, signal: AbortSignal): Promise<PollResult> => {

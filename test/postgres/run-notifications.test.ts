@@ -42,7 +42,7 @@ test("only visible changes are sent, once per run and transaction, to subscriber
   const store = await open();
   const { db, url } = store;
   await insertRun(db, { task_id: "own", owner: "ann" });
-  await insertRun(db, { task_id: "foreign", owner: "bob" });
+  await insertRun(db, { task_id: "theirs", owner: "bob" });
   const received = await subscribed(store);
   await ask(url, "update research_tasks set updated_at = 5, next_poll_at = 6, lease_owner = 'p', progress = progress");
   await ask(url, "update research_tasks set progress = 7");

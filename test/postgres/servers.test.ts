@@ -13,7 +13,7 @@ import { ROOT, type RunningServer, temporaryDirectory } from "../kit/server/serv
 import { waitFor } from "../kit/wait-for.ts";
 
 /** Starts a server that shares only the database with the others. */
-function elsewhere(context: TestContext, scene: ResearchScene): Promise<RunningServer> {
+function startOtherServer(context: TestContext, scene: ResearchScene): Promise<RunningServer> {
   const directory = temporaryDirectory();
   context.onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return scene.server({ env: { GEMINI_SEARCH_CONFIG_DIR: directory, HOME: directory } });
@@ -21,7 +21,7 @@ function elsewhere(context: TestContext, scene: ResearchScene): Promise<RunningS
 
 test("two servers join one start, and each lists, follows and returns it (I9, J1, K1, Q2)", async (context) => {
   const scene = await openResearch(context);
-  const servers = [await scene.server(), await elsewhere(context, scene)];
+  const servers = [await scene.server(), await startOtherServer(context, scene)];
   const starts = await Promise.all(
     servers.flatMap((server) => [1, 2, 3].map(() => server.call("start_deep_research", { query: QUERY }))),
   );
@@ -38,9 +38,9 @@ test("two servers join one start, and each lists, follows and returns it (I9, J1
   expect(readdirSync(scene.configDir).filter((name) => name.includes(".db"))).toEqual([]);
 });
 
-test("after a kill -9 another server goes on with the run, and nothing is paid twice (P2, I8)", async (context) => {
+test("after a kill -9 another server continues the run, and nothing is paid twice (P2, I8)", async (context) => {
   const scene = await openResearch(context, SLOW);
-  const [first, second] = [await scene.server(), await elsewhere(context, scene)];
+  const [first, second] = [await scene.server(), await startOtherServer(context, scene)];
   const task_id = await startRun(first);
   process.kill(first.pid, "SIGKILL");
   scene.gemini.skip(8 * 60_000);

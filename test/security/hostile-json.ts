@@ -121,10 +121,10 @@ async function converse(env: ResearchScene["env"], check: (what: string, holds: 
         "tools/call",
         `{"name":"${tool}","arguments":${input},"_meta":${value.startsWith("{") ? value : "{}"}}`,
       );
-      const said = JSON.stringify(answer);
+      const response = JSON.stringify(answer);
       check(
-        `${tool} ${input.slice(0, 80)}: ${said.slice(0, 300)}`,
-        answer.gone !== true && !said.includes("UNEXPECTED_ERROR"),
+        `${tool} ${input.slice(0, 80)}: ${response.slice(0, 300)}`,
+        answer.gone !== true && !response.includes("UNEXPECTED_ERROR"),
       );
     }
     const answer = await ask(

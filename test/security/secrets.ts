@@ -69,8 +69,8 @@ async function tryApi(stage: Stage, { check, fail, leaks }: Judge): Promise<void
   fail("refused key");
   for (const [at, interactions] of RESEARCH.entries()) {
     scene.play(interactions);
-    const said = await server.call("start_deep_research", { query: `${QUESTION} as research ${at}`, force_new: true });
-    const [, task_id = ""] = /"task_id":"([0-9a-f-]{36})"/.exec(said) ?? [];
+    const text = await server.call("start_deep_research", { query: `${QUESTION} as research ${at}`, force_new: true });
+    const [, task_id = ""] = /"task_id":"([0-9a-f-]{36})"/.exec(text) ?? [];
     await server.call("check_research_status", { task_id });
     // Cancelled once only, because cancelling waits for up to five seconds.
     if (at === RESEARCH.length - 3) await server.call("cancel_research", { task_id });
@@ -170,8 +170,8 @@ async function tryHttp(stage: Stage, { check, fail, leaks }: Judge): Promise<voi
   ];
   for (const [path, init] of requests) {
     const response = await server.request(path, init);
-    const said = JSON.stringify([...response.headers]) + (await response.text());
-    check(`${init.method ?? "GET"} ${path}: ${said}`, !leaks(said));
+    const text = JSON.stringify([...response.headers]) + (await response.text());
+    check(`${init.method ?? "GET"} ${path}: ${text}`, !leaks(text));
     fail(`HTTP ${path}`);
   }
   check(`argv: ${commandLines().find(leaks)}`, !commandLines().some(leaks));

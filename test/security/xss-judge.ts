@@ -26,7 +26,7 @@ const ORIGIN = "http://report.test";
 export async function openJudge({ onTestFinished }: Stage, browser: Browser): Promise<Judge> {
   const reached: string[] = [];
   const canary = createServer((socket) => {
-    reached.push("somebody connected to the watched address");
+    reached.push("a connection to the watched address");
     socket.on("data", (data) => reached.push(`the watched address was asked: ${data.toString("latin1").slice(0, 60)}`));
     socket.on("error", () => undefined);
   });
@@ -104,7 +104,7 @@ function watch(context: BrowserContext, page: Page, seen: string[]): void {
     if (opened !== page) seen.push("a window was opened");
   });
   context.on("dialog", (dialog) => {
-    seen.push(`a dialog said ${dialog.message()}`);
+    seen.push(`a dialog with ${dialog.message()}`);
     void dialog.dismiss().catch(() => undefined);
   });
   page.on("framenavigated", (frame) => {

@@ -17,7 +17,7 @@ const BATCH = 35;
 
 async function openTrial(context: TestContext): Promise<Judge> {
   const browser = await openBrowser(context);
-  if (browser === undefined) throw new Error("Chromium was there, and is gone.");
+  if (browser === undefined) throw new Error("Chromium is no longer installed.");
   return openJudge(context, browser);
 }
 
@@ -128,11 +128,11 @@ const UNSAFE: Record<string, { fragment?: string; document?: string; seen: RegEx
   "an image": { fragment: "<img src=¤>", seen: /p7 was asked for/ },
   "an imported style": { fragment: "<style>@import '¤';</style>", seen: /p7 was asked for/ },
   "a form": { fragment: "<form action=¤><button>x</button></form>", seen: /p7\?? was asked for/ },
-  "a page that goes away": { document: "<meta http-equiv=refresh content='0;url=¤'>", seen: /p7 was asked for/ },
+  "a page that navigates": { document: "<meta http-equiv=refresh content='0;url=¤'>", seen: /p7 was asked for/ },
   "a name that is taken": { fragment: "<a id=page>x</a>", seen: /the id page/ },
   "a link into this window": { fragment: "<a href=https://a.example/>x</a>", seen: /link to https:\/\/a\.example/ },
   "a script": { document: "<script>§</script>", seen: /payload 7 ran/ },
-  "a dialog": { document: "<script>alert('here')</script>", seen: /a dialog said here/ },
+  "a dialog": { document: "<script>alert('here')</script>", seen: /a dialog with here/ },
   "a window": { document: "<script>open('about:blank')</script>", seen: /a window was opened/ },
   "what no routing sees": {
     document: "<script>new WebSocket('¤')</script>",

@@ -62,7 +62,7 @@ export function beginLoad({ callers, lanes, perSecond, random }: LoadOptions): L
       const task_id = pick(runs);
       const tool = task_id === undefined ? "start_deep_research" : (pick(DECK) ?? "list_research");
       const answer = await call(tool, inputOf(tool, { task_id, question: (questions += 1) }));
-      if (answer === undefined) throw new Error(`The server was gone at a ${tool}.`);
+      if (answer === undefined) throw new Error(`The server had ended at a ${tool}.`);
       done += 1;
       count(load.calls, tool);
       if (answer.error !== undefined) count(load.errors, `${tool} ${answer.error.code}`);

@@ -128,7 +128,7 @@ async function openLive(server: RunningHttpServer, path: string, headers: Record
     until: (holds) =>
       waitFor(
         () => {
-          if (!holds()) throw new Error(`Not heard so far:\n${text.slice(-2_000)}`);
+          if (!holds()) throw new Error(`Not received so far:\n${text.slice(-2_000)}`);
         },
         { timeout: 40_000, interval: 20 },
       ),

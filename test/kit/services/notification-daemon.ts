@@ -157,7 +157,7 @@ async function isListening(bus: Record<string, string>): Promise<boolean> {
 async function until(what: string, isSo: () => boolean | Promise<boolean>, errors: () => string): Promise<void> {
   const deadline = performance.now() + START_MS;
   while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`${what} did not come up. ${errors()}`);
+    if (performance.now() > deadline) throw new Error(`${what} did not start. ${errors()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
