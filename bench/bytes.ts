@@ -116,7 +116,7 @@ function tableOf(comparisons: readonly Comparison[]): Table {
       (api.bytes / byHand.bytes).toFixed(3),
     ]),
     notes: [
-      `Bodies of all requests, and how many there were, as the simulator's ledger counted them. The default CLI got the same prompt, with nothing set but its sign-in. No model was named: the CLI chooses its own, the API backend's is ${DEFAULT_API_MODEL}. Target for our CLI ≤ ${TARGET}: ${passed ? "met" : "missed"}.`,
+      `Bodies and number of all requests, as counted by the simulator's ledger. The default CLI received the same prompt, with only its sign-in configured. No model was set: the CLI chooses its own, the API backend uses ${DEFAULT_API_MODEL}. Target for our CLI ≤ ${TARGET}: ${passed ? "met" : "missed"}.`,
     ],
     passed,
   };

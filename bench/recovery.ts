@@ -204,9 +204,9 @@ const LINES: readonly Line[] = [
     figure: ({ recoveredMs }) => seconds(recoveredMs),
     target: { words: "≤ 10 s", met: ({ recoveredMs }) => recoveredMs <= TARGET.recoveredMs },
   },
-  { what: "until Google is first asked", figure: ({ firstPollMs }) => seconds(firstPollMs) },
+  { what: "until the first request to Google", figure: ({ firstPollMs }) => seconds(firstPollMs) },
   {
-    what: "requests per second: mean, most in one second",
+    what: "requests per second: mean, maximum in one second",
     figure: (sample) => `${mean(sample).toFixed(2)}, ${maxPerSecond(sample)}`,
     target: { words: "mean ≤ `RESEARCH_MAX_RPS`", met: isPolite },
   },
@@ -221,7 +221,7 @@ const LINES: readonly Line[] = [
     target: { words: "≤ 150 MB", met: ({ last }) => last.peakMb <= TARGET.peakMb },
   },
   {
-    what: "processor, of one core",
+    what: "CPU, of one core",
     figure: ({ cpu }) => `${(cpu * 100).toFixed(1)} %`,
     target: {
       words: `≤ 5 % at ${DEFAULT_RPS} per second`,
@@ -240,7 +240,7 @@ function tableOf(samples: readonly Sample[], fillMs: number): Table {
     columns: ["", ...SUBJECTS.map(({ title, maxRps }) => `\`RESEARCH_MAX_RPS=${maxRps}\`, ${title}`), "target"],
     rows: LINES.map((line) => [line.what, ...samples.map((sample) => cell(line, sample)), line.target?.words ?? ""]),
     notes: [
-      `The built \`worker\` on a database whose runs were started by a dead process, ${IN_FLIGHT} of them under its lease, all of them due (filled in ${seconds(fillMs)}). Google is the simulator in a separate process. ${SAMPLE_S} s of following, of which the processor is measured over the last ${SAMPLE_S - SETTLE_S}.`,
+      `The built \`worker\` on a database whose runs were started by a dead process, ${IN_FLIGHT} of them under its lease, all of them due (filled in ${seconds(fillMs)}). Google is the simulator in a separate process. ${SAMPLE_S} s of following, of which the CPU time is measured over the last ${SAMPLE_S - SETTLE_S}.`,
     ],
     // Times and CPU shares depend on the machine; the request rate does not.
     passed: samples.every(isPolite),
