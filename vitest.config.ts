@@ -1,12 +1,12 @@
 /**
- * Unit tests are beside their source; tests through the front door are in test/ and need the build. `npm test` takes a
- * few minutes; `npm run test:long` (`--mode long`) runs what takes longer by nature.
+ * Unit tests are beside their source; end-to-end tests are in test/ and need the build. `npm test` takes a
+ * few minutes; `npm run test:long` (`--mode long`) runs the longer ones.
  */
 
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** What a store decides runs once per database. */
+/** Tests of the stores, which run once per database. */
 const ON_POSTGRES = [
   "src/runs/{interaction-store,picture-store}.test.ts",
   "src/runs/start/{limits-store,several-writers,start,start-failure,start-sending,start-store}.test.ts",
@@ -16,13 +16,13 @@ const ON_POSTGRES = [
   "src/runs/history/{change-feed,search-store}.test.ts",
   "src/notifications/held-outbox.test.ts",
   "src/notifications/outbox.test.ts",
-  "src/store/{full-text,pace,store}.test.ts",
+  "src/store/{full-text,rate-limiter,store}.test.ts",
   "src/runs/deletion/retention.test.ts",
   "src/http/auth/authenticate.test.ts",
   "src/operations/{check-research-status,save-research-to-markdown}.test.ts",
 ];
 
-/** The fleet, and one story of each area through the front door. */
+/** The fleet, and one end-to-end test of each area. */
 const LONG_ON_POSTGRES = [
   "test/e2e/{damaged-rows,page-api,page-live,page-reading,research-odd-answers}.test.ts",
   "test/e2e/{research-servers,status}.long.test.ts",
@@ -31,7 +31,7 @@ const LONG_ON_POSTGRES = [
 
 const LONG = "**/*.long.test.ts";
 
-/** In both: a short cut in `npm test`, at length in `npm run test:long` (`TEST_LENGTH`). */
+/** In both: a short version in `npm test`, the full one in `npm run test:long` (`TEST_LENGTH`). */
 const OF_ANY_LENGTH = [
   "test/simulation/simulation.test.ts",
   "test/e2e/research-kill.test.ts",

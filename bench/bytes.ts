@@ -63,9 +63,9 @@ async function compareAll(directory: string): Promise<Table> {
 async function sentDuring({ ledger }: Simulator, work: () => Promise<unknown>): Promise<Sent> {
   ledger.clear();
   await work();
-  // A search that was not made would look cheap.
+  // A search that was not made would appear cheap.
   if (!ledger.entries().some(({ tools }) => tools.includes("googleSearch")))
-    throw new Error("Nobody searched the web.");
+    throw new Error("No request searched the web.");
   return { requests: ledger.count(), bytes: ledger.totalBytes() };
 }
 
@@ -116,7 +116,7 @@ function tableOf(comparisons: readonly Comparison[]): Table {
       (api.bytes / byHand.bytes).toFixed(3),
     ]),
     notes: [
-      `Bodies of all requests, and how many there were, as the simulator's ledger counted them. The default CLI got the same prompt, with nothing set but its sign-in. No model was named: the CLI chooses its own, the API backend's is ${DEFAULT_API_MODEL}. Target for our CLI ≤ ${TARGET}: ${passed ? "met" : "missed"}.`,
+      `Bodies and number of all requests, as counted by the simulator's ledger. The default CLI received the same prompt, with only its sign-in configured. No model was set: the CLI chooses its own, the API backend uses ${DEFAULT_API_MODEL}. Target for our CLI ≤ ${TARGET}: ${passed ? "met" : "missed"}.`,
     ],
     passed,
   };

@@ -192,9 +192,9 @@ function tableOf(bare: Side, ours: Side): Table {
       ),
     ],
     notes: [
-      `Answers with something of another client: **${ours.wrong.length} of ${(CALLS + UNTIMED).toLocaleString("en")}**, those to ${UNTIMED.toLocaleString("en")} calls before the timed ones included, of which ${CLIENTS * SEARCHES_EACH} are searches. ${wrong[0] ?? ""}`.trim(),
-      `Ours ÷ bare: calls per second ${withSpread(ratio, 2)}, p50 ${(oursTail.p50 / bareTail.p50).toFixed(2)}, p99 ${(oursTail.p99 / bareTail.p99).toFixed(2)}. The two take turns in ${ROUNDS} rounds; the clients, in one process, need a core of their own. Every client of ours is a user with a token of its own, which each request looks up, and asks about runs of its own in the database; the bare server asks for nothing and keeps no sessions.`,
-      `The plateau is the median after each of the last ${ROUNDS / 2} rounds; after: ${SETTLE_MS / 1_000} s of quiet.`,
+      `Responses with data of another client: **${ours.wrong.length} of ${(CALLS + UNTIMED).toLocaleString("en")}**, including ${UNTIMED.toLocaleString("en")} untimed calls, of which ${CLIENTS * SEARCHES_EACH} are searches. ${wrong[0] ?? ""}`.trim(),
+      `Ours ÷ bare: calls per second ${withSpread(ratio, 2)}, p50 ${(oursTail.p50 / bareTail.p50).toFixed(2)}, p99 ${(oursTail.p99 / bareTail.p99).toFixed(2)}. The two servers alternate in ${ROUNDS} rounds; the clients, in one process, need a separate core. Every client of ours is a user with its own token, which is checked on each request, and reads its own runs from the database; the bare server has no authentication and no sessions.`,
+      `The plateau is the median after each of the last ${ROUNDS / 2} rounds; after: ${SETTLE_MS / 1_000} s without calls.`,
     ],
     passed: wrong.length === 0,
   };

@@ -38,8 +38,8 @@ export async function coldLoad(page: Page, { url, selector }: { url: string; sel
 /** The page's policy forbids the evaluation that Playwright's own waiting uses. */
 const until = (page: Page, condition: string): Promise<void> =>
   page.evaluate(`new Promise((resolve) => {
-    const look = () => ((${condition}) ? resolve() : setTimeout(look, 4));
-    look();
+    const check = () => ((${condition}) ? resolve() : setTimeout(check, 4));
+    check();
   })`);
 
 export interface Held {

@@ -41,7 +41,7 @@ async function measure(directory: string): Promise<Table> {
       columns: ["what", "figure"],
       rows,
       notes: [
-        `Loads are the median of ${LOADS}, each without a cache, in turns with a bare static page in the same browser; ratios have their quartiles. The list shows 100 runs at a time.`,
+        `Loads are the median of ${LOADS}, each without a cache, alternating with a bare static page in the same browser; ratios with quartiles. The list shows 100 runs at a time.`,
       ],
       passed: true,
     };

@@ -146,7 +146,7 @@ async function takeSample(
 ): Promise<Omit<Sample, "maxRps">> {
   const [following, released] = await Promise.all([
     worker.logged(`Following ${RUNS} unfinished`),
-    worker.logged("are taken up"),
+    worker.logged("are polled again"),
   ]);
   const count = async (): Promise<number> =>
     Object.values(await simulator.countRequests()).reduce((sum, requests) => sum + requests, 0);
@@ -200,13 +200,13 @@ const timers = ({ last }: Sample): number => last.resources.filter((resource) =>
 
 const LINES: readonly Line[] = [
   {
-    what: "start of the process until all are taken up",
+    what: "start of the process until all are taken over",
     figure: ({ recoveredMs }) => seconds(recoveredMs),
     target: { words: "≤ 10 s", met: ({ recoveredMs }) => recoveredMs <= TARGET.recoveredMs },
   },
-  { what: "until Google is first asked", figure: ({ firstPollMs }) => seconds(firstPollMs) },
+  { what: "until the first request to Google", figure: ({ firstPollMs }) => seconds(firstPollMs) },
   {
-    what: "requests per second: mean, most in one second",
+    what: "requests per second: mean, maximum in one second",
     figure: (sample) => `${mean(sample).toFixed(2)}, ${maxPerSecond(sample)}`,
     target: { words: "mean ≤ `RESEARCH_MAX_RPS`", met: isPolite },
   },
@@ -221,7 +221,7 @@ const LINES: readonly Line[] = [
     target: { words: "≤ 150 MB", met: ({ last }) => last.peakMb <= TARGET.peakMb },
   },
   {
-    what: "processor, of one core",
+    what: "CPU, of one core",
     figure: ({ cpu }) => `${(cpu * 100).toFixed(1)} %`,
     target: {
       words: `≤ 5 % at ${DEFAULT_RPS} per second`,
@@ -240,7 +240,7 @@ function tableOf(samples: readonly Sample[], fillMs: number): Table {
     columns: ["", ...SUBJECTS.map(({ title, maxRps }) => `\`RESEARCH_MAX_RPS=${maxRps}\`, ${title}`), "target"],
     rows: LINES.map((line) => [line.what, ...samples.map((sample) => cell(line, sample)), line.target?.words ?? ""]),
     notes: [
-      `The built \`worker\` on a database whose runs were started by a process that is gone, ${IN_FLIGHT} of them under its lease, all of them due (filled in ${seconds(fillMs)}). Google is the simulator in a process of its own. ${SAMPLE_S} s of following, of which the processor is measured over the last ${SAMPLE_S - SETTLE_S}.`,
+      `The built \`worker\` on a database whose runs were started by a dead process, ${IN_FLIGHT} of them under its lease, all of them due (filled in ${seconds(fillMs)}). Google is the simulator in a separate process. ${SAMPLE_S} s of following, of which the CPU time is measured over the last ${SAMPLE_S - SETTLE_S}.`,
     ],
     // Times and CPU shares depend on the machine; the request rate does not.
     passed: samples.every(isPolite),

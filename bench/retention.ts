@@ -8,7 +8,7 @@ import { type Clock, systemClock } from "../src/platform/clock.ts";
 import { deleteExpiredRuns } from "../src/runs/deletion/retention.ts";
 import type { Database } from "../src/store/database.ts";
 import { openStore, type StoreOptions } from "../src/store/store.ts";
-import { askPostgres } from "../test/fleet/ask-postgres.ts";
+import { openPostgresReader } from "../test/fleet/postgres-reader.ts";
 import { startPostgres } from "../scripts/postgres.ts";
 import { quietLog } from "./questions.ts";
 import type { Table } from "./report.ts";
@@ -60,7 +60,7 @@ async function onPostgres(): Promise<Measured | undefined> {
   const server = await startPostgres({ fsync: true });
   if (server === undefined) return undefined;
   try {
-    const reader = await askPostgres(`${server.url}postgres`);
+    const reader = await openPostgresReader(`${server.url}postgres`);
     await reader.query("create database research");
     await reader.close();
     return await measure({ file: undefined, shared: { url: `${server.url}research`, connections: 4 } });

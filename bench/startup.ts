@@ -86,7 +86,7 @@ function tableOf({ node, bare, ours }: Samples): Table {
       `**${withSpread(ratio, 2)}**`,
     ]),
     notes: [
-      `Medians (quartiles) of ${ROUNDS} rounds, in each of which every kind is started once; the ratio is of neighbours. The bare server has one tool and is bundled as ours is. Target ≤ ${TARGET}: ${met ? "met" : "missed"}.`,
+      `Medians (quartiles) of ${ROUNDS} rounds, in each of which every kind is started once; the ratio is between neighbouring samples. The bare server has one tool and is bundled like ours. Target ≤ ${TARGET}: ${met ? "met" : "missed"}.`,
     ],
     // Depends on other load of the machine.
     passed: true,

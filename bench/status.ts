@@ -106,8 +106,8 @@ function tableOf(samples: Samples, starts: Starts, filling: { seconds: number; g
       row("`list_research`, 20 runs", list, ""),
     ],
     notes: [
-      `${CALLS.toLocaleString("en")} calls of each, one after the other and in turn, each status read of another run. The database was filled in ${filling.seconds.toFixed(0)} s and takes ${filling.gigabytes.toFixed(1)} GB.`,
-      `Start-up to \`tools/list\` on that database: ${withSpread(spreadOf(starts.ours), 0)} ms, bare server ${withSpread(spreadOf(starts.bare), 0)} ms, ratio ${withSpread(startup, 2)}; to the answer of a first status read, with which the store is opened: ${withSpread(spreadOf(starts.firstStatus), 0)} ms. Medians (quartiles) of ${STARTS} starts each.`,
+      `${CALLS.toLocaleString("en")} calls of each, alternating, one at a time, each status read of another run. The database was filled in ${filling.seconds.toFixed(0)} s and takes ${filling.gigabytes.toFixed(1)} GB.`,
+      `Start-up to \`tools/list\` on that database: ${withSpread(spreadOf(starts.ours), 0)} ms, bare server ${withSpread(spreadOf(starts.bare), 0)} ms, ratio ${withSpread(startup, 2)}; to the response of a first status read, which opens the store: ${withSpread(spreadOf(starts.firstStatus), 0)} ms. Medians (quartiles) of ${STARTS} starts each.`,
     ],
     // Depends on other load of the machine.
     passed: true,

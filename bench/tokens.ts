@@ -28,7 +28,7 @@ export async function tokens(): Promise<Table> {
     columns: ["answer", "structured content", "text", "target, of the larger"],
     rows,
     notes: [
-      "A client shows its model one of the two forms. A redirect link of Google's alone takes about 65 tokens, and it is passed on as it is.",
+      "A client shows its model one of the two forms. A redirect link of Google takes about 65 tokens and is passed on unchanged.",
     ],
     passed,
   };

@@ -27,7 +27,7 @@ export interface LabSetting {
   scale: number;
   seed: number;
   /** Prints progress. */
-  say(text: string): void;
+  print(text: string): void;
 }
 
 /** The number of repetitions at this scale, at least one. */

@@ -43,7 +43,7 @@ if (!(Number(values.scale) > 0) || !Number.isSafeInteger(Number(values.seed))) {
   throw new Error("--scale is a number above 0 (with a point), --seed a whole number.");
 }
 
-const setting = { scale: Number(values.scale), seed: Number(values.seed), say: print };
+const setting = { scale: Number(values.scale), seed: Number(values.seed), print };
 for (const name of chosen) {
   const experiment = await EXPERIMENTS[name]?.();
   if (experiment === undefined) continue;

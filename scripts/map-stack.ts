@@ -7,7 +7,7 @@ import { sourceStack } from "../src/platform/unexpected-error.ts";
 
 const BUNDLE = `${pathToFileURL(join(import.meta.dirname, "../dist")).href}/`;
 
-/** The bundle in its place on the reporter's machine. Packages that are not bundled have a `dist/` of their own. */
+/** The bundle's path on the reporter's machine. Packages that are not bundled have their own `dist/`. */
 const INSTALLED = /file:\/\/[^\s()]+\/dist\/(?=[\w.-]+\.js:)/g;
 const OTHER_PACKAGE = /\/node_modules\/(?!gemini-search-mcp\/dist\/$)[^()\s]*\/dist\/$/;
 

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 export interface Postgres {
   /** `postgres://postgres:…@127.0.0.1:port/`, to which a database name is appended. */
   url: string;
-  /** Of the postmaster, whose children are the connections. */
+  /** The pid of the postmaster, whose children are the connections. */
   pid(): number;
   /** `fast` ends all connections and flushes; `immediate` is like a crash. Resolves when it accepts connections. */
   restart(how: "fast" | "immediate"): Promise<void>;
@@ -42,7 +42,7 @@ export async function startPostgres({ fsync = false }: PostgresOptions = {}): Pr
   const machine = {
     environment: { ...process.env, PATH: SEARCHED },
     userId: process.getuid?.(),
-    say: (line: string) => void process.stderr.write(`${line}\n`),
+    print: (line: string) => void process.stderr.write(`${line}\n`),
   };
   const packages = await ensureSystemPackages(["postgresql"], { commands: ["initdb", "postgres"], machine });
   if (packages === "missing") return undefined;

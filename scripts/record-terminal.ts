@@ -55,7 +55,7 @@ function recordFrames(terminal: Terminal): { frames: Frame[]; stop(): Promise<vo
   const stopping = new AbortController();
   const loop = (async () => {
     while (!stopping.signal.aborted) {
-      const text = (await terminal.screen({ looks: true })).join("\r\n");
+      const text = (await terminal.screen({ colors: true })).join("\r\n");
       if (text !== frames.at(-1)?.text) frames.push({ at: (performance.now() - startedAt) / 1_000, text });
       await sleep(100);
     }

@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { enterPage, openPage, startBrowser } from "../test/kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../test/kit/server/http-server.ts";
-import { storyOfMonths, storyOfStates, tellStory } from "../test/kit/browser/sample-runs.ts";
+import { sampleMonths, sampleStatuses, insertSampleRuns } from "../test/kit/browser/sample-runs.ts";
 import { VIEWS, type World } from "../test/kit/browser/page-views.ts";
 
 const DIRECTORY = resolve(import.meta.dirname, "../docs/screenshots");
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
     interactions: { speed: 30, duration_ms: 60 * 60_000 },
   });
   const now = Date.now();
-  await tellStory(scene.configDir, [...storyOfStates(now), ...storyOfMonths(60, now)]);
+  await insertSampleRuns(scene.configDir, [...sampleStatuses(now), ...sampleMonths(60, now)]);
   const server = await scene.http({ env: { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100" } });
   const started = await server.request("/api/research", {
     method: "POST",
@@ -48,7 +48,7 @@ async function shootAll(
   world: World & { server: RunningHttpServer },
   { theme, width }: { theme: (typeof THEMES)[number]; width: keyof typeof WIDTHS },
 ): Promise<void> {
-  const look = {
+  const options = {
     viewport: WIDTHS[width],
     colorScheme: theme,
     reducedMotion: "reduce",
@@ -56,7 +56,7 @@ async function shootAll(
   } as const;
   const save = (page: Page, name: string): Promise<unknown> =>
     page.screenshot({ path: join(DIRECTORY, `${name}-${theme}-${width}.png`), animations: "disabled", scale: "css" });
-  const { page } = await enterPage(browser, world.server, look);
+  const { page } = await enterPage(browser, world.server, options);
   for (const { name, open } of VIEWS.filter(({ name: one }) => wanted(one))) {
     await open(page, world);
     // A screenshot between two frames would show an incomplete plot.
@@ -65,21 +65,21 @@ async function shootAll(
   }
   await page.context().close();
   if (!wanted("sign-in")) return;
-  const stranger = await openPage(browser, world.server.url, look);
-  await stranger.page.goto("/");
-  await save(stranger.page, "sign-in");
-  await stranger.page.context().close();
+  const signedOut = await openPage(browser, world.server.url, options);
+  await signedOut.page.goto("/");
+  await save(signedOut.page, "sign-in");
+  await signedOut.page.context().close();
 }
 
 const only = process.argv.slice(2);
 const wanted = (name: string): boolean => only.length === 0 || only.includes(name);
 
 function document(): string {
-  const shots = [...VIEWS, { name: "sign-in", says: "Who comes without a link is asked for the token." }];
-  const parts = shots.map(({ name, says }) => {
+  const shots = [...VIEWS, { name: "sign-in", caption: "The sign-in form, for browsers without a link." }];
+  const parts = shots.map(({ name, caption }) => {
     const picture = (width: string): string =>
-      `<picture><source media="(prefers-color-scheme: dark)" srcset="screenshots/${name}-dark-${width}.png"><img alt="${says}" src="screenshots/${name}-light-${width}.png" height="420"></picture>`;
-    return `## ${name[0]?.toUpperCase()}${name.slice(1).replaceAll("-", " ")}\n\n${says}\n\n${picture("wide")} ${picture("narrow")}`;
+      `<picture><source media="(prefers-color-scheme: dark)" srcset="screenshots/${name}-dark-${width}.png"><img alt="${caption}" src="screenshots/${name}-light-${width}.png" height="420"></picture>`;
+    return `## ${name[0]?.toUpperCase()}${name.slice(1).replaceAll("-", " ")}\n\n${caption}\n\n${picture("wide")} ${picture("narrow")}`;
   });
   return `# The page\n\n\`gemini-search-mcp dashboard\` opens it. The pictures were made by \`npm run screenshots\` with invented runs; they follow your light or dark theme. A report has its pictures where they stand in the text and Google's Search Suggestions below it; a finished run can be deleted, here and, if you tick it, at Google.\n\n${parts.join("\n\n")}\n`;
 }

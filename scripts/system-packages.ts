@@ -10,13 +10,13 @@ const MAX_TOTAL_MS = 300_000;
 export interface Machine {
   environment: Record<string, string | undefined>;
   userId: number | undefined;
-  say: (line: string) => void;
+  print: (line: string) => void;
 }
 
 const thisMachine: Machine = {
   environment: process.env,
   userId: process.getuid?.(),
-  say: (line) => void process.stderr.write(`${line}\n`),
+  print: (line) => void process.stderr.write(`${line}\n`),
 };
 
 /**
@@ -29,17 +29,17 @@ export async function ensureSystemPackages(
 ): Promise<"ready" | "missing"> {
   const absent = (): string[] => commands.filter((command) => pathOf(command, machine) === undefined);
   if (absent().length === 0) return "ready";
-  const { environment, userId, say } = machine;
+  const { environment, userId, print } = machine;
   const aptGet = pathOf("apt-get", machine);
   if (environment["CI"] === undefined || userId !== 0 || aptGet === undefined) {
-    say(`${absent().join(", ")}: not installed. To run the tests that need it:`);
-    say(`  sudo apt-get install --no-install-recommends ${packages.join(" ")}`);
+    print(`${absent().join(", ")}: not installed. To run the tests that need it:`);
+    print(`  sudo apt-get install --no-install-recommends ${packages.join(" ")}`);
     return "missing";
   }
-  say(`CI: installing ${packages.join(" ")} with apt-get, because ${absent().join(", ")} is not there.`);
+  print(`CI: installing ${packages.join(" ")} with apt-get, because ${absent().join(", ")} is not installed.`);
   await install(aptGet, packages, machine);
   if (absent().length === 0) return "ready";
-  say(`CI: ${absent().join(", ")} is still not there.`);
+  print(`CI: ${absent().join(", ")} is still not installed.`);
   return "missing";
 }
 
@@ -53,7 +53,7 @@ async function install(aptGet: string, packages: readonly string[], machine: Mac
   if (await run("update", "--quiet", "--quiet")) await installAll();
 }
 
-async function runApt(command: string[], until: number, { environment, say }: Machine): Promise<boolean> {
+async function runApt(command: string[], until: number, { environment, print }: Machine): Promise<boolean> {
   const outcome = await runChild({
     command: "/usr/bin/flock",
     // Test files run in parallel, and apt-get does not wait for its own locks.
@@ -69,7 +69,7 @@ async function runApt(command: string[], until: number, { environment, say }: Ma
   });
   if (outcome.ended === "exit" && outcome.exitCode === 0) return true;
   const lastLine = outcome.ended === "not_started" ? outcome.errorCode : outcome.stderr.trim().split("\n").at(-1);
-  say(`CI: apt-get ${command[1]} did not succeed (${outcome.ended}): ${lastLine ?? ""}`);
+  print(`CI: apt-get ${command[1]} did not succeed (${outcome.ended}): ${lastLine ?? ""}`);
   return false;
 }
 

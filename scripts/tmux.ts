@@ -24,10 +24,10 @@ export interface Terminal {
   /** Presses a key by its tmux name, such as `C-c` or `Enter`. */
   key(name: string): Promise<void>;
   resize(columns: number, rows: number): Promise<void>;
-  /** The visible lines; with `looks`, including colour sequences. */
-  screen(options?: { looks?: boolean }): Promise<string[]>;
+  /** The visible lines; with `colors`, including colour sequences. */
+  screen(options?: { colors?: boolean }): Promise<string[]>;
   /** Reads a tmux variable of the pane, such as `cursor_flag`. */
-  ask(name: string): Promise<string>;
+  readVariable(name: string): Promise<string>;
   /** All bytes that the programs have written so far. */
   raw(): string;
   close(): Promise<void>;
@@ -60,9 +60,9 @@ export async function openTerminal({ env, columns, rows, setup = "" }: TerminalO
     typeKeys: async (text) => void (await tmux("send-keys", "-l", "--", text)),
     key: async (name) => void (await tmux("send-keys", name)),
     resize: async (width, height) => void (await tmux("resize-window", "-x", String(width), "-y", String(height))),
-    screen: async ({ looks = false } = {}) =>
-      (await tmux("capture-pane", "-p", ...(looks ? ["-e"] : []))).replace(/\n$/, "").split("\n"),
-    ask: async (name) => (await tmux("display-message", "-p", `#{${name}}`)).trim(),
+    screen: async ({ colors = false } = {}) =>
+      (await tmux("capture-pane", "-p", ...(colors ? ["-e"] : []))).replace(/\n$/, "").split("\n"),
+    readVariable: async (name) => (await tmux("display-message", "-p", `#{${name}}`)).trim(),
     raw: () => readFileSync(rawFile, "utf8"),
     close: async () => {
       await tmux("kill-server").catch(() => undefined);

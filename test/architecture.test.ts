@@ -1,4 +1,4 @@
-/** The architecture as a check: import directions, sizes of files and folders, and what only one file may do. */
+/** Checks the architecture: import directions, sizes of files and folders, and what only one file may do. */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
@@ -8,14 +8,14 @@ const ROOT = resolve(import.meta.dirname, "..");
 const SRC = join(ROOT, "src");
 
 const MAX_FILE_LINES = 300;
-/** Tests apart. */
+/** Without test files. */
 const MAX_FOLDER_FILES = 15;
 const MAX_SIBLINGS_WITH_PREFIX = 3;
 
 const DRAWERS = /^(?:utils?|helpers?|common|shared|lib|types|constants|misc|index)(?:\.ts)?$/;
 
 interface SourceFile {
-  /** Relative to the folder that was read, with `/`. */
+  /** Relative to the scanned folder, with `/`. */
   file: string;
   text: string;
   isTest: boolean;
@@ -34,7 +34,7 @@ const sources = sourcesIn(SRC);
 const product = sources.filter(({ isTest }) => !isTest);
 const simulator = sourcesIn(join(ROOT, "simulator"));
 
-/** The first part of a path: a folder of src/, or a file at its top. */
+/** The first component of a path: a folder of src/, or a file at its top. */
 const areaOf = (file: string): string => file.split("/")[0] ?? file;
 
 const importsOf = ({ file, text }: SourceFile): string[] =>
@@ -43,12 +43,12 @@ const importsOf = ({ file, text }: SourceFile): string[] =>
   );
 
 interface Dependencies {
-  /** The folder that the list governs, or the file. What is inside needs no permission. */
+  /** The folder or file that the list governs. Imports within it are always allowed. */
   area: string;
   allowed: string[];
 }
 
-/** From the DEPS.list in the folder of a file, or in the nearest folder above that has one. */
+/** Reads the DEPS.list of the file's folder or of the nearest parent folder that has one. */
 function dependenciesOf(file: string): Dependencies {
   for (let folder = dirname(file); folder !== "."; folder = dirname(folder)) {
     const list = join(SRC, folder, "DEPS.list");
@@ -151,7 +151,7 @@ test("the environment and stdout are used in one file each, and a shell nowhere"
   expect(filesWith(/import\s*\{[^}]*\bexec(?:Sync)?\b[^}]*\}\s*from\s*"node:child_process"/, [])).toEqual([]);
 });
 
-/** An update of runs whose columns name the status. */
+/** Matches an update of runs that sets the status. */
 const STATUS_WRITE =
   /updateTable\("research_tasks"\)(?:(?!execute|updateTable|selectFrom|insertInto)[\s\S])*?\bstatus\b\s*[:,}]/;
 

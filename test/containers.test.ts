@@ -1,4 +1,4 @@
-/** The containers without an engine: the files as they are, and each rule seen to be broken. */
+/** Checks the container files without a container engine: the files as they are, and a violation of each rule. */
 
 import { expect, test } from "vitest";
 import { checkContainers, type Containers, readContainers } from "../scripts/check-containers.ts";

@@ -1,4 +1,4 @@
-/** A reference that drifted is worse than none. */
+/** Checks that generated documents and names in other documents agree with the code. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { ensureSystemPackages, type Machine } from "../scripts/system-packages.ts";
 
 let folder: string;
-let said: string[];
+let printed: string[];
 
 beforeEach(() => {
-  said = [];
+  printed = [];
   folder = mkdtempSync(join(tmpdir(), "gemini-search-packages-"));
 });
 
@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const program = (name: string, script = ""): void =>
   writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 
-/** Writes down how it was called, then does as told. */
+/** Records how it was called, then runs the script. */
 const aptGet = (script: string): void =>
   program("apt-get", `echo "$DEBIAN_FRONTEND apt-get $*" >> ${folder}/calls; ${script}`);
 
@@ -34,7 +34,7 @@ const ensure = ({ CI = "true", userId = 0 }: { CI?: string | undefined; userId?:
   const machine: Machine = {
     environment: { PATH: `${folder}:/usr/bin:/bin`, ...(CI === "" ? {} : { CI }) },
     userId,
-    say: (line) => said.push(line),
+    print: (line) => printed.push(line),
   };
   return ensureSystemPackages(["some-package"], { commands: ["some-command"], machine });
 };
@@ -43,7 +43,7 @@ test("if the commands are installed, nothing is done and nothing printed", async
   program("some-command");
   aptGet("exit 1");
   expect(await ensure()).toBe("ready");
-  expect([calls(), said]).toEqual([[], []]);
+  expect([calls(), printed]).toEqual([[], []]);
 });
 
 test.each([
@@ -53,7 +53,7 @@ test.each([
   aptGet(commandAppears());
   expect(await ensure(circumstances)).toBe("missing");
   expect(calls()).toEqual([]);
-  expect(said).toEqual([
+  expect(printed).toEqual([
     "some-command: not installed. To run the tests that need it:",
     "  sudo apt-get install --no-install-recommends some-package",
   ]);
@@ -63,7 +63,7 @@ test("under CI as root packages are installed, which is printed", async () => {
   aptGet(commandAppears());
   expect(await ensure()).toBe("ready");
   expect(calls()).toEqual([INSTALL]);
-  expect(said).toEqual(["CI: installing some-package with apt-get, because some-command is not there."]);
+  expect(printed).toEqual(["CI: installing some-package with apt-get, because some-command is not installed."]);
 });
 
 test("stale package lists are fetched, once", async () => {
@@ -76,9 +76,9 @@ test("an unreachable mirror is reported, and is not taken for success", async ()
   aptGet('echo "E: Unable to fetch some archives" >&2; exit 100');
   expect(await ensure()).toBe("missing");
   expect(calls()).toEqual([INSTALL, UPDATE]);
-  expect(said.slice(1)).toEqual([
+  expect(printed.slice(1)).toEqual([
     "CI: apt-get install did not succeed (exit): E: Unable to fetch some archives",
     "CI: apt-get update did not succeed (exit): E: Unable to fetch some archives",
-    "CI: some-command is still not there.",
+    "CI: some-command is still not installed.",
   ]);
 });

@@ -31,11 +31,11 @@ export const measureCollecting = (world: World, { runs, seconds }: FleetOptions)
     const reports = (await completed()) - before;
     const ms = usage.to - usage.from;
     return [
-      atMost("peak memory of a worker that collects", 200, {
+      atMost("peak memory of a worker that collects reports", 200, {
         value: Math.max(...workers.map((worker) => worker.peakMb())),
         unit: "MB",
       }),
-      reported(`reports a second, ${COUNT} workers without a limit`, short((1_000 * reports) / ms)),
+      reported(`reports per second, ${COUNT} workers without a limit`, short((1_000 * reports) / ms)),
       reported("per report: PostgreSQL", `${short((usage.postgres * ms) / reports)} ms`),
       reported("per report: worker", `${short((usage.workers * ms) / reports)} ms`),
       reported("per report: WAL", `${short(usage.walBytes / reports / 1_000)} kB`),

@@ -49,7 +49,7 @@ function tableOf(checks: Check[], { runs, seconds }: FleetOptions): Table {
     columns: ["", "target", "measured", ""],
     rows: checks.map((check) => [check.what, check.target ?? "–", check.measured, mark(check)]),
     notes: [
-      `The built \`worker\`, each with ${CORES_PER_WORKER} cores (control groups) for rates, hung answers and rest, and as much as it gets from the lateness on; Google is a stand-in that answers after 100 ms and shows something new in 30 % of the polls, and polls are counted there. PostgreSQL writes to the disk (fsync on). All share this machine, whose load was ${load.toFixed(1)} at the end. Each measurement takes ${seconds} s.`,
+      `The built \`worker\`, each with ${CORES_PER_WORKER} cores (control groups) for rates, hung responses and idle cost, and without a limit from the lateness on; Google is a stand-in that responds after 100 ms with a change in 30 % of the polls, and counts the polls. PostgreSQL writes to disk (fsync on). All processes share this machine, whose load was ${load.toFixed(1)} at the end. Each measurement takes ${seconds} s.`,
     ],
     passed: checks.every(({ met }) => met),
   };

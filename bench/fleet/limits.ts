@@ -33,7 +33,7 @@ export const measureLimits = (world: World, { runs, seconds, workers }: FleetOpt
         unit: "% of it",
       }),
       atMost("PostgreSQL meanwhile", 0.5, { value: span.postgres, unit: "cores" }),
-      atLeast("the rate that was reached", 80, { value: (100 * perSecond(polls, span)) / MAX_RPS, unit: "% of it" }),
+      atLeast("the rate reached", 80, { value: (100 * perSecond(polls, span)) / MAX_RPS, unit: "% of it" }),
       atMost(`an owner with ${SMALL_OWNER_RUNS} runs of ${runs}: its poll interval, p50`, 1.3, {
         value: interval,
         unit: "intervals",

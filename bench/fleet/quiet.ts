@@ -33,15 +33,15 @@ export const measureQuiet = (world: World, { runs, seconds, workers }: FleetOpti
     const free = await measureLateness(fleet, seconds);
     return [
       atMost(`idle, ${count} workers: PostgreSQL`, 4, { value: 100 * idle.postgres, unit: "% of a core" }),
-      atMost(`idle, ${count} workers: WAL a second`, 20, { value: idle.walBytes / idleSeconds / 1_000, unit: "kB" }),
+      atMost(`idle, ${count} workers: WAL per second`, 20, { value: idle.walBytes / idleSeconds / 1_000, unit: "kB" }),
       reported(
-        `${RATE} polls a second, a tenth of a core each: lateness p50, p99`,
+        `${RATE} polls per second, a tenth of a core each: lateness p50, p99`,
         `${short(limited.p50)}, ${short(limited.p99)} ms`,
       ),
-      atMost(`${RATE} polls a second, lateness p50`, 150, { value: free.p50, unit: "ms" }),
-      atMost(`${RATE} polls a second, lateness p99`, 500, { value: free.p99, unit: "ms" }),
-      atMost("of these, polls that did not come", 0, { value: limited.missing + free.missing, unit: "" }),
-      atMost(`PostgreSQL at ${RATE} polls a second`, 0.5, { value: free.postgres, unit: "cores" }),
+      atMost(`${RATE} polls per second, lateness p50`, 150, { value: free.p50, unit: "ms" }),
+      atMost(`${RATE} polls per second, lateness p99`, 500, { value: free.p99, unit: "ms" }),
+      atMost("of these, polls that were not received", 0, { value: limited.missing + free.missing, unit: "" }),
+      atMost(`PostgreSQL at ${RATE} polls per second`, 0.5, { value: free.postgres, unit: "cores" }),
     ];
   });
 

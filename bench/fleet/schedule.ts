@@ -1,6 +1,6 @@
 /** Reads and sets due times of polls directly in pg-boss's tables, which only this file of the bench does. */
 
-import type { Reader } from "../../test/fleet/ask-postgres.ts";
+import type { Reader } from "../../test/fleet/postgres-reader.ts";
 import { pollsInFlightSince } from "../../test/fleet/jobs.ts";
 import { RUN_PREFIX } from "./google-process.ts";
 import type { Due, Span } from "./polls.ts";

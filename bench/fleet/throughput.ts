@@ -65,7 +65,7 @@ function checksOf(samples: Sample[], hung: Sample | undefined, isLimited: boolea
   const factor = count / first.workers.length;
   return [
     reported(
-      `polls a second, ${counts}`,
+      `polls per second, ${counts}`,
       each(({ rate }) => rate),
     ),
     {
@@ -74,8 +74,8 @@ function checksOf(samples: Sample[], hung: Sample | undefined, isLimited: boolea
       measured: isLimited ? `${short(last.rate / first.rate)} ×` : "not measured: no control groups",
       met: isLimited && last.rate / first.rate >= 0.75 * factor,
     },
-    atLeast(`polls a second, ${count} workers`, 125 * count, { value: last.rate, unit: "" }),
-    atMost("PostgreSQL at 1,000 polls a second", 0.5, {
+    atLeast(`polls per second, ${count} workers`, 125 * count, { value: last.rate, unit: "" }),
+    atMost("PostgreSQL at 1,000 polls per second", 0.5, {
       value: (1_000 * last.usage.postgres) / last.rate,
       unit: "cores",
     }),
@@ -89,15 +89,15 @@ function checksOf(samples: Sample[], hung: Sample | undefined, isLimited: boolea
       each((one) => perPoll(one, one.usage.workers)),
     ),
     reported(
-      "cores that each worker had",
+      "cores used by each worker",
       each(({ usage, workers }) => usage.workers / workers.length),
     ),
     reported(
-      "cores that PostgreSQL had",
+      "cores used by PostgreSQL",
       each(({ usage }) => usage.postgres),
     ),
     reported(
-      "cores that the stand-in had",
+      "cores used by the stand-in",
       each(({ usage }) => usage.google),
     ),
     atMost("WAL per poll", 3, { value: last.usage.walBytes / last.polls.length / 1_000, unit: "kB" }),
@@ -109,6 +109,9 @@ function checksOf(samples: Sample[], hung: Sample | undefined, isLimited: boolea
       "runs that were polled",
       each(({ polls }) => new Set(polls.map(({ run }) => run)).size),
     ),
-    atLeast("rate with 1 % hung answers, of the normal one", 30, { value: (100 * hung.rate) / last.rate, unit: "%" }),
+    atLeast("rate with 1 % hung responses, relative to the normal one", 30, {
+      value: (100 * hung.rate) / last.rate,
+      unit: "%",
+    }),
   ];
 }

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Postgres, startPostgres } from "../../scripts/postgres.ts";
-import { askPostgres, type Reader } from "../../test/fleet/ask-postgres.ts";
+import { openPostgresReader, type Reader } from "../../test/fleet/postgres-reader.ts";
 import { startCommand } from "../../test/kit/server/command.ts";
 import { BIN, isolatedEnvironment, TEST_KEY } from "../../test/kit/server/server.ts";
 import { QUERY } from "../questions.ts";
@@ -51,7 +51,7 @@ export async function openWorld(directory: string): Promise<World> {
   const postgres = await startPostgres({ fsync: true });
   if (postgres === undefined) throw new Error("PostgreSQL is not installed.");
   const google = await startGoogle();
-  const server = await askPostgres(`${postgres.url}postgres`);
+  const server = await openPostgresReader(`${postgres.url}postgres`);
   const environment = (database: string): Record<string, string> => ({
     ...isolatedEnvironment(directory),
     GEMINI_API_KEY: TEST_KEY,
@@ -72,7 +72,7 @@ export async function openWorld(directory: string): Promise<World> {
       await server.query(`create database ${name} template one_run`);
       // As docs/scale.md recommends: otherwise pg-boss's queries read the whole table.
       await server.query(`alter database ${name} set random_page_cost = 1.1`);
-      const reader = await askPostgres(postgres.url + name);
+      const reader = await openPostgresReader(postgres.url + name);
       const workers: Worker[] = [];
       const addWorkers = async (count: number, options: WorkerOptions): Promise<void> => {
         const env = { ...environment(name), RESEARCH_FOLLOW: "on" };

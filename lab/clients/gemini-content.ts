@@ -37,9 +37,9 @@ export const geminiContent: ModelApi = {
     };
   },
   reply(response, reply, { path }) {
-    const said =
+    const part =
       "text" in reply ? { text: reply.text } : { functionCall: { name: reply.tool.name, args: reply.input } };
-    const content = { role: "model", parts: [said] };
+    const content = { role: "model", parts: [part] };
     const answer = {
       candidates: [{ index: 0, content, finishReason: "STOP" }],
       usageMetadata: { promptTokenCount: 1_000, candidatesTokenCount: 50, totalTokenCount: 1_050 },

@@ -60,7 +60,7 @@ function formOf([first]: readonly Exchange[], { answers }: WireFacts): string {
     ...(seen.includes(letters(JSON.stringify(answer.structured))) ? ["structured"] : []),
     ...(seen.includes(letters(answer.text)) ? ["text"] : []),
   ];
-  return forms.join(" and ") || "neither word for word";
+  return forms.join(" and ") || "neither verbatim";
 }
 
 /** The report as our server sent it, in one response or several; empty if the last response had none. */
@@ -129,7 +129,7 @@ function notesOn({ world, session, left }: Evidence, facts: WireFacts): string[]
   const hosts = [...world.gate.requestedHosts].map((host) => (REGISTRY.test(host) ? "a package registry" : host));
   const outside = [...new Set(hosts)].sort();
   return [
-    ...(session.model.searched() ? ["its model had to look for our tools before it could call them"] : []),
+    ...(session.model.searched() ? ["its model had to search for our tools before it could call them"] : []),
     ...(facts.cancelled > 0 ? [`cancelled while running: ${facts.cancelled}`] : []),
     ...(facts.cancelledLate > 0 ? ["cancels every call once more after its answer; without effect"] : []),
     ...(left > 0 ? [`${left} processes did not end by themselves`] : []),

@@ -1,7 +1,7 @@
 /** Eight processes on one database: one paid start for a hundred requests, one poll per interval, one successor. */
 
-import { callWhileLocked } from "../../test/figures/foreign-lock.ts";
-import { lookTogether, startTwins, takeOver } from "../../test/figures/concurrency.ts";
+import { callWhileLocked } from "../../test/figures/locked-database.ts";
+import { pollTogether, startTwins, takeOver } from "../../test/figures/concurrency.ts";
 import { type Experiment, type Finding, scaled } from "../experiment.ts";
 import { spread, worst } from "../spread.ts";
 
@@ -13,29 +13,29 @@ const LOCKED_MS = 10_000;
 export const concurrency: Experiment = {
   name: "concurrency",
   about:
-    "Eight stdio servers on one database: a hundred identical starts at once, again and again; then forty runs that all of them follow while all of them are asked about; then owners that die with a claimed run while another server is open; then another program that locks the database.",
+    "Eight stdio servers share one database. They receive a hundred identical starts at once, repeatedly; then all of them follow forty runs while all of them answer status calls; then processes die with a claimed run while another server is open; then another program locks the database.",
   minutes: 10,
   covers: "I7, I9, P2, P5",
   run: async (setting) => {
-    const { say, seed } = setting;
+    const { print, seed } = setting;
     const twins = await startTwins({ rounds: scaled(setting, 50), processes: PROCESSES, seed });
-    for (const answer of twins.refused.slice(0, 10)) say(`REFUSED: ${answer}`);
+    for (const answer of twins.refused.slice(0, 10)) print(`REFUSED: ${answer}`);
     const ms = Math.max(5_000, MINUTES * 60_000 * setting.scale);
-    const pace = await lookTogether({ runs: 40, processes: PROCESSES, intervalMs: INTERVAL_MS, ms, seed });
-    for (const sentence of pace.busy.slice(0, 10)) say(`BUSY: ${sentence}`);
+    const pace = await pollTogether({ runs: 40, processes: PROCESSES, intervalMs: INTERVAL_MS, ms, seed });
+    for (const sentence of pace.busy.slice(0, 10)) print(`BUSY: ${sentence}`);
     const took = await takeOver({ times: scaled(setting, 30), seed });
     const locked = await callWhileLocked({ ms: LOCKED_MS, seed });
     return [
       {
-        promise: "paid starts for 100 identical wishes at once",
-        target: "1 each time, one answer for all",
-        measured: `${twins.paid} in ${twins.rounds} rounds, ${twins.astray} answers astray, ${twins.refused.length} refused`,
+        promise: "paid starts for 100 identical concurrent requests",
+        target: "1 per round, the same run in every answer",
+        measured: `${twins.paid} in ${twins.rounds} rounds, ${twins.astray} answers with another run, ${twins.refused.length} refused`,
         met: twins.paid === twins.rounds && twins.astray + twins.refused.length === 0,
       },
       {
-        promise: "a busy database, as seen by users and in the log",
+        promise: "errors about a busy database, in answers and in the log",
         target: "0",
-        measured: `${pace.busy.length} in ${pace.calls} calls, beside ${pace.looks} looks`,
+        measured: `${pace.busy.length} in ${pace.calls} calls, with ${pace.polls} polls`,
         met: pace.busy.length === 0,
       },
       paceFinding(pace),
@@ -48,18 +48,18 @@ export const concurrency: Experiment = {
       {
         promise: "status calls while another program holds the write lock for 10 s",
         target: "≤ 1 s each; a start waits and is paid once",
-        measured: `${locked.longestMs} ms at the most in ${locked.calls} calls; ${locked.paid} paid of 2`,
+        measured: `${locked.longestMs} ms at most in ${locked.calls} calls; ${locked.paid} paid of 2`,
         met: locked.longestMs <= 1_000 && locked.paid === 2,
       },
     ];
   },
 };
 
-function paceFinding(pace: Awaited<ReturnType<typeof lookTogether>>): Finding {
+function paceFinding(pace: Awaited<ReturnType<typeof pollTogether>>): Finding {
   return {
-    promise: "looks at each run, over all processes",
+    promise: "polls of each run, over all processes",
     target: "≤ 1 per interval, ± 10 %",
-    measured: `${pace.share.toFixed(2)} per interval on average, ${(100 * pace.mostOverAllowed).toFixed(0)} % of what is allowed at the most, shortest gap ${pace.shortestGap} ms of ${INTERVAL_MS}`,
-    met: pace.mostOverAllowed <= 1,
+    measured: `${pace.share.toFixed(2)} per interval on average, ${(100 * pace.maxOverAllowed).toFixed(0)} % of the allowed maximum at most, shortest gap ${pace.shortestGap} ms of ${INTERVAL_MS}`,
+    met: pace.maxOverAllowed <= 1,
   };
 }

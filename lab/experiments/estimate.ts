@@ -25,7 +25,7 @@ const NOW = Date.UTC(2026, 10, 15);
 export const estimateError: Experiment = {
   name: "estimate",
   about:
-    "Simulated users with histories of 0, 3, 10 and 30 finished researches are given an estimate for their next one, and it is compared with what that one then costs. Costs are drawn from a log-normal distribution around Google's documented range of $1 to $3 a task (spread between the tasks of a user 0.35, between users 0.3): assumptions, because no real bill can be had here.",
+    "Simulated users with histories of 0, 3, 10 and 30 finished research runs receive an estimate for the next one, which is compared with its actual cost. Costs are drawn from a log-normal distribution around Google's documented range of $1 to $3 per task (standard deviation within a user 0.35, between users 0.3). These are assumptions, because there are no real bills.",
   minutes: 1,
   covers: "M2, SC-004",
   run: async (setting) => {
@@ -49,14 +49,14 @@ function findings({ users, runs, random }: Trial): Finding[] {
   const covered = trials.filter(({ inRange }) => inRange).length;
   return [
     {
-      promise: `SC-004 the likely cost against the actual one, after ${runs} finished researches`,
-      target: "within ± 10 % in the middle",
-      measured: `off by ${(100 * middle).toFixed(0)} % in the middle, within ± 10 % for ${percent(near)} of ${users}`,
+      promise: `SC-004 error of the likely cost, after ${runs} finished runs`,
+      target: "median within ± 10 %",
+      measured: `median ${(100 * middle).toFixed(0)} %, within ± 10 % for ${percent(near)} of ${users}`,
       met: middle <= 0.1,
-      note: "Simulated costs, with the spread given above: as long as single tasks vary more than the goal, no estimate of one task can meet it.",
+      note: "Simulated costs with the spread given above. While single tasks vary more than the target, no estimate of one task can meet it.",
     },
     {
-      promise: `SC-004 actual cost within the range of the estimate, after ${runs} finished researches`,
+      promise: `SC-004 actual cost within the range of the estimate, after ${runs} finished runs`,
       target: "reported",
       measured: `${percent(covered)} of ${users}`,
       met: true,

@@ -25,7 +25,7 @@ interface Verdict extends Play {
 export const faults: Experiment = {
   name: "faults",
   about:
-    `Each of ${FAULTS} faults is met by each of the four requests (create, get, cancel, stream) of a run: HTTP statuses, resets, silence, torn and foreign answers, a gzip bomb, DNS, TLS, redirects. The end of the run, the sentence shown and the number of paid requests are compared with one written table, with Google's answers delayed by 0 to 200 ms.`,
+    `Each of ${FAULTS} faults meets each of the four requests (create, get, cancel, stream) of a run: HTTP statuses, resets, silence, truncated and unexpected responses, a gzip bomb, DNS, TLS, redirects. The final status, the message shown and the number of paid requests are compared with a table, with Google's responses delayed by 0 to 200 ms.`,
   minutes: 20,
   covers: "A6, I8, P3, P4, L1, T9, T16, T18",
   run: async (setting) => {
@@ -43,18 +43,18 @@ function shuffled({ between, sample }: Random): Play[] {
   return sample(plays, plays.length);
 }
 
-async function playAll(plays: Play[], { say }: LabSetting): Promise<Verdict[]> {
+async function playAll(plays: Play[], { print }: LabSetting): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   const waiting = [...plays];
   const lane = async (): Promise<void> => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const verdict = await judge(next);
       verdicts.push(verdict);
-      for (const sentence of verdict.wrong) say(`BROKEN: ${nameOf(next)}, ${next.latencyMs} ms: ${sentence}`);
+      for (const sentence of verdict.wrong) print(`BROKEN: ${nameOf(next)}, ${next.latencyMs} ms: ${sentence}`);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
-  say(table(verdicts));
+  print(table(verdicts));
   return verdicts;
 }
 
@@ -64,7 +64,7 @@ async function judge(next: Play): Promise<Verdict> {
     const outcome = await play(next.row, next.at, { latencyMs: next.latencyMs });
     return { ...next, outcome, wrong: faultsOf(outcome, expected) };
   } catch (error) {
-    return { ...next, outcome: undefined, wrong: [error instanceof Error ? error.message : "a fault of the lab"] };
+    return { ...next, outcome: undefined, wrong: [error instanceof Error ? error.message : "an error of the lab"] };
   }
 }
 
@@ -98,13 +98,13 @@ function findingsOf(verdicts: Verdict[]): Finding[] {
   });
   return [
     {
-      promise: "cells of the matrix whose state, sentence and paid requests are as the table says",
+      promise: "cells of the matrix with the expected status, message and paid requests",
       target: `${CELLS} of ${CELLS}`,
       measured: `${cells.size - broken.size} of ${CELLS} in ${verdicts.length} plays`,
       met: broken.size === 0 && cells.size === CELLS,
       ...(broken.size > 0 && { note: [...broken].join("; ") }),
     },
-    none("paid requests beyond what a cell allows", /paid requests|taken/, `${starts} paid`),
-    none("words of upstream shown or logged", /upstream text/, `${verdicts.length} plays`),
+    none("paid requests beyond the expected number", /paid requests|taken/, `${starts} paid`),
+    none("upstream text shown or logged", /upstream text/, `${verdicts.length} plays`),
   ];
 }

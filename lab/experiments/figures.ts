@@ -1,10 +1,10 @@
 /** The figures named in the requirements, each over enough runs to be significant. */
 
 import { notificationDesktop, startNotificationDaemon } from "../../test/kit/services/notification-daemon.ts";
-import { renderLargest, startWhileGoogleHesitates } from "../../test/figures/ceilings.ts";
+import { renderLargest, startWithSlowGoogle } from "../../test/figures/ceilings.ts";
 import { endUnderFaults, SPEED } from "../../test/figures/ends.ts";
-import { callForFree } from "../../test/figures/free-calls.ts";
-import { tellModesApart } from "../../test/figures/modes.ts";
+import { makeFreeCalls } from "../../test/figures/free-calls.ts";
+import { startAroundWindow } from "../../test/figures/modes.ts";
 import { countNotices, type NoticeVerdict } from "../../test/figures/notices.ts";
 import { saveMany } from "../../test/figures/saves.ts";
 import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
@@ -13,22 +13,23 @@ import { spread, worst } from "../spread.ts";
 export const figures: Experiment = {
   name: "figures",
   about:
-    "The shipped server and worker against the simulator: starts around the end of the window, notifications with five processes open, runs under faults and restarts, saves within the same seconds, calls that must be free, and the ceilings.",
+    "The shipped server and worker against the simulator: starts around the end of the sync window, notifications with five processes, runs under faults and restarts, concurrent saves, calls that must be free of charge, and the time limits.",
   minutes: 14,
   covers: "R1, R2, R3, R4, R5, R6",
   run: async (setting) => {
     const findings: Finding[] = [];
     for (const part of [modes, notices, ends, saves, freeCalls, starts, rendering]) {
       const found = await part(setting);
-      for (const { promise, measured, met } of found) setting.say(`${met ? "met" : "MISSED"}: ${promise}: ${measured}`);
+      for (const { promise, measured, met } of found)
+        setting.print(`${met ? "met" : "MISSED"}: ${promise}: ${measured}`);
       findings.push(...found);
     }
     return findings;
   },
 };
 
-function reasons({ say }: LabSetting, broken: readonly string[]): string | undefined {
-  for (const sentence of broken.slice(0, 20)) say(`BROKEN: ${sentence}`);
+function reasons({ print }: LabSetting, broken: readonly string[]): string | undefined {
+  for (const sentence of broken.slice(0, 20)) print(`BROKEN: ${sentence}`);
   return broken[0];
 }
 
@@ -36,17 +37,17 @@ const percent = (part: number, whole: number): number => (100 * part) / Math.max
 
 async function modes(setting: LabSetting): Promise<Finding[]> {
   const wanted = scaled(setting, 1_000);
-  const { sync, async, late, broken } = await tellModesApart({ starts: wanted, seed: setting.seed });
+  const { sync, async, late, broken } = await startAroundWindow({ starts: wanted, seed: setting.seed });
   const share = percent(wanted - broken.length, wanted);
   return [
     {
-      promise: "R1 sync and async told apart: answer, store and Google's ledger agree",
+      promise: "R1 sync and async: answer, store and Google's ledger agree",
       target: "100 %",
       measured: `${share.toFixed(2)} % of ${wanted} starts (${sync} sync, ${async} async)`,
       met: broken.length === 0 && sync > 0 && async > 0,
       note:
         reasons(setting, broken) ??
-        `Half of the runs ended within 250 ms of the end of the window. ${late} had ended half a second before it and were told as async, which is true then, too: the result had not been collected yet.`,
+        `Half of the runs ended within 250 ms of the end of the window. ${late} had ended half a second before it and were returned as async, which is correct as well: the result had not been collected yet.`,
     },
   ];
 }
@@ -54,7 +55,7 @@ async function modes(setting: LabSetting): Promise<Finding[]> {
 async function notices(setting: LabSetting): Promise<Finding[]> {
   const counted = await countNotices({ runs: scaled(setting, 1_000), seed: setting.seed });
   return [
-    ...noticeFindings(setting, "a counted notifier", counted),
+    ...noticeFindings(setting, "a counting notifier", counted),
     ...((await notificationDesktop()) === "ready" ? await realDesktop(setting) : []),
   ];
 }
@@ -93,7 +94,7 @@ function noticeFindings(setting: LabSetting, by: string, verdict: NoticeVerdict)
 async function ends(setting: LabSetting): Promise<Finding[]> {
   const verdict = await endUnderFaults({ runs: scaled(setting, 500), seed: setting.seed });
   const { runs, ended, unknown, restarts, slowestMinutes, faults } = verdict;
-  setting.say(`faults met: ${JSON.stringify(faults)}`);
+  setting.print(`faults: ${JSON.stringify(faults)}`);
   const met = Object.values(faults).reduce((sum, count) => sum + count, 0);
   return [
     {
@@ -101,7 +102,7 @@ async function ends(setting: LabSetting): Promise<Finding[]> {
       target: "≥ 95 %",
       measured: `${percent(ended, runs).toFixed(1)} % of ${runs}, the slowest after ${slowestMinutes.toFixed(0)} minutes`,
       met: percent(ended, runs) >= 95,
-      note: `At ${SPEED} times the speed, runs of 5 to 60 minutes, max_wait_hours 8. ${met} requests met 429, 500, 503, resets, half and foreign answers; every stream was cut; ${restarts} restarts, half of them kill -9. ${unknown} starts ended as start_unknown, counted as not ended.`,
+      note: `At ${SPEED} times the speed, runs of 5 to 60 minutes, max_wait_hours 8. ${met} requests met 429, 500, 503, resets, truncated and unexpected responses; every stream was cut; ${restarts} restarts, half of them kill -9. ${unknown} starts ended as start_unknown, counted as not ended.`,
     },
   ];
 }
@@ -112,7 +113,7 @@ async function saves(setting: LabSetting): Promise<Finding[]> {
   const note = reasons(setting, broken);
   return [
     {
-      promise: "R4 saves, four processes, the same seconds: whole, none over another",
+      promise: "R4 concurrent saves by four processes: files whole, none overwritten",
       target: "≥ 99.9 %",
       measured: `${percent(whole, wanted).toFixed(2)} % of ${wanted}, ${overwritten} overwritten, ${missing} missing`,
       met: percent(Math.min(saved, whole), wanted) >= 99.9 && overwritten + missing + broken.length === 0,
@@ -122,7 +123,7 @@ async function saves(setting: LabSetting): Promise<Finding[]> {
 }
 
 async function freeCalls(setting: LabSetting): Promise<Finding[]> {
-  const verdict = await callForFree({ each: scaled(setting, 2_000), seed: setting.seed });
+  const verdict = await makeFreeCalls({ each: scaled(setting, 2_000), seed: setting.seed });
   const { calls, requests, tokens, took, broken } = verdict;
   const note = reasons(setting, broken);
   const status = took["check_research_status"] ?? [];
@@ -139,7 +140,7 @@ async function freeCalls(setting: LabSetting): Promise<Finding[]> {
 }
 
 async function starts(setting: LabSetting): Promise<Finding[]> {
-  const verdict = await startWhileGoogleHesitates({ rounds: scaled(setting, 25), seed: setting.seed });
+  const verdict = await startWithSlowGoogle({ rounds: scaled(setting, 25), seed: setting.seed });
   const { took, paid, known, broken } = verdict;
   return [
     {
@@ -149,7 +150,7 @@ async function starts(setting: LabSetting): Promise<Finding[]> {
       met: worst(took) <= 30_000 && paid === known && broken.length === 0,
       note:
         reasons(setting, broken) ??
-        "Runs that never end in time, with the window of 20 s: the longest answers there are.",
+        "Runs that never end within the sync window of 20 s, which gives the longest calls.",
     },
   ];
 }

@@ -28,12 +28,12 @@ const PAUSE_MS = 1_500;
 export const fleet: Experiment = {
   name: "fleet",
   about:
-    "Two servers and three workers, each with a host name of its own and the workers with a network of their own, on one PostgreSQL, while three users start, ask and cancel through both servers. In every round, in random order: kill -9 of a worker whose machine stays away for 40 s, kill -9 of a server that is started again, kill -9 of a server while Google has accepted paid starts of it that are not answered yet, a restart of the database (fast, and immediate as in a crash), a restart of all one after the other by SIGTERM, and a network between one worker and the database that swallows everything for 30 to 90 s. Google's ledger, the database and the notifications are compared when all has come to rest.",
+    "Two servers and three workers, each with its own host name and the workers with their own networks, share one PostgreSQL while three users start, check and cancel runs through both servers. In every round, in random order: kill -9 of a worker that stays down for 40 s, kill -9 of a server that is restarted, kill -9 of a server while Google has accepted its paid starts but not responded yet, a restart of the database (fast, and immediate as in a crash), a rolling restart of all processes by SIGTERM, and a network that drops everything between one worker and the database for 30 to 90 s. Google's ledger, the database and the notifications are compared after all runs have ended.",
   minutes: 24,
   covers: "P2, P5, I8",
   run: async (setting) => {
-    const { say, seed } = setting;
-    const world = await openFleetWorld({ seed, apart: true, scenario: livesOf });
+    const { print, seed } = setting;
+    const world = await openFleetWorld({ seed, isolate: true, scenario: scenarioOf });
     if (world === undefined) throw new Error("PostgreSQL is not installed.");
     try {
       const history = await runDisasters(world, setting);
@@ -41,11 +41,11 @@ export const fleet: Experiment = {
       const measured = await measure(world, history);
       for (const { ms, from } of longestSilences(world, 8)) {
         const [what, at] = history.began.findLast(([, began]) => began < from + ms) ?? ["nothing", from];
-        say(`silent for ${seconds(ms)} from ${seconds(from - at)} after ${what} began`);
+        print(`not polled for ${seconds(ms)} from ${seconds(from - at)} after ${what} began`);
       }
       const verdict = await judgeFleet(world);
-      say(JSON.stringify(verdict.counts));
-      for (const sentence of verdict.broken) say(`BROKEN: ${sentence}`);
+      print(JSON.stringify(verdict.counts));
+      for (const sentence of verdict.broken) print(`BROKEN: ${sentence}`);
       return findingsOf({ world, history, measured, verdict });
     } finally {
       await world.close();
@@ -54,7 +54,7 @@ export const fleet: Experiment = {
 };
 
 /** Runs of 5 s to 2 min, some of which fail. Responses are slow enough to be hit by kills. */
-function livesOf(random: () => number): ScenarioInput {
+function scenarioOf(random: () => number): ScenarioInput {
   const create = Array.from({ length: STARTS }, () => ({
     latency_ms: random() < 0.7 ? 0 : Math.round(1_000 * random()),
     life: {
@@ -89,7 +89,7 @@ async function runDisasters(world: FleetWorld, setting: LabSetting): Promise<Fle
       if (outcome !== undefined) history.orphaned.push(outcome);
       await sleep(3_000 + 7_000 * world.random());
       history.mismatches += await countMismatches(world.query);
-      setting.say(
+      setting.print(
         `${disaster}: ${outcome?.interactionIds.length ?? "no"} polls orphaned, ${world.killedStarts.size} starts killed, ${world.returned.size} runs`,
       );
     }
@@ -142,11 +142,11 @@ function findingsOf(outcome: FleetOutcome): Finding[] {
       target: "all seven kinds",
       measured: times.map(([name, those]) => `${name} ${those?.length}`).join(", "),
       met: times.length === DISASTERS.length,
-      note: "The network is cut between namespaces (ip netns, veth): the address of the other side leads to a card that does not exist, so packets vanish and nobody is told.",
+      note: "The network is cut between namespaces (ip netns, veth): packets are sent to a MAC address that does not exist, so they are lost without an error.",
     },
     none(
       "paid starts beyond one per attempt",
-      /was started \d+ times|nobody intended|attempts\.|another run/,
+      /was started \d+ times|not recorded|attempts\.|another run/,
       `${paid_starts} paid`,
     ),
     none(
@@ -154,7 +154,7 @@ function findingsOf(outcome: FleetOutcome): Finding[] {
       /lost|still|without its whole|no id and is|but|cannot be found|did not give|killed server/,
       `${runs} runs`,
     ),
-    none("notifications sent twice", /was told \d+ times|were shown/, `${notified} shown`),
+    none("notifications shown twice", /was announced \d+ times|were shown/, `${notified} shown`),
     ...silenceFindings(outcome),
     {
       promise: "runs without their job or jobs without their run, after each disaster",
@@ -162,11 +162,7 @@ function findingsOf(outcome: FleetOutcome): Finding[] {
       measured: `${mismatches}`,
       met: mismatches === 0,
     },
-    none(
-      "promises broken in whatever way: leftovers, jobs, leases and processes that end by themselves included",
-      /./,
-      "all checks",
-    ),
+    none("broken promises of any kind, including leftovers, jobs, leases and unexpected exits", /./, "all checks"),
     ...startFindings(outcome),
   ];
 }
@@ -175,15 +171,15 @@ function silenceFindings({ world, measured: { killed, cut, longest } }: FleetOut
   const within = (promise: string, silences: number[]): Finding => ({
     promise,
     target: "≤ 60 s",
-    measured: silences.length === 0 ? "not tried" : spread(silences),
+    measured: silences.length === 0 ? "not measured" : spread(silences),
     met: silences.length > 0 && worst(silences) <= TAKE_OVER_MS,
-    ...(world.apart ? {} : { note: "All on one machine: namespaces need root." }),
+    ...(world.isolated ? {} : { note: "All on one machine: namespaces need root." }),
   });
   return [
-    within("take-over of the polls of a killed worker: last poll by it until the next by another", killed),
+    within("take-over of the polls of a killed worker: from its last poll to the next by another", killed),
     within("the same for a worker that is cut off from the database", cut),
     {
-      promise: "longest silence about any run, restarts of the database included",
+      promise: "longest time without a poll of any run, including restarts of the database",
       target: "≤ 60 s",
       measured: seconds(longest),
       met: longest <= TAKE_OVER_MS,
@@ -200,17 +196,17 @@ function startFindings({
   const { runs = 0, notified = 0, notifications_lost: lost = 0, start_unknown: unknown = 0 } = counts;
   return [
     {
-      promise: "calls that met a server or a database that was away",
+      promise: "calls that failed because a server or the database was unavailable",
       target: "reported",
       measured: `${load.refused} of ${load.answered + load.refused}`,
       met: true,
     },
     {
-      promise: "starts in flight when their server was killed, and how long until they were marked as unknown",
+      promise: "starts in flight when their server was killed, and the time until they were marked as unknown",
       target: "all, ≤ 180 s",
       measured: `${unknown} of ${runs}; ${spread(marked)}`,
       met: marked.length > 0 && marked.length === world.killedStarts.size && worst(marked) <= MARKED_MS,
-      note: "They are paid for, never sent again, and no client was told that they were accepted.",
+      note: "They are paid for, never sent again, and were not returned to any client as accepted.",
     },
     {
       promise: "notifications lost",

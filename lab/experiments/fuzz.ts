@@ -16,14 +16,14 @@ const HEAP_MB = 256;
 /** After a hang the target is retried with another seed, up to this many times. */
 const MAX_DEATHS = 5;
 const FOLDER = join(import.meta.dirname, "../.fuzz");
-const UNFINISHED = `Its process, which may use ${HEAP_MB} MB, died before the last input; the output of the run says of what.`;
+const UNFINISHED = `Its process, which may use ${HEAP_MB} MB, died before the last input; the output of the run shows the reason.`;
 const CHILD = join(import.meta.dirname, "../fuzz/child.ts");
 const INSTRUMENT = join(import.meta.dirname, "../fuzz/instrument.ts");
 
 export const fuzz: Experiment = {
   name: "fuzz",
   about:
-    "Every reader of foreign text gets inputs bred from a corpus by what they reach in the code, each judged by everything that must hold of the result; a watchdog ends what takes more than a second of processor time. Then texts of 5 and 10 MB made to be slow go through every parser. The fuzzer is our own: counters in every function and branch of the product, AFL's classes of visits, and the way each input went.",
+    "Every parser of untrusted text receives inputs that are mutated from a corpus, guided by coverage, and every result is checked against all promises; a watchdog stops an input that takes more than a second of CPU time. Then texts of 5 and 10 MB that are designed to be slow go through every parser. The fuzzer is our own: counters in every function and branch of the product, AFL's hit-count classes, and the kind of each outcome.",
   minutes: 90,
   covers: "T15, T16, T24",
   run: async (setting) => {
@@ -32,8 +32,8 @@ export const fuzz: Experiment = {
     const waiting = [...TARGETS.entries()];
     const lane = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const [place, target] = next;
-        findings[place] = await fuzzOne(target, { ...setting, seed: setting.seed + 1_000 * place });
+        const [index, target] = next;
+        findings[index] = await fuzzOne(target, { ...setting, seed: setting.seed + 1_000 * index });
       }
     };
     await Promise.all([lane(), lane()]);
@@ -46,8 +46,8 @@ const resultSchema = z.object({
   inputs: z.number(),
   failures: z.number(),
   corpus: z.number(),
-  places: z.number(),
-  ways: z.number(),
+  locations: z.number(),
+  outcomes: z.number(),
   seconds: z.number(),
   growth: z.number(),
 });
@@ -63,17 +63,17 @@ async function fuzzOne(target: FuzzTarget, setting: LabSetting): Promise<Finding
     if (result === undefined) deaths += 1;
   }
   const kept = failuresIn(folder);
-  for (const { why, input } of kept) setting.say(`${target.name}: ${why}\n  ${JSON.stringify(input.slice(0, 300))}`);
+  for (const { why, input } of kept) setting.print(`${target.name}: ${why}\n  ${JSON.stringify(input.slice(0, 300))}`);
   const hangs = kept.filter(({ why }) => why === "hang").length;
   const crashes = deaths - Math.min(deaths, hangs);
   const mb = Math.round((result?.growth ?? 0) / 2 ** 20);
   const measured =
     result === undefined
       ? `${crashes} crashes, ${hangs} hangs, not finished`
-      : `${result.inputs} inputs, ${result.failures} broken promises, ${crashes} crashes, ${hangs} hangs, ${mb} MB growth; corpus ${result.corpus}, ${result.places} places and ${result.ways} ways reached, ${Math.round(result.inputs / result.seconds)} per second`;
-  setting.say(`${target.name}: ${measured}`);
+      : `${result.inputs} inputs, ${result.failures} broken promises, ${crashes} crashes, ${hangs} hangs, ${mb} MB growth; corpus ${result.corpus}, ${result.locations} locations and ${result.outcomes} kinds of outcome reached, ${Math.round(result.inputs / result.seconds)} per second`;
+  setting.print(`${target.name}: ${measured}`);
   return {
-    promise: `${target.name}: no broken promise, crash or hang, memory bounded`,
+    promise: `${target.name}: no broken promise, crash or hang, bounded memory`,
     target: `${inputs} inputs, 0, 0, 0, under ${MAX_GROWTH_MB} MB`,
     measured,
     met: result !== undefined && result.failures === 0 && deaths === 0 && mb < MAX_GROWTH_MB,
@@ -128,13 +128,13 @@ function growth(setting: LabSetting): Finding[] {
       worst === undefined || slowest === undefined
         ? "nothing"
         : `${worst.ratio.toFixed(1)} on ${worst.text}; slowest ${slowest.whole.toFixed(0)} ms on ${slowest.text}, of ${measured.length}`;
-    setting.say(`${name}: ${shown}`);
+    setting.print(`${name}: ${shown}`);
     return {
-      promise: `${name}: time grows with the size of hostile text`,
+      promise: `${name}: time grows linearly with the size of hostile text`,
       target: `twice the text, at most ${MAX_RATIO} times as long`,
       measured: shown,
       met: (worst?.ratio ?? 0) <= MAX_RATIO,
-      note: "The best of two tries, of six where the first ratio was above; what takes less than 50 ms has no ratio.",
+      note: "The best of two tries, or of six if the first ratio was above the target; times below 50 ms have no ratio.",
     };
   });
 }

@@ -8,9 +8,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
 import type { Simulator } from "../../simulator/server.ts";
 import {
-  byAsking,
-  byGivingUp,
-  byLeaving,
+  byPolling,
+  byTimingOut,
+  byDisconnecting,
   byProgress,
   byResuming,
   byTask,
@@ -26,20 +26,20 @@ import { worst } from "../spread.ts";
 
 const RUN_MS = 7 * 60_000;
 /** The default timeout of the official client; it does not shrink with the scale. */
-const LIMIT_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const WAIT_SECONDS = 45;
 /** A deep search has one finished round when its client times out. */
 const FIRST_ROUND_MS = 40_000;
 const MAX_SILENCE_MS = 15_000;
 
-const TRANSPORTS: readonly Peer["door"][] = ["stdio", "HTTP"];
+const TRANSPORTS: readonly Peer["transport"][] = ["stdio", "HTTP"];
 const ERAS: readonly Era[] = ["legacy", "modern"];
 
-const WAYS = ["asking", "task", "progress", "giving up", "resuming", "leaving"] as const;
-type Way = (typeof WAYS)[number];
+const METHODS = ["polling", "task", "progress", "timing out", "resuming", "disconnecting"] as const;
+type Method = (typeof METHODS)[number];
 
 interface Delivered {
-  way: Way;
+  method: Method;
   peer: Peer;
   query: string;
   seconds: number;
@@ -50,26 +50,27 @@ interface Delivered {
 export const longRun: Experiment = {
   name: "long-run",
   about:
-    "Runs of seven minutes over stdio and HTTP, in both protocol eras, through the official client with its limit of 60 s for a request: start_deep_research with check_research_status (wait_seconds 45) until it is over, the same as a task, a deep_search that blocks all the time, one whose client gives up at its limit and resumes it later, and one whose client goes away then.",
+    "Runs of seven minutes over stdio and HTTP, in both protocol eras, through the official client with its request timeout of 60 s: start_deep_research with check_research_status (wait_seconds 45) until the end, the same as a task, a blocking deep_search, one whose client times out and resumes it later, and one whose client disconnects.",
   minutes: 8,
   covers: "I3, J1, G8, Q1, U1",
   run: async (setting) => {
-    const runMs = Math.max(2 * LIMIT_MS, RUN_MS * setting.scale);
+    const runMs = Math.max(2 * TIMEOUT_MS, RUN_MS * setting.scale);
     const late = monitorEventLoopDelay();
     late.enable();
     const closers: (() => Promise<void> | void)[] = [];
     const scene = await openHttpScene({ onTestFinished: (close) => void closers.unshift(close) }, scenarioOf(runMs));
     try {
       const http = await scene.http();
-      const connect = async (door: Peer["door"], era: Era): Promise<Peer> => {
-        const { client } = door === "stdio" ? await scene.server({ era }) : await http.connect(era);
+      const connect = async (transport: Peer["transport"], era: Era): Promise<Peer> => {
+        const { client } = transport === "stdio" ? await scene.server({ era }) : await http.connect(era);
         // Starts are measured elsewhere; here all clients are connected before the first call.
         await client.callTool({ name: "list_research", arguments: {} });
-        return { door, era, client };
+        return { transport, era, client };
       };
       const pairs: Pair[] = [];
-      for (const door of TRANSPORTS) {
-        for (const era of ERAS) pairs.push({ peer: await connect(door, era), leaving: await connect(door, era) });
+      for (const transport of TRANSPORTS) {
+        for (const era of ERAS)
+          pairs.push({ peer: await connect(transport, era), disconnecting: await connect(transport, era) });
       }
       const delivered = await Promise.all(pairs.map((pair) => deliverAll(setting, pair)));
       return [...findingsOf(delivered.flat(), scene.gemini), ...silences(delivered.flat(), late.max / 1e6)];
@@ -97,80 +98,80 @@ const scenarioOf = (runMs: number): ScenarioInput => {
 /** A client that disconnects uses its own connection; the remaining one checks its runs. */
 interface Pair {
   peer: Peer;
-  leaving: Peer;
+  disconnecting: Peer;
 }
 
 /** All deliveries in parallel. */
-async function deliverAll({ say }: LabSetting, { peer, leaving }: Pair): Promise<Delivered[]> {
-  const { door, era } = peer;
-  const runFor = (way: Way): LongRun => ({
-    query: `How do heat pumps perform in cold climates? (${way}, ${door}, ${era})`,
+async function deliverAll({ print }: LabSetting, { peer, disconnecting }: Pair): Promise<Delivered[]> {
+  const { transport, era } = peer;
+  const runFor = (method: Method): LongRun => ({
+    query: `How do heat pumps perform in cold climates? (${method}, ${transport}, ${era})`,
     waitSeconds: WAIT_SECONDS,
   });
   // Shared: a second call continues where the first ended.
-  let giving: Promise<Delivery> | undefined;
-  const givenUp = (run: LongRun): Promise<Delivery> => (giving ??= byGivingUp(peer, run));
-  const started: Record<Way, (run: LongRun) => Promise<Delivery>> = {
-    asking: (run) => byAsking(peer, run),
+  let timingOut: Promise<Delivery> | undefined;
+  const timedOut = (run: LongRun): Promise<Delivery> => (timingOut ??= byTimingOut(peer, run));
+  const started: Record<Method, (run: LongRun) => Promise<Delivery>> = {
+    polling: (run) => byPolling(peer, run),
     task: (run) => byTask(peer, run),
     progress: (run) => byProgress(peer, run),
-    "giving up": (run) => givenUp(run),
+    "timing out": (run) => timedOut(run),
     resuming: async () => {
-      const run = runFor("giving up");
-      return byResuming(peer, run, await givenUp(run));
+      const run = runFor("timing out");
+      return byResuming(peer, run, await timedOut(run));
     },
-    leaving: (run) => byLeaving(leaving, { run, when: sleep(LIMIT_MS), reader: peer }),
+    disconnecting: (run) => byDisconnecting(disconnecting, { run, when: sleep(TIMEOUT_MS), reader: peer }),
   };
   return Promise.all(
-    WAYS.map(async (way) => {
+    METHODS.map(async (method) => {
       const begun = performance.now();
-      const run = runFor(way);
-      const settled = await started[way](run).then(
+      const run = runFor(method);
+      const settled = await started[method](run).then(
         (delivery) => ({ delivery, failure: undefined }),
         (error: unknown) => ({ delivery: undefined, failure: error instanceof Error ? error.message : String(error) }),
       );
-      const one = { way, peer, query: run.query, seconds: (performance.now() - begun) / 1_000, ...settled };
-      say(`${way}: ${outcomeOf(one)}`);
+      const one = { method, peer, query: run.query, seconds: (performance.now() - begun) / 1_000, ...settled };
+      print(`${method}: ${outcomeOf(one)}`);
       return one;
     }),
   );
 }
 
 function outcomeOf({ peer, delivery, failure, seconds }: Delivered): string {
-  const client = `${peer.door} ${peer.era}`;
+  const client = `${peer.transport} ${peer.era}`;
   if (delivery === undefined) return `${client}: ${failure} (after ${seconds.toFixed(0)} s)`;
   const { status, partial, report } = delivery;
   return `${client}: ${status}, ${partial ? "part of a report" : "report"} of ${report.length} characters after ${seconds.toFixed(0)} s`;
 }
 
 function findingsOf(all: Delivered[], { ledger }: Simulator): Finding[] {
-  const of = (way: Way): Delivered[] => all.filter((one) => one.way === way);
+  const of = (method: Method): Delivered[] => all.filter((one) => one.method === method);
   const whole = ({ delivery }: Delivered): boolean => delivery?.status === "completed" && !delivery.partial;
   const readable = ({ delivery }: Delivered): boolean => (delivery?.report.length ?? 0) > 0;
-  const each = (promise: string, way: Way, kept: (one: Delivered) => boolean): Finding => ({
+  const each = (promise: string, method: Method, kept: (one: Delivered) => boolean): Finding => ({
     promise,
-    target: `${of(way).length} of ${of(way).length}`,
-    measured: `${of(way).filter(kept).length} of ${of(way).length}`,
-    met: of(way).every(kept),
-    note: of(way).map(outcomeOf).join("; "),
+    target: `${of(method).length} of ${of(method).length}`,
+    measured: `${of(method).filter(kept).length} of ${of(method).length}`,
+    met: of(method).every(kept),
+    note: of(method).map(outcomeOf).join("; "),
   });
   return [
-    each("the report arrives by check_research_status with wait_seconds 45", "asking", whole),
-    longestRequest(of("asking")),
+    each("the report arrives by check_research_status with wait_seconds 45", "polling", whole),
+    longestRequest(of("polling")),
     each("the report arrives as the result of a task", "task", whole),
-    each("the report arrives in a blocking deep_search, when progress resets the client's limit", "progress", whole),
-    each("finished rounds are kept when the client gives up at 60 s, which it tells the server", "giving up", readable),
-    each("resume_research then brings the whole report", "resuming", whole),
-    each("finished rounds are kept when the client goes away", "leaving", readable),
+    each("the report arrives in a blocking deep_search, when progress resets the client's timeout", "progress", whole),
+    each("finished rounds are kept when the client times out after 60 s and cancels the call", "timing out", readable),
+    each("resume_research then returns the whole report", "resuming", whole),
+    each("finished rounds are kept when the client disconnects", "disconnecting", readable),
     paidStarts(all, ledger),
   ];
 }
 
-function longestRequest(asking: Delivered[]): Finding {
-  const requests = asking.flatMap(({ delivery }) => delivery?.requests ?? []);
+function longestRequest(polling: Delivered[]): Finding {
+  const requests = polling.flatMap(({ delivery }) => delivery?.requests ?? []);
   const longest = worst(requests.map(({ tookMs }) => tookMs));
   return {
-    promise: "no request on that way comes near the client's limit",
+    promise: "none of these requests comes near the client's timeout",
     target: "≤ 50 s",
     measured: `${seconds(longest)} (longest of ${requests.length})`,
     met: longest <= 50_000,
@@ -184,7 +185,7 @@ function longestRequest(asking: Delivered[]): Finding {
 function paidStarts(all: Delivered[], ledger: Simulator["ledger"]): Finding {
   const rounds = ledger.entries().filter(({ kind }) => kind === "deep_search");
   const asked = [...ledger.acceptedStarts().map(({ query }) => query), ...rounds.map(({ question }) => question)];
-  const runs = all.filter(({ way }) => way !== "resuming");
+  const runs = all.filter(({ method }) => method !== "resuming");
   const times = runs.map(({ query }) => asked.filter((one) => one === query).length);
   return {
     promise: "paid starts of each run, by the ledger",
@@ -196,7 +197,7 @@ function paidStarts(all: Delivered[], ledger: Simulator["ledger"]): Finding {
 
 function silences(all: Delivered[], lateMs: number): Finding[] {
   const requests = all.flatMap(({ peer, delivery }) =>
-    (delivery?.requests ?? []).map((request) => ({ ...request, client: `${peer.door} ${peer.era}` })),
+    (delivery?.requests ?? []).map((request) => ({ ...request, client: `${peer.transport} ${peer.era}` })),
   );
   const largest = (figure: (request: Request) => number) =>
     requests.reduce((max, one) => (figure(one) > figure(max) ? one : max), requests[0] ?? NOTHING);
@@ -212,17 +213,21 @@ function silences(all: Delivered[], lateMs: number): Finding[] {
   };
   const blocking = requests
     .filter(({ tool }) => tool === "deep_search")
-    .map(({ firstWordMs }) => Math.round(firstWordMs))
+    .map(({ firstMessageMs }) => Math.round(firstMessageMs))
     .toSorted((a, b) => a - b);
   return [
-    finding("largest silence in any call", ({ silenceMs }) => silenceMs, MAX_SILENCE_MS),
+    finding("longest time without a message in any call", ({ silenceMs }) => silenceMs, MAX_SILENCE_MS),
     {
-      ...finding("first word of any call, or its answer", ({ firstWordMs }) => firstWordMs, 2_000),
-      note: `Those of deep_search, which all begin at the same moment, in ms: ${blocking.join(", ")}.`,
+      ...finding(
+        "time to the first message of any call, or to its response",
+        ({ firstMessageMs }) => firstMessageMs,
+        2_000,
+      ),
+      note: `Those of deep_search, which all start at the same moment, in ms: ${blocking.join(", ")}.`,
     },
   ];
 }
 
-const NOTHING = { tool: "none", client: "nobody", tookMs: 0, firstWordMs: 0, silenceMs: 0 };
+const NOTHING = { tool: "none", client: "none", tookMs: 0, firstMessageMs: 0, silenceMs: 0 };
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

@@ -15,16 +15,16 @@ const TAKE_OVER_WITHIN_MS = 5_000;
 export const pause: Experiment = {
   name: "pause",
   about:
-    "Servers are stopped (SIGSTOP) between any two writes, in the middle of paid requests and looks, for longer than every lease by the clocks of those who go on, and continued (SIGCONT). The clocks of all processes jump by an hour and a day, both ways, while runs are sent and followed. Owners of a look are killed, and the time is taken until another process looks.",
+    "Servers are suspended (SIGSTOP) between two writes, also during paid requests and polls, for longer than every lease by the clocks of the running processes, and resumed (SIGCONT). The clocks of all processes jump by an hour and a day, in both directions, while runs are started and followed. Processes are killed during a poll, and the time until another process polls is measured.",
   minutes: 45,
   covers: "I8, I11, P2",
   run: async (setting) => [...(await pauses(setting)), ...(await jumps(setting)), await takeOvers(setting)],
 };
 
-const DOUBLE = /was started \d+ times|nobody intended|attempts\./;
+const DOUBLE = /was started \d+ times|not recorded|attempts\./;
 
 function findingsOf(setting: LabSetting, broken: string[], of: string): Finding[] {
-  for (const sentence of broken) setting.say(`BROKEN: ${sentence}`);
+  for (const sentence of broken) setting.print(`BROKEN: ${sentence}`);
   const doubles = broken.filter((sentence) => DOUBLE.test(sentence)).length;
   const others = broken.length - doubles;
   return [
@@ -42,14 +42,14 @@ async function pauses(setting: LabSetting): Promise<Finding[]> {
     const verdict = await playPauses({ pauses: some, seed: setting.seed + left, lanes: LANES });
     for (const [name, count] of Object.entries(verdict.counts)) totals[name] = (totals[name] ?? 0) + count;
     broken.push(...verdict.broken);
-    setting.say(`pauses: ${JSON.stringify(verdict.counts)}`);
+    setting.print(`pauses: ${JSON.stringify(verdict.counts)}`);
   }
   const { pauses: done = 0, busy = 0, taken = 0, paid_starts = 0 } = totals;
   return [
     {
       promise: "pauses longer than the lease",
       target: `${wanted}`,
-      measured: `${done}, ${busy} of them in the middle of a request, ${taken} of those taken over`,
+      measured: `${done}, ${busy} of them during a request, ${taken} of those taken over`,
       met: done >= wanted,
       note: "The pause is longer than the lease by the clocks of the other processes, which are set forward by 200 s.",
     },
@@ -69,7 +69,7 @@ async function jumps(setting: LabSetting): Promise<Finding[]> {
     broken.push(...verdict.broken);
     paid += verdict.counts["paid_starts"] ?? 0;
     jumped += verdict.counts["jumps"] ?? 0;
-    setting.say(`jumps: ${JSON.stringify(verdict.counts)}`);
+    setting.print(`jumps: ${JSON.stringify(verdict.counts)}`);
   }
   const done = rounds * JUMPS.length;
   return [
@@ -85,10 +85,10 @@ async function takeOvers(setting: LabSetting): Promise<Finding> {
   const inSeconds = (ms = 0): string => (ms / 1_000).toFixed(1);
   const longest = measured.at(-1) ?? Infinity;
   return {
-    promise: "a run whose owner was killed is looked at by another process of this machine",
+    promise: "a run whose owner was killed is polled by another process of this machine",
     target: `≤ ${TAKE_OVER_WITHIN_MS / 1_000} s`,
     measured: `median ${inSeconds(measured[measured.length >> 1])} s, longest ${inSeconds(longest)} s of ${measured.length}`,
     met: longest <= TAKE_OVER_WITHIN_MS,
-    note: "Processes look around every 5 s; on a machine with more to do than cores, some tenths of a second are added.",
+    note: "Processes sweep every 5 s; on an overloaded machine, some tenths of a second are added.",
   };
 }

@@ -11,7 +11,7 @@ import { tryRawRequests } from "../../test/security/raw-http.ts";
 import { tryRecursion } from "../../test/security/recursion.ts";
 import { trySecrets } from "../../test/security/secrets.ts";
 import type { Stage, Verdict } from "../../test/security/trial.ts";
-import { tryUpstreamWords } from "../../test/security/upstream-words.ts";
+import { tryUpstreamText } from "../../test/security/upstream-text.ts";
 import { openHttpScene } from "../../test/kit/server/http-server.ts";
 import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
 
@@ -28,49 +28,49 @@ interface Theme {
 
 const THEMES: readonly Theme[] = [
   { promise: "T5 levels of recursion through the Gemini CLI", attempt: tryRecursion },
-  { promise: "T9 sightings of a key or a token", attempt: trySecrets },
+  { promise: "T9 leaks of a key or a token", attempt: trySecrets },
   { promise: "T10 reports outside the owner's directory, by name or link", attempt: tryWaysOut },
   {
-    promise: "T10 reports outside it, by a link put there meanwhile",
+    promise: "T10 reports outside it, by a link created meanwhile",
     attempt: (stage, setting) => trySwappedLinks(stage, scaled(setting, SWAPS / 2)),
   },
   {
-    promise: "T13 strange requests let in",
+    promise: "T13 malformed or ambiguous requests accepted",
     attempt: async (stage) => tryRawRequests(await (await openHttpScene(stage)).http()),
   },
   {
-    promise: "T14 words of one client in the answer of another",
+    promise: "T14 text of one client in the response to another",
     attempt: (stage, setting) => {
       const calls = Math.max(2, Math.ceil(scaled(setting, CALLS) / CLIENTS));
       return tryCrowd(stage, { clients: CLIENTS, calls: calls + (calls % 2) });
     },
   },
-  { promise: "T14 ways to another's runs", attempt: tryOwners },
+  { promise: "T14 accesses to another user's runs", attempt: tryOwners },
   {
     promise: "T16 endless children that were not stopped",
     attempt: (stage) => tryEndlessChildren(stage, ENDLESS_CHILDREN),
   },
-  { promise: "T16 floods from upstream that were not stopped", attempt: tryFloodsFromUpstream },
+  { promise: "T16 endless responses that were not stopped", attempt: tryFloodsFromUpstream },
   {
-    promise: "T17 hidden characters that came through",
+    promise: "T17 hidden characters in the output",
     attempt: (stage, setting) => tryHiddenCharacters(stage, [...HIDDEN_TEXTS, ...mixedTexts(setting)]),
   },
-  { promise: "T18 words of upstream in an answer", attempt: tryUpstreamWords },
-  { promise: "T24 hostile JSON that did something", attempt: tryHostileJson },
+  { promise: "T18 upstream text in an answer", attempt: tryUpstreamText },
+  { promise: "T24 hostile JSON with an effect", attempt: tryHostileJson },
 ];
 
 export const security: Experiment = {
   name: "security",
   about:
-    "Everything that the security corpus tries, with all its variants: recursion, secrets through failures, ways out of the output directory, raw HTTP, many clients and several owners, floods, hidden characters, words of upstream, hostile JSON.",
+    "All attacks of the security corpus with all their variants: recursion, secrets through failures, paths out of the output directory, raw HTTP, many clients and several owners, endless output, hidden characters, upstream text, hostile JSON.",
   minutes: 20,
   covers: "T5, T9, T10, T13, T14, T16, T17, T18, T24",
   run: async (setting) => {
     const findings: Finding[] = [];
     for (const { promise, attempt } of THEMES) {
       const { tried, broken } = await staged((stage) => attempt(stage, setting));
-      setting.say(`${promise}: ${broken.length} of ${tried}`);
-      for (const sentence of broken.slice(0, 20)) setting.say(`BROKEN: ${sentence}`);
+      setting.print(`${promise}: ${broken.length} of ${tried}`);
+      for (const sentence of broken.slice(0, 20)) setting.print(`BROKEN: ${sentence}`);
       findings.push({ promise, target: "0", measured: `${broken.length} of ${tried}`, met: broken.length === 0 });
     }
     return findings;

@@ -1,7 +1,7 @@
 /** Half an hour of steady load on `serve`, a stdio server and a worker with one database, to detect growth. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Household, type Member, MEMBERS, openHousehold, type Reading } from "../../test/soak/household.ts";
+import { type SoakWorld, type Member, MEMBERS, openSoakWorld, type Reading } from "../../test/soak/soak-world.ts";
 import { beginLoad, type Load } from "../../test/soak/load.ts";
 import { growthInSecondHalf, slopeOf } from "../../test/soak/trend.ts";
 import { seeded } from "../../test/kit/kills/world.ts";
@@ -21,55 +21,55 @@ type Readings = Record<Member, Reading[]>;
 export const soak: Experiment = {
   name: "soak",
   about:
-    "`serve`, a stdio server and a worker share one database under twenty calls a second: starts, status, results, lists, cancels, saves, estimates, searches through the stand-in for `gemini` and through the API. Runs live at 100 times their speed. Memory, open files, children and the WAL are read every five seconds; the heap is what a full collection leaves.",
+    "`serve`, a stdio server and a worker share one database under twenty calls per second: starts, status, results, lists, cancels, saves, estimates, searches through the stand-in for `gemini` and through the API. Runs are accelerated 100 times. Memory, open files, children and the WAL are measured every five seconds, the heap after a full garbage collection.",
   minutes: MINUTES + 1,
   covers: "T6",
   run: async (setting) => {
-    const place = await openHousehold({ seed: setting.seed });
+    const world = await openSoakWorld({ seed: setting.seed });
     try {
-      const load = beginLoad({ doors: place.doors, lanes: 4, perSecond: PER_SECOND, random: seeded(setting.seed) });
-      const { readings, wal } = await watch(setting, place, load);
+      const load = beginLoad({ callers: world.callers, lanes: 4, perSecond: PER_SECOND, random: seeded(setting.seed) });
+      const { readings, wal } = await watch(setting, world, load);
       await load.stop();
-      const codes = await place.leave();
+      const codes = await world.shutDown();
       const refused = [...load.errors].filter(([name]) => /SQLITE|DISK|UNEXPECTED|TIMEOUT/.test(name));
-      setting.say(`asked ${JSON.stringify(Object.fromEntries(load.asked))}`);
-      setting.say(`errors ${JSON.stringify(Object.fromEntries(load.errors))}`);
+      setting.print(`calls ${JSON.stringify(Object.fromEntries(load.calls))}`);
+      setting.print(`errors ${JSON.stringify(Object.fromEntries(load.errors))}`);
       const warm = warmPart(readings);
       return [
         ...memoryFindings(warm, load.done()),
         ...resourceFindings(warm, wal),
         {
-          promise: "database whole, calls refused by it, exit codes of the three",
+          promise: "database integrity, calls that failed because of it, exit codes of the three processes",
           target: "ok, 0, 0 0 0",
-          measured: `${place.integrity()}, ${refused.length}, ${codes.join(" ")}`,
-          met: place.integrity() === "ok" && refused.length === 0 && codes.every((code) => code === 0),
+          measured: `${world.integrity()}, ${refused.length}, ${codes.join(" ")}`,
+          met: world.integrity() === "ok" && refused.length === 0 && codes.every((code) => code === 0),
         },
       ];
     } finally {
-      await place.close();
+      await world.close();
     }
   },
 };
 
-async function watch({ scale, say }: LabSetting, place: Household, load: Load) {
+async function watch({ scale, print }: LabSetting, world: SoakWorld, load: Load) {
   const readings: Readings = { serve: [], stdio: [], worker: [] };
   const wal: number[] = [];
   const until = performance.now() + MINUTES * 60_000 * scale;
   let minute = performance.now();
   while (performance.now() < until) {
     await sleep(SAMPLE_MS);
-    for (const member of MEMBERS) readings[member].push(await place.read(member, load.done()));
-    wal.push(place.walSize());
+    for (const member of MEMBERS) readings[member].push(await world.read(member, load.done()));
+    wal.push(world.walSize());
     if (performance.now() - minute < 60_000) continue;
     minute += 60_000;
-    say(
-      `${load.done()} calls, WAL ${place.walSize().toFixed(1)} MB; ${MEMBERS.map((member) => inWords(member, readings)).join("; ")}`,
+    print(
+      `${load.done()} calls, WAL ${world.walSize().toFixed(1)} MB; ${MEMBERS.map((member) => describe(member, readings)).join("; ")}`,
     );
   }
   return { readings, wal };
 }
 
-function inWords(member: Member, readings: Readings): string {
+function describe(member: Member, readings: Readings): string {
   const { rss = 0, heap = 0, fds = 0 } = readings[member].at(-1) ?? {};
   return `${member} ${rss.toFixed(0)} MB, heap ${heap.toFixed(1)} MB, ${fds} fds`;
 }
@@ -105,38 +105,38 @@ function memoryFindings(readings: Readings, operations: number): Finding[] {
     },
   ];
   const resident = finding("resident memory", "rss").map((row) => ({ ...row, note: RESIDENT }));
-  return [...resident, ...finding("heap after a full collection", "heap")];
+  return [...resident, ...finding("heap after a full garbage collection", "heap")];
 }
 
 const RESIDENT =
-  "It follows V8's young generation, which grows with the load up to its limit and is seldom given back; a leak would show in the heap after a full collection.";
+  "It follows V8's young generation, which grows with the load up to its limit and is seldom released; a leak would show in the heap after a full garbage collection.";
 
 function resourceFindings(readings: Readings, wal: number[]): Finding[] {
   const files = MEMBERS.map((member) => {
     const fds = readings[member].map((reading) => reading.fds);
-    return { member, ...growthInSecondHalf(fds), least: Math.min(...fds), most: Math.max(...fds) };
+    return { member, ...growthInSecondHalf(fds), min: Math.min(...fds), max: Math.max(...fds) };
   });
   const zombies = Math.max(...MEMBERS.flatMap((member) => readings[member].map((reading) => reading.zombies)));
   const children = Math.max(...MEMBERS.flatMap((member) => readings[member].map((reading) => reading.children)));
-  const most = Math.max(...wal);
+  const maxWalMb = Math.max(...wal);
   return [
     {
-      promise: "open files, least to most",
+      promise: "open files, minimum to maximum",
       target: "no growth from the third quarter to the last beyond its noise",
       measured: files
-        .map(({ member, least, most: top, by, noise }) => `${member} ${least}–${top} (${by} of ${noise})`)
+        .map(({ member, min, max, by, noise }) => `${member} ${min}–${max} (${by} of ${noise})`)
         .join(", "),
       met: files.every(({ by, noise }) => by <= noise),
-      note: "Connections of clients that come and go, and pipes of a child at work, are in it.",
+      note: "Includes connections of short-lived clients and pipes of running children.",
     },
     {
       promise: "WAL",
-      target: `< ${MAX_WAL_MB} MB and a transaction`,
-      measured: `${most.toFixed(1)} MB at most`,
-      met: most < MAX_WAL_MB + ONE_TRANSACTION_MB,
+      target: `< ${MAX_WAL_MB} MB plus one transaction`,
+      measured: `${maxWalMb.toFixed(1)} MB at most`,
+      met: maxWalMb < MAX_WAL_MB + ONE_TRANSACTION_MB,
     },
     {
-      promise: "zombies; children at a time",
+      promise: "zombies; concurrent children",
       target: "0; ≤ 3",
       measured: `${zombies}; ${children}`,
       met: zombies === 0 && children <= 3,

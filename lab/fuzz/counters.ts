@@ -26,7 +26,7 @@ export interface Coverage {
   /** True if the visits since the last call contain new coverage. Resets the counters. */
   isNew(): boolean;
   /** The number of locations visited so far. */
-  places(): number;
+  locations(): number;
 }
 
 export function createCoverage(): Coverage {
@@ -35,20 +35,20 @@ export function createCoverage(): Coverage {
   return {
     isNew: () => {
       let found = false;
-      for (let place = 0; place < MAX_LOCATIONS; place += 1) {
-        const visits = COUNTERS[place] ?? 0;
+      for (let location = 0; location < MAX_LOCATIONS; location += 1) {
+        const visits = COUNTERS[location] ?? 0;
         if (visits === 0) continue;
         const bit = CLASSES[visits] ?? 0;
-        const before = seen[place] ?? 0;
+        const before = seen[location] ?? 0;
         if ((before & bit) === 0) {
           if (before === 0) known += 1;
-          seen[place] = before | bit;
+          seen[location] = before | bit;
           found = true;
         }
-        COUNTERS[place] = 0;
+        COUNTERS[location] = 0;
       }
       return found;
     },
-    places: () => known,
+    locations: () => known,
   };
 }

@@ -12,7 +12,7 @@ import { COUNTERS, MAX_LOCATIONS } from "./counters.ts";
 const INSTRUMENTED = /\/(?:src\/(?!simulator\/)[\w/-]+\.ts|node_modules\/jsonrepair\/.+\.js)$/;
 
 Reflect.set(globalThis, "__visits", COUNTERS);
-let places = 0;
+let locations = 0;
 
 registerHooks({
   load: (url, context, nextLoad) => {
@@ -39,7 +39,7 @@ function counted(code: string): string {
   return result;
 }
 
-const nextPlace = (): string => `__visits[${(places += 1) % MAX_LOCATIONS}]++`;
+const nextCounter = (): string => `__visits[${(locations += 1) % MAX_LOCATIONS}]++`;
 
 /** Expressions that are conditional: a counter is inserted before each. */
 const DECIDED: Readonly<Record<string, readonly string[]>> = {
@@ -53,7 +53,7 @@ function visit(node: unknown, insertions: Insertion[]): void {
     return;
   }
   if (!isNode(node)) return;
-  if (node.type === "BlockStatement") insertions.push({ at: node.start + 1, text: `${nextPlace()};` });
+  if (node.type === "BlockStatement") insertions.push({ at: node.start + 1, text: `${nextCounter()};` });
   for (const name of DECIDED[node.type] ?? []) wrap(Reflect.get(node, name), insertions);
   if (node.type === "ArrowFunctionExpression" && Reflect.get(node, "expression") === true) {
     wrap(Reflect.get(node, "body"), insertions);
@@ -64,7 +64,7 @@ function visit(node: unknown, insertions: Insertion[]): void {
 function wrap(expression: unknown, insertions: Insertion[]): void {
   // A parenthesized expression keeps its parentheses outside; inserting inside would split them.
   if (!isNode(expression) || expression.type === "ParenthesizedExpression") return;
-  insertions.push({ at: expression.start, text: `(${nextPlace()},` }, { at: expression.end, text: ")" });
+  insertions.push({ at: expression.start, text: `(${nextCounter()},` }, { at: expression.end, text: ")" });
 }
 
 interface Node {

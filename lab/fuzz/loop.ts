@@ -20,8 +20,8 @@ export interface LoopResult {
   inputs: number;
   failures: number;
   corpus: number;
-  places: number;
-  ways: number;
+  locations: number;
+  outcomes: number;
 }
 
 const MAX_INPUT_CHARACTERS = 2_000;
@@ -33,22 +33,22 @@ const PUMPED_CHARACTERS = 48 * 1_024;
 export async function fuzzLoop({ target, open, random, inputs, trying, failed }: LoopOptions): Promise<LoopResult> {
   const coverage: Coverage = createCoverage();
   const corpus: string[] = [];
-  const ways = new Set<string>();
-  const complaints = new Set<string>();
+  const outcomes = new Set<string>();
+  const reported = new Set<string>();
   let failures = 0;
   const attempt = async (input: string, keep: boolean): Promise<void> => {
     trying(input);
     try {
-      const way = await open.check(input);
+      const outcome = await open.check(input);
       // Many parsers are patterns, whose branches cannot be counted, so a new kind of outcome counts as well.
-      const news = !ways.has(way) && ways.size < 2_000;
-      if (news) ways.add(way);
-      if ((coverage.isNew() || news || corpus.length === 0) && keep) admit(corpus, input, random);
+      const isNewOutcome = !outcomes.has(outcome) && outcomes.size < 2_000;
+      if (isNewOutcome) outcomes.add(outcome);
+      if ((coverage.isNew() || isNewOutcome || corpus.length === 0) && keep) admit(corpus, input, random);
     } catch (error) {
       failures += 1;
-      const complaint = complaintOf(error);
-      if (complaints.has(complaint)) return;
-      complaints.add(complaint);
+      const defect = defectOf(error);
+      if (reported.has(defect)) return;
+      reported.add(defect);
       failed(input, error);
     }
   };
@@ -56,13 +56,13 @@ export async function fuzzLoop({ target, open, random, inputs, trying, failed }:
   for (let number = target.seeds.length; number < inputs; number += 1) {
     // The newest inputs are the least explored.
     const pool = random.next() < 0.3 ? corpus.slice(-20) : corpus;
-    const breeding = { pool, words: target.words, longest: MAX_INPUT_CHARACTERS };
+    const source = { pool, words: target.words, maxLength: MAX_INPUT_CHARACTERS };
     const isLong = number % PUMP_EVERY === 0;
-    await attempt(isLong ? pump(random, breeding, PUMPED_CHARACTERS) : mutate(random, breeding), !isLong);
+    await attempt(isLong ? pump(random, source, PUMPED_CHARACTERS) : mutate(random, source), !isLong);
     // Weak references are released only at the end of an event loop turn, which a synchronous check never reaches.
     await new Promise(setImmediate);
   }
-  return { inputs, failures, corpus: corpus.length, places: coverage.places(), ways: ways.size };
+  return { inputs, failures, corpus: corpus.length, locations: coverage.locations(), outcomes: outcomes.size };
 }
 
 function admit(corpus: string[], input: string, random: Random): void {
@@ -71,7 +71,7 @@ function admit(corpus: string[], input: string, random: Random): void {
 }
 
 /** Reports one defect once, however many inputs trigger it. */
-const complaintOf = (error: unknown): string =>
+const defectOf = (error: unknown): string =>
   error instanceof Error ? error.message.replaceAll(/"(?:[^"\\]|\\.)*"|\d+/g, "").slice(0, 120) : String(error);
 
 export const nameOf = (input: string): string => createHash("sha256").update(input).digest("hex").slice(0, 12);

@@ -23,37 +23,37 @@ const EQUIVALENTS: readonly Equivalent[] = [
     file: "src/runs/scheduling/claim-store.ts",
     original: "processIds.length === 0",
     replacement: "false",
-    why: "SQLite takes an empty list for no process; the check is for databases that do not.",
+    why: "SQLite accepts an empty list; the check is for databases that do not.",
   },
   {
     file: "src/runs/scheduling/claim-store.ts",
     original: "row.interaction_id === null",
     replacement: "false",
-    why: "The statement claims only runs that have one; the check tells the type so.",
+    why: "The statement claims only runs that have one; the check narrows the type.",
   },
   {
     file: "src/runs/scheduling/claim-store.ts",
     original: "row.next_poll_at === null",
     replacement: "false",
-    why: "The statement finds only runs that have one; the check tells the type so.",
+    why: "The statement finds only runs that have one; the check narrows the type.",
   },
   {
     file: "src/runs/start/start.ts",
     original: 'begun.kind === "rate_limited"',
     replacement: "true",
-    why: "Nothing else has a time to wait for; the check tells the type so.",
+    why: "No other outcome has a retry time; the check narrows the type.",
   },
   {
     file: "src/runs/run.ts",
     original: "[]",
     replacement: '["Stryker was here"]',
-    why: "No state has that name, so none can be entered by it.",
+    why: "No state has that name, so the entry allows no transition.",
   },
   {
     file: "src/reports/files/allowed-root.ts",
     original: "() => false",
     replacement: "() => undefined",
-    why: "Only whether it is true is asked.",
+    why: "Callers only test whether it is true.",
   },
 ];
 

@@ -38,7 +38,7 @@ export const CRITICAL_MODULES: readonly CriticalModule[] = [
     ],
   },
   {
-    name: "lease and legal moves",
+    name: "lease and legal transitions",
     sources: ["src/runs/run.ts", "src/runs/lease.ts", "src/runs/scheduling/claim-store.ts"],
     tests: ["src/runs/run.test.ts", "src/runs/lease.test.ts", "src/runs/scheduling/claim-store.test.ts"],
   },

@@ -104,8 +104,8 @@ const offset = (source: string, { line, column }: z.infer<typeof Location>): num
 
 async function run(command: string, parameters: string[], cwd: string): Promise<void> {
   const child = spawn(command, parameters, { cwd, stdio: ["ignore", "pipe", "pipe"] });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (said += text.toString()));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (output += text.toString()));
   const code = await new Promise((resolve, reject) => child.once("error", reject).once("close", resolve));
-  if (code !== 0) throw new Error(`${path.basename(command)} ended with ${String(code)}:\n${said.slice(-4_000)}`);
+  if (code !== 0) throw new Error(`${path.basename(command)} ended with ${String(code)}:\n${output.slice(-4_000)}`);
 }

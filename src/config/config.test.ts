@@ -1,4 +1,4 @@
-/** Where settings and state live on each system, and what a setting's value becomes. */
+/** The directories of settings and state on each system, and the parsing of settings. */
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -186,7 +186,7 @@ test("config.json may contain comments and a trailing comma (B1)", () => {
   expect(settings.GOOGLE_GEMINI_BASE_URL).toBe("http://127.0.0.1:1/a,}//b");
 });
 
-/** A config directory with this file in it; without content a folder of that name. */
+/** Creates a config directory with this config.json; without content, with a folder of that name. */
 function withFile(content: string | Buffer | undefined): { environment: Record<string, string> } {
   const GEMINI_SEARCH_CONFIG_DIR = join(home, "mine");
   mkdirSync(GEMINI_SEARCH_CONFIG_DIR);

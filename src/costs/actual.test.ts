@@ -1,4 +1,4 @@
-/** Costs from reported usage: never invented, never off by a factor. */
+/** Costs computed from reported usage. */
 
 import { describe, expect, test } from "vitest";
 import { NO_USAGE } from "../gemini/search-backend.ts";

@@ -23,7 +23,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Stands where the system's notifier would, and writes down what it was given. */
+/** Replaces the system's notifier and records its arguments. */
 function stub(program: string, then = ""): void {
   const script = `#!/bin/sh
 printf '%s\\0' "$@" > ${folder}/argv
@@ -157,7 +157,7 @@ describe("the notifier process", () => {
     const names = recorded("env")
       .split("\n")
       .map((line) => line.split("=")[0] ?? "");
-    // Those that the stub's own shell sets.
+    // Except variables that the stub's own shell sets.
     expect(names.filter((name) => !["PWD", "OLDPWD", "SHLVL", "_", ""].includes(name)).sort()).toEqual([
       "DBUS_SESSION_BUS_ADDRESS",
       "HOME",
@@ -209,7 +209,7 @@ describe("a notification that cannot be shown is one log line and no error (O1)"
     expect(lines).toEqual(line(`${program} is not on PATH`));
   });
 
-  // A machine with a bus of its own cannot show what happens without one.
+  // The case without a session bus cannot be tested on a machine that has one.
   test.skipIf(sessionBus({}) !== undefined)(
     "without a session bus, where the program is not even started",
     async () => {
@@ -242,7 +242,7 @@ describe("a notification that cannot be shown is one log line and no error (O1)"
   });
 });
 
-/** What notify-send and then the desktop make of a body. */
+/** A body after processing by notify-send and the desktop. */
 const asShown = (argument: string): string =>
   argument.replaceAll("\\\\", "\\").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 

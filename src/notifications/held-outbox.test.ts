@@ -1,4 +1,4 @@
-/** Notifications of runs whose start may still return the end itself: withdrawn, or shown a little later. */
+/** Notifications of runs whose start may still return the result itself: withdrawn, or shown later. */
 
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
@@ -20,7 +20,7 @@ async function newRun(db: Database): Promise<string> {
 interface Ended {
   taskId: string;
   now?: number;
-  /** From now on; the call has stopped waiting when it is negative. */
+  /** Milliseconds from now; negative if the call has stopped waiting. */
   callerWaitsMs?: number;
 }
 

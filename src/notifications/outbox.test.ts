@@ -158,7 +158,10 @@ describe("the sender", () => {
   });
 });
 
-/** Notifies by a line in a file, and prints how many it delivered; starts at a word, so that all start at once. */
+/**
+ * A process that notifies by writing lines to a file and prints the number delivered. Waits for a line on stdin, so
+ * that all start at once.
+ */
 function startSender(
   { onTestFinished }: Pick<TestContext, "onTestFinished">,
   { before = "", after = "" }: { before?: string; after?: string } = {},
@@ -193,8 +196,8 @@ const sent = (): string[] => {
   return existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];
 };
 
-/** The next line it prints. */
-const said = async (child: ChildProcessWithoutNullStreams): Promise<string> => {
+/** The next line that the process prints. */
+const nextLine = async (child: ChildProcessWithoutNullStreams): Promise<string> => {
   const [chunk] = await once(child.stdout, "data");
   return String(chunk).trim();
 };
@@ -205,34 +208,34 @@ async function kill(child: ChildProcessWithoutNullStreams): Promise<void> {
   await gone;
 }
 
-const SAY_AND_HANG = 'process.stdout.write("here\\n"); await delay(60_000);';
+const PRINT_AND_HANG = 'process.stdout.write("here\\n"); await delay(60_000);';
 
 describe("several processes", () => {
   test("that race for 200 notifications, three of them, send each exactly once (O2, R2)", async (t) => {
     const ids = await putMany(200);
     const children = [1, 2, 3].map(() => startSender(t, { after: "await delay(2);" }));
-    await Promise.all(children.map(said));
-    const counts = Promise.all(children.map(said));
+    await Promise.all(children.map(nextLine));
+    const counts = Promise.all(children.map(nextLine));
     for (const child of children) child.stdin.write("go\n");
     const delivered = (await counts).map(Number);
     expect(delivered.reduce((sum, count) => sum + count)).toBe(200);
-    // Else there was no race.
+    // Otherwise there was no race.
     for (const count of delivered) expect(count).toBeGreaterThan(0);
     expect(sent().sort()).toEqual(ids.sort());
     expect((await rows()).every(({ sent_at }) => sent_at !== null)).toBe(true);
   });
 
   test.for([
-    { where: "between claim and send", place: { before: SAY_AND_HANG }, sentBefore: 0 },
-    { where: "between send and its record", place: { after: SAY_AND_HANG }, sentBefore: 1 },
+    { where: "between claim and send", place: { before: PRINT_AND_HANG }, sentBefore: 0 },
+    { where: "between send and its record", place: { after: PRINT_AND_HANG }, sentBefore: 1 },
   ])(
     "do not repeat a notification after a kill -9 $where, and send the others (O2)",
     async ({ place, sentBefore }, t) => {
       const ids = await putMany(5);
       const child = startSender(t, place);
-      await said(child);
+      await nextLine(child);
       child.stdin.write("go\n");
-      expect(await said(child)).toBe("here");
+      expect(await nextLine(child)).toBe("here");
       await kill(child);
       expect(sent()).toEqual(ids.slice(0, sentBefore));
       const { shown, deliverPending } = sender();
@@ -246,7 +249,7 @@ describe("several processes", () => {
     const ids = await putMany(200);
     for (let killed = 0; killed < 10; killed += 1) {
       const child = startSender(t);
-      await said(child);
+      await nextLine(child);
       child.stdin.write("go\n");
       await systemClock.sleep(Math.random() * 30);
       await kill(child);

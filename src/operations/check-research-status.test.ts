@@ -14,9 +14,9 @@ import { perform } from "./perform.ts";
 interface Watcher {
   taskId: string;
   db: OperationDeps["database"] extends () => Promise<infer Database> ? Database : never;
-  /** What the status call did besides reading. */
+  /** Requests that the status call made besides reading. */
   asked: string[];
-  /** Resolves once the call has looked at the run and waits. */
+  /** Resolves once the call has read the run and waits. */
   waiting: Promise<void>;
   stop: AbortController;
   status(input?: object): Promise<{ structured: Record<string, unknown> }>;
@@ -24,13 +24,13 @@ interface Watcher {
 
 interface World {
   agent?: () => Promise<unknown>;
-  /** Time stands still: no wait ends by itself. */
+  /** Stops the clock, so that no wait ends by itself. */
   frozen?: boolean;
-  /** Time passes by sleeping alone, and this happens meanwhile. */
+  /** Time advances only by sleeping; called on each sleep. */
   onSleep?: (ms: number) => Promise<void>;
 }
 
-/** A research that is under way, and a clock that runs fifty times as fast. */
+/** An unfinished run, and a clock that runs fifty times as fast. */
 async function openWatcher(
   context: TestContext,
   { agent = async () => ({}), frozen = false, onSleep }: World = {},
@@ -223,7 +223,7 @@ test("the cursor reports a change between two calls at once, and differs in each
   expect([first, second].map((cursor) => cursor.split("-")[0])).toEqual(["1", "2"]);
   expect(second.split("-")[1]).toBe(first.split("-")[1]);
   await watcher.db.updateTable("research_tasks").set({ progress: 42 }).execute();
-  // Time stands still: an answer came without waiting.
+  // The clock is stopped, so the answer was returned without waiting.
   const { structured } = await watcher.status({ wait_seconds: 50, cursor: second });
   expect(structured).toMatchObject({ progress: 42, cursor: expect.stringMatching(/^3-/) });
   const stop = watcher.status({ wait_seconds: 50, cursor: structured["cursor"] });

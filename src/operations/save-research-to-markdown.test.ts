@@ -12,7 +12,7 @@ import { saveResearchToMarkdown } from "./save-research-to-markdown.ts";
 const TASK_ID = "11111111-2222-4333-8444-555555555555";
 
 interface World {
-  /** The directory that the server's owner chose, and one beside it that is nobody's business. */
+  /** The directory that the server's owner configured, and one beside it that must not be written to. */
   root: string;
   outside: string;
   save(

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { isAlive } from "../../test/kit/server/processes.ts";
 import { runChild, stopAllChildren, type ChildOutcome, type ChildRequest } from "./child.ts";
 
-// Short of the graces that must not be waited for.
+// Shorter than the grace periods that must not be waited for.
 vi.setConfig({ testTimeout: 15_000 });
 
 interface Run {
@@ -28,15 +28,15 @@ async function run(script: string, more: Partial<ChildRequest> = {}): Promise<Ru
   return { outcome, output };
 }
 
-/** `kill` returns before the kernel has done it. */
+/** `kill` returns before the kernel has ended the process. */
 async function expectGone(pid: number): Promise<void> {
   await expect.poll(() => isAlive(pid), { timeout: 2_000, interval: 10 }).toBe(false);
 }
 
 const FOREVER = "setInterval(() => {}, 1000);";
-const DEAF = "for (const s of ['SIGTERM','SIGINT','SIGHUP']) process.on(s, () => {});";
-/** Keeps stdout open after its parent has gone. */
-const FORK = `const kid = require('node:child_process').spawn(process.execPath, ['-e', '${DEAF.replaceAll("'", '"')} ${FOREVER}'], { stdio: ['ignore', 'inherit', 'ignore'] });`;
+const IGNORE_SIGNALS = "for (const s of ['SIGTERM','SIGINT','SIGHUP']) process.on(s, () => {});";
+/** A grandchild that keeps stdout open after its parent has exited. */
+const FORK = `const kid = require('node:child_process').spawn(process.execPath, ['-e', '${IGNORE_SIGNALS.replaceAll("'", '"')} ${FOREVER}'], { stdio: ['ignore', 'inherit', 'ignore'] });`;
 
 test("a program that exits by itself yields output, stderr and exit code", async () => {
   const { outcome, output } = await run("console.log('out'); console.error('err'); process.exitCode = 3");
@@ -86,7 +86,7 @@ test("a timeout ends a running program (C5)", async () => {
 });
 
 test("a program that ignores SIGTERM is killed after the grace period (C5)", async () => {
-  const { outcome, output } = await run(`${DEAF} console.log(process.pid); ${FOREVER}`, { timeoutMs: 300 });
+  const { outcome, output } = await run(`${IGNORE_SIGNALS} console.log(process.pid); ${FOREVER}`, { timeoutMs: 300 });
   expect(outcome).toMatchObject({ ended: "timeout", signal: "SIGKILL" });
   expect(isAlive(Number(output))).toBe(false);
 });
@@ -126,14 +126,14 @@ test("an abort stops the program, before and after its start (C5)", async () => 
 test("a shutdown stops all children, shortens the grace period of those already stopping, and waits (A8)", async () => {
   const pids: number[] = [];
   const options = { grace: () => 30_000, onOutput: (text: string) => void pids.push(Number(text)) };
-  const deaf = `${DEAF} console.log(process.pid); ${FOREVER}`;
+  const ignoring = `${IGNORE_SIGNALS} console.log(process.pid); ${FOREVER}`;
   const runs = [
-    run(deaf, options),
-    run(deaf, { ...options, timeoutMs: 400 }),
+    run(ignoring, options),
+    run(ignoring, { ...options, timeoutMs: 400 }),
     run(`console.log(process.pid); ${FOREVER}`, options),
   ];
   await expect.poll(() => pids.length, { timeout: 5_000 }).toBe(3);
-  // The second one has by then begun its 30 seconds.
+  // By then the grace period of 30 seconds has begun for the second one.
   await new Promise((resolve) => setTimeout(resolve, 500));
   await stopAllChildren(200);
   expect(pids.map(isAlive)).toEqual([false, false, false]);
@@ -152,9 +152,9 @@ test.each([
 test("a process that exits at once takes its children along (A8)", async () => {
   const module = JSON.stringify(new URL("./child.ts", import.meta.url).href);
   const script = `const { runChild } = await import(${module});
-    const say = (text) => process.stdout.write(text, () => process.exit(0));
-    runChild({ command: process.execPath, args: ["-e", ${JSON.stringify(`${DEAF} console.log(process.pid); ${FOREVER}`)}], cwd: "/", env: {},
-      stdin: "", timeoutMs: 60000, signal: new AbortController().signal, grace: () => 60000, onOutput: say });`;
+    const write = (text) => process.stdout.write(text, () => process.exit(0));
+    runChild({ command: process.execPath, args: ["-e", ${JSON.stringify(`${IGNORE_SIGNALS} console.log(process.pid); ${FOREVER}`)}], cwd: "/", env: {},
+      stdin: "", timeoutMs: 60000, signal: new AbortController().signal, grace: () => 60000, onOutput: write });`;
   const { outcome, output } = await run("", { args: ["--input-type=module", "-e", script] });
   expect(outcome).toMatchObject({ ended: "exit", exitCode: 0 });
   expect(Number(output)).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** Foreign text loses what acts on terminals and models, and nothing else. */
+/** Cleaning removes from untrusted text what acts on terminals and models, and nothing else. */
 
 import { describe, expect, test } from "vitest";
 import { cleanText, cleanValue, oneLine } from "./clean-text.ts";
@@ -27,7 +27,7 @@ describe("cleaning a text removes", () => {
     ["Mongolian variation selectors, which spell bits too", "a\u180B\u180C\u180Db\u180Fc ᠠ\u180Bᠨ", "abc ᠠᠨ"],
     ["Egyptian format controls", "a\u{13430}\u{13437}\u{1343F}b", "ab"],
     ["the Braille blank, which is a space to a reader", "a\u2800b\u2800\u2800c", "a b  c"],
-    ["notes and fillers without a look", "a\u{1D159}\u{16FE4}b", "ab"],
+    ["notes and fillers without a glyph", "a\u{1D159}\u{16FE4}b", "ab"],
   ])("%s", (_, text, clean) => {
     expect(cleanText(text)).toBe(clean);
   });

@@ -1,4 +1,4 @@
-/** Secrets are taken out of text by their value, in every spelling that text may give them. */
+/** Secrets are removed from text by their value, in all encodings. */
 
 import { expect, test } from "vitest";
 import { createRedactor } from "./redact.ts";

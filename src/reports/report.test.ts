@@ -1,4 +1,4 @@
-/** Sources as a report lists them: numbered once, in the order they were found, with the site's own name. */
+/** Sources of a report: numbered once, in the order of their discovery, with the site's name. */
 
 import { expect, test } from "vitest";
 import { numberSources, unique } from "./report.ts";

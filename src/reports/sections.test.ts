@@ -93,7 +93,7 @@ describe("reading by sections", () => {
     fc.constantFrom("# One", "## Two", "### Three", "```", "~~~", "", "#", "####### no", " # x", "\r"),
     fc.string({ unit: "binary", maxLength: 30 }),
     fc.integer({ min: 1, max: 60_000 }).map((length) => "wörd \u{1F600}".repeat(length / 7)),
-    // No space to cut at, and no even place either.
+    // Contains neither a space nor a safe position to cut at.
     fc.integer({ min: 25_000, max: 60_000 }).map((length) => `a${"\u{1F600}".repeat(length)}`),
   );
   const reports = fc.array(line, { maxLength: 40 }).map((lines) => lines.join("\n"));
@@ -117,7 +117,7 @@ describe("reading by sections", () => {
           const pieces = readOn(report, sections, opening ?? { start: 0, end: 0, next: undefined });
           expect(pieces.join("")).toBe(report);
           for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(MAX_READING_CHARACTERS);
-          // Nothing is cut through a character.
+          // No piece is cut within a character.
           expect(pieces.every((piece) => piece.isWellFormed())).toBe(report.isWellFormed());
         }
       }),

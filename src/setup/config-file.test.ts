@@ -57,7 +57,7 @@ test("a missing file is created, with its folders, and without a backup", async 
 test("a write of another program between comparison and replacement is never overwritten", async () => {
   const [home, name] = [folder(), "settings.json"];
   const file = join(home, name);
-  /** The time of a copy is asked for after the file was compared, and before it is replaced. */
+  /** Changes the file when the time of the backup is read: after the comparison and before the replacement. */
   const interrupted = (text: string) => ({
     get now() {
       writeFileSync(file, text);

@@ -9,7 +9,7 @@ const config = (text: string) => ({ file: "/x/settings.json", text });
 const set = (text: string): string => jsonFormat.set(config(text), place, entry);
 const remove = (text: string): string => jsonFormat.remove(config(text), place);
 
-/** What an edit must leave: every character of the old text, in its order, with something put in between. */
+/** Whether an edit only inserted text, keeping every character of the original in order. */
 function isInsertion(before: string, after: string): boolean {
   let at = 0;
   for (const character of after) if (character === before[at]) at += character.length;

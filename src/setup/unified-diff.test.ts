@@ -38,6 +38,6 @@ test("names and known values are shown, other strings and comments are masked, a
     "+…*/ f",
     "+#…",
   ]);
-  // What differs in a covered value only is still a change.
+  // A change of a redacted value is still shown as a change.
   expect(diff('a = "b"', 'a = "c"').slice(1)).toEqual(['-a = "…"', '+a = "…"']);
 });

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { type Fixture, named, textResult } from "./fixture.ts";
 
-/** One red pixel, and a sound file without a sound. */
+/** One red pixel, and an empty sound file. */
 export const PIXEL = {
   type: "image" as const,
   data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==",
@@ -26,7 +26,7 @@ const fixed = (name: string, description: string, content: CallToolResult["conte
   run: () => ({ content }),
 });
 
-/** Every keyword of JSON Schema 2020-12 that a listing could lose. */
+/** A schema with every keyword of JSON Schema 2020-12 that a listing could lose. */
 const RICH_SCHEMA = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object" as const,

@@ -52,11 +52,11 @@ const named = (name: string): FixturePrompt | undefined => PROMPTS.find(({ annou
 
 export const FIXTURE_PROMPTS: Prompt[] = PROMPTS.map(({ announced }) => announced);
 
-/** Undefined where there is no such prompt. */
+/** Returns undefined for an unknown prompt. */
 export const getFixturePrompt = ({ name, arguments: given = {} }: GetPromptRequest["params"], context: ServerContext) =>
   named(name)?.get(given, context);
 
-/** Undefined where there is no such prompt. */
+/** Returns undefined for an unknown prompt. */
 export function completeFixturePrompt(name: string, typed: string): CompleteResult | undefined {
   if (named(name) === undefined) return undefined;
   const values = ["test", "testing"].filter((word) => word.startsWith(typed));

@@ -30,7 +30,7 @@ export const FIXTURE_TEMPLATES: ResourceTemplateType[] = [
 
 export const canWatchFixture = (uri: string): boolean => uri === WATCHED_URI;
 
-/** Undefined where there is no such resource. */
+/** Returns undefined for an unknown resource. */
 export function readFixture(uri: string): ReadResourceResult | undefined {
   const [, id] = /^test:\/\/template\/([^/]+)\/data$/.exec(uri) ?? [];
   if (id !== undefined) {

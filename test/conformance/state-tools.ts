@@ -4,7 +4,7 @@ import { acceptedContent, createRequestStateCodec, inputRequired, inputResponse 
 import { askModel, askName, form } from "./asking-tools.ts";
 import { type Fixture, type FixtureCall, named, textResult } from "./fixture.ts";
 
-/** One process serves every round, so a key of its own is enough. */
+/** One process serves all rounds, so a random key is enough. */
 export const SEAL = createRequestStateCodec<string>({ key: crypto.getRandomValues(new Uint8Array(32)) });
 
 const stateOf = ({ context }: FixtureCall): unknown => context.mcpReq.requestState();

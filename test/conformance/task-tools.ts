@@ -5,7 +5,7 @@ import { acceptedContent, inputRequired, inputResponse, ProtocolError } from "@m
 import { askName, form } from "./asking-tools.ts";
 import { type Fixture, named, textResult } from "./fixture.ts";
 
-/** Belongs to no specified error. */
+/** A code without a specified meaning. */
 const REFUSED = -32_000;
 
 const agreement = (message: string) => form(message, { confirm: { type: "boolean" } });

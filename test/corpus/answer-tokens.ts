@@ -1,18 +1,20 @@
-/** Writes an answer as a row of tokens, so that a fault can be put between or into them and its effect is known. */
+/**
+ * Represents an answer as a list of tokens, so that a fault with a known effect can be inserted between or into them.
+ */
 
 import type { ExpectedAnswer } from "./corpus-case.ts";
 
 export interface Token {
   kind: "open" | "close" | "comma" | "colon" | "key" | "string" | "literal" | "comment";
-  /** What is written, or for keys and strings the content to be written. */
+  /** The written text; for keys and strings, the unescaped content. */
   text: string;
-  /** The property this token is, or is the value of. */
+  /** The property that this token names or is the value of. */
   field: string;
-  /** White space in front. */
+  /** White space before the token. */
   before: string;
 }
 
-/** How strings are written. The default is JSON. */
+/** How strings are written; JSON by default. */
 export interface Spelling {
   delimiters: readonly [string, string];
   bareKeys: boolean;

@@ -1,4 +1,4 @@
-/** Answers whose braces and brackets are missing or too many. */
+/** Answers with missing or additional braces and brackets. */
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 

@@ -1,4 +1,4 @@
-/** Answers whose JSON is sound; only what stands around it varies. None of these needs a repair. */
+/** Answers with valid JSON in different surroundings; none of them needs a repair. */
 
 import { BACKTICK, FENCE, type CorpusCase } from "./corpus-case.ts";
 

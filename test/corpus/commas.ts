@@ -1,4 +1,4 @@
-/** Answers whose commas and colons are missing or too many. */
+/** Answers with missing or additional commas and colons. */
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 

@@ -1,4 +1,4 @@
-/** What one case of the corpus of malformed model answers is made of. */
+/** The type of one case in the corpus of malformed model answers. */
 
 export interface ExpectedAnswer {
   success: boolean;
@@ -13,13 +13,13 @@ export interface CorpusCase {
   family: string;
   schema: "search" | "deep_search";
   output: string;
-  /** `null`: accepting anything here would be inventing. */
+  /** `null` if the output must be rejected, because any answer would be invented. */
   expected: ExpectedAnswer | null;
-  /** A second reading of the report that loses nothing, where the fault allows two. */
+  /** A second acceptable reading of the report that loses nothing. */
   alsoFaithful?: string;
   why?: string;
 }
 
-/** Outputs are raw templates, in which three backticks cannot be written. */
+/** Outputs are raw template literals, which cannot contain three backticks. */
 export const FENCE = "```";
 export const BACKTICK = "`";

@@ -1,4 +1,4 @@
-/** Judges our extractor by the corpus it has never seen, by generated documents, and by hostile text. */
+/** Tests the extractor with the corpus, with generated documents, and with hostile text. */
 
 import { describe, expect, it } from "vitest";
 
@@ -10,9 +10,9 @@ import type { CorpusCase } from "./corpus-case.ts";
 import { asExpected, judge, type Verdict } from "./judge.ts";
 import { MALFORMED_ANSWERS } from "./malformed-answers.ts";
 
-/** The share of recoverable answers that must come out exactly right. */
+/** The share of recoverable answers that must be read exactly. */
 const ENOUGH = 0.98;
-/** How many failures a message names; the first few show what is wrong. */
+/** The maximum number of failures in a message. */
 const LISTED = 20;
 
 interface Judged {
@@ -38,7 +38,7 @@ function judgeAll(cases: readonly CorpusCase[]): Judged[] {
 
 const describeAnswer = (answer: CorpusCase["expected"]): string => JSON.stringify(answer).slice(0, 400);
 
-/** A few lines per case, so that a failing assertion says what went wrong; the first cases are enough to see it. */
+/** A few lines per case, so that a failing assertion shows the differences. */
 const listed = (judged: readonly Judged[], ...verdicts: Verdict[]): string[] =>
   judged
     .filter(({ verdict }) => verdicts.includes(verdict))
@@ -48,7 +48,7 @@ const listed = (judged: readonly Judged[], ...verdicts: Verdict[]): string[] =>
         `${verdict}: ${item.id} (${item.family})\n  got ${got}\n  expected ${describeAnswer(item.expected)}`,
     );
 
-/** Empty when enough was recovered; else the figure and what was missed. */
+/** Empty if enough was recovered; otherwise the share and the missed cases. */
 function shortfall(judged: readonly Judged[]): string[] {
   const recoverable = judged.filter(({ item }) => item.expected !== null).length;
   const recovered = judged.filter(({ verdict }) => verdict === "recovered").length;
@@ -80,7 +80,7 @@ describe("the written corpus", () => {
 });
 
 describe("2,000 generated documents", () => {
-  // Another range than the bench shows, so that tuning on its table is not tuning on the test.
+  // A different range than the bench uses, so that tuning on its table is not tuning on the test.
   const judged = judgeAll(Array.from({ length: 2000 }, (_, index) => generateCase(1_000_000 + index)));
 
   it("at least 98 % of the recoverable ones are read exactly (D1, D2)", () => {
@@ -98,10 +98,10 @@ describe("2,000 generated documents", () => {
 });
 
 describe("hostile text (D4)", () => {
-  /** A hang, not a measure: linear code needs a thirtieth of this on a busy machine. The bench prints the figures. */
+  /** Detects a hang: linear code needs a thirtieth of this on a busy machine. The bench prints the figures. */
   const HANGS_MS = 15_000;
 
-  // Climbing from small sizes lets quadratic code fail in seconds instead of hanging for hours.
+  // Starts with small sizes, so that quadratic code fails in seconds instead of hanging for hours.
   it.each(Object.entries(HOSTILE))("%s, up to 10 MB, does not block the reader", { timeout: 180_000 }, (_, make) => {
     for (const part of [32, 8, 1]) {
       const started = performance.now();

@@ -1,4 +1,4 @@
-/** Generates damaged answers from a seed, together with what must come out of them. */
+/** Generates damaged answers from a seed, together with the expected result. */
 
 import { JSON_SPELLING, joinTokens, writeTokens, type Layout, type WrittenToken } from "./answer-tokens.ts";
 import { CORRUPTIONS, type Corruption, type Draft } from "./corruptions.ts";
@@ -42,7 +42,7 @@ export function generateCase(seed: number): CorpusCase {
 function chooseCorruptions(draft: Draft, random: Random): Corruption[] {
   const wanted = random.between(1, 2);
   const chosen: Corruption[] = [];
-  // Cuts are drawn three times as often: they are what happens most, and what must never be taken.
+  // Cuts are drawn three times as often, because they are the most common damage and must never be accepted.
   const cuts = CORRUPTIONS.filter(({ name }) => name.startsWith("cut"));
   const pool = [...CORRUPTIONS, ...cuts, ...cuts];
   for (const corruption of random.sample(pool, pool.length)) {
@@ -50,11 +50,11 @@ function chooseCorruptions(draft: Draft, random: Random): Corruption[] {
     const clashes = chosen.some(({ kinds }) => kinds.some((kind) => corruption.kinds.includes(kind)));
     if (!clashes && (corruption.fits?.(draft) ?? true)) chosen.push(corruption);
   }
-  // In the list's order, because the later ones wrap what the earlier ones wrote.
+  // In the order of the list, because later corruptions wrap the output of earlier ones.
   return chosen.toSorted((a, b) => CORRUPTIONS.indexOf(a) - CORRUPTIONS.indexOf(b));
 }
 
-/** Where the text stops. A cut never falls where a reader could take it for the end of the report. */
+/** Chooses where the text is cut, never where a parser could take the cut for the end of the report. */
 function chooseEnd(
   draft: Draft,
   { text, written }: { text: string; written: readonly WrittenToken[] },
@@ -70,7 +70,7 @@ function chooseEnd(
   }
   if (report === undefined) throw new Error("a draft without a report");
   const ends = Array.from({ length: 20 }, () => random.between(report.start + 1, report.end - 2));
-  // An unescaped quotation mark just before the end would look like the report's own.
+  // An unescaped quotation mark just before the end would be taken for the end of the report.
   const isClear = (end: number): boolean => /[\p{L}\p{N}]/u.test(text[end - 1] ?? "");
   return (draft.spelling.rawQuotes ? ends.find(isClear) : ends[0]) ?? report.start + 1;
 }
@@ -100,12 +100,12 @@ const AROUND = [
   ["", ""],
 ] as const;
 
-/** What stands around the JSON is drawn for every document and is no corruption. */
+/** Surroundings of the JSON are drawn for every document and do not count as corruption. */
 function putInto(draft: Draft, body: string, random: Random): string {
   const before = random.pick(["", "", "Here is the result:\n\n", "Loaded cached credentials.\n"]);
   const after = random.pick(["", "", "\n", "\n\nI hope this helps!"]);
   const [open, close] = random.pick(AROUND);
-  // A stream that broke off ends there, except where the model itself closed the fence and stopped.
+  // An interrupted stream ends there, unless the model itself closed the fence and stopped.
   const breaksOff = draft.cut !== "nowhere" && (close === "" || random.next() < 0.7);
   const staysOpen = open !== "" && close === "";
   const tail = breaksOff || staysOpen ? "" : close + after;

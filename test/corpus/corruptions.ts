@@ -1,10 +1,12 @@
-/** The faults the generator knows, each independent of the others, each with what it does to the right answer. */
+/**
+ * The faults that the generator can apply, each independent of the others, with their effect on the expected answer.
+ */
 
 import type { Spelling, Token } from "./answer-tokens.ts";
 import type { ExpectedAnswer } from "./corpus-case.ts";
 import type { Random } from "./random.ts";
 
-/** An answer on its way to becoming an output. Corruptions change it in place. */
+/** An answer before it is written; corruptions change it in place. */
 export interface Draft {
   answer: ExpectedAnswer;
   tokens: Token[];
@@ -12,13 +14,13 @@ export interface Draft {
   cut: "nowhere" | "in report" | "after report";
   /** Applied in order to the joined text. */
   wraps: ((text: string) => string)[];
-  /** Complete outputs that stand before this one. */
+  /** Complete outputs before this one. */
   preamble: string;
 }
 
 export interface Corruption {
   name: string;
-  /** Two faults of one kind would undo or blur each other, so a document has one at most. */
+  /** Two faults of one kind could cancel each other, so a document has at most one of each. */
   kinds: readonly string[];
   fits?: (draft: Draft) => boolean;
   apply: (draft: Draft, random: Random) => void;
@@ -32,7 +34,7 @@ const metadataIsLast = (draft: Draft): boolean =>
 
 const hasInReport = (pattern: RegExp) => (draft: Draft) => pattern.test(draft.answer.report ?? "");
 
-/** Inner objects whose quotation marks nobody escaped can be read in more than one way. */
+/** Inner objects with unescaped quotation marks are ambiguous. */
 const hasPlainQuotes = (draft: Draft): boolean =>
   hasInReport(/"/)(draft) && !hasInReport(/["[{]\s*"|"\s*[:\]}]/)(draft);
 
@@ -52,7 +54,7 @@ function dropOneComma(draft: Draft, random: Random): void {
 
 function addComments(draft: Draft, random: Random): void {
   const comment = random.pick(["/* checked */", '/* see "notes" {1} */', "// checked\n", '// it\'s "done" }\n']);
-  // Twice at most: a model comments a field or two, not every token.
+  // At most twice, because a model comments on a field or two, not on every token.
   for (const at of random
     .sample(
       indexesOf(draft, ({ kind }) => kind === "key"),
@@ -101,7 +103,7 @@ export const CORRUPTIONS: readonly Corruption[] = [
   {
     name: "smart quotes",
     kinds: ["delimiters"],
-    // German closes with the mark that English opens with.
+    // The German closing mark is the English opening mark.
     fits: (draft) => !hasInReport(/[“”]/)(draft),
     apply: (draft) => void (draft.spelling.delimiters = ["“", "”"]),
   },

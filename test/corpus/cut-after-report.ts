@@ -1,4 +1,4 @@
-/** Answers cut off after the report was closed: the research is whole, only the list of sources suffers. */
+/** Answers that were cut after the report: the report is complete, only the list of sources is not. */
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 
@@ -58,7 +58,7 @@ export const CUT_AFTER_REPORT: readonly CorpusCase[] = [
       sources_visited: [],
       search_queries_used: [],
     },
-    why: "Half an address is an address nobody visited.",
+    why: "A truncated URL was never visited.",
   },
   {
     id: "cut-in-second-source",

@@ -1,4 +1,4 @@
-/** Answers cut off before the report was whole: text to fall back on (E6), never a result (D5). */
+/** Answers that were cut inside the report: usable as a fallback text (E6), but never as a result (D5). */
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 
@@ -26,7 +26,7 @@ export const CUT_IN_REPORT: readonly CorpusCase[] = [
   cut(
     "cut-in-report-after-sentence",
     String.raw`{"success": true, "report": "The treaty was signed in 1992. It came into force in 1993.`,
-    "It ends like a sentence, but nothing says that it was the last one.",
+    "It ends with a full sentence, but it may not be the last one.",
   ),
   cut(
     "cut-in-report-but-fence-closed",
@@ -137,6 +137,6 @@ I have reached the limit of my answer. Say "continue" and I will go on.`,
   cut(
     "cut-before-success",
     String.raw`{"report": "Graphene conducts heat at up to 5,000 W/mK.", "metadata": {"sources_visited": [], "search_quer`,
-    "The report is whole, but the answer does not say that it succeeded (D2).",
+    "The report is complete, but the success field is missing (D2).",
   ),
 ];

@@ -1,4 +1,4 @@
-/** Answers in a neighbouring notation: JavaScript, JSON5, Python, or JSON with comments. */
+/** Answers in a similar notation: JavaScript, JSON5, Python, or JSON with comments. */
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 

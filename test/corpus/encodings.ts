@@ -1,4 +1,4 @@
-/** Answers that were escaped once too often, or carry characters that cannot be seen. */
+/** Answers that were escaped twice or contain invisible characters. */
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 
@@ -128,7 +128,7 @@ ${FENCE}`,
       sources_visited: ["https://html.spec.whatwg.org/?a=1&amp;b=2"],
       search_queries_used: ["html entities"],
     },
-    why: "The JSON is sound; the entities are what the report says.",
+    why: "The JSON is valid; the entities belong to the report.",
   },
   {
     id: "entities-stay-when-only-a-comma-is-wrong",

@@ -1,4 +1,4 @@
-/** Answers inside something: another object, a string, a list, markup, or a train of thought. */
+/** Answers inside another object, a string, a list, markup, or a chain of thought. */
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 

@@ -1,4 +1,4 @@
-/** Answers whose report has code blocks of its own, which a search for fences mistakes for the end of the answer. */
+/** Answers whose report contains code blocks, which a search for fences mistakes for the end of the answer. */
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 
@@ -72,7 +72,7 @@ ${FENCE}`,
       sources_visited: ["https://api.example/docs"],
       search_queries_used: ["ping endpoint answer"],
     },
-    why: "What stands inside the report is quoted material, however much it looks like an answer.",
+    why: "Text inside the report is quoted, even if it resembles an answer.",
   },
   {
     id: "fences-answer-like-object-and-trailing-comma",
@@ -148,7 +148,7 @@ ${FENCE}`,
       sources_visited: ["https://man7.org/linux/man-pages/man1/wc.1.html"],
       search_queries_used: ["count lines of files linux"],
     },
-    why: "The line breaks are raw, so the inner fence stands at the start of a line like the real one.",
+    why: "The line breaks are raw, so the inner fence is at the start of a line like the real one.",
   },
   {
     id: "fences-tilde-outside-backticks-inside",

@@ -1,4 +1,4 @@
-/** Texts made to make a parser slow: each grows with its size and holds no answer. */
+/** Texts of any size that are slow to parse and contain no answer. */
 
 export const MEGABYTE = 1024 * 1024;
 

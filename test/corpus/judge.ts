@@ -1,11 +1,11 @@
-/** Says whether what came out of an output is what a careful reader would have taken from it. */
+/** Compares an extracted answer with the expected one. */
 
 import { isDeepStrictEqual } from "node:util";
 
 import type { ResearchAnswer } from "../../src/search/schemas.ts";
 import type { CorpusCase, ExpectedAnswer } from "./corpus-case.ts";
 
-/** The first three are about outputs with an answer in them, the last two about outputs without. */
+/** The first three verdicts are for outputs with an answer, the last two for outputs without one. */
 export type Verdict = "recovered" | "wrong" | "nothing" | "rejected" | "false accept";
 
 interface Comparable extends Omit<ExpectedAnswer, "verified" | "report"> {
@@ -34,7 +34,7 @@ export function asExpected(answer: ResearchAnswer): ExpectedAnswer {
   });
 }
 
-/** A field that is absent and one that is `undefined` say the same. */
+/** An absent field equals `undefined`. */
 function asComparable(fields: Comparable): ExpectedAnswer {
   const { success, verified, report, sources_visited, search_queries_used } = fields;
   return {

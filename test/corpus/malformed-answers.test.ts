@@ -1,4 +1,4 @@
-/** Checks the corpus itself: a wrong expectation would teach the extractor to be wrong. */
+/** Checks the corpus itself, because a wrong expectation would hide errors of the extractor. */
 
 import { describe, expect, it } from "vitest";
 
@@ -12,7 +12,7 @@ const GENERATED = Array.from({ length: 2000 }, (_, seed) => generateCase(seed));
 
 const schemaOf = (item: CorpusCase) => (item.schema === "search" ? SEARCH_SCHEMA : DEEP_SEARCH_SCHEMA);
 
-/** The expectation, written as the answer a model would have had to give. */
+/** The expectation as the answer that a model would have had to give. */
 function answerOf(item: CorpusCase) {
   if (item.expected === null) return undefined;
   const { sources_visited, search_queries_used, ...rest } = item.expected;
@@ -58,7 +58,7 @@ describe("the written corpus", () => {
   });
 
   it("expects no word that the output does not contain", () => {
-    // The others are spelled with escapes or entities, which no search for a word can see through.
+    // The others use escapes or entities, which a plain text search does not find.
     const literal = MALFORMED_ANSWERS.filter(({ output }) => !/\\u|\\n|&\w+;/.test(output));
     const invented = literal.flatMap(({ id, output, expected }) =>
       (expected?.report?.match(/[\p{L}\p{N}]{3,}/gu) ?? [])

@@ -1,4 +1,4 @@
-/** The whole corpus of malformed model answers, held out from the extractor that is judged by it. */
+/** The whole corpus of malformed model answers, which was not used to develop the extractor. */
 
 import { BRACKETS } from "./brackets.ts";
 import { CLEAN_ANSWERS } from "./clean-answers.ts";

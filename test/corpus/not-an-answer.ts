@@ -1,4 +1,4 @@
-/** Outputs that hold no research, however much they look like an answer (D2, D3). */
+/** Outputs that resemble an answer but contain no research (D2, D3). */
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 

@@ -1,4 +1,4 @@
-/** Answers whose strings are delimited by the wrong quotation marks, or hold marks nobody escaped. */
+/** Answers with wrong quotation marks around strings, or with unescaped ones inside. */
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 

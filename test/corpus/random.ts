@@ -1,4 +1,4 @@
-/** Chance that repeats itself: the same seed draws the same documents on every machine. */
+/** Seeded random numbers: the same seed generates the same documents on every machine. */
 
 export interface Random {
   /** A number from 0 up to, but not including, 1. */

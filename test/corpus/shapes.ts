@@ -1,4 +1,4 @@
-/** Answers whose JSON can be read but whose fields are not quite as asked. */
+/** Answers with readable JSON whose fields differ from the schema. */
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 
@@ -93,7 +93,7 @@ ${FENCE}`,
       sources_visited: [],
       search_queries_used: ["オーロラ"],
     },
-    why: "D2 filters to strings; it does not look inside.",
+    why: "D2 keeps only strings and does not check their content.",
   },
   {
     id: "types-metadata-missing",

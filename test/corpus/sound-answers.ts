@@ -1,4 +1,4 @@
-/** Draws sound answers, the material that the generator then damages. */
+/** Generates valid answers, which are then damaged. */
 
 import type { ExpectedAnswer } from "./corpus-case.ts";
 import type { Random } from "./random.ts";
@@ -72,7 +72,7 @@ export function drawSoundAnswer(random: Random): SoundAnswer {
   const passages = random.sample(PASSAGES, random.between(1, 6));
   const answer: ExpectedAnswer = {
     success: true,
-    // The close is always prose, so that a report never ends where a cut would look like its end.
+    // The report always ends with prose, so that a cut cannot be taken for its end.
     report: [...passages, random.pick(CLOSING_PASSAGES)].join("\n\n"),
     sources_visited: random.sample(SOURCES, random.between(1, 4)),
     search_queries_used: random.sample(QUERIES, random.between(1, 3)),

@@ -1,4 +1,4 @@
-/** Answers whose strings hold raw control characters or escapes that JSON does not know. */
+/** Answers whose strings contain raw control characters or invalid escapes. */
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 

@@ -1,4 +1,6 @@
-/** A disk that refuses chosen writes of this process, counted from 1: statements of the database and steps of files. */
+/**
+ * Makes chosen writes of this process fail as on a full disk: database statements and file operations, counted from 1.
+ */
 
 import fs from "node:fs";
 import promises from "node:fs/promises";
@@ -6,25 +8,25 @@ import { syncBuiltinESMExports } from "node:module";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 
 export interface Faults {
-  /** The first write that fails, counted from now, and how many in a row do. */
+  /** The first write that fails, counted from now, and the number of consecutive failures. */
   from: number;
   count: number;
-  /** SQLite may have rolled the transaction back by itself when it says that the disk is full; both happen. */
+  /** Whether SQLite has rolled the transaction back itself when it reports a full disk; both happen. */
   rolledBack: boolean;
 }
 
 export interface FailingWrites {
   arm(faults: Faults): void;
-  /** There is room again. */
+  /** Lets all writes succeed again. */
   disarm(): void;
-  /** How many writes were refused since it was armed. */
+  /** The number of writes that failed since `arm`. */
   refused(): number;
   restore(): void;
 }
 
 const READS = /^\s*(?:select|with|pragma|begin|rollback|savepoint|release|vacuum)/i;
 
-/** Only what belongs to `directory` is counted: the machinery of the tests writes, too. */
+/** Counts only writes below `directory`, because the test runner writes as well. */
 export function failWritesIn(directory: string): FailingWrites {
   let faults: Faults = { from: 0, count: 0, rolledBack: false };
   let writes = 0;
@@ -62,7 +64,7 @@ function patchDatabase(isRefused: () => boolean, rollsBack: () => boolean): () =
   const SQLITE_FULL = 13;
   prototype.prepare = function (this: DatabaseSync, sql: string): StatementSync {
     const statement = prepare.call(this, sql);
-    // What is only in memory needs no disk.
+    // In-memory databases do not need the disk.
     if (READS.test(sql) || this.location() === null) return statement;
     const guard = (): void => {
       if (!isRefused()) return;

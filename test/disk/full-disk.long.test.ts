@@ -2,7 +2,7 @@ import { describe, test } from "vitest";
 import { playStage, STAGES } from "./full-disk.ts";
 import { canLimit, canMount, openLimitedWorld } from "./small-disk.ts";
 
-/** Longer than all that is waited for together: what takes too long is told by name. */
+/** Longer than all waits together, so that a wait that expires is reported by name. */
 const timeout = 240_000;
 
 describe.skipIf(!canMount()).concurrent("a disk that fills up (needs root, to mount a small one) (P5, N3)", () => {

@@ -1,21 +1,24 @@
-/** A disk that fills up at a stage of a paid run, and what must be true then, and once there is room again. */
+/** Fills the disk at each stage of a paid run, and checks the promises while it is full and after space is freed. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { drain } from "../kit/kills/kills.ts";
 import { judge } from "../kit/judge/kills-judge.ts";
-import type { Life } from "../kit/kills/process.ts";
+import type { ProductProcess } from "../kit/kills/process.ts";
 import { type DiskWorld, openDiskWorld } from "./small-disk.ts";
 
 type Interactions = NonNullable<NonNullable<Parameters<typeof openDiskWorld>[0]>["scenario"]>["interactions"];
 
 export interface Stage {
   name: string;
-  /** It needs no second disk that has room, and no process that is born without: a limit of file sizes plays it, too. */
+  /**
+   * Whether a limit of file sizes can simulate the stage: it needs neither a second disk with free space nor a process
+   * that starts while the disk is full.
+   */
   limited?: boolean;
   interactions: Interactions;
-  /** One sentence for each broken promise. Leaves with room on the disk. */
+  /** Returns one sentence for each broken promise, and leaves free space on the disk. */
   play(here: DiskWorld): Promise<string[]>;
 }
 
@@ -35,7 +38,7 @@ export const STAGES: Stage[] = [
   },
   { name: "while Google researches", interactions: { ...QUICK, duration_ms: 1_500_000 }, play: whileResearching },
   {
-    name: "in the middle of the last look",
+    name: "during the last poll",
     interactions: { ...QUICK, get: [{ latency_ms: 1_500 }, {}] },
     play: beforeTheFinish,
   },
@@ -60,21 +63,21 @@ export async function playStage({ name, interactions, play }: Stage, open = open
   }
 }
 
-const LONG_MS = 40_000;
+const MAX_WAIT_MS = 40_000;
 
-/** Waits for what will happen; what does not is a broken promise of its own. */
+/** Waits for an event; a timeout is reported as a broken promise. */
 async function until(what: string, happened: () => boolean | Promise<boolean>): Promise<string[]> {
-  for (const end = Date.now() + LONG_MS; Date.now() < end; await sleep(20)) if (await happened()) return [];
-  return [`${what} did not happen.`];
+  for (const end = Date.now() + MAX_WAIT_MS; Date.now() < end; await sleep(20)) if (await happened()) return [];
+  return [`${what} did not happen in time.`];
 }
 
 const posts = ({ gemini }: DiskWorld): number => gemini.ledger.acceptedStarts().length;
 const completed = (here: DiskWorld) => (): boolean =>
   here.query("select task_id from research_tasks where status = 'completed'").length > 0;
 
-async function end(life: Life): Promise<void> {
-  life.kill();
-  await life.ended;
+async function end(child: ProductProcess): Promise<void> {
+  child.kill();
+  await child.ended;
 }
 
 function unless(kept: boolean, sentence: string): string[] {
@@ -84,8 +87,8 @@ function unless(kept: boolean, sentence: string): string[] {
 const namesFileAndSpace = (message: string | undefined, directory: string): boolean =>
   message?.includes(directory) === true && /[\d,]+ bytes/.test(message);
 
-async function refusedStart(here: DiskWorld, life: Life, before: number): Promise<string[]> {
-  const answer = await life.call("start_deep_research", { ...QUERY, force_new: true });
+async function refusedStart(here: DiskWorld, child: ProductProcess, before: number): Promise<string[]> {
+  const answer = await child.call("start_deep_research", { ...QUERY, force_new: true });
   const code = answer?.error?.code ?? "success";
   const message = answer?.error?.message;
   return [
@@ -93,15 +96,15 @@ async function refusedStart(here: DiskWorld, life: Life, before: number): Promis
       code !== "DISK_FULL" || namesFileAndSpace(message, here.configDir),
       `File and space are not named: ${message}`,
     ),
-    ...unless(REFUSED.includes(code), `A start without room for its intent was answered with ${code}.`),
+    ...unless(REFUSED.includes(code), `A start without space for its intent was answered with ${code}.`),
     ...unless(posts(here) === before, `${posts(here) - before} starts were sent without a stored intent.`),
   ];
 }
 
-async function acceptedStart(here: DiskWorld, life: Life): Promise<string[]> {
-  const answer = await life.call("start_deep_research", { ...QUERY, force_new: true });
+async function acceptedStart(here: DiskWorld, child: ProductProcess): Promise<string[]> {
+  const answer = await child.call("start_deep_research", { ...QUERY, force_new: true });
   if (answer?.task_id !== undefined) here.returned.add(answer.task_id);
-  return unless(answer?.success === true, `A start with room was refused: ${answer?.error?.code}.`);
+  return unless(answer?.success === true, `A start with free space was refused: ${answer?.error?.code}.`);
 }
 
 async function beforeTheDatabase(here: DiskWorld): Promise<string[]> {
@@ -118,47 +121,54 @@ async function beforeTheDatabase(here: DiskWorld): Promise<string[]> {
 }
 
 async function beforeTheStart(here: DiskWorld): Promise<string[]> {
-  const life = here.begin();
-  const first = await acceptedStart(here, life);
+  const child = here.begin();
+  const first = await acceptedStart(here, child);
   const over = await until("The first run", completed(here));
   here.disk.fill();
-  const refused = await refusedStart(here, life, 1);
+  const refused = await refusedStart(here, child, 1);
   here.disk.free();
-  const second = await acceptedStart(here, life);
-  await end(life);
+  const second = await acceptedStart(here, child);
+  await end(child);
   return [...first, ...over, ...refused, ...second, ...unless(posts(here) === 2, `${posts(here)} starts, not 2.`)];
 }
 
-/** Resolves with the disk full and Google's answer on its way. */
+/** Resolves when the disk is full and Google's response is pending. */
 async function fullAfterIntent(here: DiskWorld) {
-  const life = here.begin();
-  const answer = life.call("start_deep_research", QUERY);
+  const child = here.begin();
+  const answer = child.call("start_deep_research", QUERY);
   const sent = await until("The start", () => posts(here) === 1);
   here.disk.fill();
-  return { life, answer, sent };
+  return { child, answer, sent };
 }
 
 const idIn = (here: DiskWorld): string => here.gemini.ledger.acceptedStarts()[0]?.id ?? "";
 
 async function afterTheIntent(here: DiskWorld): Promise<string[]> {
-  const { life, answer, sent } = await fullAfterIntent(here);
-  const told = (await answer)?.task_id;
-  if (told !== undefined) here.returned.add(told);
-  const logged = await until("A word about the refused id", () => life.stderr().includes(idIn(here)));
+  const { child, answer, sent } = await fullAfterIntent(here);
+  const taskId = (await answer)?.task_id;
+  if (taskId !== undefined) here.returned.add(taskId);
+  const logged = await until("A log line with the refused id", () => child.stderr().includes(idIn(here)));
   const rescued = await backedUp(here);
   here.disk.free();
   const over = await until("The run", completed(here));
   const last = await until("The notification", () => here.notified().length === 1);
-  await end(life);
-  return [...sent, ...unless(told !== undefined, "No task_id was told."), ...logged, ...rescued, ...over, ...last];
+  await end(child);
+  return [
+    ...sent,
+    ...unless(taskId !== undefined, "No task_id was returned."),
+    ...logged,
+    ...rescued,
+    ...over,
+    ...last,
+  ];
 }
 
-/** The log is then the only record: its id is what the user adopts. */
+/** The log then holds the only record of the interaction id, which the user adopts. */
 async function afterTheIntentAndKilled(here: DiskWorld): Promise<string[]> {
-  const { life, answer, sent } = await fullAfterIntent(here);
+  const { child, answer, sent } = await fullAfterIntent(here);
   await answer;
-  const logged = await until("A word about the refused id", () => life.stderr().includes(idIn(here)));
-  await end(life);
+  const logged = await until("A log line with the refused id", () => child.stderr().includes(idIn(here)));
+  await end(child);
   here.disk.free();
   await drain(here);
   const unknown = here.query<{ task_id: string }>("select task_id from research_tasks where status = 'start_unknown'");
@@ -172,7 +182,7 @@ async function afterTheIntentAndKilled(here: DiskWorld): Promise<string[]> {
   return [...sent, ...logged, ...over, ...unless(posts(here) === 1, `${posts(here)} starts, not 1.`)];
 }
 
-/** The report is whole in a file on the other disk. */
+/** The whole report is in a file on the other disk. */
 async function backedUp(here: DiskWorld): Promise<string[]> {
   const files = (): string[] =>
     readdirSync(here.temporary, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
@@ -190,58 +200,58 @@ async function backedUp(here: DiskWorld): Promise<string[]> {
   return unless(lastLine !== "" && text.includes(lastLine), "The backup is not the whole report.");
 }
 
-/** Asked for the report, it names the file that has it. */
-async function saysWhereTheReportIs(here: DiskWorld, life: Life): Promise<string[]> {
+/** The error of get_research_results names the file with the report. */
+async function namesBackupInError(here: DiskWorld, child: ProductProcess): Promise<string[]> {
   const [task_id = ""] = here.returned;
-  return until("A word about the backup in get_research_results", async () => {
-    const error = (await life.call("get_research_results", { task_id }))?.error;
+  return until("The path of the backup in the error of get_research_results", async () => {
+    const error = (await child.call("get_research_results", { task_id }))?.error;
     return error?.code === "SQLITE_ERROR" && error.message.includes(here.temporary);
   });
 }
 
-async function rescuedThenCollected(here: DiskWorld, life: Life): Promise<string[]> {
-  const rescued = [...(await backedUp(here)), ...(await saysWhereTheReportIs(here, life))];
-  const early = unless(!completed(here)(), "It ended in a database that had no room: the disk was not full.");
+async function rescuedThenCollected(here: DiskWorld, child: ProductProcess): Promise<string[]> {
+  const rescued = [...(await backedUp(here)), ...(await namesBackupInError(here, child))];
+  const early = unless(!completed(here)(), "The run ended in the database, so the disk was not full.");
   here.disk.free();
   const over = await until("The run", completed(here));
-  const told = await until("The notification", () => here.notified().length === 1);
-  await end(life);
-  return [...rescued, ...early, ...over, ...told];
+  const announced = await until("The notification", () => here.notified().length === 1);
+  await end(child);
+  return [...rescued, ...early, ...over, ...announced];
 }
 
 async function whileResearching(here: DiskWorld): Promise<string[]> {
-  const life = here.begin();
-  const accepted = await acceptedStart(here, life);
+  const child = here.begin();
+  const accepted = await acceptedStart(here, child);
   here.disk.fill();
-  return [...accepted, ...(await rescuedThenCollected(here, life))];
+  return [...accepted, ...(await rescuedThenCollected(here, child))];
 }
 
 async function beforeTheFinish(here: DiskWorld): Promise<string[]> {
-  const life = here.begin();
-  const accepted = await acceptedStart(here, life);
-  const looked = await until("A look", () => here.gemini.ledger.trafficOf(idIn(here)).polls.length > 0);
+  const child = here.begin();
+  const accepted = await acceptedStart(here, child);
+  const polled = await until("A poll", () => here.gemini.ledger.trafficOf(idIn(here)).polls.length > 0);
   here.disk.fill();
-  return [...accepted, ...looked, ...(await rescuedThenCollected(here, life))];
+  return [...accepted, ...polled, ...(await rescuedThenCollected(here, child))];
 }
 
 async function nowhereAtAll(here: DiskWorld): Promise<string[]> {
-  const life = here.begin({ env: { TMPDIR: here.configDir } });
-  const accepted = await acceptedStart(here, life);
+  const child = here.begin({ env: { TMPDIR: here.configDir } });
+  const accepted = await acceptedStart(here, child);
   here.disk.fill();
-  const said = await until("A word about it", () => life.stderr().includes("neither the database nor a file"));
+  const logged = await until("A log line about it", () => child.stderr().includes("neither the database nor a file"));
   here.disk.free();
   const over = await until("The run", completed(here));
-  await end(life);
-  return [...accepted, ...said, ...over];
+  await end(child);
+  return [...accepted, ...logged, ...over];
 }
 
 async function whileSaving(here: DiskWorld): Promise<string[]> {
-  const life = here.begin();
-  const accepted = await acceptedStart(here, life);
+  const child = here.begin();
+  const accepted = await acceptedStart(here, child);
   const over = await until("The run", completed(here));
-  const told = await until("The notification", () => here.notified().length === 1);
+  const announced = await until("The notification", () => here.notified().length === 1);
   const [task_id = ""] = here.returned;
-  const save = () => life.call("save_research_to_markdown", { task_id, include_metadata: false });
+  const save = () => child.call("save_research_to_markdown", { task_id, include_metadata: false });
   here.disk.fill();
   const error = (await save())?.error;
   const details = error?.["details"] as Record<string, unknown> | undefined;
@@ -251,14 +261,14 @@ async function whileSaving(here: DiskWorld): Promise<string[]> {
     Number(details?.["available_bytes"]) >= 0;
   here.disk.free();
   const again = await save();
-  await end(life);
+  await end(child);
   return [
     ...accepted,
     ...over,
-    ...told,
+    ...announced,
     ...unless(error?.code === "DISK_FULL", `A save on a full disk was answered with ${error?.code}.`),
-    ...unless(complete, `Path, needed and available space were not told: ${JSON.stringify(error)}`),
+    ...unless(complete, `Path, needed and available space were not returned: ${JSON.stringify(error)}`),
     ...unless(namesFileAndSpace(error?.message, here.reportsDir), `The message does not name them: ${error?.message}`),
-    ...unless(again?.success === true, "A save with room was refused."),
+    ...unless(again?.success === true, "A save with free space was refused."),
   ];
 }

@@ -12,7 +12,7 @@ test.for([
   async (faults) => {
     const { broken, writes, refusedStarts } = await playEveryWrite(faults);
     expect(broken).toEqual([]);
-    // A judge without a case has nothing to say.
+    // Otherwise no refused start was judged at all.
     expect(refusedStarts).toBeGreaterThan(0);
     expect(writes).toBeGreaterThan(refusedStarts);
   },

@@ -1,4 +1,7 @@
-/** One paid run from the start to the saved report, in this process, on a disk that refuses the n-th write and maybe more. */
+/**
+ * One paid run from its start to the saved report, in this process, with the n-th write and possibly later ones
+ * failing.
+ */
 
 import { createPollCounts } from "../../src/telemetry/poll-counts.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -24,7 +27,7 @@ import { createTestLog } from "../kit/log.ts";
 interface NthOutcome {
   /** One sentence for each broken promise. */
   broken: string[];
-  /** None: the whole run needs fewer writes than that. */
+  /** 0 if the whole run needs fewer writes than `from`. */
   refused: number;
   posts: number;
   backups: number;
@@ -32,13 +35,13 @@ interface NthOutcome {
 
 export interface EveryWrite {
   broken: string[];
-  /** How many a whole run needs. */
+  /** The number of writes that a whole run needs. */
   writes: number;
   refusedStarts: number;
   backups: number;
 }
 
-/** n = 1, 2, 3 … until a whole run needs fewer writes. */
+/** Repeats the run for n = 1, 2, 3 … until it needs fewer than n writes. */
 export async function playEveryWrite(faults: Omit<Faults, "from">): Promise<EveryWrite> {
   const all: EveryWrite = { broken: [], writes: 0, refusedStarts: 0, backups: 0 };
   for (let from = 1; ; from += 1) {
@@ -51,7 +54,7 @@ export async function playEveryWrite(faults: Omit<Faults, "from">): Promise<Ever
   }
 }
 
-interface Place {
+interface NthWorld {
   directory: string;
   writes: FailingWrites;
   posts: number;
@@ -64,7 +67,7 @@ interface Process {
   durable: boolean;
   deps: ResearchDeps;
   runner: Runner;
-  leave(): Promise<void>;
+  shutDown(): Promise<void>;
 }
 
 const REPORT = FINISHED.report;
@@ -72,17 +75,17 @@ const REPORT = FINISHED.report;
 async function playNthWrite(faults: Faults): Promise<NthOutcome> {
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-nth-"));
   const writes = failWritesIn(directory);
-  const here: Place = { directory, writes, posts: 0, shown: [], backups: [], log: [] };
+  const here: NthWorld = { directory, writes, posts: 0, shown: [], backups: [], log: [] };
   try {
     writes.arm(faults);
     const first = await begin(here);
-    const { broken, taskId } = first.durable ? await live(here, first) : { broken: [], taskId: undefined };
+    const { broken, taskId } = first.durable ? await playRun(here, first) : { broken: [], taskId: undefined };
     const refused = writes.refused();
     writes.disarm();
-    await first.leave();
+    await first.shutDown();
     const healthy = await begin(here);
-    broken.push(...(await rest(healthy.runner)));
-    await healthy.leave();
+    broken.push(...(await untilIdle(healthy.runner)));
+    await healthy.shutDown();
     broken.push(...judge(here, taskId));
     return { broken, refused, posts: here.posts, backups: here.backups.length };
   } finally {
@@ -91,7 +94,7 @@ async function playNthWrite(faults: Faults): Promise<NthOutcome> {
   }
 }
 
-async function begin(here: Place): Promise<Process> {
+async function begin(here: NthWorld): Promise<Process> {
   const { directory } = here;
   const log = createTestLog((line) => here.log.push(line), "WARN");
   const store = await openStore({ file: join(directory, "deep_research.db"), clock, log });
@@ -129,22 +132,22 @@ async function begin(here: Place): Promise<Process> {
     durable,
     deps,
     runner,
-    leave: async () => {
+    shutDown: async () => {
       leaving.abort();
       await Promise.allSettled(working);
-      // The loop sees that it is over when its last statement has answered.
+      // The loop ends after its last statement has returned.
       await sleep(20);
       await store.close();
     },
   };
 }
 
-/** Two looks: one at work, with half a report, one at the end. */
-function agentOf(here: Place): Agent {
-  let looks = 0;
+/** Two polls: the first finds half a report, the second the final one. */
+function agentOf(here: NthWorld): Agent {
+  let polls = 0;
   const poll = async () => {
-    looks += 1;
-    const interaction = looks === 1 ? { ...WORKING, report: "# Half", thoughts: ["Reading"] } : FINISHED;
+    polls += 1;
+    const interaction = polls === 1 ? { ...WORKING, report: "# Half", thoughts: ["Reading"] } : FINISHED;
     return { kind: "found", interaction } as const;
   };
   return {
@@ -160,56 +163,59 @@ function agentOf(here: Place): Agent {
   };
 }
 
-async function backUp(here: Place, taskId: string, text: string): Promise<string | undefined> {
-  for (const place of ["reports", "elsewhere"]) {
+async function backUp(here: NthWorld, taskId: string, text: string): Promise<string | undefined> {
+  for (const name of ["reports", "fallback"]) {
     try {
-      const directory = join(here.directory, place);
+      const directory = join(here.directory, name);
       const { path } = await saveMarkdown({ directory, prefix: "backup", taskId, text, now: clock.now() });
       here.backups.push(path);
       return path;
     } catch {
-      // The next place may have room.
+      // The next directory may have space.
     }
   }
   return undefined;
 }
 
-async function live(here: Place, { deps, runner }: Process): Promise<{ broken: string[]; taskId: string | undefined }> {
+async function playRun(
+  here: NthWorld,
+  { deps, runner }: Process,
+): Promise<{ broken: string[]; taskId: string | undefined }> {
   let taskId: string;
   try {
     const started = await startResearch(deps, request);
     if (started.kind === "started") await started.sending;
     ({ taskId } = started);
   } catch (error) {
-    const honest = error instanceof AppError && (error.code === "DISK_FULL" || error.code === "SQLITE_ERROR");
+    const isExpected = error instanceof AppError && (error.code === "DISK_FULL" || error.code === "SQLITE_ERROR");
     return {
       broken: [
-        ...(honest ? [] : [`A start failed with ${error instanceof Error ? error.message : "a fault"}.`]),
+        ...(isExpected ? [] : [`A start failed with ${error instanceof Error ? error.message : "another error"}.`]),
         ...(here.posts === 0 ? [] : ["A start was sent and answered as refused."]),
       ],
       taskId: undefined,
     };
   }
   runner.watch({ taskId, interactionId: FINISHED.id, agent: request.agent, createdAt: clock.now() });
-  // A disk that stays full: until the report is kept elsewhere, or nothing can be; then there is room again.
+  // On a disk that stays full, waits until the report is backed up or cannot be; then space is freed.
   const rescued = (): boolean => here.log.some((line) => /has ended, but|is complete, but/.test(line));
-  const broken = await rest(runner, rescued);
+  const broken = await untilIdle(runner, rescued);
   const saving = await save(here, taskId);
   here.writes.disarm();
-  return { broken: [...broken, ...saving, ...(await rest(runner))], taskId };
+  return { broken: [...broken, ...saving, ...(await untilIdle(runner))], taskId };
 }
 
-const LONG_MS = 20_000;
+const MAX_WAIT_MS = 20_000;
 
-async function rest(runner: Runner, enough = (): boolean => false): Promise<string[]> {
-  for (const end = Date.now() + LONG_MS; Date.now() < end; await sleep(5)) {
+async function untilIdle(runner: Runner, enough = (): boolean => false): Promise<string[]> {
+  for (const end = Date.now() + MAX_WAIT_MS; Date.now() < end; await sleep(5)) {
     if (enough() || (await runner.idle())) return [];
   }
-  return ["It never came to rest."];
+  return ["The runner did not become idle."];
 }
 
-/** What the disk refuses is said, leaves nothing behind and works as soon as there is room. */
-async function save(here: Place, taskId: string): Promise<string[]> {
+/** A failed save reports the reason, leaves nothing behind and succeeds once there is space. */
+async function save(here: NthWorld, taskId: string): Promise<string[]> {
   const directory = join(here.directory, "reports");
   const attempt = () => saveMarkdown({ directory, prefix: "report", taskId, text: REPORT, now: clock.now() });
   try {
@@ -218,13 +224,13 @@ async function save(here: Place, taskId: string): Promise<string[]> {
   } catch (error) {
     here.writes.disarm();
     await attempt();
-    const told = error instanceof AppError && error.code === "DISK_FULL" ? error.details : undefined;
-    const whole = told?.["path"] !== undefined && told["needed_bytes"] === Buffer.byteLength(REPORT);
-    return whole && Number(told["available_bytes"]) > 0 ? [] : [`A save failed with ${String(error)}.`];
+    const details = error instanceof AppError && error.code === "DISK_FULL" ? error.details : undefined;
+    const whole = details?.["path"] !== undefined && details["needed_bytes"] === Buffer.byteLength(REPORT);
+    return whole && Number(details["available_bytes"]) > 0 ? [] : [`A save failed with ${String(error)}.`];
   }
 }
 
-function judge(here: Place, taskId: string | undefined): string[] {
+function judge(here: NthWorld, taskId: string | undefined): string[] {
   const database = new DatabaseSync(join(here.directory, "deep_research.db"));
   const rows = (sql: string) => database.prepare(sql).all();
   try {
@@ -235,15 +241,18 @@ function judge(here: Place, taskId: string | undefined): string[] {
     const [run] = runs;
     const checks: [boolean, string][] = [
       [here.posts <= 1, `${here.posts} starts were sent.`],
-      [runs.length === here.posts, `${here.posts} starts are ${runs.length} runs.`],
-      [run?.["task_id"] === taskId, "The run that was told is not the one that is stored."],
+      [runs.length === here.posts, `${here.posts} starts, but ${runs.length} runs.`],
+      [run?.["task_id"] === taskId, "The returned run is not the stored one."],
       [run === undefined || run["status"] === "completed", `The run is ${String(run?.["status"])}.`],
       [run === undefined || run["interaction_id"] === FINISHED.id, "The id is lost."],
       [run === undefined || run["lease_until"] === null, "A lease is left."],
       [rows("select * from research_results where partial = 0").length === runs.length, "The report is not stored."],
       [here.shown.length === runs.length, `${here.shown.length} notifications for ${runs.length} runs.`],
-      [rows("select * from notification_outbox where claimed_at is null").length === 0, "Nobody was told."],
-      [run === undefined || files.some((name) => name.includes("report_")), "The file is not there."],
+      [
+        rows("select * from notification_outbox where claimed_at is null").length === 0,
+        "A notification was never claimed.",
+      ],
+      [run === undefined || files.some((name) => name.includes("report_")), "The report file is missing."],
       [torn.length === 0, `Torn: ${torn.join(", ")}`],
       [!left.some((name) => /\.tmp$|^orphans/.test(name)), `Left over: ${left.join(", ")}`],
       [rows("pragma integrity_check")[0]?.["integrity_check"] === "ok", "The database is damaged."],

@@ -1,4 +1,4 @@
-/** A disk of a few megabytes that holds the config directory and the reports, to be filled and freed at will. */
+/** A file system of a few megabytes with the config directory and the reports, which can be filled and freed. */
 
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { type KillWorld, type KillWorldOptions, openKillWorld } from "../kit/kills/world.ts";
 
 interface SmallDisk {
-  /** Nothing fits any more. */
+  /** Fills the disk completely. */
   fill(): void;
   free(): void;
 }
 
 export interface DiskWorld extends KillWorld {
   disk: SmallDisk;
-  /** The last place for a backup, on another disk. */
+  /** The fallback directory for backups, on another disk. */
   temporary: string;
 }
 
@@ -23,7 +23,7 @@ const PAGE = Buffer.alloc(4_096, 1);
 const mount = (...args: string[]): void => void execFileSync("env", ["mount", ...args], { stdio: "ignore" });
 const unmount = (directory: string): void => void execFileSync("env", ["umount", "-l", directory], { stdio: "ignore" });
 
-/** Only root may, and not in every container. */
+/** Mounting requires root and is not permitted in every container. */
 export function canMount(): boolean {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
   try {
@@ -34,7 +34,7 @@ export function canMount(): boolean {
   }
 }
 
-/** One disk for both directories: what fills it refuses the database, the orphans and the reports alike. */
+/** One disk for both directories, so that filling it blocks the database, the orphaned ids and the reports. */
 export async function openDiskWorld(options?: KillWorldOptions): Promise<DiskWorld> {
   const world = await openKillWorld(options);
   const { configDir, reportsDir } = world;
@@ -48,7 +48,7 @@ export async function openDiskWorld(options?: KillWorldOptions): Promise<DiskWor
     ...world,
     temporary,
     disk: createDisk(configDir),
-    // What a rescue says is said beside the outbox, before the run has its end.
+    // The notification about a backup is not in the outbox and precedes the end of the run.
     notified: () => world.notified().filter((line) => !line.includes(": saved to ")),
     begin: (given = {}) => world.begin({ ...given, env: { TMPDIR: temporary, ...given.env } }),
     close: async () => {
@@ -62,7 +62,7 @@ export async function openDiskWorld(options?: KillWorldOptions): Promise<DiskWor
   };
 }
 
-/** The limit of a process for the size of its files (`ulimit -f`): a line fits, a database does not. */
+/** The file size limit of a process (`ulimit -f`): a log line fits, a database does not. */
 const LIMIT_BYTES = 1_024;
 
 export function canLimit(): boolean {
@@ -74,12 +74,12 @@ export function canLimit(): boolean {
   }
 }
 
-/** Needs no root. Whoever lives can make no file longer, on whatever disk, until there is room again. */
+/** Does not require root: running processes cannot extend any file, on any disk, until the limit is lifted. */
 export async function openLimitedWorld(options?: KillWorldOptions): Promise<DiskWorld> {
   const world = await openKillWorld(options);
   const living = new Set<number>();
   const limit = (bytes: string): void => {
-    // The soft limit alone, so that it can be raised again.
+    // Sets only the soft limit, so that it can be raised again.
     for (const pid of living) execFileSync("env", ["prlimit", "--pid", String(pid), `--fsize=${bytes}:unlimited`]);
   };
   return {
@@ -90,10 +90,10 @@ export async function openLimitedWorld(options?: KillWorldOptions): Promise<Disk
       free: () => limit("unlimited"),
     },
     begin: (given) => {
-      const life = world.begin(given);
-      living.add(life.pid);
-      void life.ended.then(() => living.delete(life.pid));
-      return life;
+      const child = world.begin(given);
+      living.add(child.pid);
+      void child.ended.then(() => living.delete(child.pid));
+      return child;
     },
   };
 }

@@ -3,8 +3,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
 import {
-  byAsking,
-  byGivingUp,
+  byPolling,
+  byTimingOut,
   byProgress,
   byResuming,
   byTask,
@@ -15,7 +15,7 @@ import { type HttpScene, openHttpScene } from "../kit/server/http-server.ts";
 import type { Era } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-const PEERS: [Peer["door"], Era][] = [
+const PEERS: [Peer["transport"], Era][] = [
   ["stdio", "legacy"],
   ["stdio", "modern"],
   ["HTTP", "legacy"],
@@ -36,10 +36,12 @@ const VERIFIED_LATE: ScenarioInput = {
 };
 const STUCK_IN_ROUND_2: ScenarioInput = { name: "stuck", tasks: { verify: [{ round: 2, fault: "hang" }] } };
 
-async function connect(scene: HttpScene, door: Peer["door"], era: Era): Promise<Peer> {
+async function connect(scene: HttpScene, transport: Peer["transport"], era: Era): Promise<Peer> {
   const { client } =
-    door === "stdio" ? await scene.server({ era, env: QUICK }) : await (await scene.http({ env: QUICK })).connect(era);
-  return { door, era, client };
+    transport === "stdio"
+      ? await scene.server({ era, env: QUICK })
+      : await (await scene.http({ env: QUICK })).connect(era);
+  return { transport, era, client };
 }
 
 const runFor = (way: string): LongRun => ({
@@ -54,11 +56,11 @@ const ownTimers = (): void =>
 
 afterEach(() => void vi.useRealTimers());
 
-describe.each(PEERS)("over %s, a %s client", (door, era) => {
+describe.each(PEERS)("over %s, a %s client", (transport, era) => {
   test("gets the report of a research by polling its status, and as a task (I3, J1)", async (context) => {
     const scene = await openHttpScene(context, VERIFIED_LATE);
-    const peer = await connect(scene, door, era);
-    const [asked, task] = await Promise.all([byAsking(peer, runFor("asked")), byTask(peer, runFor("task"))]);
+    const peer = await connect(scene, transport, era);
+    const [asked, task] = await Promise.all([byPolling(peer, runFor("asked")), byTask(peer, runFor("task"))]);
     for (const delivery of [asked, task]) {
       expect(delivery).toMatchObject({ status: "completed", partial: false });
       expect(delivery.report).toContain("## Executive summary");
@@ -69,14 +71,14 @@ describe.each(PEERS)("over %s, a %s client", (door, era) => {
 
   test("keeps waiting for a blocking search while it receives progress, minutes beyond its own limit (G8)", async (context) => {
     const scene = await openHttpScene(context, VERIFIED_LATE);
-    const peer = await connect(scene, door, era);
+    const peer = await connect(scene, transport, era);
     ownTimers();
     let words = 0;
-    const onWord = (): void => {
+    const onProgress = (): void => {
       words += 1;
       vi.advanceTimersByTime(LIMIT_MS / 2);
     };
-    const search = await byProgress(peer, { ...runFor("search"), onWord });
+    const search = await byProgress(peer, { ...runFor("search"), onProgress });
     expect(search.report).toMatch(/^# How do heat pumps/);
     expect(words * (LIMIT_MS / 2)).toBeGreaterThan(2 * LIMIT_MS);
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: ROUNDS - 1 });
@@ -84,9 +86,9 @@ describe.each(PEERS)("over %s, a %s client", (door, era) => {
 
   test("that gives up its call cancels it, finds the finished part in the list, and resumes the rest (G8, Q1)", async (context) => {
     const scene = await openHttpScene(context, STUCK_IN_ROUND_2);
-    const peer = await connect(scene, door, era);
+    const peer = await connect(scene, transport, era);
     ownTimers();
-    const givenUp = byGivingUp(peer, runFor("given up"));
+    const givenUp = byTimingOut(peer, runFor("given up"));
     await waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), { timeout: 30_000, interval: 50 });
     vi.advanceTimersByTime(LIMIT_MS);
     const delivery = await givenUp;

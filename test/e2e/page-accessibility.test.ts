@@ -7,7 +7,7 @@ import { z } from "zod";
 import { atLength } from "../kit/length.ts";
 import { browserInstalled, enterPage, openPage, startBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
-import { LONG_RUN, storyOfMonths, storyOfStates, tellStory, UNKNOWN_RUN } from "../kit/browser/sample-runs.ts";
+import { LONG_RUN, sampleMonths, sampleStatuses, insertSampleRuns, UNKNOWN_RUN } from "../kit/browser/sample-runs.ts";
 import { type View, VIEWS } from "../kit/browser/page-views.ts";
 
 const PATIENT = 300_000;
@@ -109,7 +109,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
     const context = { onTestFinished: (end: () => Promise<void> | void) => void endings.unshift(end) };
     const scene = await openHttpScene(context, { name: "page", interactions: { speed: 1, duration_ms: 3_600_000 } });
     const now = Date.now();
-    await tellStory(scene.configDir, [...storyOfStates(now), ...storyOfMonths(12, now)]);
+    await insertSampleRuns(scene.configDir, [...sampleStatuses(now), ...sampleMonths(12, now)]);
     server = await scene.http({
       env: { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_CONFIRM_ABOVE_USD: "0.5" },
     });

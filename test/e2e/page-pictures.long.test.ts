@@ -9,11 +9,11 @@ import { expect, test, type TestContext } from "vitest";
 import { suggestionsFor } from "../../simulator/models/search-suggestions.ts";
 import { enterPage, openBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
-import { storyId, tellStory } from "../kit/browser/sample-runs.ts";
+import { sampleId, insertSampleRuns } from "../kit/browser/sample-runs.ts";
 import { chart } from "../kit/browser/pictures.ts";
 import { SOURCES } from "../kit/browser/sample-report.ts";
 
-const RUN = storyId(1);
+const RUN = sampleId(1);
 const FIRST = "# Lakes\n\nThe first paragraph.\n\n";
 const REPORT = `${FIRST}## Depth\n\nThe second paragraph.\n`;
 
@@ -21,7 +21,7 @@ async function openWorld(context: TestContext, suggestions: readonly string[], o
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
   const scene = await openHttpScene(context);
-  await tellStory(scene.configDir, [
+  await insertSampleRuns(scene.configDir, [
     {
       row: { task_id: RUN, created_at: Date.now() - 60_000, completed_at: Date.now() },
       report: {
@@ -165,6 +165,6 @@ test("a picture is served to its owner only, with its real type, in a sandbox (S
   for (const wrong of ["0", "2", "1.5", "-1", "1e0", "x", "%2e%2e"]) {
     expect((await server.request(`/api/runs/${RUN}/pictures/${wrong}`)).status, wrong).toBe(404);
   }
-  expect((await server.request(`/api/runs/${storyId(2)}/pictures/1`)).status).toBe(404);
+  expect((await server.request(`/api/runs/${sampleId(2)}/pictures/1`)).status).toBe(404);
   expect((await fetch(`${server.url}/api/runs/${RUN}/pictures/1`)).status).toBe(401);
 });

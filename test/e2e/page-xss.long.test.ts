@@ -10,8 +10,8 @@ import { expect, test, type TestContext } from "vitest";
 import { PAYLOADS } from "../security/xss-payloads.ts";
 import { enterPage, openBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
-import { storyId, tellStory, type ToldRun } from "../kit/browser/sample-runs.ts";
 import { draftResearch } from "../kit/browser/ask-form.ts";
+import { sampleId, insertSampleRuns, type SampleRun } from "../kit/browser/sample-runs.ts";
 
 const RUNS = 6;
 /** In every report and no question, so that a search finds all and shows where. */
@@ -31,7 +31,7 @@ async function openCanary({ onTestFinished }: TestContext): Promise<{ address: s
   return { address: `http://127.0.0.1:${typeof bound === "object" && bound !== null ? bound.port : 0}/x`, asked };
 }
 
-function hostileRuns(address: string): ToldRun[] {
+function hostileRuns(address: string): SampleRun[] {
   const texts = PAYLOADS.map(({ id, text }) => text({ run: `hit(${id})`, address }));
   const share = Math.ceil(texts.length / RUNS);
   return Array.from({ length: RUNS }, (_, index) => {
@@ -39,7 +39,7 @@ function hostileRuns(address: string): ToldRun[] {
     const at = Date.now() - (index + 1) * 60_000;
     return {
       row: {
-        task_id: storyId(index + 1),
+        task_id: sampleId(index + 1),
         query: own.join(" ").slice(0, 9_000),
         status: index === 0 ? "failed" : "completed",
         created_at: at,
@@ -129,7 +129,7 @@ async function tour({ browser, server, directory, bypassCSP }: Tour): Promise<st
   await visit(`/?text=${WORD}`, "mark");
   expect(await page.locator(".run-link").count()).toBe(RUNS);
   for (let run = 1; run <= RUNS; run += 1) {
-    await visit(`/runs/${storyId(run)}`, ".report-text");
+    await visit(`/runs/${sampleId(run)}`, ".report-text");
     expect(await page.locator(".sources li").count()).toBeGreaterThan(20);
     expect(await page.locator(".entry").count()).toBeGreaterThan(20);
   }
@@ -149,7 +149,7 @@ async function openSaved(
   { server, directory, run, seen }: { server: RunningHttpServer; directory: string; run: number; seen: string[] },
 ): Promise<void> {
   const file = join(directory, `saved-${run}.html`);
-  const saved = await server.request(`/api/runs/${storyId(run)}/report.html`);
+  const saved = await server.request(`/api/runs/${sampleId(run)}/report.html`);
   expect(saved.headers.get("content-disposition")).toContain("attachment");
   writeFileSync(file, await saved.text());
   await page.goto(pathToFileURL(file).href);
@@ -167,7 +167,7 @@ test("no foreign text runs, loads or navigates anywhere on the page, with its po
   }
   const { address, asked } = await openCanary(context);
   const scene = await openHttpScene(context);
-  await tellStory(scene.configDir, hostileRuns(address));
+  await insertSampleRuns(scene.configDir, hostileRuns(address));
   const server = await scene.http();
   for (const bypassCSP of [false, true]) {
     expect(await tour({ browser, server, directory: scene.configDir, bypassCSP }), `bypass: ${bypassCSP}`).toEqual([]);

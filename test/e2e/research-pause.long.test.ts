@@ -5,9 +5,9 @@ import { expect, onTestFinished, test } from "vitest";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { drain } from "../kit/kills/kills.ts";
 import { judge } from "../kit/judge/kills-judge.ts";
-import type { Life } from "../kit/kills/process.ts";
+import type { ProductProcess } from "../kit/kills/process.ts";
 import { type KillWorld, openKillWorld } from "../kit/kills/world.ts";
-import { goOn, stop, write } from "../kit/kills/suspend.ts";
+import { resumeProcess, suspendProcess, tryWrite } from "../kit/kills/suspend.ts";
 
 const SOON = { timeout: 15_000, interval: 20 };
 const QUESTIONS = Array.from({ length: 8 }, (_, n) => `What sleeps for ${n} hours?`);
@@ -24,16 +24,16 @@ const statuses = (here: KillWorld): string[] =>
 /** As if the pause had outlasted the lease: what others go by is the time in the row. */
 async function expireLeases(here: KillWorld): Promise<void> {
   const sql = "update research_tasks set lease_until = 1 where lease_until is not null";
-  await expect.poll(() => write(here, sql), SOON).toBe(true);
+  await expect.poll(() => tryWrite(here, sql), SOON).toBe(true);
 }
 
 /** Starts all questions; resolves when Google has taken them and before it has answered any. */
-async function stoppedWhileSending(here: KillWorld): Promise<{ life: Life; answers: Promise<unknown[]> }> {
-  const life = here.begin();
-  const answers = Promise.all(QUESTIONS.map((query) => life.call("start_deep_research", { query })));
+async function stoppedWhileSending(here: KillWorld): Promise<{ child: ProductProcess; answers: Promise<unknown[]> }> {
+  const child = here.begin();
+  const answers = Promise.all(QUESTIONS.map((query) => child.call("start_deep_research", { query })));
   await expect.poll(() => here.gemini.ledger.acceptedStarts().length, SOON).toBe(QUESTIONS.length);
-  await stop(here, life);
-  return { life, answers };
+  await suspendProcess(here, child);
+  return { child, answers };
 }
 
 async function expectAllWell(here: KillWorld): Promise<void> {
@@ -41,9 +41,9 @@ async function expectAllWell(here: KillWorld): Promise<void> {
   expect((await judge(here)).broken).toEqual([]);
 }
 
-async function end(life: Life): Promise<void> {
-  life.kill();
-  await life.ended;
+async function end(child: ProductProcess): Promise<void> {
+  child.kill();
+  await child.ended;
 }
 
 /** Long enough that everybody is stopped before the first answer. */
@@ -51,21 +51,21 @@ const SLOW_START = [{ latency_ms: 2_000 }];
 
 test("a process suspended during the paid request sends one start, and its late id is kept (I8, P2)", async () => {
   const here = await world({ duration_ms: 0, create: SLOW_START });
-  const { life, answers } = await stoppedWhileSending(here);
+  const { child, answers } = await stoppedWhileSending(here);
   await expireLeases(here);
   const other = here.begin({ args: ["worker"] });
   await expect.poll(() => statuses(here), SOON).toEqual(["start_unknown"]);
-  goOn(life);
+  resumeProcess(child);
   for (const answer of await answers) expect(answer).toMatchObject({ success: true });
   await expect.poll(() => statuses(here), SOON).toEqual(["completed"]);
-  await Promise.all([end(life), end(other)]);
+  await Promise.all([end(child), end(other)]);
   await expectAllWell(here);
   expect(here.gemini.ledger.acceptedStarts().length).toBe(QUESTIONS.length);
 });
 
 test("a run that is cancelled while its sender is suspended is cancelled at Google once its id is known (I8, L1)", async () => {
   const here = await world({ status: "in_progress", create: SLOW_START });
-  const { life, answers } = await stoppedWhileSending(here);
+  const { child, answers } = await stoppedWhileSending(here);
   await expireLeases(here);
   const worker = here.begin({ args: ["worker"] });
   await expect.poll(() => statuses(here), SOON).toEqual(["start_unknown"]);
@@ -73,17 +73,17 @@ test("a run that is cancelled while its sender is suspended is cancelled at Goog
   for (const { task_id } of here.query<{ task_id: string }>("select task_id from research_tasks")) {
     expect(await other.call("cancel_research", { task_id })).toMatchObject({ status: "cancelled", confirmed: false });
   }
-  goOn(life);
+  resumeProcess(child);
   await answers;
   const confirmed = (): number => here.query("select task_id from research_tasks where cancel_confirmed = 1").length;
   await expect.poll(confirmed, SOON).toBe(QUESTIONS.length);
-  await Promise.all([end(life), end(other), end(worker)]);
+  await Promise.all([end(child), end(other), end(worker)]);
   await expectAllWell(here);
 });
 
 test("when a start is repeated with consent while its sender is suspended, both ids are kept (I8)", async () => {
   const here = await world({ duration_ms: 0, create: SLOW_START });
-  const { life, answers } = await stoppedWhileSending(here);
+  const { child, answers } = await stoppedWhileSending(here);
   await expireLeases(here);
   const worker = here.begin({ args: ["worker"] });
   await expect.poll(() => statuses(here), SOON).toEqual(["start_unknown"]);
@@ -96,26 +96,26 @@ test("when a start is repeated with consent while its sender is suspended, both 
       return other.call("resume_research", { task_id, ...again });
     }),
   );
-  goOn(life);
+  resumeProcess(child);
   await answers;
   const ids = (): number =>
     here.query("select distinct interaction_id from research_attempts where interaction_id is not null").length;
   await expect.poll(ids, SOON).toBe(2 * QUESTIONS.length);
   await expect.poll(() => statuses(here), SOON).toEqual(["completed"]);
-  await Promise.all([end(life), end(other), end(worker)]);
+  await Promise.all([end(child), end(other), end(worker)]);
   await expectAllWell(here);
   expect(here.gemini.ledger.acceptedStarts().length).toBe(2 * QUESTIONS.length);
 });
 
 test("when a process is suspended during a poll, another takes over after the lease, and the end is announced once (P2, P5, O2)", async () => {
   const here = await world({ duration_ms: 0, get: [{ latency_ms: 2_000 }, {}] });
-  const life = here.begin();
-  await Promise.all(QUESTIONS.map((query) => life.call("start_deep_research", { query })));
+  const child = here.begin();
+  await Promise.all(QUESTIONS.map((query) => child.call("start_deep_research", { query })));
   const { ledger } = here.gemini;
   const looks = (): number =>
     ledger.acceptedStarts().reduce((sum, { id }) => sum + ledger.trafficOf(id).polls.length, 0);
   await expect.poll(looks, SOON).toBe(QUESTIONS.length);
-  await stop(here, life);
+  await suspendProcess(here, child);
   const other = here.begin({ args: ["worker"] });
   await sleep(1_000);
   // The lease holds although its owner does not move.
@@ -124,9 +124,9 @@ test("when a process is suspended during a poll, another takes over after the le
   await expect.poll(() => statuses(here), SOON).toEqual(["completed"]);
   const saved = here.query("select task_id, saved_at from research_results order by task_id");
   await expect.poll(() => here.notified().length, SOON).toBe(QUESTIONS.length);
-  goOn(life);
+  resumeProcess(child);
   await sleep(2_000);
-  await Promise.all([end(life), end(other)]);
+  await Promise.all([end(child), end(other)]);
   await expectAllWell(here);
   expect(here.query("select task_id, saved_at from research_results order by task_id")).toEqual(saved);
   expect(here.notified().length).toBe(QUESTIONS.length);

@@ -6,9 +6,9 @@ import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { openClockWorld } from "../pause/clock-world.ts";
 import { drain } from "../kit/kills/kills.ts";
 import { judge } from "../kit/judge/kills-judge.ts";
-import type { Life } from "../kit/kills/process.ts";
+import type { ProductProcess } from "../kit/kills/process.ts";
 import { type KillWorld, openKillWorld } from "../kit/kills/world.ts";
-import { goOn, stop, write } from "../kit/kills/suspend.ts";
+import { resumeProcess, suspendProcess, tryWrite } from "../kit/kills/suspend.ts";
 
 const START = "start_deep_research";
 const SOON = { timeout: 20_000, interval: 20 };
@@ -36,9 +36,9 @@ const rows = (here: KillWorld): Row[] => here.query<Row>("select * from research
 const statuses = (here: KillWorld): string[] => rows(here).map(({ status }) => status);
 const accepted = ({ gemini }: KillWorld): number => gemini.ledger.acceptedStarts().length;
 
-async function end(...lives: Life[]): Promise<void> {
-  for (const life of lives) life.kill();
-  await Promise.all(lives.map(({ ended }) => ended));
+async function end(...children: ProductProcess[]): Promise<void> {
+  for (const child of children) child.kill();
+  await Promise.all(children.map(({ ended }) => ended));
 }
 
 async function expectAllWell(here: KillWorld): Promise<void> {
@@ -47,17 +47,19 @@ async function expectAllWell(here: KillWorld): Promise<void> {
 }
 
 /** A process that has stored its intent and is suspended before it sends the request. */
-async function suspendedBeforeSending(here: KillWorld): Promise<{ life: Life; answer: ReturnType<Life["call"]> }> {
-  const life = here.begin({ failpoint: "before-post:1:stop" });
-  const answer = life.call(START, { query: QUERY });
+async function suspendedBeforeSending(
+  here: KillWorld,
+): Promise<{ child: ProductProcess; answer: ReturnType<ProductProcess["call"]> }> {
+  const child = here.begin({ failpoint: "before-post:1:stop" });
+  const answer = child.call(START, { query: QUERY });
   await expect.poll(() => statuses(here), SOON).toEqual(["pending"]);
-  return { life, answer };
+  return { child, answer };
 }
 
 /** Another process finds that the lease is over and gives the start up. */
-async function givenUp(here: KillWorld): Promise<Life> {
+async function givenUp(here: KillWorld): Promise<ProductProcess> {
   const sql = "update research_tasks set lease_until = 1 where lease_until is not null";
-  await expect.poll(() => write(here, sql), SOON).toBe(true);
+  await expect.poll(() => tryWrite(here, sql), SOON).toBe(true);
   const worker = here.begin({ args: ["worker"] });
   await expect.poll(() => statuses(here), SOON).toEqual(["start_unknown"]);
   return worker;
@@ -65,106 +67,106 @@ async function givenUp(here: KillWorld): Promise<Life> {
 
 test("an answer that arrived while the process was suspended past its time limit is read, and its id kept (I8)", async () => {
   const here = await world({ duration_ms: 0, create: [{ latency_ms: 800 }] });
-  const life = here.begin({ env: { GEMINI_SEARCH_START_LIMIT_MS: "2000" } });
-  const answer = life.call(START, { query: QUERY });
+  const child = here.begin({ env: { GEMINI_SEARCH_START_LIMIT_MS: "2000" } });
+  const answer = child.call(START, { query: QUERY });
   await expect.poll(() => accepted(here), SOON).toBe(1);
-  await stop(here, life);
+  await suspendProcess(here, child);
   await sleep(4_000);
-  goOn(life);
+  resumeProcess(child);
   expect(await answer).toMatchObject({ success: true });
-  await end(life);
+  await end(child);
   await expectAllWell(here);
   expect([accepted(here), statuses(here)]).toEqual([1, ["completed"]]);
 });
 
 test("a start that was given up while its process was suspended before sending is not sent after it resumes (I8)", async () => {
   const here = await world({ duration_ms: 0 });
-  const { life, answer } = await suspendedBeforeSending(here);
+  const { child, answer } = await suspendedBeforeSending(here);
   const worker = await givenUp(here);
-  goOn(life);
+  resumeProcess(child);
   expect(await answer).toMatchObject({ success: false, status: "failed", error: { code: "INTERRUPTED" } });
   expect(rows(here)[0]?.error_message).toContain("not sent and nothing was charged");
   expect(accepted(here)).toBe(0);
-  await end(life, worker);
+  await end(child, worker);
   await expectAllWell(here);
 });
 
 test("a start that was restarted elsewhere while its process was suspended is sent once (I8)", async () => {
   const here = await world({ duration_ms: 0 });
-  const { life, answer } = await suspendedBeforeSending(here);
+  const { child, answer } = await suspendedBeforeSending(here);
   const worker = await givenUp(here);
   const taskId = rows(here)[0]?.task_id ?? "";
   const other = here.begin();
   here.resumed.add(taskId);
   const again = { task_id: taskId, accept_possible_double_charge: true };
   expect(await other.call("resume_research", again)).toMatchObject({ success: true });
-  goOn(life);
+  resumeProcess(child);
   await answer;
   await expect.poll(() => statuses(here), SOON).toEqual(["completed"]);
   expect(accepted(here)).toBe(1);
-  await end(life, other, worker);
+  await end(child, other, worker);
   await expectAllWell(here);
 });
 
 test("a start that was cancelled elsewhere while its process was suspended is not sent (L1)", async () => {
   const here = await world({ duration_ms: 0 });
-  const { life, answer } = await suspendedBeforeSending(here);
+  const { child, answer } = await suspendedBeforeSending(here);
   const other = here.begin();
   await other.call("cancel_research", { task_id: rows(here)[0]?.task_id ?? "" });
-  goOn(life);
+  resumeProcess(child);
   expect(await answer).toMatchObject({ success: false, status: "cancelled" });
   expect([accepted(here), statuses(here)]).toEqual([0, ["cancelled"]]);
-  await end(life, other);
+  await end(child, other);
 });
 
 test("a call that its client cancels at once is not charged (I8)", async () => {
   const here = await world({ duration_ms: 0 });
-  const life = here.begin();
-  void life.call(START, { query: QUERY });
-  life.cancelCall();
+  const child = here.begin();
+  void child.call(START, { query: QUERY });
+  child.cancelCall();
   await sleep(1_500);
   expect(accepted(here)).toBe(0);
   expect(statuses(here).filter((status) => status !== "cancelled")).toEqual([]);
-  await end(life);
+  await end(child);
 });
 
 test("a call that is cancelled after its intent was stored and before it is sent is not charged (I8)", async () => {
   const here = await world({ duration_ms: 0 });
-  const { life } = await suspendedBeforeSending(here);
-  life.cancelCall();
+  const { child } = await suspendedBeforeSending(here);
+  child.cancelCall();
   await sleep(100);
-  goOn(life);
+  resumeProcess(child);
   await expect.poll(() => statuses(here), SOON).toEqual(["cancelled"]);
   expect(rows(here)[0]?.error_message).toContain("nothing was charged");
   expect(accepted(here)).toBe(0);
-  await end(life);
+  await end(child);
 });
 
 test("a run that is being cancelled is not joined by the same question (I9)", async () => {
   const here = await world({ status: "in_progress", cancel: [{ latency_ms: 3_000 }] });
-  const life = here.begin({ env: { RESEARCH_SYNC_WINDOW_MS: "0" } });
-  const first = await life.call(START, { query: QUERY });
-  const cancelling = life.call("cancel_research", { task_id: first?.task_id ?? "" });
+  const child = here.begin({ env: { RESEARCH_SYNC_WINDOW_MS: "0" } });
+  const first = await child.call(START, { query: QUERY });
+  const cancelling = child.call("cancel_research", { task_id: first?.task_id ?? "" });
   await expect.poll(() => rows(here)[0]?.cancel_requested_at ?? null, SOON).not.toBeNull();
-  const second = await life.call(START, { query: QUERY });
+  const second = await child.call(START, { query: QUERY });
   expect(second).toMatchObject({ success: true });
   expect(second?.joined).not.toBe(true);
   expect(second?.task_id).not.toBe(first?.task_id);
   await cancelling;
-  await end(life);
+  await end(child);
 });
 
 test("a start is answered in time although the clock is set back an hour meanwhile (I3)", async () => {
   const here = await openClockWorld({ scenario: scenarioOf({ status: "in_progress" }) });
   onTestFinished(here.close);
-  const life = here.begin({ env: { RESEARCH_SYNC_WINDOW_MS: "3000" } });
+  const child = here.begin({ env: { RESEARCH_SYNC_WINDOW_MS: "3000" } });
   const began = performance.now();
-  const answer = life.call(START, { query: QUERY });
+  const answer = child.call(START, { query: QUERY });
   await expect.poll(() => statuses(here), SOON).toEqual(["running_async"]);
   // The call waits for the end of the synchronous window by now.
   await sleep(700);
   here.jump(-3_600_000);
   expect(await Promise.race([answer, sleep(15_000)])).toMatchObject({ status: "running_async" });
   expect(performance.now() - began).toBeLessThan(30_000);
-  await end(life);
+  await end(child);
 });

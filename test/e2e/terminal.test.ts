@@ -52,7 +52,7 @@ async function openWatch(context: Pick<TestContext, "onTestFinished">, more = ""
 }
 
 const running = async (terminal: UserTerminal): Promise<number> =>
-  childrenOf(Number(await terminal.ask("pane_pid"))).living[0] ?? 0;
+  childrenOf(Number(await terminal.readVariable("pane_pid"))).living[0] ?? 0;
 
 describe.skipIf(!READY)("the live view", () => {
   test.for([
@@ -64,7 +64,7 @@ describe.skipIf(!READY)("the live view", () => {
     await terminal.type(`gemini-search-mcp start-deep-research "${QUERY}" --wait`);
     await terminal.until(/^[›·] /m);
     expectWholeView(await terminal.until(/Now: /), size);
-    expect(await terminal.ask("cursor_flag")).toBe("0");
+    expect(await terminal.readVariable("cursor_flag")).toBe("0");
   });
 
   test("adapts when the window is resized", async (context) => {
@@ -84,7 +84,10 @@ describe.skipIf(!READY)("the live view", () => {
     expect(screen).toContain(`The research goes on. To return to it: gemini-search-mcp watch ${taskId.slice(0, 8)}`);
     expect(screen).toContain("$ gemini-search-mcp watch");
     expect(screen).not.toContain("Researching");
-    expect([await terminal.ask("cursor_flag"), await terminal.ask("alternate_on")]).toEqual(["1", "0"]);
+    expect([await terminal.readVariable("cursor_flag"), await terminal.readVariable("alternate_on")]).toEqual([
+      "1",
+      "0",
+    ]);
     const { stdout } = await scene.command(["check-research-status", taskId, "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ status: "running_async" });
   });
@@ -94,7 +97,10 @@ describe.skipIf(!READY)("the live view", () => {
     await terminal.until(/^[›·] /m);
     process.kill(await running(terminal), signal);
     await terminal.until(/code 130/);
-    expect([await terminal.ask("cursor_flag"), await terminal.ask("alternate_on")]).toEqual(["1", "0"]);
+    expect([await terminal.readVariable("cursor_flag"), await terminal.readVariable("alternate_on")]).toEqual([
+      "1",
+      "0",
+    ]);
   });
 
   test("restores them after Ctrl-Z too, and draws again after fg", async (context) => {
@@ -102,10 +108,13 @@ describe.skipIf(!READY)("the live view", () => {
     await terminal.until(/^[›·] /m);
     await terminal.key("C-z");
     await terminal.until(/Stopped/);
-    expect([await terminal.ask("cursor_flag"), await terminal.ask("alternate_on")]).toEqual(["1", "0"]);
+    expect([await terminal.readVariable("cursor_flag"), await terminal.readVariable("alternate_on")]).toEqual([
+      "1",
+      "0",
+    ]);
     await terminal.type("fg");
     await terminal.until(/^Ctrl-C leaves this view/m);
-    expect(await terminal.ask("cursor_flag")).toBe("0");
+    expect(await terminal.readVariable("cursor_flag")).toBe("0");
   });
 
   test("ends with the report when the run does", async (context) => {
@@ -113,7 +122,7 @@ describe.skipIf(!READY)("the live view", () => {
     const terminal = await openUserTerminal(context, scene.env);
     await terminal.type(`gemini-search-mcp start-deep-research "${QUERY}" --wait; echo "code $?"`);
     expect(await terminal.until(/code 0/)).toMatch(/^source_count: \d+/m);
-    expect(await terminal.ask("cursor_flag")).toBe("1");
+    expect(await terminal.readVariable("cursor_flag")).toBe("1");
   });
 });
 
@@ -148,7 +157,7 @@ describe.skipIf(!READY)("text from the web and from models", () => {
     const taskId = await start(scene, `What does ${HOSTILE} do?`);
     const terminal = await openUserTerminal(context, scene.env);
     const before = terminal.raw().length;
-    const title = await terminal.ask("pane_title");
+    const title = await terminal.readVariable("pane_title");
     await terminal.type(`gemini-search-mcp watch ${taskId.slice(0, 8)}`);
     await terminal.until(/^[›·] /m);
     await terminal.key("C-c");
@@ -158,7 +167,7 @@ describe.skipIf(!READY)("text from the web and from models", () => {
     const raw = terminal.raw().slice(before).replaceAll(OURS, "").replaceAll("\r", "");
     expect(raw).toContain("evil");
     expect(raw.match(ACTS)).toBeNull();
-    expect(await terminal.ask("pane_title")).toBe(title);
+    expect(await terminal.readVariable("pane_title")).toBe(title);
   });
 });
 
@@ -185,7 +194,7 @@ describe.skipIf(!READY)("answers at a terminal", () => {
     expect(screen).toMatch(/^Heat pumps$/m);
     expect(screen).toMatch(/^• One$/m);
     expect(screen).not.toContain("**");
-    expect((await terminal.screen({ looks: true })).join("\n")).toMatch(/\u001B\[1mHeat/);
+    expect((await terminal.screen({ colors: true })).join("\n")).toMatch(/\u001B\[1mHeat/);
     const piped = await scene.command(["get-research-results", taskId]);
     expect(piped.stdout).toContain("# Heat pumps\n\nThey **work** in the cold.");
   });

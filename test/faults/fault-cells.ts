@@ -1,57 +1,57 @@
 /**
- * The fault matrix: every fault that the way to Google is known for, on each of the four requests, with what must come
- * of it. 32 faults × 4 requests = 128 cells; a fault that comes in several forms has a row for each.
+ * The fault matrix: every known fault of the connection to Google, for each of the four requests, with the expected
+ * outcome. 32 faults × 4 requests = 128 cells; a fault with several forms has a row for each.
  */
 
 import type { ErrorCode } from "../../src/errors.ts";
 import type { RunStatus } from "../../src/runs/run.ts";
-import type { CreateFault, LookFault } from "../kit/server/research.ts";
+import type { CreateFault, PollFault } from "../kit/server/research.ts";
 
 export const REQUESTS = ["create", "get", "cancel", "stream"] as const;
 export type FaultyRequest = (typeof REQUESTS)[number];
 
-/** How the fault is made. */
+/** How the fault is produced. */
 export type Cause =
-  /** The simulator answers so; a start that Google takes all the same has its own name. */
-  | { kind: "answer"; fault: LookFault; create?: CreateFault; retryAfter?: () => string }
-  /** Nothing or too little ever comes: our own limits end it. */
-  | { kind: "silence"; fault: LookFault; create: CreateFault }
-  /** The request goes to a place where this happens. */
-  | { kind: "elsewhere"; place: "nobody" | "reset" | "expired certificate" | "no such host" }
-  /** What Node's fetch says where no loopback can be made to do it. */
+  /** A response of the simulator; a start that is accepted nevertheless has a different name. */
+  | { kind: "answer"; fault: PollFault; create?: CreateFault; retryAfter?: () => string }
+  /** No response or an endless one: our own limits end the request. */
+  | { kind: "silence"; fault: PollFault; create: CreateFault }
+  /** The request is sent to another address, where this happens. */
+  | { kind: "other target"; target: "closed port" | "reset" | "expired certificate" | "no such host" }
+  /** An error of Node's fetch that cannot be produced on loopback. */
   | { kind: "thrown"; code: string; syscall?: string };
 
 export interface Expected {
-  /** While the fault lasts. */
+  /** The status while the fault lasts. */
   state: RunStatus;
   code?: ErrorCode | undefined;
-  /** What the user reads, word for word; undefined where the fault does not show. */
+  /** The text that the user reads; undefined if the fault is not visible. */
   sentence: string | undefined;
-  /** After the fault is over, where that changes anything. */
+  /** The status after the fault has ended. */
   end: RunStatus;
-  /** Paid requests sent, at the most. */
-  mostPosts: number;
-  /** Paid requests that Google takes, exactly. */
+  /** Maximum number of paid requests sent. */
+  maxPosts: number;
+  /** Exact number of paid requests accepted by Google. */
   taken: number;
-  /** Of a cancel: what its answer says. */
+  /** The `confirmed` field of a cancel's answer. */
   confirmed?: boolean;
 }
 
 export interface FaultRow {
-  /** As the test plan names it. */
+  /** The name in the test plan. */
   fault: string;
-  /** Where one fault has several forms. */
+  /** Distinguishes several forms of one fault. */
   form?: string;
   cause: Cause;
   expected: Record<FaultyRequest, Expected>;
 }
 
-const refused = (code: ErrorCode, sentence: string, mostPosts = 1): Expected => ({
+const refused = (code: ErrorCode, sentence: string, maxPosts = 1): Expected => ({
   state: "failed",
   code,
   sentence,
   end: "failed",
-  mostPosts,
+  maxPosts,
   taken: 0,
 });
 const unknown = (why: string, taken = 0): Expected => ({
@@ -59,13 +59,13 @@ const unknown = (why: string, taken = 0): Expected => ({
   code: "START_UNKNOWN",
   sentence: `${why} It is not known whether the research was started.`,
   end: "start_unknown",
-  mostPosts: 1,
+  maxPosts: 1,
   taken,
 });
 const UNAVAILABLE = "GEMINI_UNAVAILABLE";
 const QUOTA = "Google's quota for this key is used up for now.";
-const overQuota = (mostPosts: number): Expected => refused(UNAVAILABLE, QUOTA, mostPosts);
-/** The address of the fault, which differs from run to run. */
+const overQuota = (maxPosts: number): Expected => refused(UNAVAILABLE, QUOTA, maxPosts);
+/** Replaces the address of the fault, which differs between runs. */
 export const HOST = "the host";
 const notSent = (sentence: string): Expected => refused(UNAVAILABLE, sentence, 3);
 const REFUSED = notSent(`The connection to ${HOST} was refused.`);
@@ -75,7 +75,7 @@ const NO_TLS = notSent(
   `No secure connection to ${HOST} could be made: its certificate or protocol was not accepted (TLS).`,
 );
 const BROKE = "The connection broke after the request was sent.";
-/** The limit is shortened where silence is played. */
+/** The limit is shortened for silent faults. */
 const SILENT = "Google did not answer within 0.5 s.";
 const UNREADABLE = "Google's answer could not be read.";
 
@@ -83,23 +83,23 @@ const waits = (sentence: string | undefined): Expected => ({
   state: "running_async",
   sentence,
   end: "completed",
-  mostPosts: 1,
+  maxPosts: 1,
   taken: 1,
 });
-/** Followed as any other: at the end of its fault it is still under way. */
+/** Followed like any other run; unfinished when the fault ends. */
 const TAKEN: Expected = { ...waits(undefined), end: "running_async" };
 const UNREACHED = waits("Google cannot be reached; trying again");
 const FORBIDDEN = waits("Google does not allow a look at the moment; trying again");
 const REJECTED = waits("Google rejects requests for this research at the moment; trying again");
 const TOO_LONG = waits("What Google has of this research is too long to be read here; AI Studio shows it");
-/** The state of the last look stands while all looks rest. */
+/** The result of the last poll stays visible while all polls are paused. */
 const RESTS = waits("Researching");
 const EXPIRED: Expected = {
   state: "failed",
   code: "RESEARCH_FAILED",
   sentence: "Research session expired on Gemini servers. Task was interrupted and cannot be recovered.",
   end: "failed",
-  mostPosts: 1,
+  maxPosts: 1,
   taken: 1,
 };
 
@@ -108,14 +108,14 @@ const UNCONFIRMED: Expected = {
   sentence:
     "The run is cancelled here. Google has not confirmed it; if its report arrives all the same it was paid for and will be kept.",
   end: "cancelled",
-  mostPosts: 1,
+  maxPosts: 1,
   taken: 1,
   confirmed: false,
 };
-/** Its answer was lost, but Google did it: the look that follows says so. */
+/** The response was lost, but Google cancelled the run: the next poll confirms it. */
 const DONE: Expected = { ...UNCONFIRMED, sentence: "The run is cancelled.", confirmed: true };
 
-/** Only a look decides anything. */
+/** Only a poll changes the status of a run. */
 const UNSEEN = waits(undefined);
 
 const cells = (create: Expected, get: Expected = UNREACHED, cancel: Expected = UNCONFIRMED): FaultRow["expected"] => ({
@@ -128,15 +128,15 @@ const cells = (create: Expected, get: Expected = UNREACHED, cancel: Expected = U
 const http = (status: number, create: Expected, get: Expected = UNREACHED): FaultRow => ({
   fault: String(status),
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the simulator refuses a name that it does not know
-  cause: { kind: "answer", fault: `http-${status}` as LookFault },
+  cause: { kind: "answer", fault: `http-${status}` as PollFault },
   expected: cells(create, get),
 });
 
-const limited = (form: string, retryAfter: () => string, mostPosts: number): FaultRow => ({
+const limited = (form: string, retryAfter: () => string, maxPosts: number): FaultRow => ({
   fault: "429 + Retry-After",
   form,
   cause: { kind: "answer", fault: "http-429", retryAfter },
-  expected: cells(overQuota(mostPosts), RESTS),
+  expected: cells(overQuota(maxPosts), RESTS),
 });
 
 const answer = (fault: string, cause: Omit<Cause & { kind: "answer" }, "kind">, expected: FaultRow["expected"]) => ({
@@ -175,7 +175,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: "connect timeout",
     form: "refused",
-    cause: { kind: "elsewhere", place: "nobody" },
+    cause: { kind: "other target", target: "closed port" },
     expected: cells(REFUSED),
   },
   {
@@ -188,11 +188,11 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     cause: { kind: "thrown", code: "ECONNRESET", syscall: "connect" },
     expected: cells(notSent(`The connection to ${HOST} failed.`)),
   },
-  // Nobody read it; from here that cannot be told from a reset after sending.
+  // The request was not read, which cannot be distinguished here from a reset after sending.
   {
     fault: "reset before send",
     form: "once connected",
-    cause: { kind: "elsewhere", place: "reset" },
+    cause: { kind: "other target", target: "reset" },
     expected: cells(unknown(BROKE)),
   },
   answer("201 with an id", { fault: "http-201" }, cells(TAKEN, UNREACHED, DONE)),
@@ -212,7 +212,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: "DNS ENOTFOUND",
-    cause: { kind: "elsewhere", place: "no such host" },
+    cause: { kind: "other target", target: "no such host" },
     expected: cells(NO_ADDRESS),
   },
   {
@@ -222,7 +222,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: "TLS certificate expired",
-    cause: { kind: "elsewhere", place: "expired certificate" },
+    cause: { kind: "other target", target: "expired certificate" },
     expected: cells(NO_TLS),
   },
   answer("redirect", { fault: "redirect" }, cells(unknown("Google answered with HTTP 307."))),

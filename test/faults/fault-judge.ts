@@ -1,4 +1,4 @@
-/** Takes a run through its fault and out again, and compares what came of it with what the table says. */
+/** Plays a run until its fault has ended, and compares the outcome with the expected one. */
 
 import { sql } from "kysely";
 import { followStream } from "../../src/runs/streams/stream.ts";
@@ -14,12 +14,12 @@ export interface Outcome {
   confirmed?: boolean | undefined;
   posts: number;
   taken: number;
-  /** What must hold in every cell and did not. */
+  /** Violations of promises that hold in every cell. */
   broken: string[];
 }
 
-/** So many looks without an end show that the fault alone does not end a run. */
-const LOOKS = 4;
+/** This many polls show that the fault alone does not end a run. */
+const MIN_POLLS = 4;
 
 export const play = (row: FaultRow, at: FaultyRequest, setting: Setting = {}): Promise<Outcome> =>
   withScene({ row, at, ...setting }, async (scene) => {
@@ -34,21 +34,21 @@ export const play = (row: FaultRow, at: FaultyRequest, setting: Setting = {}): P
       broken: [
         ...(seen.broken ?? []),
         ...(taken > attempts ? [`${taken} starts were taken for ${attempts} attempts`] : []),
-        ...foreignWords(scene, seen.sentence),
+        ...upstreamText(scene, seen.sentence),
       ],
     };
   });
 
-/** Where the outcome is not what the table says, or breaks what holds everywhere; empty when all is well. */
+/** Differences from the expected outcome, and violations of general promises; empty if there are none. */
 export function faultsOf(outcome: Outcome, expected: Expected): string[] {
-  const { mostPosts, ...exact } = expected;
+  const { maxPosts, ...exact } = expected;
   const { posts, broken, ...seen } = outcome;
   const facts: Record<string, unknown> = seen;
   const differing = Object.entries({ code: undefined, ...exact }).filter(([name, value]) => facts[name] !== value);
   return [
     ...broken,
     ...differing.map(([name, value]) => `${name} is "${String(facts[name])}" instead of "${String(value)}"`),
-    ...(posts > mostPosts ? [`${posts} paid requests were sent instead of ${mostPosts} at the most`] : []),
+    ...(posts > maxPosts ? [`${posts} paid requests were sent instead of at most ${maxPosts}`] : []),
   ];
 }
 
@@ -56,27 +56,27 @@ type Seen = Pick<Outcome, "state" | "sentence" | "end"> & Partial<Outcome>;
 
 const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise<Seen>> = {
   create: async ({ status, runner, rounds }, expected) => {
-    const { status: state, sentence: said, code } = await status();
-    const sentence = said.replace(UNRESOLVABLE_HOST, HOST).replace(/127\.0\.0\.1:\d+/, HOST);
-    // Whoever follows runs comes by several times, and must not start it again.
+    const { status: state, sentence: message, code } = await status();
+    const sentence = message.replace(UNRESOLVABLE_HOST, HOST).replace(/127\.0\.0\.1:\d+/, HOST);
+    // Several rounds of the runner must not start it again.
     runner.start();
     const from = rounds();
-    await until("the runner goes round", () => rounds() > from + 2);
+    await until("a round of the runner", () => rounds() > from + 2);
     const { status: end } = await status();
     return { state, sentence: expected.sentence === undefined ? undefined : sentence, code, end };
   },
 
   get: async (scene, expected) => {
-    const { way, runner, status, heal, gemini, report } = scene;
+    const { connection, runner, status, heal, gemini, report } = scene;
     runner.start();
     if (expected.end === "completed") {
-      await until("looks, or a pause", async () => way.sent.get >= LOOKS || paused(scene));
+      await until("polls, or a pause", async () => connection.sent.get >= MIN_POLLS || paused(scene));
     } else {
       await untilFinished(scene);
     }
     const { status: state, sentence, code } = await status();
-    if (expected.end !== "completed") return { state, sentence, code, end: state, broken: looksBefore(scene) };
-    const broken = [...(await quietWhilePaused(scene)), ...((await report()) === "" ? [] : ["a report too early"])];
+    if (expected.end !== "completed") return { state, sentence, code, end: state, broken: endedEarly(scene) };
+    const broken = [...(await quietWhilePaused(scene)), ...((await report()) === "" ? [] : ["an early report"])];
     heal();
     gemini.skip(WHOLE_MS);
     await unpause(scene);
@@ -84,14 +84,14 @@ const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise
   },
 
   cancel: async (scene, expected) => {
-    const { way, runner, run, cancel, heal } = scene;
+    const { connection, runner, run, cancel, heal } = scene;
     runner.start();
-    await until("a look", () => way.sent.get > 0);
+    await until("a poll", () => connection.sent.get > 0);
     const { status: state, sentence, confirmed } = await cancel();
-    const looks = way.sent.get;
-    if (expected.confirmed === false) await until("looks after the cancel", () => way.sent.get > looks);
+    const polls = connection.sent.get;
+    if (expected.confirmed === false) await until("polls after the cancel", () => connection.sent.get > polls);
     heal();
-    const ended = await until("Google's word", async () => {
+    const ended = await until("Google's confirmation", async () => {
       const now = await run();
       return now.cancelConfirmed !== false && now;
     });
@@ -99,16 +99,16 @@ const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise
   },
 
   stream: async (scene) => {
-    const { research, runner, status, gemini, taskId, run, way } = scene;
+    const { research, runner, status, gemini, taskId, run, connection } = scene;
     const { interactionId = "", createdAt, model: agent = "" } = await run();
     const watching = new AbortController();
     const signal = AbortSignal.any([research.leaving, watching.signal]);
     const following = followStream(research, { taskId, interactionId, agent, createdAt }, { signal, maxRps: 5 });
-    await until("a stream that is opened again", () => way.sent.stream > 1);
+    await until("a stream that is opened again", () => connection.sent.stream > 1);
     const { status: state, code } = await status();
     watching.abort();
     await following;
-    const opened = way.sent.stream;
+    const opened = connection.sent.stream;
     runner.start();
     gemini.skip(WHOLE_MS);
     const end = (await untilFinished(scene)).status;
@@ -120,19 +120,19 @@ const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise
       end,
       broken: [
         ...(whole ? [] : ["no report"]),
-        ...(opened > MOST_STREAMS ? [`the stream was opened ${opened} times`] : []),
+        ...(opened > MAX_STREAMS ? [`the stream was opened ${opened} times`] : []),
       ],
     };
   },
 };
 
-/** Openings are at least a second apart, on a clock that runs fast. */
-const MOST_STREAMS = 12;
+/** The stream is opened at most once per second of an accelerated clock. */
+const MAX_STREAMS = 12;
 
-const looksBefore = ({ way }: Scene): string[] =>
-  way.sent.get >= 3 ? [] : [`the run was given up after ${way.sent.get} looks`];
+const endedEarly = ({ connection }: Scene): string[] =>
+  connection.sent.get >= 3 ? [] : [`the run ended after ${connection.sent.get} polls`];
 
-const nextTurn = async ({ research }: Scene): Promise<number> => {
+const nextPermitAt = async ({ research }: Scene): Promise<number> => {
   const { rows } = await sql<{ next_at: number }>`select next_at from pace where name = 'looks'`.execute(research.db);
   return rows[0]?.next_at ?? 0;
 };
@@ -140,20 +140,20 @@ const nextTurn = async ({ research }: Scene): Promise<number> => {
 const PAUSE_MS = 10_000;
 
 const paused = async (scene: Scene): Promise<boolean> =>
-  (await nextTurn(scene)) > scene.research.clock.now() + PAUSE_MS;
+  (await nextPermitAt(scene)) > scene.research.clock.now() + PAUSE_MS;
 
-/** While Google wants a pause, nobody looks at anything, at this run or at others. */
+/** While Google demands a pause, no run may be polled. */
 async function quietWhilePaused(scene: Scene): Promise<string[]> {
   if (!(await paused(scene))) return [];
   await scene.startAnother();
-  const { way, rounds } = scene;
-  const [looks, from, pausedUntil] = [way.sent.get, rounds(), await nextTurn(scene)];
-  await until("the runner goes round", () => rounds() > from + 2);
+  const { connection, rounds } = scene;
+  const [polls, from, pausedUntil] = [connection.sent.get, rounds(), await nextPermitAt(scene)];
+  await until("a round of the runner", () => rounds() > from + 2);
   const isOver = scene.research.clock.now() >= pausedUntil;
-  return isOver || way.sent.get === looks ? [] : [`${way.sent.get - looks} looks in the pause`];
+  return isOver || connection.sent.get === polls ? [] : [`${connection.sent.get - polls} polls in the pause`];
 }
 
-/** As if the time had gone by. */
+/** Ends the pause as if its time had passed. */
 const unpause = ({ research }: Scene): Promise<unknown> => sql`delete from pace`.execute(research.db);
 
 async function attemptsOf({ research, taskId }: Scene): Promise<number> {
@@ -163,9 +163,9 @@ async function attemptsOf({ research, taskId }: Scene): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Of the simulated Google's own sentences, pages and addresses. */
+/** Matches texts, pages and addresses of the simulated Google. */
 const UPSTREAM =
   /invalid argument|authentication credential|caller does not|ListModels|entity was not found|was aborted|payload|billing details|exhausted|internal error|overloaded\. Please|Deadline expired|DOCTYPE|Sign in|That’s an error|greeting|redirected|fetch failed|getaddrinfo|certificate has|127\.0\.0\.1|fault-key/i;
 
-const foreignWords = ({ logged }: Scene, sentence: string | undefined): string[] =>
+const upstreamText = ({ logged }: Scene, sentence: string | undefined): string[] =>
   [...logged, sentence ?? ""].filter((text) => UPSTREAM.test(text)).map((text) => `upstream text: ${text}`);

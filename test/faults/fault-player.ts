@@ -1,4 +1,4 @@
-/** Plays one cell of the fault matrix on the real adapter, the real runs and a real database, and says what came of it. */
+/** Plays one cell of the fault matrix with the real adapter, the real run code and a real database. */
 
 import { LIMITS, createInteractionsAgent } from "../../src/gemini/interactions/agent.ts";
 import { cancelResearch } from "../../src/operations/cancel-research.ts";
@@ -16,55 +16,55 @@ import { startResearch } from "../../src/runs/start/start.ts";
 import { startSimulator, type Simulator } from "../../simulator/server.ts";
 import { clock, openRunner, request } from "../kit/store/runner.ts";
 import type { FaultRow, FaultyRequest } from "./fault-cells.ts";
-import { type FaultyWay, openFaultyWay, scenarioOf } from "./faulty-way.ts";
+import { type FaultyConnection, openFaultyConnection, scenarioOf } from "./faulty-connection.ts";
 import { createTestLog } from "../kit/log.ts";
 
-/** The clock of the stage runs this much faster than ours. */
+/** The test clock runs this much faster than the system clock. */
 const CLOCK_SPEED = 50;
-/** A bomb is one at any size. */
+/** A gzip bomb is detected at any limit, so a small one is used. */
 const SMALL = { ...LIMITS, responseBytes: 4 * 1024 * 1024 };
-/** Where silence is the fault, the limit that ends it runs at about the speed of the clock; all others have their time. */
+/** For silent faults, the limit that ends them is accelerated like the clock; all others keep their time. */
 const QUICK_LIMITS = {
   create: { ...SMALL, startMs: 500 },
   get: { ...SMALL, pollMs: LIMITS.pollMs / CLOCK_SPEED },
   cancel: { ...SMALL, cancelMs: LIMITS.cancelMs / CLOCK_SPEED },
   stream: { ...SMALL, streamMs: 500 },
 };
-/** Where Google does what it is asked, nobody's hurry may come before its word. */
-const patientClock: Clock = {
+/** For cancels that Google confirms, time runs slowly, so that no timeout precedes the confirmation. */
+const slowClock: Clock = {
   now: () => BEGAN + (Date.now() - BEGAN) / 10,
   monotonic: () => (Date.now() - BEGAN) / 10,
   sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 50), signal),
 };
 const BEGAN = Date.now();
-/** As long as a simulated research takes. */
+/** The duration of a simulated research. */
 export const WHOLE_MS = 8 * 60_000;
-const PATIENCE_MS = 120_000;
+const MAX_WAIT_MS = 120_000;
 const OWNER = "local";
 
 export interface Setting {
-  /** Every answer of Google takes this long. */
+  /** The latency of every response of Google. */
   latencyMs?: number;
 }
 
-/** A run on its faulty way. */
+/** A run with a faulty connection to Google. */
 export interface Scene {
-  way: FaultyWay;
+  connection: FaultyConnection;
   gemini: Simulator;
   research: ResearchDeps;
   runner: Runner;
   taskId: string;
-  /** Everything that was logged for users. */
+  /** Log lines that users can see. */
   logged: string[];
-  /** How often the runner has gone round. */
+  /** The number of rounds of the runner. */
   rounds(): number;
   run(): Promise<Run>;
   report(): Promise<string>;
   status(): Promise<{ status: string; sentence: string; code: string | undefined }>;
   cancel(): Promise<{ status: string; sentence: string; confirmed: boolean }>;
-  /** The fault is over. */
+  /** Ends the fault. */
   heal(): void;
-  /** A run beside this one, not counted as one of its starts. */
+  /** Starts another run, which is not counted as a start of this one. */
   startAnother(): Promise<void>;
   posts(): number;
   taken(): number;
@@ -75,7 +75,7 @@ export async function withScene<Result>(
   act: (scene: Scene) => Promise<Result>,
 ): Promise<Result> {
   const closing: (() => Promise<void>)[] = [];
-  const way = await openFaultyWay(row.cause, at);
+  const connection = await openFaultyConnection(row.cause, at);
   const scenario = { name: "faults", latency_ms: latencyMs };
   const gemini = await startSimulator({ scenario: { ...scenario, interactions: scenarioOf(row.cause, at) } });
   const stage = await openRunner({ onTestFinished: (close) => void closing.push(close) });
@@ -84,7 +84,13 @@ export async function withScene<Result>(
     const log = createTestLog((line) => logged.push(line), "INFO");
     const limits = row.cause.kind === "silence" ? QUICK_LIMITS[at] : SMALL;
     const google = { apiKey: "fault-key-777", vertex: false, baseUrl: gemini.url };
-    const agent = createInteractionsAgent({ ...google, log, limits, fetch: way.fetch, sendOnce: way.sendOnce });
+    const agent = createInteractionsAgent({
+      ...google,
+      log,
+      limits,
+      fetch: connection.fetch,
+      sendOnce: connection.sendOnce,
+    });
     const research = { ...stage.deps(agent), log };
     let rounds = 0;
     const deliver = async (): Promise<void> => void (rounds += 1);
@@ -100,32 +106,36 @@ export async function withScene<Result>(
       others += 1;
       await start(`${request.query} Also question ${others}.`);
     };
-    // Also as Google counts them: what happens below our own call is seen only there.
+    // Google's own count includes requests that are sent below our call.
     const arrived = (): number =>
       gemini.ledger.entries().filter(({ method, path }) => method === "POST" && path.endsWith("/interactions")).length;
     const counts = {
       startAnother,
-      posts: () => Math.max(way.sent.create, arrived()) - others,
+      posts: () => Math.max(connection.sent.create, arrived()) - others,
       taken: () => gemini.ledger.acceptedStarts().filter(({ labels }) => labels["run"] === taskId).length,
     };
     const heal = (): void => {
-      way.heal();
+      connection.heal();
       gemini.setScenario({ ...scenario, interactions: {} });
     };
     const isDone = row.expected[at].confirmed === true;
-    const deps = operationDeps(research, runner, isDone ? patientClock : clock);
-    const stored = { run: () => findRun(research.db, OWNER, taskId), rounds: () => rounds, ...doors(deps, taskId) };
+    const deps = operationDeps(research, runner, isDone ? slowClock : clock);
+    const stored = {
+      run: () => findRun(research.db, OWNER, taskId),
+      rounds: () => rounds,
+      ...operationsOf(deps, taskId),
+    };
     const report = async (): Promise<string> => (await findResult(research.db, taskId))?.report ?? "";
-    return await act({ way, gemini, research, runner, taskId, logged, report, heal, ...counts, ...stored });
+    return await act({ connection, gemini, research, runner, taskId, logged, report, heal, ...counts, ...stored });
   } finally {
     for (const close of closing) await close();
     await gemini.close();
-    way.close();
+    connection.close();
   }
 }
 
-/** The operations as their users see them. */
-function doors(deps: OperationDeps, taskId: string): Pick<Scene, "status" | "cancel"> {
+/** The operations as users call them. */
+function operationsOf(deps: OperationDeps, taskId: string): Pick<Scene, "status" | "cancel"> {
   const answer = async (operation: Operation): Promise<Record<string, unknown>> =>
     (await perform(operation, deps, { input: { task_id: taskId }, call: CALL })).structured;
   return {
@@ -181,16 +191,16 @@ function operationDeps(research: ResearchDeps, runner: Runner, time: Clock): Ope
   };
 }
 
-/** Waits for what must come; time is only for giving up. */
+/** Waits until a value is found; throws after a timeout. */
 export async function until<Value>(
   what: string,
-  look: () => Promise<Value | undefined | false> | Value | undefined | false,
+  read: () => Promise<Value | undefined | false> | Value | undefined | false,
 ): Promise<Value> {
-  const giveUpAt = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + MAX_WAIT_MS;
   for (;;) {
-    const value = await look();
+    const value = await read();
     if (value !== undefined && value !== false) return value;
-    if (Date.now() > giveUpAt) throw new Error(`Waited in vain: ${what}`);
+    if (Date.now() > deadline) throw new Error(`Timed out: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -1,4 +1,4 @@
-/** A handful of cells of the fault matrix through the built server, as its users meet them. */
+/** Some cells of the fault matrix through the built server. */
 
 import { describe, expect, test } from "vitest";
 import { peakMemory } from "../kit/server/processes.ts";
@@ -24,7 +24,7 @@ describe.concurrent("the fault matrix on the built server", () => {
     const server = await scene.server();
     await untilStatus(server, await startRun(server), "completed", 40_000);
     expect(scene.gemini.ledger.interactionRequests()).toMatchObject({ "get gzip-bomb": 1 });
-    // Only Linux tells the most that a process ever had.
+    // Only Linux reports the peak memory of a process.
     expect(process.platform === "linux" ? peakMemory(server.pid) : 0).toBeLessThan(400);
   });
 

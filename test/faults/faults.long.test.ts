@@ -1,4 +1,4 @@
-/** The fault matrix, all 128 cells: the state, the sentence and the number of paid requests that the table promises. */
+/** All 128 cells of the fault matrix: the expected status, text and number of paid requests. */
 
 import { describe, expect, test } from "vitest";
 import { FAULT_ROWS, type FaultRow, REQUESTS } from "./fault-cells.ts";
@@ -39,7 +39,7 @@ describe.concurrent("outside the matrix", { timeout: 120_000 }, () => {
     async (fault) => {
       await withScene({ row: rowOf(fault), at: "cancel" }, async (scene) => {
         scene.runner.start();
-        await until("a look", () => scene.way.sent.get > 0);
+        await until("a poll", () => scene.connection.sent.get > 0);
         expect(await scene.cancel()).toMatchObject({ status: "cancelled", confirmed: false });
         scene.gemini.skip(WHOLE_MS);
         await until("the report", async () => (await scene.run()).status === "completed");
@@ -54,7 +54,7 @@ describe.concurrent("outside the matrix", { timeout: 120_000 }, () => {
       const get = [{ fault: "http-404" }, { fault: "http-404" }, {}] as const;
       scene.gemini.setScenario({ name: "two misses", interactions: { get: [...get] } });
       scene.runner.start();
-      await until("looks that find it", () => scene.way.sent.get > 3);
+      await until("polls that find it", () => scene.connection.sent.get > 3);
       expect(await scene.status()).toMatchObject({ status: "running_async", code: undefined });
       scene.gemini.skip(WHOLE_MS);
       expect((await untilFinished(scene)).status).toBe("completed");

@@ -1,7 +1,7 @@
-/** Eight processes on one database: who starts, who looks, who takes over. */
+/** Several processes on one database: joint starts, the shared poll interval, and take-over of runs. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Life } from "../kit/kills/process.ts";
+import type { ProductProcess } from "../kit/kills/process.ts";
 import { type KillWorld, openKillWorld } from "../kit/kills/world.ts";
 import { inTurn } from "./lanes.ts";
 
@@ -10,23 +10,23 @@ const NEVER_ENDING = { name: "concurrency", interactions: { speed: 1 } };
 
 export interface TwinVerdict {
   rounds: number;
-  /** Paid starts; one per round is right. */
+  /** Paid starts; one per round is expected. */
   paid: number;
-  /** Answers that name another run than the rest of their round, or none. */
+  /** Answers without a run, or with another run than the first answer of the round. */
   astray: number;
   refused: string[];
 }
 
-/** The same question a hundred times at once, shared out among the processes. */
+/** Sends the same question a hundred times at once, spread over the processes. */
 export async function startTwins(options: { rounds: number; processes: number; seed: number }): Promise<TwinVerdict> {
   const world = await openKillWorld({ seed: options.seed, build: "dist", scenario: NEVER_ENDING });
   try {
-    const lives = await openLives(world, options.processes);
+    const servers = await openServers(world, options.processes);
     const verdict: TwinVerdict = { rounds: options.rounds, paid: 0, astray: 0, refused: [] };
     for (let round = 0; round < options.rounds; round += 1) {
-      const query = `Question ${round} that everybody asks`;
+      const query = `Question ${round} that all processes ask`;
       const answers = await Promise.all(
-        Array.from({ length: STARTS_AT_ONCE }, (_, n) => inTurn(lives, n).call("start_deep_research", { query })),
+        Array.from({ length: STARTS_AT_ONCE }, (_, n) => inTurn(servers, n).call("start_deep_research", { query })),
       );
       const first = answers[0]?.task_id;
       verdict.astray += answers.filter((answer) => answer?.task_id === undefined || answer.task_id !== first).length;
@@ -39,23 +39,23 @@ export async function startTwins(options: { rounds: number; processes: number; s
   }
 }
 
-async function openLives(world: KillWorld, processes: number): Promise<Life[]> {
-  const lives = Array.from({ length: processes }, () => world.begin());
-  await Promise.all(lives.map((life) => life.ready));
-  return lives;
+async function openServers(world: KillWorld, processes: number): Promise<ProductProcess[]> {
+  const servers = Array.from({ length: processes }, () => world.begin());
+  await Promise.all(servers.map((server) => server.ready));
+  return servers;
 }
 
 export interface PaceVerdict {
   runs: number;
-  looks: number;
+  polls: number;
   calls: number;
-  /** Looks over those that the interval allows, at the run that has most of them. */
-  mostOverAllowed: number;
-  /** Looks at all runs, by looks that one per interval would be. */
+  /** Polls of the most polled run, relative to the maximum that the interval allows. */
+  maxOverAllowed: number;
+  /** Polls of all runs, relative to one per interval. */
   share: number;
-  /** Between two looks at one run, in milliseconds. */
+  /** The shortest time between two polls of one run, in milliseconds. */
   shortestGap: number;
-  /** What a user was told, or the log said, about a database that would not. */
+  /** Failed calls and log warnings about a busy database. */
   busy: string[];
 }
 
@@ -67,8 +67,8 @@ export interface PaceOptions {
   seed: number;
 }
 
-/** All of them claim what is due, and all are asked how it stands, for as long as this lasts. */
-export async function lookTogether(options: PaceOptions): Promise<PaceVerdict> {
+/** All processes claim due runs and answer status calls for the given time. */
+export async function pollTogether(options: PaceOptions): Promise<PaceVerdict> {
   const { runs, processes, intervalMs, ms, seed } = options;
   const world = await openKillWorld({
     seed,
@@ -77,27 +77,27 @@ export async function lookTogether(options: PaceOptions): Promise<PaceVerdict> {
     env: { RESEARCH_POLL_INTERVAL_MS: String(intervalMs) },
   });
   try {
-    const lives = await openLives(world, processes);
+    const servers = await openServers(world, processes);
     const ids: string[] = [];
     for (let n = 0; n < runs; n += 1) {
-      const answer = await inTurn(lives, n).call("start_deep_research", { query: `Question ${n} for all` });
+      const answer = await inTurn(servers, n).call("start_deep_research", { query: `Question ${n} for all` });
       ids.push(answer?.task_id ?? "");
     }
     const from = Date.now();
     const busy: string[] = [];
     let calls = 0;
-    const ask = async (life: Life, place: number): Promise<void> => {
-      for (let n = place; Date.now() - from < ms; n += 1) {
+    const ask = async (server: ProductProcess, index: number): Promise<void> => {
+      for (let n = index; Date.now() - from < ms; n += 1) {
         const tool = n % 5 === 0 ? "list_research" : "check_research_status";
-        const answer = await life.call(tool, tool === "list_research" ? {} : { task_id: inTurn(ids, n) });
+        const answer = await server.call(tool, tool === "list_research" ? {} : { task_id: inTurn(ids, n) });
         calls += 1;
         if (answer?.success !== true) busy.push(JSON.stringify(answer));
         await sleep(50);
       }
     };
-    await Promise.all(lives.map(ask));
+    await Promise.all(servers.map(ask));
     const until = Date.now();
-    for (const life of lives) busy.push(...life.stderr().split("\n").filter(isComplaint));
+    for (const server of servers) busy.push(...server.stderr().split("\n").filter(isComplaint));
     return { ...judgePace(world, { from, until, intervalMs }), runs, calls, busy };
   } finally {
     await world.close();
@@ -106,7 +106,7 @@ export async function lookTogether(options: PaceOptions): Promise<PaceVerdict> {
 
 const isComplaint = (line: string): boolean => /\[(?:WARN|ERROR)\]/.test(line);
 
-/** The interval is spread by a tenth to either side. */
+/** The jitter of the interval, in both directions. */
 const SPREAD = 0.1;
 
 function judgePace(world: KillWorld, { from, until, intervalMs }: { from: number; until: number; intervalMs: number }) {
@@ -114,33 +114,33 @@ function judgePace(world: KillWorld, { from, until, intervalMs }: { from: number
   const perRun = world.gemini.ledger
     .acceptedStarts()
     .map(({ id }) => world.gemini.ledger.trafficOf(id).polls.filter((at) => at >= from && at <= until));
-  const looks = perRun.reduce((sum, { length }) => sum + length, 0);
+  const polls = perRun.reduce((sum, { length }) => sum + length, 0);
   const gaps = perRun.flatMap((times) => times.slice(1).map((at, n) => at - (times[n] ?? at)));
   return {
-    looks,
-    mostOverAllowed: Math.max(...perRun.map(({ length }) => length / allowed)),
-    share: looks / ((perRun.length * (until - from)) / intervalMs),
+    polls,
+    maxOverAllowed: Math.max(...perRun.map(({ length }) => length / allowed)),
+    share: polls / ((perRun.length * (until - from)) / intervalMs),
     shortestGap: Math.min(...gaps),
   };
 }
 
-/** Milliseconds from the death of a process that had claimed a run to the next look at it, by another. */
+/** Returns the milliseconds from the death of a process that had claimed a run to the next poll by another. */
 export async function takeOver({ times, seed }: { times: number; seed: number }): Promise<number[]> {
   const world = await openKillWorld({ seed, scenario: NEVER_ENDING });
   const took: number[] = [];
   try {
-    const heir = world.begin();
-    // Somebody who follows nothing does not look for what others leave.
-    await heir.call("start_deep_research", { query: "What does the heir do?" });
+    const successor = world.begin();
+    // A process that follows no run does not look for runs of dead processes.
+    await successor.call("start_deep_research", { query: "What does the successor do?" });
     for (let n = 0; n < times; n += 1) {
       const owner = world.begin({ failpoint: "after-claim:1" });
-      const answer = owner.call("start_deep_research", { query: `Question ${n} of the late owner` });
+      const answer = owner.call("start_deep_research", { query: `Question ${n} of the dead owner` });
       await owner.ended;
       const diedAt = Date.now();
       await answer;
       const orphans = world.gemini.ledger.acceptedStarts().map(({ id }) => id);
-      const isLookedAt = (id: string): boolean => world.gemini.ledger.trafficOf(id).polls.some((at) => at > diedAt);
-      while (!orphans.every(isLookedAt)) await sleep(20);
+      const isPolled = (id: string): boolean => world.gemini.ledger.trafficOf(id).polls.some((at) => at > diedAt);
+      while (!orphans.every(isPolled)) await sleep(20);
       took.push(Date.now() - diedAt);
     }
     return took;

@@ -1,25 +1,25 @@
-/** R3: runs that end in time although Google refuses, breaks off and limits, and processes come and go. */
+/** R3: runs end in time although Google rejects, resets and limits requests, and processes are restarted. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Life } from "../kit/kills/process.ts";
+import type { ProductProcess } from "../kit/kills/process.ts";
 import { type KillWorld, openKillWorld, seeded } from "../kit/kills/world.ts";
 import { inLanes, inTurn } from "./lanes.ts";
 
-/** A second here is a hundred seconds there, also for the interval of looks. */
+/** Acceleration of all times, also of the poll interval. */
 export const SPEED = 100;
 const MINUTE = 60_000;
-/** The default of max_wait_hours. */
+/** The default of max_wait_hours, accelerated. */
 const MAX_WAIT_MS = (8 * 60 * MINUTE) / SPEED;
 const SERVERS = 4;
 const RESTART_EVERY_MS = 5_000;
 
 export interface EndVerdict {
   runs: number;
-  /** With a report, or with Google's word that it failed. */
+  /** Completed, or reported as failed by Google. */
   ended: number;
   unknown: number;
   restarts: number;
-  /** Virtual minutes that the slowest took. */
+  /** Duration of the slowest run, in simulated minutes. */
   slowestMinutes: number;
   faults: Record<string, number>;
 }
@@ -27,22 +27,22 @@ export interface EndVerdict {
 export interface EndOptions {
   runs: number;
   seed: number;
-  /** Of virtual time, for the longest run. */
-  longestMinutes?: number;
+  /** Duration of the longest run, in simulated minutes. */
+  maxMinutes?: number;
 }
 
-export async function endUnderFaults({ runs, seed, longestMinutes = 60 }: EndOptions): Promise<EndVerdict> {
+export async function endUnderFaults({ runs, seed, maxMinutes = 60 }: EndOptions): Promise<EndVerdict> {
   const random = seeded(seed);
-  const world = await openKillWorld({ seed, build: "dist", scenario: scenarioOf(runs, longestMinutes, random) });
+  const world = await openKillWorld({ seed, build: "dist", scenario: scenarioOf(runs, maxMinutes, random) });
   try {
-    const lives = Array.from({ length: SERVERS }, () => world.begin());
-    const restarting = keepRestarting(world, lives, random);
+    const children = Array.from({ length: SERVERS }, () => world.begin());
+    const restarting = keepRestarting(world, children, random);
     await inLanes(runs, 4 * SERVERS, async (n) => {
-      await inTurn(lives, n).call("start_deep_research", { query: `Question ${n} about storms` });
+      await inTurn(children, n).call("start_deep_research", { query: `Question ${n} about storms` });
       await sleep(500);
     });
-    const giveUpAt = Date.now() + MAX_WAIT_MS;
-    while (isFollowed(world) && Date.now() < giveUpAt) await sleep(200);
+    const deadline = Date.now() + MAX_WAIT_MS;
+    while (isFollowed(world) && Date.now() < deadline) await sleep(200);
     const restarts = await restarting.stop();
     return verdictOf(world, restarts);
   } finally {
@@ -50,12 +50,14 @@ export async function endUnderFaults({ runs, seed, longestMinutes = 60 }: EndOpt
   }
 }
 
-/** Every run meets refusals, resets, half answers, a limit and cut streams; some starts meet a limit, too. */
-function scenarioOf(runs: number, longestMinutes: number, random: () => number) {
+/**
+ * Every run meets rejections, resets, truncated responses, a rate limit and cut streams; some starts meet a rate limit.
+ */
+function scenarioOf(runs: number, maxMinutes: number, random: () => number) {
   const create = Array.from({ length: runs }, () => ({
     ...(random() < 0.03 ? { fault: "http-429" as const, retry_after: 1 } : {}),
     life: {
-      duration_ms: Math.round((5 + random() * (longestMinutes - 5)) * MINUTE),
+      duration_ms: Math.round((5 + random() * (maxMinutes - 5)) * MINUTE),
       ...(random() < 0.1 ? { status: "failed" } : {}),
     },
   }));
@@ -80,20 +82,20 @@ function scenarioOf(runs: number, longestMinutes: number, random: () => number) 
   return { name: "storms", interactions: { speed: SPEED, create: [...create, {}], get, stream } };
 }
 
-function keepRestarting(world: KillWorld, lives: Life[], random: () => number) {
+function keepRestarting(world: KillWorld, children: ProductProcess[], random: () => number) {
   const stopping = new AbortController();
   let restarts = 0;
   const restart = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await sleep(RESTART_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
-      const place = Math.floor(random() * lives.length);
-      const life = lives[place];
-      if (stopping.signal.aborted || life === undefined) return;
-      lives[place] = world.begin();
+      const index = Math.floor(random() * children.length);
+      const child = children[index];
+      if (stopping.signal.aborted || child === undefined) return;
+      children[index] = world.begin();
       restarts += 1;
-      if (random() < 0.5) life.kill();
-      else life.signal("SIGTERM");
-      await life.ended;
+      if (random() < 0.5) child.kill();
+      else child.signal("SIGTERM");
+      await child.ended;
     }
   };
   const running = restart();

@@ -1,19 +1,19 @@
-/** A short cut of the lab's figures, concurrency and shutdown, judged by what came of it. */
+/** Short versions of the lab experiments figures, concurrency and shutdown. */
 
 import { describe, expect, test } from "vitest";
-import { startTwins, takeOver, lookTogether } from "./concurrency.ts";
+import { startTwins, takeOver, pollTogether } from "./concurrency.ts";
 import { endUnderFaults } from "./ends.ts";
-import { callForFree } from "./free-calls.ts";
-import { tellModesApart } from "./modes.ts";
+import { makeFreeCalls } from "./free-calls.ts";
+import { startAroundWindow } from "./modes.ts";
 import { countNotices } from "./notices.ts";
 import { saveMany } from "./saves.ts";
-import { hangUp, leaveServe, leaveStdio } from "./shutdown.ts";
+import { disconnectClients, shutDownServe, shutDownStdio } from "./shutdown.ts";
 
 const seed = 20_261_115;
 
 describe("service levels", () => {
   test("answer, store and Google's ledger agree on sync and async (R1)", async () => {
-    const { sync, async, broken } = await tellModesApart({ starts: 20, seed, windowMs: 6_000 });
+    const { sync, async, broken } = await startAroundWindow({ starts: 20, seed, windowMs: 6_000 });
     expect(broken).toEqual([]);
     expect(Math.min(sync, async)).toBeGreaterThan(0);
   });
@@ -25,8 +25,8 @@ describe("service levels", () => {
   });
 
   test("runs end in time although Google refuses, disconnects and limits, and servers start and stop (R3)", async () => {
-    const { runs, ended, unknown, faults } = await endUnderFaults({ runs: 8, seed, longestMinutes: 15 });
-    // A server that is killed in a start takes it along; that is the kills' business.
+    const { runs, ended, unknown, faults } = await endUnderFaults({ runs: 8, seed, maxMinutes: 15 });
+    // A start whose server is killed becomes unknown; the kill tests cover that.
     expect(ended + unknown).toBe(runs);
     expect(ended).toBeGreaterThan(0);
     expect(Object.keys(faults)).toEqual(expect.arrayContaining(["get http-429", "get reset-before", "get html-200"]));
@@ -38,7 +38,7 @@ describe("service levels", () => {
   });
 
   test("status, results, cancel of a finished run, save, list and estimate send no request (R5)", async () => {
-    const { calls, requests, tokens, broken } = await callForFree({ each: 10, seed });
+    const { calls, requests, tokens, broken } = await makeFreeCalls({ each: 10, seed });
     expect({ calls, requests, tokens, broken }).toEqual({ calls: 60, requests: 0, tokens: 0, broken: [] });
   });
 });
@@ -50,10 +50,10 @@ describe("several processes", () => {
   });
 
   test("keep the poll interval together, and no call fails because the database is busy (I7)", async () => {
-    const pace = await lookTogether({ runs: 12, processes: 4, intervalMs: 500, ms: 5_000, seed });
+    const pace = await pollTogether({ runs: 12, processes: 4, intervalMs: 500, ms: 5_000, seed });
     expect(pace.busy).toEqual([]);
-    expect(pace.mostOverAllowed).toBeLessThanOrEqual(1);
-    expect(pace.looks).toBeGreaterThan(12);
+    expect(pace.maxOverAllowed).toBeLessThanOrEqual(1);
+    expect(pace.polls).toBeGreaterThan(12);
   });
 
   test("take over a run whose process died during a poll (P2)", async () => {
@@ -63,17 +63,17 @@ describe("several processes", () => {
 
 describe("a shutdown", () => {
   test("at a random moment, over stdio, by each signal, exits with 0 and leaves nothing (A8)", async () => {
-    const { broken, leaves } = await leaveStdio({ times: 15, lanes: 2, seed });
-    expect({ broken, leaves }).toEqual({ broken: [], leaves: 15 });
+    const { broken, shutdowns } = await shutDownStdio({ times: 15, lanes: 2, seed });
+    expect({ broken, shutdowns }).toEqual({ broken: [], shutdowns: 15 });
   });
 
   test("at a random moment, of an HTTP server, exits with 0 and leaves nothing (A8)", async () => {
-    const { broken, leaves } = await leaveServe({ times: 3, lanes: 1, seed });
-    expect({ broken, leaves }).toEqual({ broken: [], leaves: 3 });
+    const { broken, shutdowns } = await shutDownServe({ times: 3, lanes: 1, seed });
+    expect({ broken, shutdowns }).toEqual({ broken: [], shutdowns: 3 });
   });
 
-  test("of the client during a call leaves the paid run going and a search stored (A8, G8)", async () => {
-    const { broken, leaves } = await hangUp({ times: 20, lanes: 4, seed });
-    expect({ broken, leaves }).toEqual({ broken: [], leaves: 20 });
+  test("of the client during a call leaves the paid run running and a search stored (A8, G8)", async () => {
+    const { broken, shutdowns } = await disconnectClients({ times: 20, lanes: 4, seed });
+    expect({ broken, shutdowns }).toEqual({ broken: [], shutdowns: 20 });
   });
 });

@@ -1,13 +1,13 @@
-/** Runs that have ended and are followed by nobody any more, for calls that only read. */
+/** Creates finished runs that are no longer polled, for calls that only read. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Life } from "../kit/kills/process.ts";
+import type { ProductProcess } from "../kit/kills/process.ts";
 import type { KillWorld } from "../kit/kills/world.ts";
 
-export async function finishedRuns(world: KillWorld, life: Life, count: number): Promise<string[]> {
+export async function finishedRuns(world: KillWorld, child: ProductProcess, count: number): Promise<string[]> {
   const runs: string[] = [];
   for (let n = 0; n < count; n += 1) {
-    const answer = await life.call("start_deep_research", { query: `Question ${n} about what is known` });
+    const answer = await child.call("start_deep_research", { query: `Question ${n} about what is known` });
     if (answer?.task_id === undefined) throw new Error(`A start was refused: ${JSON.stringify(answer)}`);
     runs.push(answer.task_id);
   }

@@ -1,4 +1,4 @@
-/** R5 and R6: calls that must cost nothing, each thousands of times, and how long they took. */
+/** R5 and R6: calls that must be free of charge, each repeated thousands of times, and their duration. */
 
 import { openKillWorld } from "../kit/kills/world.ts";
 import type { KillWorld } from "../kit/kills/world.ts";
@@ -16,42 +16,42 @@ const FREE = {
 
 export interface FreeVerdict {
   calls: number;
-  /** Requests that reached Google meanwhile, of any kind. */
+  /** Requests of any kind that reached Google meanwhile. */
   requests: number;
   tokens: number;
   /** Milliseconds by tool. */
   took: Record<string, number[]>;
-  /** Answers that nobody expected. */
+  /** Unexpected answers. */
   broken: string[];
 }
 
-export async function callForFree({ each, seed }: { each: number; seed: number }): Promise<FreeVerdict> {
+export async function makeFreeCalls({ each, seed }: { each: number; seed: number }): Promise<FreeVerdict> {
   const world = await openKillWorld({
     seed,
     build: "dist",
     scenario: { name: "free", interactions: { duration_ms: 0 } },
   });
   try {
-    const life = world.begin();
-    const runs = await finishedRuns(world, life, 3);
+    const child = world.begin();
+    const runs = await finishedRuns(world, child, 3);
     const before = { requests: requestsOf(world), tokens: tokensOf(world) };
     const verdict: FreeVerdict = { calls: 0, requests: 0, tokens: 0, took: {}, broken: [] };
     for (let n = 0; n < each; n += 1) {
       for (const [tool, takes] of Object.entries(FREE)) {
         const input = takes === "task" ? { task_id: inTurn(runs, n) } : takes === "query" ? { query: `Why ${n}?` } : {};
         const from = performance.now();
-        const answer = await life.call(tool, input);
+        const answer = await child.call(tool, input);
         (verdict.took[tool] ??= []).push(performance.now() - from);
         verdict.calls += 1;
-        // A finished run cannot be cancelled, and says so.
+        // Cancelling a finished run is an error.
         const expected = tool === "cancel_research" ? "RESEARCH_ALREADY_COMPLETED" : undefined;
         if (answer === undefined || answer.error?.code !== expected) verdict.broken.push(JSON.stringify(answer));
       }
     }
     verdict.requests = requestsOf(world) - before.requests;
     verdict.tokens = tokensOf(world) - before.tokens;
-    life.closeStdin();
-    await life.ended;
+    child.closeStdin();
+    await child.ended;
     return verdict;
   } finally {
     await world.close();
@@ -59,8 +59,8 @@ export async function callForFree({ each, seed }: { each: number; seed: number }
 }
 
 function requestsOf({ gemini }: KillWorld): number {
-  const looks = Object.values(gemini.ledger.interactionRequests());
-  return looks.reduce((sum, count) => sum + count, gemini.ledger.count());
+  const counts = Object.values(gemini.ledger.interactionRequests());
+  return counts.reduce((sum, count) => sum + count, gemini.ledger.count());
 }
 
 const tokensOf = (world: KillWorld): number =>

@@ -1,4 +1,4 @@
-/** Many calls, some at a time. */
+/** Makes many calls with limited concurrency. */
 
 export async function inLanes(
   calls: number,
@@ -12,7 +12,7 @@ export async function inLanes(
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** The lane's own, where there are fewer things than lanes. */
+/** Distributes a list over more calls or lanes than it has entries. */
 export function inTurn<T>(things: readonly T[], n: number): T {
   const thing = things[n % things.length];
   if (thing === undefined) throw new Error("There is nothing to take turns with.");

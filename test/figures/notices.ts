@@ -1,4 +1,4 @@
-/** R2: what becomes of the notifications of many runs, with several processes open that could all show them. */
+/** R2: delivery of the notifications of many runs by several processes. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { judge } from "../kit/judge/kills-judge.ts";
@@ -11,12 +11,12 @@ const SERVERS = 4;
 const STARTS_PER_SECOND = 10;
 
 export interface NoticeVerdict {
-  /** Ends that somebody has to be told of. */
+  /** The number of ended runs with a notification. */
   due: number;
   shown: number;
-  /** Ends that were shown more than once. */
+  /** Runs that were announced more than once. */
   twice: number;
-  /** From the record of the end to the notifier's word that it is shown, in milliseconds. */
+  /** Milliseconds from recording the end to the notifier's confirmation. */
   took: number[];
   broken: string[];
 }
@@ -24,7 +24,7 @@ export interface NoticeVerdict {
 export interface NoticeOptions {
   runs: number;
   seed: number;
-  /** A real desktop instead of the counted notifier. */
+  /** A real desktop instead of the counting notifier. */
   desktop?: NotificationDaemon;
 }
 
@@ -32,18 +32,18 @@ export async function countNotices({ runs, seed, desktop }: NoticeOptions): Prom
   const world = await openKillWorld({ seed, build: "dist", starts: runs });
   const env = desktop === undefined ? {} : { ...desktop.environment, PATH: process.env["PATH"] ?? "" };
   try {
-    const lives = Array.from({ length: SERVERS }, () => world.begin({ env }));
+    const children = Array.from({ length: SERVERS }, () => world.begin({ env }));
     const worker = world.begin({ env, args: ["worker"] });
     await inLanes(runs, SERVERS, async (n, lane) => {
       const pause = sleep((1_000 * SERVERS) / STARTS_PER_SECOND);
-      await inTurn(lives, lane).call("start_deep_research", { query: `Question ${n} about bells` });
+      await inTurn(children, lane).call("start_deep_research", { query: `Question ${n} about bells` });
       await pause;
     });
     while (world.query("select 1 from research_tasks where next_poll_at is not null").length > 0) await sleep(100);
     while (world.query("select 1 from notification_outbox where sent_at is null").length > 0) await sleep(100);
-    for (const life of lives) life.closeStdin();
+    for (const child of children) child.closeStdin();
     worker.signal("SIGTERM");
-    await Promise.all([...lives, worker].map((life) => life.ended));
+    await Promise.all([...children, worker].map((child) => child.ended));
     await drain(world);
     const rows = world.query<{ task_id: string; took: number }>(
       "select task_id, sent_at - created_at as took from notification_outbox",
@@ -55,7 +55,7 @@ export async function countNotices({ runs, seed, desktop }: NoticeOptions): Prom
       shown: times.filter((count) => count > 0).length,
       twice: times.filter((count) => count > 1).length,
       took: rows.map(({ took }) => took),
-      // On a real desktop the counted notifier hears nothing.
+      // On a real desktop the counting notifier receives nothing.
       broken: desktop === undefined ? (await judge(world)).broken : [],
     };
   } finally {

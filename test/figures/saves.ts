@@ -1,4 +1,4 @@
-/** R4: many saves of the same few reports from several processes within the same seconds. */
+/** R4: many saves of the same few reports by several processes within the same seconds. */
 
 import { existsSync } from "node:fs";
 import { judge } from "../kit/judge/kills-judge.ts";
@@ -10,9 +10,9 @@ const PROCESSES = 4;
 
 export interface SaveVerdict {
   saved: number;
-  /** Files that hold exactly what is rendered from the database. */
+  /** Files that contain exactly what is rendered from the database. */
   whole: number;
-  /** Paths that were told twice: somebody overwrote somebody. */
+  /** Paths that were returned twice, so that one save overwrote another. */
   overwritten: number;
   missing: number;
   broken: string[];
@@ -25,17 +25,17 @@ export async function saveMany({ saves, seed }: { saves: number; seed: number })
     scenario: { name: "saves", interactions: { duration_ms: 0 } },
   });
   try {
-    const lives = Array.from({ length: PROCESSES }, () => world.begin());
-    const runs = await finishedRuns(world, inTurn(lives, 0), 3);
+    const children = Array.from({ length: PROCESSES }, () => world.begin());
+    const runs = await finishedRuns(world, inTurn(children, 0), 3);
     const paths: string[] = [];
     await inLanes(saves, 4 * PROCESSES, async (n, lane) => {
       const input = { task_id: inTurn(runs, n), include_metadata: false };
-      const answer = await inTurn(lives, lane).call("save_research_to_markdown", input);
+      const answer = await inTurn(children, lane).call("save_research_to_markdown", input);
       const path = answer?.["file_path"];
       if (answer?.success === true && typeof path === "string") paths.push(path);
     });
-    for (const life of lives) life.closeStdin();
-    await Promise.all(lives.map((life) => life.ended));
+    for (const child of children) child.closeStdin();
+    await Promise.all(children.map((child) => child.ended));
     const { broken, counts } = await judge(world);
     return {
       saved: paths.length,

@@ -1,4 +1,4 @@
-/** What goes wrong in a fleet, one thing at a time, and which polls and starts were in flight when it did. */
+/** Failures of a fleet, one at a time, and the polls and starts that were in flight when they happened. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectHttp } from "../kit/server/http-server.ts";
@@ -11,21 +11,21 @@ import type { FleetWorld } from "./world.ts";
 export const DISASTERS = ["worker", "server", "starting", "fast", "immediate", "rolling", "cut"] as const;
 export type Disaster = (typeof DISASTERS)[number];
 
-/** The polls of a worker that is gone. */
+/** The polls of a worker that is dead or disconnected. */
 export interface Orphaned {
   disaster: Disaster;
   at: number;
   interactionIds: string[];
 }
 
-/** Longer than the engine keeps a poll in flight for a worker that is silent. */
+/** Longer than pg-boss keeps a poll for a worker without a heartbeat. */
 const GONE_MS = 40_000;
 const CUT_MS = { min: 30_000, max: 90_000 };
-/** A poll that is answered is over by then; one that is not belongs to the worker that is gone. */
+/** By then a poll with a response is finished; an unfinished one belongs to the lost worker. */
 const OVER_MS = 2_500;
 const STARTED_WITHIN_MS = 20_000;
 
-/** Undefined where no polls were orphaned; resolves when what was ended runs again. */
+/** Resolves when the affected processes run again. Undefined if no polls were orphaned. */
 export async function strike(world: FleetWorld, disaster: Disaster): Promise<Orphaned | undefined | "impossible"> {
   const { members, postgres, random } = world;
   const one = (service: Member["service"]): Member => {
@@ -38,7 +38,7 @@ export async function strike(world: FleetWorld, disaster: Disaster): Promise<Orp
     case "worker": {
       await untilPolling(world);
       const at = Date.now();
-      const again = one("worker").restart("SIGKILL", world.apart ? GONE_MS : 3_000 + 3_000 * random());
+      const again = one("worker").restart("SIGKILL", world.isolated ? GONE_MS : 3_000 + 3_000 * random());
       const [orphaned] = await Promise.all([orphansSince(world, disaster, at), again]);
       return orphaned;
     }
@@ -70,12 +70,12 @@ export async function strike(world: FleetWorld, disaster: Disaster): Promise<Orp
   return undefined;
 }
 
-/** The loss of a worker shows little while there is nothing to poll. */
+/** Waits until runs are polled, because losing an idle worker has little effect. */
 const untilPolling = ({ query }: FleetWorld): Promise<void> =>
   waitFor(
     async () => {
       const runs = await query("select task_id from research_tasks where status = 'running_async'");
-      if (runs.length < 3) throw new Error("Hardly any run is under way.");
+      if (runs.length < 3) throw new Error("Fewer than three runs are unfinished.");
     },
     { timeout: 60_000, interval: 200 },
   );
@@ -85,7 +85,7 @@ async function orphansSince({ query }: FleetWorld, disaster: Disaster, at: numbe
   return { disaster, at, interactionIds: await pollsInFlightSince(query, at) };
 }
 
-/** Kills a server when Google has accepted a paid start of it and has not answered it yet. */
+/** Kills a server after Google has accepted one of its paid starts and before it has responded. */
 async function killWhileStarting(world: FleetWorld, server: Member): Promise<void> {
   const { gemini, tokens, random, killedStarts } = world;
   const clients = await Promise.all(tokens.map((token) => connectHttp(server.url ?? "", "modern", token)));
@@ -104,13 +104,13 @@ async function killWhileStarting(world: FleetWorld, server: Member): Promise<voi
   }
   const at = Date.now();
   await server.restart("SIGKILL", 3_000 * random());
-  // What was answered just before it died is a start like any other.
+  // Starts that were answered just before the kill are ordinary ones.
   for (const taskId of inFlight()) killedStarts.set(taskId, at);
   await Promise.all(sent);
   await Promise.all(clients.map((client) => client.close().catch(() => undefined)));
 }
 
-/** For each run, from the last poll before until the next after; those that had ended at Google by then apart. */
+/** For each run, the time from the last poll before the failure to the first after it, if there was one. */
 export function silencesOf({ gemini }: FleetWorld, { at, interactionIds }: Orphaned): number[] {
   return interactionIds.flatMap((id) => {
     const { polls } = gemini.ledger.trafficOf(id);
@@ -125,7 +125,7 @@ export interface Silence {
   from: number;
 }
 
-/** Over all runs that were started, the longest times without a poll of one that was not over. */
+/** The longest gaps between two polls of one run, over all runs. */
 export function longestSilences({ gemini }: FleetWorld, count: number): Silence[] {
   return gemini.ledger
     .acceptedStarts()

@@ -1,14 +1,14 @@
-/** Reads the engine's jobs past the product, for tests and benches: polls in flight, and runs and jobs that do not match. */
+/** Reads pg-boss's jobs directly, for tests and benches: polls in flight, and mismatches between runs and jobs. */
 
 type Query = <Row extends object>(statement: string, values?: unknown[]) => Promise<Row[]>;
 
-/** A job that waits, waits again, or is being worked on. */
+/** Jobs that are scheduled, waiting for a retry, or active. */
 const POLLS = `select singleton_key as task_id, state, started_on, start_after from gemini_search_jobs.job
   where name like 'poll-%' and state <= 'active'`;
 const STARTS = `select data->>'taskId' as task_id from gemini_search_jobs.job
   where name = 'check-start' and state <= 'active'`;
 
-/** Interaction ids of the runs whose polls began before this time and are not over. */
+/** Interaction ids of runs whose polls began before this time and are still active. */
 export async function pollsInFlightSince(query: Query, at: number): Promise<string[]> {
   const rows = await query<{ interaction_id: string }>(
     `select interaction_id from (${POLLS}) as job join research_tasks as run using (task_id)
@@ -18,7 +18,10 @@ export async function pollsInFlightSince(query: Query, at: number): Promise<stri
   return rows.map(({ interaction_id }) => interaction_id);
 }
 
-/** Each query has a row for each run or job that does not match; all are changed in one transaction. */
+/**
+ * Each query returns a row for each mismatch. Runs and jobs are changed in one transaction, so there must be none at
+ * any time.
+ */
 export const MISMATCHES = {
   "runs without a poll": `select task_id from research_tasks where next_poll_at is not null
     and task_id not in (select task_id from (${POLLS}) as job)`,
@@ -29,7 +32,7 @@ export const MISMATCHES = {
     and task_id not in (select task_id from (${STARTS}) as job)`,
 } as const;
 
-/** In one statement, because polls go on meanwhile. */
+/** One statement, because polls continue meanwhile. */
 export async function countMismatches(query: Query): Promise<number> {
   const all = Object.values(MISMATCHES).map((mismatch) => `(${mismatch})`);
   const [row] = await query<{ n: number }>(`select count(*) as n from (${all.join(" union all ")}) as mismatch`);

@@ -1,4 +1,4 @@
-/** What must be true of a fleet at any time, and when everything has come to rest. */
+/** Checks the promises of a fleet, at any time and after all runs have ended. */
 
 import { isAlive } from "../kit/server/processes.ts";
 import { judgeStored, type Stored, STORED, type Verdict } from "../kit/judge/kills-judge.ts";
@@ -9,25 +9,25 @@ import type { FleetWorld } from "./world.ts";
 const UNFINISHED = `select task_id from research_tasks
   where next_poll_at is not null or (status = 'pending' and kind = 'agent')`;
 
-/** An unknown start is one after two and a half minutes. */
+/** A start becomes unknown after two and a half minutes. */
 const REST_MS = 6 * 60_000;
 
-/** Until every run has ended, or for as long as that may take. */
+/** Waits until every run has ended, up to a timeout. */
 export async function untilRest({ query }: FleetWorld, timeout = REST_MS): Promise<void> {
   const nothingLeft = async (): Promise<void> => {
     const runs = await query(UNFINISHED);
     if (runs.length > 0) throw new Error(`${runs.length} runs are left.`);
-    // The poll of a run that has ended is over a moment later, or expires with the process that was killed in it.
+    // The poll of an ended run is finished shortly afterwards, or expires if its process was killed.
     for (const statement of Object.values(MISMATCHES)) {
       const { length } = await query(statement);
       if (length > 0) throw new Error(`${length} polls do not match their runs.`);
     }
   };
-  // What is left is found by the judge, by name.
+  // The judge reports what is left.
   await waitFor(nothingLeft, { timeout, interval: 500 }).catch(() => undefined);
 }
 
-/** Ends the fleet as a service manager does, and checks what it leaves. */
+/** Ends the fleet as a service manager does, and checks for leftovers. */
 export async function judgeFleet(world: FleetWorld): Promise<Verdict> {
   const { query, members } = world;
   const left = {
@@ -42,9 +42,9 @@ export async function judgeFleet(world: FleetWorld): Promise<Verdict> {
     if (length > 0) broken.push(`${length} ${name} are left.`);
   }
   const codes = await Promise.all(members.map((member) => member.stop()));
-  for (const [index, { name, pid, left: gone }] of members.entries()) {
-    broken.push(...gone.map((words) => `By itself ${words}`));
-    if (codes[index] !== 0) broken.push(`${name} ended with ${codes[index]} when it was told to.`);
+  for (const [index, { name, pid, unexpectedExits }] of members.entries()) {
+    broken.push(...unexpectedExits.map((text) => `Unexpected exit: ${text}`));
+    if (codes[index] !== 0) broken.push(`${name} exited with ${codes[index]} on SIGTERM.`);
     if (isAlive(pid())) broken.push(`${name} is alive.`);
   }
   const stored: Stored = {
@@ -58,7 +58,9 @@ export async function judgeFleet(world: FleetWorld): Promise<Verdict> {
   return { broken: [...verdict.broken, ...broken, ...judgeKilledStarts(world, stored)], counts: verdict.counts };
 }
 
-/** Google had accepted them and their server was killed before it had the id: they are paid, shown and not repeated. */
+/**
+ * Starts that Google accepted while their server was killed: they are paid, reported as unknown and never sent again.
+ */
 function judgeKilledStarts({ killedStarts }: FleetWorld, { runs }: Stored): string[] {
   const statusOf = new Map(runs.map(({ task_id, status }) => [task_id, status]));
   return [...killedStarts.keys()].flatMap((taskId) => {

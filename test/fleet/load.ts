@@ -1,4 +1,4 @@
-/** Users at work on a fleet: they start, ask, list and cancel through all servers, and take no for an answer. */
+/** Users of a fleet who start, check, list and cancel runs through all servers, and tolerate failures. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectHttp, type HttpClient } from "../kit/server/http-server.ts";
@@ -6,15 +6,15 @@ import type { ToolResult } from "../kit/server/server.ts";
 import type { FleetWorld } from "./world.ts";
 
 export interface Load {
-  /** Calls that were answered, and those that met a server or a database that was away. */
+  /** Successful calls, and calls that failed because a server or the database was unavailable. */
   answered: number;
   refused: number;
-  /** Nothing new is asked; done when every call has come back. */
+  /** Makes no new calls and resolves when all pending ones have ended. */
   stop(): Promise<void>;
 }
 
 export interface LoadOptions {
-  /** Between two deeds of one user at one server, on average. */
+  /** Average time between two calls of one user at one server. */
   pauseMs: number;
 }
 
@@ -23,7 +23,7 @@ let questions = 0;
 
 export function beginLoad(world: FleetWorld, { pauseMs }: LoadOptions): Load {
   let stopped = false;
-  const goesOn = (): boolean => !stopped;
+  const isRunning = (): boolean => !stopped;
   const load: Load = {
     answered: 0,
     refused: 0,
@@ -36,10 +36,10 @@ export function beginLoad(world: FleetWorld, { pauseMs }: LoadOptions): Load {
   const lane = async (url: string, token: string): Promise<void> => {
     const own: string[] = [];
     let client: HttpClient | undefined;
-    while (goesOn()) {
+    while (isRunning()) {
       try {
         client ??= await connectHttp(url, "modern", token);
-        const answer = await deed(world, client, own);
+        const answer = await makeCall(world, client, own);
         if (answer.isError) load.refused += 1;
         else load.answered += 1;
       } catch {
@@ -55,7 +55,7 @@ export function beginLoad(world: FleetWorld, { pauseMs }: LoadOptions): Load {
   return load;
 }
 
-async function deed(world: FleetWorld, client: HttpClient, own: string[]): Promise<ToolResult> {
+async function makeCall(world: FleetWorld, client: HttpClient, own: string[]): Promise<ToolResult> {
   const { call } = client;
   const chance = world.random();
   const some = own[Math.floor(world.random() * own.length)];
@@ -71,11 +71,11 @@ async function deed(world: FleetWorld, client: HttpClient, own: string[]): Promi
   return call("check_research_status", { task_id: some }, within);
 }
 
-/** The answer is kept in the world: a run that a client was given the id of may not be lost. */
+/** Records the returned task id: such a run may not be lost. */
 export async function startRun(world: FleetWorld, { call }: HttpClient, topic: string): Promise<ToolResult> {
   const query = `Question ${(questions += 1)} about ${topic}`;
   const answer = await call("start_deep_research", { query }, { timeout: CALL_MS });
-  // A refusal has none.
+  // A rejected start has no task id.
   const { task_id: taskId, success, joined } = answer.structured ?? {};
   if (typeof taskId !== "string") return answer;
   world.returned.add(taskId);

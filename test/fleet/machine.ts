@@ -1,4 +1,7 @@
-/** A machine of its own for one process, as far as Linux can pretend: its own name, its own network, a wire to cut. */
+/**
+ * Simulates a separate machine for one process with Linux namespaces: a host name, a network, and a link that can be
+ * cut.
+ */
 
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -9,24 +12,24 @@ import { ensureSystemPackages } from "../../scripts/system-packages.ts";
 const run = promisify(execFile);
 
 export interface Machine {
-  /** What stands before a command so that it runs there. */
-  before: string[];
-  /** These addresses of the loopback, as they are reached from there. */
+  /** The prefix of a command that runs it on this machine. */
+  commandPrefix: string[];
+  /** The URLs of the database and of Google, as reachable from this machine. */
   database: string;
   google: string;
-  /** From now on nothing passes between it and the database, and nobody is told: packets go to a place that is not there. */
+  /** Drops all packets between the machine and the database silently, by sending them to an unused MAC address. */
   cut(): Promise<void>;
   mend(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Namespaces need root. */
-export async function canPretend(): Promise<boolean> {
+/** Namespaces require root. */
+export async function canCreateNamespaces(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false;
   return (await ensureSystemPackages(["iproute2"], { commands: ["ip", "unshare"] })) === "ready";
 }
 
-const NOBODY = "02:00:00:00:00:99";
+const UNUSED_MAC = "02:00:00:00:00:99";
 
 export async function createMachine(number: number, urls: { database: string; google: string }): Promise<Machine> {
   const name = `fleet-${number}`;
@@ -34,15 +37,15 @@ export async function createMachine(number: number, urls: { database: string; go
   const address = (last: number): string => `10.211.${number}.${last}`;
   const ip = (...args: string[]): Promise<unknown> => run("ip", args);
   const inside = (...args: string[]): Promise<unknown> => ip("-n", name, ...args);
-  const tidy = async (): Promise<void> => {
+  const removeNetwork = async (): Promise<void> => {
     await ip("link", "del", here).catch(() => undefined);
     await ip("netns", "del", name).catch(() => undefined);
   };
-  await tidy();
+  await removeNetwork();
   await ip("netns", "add", name);
   await ip("link", "add", here, "type", "veth", "peer", "name", there);
   await ip("link", "set", there, "netns", name);
-  // Two networks on one wire, so that the way to the database can be cut and the way to Google left.
+  // Two networks on one link, so that the database can be cut off while Google stays reachable.
   for (const [ours, theirs] of [
     [1, 2],
     [5, 6],
@@ -59,12 +62,12 @@ export async function createMachine(number: number, urls: { database: string; go
     { at: inside, device: there, to: address(1) },
   ];
   return {
-    before: ["ip", "netns", "exec", name, ...ownName(name)],
+    commandPrefix: ["ip", "netns", "exec", name, ...withHostname(name)],
     database: withHost(urls.database, address(1)),
     google: withHost(urls.google, address(5)),
     cut: async () => {
       for (const { at, device, to } of ends) {
-        await at("neigh", "replace", to, "lladdr", NOBODY, "nud", "permanent", "dev", device);
+        await at("neigh", "replace", to, "lladdr", UNUSED_MAC, "nud", "permanent", "dev", device);
       }
     },
     mend: async () => {
@@ -72,13 +75,13 @@ export async function createMachine(number: number, urls: { database: string; go
     },
     remove: async () => {
       for (const { close } of forwards) close();
-      await tidy();
+      await removeNetwork();
     },
   };
 }
 
-/** Processes that call their machine by another name do not look for each other's process numbers. */
-export const ownName = (name: string): string[] => [
+/** Processes with different host names do not check each other's pids. */
+export const withHostname = (name: string): string[] => [
   "unshare",
   "--uts",
   "sh",
@@ -93,7 +96,7 @@ function withHost(url: string, host: string): string {
   return changed.href.replace(/\/$/, "");
 }
 
-/** What listens on the loopback alone, at the same port of another address. */
+/** Forwards connections from another address to a server that listens on loopback only. */
 async function forward(url: string, host: string): Promise<{ close(): void }> {
   const port = Number(new URL(url).port);
   const open = new Set<Socket>();

@@ -1,4 +1,4 @@
-/** A server or a worker of a fleet: started again whenever it ends, as by a service manager, at the same address. */
+/** A server or worker of a fleet, which is restarted whenever it ends, like under a service manager. */
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -9,16 +9,16 @@ import type { Machine } from "./machine.ts";
 export interface Member {
   name: string;
   service: "server" | "worker";
-  /** Of a server, without `/mcp`. */
+  /** Base URL of a server, without `/mcp`. */
   url: string | undefined;
   machine: Machine | undefined;
   pid(): number;
-  /** Ends it, waits, and starts it again; done when it is ready. */
+  /** Ends it, waits, and starts it again; resolves when it is ready. */
   restart(signal: "SIGTERM" | "SIGKILL", afterMs: number): Promise<void>;
-  /** For good. The exit code, or the signal that ended it. */
+  /** Ends it permanently. Returns the exit code or the signal. */
   stop(): Promise<number | string | null>;
-  /** How often it ended without being told to, with its last words. */
-  left: string[];
+  /** Unexpected exits, each with the end of the log. */
+  unexpectedExits: string[];
   stderr(): string;
 }
 
@@ -27,24 +27,24 @@ export interface MemberOptions {
   service: Member["service"];
   url: string | undefined;
   env: Record<string, string>;
-  before: string[];
+  commandPrefix: string[];
   machine: Machine | undefined;
 }
 
 const READY = /Listening on http|Following \d+ unfinished/;
-const AGAIN_MS = 1_000;
-const KEPT = 100_000;
+const RESTART_DELAY_MS = 1_000;
+const MAX_LOG_CHARACTERS = 100_000;
 
-export async function startMember({ name, service, url, env, before, machine }: MemberOptions): Promise<Member> {
-  const left: string[] = [];
-  let said = "";
-  let wanted = true;
+export async function startMember({ name, service, url, env, commandPrefix, machine }: MemberOptions): Promise<Member> {
+  const unexpectedExits: string[] = [];
+  let log = "";
+  let shouldRun = true;
   let child: ChildProcess;
 
   const begin = async (): Promise<void> => {
     const program = [process.execPath, BIN, service === "server" ? "serve" : "worker"];
-    // The kernel ends it when this process dies, however it dies.
-    child = spawn("setpriv", ["--pdeathsig", "KILL", ...before, ...program], {
+    // The kernel ends the child when this process dies for any reason.
+    child = spawn("setpriv", ["--pdeathsig", "KILL", ...commandPrefix, ...program], {
       env,
       stdio: ["ignore", "ignore", "pipe"],
     });
@@ -52,22 +52,22 @@ export async function startMember({ name, service, url, env, before, machine }: 
     let own = "";
     await new Promise<void>((resolve, reject) => {
       self.stderr?.setEncoding("utf8").on("data", (text: string) => {
-        said = (said + text).slice(-KEPT);
-        own = (own + text).slice(0, KEPT);
+        log = (log + text).slice(-MAX_LOG_CHARACTERS);
+        own = (own + text).slice(0, MAX_LOG_CHARACTERS);
         if (READY.test(own)) resolve();
       });
       self.once("error", reject);
       self.once("exit", (code, signal) => {
-        if (!wanted) return resolve();
-        left.push(`${name} ended with ${code ?? signal}: ${said.slice(-500)}`);
-        void sleep(AGAIN_MS)
-          .then(() => (wanted ? begin() : undefined))
+        if (!shouldRun) return resolve();
+        unexpectedExits.push(`${name} ended with ${code ?? signal}: ${log.slice(-500)}`);
+        void sleep(RESTART_DELAY_MS)
+          .then(() => (shouldRun ? begin() : undefined))
           .then(resolve, reject);
       });
     });
   };
   const end = async (signal: "SIGTERM" | "SIGKILL"): Promise<number | string | null> => {
-    wanted = false;
+    shouldRun = false;
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? child.signalCode;
     const exited = once(child, "exit");
     child.kill(signal);
@@ -81,13 +81,13 @@ export async function startMember({ name, service, url, env, before, machine }: 
     service,
     url,
     machine,
-    left,
+    unexpectedExits,
     pid: () => child.pid ?? 0,
-    stderr: () => said,
+    stderr: () => log,
     restart: async (signal, afterMs) => {
       await end(signal);
       await sleep(afterMs);
-      wanted = true;
+      shouldRun = true;
       await begin();
     },
     stop: () => end("SIGTERM"),

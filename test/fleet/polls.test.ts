@@ -1,4 +1,4 @@
-/** What the fleet bench concludes from the polls that Google saw. */
+/** Tests how the fleet bench evaluates recorded polls. */
 
 import { expect, test } from "vitest";
 import { gapsOf, latenessOf, lateAfter, maxInOneSecond, perSecond } from "../../bench/fleet/polls.ts";

@@ -1,4 +1,4 @@
-/** Two servers and three workers on one PostgreSQL, a simulated Google whose ledger is the judge, a counted notifier. */
+/** Two servers and three workers on one PostgreSQL, the simulator with its ledger, and a counting notifier. */
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -8,26 +8,26 @@ import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { startCommand } from "../kit/server/command.ts";
 import { installNotifier, readLines, seeded } from "../kit/kills/world.ts";
 import { isolatedEnvironment, temporaryDirectory, TEST_KEY } from "../kit/server/server.ts";
-import { canPretend, createMachine, type Machine, ownName } from "./machine.ts";
+import { canCreateNamespaces, createMachine, type Machine, withHostname } from "./machine.ts";
 import { type Member, startMember } from "./member.ts";
-import { askPostgres } from "./ask-postgres.ts";
+import { openPostgresReader } from "./postgres-reader.ts";
 
 export interface FleetWorld {
   gemini: Simulator;
   postgres: Postgres;
   members: Member[];
-  /** Whether each is on a machine of its own: then only silence tells that it is gone. */
-  apart: boolean;
-  /** What each user sends. */
+  /** Whether each process has its own machine, so that its death shows only by missing heartbeats. */
+  isolated: boolean;
+  /** The tokens of all users. */
   tokens: string[];
   random: () => number;
-  /** Task ids that a client was told: none of them may be lost. */
+  /** Task ids that a client received; none may be lost. */
   returned: Set<string>;
-  /** Told as accepted by Google. */
+  /** Runs that were returned as accepted by Google. */
   accepted: Set<string>;
-  /** Nobody starts anything again here. */
+  /** Always empty: no run is started again here. */
   resumed: Set<string>;
-  /** Starts that were in flight when their server was killed, and when that was. */
+  /** Starts that were in flight when their server was killed, with the time of the kill. */
   killedStarts: Map<string, number>;
   query<Row extends object>(statement: string, values?: unknown[]): Promise<Row[]>;
   notified(): string[];
@@ -36,25 +36,25 @@ export interface FleetWorld {
 
 export interface FleetOptions {
   seed: number;
-  /** As far as this machine allows it. */
-  apart: boolean;
+  /** Requests separate machines, which are used if namespaces are available. */
+  isolate: boolean;
   scenario: (random: () => number) => ScenarioInput;
 }
 
 const SERVERS = ["server-1", "server-2"];
 const WORKERS = ["worker-1", "worker-2", "worker-3"];
 const USERS = ["ann", "ben"];
-/** Of whoever runs the servers, who alone gets notifications. */
+/** The token of the server's owner, who alone receives notifications. */
 const OWN_TOKEN = "test-token-never-real-0123456789abcdef";
 
-export async function openFleetWorld({ seed, apart, scenario }: FleetOptions): Promise<FleetWorld | undefined> {
+export async function openFleetWorld({ seed, isolate, scenario }: FleetOptions): Promise<FleetWorld | undefined> {
   const undo: (() => Promise<unknown> | void)[] = [];
   const close = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();
   };
   try {
     const random = seeded(seed);
-    // A crash of the server must not lose what was committed.
+    // A crash of PostgreSQL must not lose committed data.
     const postgres = await startPostgres({ fsync: true });
     if (postgres === undefined) return undefined;
     undo.push(() => postgres.stop());
@@ -62,23 +62,23 @@ export async function openFleetWorld({ seed, apart, scenario }: FleetOptions): P
     undo.push(() => gemini.close());
     const folder = temporaryDirectory();
     undo.push(() => rmSync(folder, { recursive: true, force: true }));
-    const place = { folder, database: `${postgres.url}postgres`, google: gemini.url };
-    const tokens = await addUsers(place);
-    const isApart = apart && (await canPretend());
+    const endpoints = { folder, database: `${postgres.url}postgres`, google: gemini.url };
+    const tokens = await addUsers(endpoints);
+    const isIsolated = isolate && (await canCreateNamespaces());
     const members: Member[] = [];
     undo.push(() => Promise.all(members.map((member) => member.stop())));
     for (const [index, name] of [...SERVERS, ...WORKERS].entries()) {
-      const machine = isApart && WORKERS.includes(name) ? await createMachine(index, place) : undefined;
+      const machine = isIsolated && WORKERS.includes(name) ? await createMachine(index, endpoints) : undefined;
       if (machine !== undefined) undo.splice(-1, 0, () => machine.remove());
-      members.push(await memberOf(place, { name, machine, isApart }));
+      members.push(await memberOf(endpoints, { name, machine, isIsolated }));
     }
-    const reader = await askPostgres(place.database);
+    const reader = await openPostgresReader(endpoints.database);
     undo.push(() => reader.close());
     return {
       gemini,
       postgres,
       members,
-      apart: isApart,
+      isolated: isIsolated,
       tokens,
       random,
       returned: new Set(),
@@ -95,13 +95,13 @@ export async function openFleetWorld({ seed, apart, scenario }: FleetOptions): P
   }
 }
 
-interface Place {
+interface Endpoints {
   folder: string;
   database: string;
   google: string;
 }
 
-function settings({ folder, database, google }: Place, name: string): Record<string, string> {
+function settings({ folder, database, google }: Endpoints, name: string): Record<string, string> {
   const own = join(folder, name);
   const bin = join(folder, "bin");
   for (const directory of [own, bin]) mkdirSync(directory, { recursive: true });
@@ -109,7 +109,7 @@ function settings({ folder, database, google }: Place, name: string): Record<str
   return {
     ...isolatedEnvironment(own),
     PATH: `${bin}:${process.env["PATH"] ?? ""}`,
-    // Nobody listens there: the notifier only wants to know that a desktop exists.
+    // There is no bus at this address; the notifier only checks that a desktop is configured.
     DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(folder, "bus")}`,
     SEARCH_BACKEND: "api",
     GOOGLE_GEMINI_BASE_URL: google,
@@ -125,11 +125,11 @@ function settings({ folder, database, google }: Place, name: string): Record<str
   };
 }
 
-async function addUsers(place: Place): Promise<string[]> {
+async function addUsers(endpoints: Endpoints): Promise<string[]> {
   const tokens = [OWN_TOKEN];
   for (const user of USERS) {
     const { stdout, code, stderr } = await startCommand(["token", "add", user], {
-      env: settings(place, "users"),
+      env: settings(endpoints, "users"),
     }).ended;
     if (code !== 0) throw new Error(`No token for ${user}: ${stderr}`);
     tokens.push(stdout.trim());
@@ -138,12 +138,12 @@ async function addUsers(place: Place): Promise<string[]> {
 }
 
 async function memberOf(
-  place: Place,
-  { name, machine, isApart }: { name: string; machine: Machine | undefined; isApart: boolean },
+  endpoints: Endpoints,
+  { name, machine, isIsolated }: { name: string; machine: Machine | undefined; isIsolated: boolean },
 ): Promise<Member> {
   const isServer = SERVERS.includes(name);
   const port = isServer ? await freePort() : undefined;
-  const seen = machine === undefined ? place : { ...place, database: machine.database, google: machine.google };
+  const seen = machine === undefined ? endpoints : { ...endpoints, database: machine.database, google: machine.google };
   return startMember({
     name,
     service: isServer ? "server" : "worker",
@@ -152,7 +152,7 @@ async function memberOf(
       ...settings(seen, name),
       ...(port !== undefined && { MCP_SERVER_PORT: String(port), RESEARCH_FOLLOW: "off" }),
     },
-    before: machine?.before ?? (isApart ? ownName(name) : []),
+    commandPrefix: machine?.commandPrefix ?? (isIsolated ? withHostname(name) : []),
     machine,
   });
 }

@@ -1,4 +1,4 @@
-/** Answers as models damage them, short enough to mutate. */
+/** Answers with defects that models produce, short enough to mutate. */
 
 const METADATA = '"metadata":{"sources_visited":["https://a.example/x"],"search_queries_used":["lakes"]}';
 

@@ -1,4 +1,7 @@
-/** Nothing leaves us that a terminal or a model acts on and a reader does not see, and nothing else is lost (T17, T26). */
+/**
+ * Fuzz target: output contains no invisible text that a terminal or model interprets, and loses nothing else (T17,
+ * T26).
+ */
 
 import { z } from "zod";
 import { AppError } from "../../src/errors.ts";
@@ -52,7 +55,7 @@ export const cleanBoundary: FuzzTarget = {
 
 const isPlain = (text: string): boolean => /^[\t\n -~\u00A1-\u05FF\u3041-\uD7FF]*$/.test(text);
 
-/** The same text through the one boundary, as an answer and as the details of an error. */
+/** Passes the text through the output boundary, as an answer and as the details of an error. */
 async function checkOutcome(text: string, way: "answer" | "error"): Promise<void> {
   const { structured, text: shown } = await perform(saying(way), closedDeps, { input: { text }, call });
   for (const string of stringsIn(structured)) mustBeVisible(string, `structured ${way}`);

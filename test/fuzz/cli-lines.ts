@@ -1,4 +1,4 @@
-/** What the Gemini CLI prints means the same however the pipe cuts it, and says no more than it does (T7). */
+/** Fuzz target: output of the Gemini CLI is read the same however the pipe splits it, without additions (T7). */
 
 import { type CliOutput, createOutputReader } from "../../src/gemini/cli/output.ts";
 import { createRandom } from "../corpus/random.ts";
@@ -32,7 +32,7 @@ export const cliLines: FuzzTarget = {
         must(activity.length <= 200 && !/[\r\n]/.test(activity), "an activity is one short line.");
       }
       must(output.format !== "plain" || !output.finished, "T7: plain text is never known to be whole.");
-      must(!output.finished || input.includes("{"), "T7: only the CLI's own word says that it is done.");
+      must(!output.finished || input.includes("{"), "T7: only an event of the CLI ends its output.");
       must((output.succeeded === undefined) === !output.finished, "T7: no outcome before the end.");
       for (const figure of Object.values(output.stats ?? {})) {
         must(typeof figure !== "number" || (Number.isFinite(figure) && figure >= 0), "tokens can be counted with.");

@@ -1,4 +1,4 @@
-/** Everything an operation could reach, closed: whoever gets this far is told so in one known sentence. */
+/** Dependencies of an operation that all throw one known error. */
 
 import { AppError } from "../../src/errors.ts";
 import type { Call, OperationDeps } from "../../src/operations/operation.ts";

@@ -1,4 +1,6 @@
-/** A hostile environment or config.json costs its own values and nothing else, and no value is printed (B1, T9). */
+/**
+ * Fuzz target: a hostile environment or config.json invalidates only its own values, and no value is printed (B1, T9).
+ */
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +10,7 @@ import { isRecord } from "../../src/platform/is-record.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, mustBeVisible, parsed } from "./target.ts";
 
-const LONGEST_WARNINGS = 20_000;
+const MAX_WARNING_CHARACTERS = 20_000;
 
 export const configLoader: FuzzTarget = {
   name: "config",
@@ -43,7 +45,7 @@ export const configLoader: FuzzTarget = {
   },
 };
 
-/** A config.json, read once. */
+/** Reads the content as a config.json. */
 export function loadableConfig(content: string): unknown {
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-fuzz-"));
   try {
@@ -54,7 +56,7 @@ export function loadableConfig(content: string): unknown {
   }
 }
 
-/** A text is tried as the file and, where it looks like one, as an environment. */
+/** Tries the text as the file and, if it has the form of one, as an environment. */
 function checkConfig(input: string, directory: string): string {
   const file = join(directory, "config.json");
   writeFileSync(file, input);
@@ -70,7 +72,7 @@ function checkConfig(input: string, directory: string): string {
   mustBeUnpolluted();
   must(Number.isFinite(depth), "the depth is a number.");
   must(databaseFile.startsWith("/"), "the database has an absolute path.");
-  // As it comes back from a file, in which half a character cannot stand.
+  // As read back from a file, which cannot contain a lone surrogate.
   const content = parsed(Buffer.from(input).toString());
   const given = [environment, isRecord(content) ? content : {}].flatMap((layer) => Object.entries(layer));
   let changed = 0;
@@ -94,7 +96,7 @@ interface Described {
 }
 
 function mustWarnWell(warnings: readonly string[], given: [string, unknown][]): void {
-  must(warnings.join("\n").length < LONGEST_WARNINGS, "warnings do not flood the log.");
+  must(warnings.join("\n").length < MAX_WARNING_CHARACTERS, "warnings do not flood the log.");
   const secrets = given.filter(([name, value]) => /KEY|TOKEN/.test(name) && String(value).length > 12);
   for (const warning of warnings) {
     mustBeVisible(warning, "a warning");

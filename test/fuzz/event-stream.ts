@@ -1,4 +1,4 @@
-/** Google's event stream ends or goes on, but never throws, and tells nothing it did not say (P4, J2, J3). */
+/** Fuzz target: reading Google's event stream never throws and reports nothing that was not sent (P4, J2, J3). */
 
 import type { AgentEvent } from "../../src/gemini/research-agent.ts";
 import { createInteractionsAgent } from "../../src/gemini/interactions/agent.ts";
@@ -87,7 +87,7 @@ export const eventStream: FuzzTarget = {
   },
 };
 
-/** In pieces that end anywhere, in the middle of a character too. */
+/** Splits the text at arbitrary bytes, also within a character. */
 function pieces(text: string): ReadableStream<Uint8Array> {
   const bytes = Buffer.from(text);
   const random = createRandom(bytes.length);

@@ -1,4 +1,6 @@
-/** Whatever is asked for, a report's name is one plain name inside its directory, on posix and on Windows (N2, T10). */
+/**
+ * Fuzz target: the name of a report is always one plain file name inside its directory, on POSIX and Windows (N2, T10).
+ */
 
 import { posix, win32 } from "node:path";
 import { isInside } from "../../src/reports/files/allowed-root.ts";
@@ -59,7 +61,7 @@ export const fileNames: FuzzTarget = {
         const really = lies(root, target, paths);
         const taken = isInside(root, target, paths);
         must(really || !taken, `T10: ${JSON.stringify(target)} is not inside.`);
-        // A colon after the drive makes a stream or nothing at all: refusing it is right as well.
+        // A colon after the drive names an alternate stream or is invalid, so rejecting it is right as well.
         must(taken || !really || target.slice(2).includes(":"), `T10: ${JSON.stringify(target)} is inside.`);
         return really;
       });
@@ -68,11 +70,11 @@ export const fileNames: FuzzTarget = {
   }),
 };
 
-/** By another way than the code's own: name by name from the top. */
+/** Compares the paths component by component, independently of the product's code. */
 function lies(root: string, target: string, { sep }: typeof posix): boolean {
   const spelled = (path: string): string[] =>
     (sep === "\\" ? path.toLowerCase() : path).split(sep).filter((name) => name !== "");
   const above = spelled(root);
   const names = spelled(target);
-  return above.every((name, place) => names[place] === name);
+  return above.every((name, index) => names[index] === name);
 }

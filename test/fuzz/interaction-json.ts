@@ -1,4 +1,4 @@
-/** Google's interaction is read or not; no number, citation or source is made up (K1, P1, P6). */
+/** Fuzz target: an interaction is parsed or rejected; no number, citation or source is invented (K1, P1, P6). */
 
 import { isRecord } from "../../src/platform/is-record.ts";
 import type { Interaction } from "../../src/gemini/research-agent.ts";

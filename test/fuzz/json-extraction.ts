@@ -1,4 +1,4 @@
-/** An answer is found or not, but never made up (D2, D3, D5). */
+/** Fuzz target: an answer is extracted or not, but never invented (D2, D3, D5). */
 
 import { isRecord } from "../../src/platform/is-record.ts";
 import { type Extraction, extractJsonFromOutput } from "../../src/search/extract-json.ts";
@@ -35,11 +35,11 @@ export const jsonExtraction: FuzzTarget = {
   ],
   open: () => ({
     check: (input) => {
-      const way = [SEARCH_SCHEMA, DEEP_SEARCH_SCHEMA].map((schema) => checkOne(input, schema));
+      const outcomes = [SEARCH_SCHEMA, DEEP_SEARCH_SCHEMA].map((schema) => checkOne(input, schema));
       const cut = extractJsonFromOutput(input, SEARCH_SCHEMA, { cut: true });
       must(cut.kind === "invalid" || !cut.repaired, "D5: what was cut off is not repaired.");
       mustBeUnpolluted();
-      return `${way.join()} ${wordOf(cut)}`;
+      return `${outcomes.join()} ${wordOf(cut)}`;
     },
   }),
 };
@@ -68,7 +68,7 @@ function checkOne(input: string, schema: AnswerSchema): string {
   return wordOf(found);
 }
 
-/** An output that is one undamaged answer is that answer. */
+/** Output that is one undamaged answer is returned unchanged. */
 function mustTakeWholeAnswer(input: string, schema: AnswerSchema, found: Extraction): void {
   const text = input.replaceAll(/[\uFEFF\u200B\u2060]/g, "");
   const value = parsed(text);
@@ -81,7 +81,7 @@ function mustTakeWholeAnswer(input: string, schema: AnswerSchema, found: Extract
   );
 }
 
-/** The output, with what its escapes spell beside them; also of escapes that strings joined by a plus make whole. */
+/** The output with its escapes decoded, also those completed by joining strings with a plus sign. */
 const evidenceOf = (output: string): string =>
   solid(spelledOut(output) + (/"\s*\+\s*"/.test(output) ? spelledOut(output.replaceAll(/"\s*\+\s*"/g, "")) : ""));
 
@@ -91,10 +91,10 @@ const spelledOut = (output: string): string =>
     (whole, code: string) => whole + String.fromCharCode(Number.parseInt(code, 16)),
   );
 
-/** Reading may leave out marks, escapes and white space. */
+/** Extraction may remove punctuation, escapes and white space. */
 const solid = (text: string): string => text.replaceAll(/[^A-Za-z0-9\u00C0-\uFFFF]|[\u2000-\u206F\u3000\uFEFF]/g, "");
 
-/** In this order, though something may have stood in between. */
+/** Whether the characters occur in this order, with others between them. */
 function occurs(text: string, evidence: string): boolean {
   const wanted = solid(text);
   if (evidence.includes(wanted)) return true;

@@ -1,4 +1,7 @@
-/** Whatever lines come, the stdio server says nothing but JSON-RPC and answers the next valid request (A5, T16). */
+/**
+ * Fuzz target: whatever lines it receives, the stdio server writes only JSON-RPC and answers the next valid request
+ * (A5, T16).
+ */
 
 import { PassThrough } from "node:stream";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
@@ -85,7 +88,7 @@ async function checkLines(app: App, input: string, number: number): Promise<stri
     },
     { transport, onerror: () => {} },
   );
-  const said: unknown[] = [];
+  const written: unknown[] = [];
   const id = `next-valid-${number}`;
   const { promise: answered, resolve } = Promise.withResolvers<void>();
   let pending = "";
@@ -94,7 +97,7 @@ async function checkLines(app: App, input: string, number: number): Promise<stri
     pending = lines.pop() ?? "";
     for (const line of lines) {
       const message = parsed(line);
-      said.push(message);
+      written.push(message);
       if (isRecord(message) && message["id"] === id) resolve();
     }
   });
@@ -104,12 +107,13 @@ async function checkLines(app: App, input: string, number: number): Promise<stri
   stdin.destroy();
   stdout.destroy();
   mustBeUnpolluted();
-  for (const message of said) must(isRecord(message) && message["jsonrpc"] === "2.0", "A5: only JSON-RPC is said.");
-  return wayOf(said);
+  for (const message of written)
+    must(isRecord(message) && message["jsonrpc"] === "2.0", "A5: only JSON-RPC is written.");
+  return wayOf(written);
 }
 
-const wayOf = (said: unknown[]): string =>
-  said
+const wayOf = (written: unknown[]): string =>
+  written
     .slice(0, 3)
     .map((message) => {
       const { error, result, method } = isRecord(message) ? message : {};

@@ -1,4 +1,4 @@
-/** Texts of megabytes made to be slow, for every reader that meets foreign text of any size (T15, T16). */
+/** Texts of megabytes that are slow to parse, for every parser of untrusted text of any size (T15, T16). */
 
 import { loadableConfig } from "./config-loader.ts";
 import { createOutputReader } from "../../src/gemini/cli/output.ts";
@@ -22,7 +22,7 @@ export interface Reader {
   texts: Readonly<Record<string, Make>>;
 }
 
-/** Twice the text is the question; shorter texts ask it too, where there is less time. */
+/** The sizes whose times are compared; a smaller scale uses shorter texts. */
 export const sizes = (scale: number): { half: number; whole: number } => {
   const whole = Math.max(1, Math.min(10, Math.round(10 * scale * 10))) * MEGABYTE;
   return { half: whole / 2, whole };
@@ -33,7 +33,7 @@ const repeated =
   (size) =>
     before + unit.repeat(Math.ceil(size / unit.length)) + after;
 
-/** Beyond what the corpus of hostile texts holds: one piece that a pattern could read in more ways than one. */
+/** In addition to the corpus of hostile texts: pieces that a pattern could match in more than one way. */
 const ANSWERS: Record<string, Make> = {
   "spaces after a key": repeated(" ", '"success"', "x"),
   "spaces after the word report": repeated(" ", "report", "x"),
@@ -78,7 +78,7 @@ const MARKDOWN: Record<string, Make> = {
   "sources begun": repeated("1. [a](https://a.example/"),
 };
 
-/** A little text that could be much HTML, or deep. */
+/** Short text that could become much HTML, or deeply nested HTML. */
 const LINKED: Record<string, Make> = {
   "citations in a row": repeated("[1]"),
   "citations in lines": repeated("a [cite: 1]\n\n"),
@@ -106,7 +106,7 @@ const LINKED: Record<string, Make> = {
   "wide tables": repeated(`${"|a".repeat(500)}\n${"|-".repeat(500)}\n|\n|\n\n`),
 };
 
-/** For a search for `energy` and what begins with `zero`. */
+/** For a search for `energy` and words that begin with `zero`. */
 const SEARCHED: Record<string, Make> = {
   "one word": repeated("energy "),
   "one word without an end": repeated("energy"),
@@ -169,7 +169,7 @@ const HIDDEN: Record<string, Make> = {
   spaces: repeated(" ", "a", "b"),
 };
 
-/** Each makes of the text what its target does, without the judging. */
+/** Each parses the text as its fuzz target does, without the checks. */
 export const READERS: Readonly<Record<string, Reader>> = {
   "JSON extraction": { read: (text) => extractJsonFromOutput(text, SEARCH_SCHEMA), texts: { ...ANSWERS, ...HOSTILE } },
   "interaction JSON": { read: readResult, texts: INTERACTIONS },

@@ -1,4 +1,4 @@
-/** A saved report loads nothing, hides nothing and never reaches beyond its own end (N1, N3, T20, T21). */
+/** Fuzz target: a saved report loads nothing, hides nothing and ends where its text ends (N1, N3, T20, T21). */
 
 import { renderMarkdown } from "../../src/reports/markdown/markdown.ts";
 import { neutralMarkdown } from "../../src/reports/markdown/neutral-markdown.ts";
@@ -47,7 +47,10 @@ export const markdownReport: FuzzTarget = {
         includeSources: true,
       });
       mustBeVisible(document, "the document");
-      must(document.startsWith("> **PARTIAL**: this run ended as failed"), "N3: a partial report says so first.");
+      must(
+        document.startsWith("> **PARTIAL**: this run ended as failed"),
+        "N3: a partial report begins with a notice.",
+      );
       must(document.endsWith(ENDING), "N1: our list of sources ends the document.");
       mustCloseFences(document);
       return `${neutral === input} ${neutral.includes("`")} ${neutral.includes("&lt;")} ${document.includes("```")}`;
@@ -57,13 +60,13 @@ export const markdownReport: FuzzTarget = {
 
 const LOADS = /(?<!\\)(?:\\\\)*!\[|<(?=[a-z/!?])(?!(?:https?|mailto):[^\s<>`\\]*>|\/?(?:br|sup|sub|kbd)[ \t]*\/?>)/i;
 
-/** Code is the one place where such text may stand; without its marks there is none. */
+/** Such text is allowed only in code; without code marks there is none. */
 function mustHoldNothingThatLoads(input: string, neutral: string): void {
   if (/[`~\\]/.test(input)) return;
   must(!LOADS.test(neutral), `T20, T21: nothing loads, not ${JSON.stringify(LOADS.exec(neutral)?.[0])}.`);
 }
 
-/** Else what follows the report, our own words included, would be part of it. */
+/** Otherwise the text after the report, including our own, would belong to it. */
 function mustCloseFences(document: string): void {
   let open = "";
   for (const line of document.split("\n")) {

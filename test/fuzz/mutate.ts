@@ -1,16 +1,16 @@
-/** Changes inputs the way damage and attackers do: a few small edits, a splice, or one piece repeated many times. */
+/** Mutates inputs: a few small edits, a splice, or one piece repeated many times. */
 
 import type { Random } from "../corpus/random.ts";
 
-export interface Breeding {
-  /** Inputs to begin from. */
+export interface MutationSource {
+  /** The inputs to start from. */
   pool: readonly string[];
   words: readonly string[];
-  /** Longer ones are cut. */
-  longest: number;
+  /** Longer results are truncated. */
+  maxLength: number;
 }
 
-/** What means something to most readers of text. */
+/** Characters and words with a meaning in most formats. */
 const MARKS = [
   ..."{}[]()<>\"'`,:;\\/|*#_-+=!?@$%^&~. \n\t\r",
   "\u0000",
@@ -41,16 +41,16 @@ const MARKS = [
   "*/",
 ];
 
-export function mutate(random: Random, { pool, words, longest }: Breeding): string {
+export function mutate(random: Random, { pool, words, maxLength }: MutationSource): string {
   let text = random.pick(pool);
   for (let edits = 1 + Math.floor(4 * random.next() ** 2); edits > 0; edits -= 1) {
-    text = random.pick(EDITS)(text, random, { pool, words, longest });
+    text = random.pick(EDITS)(text, random, { pool, words, maxLength });
   }
-  return text.slice(0, longest);
+  return text.slice(0, maxLength);
 }
 
-/** The same with one piece repeated until the text is as long as this: what is not linear shows. */
-export function pump(random: Random, { pool, words }: Breeding, size: number): string {
+/** Repeats one piece until the text has this size, to detect non-linear time. */
+export function pump(random: Random, { pool, words }: MutationSource, size: number): string {
   const text = random.pick(pool);
   const [from, to] = range(text, random);
   const piece =
@@ -59,7 +59,7 @@ export function pump(random: Random, { pool, words }: Breeding, size: number): s
   return text.slice(0, from) + piece.repeat(Math.ceil(size / piece.length)) + tail;
 }
 
-type Edit = (text: string, random: Random, breeding: Breeding) => string;
+type Edit = (text: string, random: Random, source: MutationSource) => string;
 
 const EDITS: readonly Edit[] = [
   (text, random) => insert(text, random, random.pick(MARKS)),
@@ -87,7 +87,7 @@ const EDITS: readonly Edit[] = [
   (text, random) => text.replace(/\d+/, String(random.pick([0, -1, 1.5, 2 ** 53, 1e308, 255, 65_536]))),
 ];
 
-/** Mostly short: damage is local. */
+/** A mostly short range, because damage is local. */
 function range(text: string, random: Random): [number, number] {
   const from = random.between(0, text.length);
   return [from, Math.min(text.length, from + Math.floor(random.next() ** 3 * text.length) + 1)];

@@ -1,4 +1,4 @@
-/** A known secret does not get through in any of its spellings, whatever it stands in (T9). */
+/** Fuzz target: a known secret is removed in all its encodings, whatever surrounds it (T9). */
 
 import { createRedactor } from "../../src/platform/redact.ts";
 import { type FuzzTarget, must } from "./target.ts";
@@ -19,7 +19,7 @@ export const redaction: FuzzTarget = {
       const redact = createRedactor({ FIRST: first, SECOND: second, NONE: undefined });
       const secrets = [first, second].filter((secret) => secret.length >= 6);
       const text = rest.join("\n");
-      // Text of ours that names the secret would be taken for the secret itself.
+      // A secret that is part of our own replacement text cannot be checked.
       if (secrets.some((secret) => "[FIRST] [SECOND] [API key]".includes(secret) || /[[\]]/.test(secret))) return "own";
       for (const secret of secrets) {
         for (const spelled of spellings(secret)) {

@@ -1,4 +1,4 @@
-/** What is written the way our readers expect comes back whole: parse(serialise(x)) = x. */
+/** Well-formed input is read back unchanged: parse(serialise(x)) = x. */
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { DEEP_SEARCH_SCHEMA } from "../../src/search/schemas.ts";
 
 const RUNS = { numRuns: 1_000 };
 
-/** Words, marks and line breaks of many kinds; none of what reading takes out on purpose. */
+/** Words, punctuation and line breaks of many kinds, without what parsing removes on purpose. */
 const prose = fc
   .array(
     fc.oneof(
@@ -68,11 +68,16 @@ test("a report in parts is read back whole, and each citation quotes its own par
 
 test("a stream of the CLI is read back unchanged (C7)", () => {
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: "binary" }), { minLength: 1 }), (said) => {
+    fc.property(fc.array(fc.string({ unit: "binary" }), { minLength: 1 }), (texts) => {
       const reader = createOutputReader({ onActivity: () => {}, onFinished: () => {} });
-      for (const content of said) reader.push(`${JSON.stringify({ type: "message", role: "assistant", content })}\n`);
+      for (const content of texts) reader.push(`${JSON.stringify({ type: "message", role: "assistant", content })}\n`);
       reader.push('{"type":"result","status":"success"}');
-      expect(reader.finish()).toMatchObject({ format: "events", text: said.join(""), finished: true, succeeded: true });
+      expect(reader.finish()).toMatchObject({
+        format: "events",
+        text: texts.join(""),
+        finished: true,
+        succeeded: true,
+      });
     }),
     RUNS,
   );

@@ -1,4 +1,4 @@
-/** The built server, fed with damaged lines through its real stdin, answers the next valid request (A5, T16). */
+/** The built server answers the next valid request after damaged lines on its real stdin (A5, T16). */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ import { parsed } from "./target.ts";
 
 interface RawServer {
   write(text: string): void;
-  /** Resolves with the answer to this id. */
+  /** Resolves with the response to this id. */
   answer(id: string): Promise<Record<string, unknown>>;
   said: unknown[];
   left: Promise<unknown>;
@@ -23,11 +23,11 @@ interface RawServer {
 
 function startRaw(): RawServer {
   const directory = temporaryDirectory();
-  // Without a PATH there is no Gemini CLI, and without a key no Google: a call that is valid by chance costs nothing.
+  // Without PATH there is no Gemini CLI, and without a key no Google, so a call that is valid by chance costs nothing.
   const env = { ...isolatedEnvironment(directory), PATH: "" };
   const child = spawn(process.execPath, [BIN], { env, cwd: directory, stdio: ["pipe", "pipe", "ignore"] });
   const left = once(child, "exit").then(([code]) => code as unknown);
-  // It may hang up while we still write.
+  // The server may close stdin while we write.
   child.stdin.on("error", () => {});
   onTestFinished(() => {
     child.kill("SIGKILL");
@@ -59,7 +59,7 @@ test("every valid request after a thousand damaged lines is answered, and stdout
   const random = createRandom(42);
   for (let round = 0; round < 10; round += 1) {
     for (let line = 0; line < 100; line += 1) {
-      server.write(`${mutate(random, { pool: jsonRpc.seeds, words: jsonRpc.words, longest: 2_000 })}\n`);
+      server.write(`${mutate(random, { pool: jsonRpc.seeds, words: jsonRpc.words, maxLength: 2_000 })}\n`);
     }
     const answered = server.answer(`after-${round}`);
     server.write(PING(`after-${round}`));

@@ -1,26 +1,26 @@
-/** What a fuzz target is: one reader of foreign text, and everything that must hold whatever it is given. */
+/** The type of a fuzz target: one parser of untrusted text, and the checks that hold for any input. */
 
 export interface FuzzTarget {
   name: string;
-  /** Inputs that reach deep, to begin from. */
+  /** Initial inputs that reach deep into the parser. */
   seeds: readonly string[];
-  /** Words that mean something to the reader, to build inputs from. */
+  /** Words with a meaning to the parser, for building inputs. */
   words: readonly string[];
   open(): Promise<OpenTarget> | OpenTarget;
 }
 
 export interface OpenTarget {
-  /** Throws where a promise is broken. The word it returns says which way the input went: a new word is a find. */
+  /** Throws if a promise is broken. Returns a name for the outcome; a new name counts as new coverage. */
   check(input: string): string | Promise<string>;
   close?(): Promise<void> | void;
 }
 
-/** A promise that must hold; the sentence says which. */
+/** Throws unless the promise holds; the sentence names it. */
 export function must(held: boolean, sentence: string): asserts held {
   if (!held) throw new Error(`Broken: ${sentence}`);
 }
 
-/** Nobody's input may reach what all objects share (T24). */
+/** No input may change Object.prototype (T24). */
 export function mustBeUnpolluted(): void {
   for (const key in {}) must(false, `Object.prototype has ${key}.`);
   must(Reflect.ownKeys(Object.prototype).length === CLEAN, "Object.prototype has new keys.");
@@ -28,11 +28,13 @@ export function mustBeUnpolluted(): void {
 
 const CLEAN = Reflect.ownKeys(Object.prototype).length;
 
-/** Controls but tab and line break, direction marks, tags and other invisible characters, halves of characters. */
+/**
+ * Control characters except tab and line break, direction marks, tags, other invisible characters, and lone surrogates.
+ */
 const HIDDEN =
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\u{E0000}-\u{E01EF}]/u;
 
-/** What leaves us must hold nothing that a terminal or a model acts on and a reader does not see (T17, T26). */
+/** Output must contain no invisible text that a terminal or a model interprets (T17, T26). */
 export function mustBeVisible(text: string, what: string): void {
   must(!HIDDEN.test(text), `${what} holds ${JSON.stringify(HIDDEN.exec(text)?.[0])}.`);
   must(text.isWellFormed(), `${what} holds half a character.`);
@@ -45,7 +47,7 @@ export function* stringsIn(value: unknown): Generator<string> {
     for (const inner of Object.values(value)) yield* stringsIn(inner);
 }
 
-/** Undefined where it is no JSON. */
+/** Returns undefined if the text is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

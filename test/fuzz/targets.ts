@@ -1,4 +1,4 @@
-/** Every reader of foreign text, by its name. */
+/** All fuzz targets: the parsers of untrusted text. */
 
 import { cleanBoundary } from "./clean-boundary.ts";
 import { cliLines } from "./cli-lines.ts";

@@ -1,4 +1,7 @@
-/** Arguments of every tool are taken or refused in one sentence of ours, never with a bug's (L1, T24). */
+/**
+ * Fuzz target: arguments of a tool are accepted or rejected with our own message, never with an unexpected error (L1,
+ * T24).
+ */
 
 import { isErrorCode } from "../../src/errors.ts";
 import { OPERATIONS } from "../../src/operations/catalog.ts";
@@ -7,7 +10,7 @@ import { call, CLOSED, closedDeps } from "./closed-deps.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, mustBeVisible, parsed, stringsIn } from "./target.ts";
 
 const ID = "3f2b8c1e-9a4d-4f6b-8e2a-1c5d7e9f0a2b";
-const LONGEST_REFUSAL = 2_000;
+const MAX_ERROR_CHARACTERS = 2_000;
 
 export const toolArguments: FuzzTarget = {
   name: "tool arguments",
@@ -36,9 +39,9 @@ export const toolArguments: FuzzTarget = {
   open: () => ({
     check: async (input) => {
       const value = parsed(input);
-      const ways = await Promise.all(OPERATIONS.map((operation) => checkCall(operation, value)));
+      const outcomes = await Promise.all(OPERATIONS.map((operation) => checkCall(operation, value)));
       mustBeUnpolluted();
-      return ways.join("");
+      return outcomes.join("");
     },
   }),
 };
@@ -51,7 +54,7 @@ async function checkCall(operation: (typeof OPERATIONS)[number], value: unknown)
   const { code, message } = structured.error;
   must(isErrorCode(code) && code !== "UNEXPECTED_ERROR", `${operation.name}: ${code}.`);
   must(message.endsWith("."), "an error is a sentence.");
-  must(text.length < LONGEST_REFUSAL, "a refusal is short.");
+  must(text.length < MAX_ERROR_CHARACTERS, "an error is short.");
   const accepted = operation.input.safeParse(value ?? {}).success;
   must(accepted || code.startsWith("INVALID_"), `what ${operation.name} does not take is refused.`);
   return message === CLOSED ? "c" : accepted ? "a" : "-";

@@ -1,6 +1,6 @@
 /**
- * Waits for what a test expects, as Vitest's own `vi.waitFor` does, but also in the lab, where no Vitest runs,
- * and for longer than its one second: on a busy machine a process may get no processor time for that long.
+ * Waits until an assertion holds, like Vitest's `vi.waitFor`, but also outside Vitest and for longer than one second:
+ * on a busy machine a process may get no CPU time for that long.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,6 @@
-/** Processes whose clock stands in a file: it can be set forward and back while they run, as a user or a network does. */
+/**
+ * Processes whose clock offset is read from a file, so that their clocks can be set forward and back while they run.
+ */
 
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +8,7 @@ import { type KillWorld, type KillWorldOptions, openKillWorld } from "../kit/kil
 import { ROOT, temporaryDirectory } from "../kit/server/server.ts";
 
 export interface ClockWorld extends KillWorld {
-  /** What the clocks of all its processes show beyond ours. */
+  /** The offset of all processes' clocks from the system clock, in milliseconds. */
   shift(): number;
   jump(ms: number): void;
 }

@@ -10,7 +10,7 @@ test.concurrent(
   async ({ expect }) => {
     const { broken, counts } = await playPauses({ pauses: 10, seed: 20_261_115, lanes: 2 });
     expect(broken).toEqual([]);
-    // Two for each pause, less those that a suspended process withholds on waking: how many depends on the scheduler.
+    // Two per pause, minus those that a suspended process withholds after it continues, which depends on the scheduler.
     expect(counts["paid_starts"]).toBeGreaterThanOrEqual(5);
     expect(counts["paid_starts"]).toBeLessThanOrEqual(21);
   },

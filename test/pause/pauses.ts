@@ -1,26 +1,26 @@
-/** Real processes that stand still for longer than any lease while others go on, and then go on themselves. */
+/** Suspends real processes for longer than any lease while others continue. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { drain } from "../kit/kills/kills.ts";
 import { judge, type Verdict } from "../kit/judge/kills-judge.ts";
-import type { Life } from "../kit/kills/process.ts";
-import { goOn, stop } from "../kit/kills/suspend.ts";
+import type { ProductProcess } from "../kit/kills/process.ts";
+import { resumeProcess, suspendProcess } from "../kit/kills/suspend.ts";
 import { type ClockWorld, openClockWorld } from "./clock-world.ts";
 
-/** Longer than the longest lease, of 150 s: the clocks of those who do not sleep go on by as much. */
+/** Longer than the longest lease, of 150 s; the clocks of the running processes are set forward by it. */
 const PAUSE_MS = 200_000;
-const PAUSES_PER_LIFE = 5;
+const PAUSES_PER_PROCESS = 5;
 
 export interface PausePlan {
   pauses: number;
   seed: number;
-  /** Processes that are paused independently of each other. */
+  /** Number of processes that are suspended concurrently. */
   lanes: number;
 }
 
 export async function playPauses({ pauses, seed, lanes }: PausePlan): Promise<Verdict> {
-  const here = await openClockWorld({ seed, scenario: livesOf(pauses * 2) });
+  const here = await openClockWorld({ seed, scenario: slowScenario(pauses * 2) });
   let left = pauses;
   const hits: Hits = { busy: 0, taken: 0 };
   try {
@@ -28,9 +28,9 @@ export async function playPauses({ pauses, seed, lanes }: PausePlan): Promise<Ve
     const worker = here.begin({ args: ["worker"] });
     const lane = async (): Promise<void> => {
       while (left > 0) {
-        const some = Math.min(PAUSES_PER_LIFE, left);
+        const some = Math.min(PAUSES_PER_PROCESS, left);
         left -= some;
-        await pausedLife(here, some, hits);
+        await pauseRepeatedly(here, some, hits);
       }
     };
     await Promise.all(Array.from({ length: lanes }, lane));
@@ -43,8 +43,8 @@ export async function playPauses({ pauses, seed, lanes }: PausePlan): Promise<Ve
   }
 }
 
-/** Answers and looks take long enough to be stopped in the middle of. */
-function livesOf(starts: number): ScenarioInput {
+/** Responses and polls take long enough to be interrupted. */
+function slowScenario(starts: number): ScenarioInput {
   const create = Array.from({ length: starts }, (_, n) => ({
     latency_ms: [0, 300, 700][n % 3] ?? 0,
     life: { duration_ms: [0, 500_000, 1_500_000][n % 5] ?? 200_000 },
@@ -53,21 +53,22 @@ function livesOf(starts: number): ScenarioInput {
   return { name: "pauses", interactions: { speed: 1_000, create, get } };
 }
 
-/** The tables have to be there before anybody can be stopped between two writes. */
+/** The tables must exist before a process can be suspended between two writes. */
 async function prepare(here: ClockWorld): Promise<void> {
-  const life = here.begin();
-  await start(here, life);
-  await end(life);
+  const child = here.begin();
+  await start(here, child);
+  await end(child);
 }
 
 let questions = 0;
 
-async function start(here: ClockWorld, life: Life): Promise<void> {
+async function start(here: ClockWorld, child: ProductProcess): Promise<void> {
   const query = `What sleeps for ${(questions += 1)} hours?`;
-  const answer = await life.call("start_deep_research", { query, max_wait_hours: 24 });
+  const answer = await child.call("start_deep_research", { query, max_wait_hours: 24 });
   if (answer?.task_id === undefined) return;
   here.returned.add(answer.task_id);
-  // A pause lets the time for an answer run out: then it is given before Google's (I3), and the id may come too late.
+  // A pause can exceed the time limit of the call, which then returns before Google's response (I3), and the id may
+  // arrive too late.
   const [run] = here.query<{ interaction_id: string | null }>(
     "select interaction_id from research_tasks where task_id = ?",
     answer.task_id,
@@ -76,46 +77,46 @@ async function start(here: ClockWorld, life: Life): Promise<void> {
 }
 
 interface Hits {
-  /** Pauses in the middle of a paid request or of a look. */
+  /** Suspensions during a paid request or a poll. */
   busy: number;
-  /** Of those, how often another process took over before the end of the pause. */
+  /** How many of those were taken over by another process before the suspension ended. */
   taken: number;
 }
 
-async function pausedLife(here: ClockWorld, pauses: number, hits: Hits): Promise<void> {
-  const life = here.begin();
+async function pauseRepeatedly(here: ClockWorld, pauses: number, hits: Hits): Promise<void> {
+  const child = here.begin();
   const answers: Promise<void>[] = [];
   for (let n = 0; n < pauses; n += 1) {
-    answers.push(start(here, life), start(here, life));
-    // The first answer says that it is there at all.
+    answers.push(start(here, child), start(here, child));
+    // The first response shows that the process is running.
     await (n === 0 ? Promise.race(answers) : sleep(here.random() * 600));
-    await stop(here, life);
-    const isBusy = holdsLease(here, life);
+    await suspendProcess(here, child);
+    const isBusy = holdsLease(here, child);
     here.jump(PAUSE_MS);
-    const isTaken = await outwaited(here, life);
+    const isTaken = await isTakenOver(here, child);
     if (isBusy) hits.busy += 1;
     if (isBusy && isTaken) hits.taken += 1;
-    goOn(life);
+    resumeProcess(child);
   }
   await Promise.all(answers);
-  await end(life);
+  await end(child);
 }
 
-/** Others look around every five seconds. Some pauses end sooner: the lease is over, but nobody has noticed. */
-async function outwaited(here: ClockWorld, life: Life): Promise<boolean> {
+/** Other processes sweep every five seconds. Some suspensions end earlier, after the lease has expired unnoticed. */
+async function isTakenOver(here: ClockWorld, child: ProductProcess): Promise<boolean> {
   const end = Date.now() + (here.random() < 0.3 ? 100 : 7_000);
   do await sleep(50);
-  while (holdsLease(here, life) && Date.now() < end);
-  return !holdsLease(here, life);
+  while (holdsLease(here, child) && Date.now() < end);
+  return !holdsLease(here, child);
 }
 
-const holdsLease = (here: ClockWorld, { pid }: Life): boolean =>
+const holdsLease = (here: ClockWorld, { pid }: ProductProcess): boolean =>
   here.query(
     "select 1 from research_tasks join processes on process_id = lease_owner where lease_until is not null and pid = ?",
     pid,
   ).length > 0;
 
-/** Milliseconds from the death of a process in the middle of a look until another one looks at its run. */
+/** Returns the milliseconds from the death of a process during a poll until another process polls its run. */
 export async function measureTakeOvers({ times, seed }: { times: number; seed: number }): Promise<number[]> {
   const interactions = { speed: 1_000, duration_ms: 0, get: [{ latency_ms: 20_000 }, {}] };
   const here = await openClockWorld({ seed, scenario: { name: "take-over", interactions } });
@@ -124,18 +125,18 @@ export async function measureTakeOvers({ times, seed }: { times: number; seed: n
     await prepare(here);
     here.begin({ args: ["worker"] });
     while (measured.length < times) {
-      const life = here.begin();
+      const child = here.begin();
       const before = here.gemini.ledger.acceptedStarts().length;
-      await start(here, life);
+      await start(here, child);
       const id = here.gemini.ledger.acceptedStarts()[before]?.id ?? "";
-      const looks = (): number => here.gemini.ledger.trafficOf(id).polls.length;
-      while (looks() === 0) await sleep(10);
+      const polls = (): number => here.gemini.ledger.trafficOf(id).polls.length;
+      while (polls() === 0) await sleep(10);
       await sleep(here.random() * 5_000);
-      const isOwner = holdsLease(here, life);
-      await end(life);
+      const isOwner = holdsLease(here, child);
+      await end(child);
       const killedAt = Date.now();
       if (!isOwner) continue;
-      while (looks() < 2) await sleep(5);
+      while (polls() < 2) await sleep(5);
       measured.push(Date.now() - killedAt);
     }
     return measured;
@@ -144,7 +145,7 @@ export async function measureTakeOvers({ times, seed }: { times: number; seed: n
   }
 }
 
-async function end(life: Life): Promise<void> {
-  life.kill();
-  await life.ended;
+async function end(child: ProductProcess): Promise<void> {
+  child.kill();
+  await child.ended;
 }

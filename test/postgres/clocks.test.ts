@@ -1,4 +1,4 @@
-/** Machines whose clocks differ, on one database: its clock is the one they go by. */
+/** Machines with different clocks on one database, whose clock they all use. */
 
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";

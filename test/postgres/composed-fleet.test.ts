@@ -1,4 +1,6 @@
-/** What compose.yaml starts, without containers: it works together, survives a worker, and leaves nothing behind. */
+/**
+ * The processes of compose.yaml, without containers: they work together, survive a killed worker, and exit completely.
+ */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +15,7 @@ import { childrenOf, isAlive } from "../kit/server/processes.ts";
 import { ROOT } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-/** Eight minutes of research in some seconds: a worker can be killed in the middle. */
+/** Eight minutes of research in some seconds, long enough to kill a worker meanwhile. */
 const scenario = scenarioSchema.parse({ name: "research", interactions: { speed: 100 } });
 const environment = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
 
@@ -53,17 +55,17 @@ test("Ctrl-C ends the command with its servers, its workers and its database", a
     stdio: ["ignore", "pipe", "pipe"],
   });
   context.onTestFinished(() => void script.kill("SIGKILL"));
-  let said = "";
-  script.stderr.on("data", (text: Buffer) => (said += text.toString()));
+  let output = "";
+  script.stderr.on("data", (text: Buffer) => (output += text.toString()));
   await new Promise<void>((resolve, reject) => {
     script.stdout.on("data", (text: Buffer) => {
-      said += text.toString();
-      if (said.includes("Ctrl-C ends all of it.")) resolve();
+      output += text.toString();
+      if (output.includes("Ctrl-C ends all of it.")) resolve();
     });
-    script.once("exit", (code) => reject(new Error(`It ended with ${code}:\n${said}`)));
+    script.once("exit", (code) => reject(new Error(`The command exited with ${code}:\n${output}`)));
   });
-  expect(said).toMatch(/^server {2}pid \d+ {2}http:\/\/127\.0\.0\.1:\d+\/mcp$/m);
-  expect(said).toMatch(/^worker {2}pid \d+$/m);
+  expect(output).toMatch(/^server {2}pid \d+ {2}http:\/\/127\.0\.0\.1:\d+\/mcp$/m);
+  expect(output).toMatch(/^worker {2}pid \d+$/m);
   const { living } = childrenOf(script.pid ?? 0);
   expect(living.length).toBeGreaterThanOrEqual(3);
   script.kill("SIGINT");

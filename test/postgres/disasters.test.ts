@@ -1,4 +1,4 @@
-/** A fleet under load whose processes and database fail in turn: the short cut of the lab's experiment `fleet`. */
+/** A fleet under load whose processes and database fail in turn: the short version of the lab experiment `fleet`. */
 
 import { expect, test } from "vitest";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
@@ -8,9 +8,9 @@ import { judgeFleet, untilRest } from "../fleet/judge.ts";
 import { beginLoad } from "../fleet/load.ts";
 import { openFleetWorld } from "../fleet/world.ts";
 
-/** All but the cut, which needs machines of their own and at least half a minute. */
+/** All except `cut`, which needs separate machines and at least half a minute. */
 const ORDER: Disaster[] = ["worker", "immediate", "starting", "server", "fast", "rolling"];
-/** A start in flight is an unknown one after two and a half minutes. */
+/** A start in flight becomes unknown after two and a half minutes. */
 const LIMIT_MS = 360_000;
 
 const lives = (random: () => number): ScenarioInput => ({
@@ -26,7 +26,7 @@ const lives = (random: () => number): ScenarioInput => ({
 test(
   "kills, also of a server whose paid start is in flight, a crash of the database and a rolling restart lose nothing, pay nothing twice and announce nothing twice (P2, P5, I8)",
   async (context) => {
-    const world = await openFleetWorld({ seed: 7, apart: false, scenario: lives });
+    const world = await openFleetWorld({ seed: 7, isolate: false, scenario: lives });
     if (world === undefined) {
       context.skip("PostgreSQL is not installed");
       return;

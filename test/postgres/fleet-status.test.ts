@@ -1,4 +1,4 @@
-/** The status of a fleet on a real job engine: what is due, what is late, and which keys are missing. */
+/** The status of a fleet with real pg-boss jobs: polls that are due or late, and missing keys. */
 
 import { expect, onTestFinished, test } from "vitest";
 import { openDistributedQueue } from "../../src/queue/distributed.ts";

@@ -1,4 +1,6 @@
-/** Servers and workers as processes of their own on one PostgreSQL: which of them polls, and what is left when one goes. */
+/**
+ * Servers and workers as separate processes on one PostgreSQL: which one polls, and what remains when one is killed.
+ */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +9,7 @@ import type { RunningCommand } from "../kit/server/command.ts";
 import { openResearch, type ResearchScene, SLOW, startRun, statusOf, untilStatus } from "../kit/server/research.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-/** P2: another machine takes over within this time; no test asks for less. */
+/** P2: another machine takes over within this time. */
 const TAKE_OVER_MS = 60_000;
 const DONE_MS = 30_000;
 const WITHIN = { timeout: DONE_MS, interval: 250 };
@@ -20,7 +22,7 @@ const jobs = (scene: ResearchScene): string[] =>
     .sql<{ id: string }>("select singleton_key as id from gemini_search_jobs.job where name like 'poll-%' order by 1")
     .map(({ id }) => id);
 
-/** So many runs are polled from now on. */
+/** Waits until this many runs have been polled from now on. */
 async function untilPolled(scene: ResearchScene, count: number): Promise<void> {
   const since = Date.now();
   const starts = () => scene.gemini.ledger.acceptedStarts();
@@ -37,7 +39,7 @@ describe("two servers and two workers", () => {
     const scene = await openResearch(context, SLOW);
     const [one, two] = await Promise.all([scene.server({ env: LEAVE_IT }), scene.server({ env: LEAVE_IT })]);
     const runs = await startAll(one, "First");
-    // No process polls: what a server leaves to others, it leaves.
+    // No process polls: servers leave polling to workers.
     for (const task_id of runs) expect(await statusOf(two, task_id)).toMatchObject({ status: "running_async" });
     expect(jobs(scene)).toEqual(runs.toSorted());
     expect(scene.gemini.ledger.acceptedStarts().flatMap(({ id }) => scene.gemini.ledger.trafficOf(id).polls)).toEqual(
@@ -59,7 +61,7 @@ describe("two servers and two workers", () => {
     scene.gemini.skip(8 * 60_000);
     for (const task_id of [...runs, ...same]) await untilStatus(two, task_id, "completed", DONE_MS);
     expect([scene.posts(), scene.accepted()]).toEqual([5, 5]);
-    // What has ended has no job.
+    // Ended runs have no job.
     await waitFor(() => expect(jobs(scene)).toEqual([]), WITHIN);
   });
 
@@ -72,7 +74,7 @@ describe("two servers and two workers", () => {
     const staying = startWorker(scene);
     await waitFor(() => expect(staying.stderr()).toContain("Following 4 unfinished"), WITHIN);
     const [cancelled = "", ...others] = runs;
-    // By a server that polls nothing: a worker's poll brings Google's answer in time for the reply.
+    // Called on a server that does not poll; on a worker, a poll would confirm the cancel before the answer.
     const answer = await server.call("cancel_research", { task_id: cancelled });
     expect(answer.structured).toMatchObject({ status: "cancelled", confirmed: true });
     leaving.child.kill("SIGTERM");
@@ -111,7 +113,7 @@ test("without a worker the servers poll; a lost job is created again, one of an 
     "no run",
     JSON.stringify({ taskId: "no run" }),
   );
-  // The repair of the next process that starts, or of the next minute.
+  // The repair is made by the next process that starts, or within a minute.
   const second = await scene.server();
   await waitFor(() => expect(jobs(scene)).toEqual([task_id]), WITHIN);
   scene.gemini.skip(8 * 60_000);
@@ -130,7 +132,7 @@ test("above a limit every server of the fleet refuses with a time to retry, and 
     expect(text).toContain("2 researches are under way, which is as many as this server takes.");
   }
   expect([scene.posts(), scene.sql("select task_id from research_tasks").length]).toEqual([2, 2]);
-  // Who asks for what is under way already is given that.
+  // A call that asks for an unfinished run joins it.
   expect((await one.call("start_deep_research", { query: "Second question?" })).structured).toMatchObject({
     task_id: kept[1],
     joined: true,

@@ -1,4 +1,4 @@
-/** Containers that were killed, on machines that nobody can see: what they leave is ended, then forgotten. */
+/** Killed containers on other machines: their runs are ended, and their rows deleted later. */
 
 import { randomUUID } from "node:crypto";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -34,9 +34,9 @@ test("a search of a killed container is interrupted by the other processes, with
 
 test("a process that was silent for a week is deleted, unless it still owns a run, a slot or a file (P2)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
-  const names = ["silent", "looks", "searches", "has slot", "has file", "ended", "follows", "says so"];
+  const names = ["silent", "polls", "searches", "has slot", "has file", "ended", "follows", "updates"];
   for (const name of names) await registered(db, name);
-  await insertRun(db, { task_id: "a", lease_owner: "looks", lease_until: 1, next_poll_at: 1 });
+  await insertRun(db, { task_id: "a", lease_owner: "polls", lease_until: 1, next_poll_at: 1 });
   await insertRun(db, { task_id: "b", lease_owner: "searches", status: "running", kind: "deep_search" });
   await insertRun(db, { task_id: "d", lease_owner: "ended", lease_until: 1, status: "completed" });
   const slot = { slot_id: "s", pool: "p", process_id: "has slot", taken_at: 1, lease_until: 2 };
@@ -51,7 +51,7 @@ test("a process that was silent for a week is deleted, unless it still owns a ru
   expect(await left()).toEqual(names.toSorted());
   await setClock(db, NOW + WEEK_MS + 1);
   await recordHeartbeat(db, "follows", { key: "k", now: NOW });
-  await registered(db, "says so");
+  await registered(db, "updates");
   expect(await left()).toEqual(names.filter((name) => name !== "silent" && name !== "ended").toSorted());
 });
 

@@ -1,11 +1,14 @@
-/** A network that swallows what is said to the database, or loses an answer: what is paid for is kept, what is free stays free. */
+/**
+ * A network that drops requests to the database or responses from it: paid runs are kept, uncharged ones stay
+ * uncharged.
+ */
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, expect, test, type TestContext, vi } from "vitest";
 import { openPostgres } from "../../src/store/postgres/postgres.ts";
-import { type DatabaseProxy, standBefore } from "../kit/services/database-proxy.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../kit/services/database-proxy.ts";
 import { sharedFor } from "../kit/store/databases.ts";
 import { openResearch, QUERY, type ResearchScene, SLOW, untilStatus } from "../kit/server/research.ts";
 import type { RunningServer } from "../kit/server/server.ts";
@@ -24,12 +27,12 @@ interface LossyScene extends ResearchScene {
 
 async function openLossy(context: TestContext): Promise<LossyScene> {
   const scene = await openResearch(context, SLOW);
-  const proxy = await standBefore(context, scene.env["GEMINI_SEARCH_DATABASE_URL"] ?? "");
+  const proxy = await startDatabaseProxy(context, scene.env["GEMINI_SEARCH_DATABASE_URL"] ?? "");
   const lossy = await scene.server({ env: { GEMINI_SEARCH_DATABASE_URL: proxy.url } });
   return { ...scene, proxy, lossy, orphans: join(scene.configDir, "orphans.jsonl") };
 }
 
-/** Google has taken it; the id never reaches the database, and nobody hears why. */
+/** Google accepts the start, but the id never reaches the database and no error is returned. */
 async function startIntoSilence({ proxy, lossy }: LossyScene): Promise<void> {
   const silent = proxy.silenceAt('update "research_attempts" set "interaction_id"');
   void lossy.call("start_deep_research", { query: QUERY }).catch(() => undefined);
@@ -66,7 +69,7 @@ test("a paid id that the database does not acknowledge is written to a file with
 });
 
 test("a connection that does not answer is closed with its pending statements, and not used again (P5)", async (context) => {
-  const proxy = await standBefore(context, (await sharedFor())?.url ?? "");
+  const proxy = await startDatabaseProxy(context, (await sharedFor())?.url ?? "");
   const { db, close } = await openPostgres({ url: proxy.url, connections: 1, log });
   context.onTestFinished(close);
   await sql`select 1`.execute(db);

@@ -1,4 +1,6 @@
-/** The state on its way from the file to PostgreSQL: whole, however often the way is broken off, and never half used. */
+/**
+ * The migration of a database file to PostgreSQL: complete however often it is interrupted, and never used half done.
+ */
 
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -12,19 +14,19 @@ import { AWKWARD, fillStore, runId, withFile } from "../kit/store/filled-store.t
 import { isolatedEnvironment, ROOT, startServer, temporaryDirectory } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-interface Move {
+interface Migration {
   file: string;
   url: string;
-  /** For whoever uses the file, and for whoever uses the target. */
+  /** The environment of processes that use the file, and of those that use the target. */
   env: Record<string, string>;
   there: Record<string, string>;
   migrate(...args: string[]): Promise<CommandResult>;
-  /** Dies at the n-th pass of a named place. */
+  /** Runs the migration with a kill at the n-th pass of a failpoint. */
   killed(failpoint: string): Promise<void>;
 }
 
-/** A filled file and an empty target that is named by the variable. */
-async function openMove({ onTestFinished }: TestContext, runs = 230): Promise<Move> {
+/** A filled file, and an empty target database in the environment. */
+async function openMigration({ onTestFinished }: TestContext, runs = 230): Promise<Migration> {
   const configDir = temporaryDirectory();
   onTestFinished(() => rmSync(configDir, { recursive: true, force: true }));
   const file = join(configDir, "deep_research.db");
@@ -66,7 +68,7 @@ const TABLES = {
 const moved = Object.entries(TABLES).map(([table, rows]) => ({ table, rows_from: rows, rows_to: rows, same: true }));
 
 test("migrate copies every row unchanged but those of processes, and the runs are found in the target (P7)", async (context) => {
-  const { migrate, url, there, env } = await openMove(context);
+  const { migrate, url, there, env } = await openMigration(context);
   const counted = await migrate("--dry-run", "--json");
   expect(counted.code, counted.stderr).toBe(0);
   expect(JSON.parse(counted.stdout).tables).toContainEqual({ table: "research_events", rows_from: 690, rows_to: 0 });
@@ -105,15 +107,15 @@ test("migrate copies every row unchanged but those of processes, and the runs ar
   expect(here.stderr).toMatch(/was moved to PostgreSQL at 127\.0\.0\.1:\d+\/test_\w+ on 20/);
 });
 
-test("migrate goes on after a kill at any point, and no process may use the target before its end (P7, P2)", async (context) => {
-  const { migrate, killed, url, there, env } = await openMove(context);
+test("migrate continues after a kill at any point, and no process may use the target before its end (P7, P2)", async (context) => {
+  const { migrate, killed, url, there, env } = await openMigration(context);
   await killed("after-moved-batch:1");
   expect(await rowsOf(url, "research_tasks")).toBe(200);
   const half = await startCommand(["list-research"], { env: there }).ended;
   expect(half.code).toBe(1);
   expect(half.stderr).toContain("is not finished");
   expect(await rowsOf(url, "processes")).toBe(0);
-  // Had the rows of before been moved again, the third batch would be in the same table.
+  // If earlier rows were copied again, the third batch would belong to the same table.
   await killed("after-moved-batch:3");
   expect(await rowsOf(url, "research_attempts")).toBe(200);
   await killed("after-moved-batch:6");
@@ -130,7 +132,7 @@ test("migrate goes on after a kill at any point, and no process may use the targ
 });
 
 test("migrate copies the current rows of a file that was used again after an interrupted copy (P7)", async (context) => {
-  const { migrate, killed, file, url } = await openMove(context);
+  const { migrate, killed, file, url } = await openMigration(context);
   await killed("after-moved-batch:5");
   await withFile(file, async (db) => {
     await db.updateTable("research_tasks").set({ status: "failed" }).where("task_id", "=", runId(1)).execute();
@@ -145,7 +147,7 @@ test("migrate copies the current rows of a file that was used again after an int
 });
 
 test("migrate --verify lists the tables that differ, and changes nothing (P7)", async (context) => {
-  const { migrate, file, url } = await openMove(context, 30);
+  const { migrate, file, url } = await openMigration(context, 30);
   await migrate();
   await withFile(file, async (db) => {
     await db.updateTable("research_events").set({ kind: "Thought" }).where("seq", "=", 1).execute();
@@ -158,7 +160,7 @@ test("migrate --verify lists the tables that differ, and changes nothing (P7)", 
 });
 
 test("migrate refuses a target with other runs, and a file or a target that processes use (P7)", async (context) => {
-  const { migrate, url, env, there } = await openMove(context, 10);
+  const { migrate, url, env, there } = await openMigration(context, 10);
   const server = await startServer({ env, configDir: env["HOME"] ?? "" });
   await server.call("list_research", {});
   const used = await migrate();
@@ -166,19 +168,19 @@ test("migrate refuses a target with other runs, and a file or a target that proc
   await server.close();
   const early = await startServer({ env: there, configDir: env["HOME"] ?? "" });
   await early.call("list_research", {});
-  // As any process leaves them behind that has followed runs.
+  // Every process that has followed runs leaves such a row.
   await ask(url, "insert into pace (name, next_at) values ('sweep', 1) on conflict do nothing");
   expect((await migrate()).stderr).toContain("Other processes use the PostgreSQL database");
   const listed = await startCommand(["list-research"], { env: there }).ended;
   expect(listed.code, listed.stderr).toBe(0);
   await early.close();
-  // Its row goes with the process, which may take a moment longer than its connection.
+  // The row of a process is deleted when it exits, possibly after its connection is closed.
   await waitFor(async () => {
     const done = await migrate();
     expect(done.code, done.stderr).toBe(0);
   });
 
-  const second = await openMove(context, 5);
+  const second = await openMigration(context, 5);
   for (const args of [[], ["--dry-run"]]) {
     const refused = await startCommand(["migrate", ...args], {
       env: { ...second.env, GEMINI_SEARCH_DATABASE_URL: url },
@@ -189,7 +191,7 @@ test("migrate refuses a target with other runs, and a file or a target that proc
   expect(await rowsOf(url, "research_tasks")).toBe(10);
   const idle = await startServer({ env: second.env, configDir: second.env["HOME"] ?? "" });
   await idle.call("list_research", {});
-  // The idle server may be writing at this very moment.
+  // The idle server may be writing at this moment.
   await waitFor(async () => {
     const forced = await second.migrate("--force");
     expect(forced.code, forced.stderr).toBe(0);
@@ -198,7 +200,7 @@ test("migrate refuses a target with other runs, and a file or a target that proc
 });
 
 test("migrate names each error and what to do, and never the password (A6, T9)", async (context) => {
-  const { env, url, file, migrate } = await openMove(context, 4);
+  const { env, url, file, migrate } = await openMigration(context, 4);
   const password = new URL(url).password;
   const user = `reader_${randomUUID().slice(0, 8)}`;
   await onServer(`create role ${user} login password 'never-real-reader'`);

@@ -1,4 +1,4 @@
-/** What open pages cost the database: changes are sent to the server, it does not ask for them every second. */
+/** The database load of open pages: changes are notified to the server instead of being polled every second. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -8,9 +8,9 @@ import { type LiveStream, openPageServer } from "../kit/browser/page-api.ts";
 
 const PAGES = 50;
 const MEASURED_MS = 20_000;
-/** A session publishes its counts within ten seconds. */
+/** PostgreSQL publishes the counts of a session within ten seconds. */
 const PUBLISHED_MS = 11_000;
-/** Four of a server without any page, two for revoked tokens, a read of each owner every 20 s, and some to spare. */
+/** Four of a server without a page, two for revoked tokens, a read per owner every 20 s, and a reserve. */
 const MAX_QUERIES_PER_SECOND = 12;
 
 const insertOwner = (owner: string, token: string): string => `

@@ -1,4 +1,4 @@
-/** One job per poll, on a real PostgreSQL: when it is there, which process makes it, and what it must not do. */
+/** Poll jobs on a real PostgreSQL: when a job exists, which process executes it, and what it must not do. */
 
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -22,7 +22,7 @@ const ABORTED: PollResult = {
   kind: "unreachable",
   error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "aborted" }),
 };
-/** Per second, over any five: on a busy machine a poll goes out later than its permit, together with the next ones. */
+/** The maximum rate over any five seconds: on a busy machine polls are sent later than their permits, in bursts. */
 const busiestRate = (times: number[]): number =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 5_000).length)) / 5;
 const working = async (): Promise<PollResult> => ({ kind: "found", interaction: WORKING });
@@ -140,7 +140,7 @@ describe("workers", () => {
     for (const id of others) expect(polls.get(`v1_${id}`)).toBeGreaterThan(3);
   });
 
-  test("release the polls in flight when they shut down, and another goes on at once (A8)", async () => {
+  test("release the polls in flight when they shut down, and another continues at once (A8)", async () => {
     const fleet = await openFleet();
     const ids = await fleet.insertRuns(3);
     const hanging = async (_: string, signal: AbortSignal): Promise<PollResult> => {
@@ -224,7 +224,7 @@ test("a poll that the queue gave to another process can no longer be settled (P2
       batchSize: 1,
       patientBatchSize: 1,
       poll: async (due) => {
-        // As the supervisor does with a job that took too long, and the next process that takes it.
+        // As the supervisor does with a job that took too long, and the next process that fetches it.
         await ask(fleet.url, `update gemini_search_jobs.job set retry_count = retry_count + 1`);
         resolve([...(await fleet.db.transaction().execute((transaction) => queue.release(transaction, due)))]);
         return new Set();
@@ -244,7 +244,7 @@ test("a start that its process did not finish is found by its own check; one tha
     const elsewhere = { ...INTENT, joinKey, processId: "elsewhere", now: Date.now() };
     return (await commitIntent(db, elsewhere, { join: true, queue })).taskId;
   };
-  // After the scan that every worker makes when it starts.
+  // After the scan that every worker makes at its start.
   await worker();
   await waitFor(
     async () => expect(await ask(url, "select 1 from processes where poll_key is not null")).toHaveLength(1),

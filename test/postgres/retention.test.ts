@@ -23,7 +23,7 @@ test("one of several processes at a time deletes expired runs (T-2, P7)", async 
     expect(await tryLockExclusive(transaction, "retention")).toBe(true);
     expect(await sweep()).toBe(0);
   });
-  // A run that another transaction is changing is left for the next time, not waited for.
+  // A run that another transaction is changing is skipped until the next time, without waiting.
   await db.transaction().execute(async (transaction) => {
     await transaction.updateTable("research_tasks").set({ progress: 1 }).where("task_id", "=", "old-2").execute();
     expect(await sweep()).toBe(2);

@@ -1,4 +1,4 @@
-/** Three workers are replaced one after the other, as an update does it: no run waits long, and nothing is lost. */
+/** Three workers are replaced one after the other, as in an update: no run waits long, and nothing is lost. */
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,19 +9,19 @@ import { waitFor } from "../kit/wait-for.ts";
 
 const RUNS = 12;
 const POLL_EVERY_MS = 1_000;
-/** So slow that a worker has polls in flight when it is told to leave. */
+/** So slow that a worker has polls in flight when it receives SIGTERM. */
 const ANSWERS = { ...SLOW, get: [{ latency_ms: 600 }] };
-/** Much less than 30 s: polls that a worker takes with it would be missed for 20 s, until the engine retries them. */
+/** Much less than 30 s: polls that a worker did not release would be retried by pg-boss only after 20 s. */
 const MAX_GAP_MS = 9_000;
-/** A8. */
-const LEAVES_WITHIN_MS = 3_500;
+/** The time limit of A8. */
+const MAX_EXIT_MS = 3_500;
 const BETWEEN_MS = 3_000;
 
-/** When each run was polled. */
+/** The poll times of each run. */
 const polls = ({ gemini: { ledger } }: ResearchScene): number[][] =>
   ledger.acceptedStarts().map(({ id }) => ledger.trafficOf(id).polls);
 
-const longestGap = (times: number[], until: number): number =>
+const maxGap = (times: number[], until: number): number =>
   Math.max(...[...times.slice(1), until].map((at, index) => at - (times[index] ?? at)));
 
 test("a rolling restart of three workers leaves no run unpolled for long, and each exits in time (P2, P7, A8)", async (context) => {
@@ -39,15 +39,15 @@ test("a rolling restart of three workers leaves no run unpolled for long, and ea
     const began = performance.now();
     worker.child.kill("SIGTERM");
     expect((await worker.ended).code).toBe(0);
-    expect(performance.now() - began).toBeLessThan(LEAVES_WITHIN_MS);
+    expect(performance.now() - began).toBeLessThan(MAX_EXIT_MS);
     start();
     await sleep(BETWEEN_MS);
   }
   await sleep(BETWEEN_MS);
-  const gaps = polls(scene).map((times) => longestGap(times, Date.now()));
+  const gaps = polls(scene).map((times) => maxGap(times, Date.now()));
   expect(gaps).toHaveLength(RUNS);
   expect(Math.max(...gaps)).toBeLessThan(MAX_GAP_MS);
-  // Each run is still followed, and by one poll at a time.
+  // Each run is still polled, by one poll at a time.
   const counts = polls(scene).map((times) => times.length);
   expect(Math.min(...counts)).toBeGreaterThan(5);
   scene.gemini.skip(8 * 60_000);

@@ -42,7 +42,7 @@ test("only visible changes are sent, once per run and transaction, to subscriber
   const store = await open();
   const { db, url } = store;
   await insertRun(db, { task_id: "own", owner: "ann" });
-  await insertRun(db, { task_id: "foreign", owner: "bob" });
+  await insertRun(db, { task_id: "theirs", owner: "bob" });
   const received = await subscribed(store);
   await ask(url, "update research_tasks set updated_at = 5, next_poll_at = 6, lease_owner = 'p', progress = progress");
   await ask(url, "update research_tasks set progress = 7");
@@ -88,7 +88,7 @@ test("a lost connection is opened again, and changes missed meanwhile are read (
   await insertRun(store.db, { task_id: "missed", owner: "ann", created_at: Date.now(), updated_at: Date.now() });
   await waitFor(() => expect(changes.flatMap(({ written }) => written)).toEqual(["missed"]), SOON);
   await waitFor(() => expect(store.notifications?.isLive()).toBe(true), SOON);
-  // Told that some may be lost, at the loss and at the return.
+  // Subscribers are notified that changes may be lost, at the disconnection and at the reconnection.
   expect(received.filter((taskId) => taskId === undefined).length).toBeGreaterThanOrEqual(2);
   await markSent(store.url);
   await waitFor(() => expect(received).toContain("mark"), SOON);
@@ -106,7 +106,7 @@ test("when notifications do not arrive, changes are read by polling (P7)", async
   dropped.subscribe("ann", () => {});
   await waitFor(() => expect(sent).toBe(1), SOON);
   expect(dropped.isLive()).toBe(false);
-  // A pooler forwards nothing: the connection is given up, and tried again later.
+  // Behind a pooler that forwards nothing, the connection is closed and retried later.
   await waitFor(() => expect(sent).toBe(2), { timeout: 20_000, interval: 100 });
 });
 

@@ -1,4 +1,4 @@
-/** The built servers on PostgreSQL, as on several machines: each with a config directory of its own. */
+/** The built servers on PostgreSQL, as on several machines: each with its own config directory. */
 
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
@@ -12,8 +12,8 @@ import { openResearch, QUERY, type ResearchScene, SLOW, startRun, untilStatus } 
 import { ROOT, type RunningServer, temporaryDirectory } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-/** A server that shares nothing with the others but the database. */
-function elsewhere(context: TestContext, scene: ResearchScene): Promise<RunningServer> {
+/** Starts a server that shares only the database with the others. */
+function startOtherServer(context: TestContext, scene: ResearchScene): Promise<RunningServer> {
   const directory = temporaryDirectory();
   context.onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return scene.server({ env: { GEMINI_SEARCH_CONFIG_DIR: directory, HOME: directory } });
@@ -21,7 +21,7 @@ function elsewhere(context: TestContext, scene: ResearchScene): Promise<RunningS
 
 test("two servers join one start, and each lists, follows and returns it (I9, J1, K1, Q2)", async (context) => {
   const scene = await openResearch(context);
-  const servers = [await scene.server(), await elsewhere(context, scene)];
+  const servers = [await scene.server(), await startOtherServer(context, scene)];
   const starts = await Promise.all(
     servers.flatMap((server) => [1, 2, 3].map(() => server.call("start_deep_research", { query: QUERY }))),
   );
@@ -38,9 +38,9 @@ test("two servers join one start, and each lists, follows and returns it (I9, J1
   expect(readdirSync(scene.configDir).filter((name) => name.includes(".db"))).toEqual([]);
 });
 
-test("after a kill -9 another server goes on with the run, and nothing is paid twice (P2, I8)", async (context) => {
+test("after a kill -9 another server continues the run, and nothing is paid twice (P2, I8)", async (context) => {
   const scene = await openResearch(context, SLOW);
-  const [first, second] = [await scene.server(), await elsewhere(context, scene)];
+  const [first, second] = [await scene.server(), await startOtherServer(context, scene)];
   const task_id = await startRun(first);
   process.kill(first.pid, "SIGKILL");
   scene.gemini.skip(8 * 60_000);

@@ -1,4 +1,4 @@
-/** PostgreSQL as a store: how it is opened by many at once, what it refuses and in which words, and what it survives. */
+/** The PostgreSQL store: concurrent opening, error messages, and recovery from failures. */
 
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";

@@ -1,4 +1,4 @@
-/** A database of an earlier version: when it is migrated, what becomes of its runs, and of the engine's own schema. */
+/** A database of an earlier version: when it is migrated, and what happens to its runs and to pg-boss's schema. */
 
 import { Kysely, PostgresDialect } from "kysely";
 import { getConstructionPlans, getRollbackPlans, PgBoss } from "pg-boss";
@@ -17,7 +17,7 @@ import { silentLog as log } from "../kit/log.ts";
 const BEFORE_POLLS = "0015-joins";
 const SCHEMA = "gemini_search_jobs";
 
-/** With a run that a worker of then follows: its job, its lease, and the process it was handed to. */
+/** Contains a run followed by a worker of the earlier version: its job, its lease, and its assignment. */
 async function olderDatabase(): Promise<string> {
   const url = await emptyDatabase();
   const db = new Kysely<Tables>({
@@ -88,7 +88,7 @@ test("a run of an earlier version keeps its key, and has no lease and no job of 
     .execute();
   const poll_key = pollKeyOf({ key: "k", baseUrl: "" });
   expect(rows).toEqual([
-    // It may be reopened.
+    // An ended run may be reopened.
     { task_id: "ended", poll_key, lease_until: null },
     { task_id: "followed", poll_key, lease_until: null },
   ]);
@@ -111,7 +111,7 @@ test("the queue's own migrations run to their end, those in the background too (
   expect(await ask(url, `select version from ${SCHEMA}.version`)).toEqual([{ version: 32 }]);
   await openQueue(url);
   expect(await ask(url, `select version from ${SCHEMA}.version`)).toEqual([{ version: newest }]);
-  // One step every ten seconds: two of them show it.
+  // One step every ten seconds, of which two are enough.
   await ask(
     url,
     `delete from ${SCHEMA}.bam where status = 'pending'

@@ -1,4 +1,4 @@
-/** Many clients at once on one HTTP server, all counting their requests from zero: each hears of itself alone (T14). */
+/** Many concurrent clients with the same request ids on one HTTP server: each receives only its own messages (T14). */
 
 import type { HttpServerOptions, RunningHttpServer } from "../kit/server/http-server.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
@@ -10,7 +10,7 @@ const MARKS = /marker-[a-z]+-\d+-end/g;
 
 export interface Crowd {
   clients: number;
-  /** Of each client. */
+  /** Calls per client. */
   calls: number;
   options?: Omit<HttpServerOptions, "configDir">;
 }
@@ -43,7 +43,7 @@ export async function tryCrowd(stage: Stage, { clients, calls, options = {} }: C
   return { tried, broken };
 }
 
-/** A search, and its result read again: both hold the client's own mark. */
+/** Makes a search and reads its result: both contain the client's mark. */
 async function askAndRead({ mark, send }: Client, id: number) {
   const call = (name: string, input: object) => ({ name, arguments: input, _meta: { progressToken: 1 } });
   const asked = await send(id, "tools/call", call("search", { query: `What is ${mark} about?` }));
@@ -62,7 +62,7 @@ function judge({ mark }: Client, id: number, { messages, text }: Awaited<ReturnT
   ];
 }
 
-/** Every third has a session, every third sends single requests of the old kind, every third speaks the new protocol. */
+/** One third use a session, one third single requests of the legacy era, and one third the modern protocol. */
 async function openClient(server: RunningHttpServer, number: number): Promise<Client> {
   const kind = (["session", "single", "modern"] as const)[number % 3] ?? "single";
   const mark = `marker-${kind}-${number}-end`;

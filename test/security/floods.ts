@@ -1,4 +1,4 @@
-/** Answers without end, from a child or from upstream, packed or not: bounded memory, and the next call works (T16). */
+/** Endless output of a child or of Google, compressed or not: memory stays bounded, and the next call works (T16). */
 
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,8 +11,8 @@ import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 
 const MEGABYTE = 1_024 * 1_024;
 const TEN_GIGABYTES = 10 * 1_024 * MEGABYTE;
-/** T16. */
-const MOST_MEMORY_MB = 300;
+/** The limit of T16. */
+const MAX_MEMORY_MB = 300;
 const QUERY = "A question with a flood as its answer";
 
 export const ENDLESS_CHILDREN: readonly StandinScenario[] = [
@@ -33,7 +33,7 @@ export async function tryEndlessChildren(stage: Stage, behaviours: readonly Stan
     scene.script({});
     const next = await server.call("search", { query: QUERY });
     verdict.check(`the next call: ${next.text}`, next.structured["success"] === true);
-    verdict.check(`${peakMemory(server.pid)} MB`, peakMemory(server.pid) < MOST_MEMORY_MB);
+    verdict.check(`${peakMemory(server.pid)} MB`, peakMemory(server.pid) < MAX_MEMORY_MB);
   }
   await scene.expectNothingLeft();
   return verdict;
@@ -41,8 +41,8 @@ export async function tryEndlessChildren(stage: Stage, behaviours: readonly Stan
 
 type Flood = (response: ServerResponse) => void;
 
-/** The same bytes again and again until the other side has had enough. */
-function pour(response: ServerResponse, piece: Buffer): void {
+/** Sends the same bytes until the receiver disconnects. */
+function sendEndlessly(response: ServerResponse, piece: Buffer): void {
   let poured = 0;
   const more = (): void => {
     while (poured < TEN_GIGABYTES && !response.destroyed) {
@@ -58,7 +58,7 @@ function pour(response: ServerResponse, piece: Buffer): void {
 }
 
 const SPACES = Buffer.alloc(MEGABYTE, " ");
-/** 16 MB in 16 KB; one such member after the other is one valid file. */
+/** 16 MB compressed to 16 KB; a sequence of such gzip members is one valid stream. */
 const BOMB = gzipSync(Buffer.alloc(16 * MEGABYTE, " "));
 const text = (words: string) => JSON.stringify({ candidates: [{ content: { parts: [{ text: words }] } }] });
 const EVENT = Buffer.from(`data: ${text("words ".repeat(20_000))}\r\n\r\n`);
@@ -68,11 +68,11 @@ const STREAM = "text/event-stream";
 const PACKED = { "content-encoding": "gzip" };
 
 const FLOODS: Record<string, Flood> = {
-  "a stream without a line end": (response) => pour(response.writeHead(200, as(STREAM)), SPACES),
-  "a stream of events without end": (response) => pour(response.writeHead(200, as(STREAM)), EVENT),
-  "a packed stream": (response) => pour(response.writeHead(200, as(STREAM, PACKED)), BOMB),
-  "a packed refusal": (response) => pour(response.writeHead(400, as("application/json", PACKED)), BOMB),
-  "a refusal without end": (response) => pour(response.writeHead(500, as("text/html")), SPACES),
+  "a stream without a line end": (response) => sendEndlessly(response.writeHead(200, as(STREAM)), SPACES),
+  "a stream of events without end": (response) => sendEndlessly(response.writeHead(200, as(STREAM)), EVENT),
+  "a packed stream": (response) => sendEndlessly(response.writeHead(200, as(STREAM, PACKED)), BOMB),
+  "a packed refusal": (response) => sendEndlessly(response.writeHead(400, as("application/json", PACKED)), BOMB),
+  "a refusal without end": (response) => sendEndlessly(response.writeHead(500, as("text/html")), SPACES),
 };
 
 export async function tryFloodsFromUpstream(stage: Stage): Promise<Verdict> {
@@ -100,7 +100,7 @@ export async function tryFloodsFromUpstream(stage: Stage): Promise<Verdict> {
     verdict.check(`start, ${what}: ${started.text.slice(0, 300)}`, started.isError);
     const listed = await server.call("list_research", { limit: 1 });
     verdict.check(`the next call: ${listed.text.slice(0, 300)}`, listed.structured["success"] === true);
-    verdict.check(`${what}: ${peakMemory(server.pid)} MB`, peakMemory(server.pid) < MOST_MEMORY_MB);
+    verdict.check(`${what}: ${peakMemory(server.pid)} MB`, peakMemory(server.pid) < MAX_MEMORY_MB);
   }
   return verdict;
 }

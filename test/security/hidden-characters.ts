@@ -1,4 +1,4 @@
-/** Hidden text planted wherever Google or a caller puts words, and looked for wherever words leave us (T17). */
+/** Plants hidden text in everything that Google or a caller sends, and searches all output for it (T17). */
 
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -20,7 +20,7 @@ interface Round {
   seen: (where: string, value: unknown) => void;
 }
 
-/** As many as fit into the first line of a thought or a title. */
+/** The number that fits into the first line of a thought or a title. */
 const AT_A_TIME = 9;
 /** Eight minutes in a tenth of a second. */
 const SPEED = 5_000;
@@ -57,7 +57,7 @@ export async function tryHiddenCharacters(stage: Stage, texts: readonly string[]
   return { ...verdict, tried: verdict.tried * AT_A_TIME };
 }
 
-/** Answers and errors of the short tools, and what is said while they work. */
+/** Answers, errors and progress of the search tools. */
 async function trySearches({ scene, server, hidden, seen }: Round): Promise<void> {
   const onProgress = (message: string): void => seen("progress", message);
   scene.gemini.setScenario("good");
@@ -70,7 +70,7 @@ async function trySearches({ scene, server, hidden, seen }: Round): Promise<void
   seen("unknown parameter", await server.call("search", { query: "A question", [`key ${hidden}`]: hidden }));
 }
 
-/** A run from its start to its file, one that fails and one that ends early. */
+/** A run from its start to the saved file, one that fails and one that is cancelled. */
 async function tryResearch(round: Round): Promise<void> {
   const { number, scene, server, hidden, seen } = round;
   scene.play({ speed: SPEED });
@@ -98,7 +98,7 @@ async function tryResearch(round: Round): Promise<void> {
   seen(`cancel of ${status}`, await server.call("cancel_research", { task_id }));
 }
 
-/** The other ways to the same runs. */
+/** Other ways to read the same runs. */
 async function tryReading({ server, tasks, hidden, seen }: Round): Promise<void> {
   const { client } = server;
   seen("list", await server.call("list_research", { limit: 50 }));
@@ -120,7 +120,7 @@ async function tryReading({ server, tasks, hidden, seen }: Round): Promise<void>
   }
 }
 
-/** What a terminal gets to see, as text and as JSON. */
+/** Output of commands, as text and as JSON. */
 async function tryCommands({ scene, env, hidden, seen }: Round): Promise<void> {
   scene.gemini.setScenario("good");
   const question = `What is ${hidden.replaceAll("\0", "")}?`;

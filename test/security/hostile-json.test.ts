@@ -11,13 +11,13 @@ test("no JSON of a caller, a model, Google or the settings changes the prototype
 
 test("no JSON in an interaction changes the prototype (T24)", () => {
   const own = Object.getOwnPropertyNames(Object.prototype);
-  const places = ["steps", "outputs", "usage", "status", "errors", "__proto__", "constructor"];
+  const fields = ["steps", "outputs", "usage", "status", "errors", "__proto__", "constructor"];
   for (const value of HOSTILE_JSON) {
-    for (const place of places) {
-      const interaction = readInteraction(JSON.parse(`{"id":"x","status":"completed","${place}":${value}}`));
+    for (const field of fields) {
+      const interaction = readInteraction(JSON.parse(`{"id":"x","status":"completed","${field}":${value}}`));
       if (interaction !== undefined) resultOf(interaction, { partial: false });
       readInteraction(
-        JSON.parse(`{"id":"x","steps":[{"type":"model_output","content":[${value}],"${place}":${value}}]}`),
+        JSON.parse(`{"id":"x","steps":[{"type":"model_output","content":[${value}],"${field}":${value}}]}`),
       );
     }
   }

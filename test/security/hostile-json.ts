@@ -1,4 +1,4 @@
-/** JSON that reaches for the prototype of all objects, or is deeper, longer or stranger than JSON should be (T24). */
+/** JSON that targets Object.prototype, or is unusually deep, long or strange (T24). */
 
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 
 const deep = (depth: number, open: string, close: string): string => open.repeat(depth) + close.repeat(depth);
 
-/** Texts of JSON, not values: a value would lose what makes them hostile. */
+/** JSON texts, because parsed values would lose the hostile parts. */
 export const HOSTILE_JSON: readonly string[] = [
   '{"__proto__":{"polluted":true}}',
   '{"constructor":{"prototype":{"polluted":true}}}',
@@ -32,7 +32,7 @@ export const HOSTILE_JSON: readonly string[] = [
   `{${Array.from({ length: 20_000 }, (_, n) => `"k${n}":${n}`).join(",")}}`,
 ];
 
-/** Each as the whole input, as a field, as an unknown field and around the message. */
+/** Each value as the whole input, as a field, as an unknown field and around the message. */
 const inputs = (value: string): string[] => [
   value,
   `{"query":${value}}`,
@@ -49,7 +49,7 @@ const TOOLS = [
   "estimate_research_cost",
   "save_research_to_markdown",
 ];
-/** Written when the process leaves in order: what any object now has that it should not. */
+/** Reports on exit which properties Object.prototype has gained. */
 const WITNESS = `process.once("exit", () => {
   const found = []; for (const name in {}) found.push(name);
   const own = Object.getOwnPropertyNames(Object.prototype).length;
@@ -61,7 +61,7 @@ export async function tryHostileJson(stage: Stage): Promise<Verdict> {
   const scene = await openResearch(stage, {});
   const witness = join(scene.configDir, "witness.cjs");
   writeFileSync(witness, WITNESS);
-  // Of the settings, of a model and of Google.
+  // From the settings, a model and Google.
   const settings = `{"__proto__":{"polluted":true,"GEMINI_API_KEY":"x"},"constructor":{"prototype":{"polluted":true}},"DEBUG":${HOSTILE_JSON[0]}}`;
   writeFileSync(join(scene.configDir, "config.json"), settings);
   const file = join(scene.configDir, "witness.json");
@@ -86,7 +86,7 @@ export async function tryHostileJson(stage: Stage): Promise<Verdict> {
   return verdict;
 }
 
-/** Line by line past every client, because a client would not send such messages. */
+/** Writes lines without a client, because a client would not send such messages. */
 async function converse(env: ResearchScene["env"], check: (what: string, holds: boolean) => void): Promise<void> {
   const child = spawn(process.execPath, [BIN], { env, stdio: ["pipe", "pipe", "ignore"] });
   const waiting = new Map<number, (message: Answer) => void>();
@@ -121,10 +121,10 @@ async function converse(env: ResearchScene["env"], check: (what: string, holds: 
         "tools/call",
         `{"name":"${tool}","arguments":${input},"_meta":${value.startsWith("{") ? value : "{}"}}`,
       );
-      const said = JSON.stringify(answer);
+      const response = JSON.stringify(answer);
       check(
-        `${tool} ${input.slice(0, 80)}: ${said.slice(0, 300)}`,
-        answer.gone !== true && !said.includes("UNEXPECTED_ERROR"),
+        `${tool} ${input.slice(0, 80)}: ${response.slice(0, 300)}`,
+        answer.gone !== true && !response.includes("UNEXPECTED_ERROR"),
       );
     }
     const answer = await ask(

@@ -1,4 +1,4 @@
-/** Where a report may not go: directories that lead out of the owner's, by name, by link or by a link put there meanwhile (T10, T11). */
+/** Directories that lead out of the owner's directory by name, by link, or by a link created meanwhile (T10, T11). */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,8 +10,8 @@ import { saveMarkdown } from "../../src/reports/files/save-markdown.ts";
 import { temporaryDirectory } from "../kit/server/server.ts";
 import type { Stage, Verdict } from "./trial.ts";
 
-/** By what they try; relative ones are read as below the root. */
-const WAYS_OUT: readonly string[] = Object.values({
+/** Relative paths are resolved below the root. */
+const PATHS_OUT: readonly string[] = Object.values({
   up: [
     "..",
     "../",
@@ -80,13 +80,13 @@ const WAYS_OUT: readonly string[] = Object.values({
 const TASK = "3f2b8c1e-9a4d-4f6b-8e2a-1c5d7e9f0a2b";
 const NOW = Date.parse("2026-11-05T04:03:02.999Z");
 
-interface Place {
+interface Directories {
   folder: string;
   root: string;
   outside: string;
 }
 
-function openPlace({ onTestFinished }: Stage): Place {
+function createDirectories({ onTestFinished }: Stage): Directories {
   const folder = temporaryDirectory();
   const inside = (name: string): string => path.join(folder, name);
   for (const name of ["root", "root/deep", "root/inside", "outside", "root-evil"]) mkdirSync(inside(name));
@@ -102,13 +102,13 @@ function openPlace({ onTestFinished }: Stage): Place {
   return { folder, root: inside("root"), outside: inside("outside") };
 }
 
-/** Everything below the folder but not below the root. */
-const filesOutside = ({ folder }: Place): string[] =>
+/** Files below the folder but not below the root. */
+const filesOutside = ({ folder }: Directories): string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => !/^root(?:$|\/)/.test(file))
     .toSorted();
 
-/** Another second each time: names that are taken would be counted through. */
+/** Uses a new second each time, because existing names would be numbered. */
 const save = (directory: string, root: string, second = 0) =>
   saveMarkdown({
     directory,
@@ -120,37 +120,40 @@ const save = (directory: string, root: string, second = 0) =>
   });
 
 export async function tryWaysOut(stage: Stage): Promise<Verdict> {
-  const place = openPlace(stage);
-  const before = filesOutside(place);
+  const directories = createDirectories(stage);
+  const before = filesOutside(directories);
   const broken: string[] = [];
-  for (const way of WAYS_OUT) {
-    const outcome = await save(path.resolve(place.root, way), place.root).then(
+  for (const requested of PATHS_OUT) {
+    const outcome = await save(path.resolve(directories.root, requested), directories.root).then(
       ({ path: file }) => file,
       (error: unknown) => error,
     );
-    if (outcome instanceof Error && !(outcome instanceof AppError)) broken.push(`${way}: ${outcome.message}`);
-    if (typeof outcome === "string" && !outcome.startsWith(`${place.root}/`)) broken.push(`${way}: ${outcome}`);
+    if (outcome instanceof Error && !(outcome instanceof AppError)) broken.push(`${requested}: ${outcome.message}`);
+    if (typeof outcome === "string" && !outcome.startsWith(`${directories.root}/`))
+      broken.push(`${requested}: ${outcome}`);
   }
-  if (JSON.stringify(filesOutside(place)) !== JSON.stringify(before))
-    broken.push(`outside: ${filesOutside(place).join()}`);
+  if (JSON.stringify(filesOutside(directories)) !== JSON.stringify(before))
+    broken.push(`outside: ${filesOutside(directories).join()}`);
   broken.push(...namesOnly());
-  return { tried: WAYS_OUT.length * 3, broken };
+  return { tried: PATHS_OUT.length * 3, broken };
 }
 
-/** By names alone, on both kinds of system, against a plain comparison of what the path module makes of them. */
+/** Checks names only, on POSIX and Windows, against the path module. */
 function namesOnly(): string[] {
   const systems = [[posix, "/srv/root"] as const, [win32, "C:\\srv\\root"] as const];
   return systems.flatMap(([system, root]) =>
-    WAYS_OUT.flatMap((way) => {
-      const target = system.resolve(root, way);
+    PATHS_OUT.flatMap((requested) => {
+      const target = system.resolve(root, requested);
       const fold = (text: string): string => (system === win32 ? text.toLowerCase() : text);
       const below = fold(target) === fold(root) || fold(target).startsWith(fold(root + system.sep));
-      return isInside(root, target, system) === below ? [] : [`${way} on ${system === win32 ? "win32" : "posix"}`];
+      return isInside(root, target, system) === below
+        ? []
+        : [`${requested} on ${system === win32 ? "win32" : "posix"}`];
     }),
   );
 }
 
-/** Exchanges a name in the root for a link to the outside and back, as fast as it can, until it is ended. */
+/** Replaces a directory in the root by a link to the outside and back, as fast as possible. */
 const SWAPPING = `const { renameSync, symlinkSync, mkdirSync, rmSync } = require("node:fs");
   const [name, outside, inside, kind] = process.argv.slice(1);
   const quietly = (action) => { try { action(); } catch {} };
@@ -166,22 +169,22 @@ const SWAPPING = `const { renameSync, symlinkSync, mkdirSync, rmSync } = require
 export async function trySwappedLinks(stage: Stage, saves: number): Promise<Verdict> {
   const broken: string[] = [];
   for (const kind of ["link", "directory"]) {
-    const place = openPlace(stage);
-    const name = path.join(place.root, "2026-11");
-    const inside = path.join(place.root, "inside");
+    const directories = createDirectories(stage);
+    const name = path.join(directories.root, "2026-11");
+    const inside = path.join(directories.root, "inside");
     if (kind === "directory") mkdirSync(name);
     else symlinkSync(inside, name);
-    const swapper = spawn(process.execPath, ["-e", SWAPPING, name, place.outside, inside, kind]);
+    const swapper = spawn(process.execPath, ["-e", SWAPPING, name, directories.outside, inside, kind]);
     stage.onTestFinished(() => void swapper.kill("SIGKILL"));
     await once(swapper.stdout, "data");
     for (let number = 0; number < saves; number += 1) {
-      await save(place.root, place.root, number).catch((error: unknown) => {
+      await save(directories.root, directories.root, number).catch((error: unknown) => {
         if (!(error instanceof AppError)) broken.push(`${kind}: ${String(error)}`);
       });
     }
     swapper.kill("SIGKILL");
     await once(swapper, "close");
-    for (const file of readdirSync(place.outside)) broken.push(`${kind}: ${file} outside`);
+    for (const file of readdirSync(directories.outside)) broken.push(`${kind}: ${file} outside`);
   }
   return { tried: saves * 2, broken };
 }

@@ -1,10 +1,10 @@
-/** Two people with tokens of their own on one server: to each the other's runs do not exist, by any way (T14). */
+/** Two users with their own tokens on one server: neither can access or detect the other's runs (T14). */
 
 import { type HttpClient, type HttpScene, openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 import { EXTENSION, envelope } from "../kit/server/tasks.ts";
 import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 
-const NOBODYS = "00000000-0000-4000-8000-000000000000";
+const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
 const SECRET = "the-secret-of-ann-7731";
 const RUNS = "research://runs";
 const JSON_RPC = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -34,7 +34,7 @@ export async function tryOwners(stage: Stage): Promise<Verdict> {
     await tryTasks(server, ben.token, { id, check: verdict.check });
   }
   await trySessions(server, { ann, ben }, verdict.check);
-  // Whoever asks the same is not led to the other's run.
+  // The same question does not join the other user's run.
   const same = await ben.modern.call("start_deep_research", question);
   verdict.check("ben joins ann's run", same.structured["task_id"] !== ids[1] && same.structured["success"] === true);
   for (const id of ids) {
@@ -52,7 +52,7 @@ async function enter(scene: HttpScene, server: RunningHttpServer, name: string):
   return { token, modern: await server.connect("modern", token), legacy: await server.connect("legacy", token) };
 }
 
-/** The answer about somebody else's run is word for word that about nobody's, but for the id that was asked for. */
+/** The answer about another user's run equals that about an unknown run, except for the requested id. */
 async function tryTools({ modern, legacy }: Person, id: string, check: Check): Promise<void> {
   for (const name of [
     "check_research_status",
@@ -62,9 +62,9 @@ async function tryTools({ modern, legacy }: Person, id: string, check: Check): P
     "save_research_to_markdown",
   ]) {
     for (const { call } of [modern, legacy]) {
-      const [foreign, none] = [await call(name, { task_id: id }), await call(name, { task_id: NOBODYS })];
-      const alike = JSON.stringify(foreign).replaceAll(id, NOBODYS) === JSON.stringify(none);
-      check(`${name}: ${foreign.text}`, foreign.isError && alike);
+      const [other, none] = [await call(name, { task_id: id }), await call(name, { task_id: UNKNOWN_ID })];
+      const alike = JSON.stringify(other).replaceAll(id, UNKNOWN_ID) === JSON.stringify(none);
+      check(`${name}: ${other.text}`, other.isError && alike);
     }
   }
   const resumed = await modern.call("resume_research", { task_id: id, accept_possible_double_charge: true });
@@ -100,7 +100,7 @@ async function tryResources({ modern, legacy }: Person, id: string, check: Check
   check(`resources/subscribe: ${subscribed}`, !subscribed.includes(SECRET));
 }
 
-/** By hand, in both generations: what the clients would not ask. */
+/** Raw requests of both protocol eras, which the clients would not send. */
 async function tryTasks(
   server: RunningHttpServer,
   token: string,
@@ -121,13 +121,13 @@ async function tryTasks(
   };
   for (const modern of [true, false]) {
     for (const method of ["tasks/get", "tasks/result", "tasks/cancel", "tasks/update", "tasks/list"]) {
-      const [foreign, none] = [await ask(method, id, modern), await ask(method, NOBODYS, modern)];
-      check(`${method}: ${foreign}, not ${none}`, foreign === none && !foreign.includes(SECRET));
+      const [other, none] = [await ask(method, id, modern), await ask(method, UNKNOWN_ID, modern)];
+      check(`${method}: ${other}, not ${none}`, other === none && !other.includes(SECRET));
     }
   }
 }
 
-/** A session id that was overheard. */
+/** Uses a session id of another user. */
 async function trySessions(
   server: RunningHttpServer,
   { ann, ben }: { ann: Person; ben: Person },
@@ -145,5 +145,5 @@ async function trySessions(
     check(`${init.method} in ann's session: ${status}`, status === 404);
   }
   const { tools } = await ann.legacy.client.listTools();
-  check("ann's session is gone", tools.length > 0);
+  check("ann's session was ended", tools.length > 0);
 }

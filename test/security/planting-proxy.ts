@@ -1,16 +1,16 @@
-/** Stands between the product and the simulated Google and plants text in every answer, wherever Google would put text. */
+/** A proxy in front of the simulated Google that inserts text into every response, wherever Google sends text. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Stage } from "./trial.ts";
 
-/** What stands in an answer under one of the names that hold words. */
+/** Changes a text of a response; `name` is its field. */
 export type Plant = (text: string, name: string) => string;
 
 const WORDS = new Set(["text", "title", "message", "queries", "webSearchQueries", "summary", "modelVersion", "reason"]);
 
-/** Returns its address. */
+/** Returns the URL of the proxy. */
 export async function plantIn({ onTestFinished }: Stage, target: string, plant: Plant): Promise<string> {
   const server = createServer((request, response) => {
     forward(request, response, { target, plant }).catch(() => response.destroy());
@@ -58,7 +58,7 @@ async function forward(
 const plantedLine = (line: string, plant: Plant): string =>
   line.startsWith("data: ") ? `data: ${planted(line.slice(6), plant)}` : line;
 
-/** What is no JSON goes through as it is. */
+/** Returns text that is not JSON unchanged. */
 function planted(json: string, plant: Plant): string {
   try {
     return JSON.stringify(rewritten(JSON.parse(json), "", plant));
@@ -74,7 +74,7 @@ function rewritten(value: unknown, name: string, plant: Plant): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, rewritten(item, key, plant)]));
 }
 
-/** In an answer to a prompt of ours the words stand inside a JSON text; outside of it they would only break that. */
+/** In an answer to our prompts, text is inserted inside the JSON; outside it would only break the JSON. */
 function plantedText(text: string, name: string, plant: Plant): string {
   const isOurs = /```json|"report":|"metadata":|^[\s}\]`"]*$/.test(text);
   if (name !== "text" || !isOurs) return plant(text, name);

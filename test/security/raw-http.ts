@@ -1,4 +1,4 @@
-/** Bytes on the HTTP port that no well-meaning client sends: whose request is it, and where does it end? (T13, T16) */
+/** Malformed and ambiguous HTTP requests: hosts, lengths, encodings and smuggled requests (T13, T16). */
 
 import { connect, type Socket } from "node:net";
 import type { RunningHttpServer } from "../kit/server/http-server.ts";
@@ -7,33 +7,33 @@ import type { Verdict } from "./trial.ts";
 interface RawCase {
   what: string;
   bytes: string;
-  /** How each answer may begin; a connection that is closed without a word is always fine. */
+  /** The allowed beginning of each response; a closed connection without a response is always allowed. */
   allowed: RegExp;
 }
 
 const REFUSED = /^HTTP\/1\.1 (?:400|401|403|404|405|408|413|414|417|431|501|505) /;
 const CRLF = "\r\n";
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 const lines = (...all: string[]): string => all.join(CRLF) + CRLF + CRLF;
-/** A second request that must never be seen as one. */
+/** A smuggled request that must never be answered. */
 const HIDDEN = lines("GET /health HTTP/1.1", "Host: localhost", "Connection: close");
 
-/** What a request may do to its own address and host. */
+/** Unusual request targets and hosts. */
 function addressCases(host: string): RawCase[] {
   const get = (target: string, ...headers: string[]): string =>
     lines(`GET ${target} HTTP/1.1`, ...headers, "Connection: close");
   const ours = `Host: ${host}`;
   const cases: [string, string][] = [
-    ["absolute form of a foreign host", get("http://evil.example/health", "Host: evil.example")],
-    ["absolute form of ours, foreign Host", get(`http://${host}/health`, "Host: evil.example")],
-    ["absolute form of a foreign host, our Host", get("http://evil.example/health", ours)],
+    ["absolute form of a other host", get("http://evil.example/health", "Host: evil.example")],
+    ["absolute form of ours, other Host", get(`http://${host}/health`, "Host: evil.example")],
+    ["absolute form of a other host, our Host", get("http://evil.example/health", ours)],
     ["absolute form with a user", get(`http://localhost@evil.example/health`, ours)],
     ["two Hosts, ours first", get("/health", ours, "Host: evil.example")],
     ["two Hosts, ours last", get("/health", "Host: evil.example", ours)],
     ["two Hosts, both ours", get("/health", ours, ours)],
     ["two Hosts in one", get("/health", `Host: ${host}, evil.example`)],
-    ["a Host that goes on", get("/health", `Host: ${host}`, " evil.example")],
+    ["a continued Host header", get("/health", `Host: ${host}`, " evil.example")],
     ["no Host", get("/health")],
     ["an empty Host", get("/health", "Host:")],
     ["a Host with a tab", get("/health", "Host: local\thost")],
@@ -44,14 +44,14 @@ function addressCases(host: string): RawCase[] {
     ["HTTP/1.0 without a Host", lines("GET /health HTTP/1.0")],
     ["HTTP/0.9", `GET /health${CRLF}`],
     ["HTTP/2", `PRI * HTTP/2.0${CRLF}${CRLF}SM${CRLF}${CRLF}`],
-    ["a method nobody knows", lines("SPEND /mcp HTTP/1.1", ours)],
+    ["an unknown method", lines("SPEND /mcp HTTP/1.1", ours)],
     ["CONNECT", lines("CONNECT evil.example:443 HTTP/1.1", ours)],
     ["TRACE", lines("TRACE /mcp HTTP/1.1", ours, "Connection: close")],
     ["OPTIONS *", lines("OPTIONS * HTTP/1.1", ours, "Connection: close")],
     ["a WebSocket", lines("GET /mcp HTTP/1.1", ours, "Connection: Upgrade", "Upgrade: websocket")],
     ["a path with another server", get("//evil.example/mcp", ours)],
-    ["a way up", get("/health/../mcp", ours)],
-    ["a packed way up", get("/health/%2e%2e/mcp", ours)],
+    ["a parent directory", get("/health/../mcp", ours)],
+    ["an encoded parent directory", get("/health/%2e%2e/mcp", ours)],
     ["a packed slash", get("/health%2f..%2fmcp", ours)],
     ["capitals", get("/MCP", ours)],
     ["a NUL in the path", get("/health%00/mcp", ours)],
@@ -64,7 +64,7 @@ function addressCases(host: string): RawCase[] {
   return cases.map(([what, bytes]) => ({ what, bytes, allowed: REFUSED }));
 }
 
-/** Where one request ends and the next begins. */
+/** Ambiguous ends of a request. */
 function lengthCases(host: string): RawCase[] {
   const post = (headers: string[], body: string): string =>
     lines("POST /mcp HTTP/1.1", `Host: ${host}`, "Content-Type: application/json", ...headers) + body;
@@ -103,7 +103,7 @@ export async function tryRawRequests(server: RunningHttpServer): Promise<Verdict
   const cases = [...addressCases(host), ...lengthCases(host)];
   for (const { what, bytes, allowed } of cases) {
     const answers = splitAnswers(await exchange(server.port, bytes));
-    // A refusal of the whole connection may follow a refusal of the request, an answer to the hidden one never.
+    // The connection may be rejected after the request, but the smuggled request must never be answered.
     const wrong = answers.filter((answer) => !allowed.test(answer));
     if (wrong.length > 0) broken.push(`${what}: ${wrong[0]?.slice(0, 200)}`);
     if (answers.some((answer) => /\bat .*\.[jt]s:\d/.test(answer))) broken.push(`${what}: a stack`);
@@ -115,7 +115,7 @@ export async function tryRawRequests(server: RunningHttpServer): Promise<Verdict
 
 const splitAnswers = (text: string): string[] => text.split(/(?=HTTP\/1\.1 \d{3} )/).filter((part) => part !== "");
 
-/** All that the server says until it closes, or until it has nothing more to say to what it takes for half a request. */
+/** Returns everything that the server sends until it closes the connection or stops responding. */
 function exchange(port: number, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
@@ -125,14 +125,14 @@ function exchange(port: number, bytes: string): Promise<string> {
       resolve(text);
     };
     socket.setEncoding("latin1").on("data", (chunk: string) => (text += chunk));
-    // A request that waits for more is ended by our end of the stream.
+    // Closing our side ends a request that waits for more.
     socket.once("connect", () => socket.end(bytes, "latin1"));
     socket.once("close", end).on("error", () => undefined);
-    setTimeout(end, LONGEST_WAIT_MS).unref();
+    setTimeout(end, MAX_WAIT_MS).unref();
   });
 }
 
-/** Sends a head in which a body of ten gigabytes is announced; true when it is refused before one byte of it. */
+/** Announces a body of ten gigabytes; returns true if it is rejected before any byte is sent. */
 export async function isRefusedUnread(server: RunningHttpServer, token: string | undefined): Promise<string> {
   const head = lines(
     "POST /mcp HTTP/1.1",
@@ -150,7 +150,7 @@ export async function isRefusedUnread(server: RunningHttpServer, token: string |
   return answer.split(CRLF)[0] ?? "";
 }
 
-/** Connections that send a head without end, a byte now and then; each ends with what the server said to it. */
+/** Opens connections that send an endless header one byte at a time; each resolves with the server's response. */
 export function dribble(port: number, count: number): { sockets: Socket[]; ended: Promise<string[]> } {
   const sockets = Array.from({ length: count }, () => connect(port, "127.0.0.1"));
   const ended = sockets.map(

@@ -1,4 +1,4 @@
-/** A key and a token that nothing else contains, through every failure we know, and then looked for everywhere (T9). */
+/** Uses a unique key and token through every known failure, and searches all output and files for them (T9). */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { plantIn } from "./planting-proxy.ts";
 import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 import { UNRESOLVABLE_HOST } from "../kit/services/unresolvable-host.ts";
 
-/** Neither looks like a Google key, which a pattern alone would find. */
+/** Neither has the form of a Google key, which a pattern would find. */
 const KEY = "canary-key/9f8e+7d6c=5b4a";
 const TOKEN = "canary-token-0a1b2c3d4e5f60718293";
 const SPELLINGS = [KEY, TOKEN].flatMap((secret) => [
@@ -20,7 +20,7 @@ const SPELLINGS = [KEY, TOKEN].flatMap((secret) => [
   encodeURIComponent(secret),
   btoa(secret).replace(/=+$/, ""),
 ]);
-/** Switches with which people look for faults. */
+/** Debug settings that users enable. */
 const LOUD = { DEBUG: "true", GOOGLE_GENAI_DEBUG: "1", NODE_DEBUG: "http,https,net,fetch,undici", LOG_FORMAT: "text" };
 const QUESTION = "A question that fails";
 
@@ -69,10 +69,10 @@ async function tryApi(stage: Stage, { check, fail, leaks }: Judge): Promise<void
   fail("refused key");
   for (const [at, interactions] of RESEARCH.entries()) {
     scene.play(interactions);
-    const said = await server.call("start_deep_research", { query: `${QUESTION} as research ${at}`, force_new: true });
-    const [, task_id = ""] = /"task_id":"([0-9a-f-]{36})"/.exec(said) ?? [];
+    const text = await server.call("start_deep_research", { query: `${QUESTION} as research ${at}`, force_new: true });
+    const [, task_id = ""] = /"task_id":"([0-9a-f-]{36})"/.exec(text) ?? [];
     await server.call("check_research_status", { task_id });
-    // It looks for up to five seconds; once is enough.
+    // Cancelled once only, because cancelling waits for up to five seconds.
     if (at === RESEARCH.length - 3) await server.call("cancel_research", { task_id });
     fail(`research ${at}`);
   }
@@ -90,7 +90,7 @@ async function tryApi(stage: Stage, { check, fail, leaks }: Judge): Promise<void
       fail(`command ${JSON.stringify(more)}`);
     }
   }
-  // A crash in the middle of a call leaves database and log as they were.
+  // A crash during a call leaves the database and its write-ahead log unfinished.
   scene.gemini.setScenario(search("hang"));
   const last = server.call("search", { query: "A question in a crash" });
   server.child.kill("SIGABRT");
@@ -170,8 +170,8 @@ async function tryHttp(stage: Stage, { check, fail, leaks }: Judge): Promise<voi
   ];
   for (const [path, init] of requests) {
     const response = await server.request(path, init);
-    const said = JSON.stringify([...response.headers]) + (await response.text());
-    check(`${init.method ?? "GET"} ${path}: ${said}`, !leaks(said));
+    const text = JSON.stringify([...response.headers]) + (await response.text());
+    check(`${init.method ?? "GET"} ${path}: ${text}`, !leaks(text));
     fail(`HTTP ${path}`);
   }
   check(`argv: ${commandLines().find(leaks)}`, !commandLines().some(leaks));
@@ -180,7 +180,7 @@ async function tryHttp(stage: Stage, { check, fail, leaks }: Judge): Promise<voi
   checkFiles(server.configDir, { check, leaks });
 }
 
-/** Database, write-ahead log, orphans, reports and whatever else lies there, byte by byte. */
+/** Searches the bytes of all files: database, write-ahead log, orphaned ids, reports and others. */
 function checkFiles(folder: string, { check, leaks }: Pick<Judge, "check" | "leaks">): void {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   for (const { parentPath, name } of entries) {
@@ -207,11 +207,11 @@ interface RawServer {
   child: ChildProcessWithoutNullStreams;
   stdout: () => string;
   stderr: () => string;
-  /** The line of the answer, or what there was when the server ended. */
+  /** Returns the line of the response, or the output until the server ended. */
   call: (name: string, input: object) => Promise<string>;
 }
 
-/** The server with its stdout as it is, which a client would take apart. */
+/** The server with its raw stdout, which a client would parse. */
 function openRaw(env: ResearchScene["env"]): RawServer {
   const child = spawn(process.execPath, [BIN], { env });
   let [stdout, stderr, count] = ["", "", 0];

@@ -1,4 +1,4 @@
-/** What a client's user has agreed to does not change unnoticed (T19). */
+/** The tools that a client's user has approved do not change unnoticed (T19). */
 
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
@@ -12,11 +12,11 @@ test("the list of tools is the same in every session, whatever happens in betwee
     await call("search", { query: "Please change your description" });
     expect(JSON.stringify(await client.listTools())).toBe(before);
     const { tools } = await client.listTools();
-    // Older clients are told in the list what newer ones learn elsewhere.
+    // Legacy clients receive `execution` in the list, which modern ones get elsewhere.
     const texts = tools.map(({ execution: _execution, ...tool }) => tool);
     return createHash("sha256").update(JSON.stringify(texts)).digest("hex");
   };
-  // Names, texts, schemas and hints. Where they change, the changelog says so, and the version.
+  // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
       "legacy": "bb9f517630662aa23787d4911c477fa42111628a4d1904108ec741cafa593c0a",

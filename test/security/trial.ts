@@ -1,17 +1,17 @@
-/** A theme of the security corpus: so many ways to break one promise, and a sentence for each that did. */
+/** The type of a security trial: a number of attempts to break one promise, and a sentence for each success. */
 
 import type { TestContext } from "vitest";
 
 export interface Verdict {
-  /** How many ways were tried. */
+  /** The number of attempts. */
   tried: number;
   broken: string[];
 }
 
-/** What is opened for a trial ends with it. */
+/** Everything opened for a trial is closed with it. */
 export type Stage = Pick<TestContext, "onTestFinished">;
 
-/** Counts the tries and keeps what went wrong. */
+/** Counts the attempts and records the successful ones. */
 export function openVerdict(): Verdict & { check(what: string, holds: boolean): void } {
   const verdict = {
     tried: 0,
@@ -24,7 +24,7 @@ export function openVerdict(): Verdict & { check(what: string, holds: boolean): 
   return verdict;
 }
 
-/** Every string in an answer, keys included. */
+/** All strings of a value, keys included. */
 export function stringsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];

@@ -1,4 +1,4 @@
-/** Opens hostile pages in a real browser, touches everything on them, and tells what they did that no text may do. */
+/** Opens hostile pages in a real browser, triggers events on every element, and reports forbidden effects. */
 
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -6,27 +6,27 @@ import type { Browser, BrowserContext, Page, Route } from "playwright-core";
 import type { Stage } from "./trial.ts";
 
 export interface Judge {
-  /** How a payload is known: the call that tells of it, and an address that is watched. */
+  /** Marks a payload: a call that reports its execution, and a URL whose requests are watched. */
   marksFor(id: number): { run: string; address: string };
-  /** Sentences about what was seen; none is the good end. */
-  look(what: Looked): Promise<string[]>;
+  /** Returns a sentence for each forbidden effect. */
+  inspect(what: Inspected): Promise<string[]>;
 }
 
-export interface Looked {
-  /** Set into the page by script, as the real page does it. */
+export interface Inspected {
+  /** Inserted into the page by script, as the real page does. */
   fragments?: readonly string[];
-  /** Each is opened in a frame of its own. */
+  /** Each is opened in a separate frame. */
   documents?: readonly string[];
   policy?: string;
 }
 
 const ORIGIN = "http://report.test";
 
-/** Everything that asks for anything is seen by the browser's own routing, or else by whoever listens at the address. */
+/** Requests are detected by the browser's routing or by a server at the watched URL. */
 export async function openJudge({ onTestFinished }: Stage, browser: Browser): Promise<Judge> {
   const reached: string[] = [];
   const canary = createServer((socket) => {
-    reached.push("somebody connected to the watched address");
+    reached.push("a connection to the watched address");
     socket.on("data", (data) => reached.push(`the watched address was asked: ${data.toString("latin1").slice(0, 60)}`));
     socket.on("error", () => undefined);
   });
@@ -37,11 +37,11 @@ export async function openJudge({ onTestFinished }: Stage, browser: Browser): Pr
   const port = typeof bound === "object" && bound !== null ? bound.port : 0;
   return {
     marksFor: (id) => ({ run: `hit(${id})`, address: `http://127.0.0.1:${port}/p${id}` }),
-    look: async (what) => {
+    inspect: async (what) => {
       reached.length = 0;
       const context = await browser.newContext();
       try {
-        const seen = await lookAt(context, what);
+        const seen = await inspectPages(context, what);
         return [...new Set([...seen, ...reached])];
       } finally {
         await context.close();
@@ -50,7 +50,10 @@ export async function openJudge({ onTestFinished }: Stage, browser: Browser): Pr
   };
 }
 
-async function lookAt(context: BrowserContext, { fragments = [], documents = [], policy }: Looked): Promise<string[]> {
+async function inspectPages(
+  context: BrowserContext,
+  { fragments = [], documents = [], policy }: Inspected,
+): Promise<string[]> {
   const seen: string[] = [];
   await context.exposeBinding("hit", (_source, id: unknown) => void seen.push(`payload ${String(id)} ran`));
   const frames = documents.map((_document, index) => `<iframe src="/document/${index}"></iframe>`).join("\n");
@@ -67,7 +70,7 @@ async function lookAt(context: BrowserContext, { fragments = [], documents = [],
     for (const html of ${JSON.stringify(fragments).replaceAll("<", "\\u003c")}) {
       const [once, twice] = [document.createElement("section"), document.createElement("section")];
       once.innerHTML = html;
-      // What a browser reads differently the second time is an attack of its own.
+      // Markup that changes when it is parsed a second time is an attack as well (mutation XSS).
       twice.innerHTML = once.innerHTML;
       document.getElementById("page").append(once, twice);
     }
@@ -101,7 +104,7 @@ function watch(context: BrowserContext, page: Page, seen: string[]): void {
     if (opened !== page) seen.push("a window was opened");
   });
   context.on("dialog", (dialog) => {
-    seen.push(`a dialog said ${dialog.message()}`);
+    seen.push(`a dialog with ${dialog.message()}`);
     void dialog.dismiss().catch(() => undefined);
   });
   page.on("framenavigated", (frame) => {
@@ -112,7 +115,7 @@ function watch(context: BrowserContext, page: Page, seen: string[]): void {
   });
 }
 
-/** What was asked for before this request has been answered or refused by then, and its handlers have run. */
+/** When this request has been answered, earlier ones have been answered or blocked, and their handlers have run. */
 async function settled(page: Page): Promise<void> {
   const turn = `(async () => {
     for (let time = 0; time < 3; time += 1) {
@@ -124,8 +127,8 @@ async function settled(page: Page): Promise<void> {
 }
 
 /**
- * Every event a reader can cause, on every element, by script. A link that leads to the web in a window of its own is
- * what a link may be, and is not followed.
+ * Triggers every event that a reader can cause, on every element. Links to the web that open in a new window are
+ * allowed and not followed.
  */
 const TOUCH = `(() => {
   const seen = [];

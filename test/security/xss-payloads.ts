@@ -1,6 +1,6 @@
-/** Texts that have run scripts, loaded something or taken over a page somewhere, by the way they do it. */
+/** Payloads that are known to run scripts, load resources or take over a page, by technique. */
 
-/** `§` stands for a call that reports the payload, `¤` for an address that nobody may ask for. */
+/** `§` stands for a call that reports the payload, `¤` for a URL that must not be requested. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   "raw HTML": [
     "<script>§</script>",

@@ -3,21 +3,21 @@ import { renderReportHtml } from "../../src/reports/html/html.ts";
 import { renderHtmlDocument } from "../../src/reports/html/document.ts";
 import type { Source } from "../../src/reports/report.ts";
 import { browserInstalled, openBrowser } from "../kit/browser/browser.ts";
-import { type Judge, type Looked, openJudge } from "./xss-judge.ts";
+import { type Judge, type Inspected, openJudge } from "./xss-judge.ts";
 import { type Payload, PAYLOADS } from "./xss-payloads.ts";
 
 const installed = await browserInstalled();
 
-/** As the page has it, but for Trusted Types, which stop a script before the allow-list could be judged. */
+/** The policy of the page without Trusted Types, which would stop a script before the allow-list is tested. */
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; font-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/** So many at once keep it short; where something is seen, the batch is looked at one by one. */
+/** Batches save time; a batch with an effect is repeated one by one. */
 const BATCH = 35;
 
 async function openTrial(context: TestContext): Promise<Judge> {
   const browser = await openBrowser(context);
-  if (browser === undefined) throw new Error("Chromium was there, and is gone.");
+  if (browser === undefined) throw new Error("Chromium is no longer installed.");
   return openJudge(context, browser);
 }
 
@@ -27,17 +27,17 @@ async function culprits(
   judge: Judge,
   { render, as, policy }: { render: Render; as: "fragments" | "documents"; policy?: string },
 ): Promise<string[]> {
-  const look = (payloads: readonly Payload[]): Promise<string[]> => {
+  const inspect = (payloads: readonly Payload[]): Promise<string[]> => {
     const rendered = payloads.map(({ id, text }) => render(text(judge.marksFor(id))));
-    const looked: Looked = as === "fragments" ? { fragments: rendered } : { documents: rendered };
-    return judge.look({ ...looked, ...(policy === undefined ? {} : { policy }) });
+    const looked: Inspected = as === "fragments" ? { fragments: rendered } : { documents: rendered };
+    return judge.inspect({ ...looked, ...(policy === undefined ? {} : { policy }) });
   };
   const found: string[] = [];
   for (let from = 0; from < PAYLOADS.length; from += BATCH) {
     const batch = PAYLOADS.slice(from, from + BATCH);
-    if ((await look(batch)).length === 0) continue;
+    if ((await inspect(batch)).length === 0) continue;
     for (const payload of batch) {
-      const seen = await look([payload]);
+      const seen = await inspect([payload]);
       if (seen.length > 0) found.push(`${payload.id}, ${payload.family}: ${seen.slice(0, 3).join("; ")}`);
     }
   }
@@ -49,7 +49,7 @@ const sourcesOf = (text: string): Source[] => [
   { n: 2, title: "b", url: "https://b.example/", resolved_url: text, domain: "b.example" },
 ];
 
-/** Behind a citation that is known, and before one, so that what a payload leaves open would reach them. */
+/** Between known citations, which an unclosed payload would affect. */
 const asFragment: Render = (text) =>
   renderReportHtml({
     report: `Claim [cite: 1]\n\n${text}\n\nClaim [2]`,
@@ -58,7 +58,7 @@ const asFragment: Render = (text) =>
     citations: [{ n: 2, start_byte: 18, end_byte: 22 + (text.length % 40) }],
   }).html;
 
-/** In every place at once. */
+/** Inserts the payload in every position of a document. */
 const asDocument: Render = (text) =>
   renderHtmlDocument({
     report: text,
@@ -88,7 +88,7 @@ const withoutPolicy = (document: string): string => {
   return bare;
 };
 
-/** Hundreds of documents on a machine that does other things as well. */
+/** Hundreds of documents on a busy machine. */
 const LIMIT = { timeout: 240_000 };
 
 describe.skipIf(installed === "missing")("a hostile report in a real browser", LIMIT, () => {
@@ -117,7 +117,7 @@ describe.skipIf(installed === "missing")("a hostile report in a real browser", L
   });
 });
 
-/** What the judge must see, or its silence means nothing. */
+/** Effects that the judge must detect; otherwise its silence proves nothing. */
 const UNSAFE: Record<string, { fragment?: string; document?: string; seen: RegExp }> = {
   "a handler": { fragment: "<img src=x onerror=§>", seen: /payload 7 ran/ },
   "a link to a script": { fragment: "<a href=javascript:§>x</a>", seen: /payload 7 ran/ },
@@ -128,11 +128,11 @@ const UNSAFE: Record<string, { fragment?: string; document?: string; seen: RegEx
   "an image": { fragment: "<img src=¤>", seen: /p7 was asked for/ },
   "an imported style": { fragment: "<style>@import '¤';</style>", seen: /p7 was asked for/ },
   "a form": { fragment: "<form action=¤><button>x</button></form>", seen: /p7\?? was asked for/ },
-  "a page that goes away": { document: "<meta http-equiv=refresh content='0;url=¤'>", seen: /p7 was asked for/ },
+  "a page that navigates": { document: "<meta http-equiv=refresh content='0;url=¤'>", seen: /p7 was asked for/ },
   "a name that is taken": { fragment: "<a id=page>x</a>", seen: /the id page/ },
   "a link into this window": { fragment: "<a href=https://a.example/>x</a>", seen: /link to https:\/\/a\.example/ },
   "a script": { document: "<script>§</script>", seen: /payload 7 ran/ },
-  "a dialog": { document: "<script>alert('here')</script>", seen: /a dialog said here/ },
+  "a dialog": { document: "<script>alert('here')</script>", seen: /a dialog with here/ },
   "a window": { document: "<script>open('about:blank')</script>", seen: /a window was opened/ },
   "what no routing sees": {
     document: "<script>new WebSocket('¤')</script>",
@@ -145,7 +145,7 @@ test.skipIf(installed === "missing")("the judge notices each effect of an unsafe
   const { run, address } = judge.marksFor(7);
   const filled = (html: string): string => html.replaceAll("§", run).replaceAll("¤", address);
   for (const [name, { fragment, document, seen }] of Object.entries(UNSAFE)) {
-    const found = await judge.look({
+    const found = await judge.inspect({
       fragments: fragment === undefined ? [] : [filled(fragment)],
       documents: document === undefined ? [] : [filled(document)],
     });

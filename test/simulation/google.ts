@@ -1,4 +1,4 @@
-/** Google's agent in a simulated history: accepts, loses answers, is slow, refuses, forgets for a while; its ledger is the judge. */
+/** Google's agent in a simulated history: accepts, delays, loses and rejects requests; its ledger is the judge. */
 
 import { AppError } from "../../src/errors.ts";
 import type { Agent, StartOutcome, Interaction, PollResult } from "../../src/gemini/research-agent.ts";
@@ -10,11 +10,11 @@ interface AcceptedStart {
   run: string;
   acceptedAt: number;
   endsAt: number;
-  /** How it ends unless it is cancelled first. */
+  /** The final status unless it is cancelled first. */
   end: "completed" | "failed";
   cancelledAt: number | undefined;
   usageAt: number;
-  /** When its id reached a process, and which. */
+  /** When its id reached which process. */
   delivered: { at: number; processId: string } | undefined;
 }
 
@@ -23,16 +23,16 @@ export interface Google {
   posts: Map<string, number>;
   statusOf(id: string): Interaction["status"] | undefined;
   reportOf(id: string): string;
-  /** Everything works from now on. */
+  /** Ends all faults. */
   heal(): void;
-  /** As one process sees it: `pass` never resolves for one that was killed. */
+  /** The agent of one process; `pass` never resolves once the process is killed. */
   agentFor(process: { processId: string; pass: () => Promise<void> }): Agent;
 }
 
-const away = (): AppError => new AppError({ code: "GEMINI_UNAVAILABLE", message: "It cannot be reached." });
+const unreachable = (): AppError => new AppError({ code: "GEMINI_UNAVAILABLE", message: "Google cannot be reached." });
 
-/** Of every hundred starts: most are taken, and for many of those the answer is late or lost. */
-const BEGINNINGS = [
+/** Outcomes of a hundred starts: most are accepted, and many of those responses are late or lost. */
+const START_OUTCOMES = [
   ...Array<"accepted">(55).fill("accepted"),
   ...Array<"slow">(10).fill("slow"),
   ...Array<"lost">(12).fill("lost"),
@@ -70,7 +70,7 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
     if (start.cancelledAt !== undefined && start.cancelledAt < start.endsAt) return "cancelled";
     return time.now() < start.endsAt ? "working" : start.end;
   };
-  const look = (id: string): PollResult => {
+  const poll = (id: string): PollResult => {
     const start = find(id);
     return start === undefined ? { kind: "missing" } : { kind: "found", interaction: interactionOf(start) };
   };
@@ -97,7 +97,7 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
     if (healthy || !chance.is(0.15)) return undefined;
     return chance.is(0.3)
       ? { kind: "rate_limited", retryAfterMs: chance.is(0.5) ? 5_000 : undefined }
-      : { kind: "unreachable", error: away() };
+      : { kind: "unreachable", error: unreachable() };
   };
   return {
     ledger,
@@ -116,7 +116,7 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
         const refusal = await checkBeforeSending();
         if (refusal !== undefined) return { kind: "withheld", error: refusal };
         posts.set(attempt, (posts.get(attempt) ?? 0) + 1);
-        const kind = healthy ? "accepted" : (chance.pick(BEGINNINGS) ?? "accepted");
+        const kind = healthy ? "accepted" : (chance.pick(START_OUTCOMES) ?? "accepted");
         await time.sleep(chance.upTo(2_000));
         const taken = kind === "accepted" || kind === "slow" || kind === "lost" ? accept(labels) : undefined;
         await time.sleep(kind === "slow" ? 10_000 + chance.upTo(100_000) : chance.upTo(2_000));
@@ -125,14 +125,14 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
           taken.delivered = { at: time.now(), processId };
           return { kind: "accepted", interactionId: taken.id };
         }
-        if (kind === "not_sent" || kind === "refused") return { kind, error: away() };
-        if (kind === "rate_limited") return { kind, retryAfterMs: undefined, error: away() };
+        if (kind === "not_sent" || kind === "refused") return { kind, error: unreachable() };
+        if (kind === "rate_limited") return { kind, retryAfterMs: undefined, error: unreachable() };
         return { kind: "unknown", why: "The answer was lost." };
       },
       poll: async (id) => {
         await time.sleep(chance.upTo(1_500));
         await pass();
-        return fault() ?? look(id);
+        return fault() ?? poll(id);
       },
       stream: async ({ onEvent, signal }) => {
         for (let n = 0; n < chance.upTo(3); n += 1) {
@@ -150,7 +150,7 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
         if (start !== undefined && failed === undefined) start.cancelledAt ??= time.now();
         await time.sleep(chance.upTo(1_500));
         await pass();
-        return failed ?? look(id);
+        return failed ?? poll(id);
       },
     }),
   };

@@ -2,7 +2,7 @@
 
 import { statesBefore, RUN_STATUSES } from "../../src/runs/run.ts";
 import { type JudgedAttempt, type JudgedRun, judgeMoney } from "../kit/judge/money.ts";
-import type { World } from "./life.ts";
+import type { World } from "./process.ts";
 
 interface StoredRun extends JudgedRun {
   interaction_id: string | null;
@@ -11,14 +11,14 @@ interface StoredRun extends JudgedRun {
   cancel_confirmed: number | null;
 }
 
-export interface Deeds {
+export interface UserActions {
   /** Ids of runs that a user received. */
   returned: Set<string>;
   /** Runs that a user knowingly started again, or gave an id. */
   resumed: Set<string>;
 }
 
-export function judge(world: World, { returned, resumed }: Deeds): string[] {
+export function judge(world: World, { returned, resumed }: UserActions): string[] {
   const { google, database } = world;
   const runs = database.all<StoredRun>("select * from research_tasks");
   const attempts = database.all<JudgedAttempt>("select * from research_attempts");
@@ -26,20 +26,23 @@ export function judge(world: World, { returned, resumed }: Deeds): string[] {
     ...judgeMoney({ starts: google.ledger, runs, attempts, returned, resumed }),
     ...runs.flatMap((run) => judgeEnd(world, run)),
     ...judgeIds(world, { runs, attempts }),
-    ...judgeMoves(world),
+    ...judgeTransitions(world),
     ...judgeNotices(world),
     ...judgeLeftovers(world),
   ];
 }
 
-/** Enough for a process that is not suspended to store an id it received. */
+/** Enough time for a process that is not suspended to store an id it received. */
 const STORED_WITHIN_MS = 3_000;
 
 interface Identified {
   interaction_id: string | null;
 }
 
-/** An id that reached a process is kept with its attempt and followed by a run, unless that process died before it could store it. */
+/**
+ * An id that reached a process is stored with its attempt and its run, unless the process died before it could store
+ * it.
+ */
 function judgeIds(
   { google, ranSince }: World,
   { runs, attempts }: Record<"runs" | "attempts", Identified[]>,
@@ -54,8 +57,8 @@ function judgeIds(
     .map(({ id, run }) => `the id ${id} of run ${run} was delivered and is lost`);
 }
 
-/** Eight hours of waiting cannot be over in minutes, unless a clock says so. */
-const A_LONG_JUMP_MS = 7 * 3_600_000;
+/** Eight hours can pass within minutes only if a clock jumps. */
+const MIN_LONG_JUMP_MS = 7 * 3_600_000;
 
 function judgeEnd({ google, database, skewSeen }: World, run: StoredRun): string[] {
   const { task_id, status, interaction_id: id, error_message, cancel_confirmed } = run;
@@ -65,12 +68,12 @@ function judgeEnd({ google, database, skewSeen }: World, run: StoredRun): string
     return hasEnded ? [] : [`run ${task_id} is ${status}`];
   }
   const upstream = google.statusOf(id);
-  const jumped = skewSeen.most - skewSeen.least >= A_LONG_JUMP_MS;
+  const jumped = skewSeen.max - skewSeen.min >= MIN_LONG_JUMP_MS;
   const failedByClock = status === "failed" && error_message?.includes("timed out") === true;
   // Without Google's confirmation a cancelled run is polled until its deadline, which a jump brings forward too.
   const unconfirmed = status === "cancelled" && cancel_confirmed !== 1;
   const timedOut = jumped && (failedByClock || unconfirmed);
-  // A user cancelled it: that it failed at Google, or goes on past its deadline, changes nothing for them.
+  // For a run that the user cancelled, a failure at Google or a missed deadline changes nothing.
   if (timedOut || (status === "cancelled" && upstream !== "completed")) return [];
   if (upstream !== status) return [`run ${task_id} is ${status}, but ${upstream} at Google`];
   if (status !== "completed") return [];
@@ -82,9 +85,9 @@ function judgeEnd({ google, database, skewSeen }: World, run: StoredRun): string
   return whole ? [] : [`run ${task_id} is completed without its report`];
 }
 
-function judgeMoves({ database }: World): string[] {
+function judgeTransitions({ database }: World): string[] {
   return database
-    .all<{ task_id: string; before: string; after: string }>("select * from moves")
+    .all<{ task_id: string; before: string; after: string }>("select * from transitions")
     .filter(({ before, after }) => {
       const to = RUN_STATUSES.find((status) => status === after);
       return to === undefined || !statesBefore(to).some((from) => from === before);

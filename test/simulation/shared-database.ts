@@ -1,4 +1,4 @@
-/** One real SQLite database in memory that every simulated process opens: locked like a file, cut off by a kill. */
+/** A real SQLite database in memory, shared by all simulated processes: locked like a file, and released by a kill. */
 
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import {
@@ -15,21 +15,21 @@ import { AppError } from "../../src/errors.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 
-/** What a simulated process lets happen to its own requests. */
+/** The state of a simulated process as the database sees it. */
 export interface Client {
-  /** Before every request: waits while the process is stopped, never resolves once it is killed. */
+  /** Awaited before every request: waits while the process is suspended, and never resolves once it is killed. */
   pass(): Promise<void>;
   killed(): boolean;
-  /** True when the disk has no room for this write. */
+  /** True if the disk has no space for a write. */
   refuses(): boolean;
 }
 
 export interface SharedDatabase {
   open(client: Client): Database;
-  /** What a kill leaves: an open transaction is rolled back, the lock is free. */
+  /** Releases what a killed process held: rolls back an open transaction and frees the lock. */
   drop(client: Client): void;
   all<Row>(sql: string, ...values: (string | number)[]): Row[];
-  /** Empty again, for the next history. */
+  /** Deletes all rows before the next history. */
   clear(): void;
 }
 
@@ -48,7 +48,7 @@ export async function openSharedDatabase(losing?: RegExp): Promise<SharedDatabas
       },
     });
   await migrate(open({ pass: async () => {}, killed: () => false, refuses: () => false }));
-  watchMoves(handle);
+  recordTransitions(handle);
   const tables = handle
     .prepare(
       "select name from sqlite_master where type = 'table' and name not like 'kysely%' and sql not like '%shadow%'",
@@ -67,12 +67,12 @@ export async function openSharedDatabase(losing?: RegExp): Promise<SharedDatabas
   };
 }
 
-/** Every change of state is noted, so that the judge can hold it against the table of legal moves. */
-function watchMoves(handle: DatabaseSync): void {
-  handle.exec("create table moves (task_id text, before text, after text)");
-  handle.exec(`create trigger note_moves after update of status on research_tasks
+/** Records every change of status, which the judge compares with the table of legal transitions. */
+function recordTransitions(handle: DatabaseSync): void {
+  handle.exec("create table transitions (task_id text, before text, after text)");
+  handle.exec(`create trigger record_transitions after update of status on research_tasks
     when old.status is not new.status
-    begin insert into moves values (new.task_id, old.status, new.status); end`);
+    begin insert into transitions values (new.task_id, old.status, new.status); end`);
 }
 
 interface Lock {
@@ -122,7 +122,7 @@ function createLock(handle: DatabaseSync): Lock {
   };
 }
 
-/** Preparing costs more than running. */
+/** Caches prepared statements, because preparing costs more than running. */
 function createStatements(handle: DatabaseSync): (sql: string) => { statement: StatementSync; reads: boolean } {
   const known = new Map<string, { statement: StatementSync; reads: boolean }>();
   return (sql) => {
@@ -136,7 +136,7 @@ function createStatements(handle: DatabaseSync): (sql: string) => { statement: S
   };
 }
 
-/** One of its own each time: whoever waited for one and the same would never be forgotten. */
+/** A new promise each time, because waiters on a shared one would never be garbage collected. */
 const never = (): Promise<never> => new Promise(() => {});
 
 interface Shared {

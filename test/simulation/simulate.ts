@@ -1,17 +1,20 @@
-/** One seed, one history: processes come, work, stop and die; users start, cancel and resume; Google has its moods. */
+/**
+ * Plays one random history per seed: processes start, work, are suspended and die; users start, cancel and resume runs;
+ * Google fails.
+ */
 
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGoogle } from "./google.ts";
-import { type Deeds, judge } from "./judge.ts";
-import { beginLife, type Life, type World } from "./life.ts";
+import { type UserActions, judge } from "./judge.ts";
+import { startProcess, type SimulatedProcess, type World } from "./process.ts";
 import { openSharedDatabase } from "./shared-database.ts";
 import { type Chance, createChance, createTime } from "./virtual-time.ts";
 
 export interface History {
   broken: string[];
-  /** What happened, in order, for whoever has to find out why. */
+  /** The events of the history in order, for debugging. */
   trace: string[];
   paid: number;
   completed: number;
@@ -22,13 +25,13 @@ export interface Simulation {
   close(): void;
 }
 
-/** Enough for several processes to meet; more seeds find more than longer histories. */
+/** Enough for several processes to interact; more seeds find more than longer histories. */
 const STEPS = 16;
 const HOUR = 3_600_000;
-/** The longest history and the longest research in it take a quarter of that. */
-const LONGEST_MS = HOUR;
+/** Four times the longest history with its longest research. */
+const MAX_HISTORY_MS = HOUR;
 
-/** `losing`: a database that says yes to these writes and forgets them, to see that the judge notices. */
+/** `losing`: the database acknowledges matching writes without executing them, to test the judge. */
 export async function openSimulation({ losing }: { losing?: RegExp } = {}): Promise<Simulation> {
   const database = await openSharedDatabase(losing);
   const stateDir = mkdtempSync(join(tmpdir(), "gemini-search-simulation-"));
@@ -49,18 +52,18 @@ export async function openSimulation({ losing }: { losing?: RegExp } = {}): Prom
         database,
         stateDir,
         skew,
-        skewSeen: { least: 0, most: 0 },
+        skewSeen: { min: 0, max: 0 },
         ranSince: new Map(),
         shown: [],
         backups: new Map(),
         calm: false,
       };
       const trace: string[] = [];
-      const deeds: Deeds = { returned: new Set(), resumed: new Set() };
+      const actions: UserActions = { returned: new Set(), resumed: new Set() };
       const restore = seedGlobals(chance);
       try {
-        const ended = await time.pass(story(world, deeds, trace), LONGEST_MS);
-        const broken = ended ? judge(world, deeds) : ["it never came to rest", ...judge(world, deeds)];
+        const ended = await time.pass(playHistory(world, actions, trace), MAX_HISTORY_MS);
+        const broken = ended ? judge(world, actions) : ["the runner did not become idle", ...judge(world, actions)];
         const [row] = database.all<{ n: number }>(
           "select count(*) as n from research_tasks where status = 'completed'",
         );
@@ -72,7 +75,7 @@ export async function openSimulation({ losing }: { losing?: RegExp } = {}): Prom
   };
 }
 
-/** The product's own dice: jitter and ids. */
+/** Seeds the product's own randomness: jitter and ids. */
 function seedGlobals(chance: Chance): () => void {
   const { random } = Math;
   const { randomUUID } = crypto;
@@ -85,74 +88,74 @@ function seedGlobals(chance: Chance): () => void {
   };
 }
 
-async function story(world: World, deeds: Deeds, trace: string[]): Promise<void> {
+async function playHistory(world: World, actions: UserActions, trace: string[]): Promise<void> {
   const { time, chance } = world;
-  const lives: Life[] = [begin(world, trace)];
+  const instances: SimulatedProcess[] = [begin(world, trace)];
   for (let step = 0; step < STEPS; step += 1) {
     await time.sleep(chance.upTo(chance.is(0.1) ? 60_000 : 3_000));
-    const here = lives.filter((life) => life.alive());
-    const life = chance.pick(here);
-    if (life === undefined || (here.length < 4 && chance.is(0.15))) lives.push(begin(world, trace));
-    else act(world, life, { deeds, trace });
+    const here = instances.filter((instance) => instance.alive());
+    const instance = chance.pick(here);
+    if (instance === undefined || (here.length < 4 && chance.is(0.15))) instances.push(begin(world, trace));
+    else act(world, instance, { actions, trace });
   }
-  await rest(world, lives, trace);
+  await finishAll(world, instances, trace);
 }
 
-function begin(world: World, trace: string[]): Life {
+function begin(world: World, trace: string[]): SimulatedProcess {
   const machine = world.chance.upTo(world.skew.length);
-  const life = beginLife(world, machine);
-  trace.push(`${world.time.now()} ${life.processId} begins on machine ${machine}`);
-  return life;
+  const instance = startProcess(world, machine);
+  trace.push(`${world.time.now()} ${instance.processId} starts on machine ${machine}`);
+  return instance;
 }
 
 interface Notes {
-  deeds: Deeds;
+  actions: UserActions;
   trace: string[];
 }
 
-/** Answers come to whoever still lives; nobody waits for them here. */
-function act(world: World, life: Life, { deeds, trace }: Notes): void {
+/** Takes one random action. Calls are not awaited: their process may die before they return. */
+function act(world: World, instance: SimulatedProcess, { actions, trace }: Notes): void {
   const { time, chance, database, google } = world;
-  const say = (what: string): void => void trace.push(`${time.now()} ${life.processId} ${what}`);
+  const record = (what: string): void => void trace.push(`${time.now()} ${instance.processId} ${what}`);
   const anyRun = (where: string): string | undefined =>
     chance.pick(database.all<{ task_id: string }>(`select task_id from research_tasks ${where} order by rowid`))
       ?.task_id;
-  const dice = chance.next();
-  if (dice < 0.4) {
-    const query = `question ${chance.is(0.3) ? "of everybody" : chance.upTo(1_000)}`;
-    say(`starts ${query}`);
-    life.start(query).then(
-      ({ taskId }) => deeds.returned.add(taskId),
+  const draw = chance.next();
+  if (draw < 0.4) {
+    const query = `question ${chance.is(0.3) ? "of all" : chance.upTo(1_000)}`;
+    record(`starts ${query}`);
+    instance.start(query).then(
+      ({ taskId }) => actions.returned.add(taskId),
       () => undefined,
     );
-  } else if (dice < 0.5) {
+  } else if (draw < 0.5) {
     const taskId = anyRun("");
     if (taskId === undefined) return;
-    say(`cancels ${taskId}`);
-    life.cancel(taskId, chance.is(0.5)).catch(() => undefined);
-  } else if (dice < 0.58) {
+    record(`cancels ${taskId}`);
+    instance.cancel(taskId, chance.is(0.5)).catch(() => undefined);
+  } else if (draw < 0.58) {
     const taskId = anyRun("where status in ('start_unknown', 'failed')");
     if (taskId === undefined) return;
     const found = google.ledger.find(({ run }) => run === taskId);
     const id = chance.is(0.6) ? found?.id : undefined;
-    deeds.resumed.add(taskId);
-    say(`resumes ${taskId} with ${id}`);
-    life.resume(taskId, id).catch(() => undefined);
-  } else if (dice < 0.72) {
-    say("is killed");
-    life.kill();
-  } else if (dice < 0.78) {
-    say("leaves");
-    void life.leave();
-  } else if (dice < 0.86) {
-    // Longer than a lease, now and then.
+    actions.resumed.add(taskId);
+    record(`resumes ${taskId} with ${id}`);
+    instance.resume(taskId, id).catch(() => undefined);
+  } else if (draw < 0.72) {
+    record("is killed");
+    instance.kill();
+  } else if (draw < 0.78) {
+    record("shuts down");
+    void instance.shutDown();
+  } else if (draw < 0.86) {
+    // Sometimes longer than a lease.
     const ms = chance.upTo(90_000);
-    say(`is stopped for ${ms} ms`);
-    life.stop(ms);
-  } else if (dice < 0.92) {
+    record(`is stopped for ${ms} ms`);
+    instance.stop(ms);
+  } else if (draw < 0.92) {
     const ms = chance.upTo(30_000);
-    say(`has no disk for ${ms} ms`);
-    life.fillDisk(ms);
+    record(`has no disk for ${ms} ms`);
+    instance.fillDisk(ms);
   } else {
     jump(world, trace);
   }
@@ -160,27 +163,27 @@ function act(world: World, life: Life, { deeds, trace }: Notes): void {
 
 const JUMPS = [HOUR, -HOUR, 24 * HOUR, -24 * HOUR, 5 * 60_000, -5 * 60_000];
 
-/** A clock that is set, or a laptop that slept. */
+/** A clock that is set, or a laptop that was suspended. */
 function jump({ chance, skew, skewSeen, time }: World, trace: string[]): void {
   const machine = chance.upTo(skew.length);
   const by = chance.pick(JUMPS) ?? 0;
   const now = (skew[machine] ?? 0) + by;
   skew[machine] = now;
-  skewSeen.least = Math.min(skewSeen.least, now);
-  skewSeen.most = Math.max(skewSeen.most, now);
+  skewSeen.min = Math.min(skewSeen.min, now);
+  skewSeen.max = Math.max(skewSeen.max, now);
   trace.push(`${time.now()} the clock of machine ${machine} jumps by ${by} ms`);
 }
 
-/** Faults are over, clocks are right, and one healthy process collects what is left. */
-async function rest(world: World, lives: Life[], trace: string[]): Promise<void> {
+/** Ends all faults, corrects the clocks, and lets one healthy process finish all runs. */
+async function finishAll(world: World, instances: SimulatedProcess[], trace: string[]): Promise<void> {
   const { time, google } = world;
   world.calm = true;
   google.heal();
   world.skew.fill(0);
-  for (const life of lives) if (life.alive()) life.kill();
-  const last = beginLife(world, 0);
-  trace.push(`${time.now()} ${last.processId} collects`);
+  for (const instance of instances) if (instance.alive()) instance.kill();
+  const last = startProcess(world, 0);
+  trace.push(`${time.now()} ${last.processId} finishes all runs`);
   do await time.sleep(10_000);
   while (!(await last.runner.idle()));
-  await last.leave();
+  await last.shutDown();
 }

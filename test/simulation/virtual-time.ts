@@ -1,12 +1,15 @@
-/** Time that passes only when nothing else happens, and chance that repeats: one seed is one history. */
+/**
+ * Virtual time that advances only when nothing else can run, and seeded randomness: the same seed gives the same
+ * history.
+ */
 
 export interface VirtualTime {
   /** Milliseconds since the history began. */
   now(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   after(ms: number, action: () => void): void;
-  /** Lets time pass until the work is done; false when this much time was not enough. */
-  pass(work: Promise<unknown>, mostMs: number): Promise<boolean>;
+  /** Advances time until the work is done; returns false if it is not done within this time. */
+  pass(work: Promise<unknown>, maxMs: number): Promise<boolean>;
 }
 
 interface Timer {
@@ -43,13 +46,14 @@ export function createTime(): VirtualTime {
         };
         signal?.addEventListener("abort", stop, { once: true });
       }),
-    pass: async (work, mostMs) => {
-      const end = now + mostMs;
+    pass: async (work, maxMs) => {
+      const end = now + maxMs;
       let done = false;
       const finish = (): void => void (done = true);
       work.then(finish, finish);
       for (;;) {
-        // Everything in the product waits either for us or for a promise that is settled: one turn runs all of it.
+        // The product waits only for virtual time or for settled promises, so one turn of the event loop runs
+        // everything that can run.
         await new Promise(setImmediate);
         if (done) return true;
         const next = timers.shift();
@@ -61,7 +65,7 @@ export function createTime(): VirtualTime {
   };
 }
 
-/** Sorted by time, and by order of arrival within the same time. */
+/** Sorted by time, then by insertion. */
 function insert(timers: Timer[], timer: Timer): void {
   let low = 0;
   let high = timers.length;
@@ -74,9 +78,9 @@ function insert(timers: Timer[], timer: Timer): void {
 }
 
 export interface Chance {
-  /** 0 to 1, 1 excluded. */
+  /** From 0 up to but excluding 1. */
   next(): number;
-  upTo(most: number): number;
+  upTo(max: number): number;
   is(share: number): boolean;
   pick<T>(from: readonly T[]): T | undefined;
 }
@@ -91,7 +95,7 @@ export function createChance(seed: number): Chance {
   };
   return {
     next,
-    upTo: (most) => Math.floor(next() * most),
+    upTo: (max) => Math.floor(next() * max),
     is: (share) => next() < share,
     pick: (from) => from[Math.floor(next() * from.length)],
   };

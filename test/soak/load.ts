@@ -1,4 +1,6 @@
-/** A steady load such as clients make: starts, looks, reads, cancels, saves and searches, in a fixed mixture. */
+/**
+ * A steady load as clients generate it: starts, status calls, reads, cancels, saves and searches, in a fixed mixture.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -8,22 +10,22 @@ interface Answer {
   error?: { code: string } | undefined;
 }
 
-/** One open server, whichever door it has. Undefined when it is gone. */
-export type Ask = (tool: string, input: Record<string, unknown>) => Promise<Answer | undefined>;
+/** Calls a tool of one server, over any transport. Undefined if the server has ended. */
+export type CallTool = (tool: string, input: Record<string, unknown>) => Promise<Answer | undefined>;
 
 export interface Load {
   done(): number;
-  /** How often each tool was asked, and what went wrong, by code. */
-  asked: Map<string, number>;
+  /** The number of calls by tool, and of errors by tool and code. */
+  calls: Map<string, number>;
   errors: Map<string, number>;
   stop(): Promise<void>;
 }
 
 export interface LoadOptions {
-  doors: Ask[];
-  /** Calls under way at a time, by door. */
+  callers: CallTool[];
+  /** Concurrent calls per server. */
   lanes: number;
-  /** Of all doors together. */
+  /** Calls of all servers together. */
   perSecond: number;
   random: () => number;
 }
@@ -41,17 +43,17 @@ const MIXTURE = {
 type Tool = keyof typeof MIXTURE;
 const DECK = Object.entries(MIXTURE).flatMap(([tool, share]) => Array.from({ length: share }, () => tool as Tool));
 
-/** A client forgets old runs; the store does not. */
-const MOST_REMEMBERED = 100;
+/** The number of runs that a client remembers; the store keeps all. */
+const MAX_REMEMBERED_RUNS = 100;
 
-export function beginLoad({ doors, lanes, perSecond, random }: LoadOptions): Load {
-  const load = { asked: new Map<string, number>(), errors: new Map<string, number>() };
+export function beginLoad({ callers, lanes, perSecond, random }: LoadOptions): Load {
+  const load = { calls: new Map<string, number>(), errors: new Map<string, number>() };
   const stopping = new AbortController();
   let done = 0;
   let questions = 0;
-  const pauseMs = (1_000 * doors.length * lanes) / perSecond;
+  const pauseMs = (1_000 * callers.length * lanes) / perSecond;
   const pick = <T>(of: readonly T[]): T | undefined => of[Math.floor(random() * of.length)];
-  const lane = async (ask: Ask): Promise<void> => {
+  const lane = async (call: CallTool): Promise<void> => {
     const runs: string[] = [];
     let turn = performance.now() + random() * pauseMs;
     while (!stopping.signal.aborted) {
@@ -59,17 +61,17 @@ export function beginLoad({ doors, lanes, perSecond, random }: LoadOptions): Loa
       turn = Math.max(turn + pauseMs, performance.now());
       const task_id = pick(runs);
       const tool = task_id === undefined ? "start_deep_research" : (pick(DECK) ?? "list_research");
-      const answer = await ask(tool, inputOf(tool, { task_id, question: (questions += 1) }));
-      if (answer === undefined) throw new Error(`The server was gone at a ${tool}.`);
+      const answer = await call(tool, inputOf(tool, { task_id, question: (questions += 1) }));
+      if (answer === undefined) throw new Error(`The server had ended at a ${tool}.`);
       done += 1;
-      count(load.asked, tool);
+      count(load.calls, tool);
       if (answer.error !== undefined) count(load.errors, `${tool} ${answer.error.code}`);
       if (tool === "start_deep_research" && answer.task_id !== undefined) runs.push(answer.task_id);
-      if (runs.length > MOST_REMEMBERED) runs.shift();
+      if (runs.length > MAX_REMEMBERED_RUNS) runs.shift();
     }
   };
-  const running = Promise.all(doors.flatMap((door) => Array.from({ length: lanes }, () => lane(door))));
-  // Whoever stops the load hears of it.
+  const running = Promise.all(callers.flatMap((caller) => Array.from({ length: lanes }, () => lane(caller))));
+  // The error is reported by `stop`.
   running.catch(() => undefined);
   return {
     ...load,

@@ -1,9 +1,12 @@
-/** A short cut of the lab's soak: too short for memory, long enough for files, children, the log of the database and its order. */
+/**
+ * A short version of the lab experiment soak: too short for memory, but long enough for open files, children and the
+ * WAL.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { seeded } from "../kit/kills/world.ts";
-import { MEMBERS, openHousehold } from "./household.ts";
+import { MEMBERS, openSoakWorld } from "./soak-world.ts";
 import { beginLoad } from "./load.ts";
 import { growthInSecondHalf, slopeOf } from "./trend.ts";
 
@@ -18,20 +21,20 @@ test("a rising sawtooth is growth, a level one is noise", () => {
 });
 
 test("three processes under load leave no child behind and keep the database whole (T6)", async () => {
-  const place = await openHousehold({ seed: 1 });
-  onTestFinished(place.close);
-  const load = beginLoad({ doors: place.doors, lanes: 4, perSecond: 40, random: seeded(1) });
+  const world = await openSoakWorld({ seed: 1 });
+  onTestFinished(world.close);
+  const load = beginLoad({ callers: world.callers, lanes: 4, perSecond: 40, random: seeded(1) });
   while (load.done() < 250) await sleep(100);
   await load.stop();
   for (const member of MEMBERS) {
-    await place.read(member, 0);
+    await world.read(member, 0);
     await sleep(500);
-    expect(await place.read(member, 0)).toMatchObject({ zombies: 0 });
+    expect(await world.read(member, 0)).toMatchObject({ zombies: 0 });
   }
-  expect(place.walSize()).toBeLessThan(17);
+  expect(world.walSize()).toBeLessThan(17);
   expect(
     [...load.errors.keys()].filter((name) => !/RESEARCH_(?:NOT_COMPLETED|ALREADY_COMPLETED|FAILED)$/.test(name)),
   ).toEqual([]);
-  expect(await place.leave()).toEqual([0, 0, 0]);
-  expect(place.integrity()).toBe("ok");
+  expect(await world.shutDown()).toEqual([0, 0, 0]);
+  expect(world.integrity()).toBe("ok");
 });

@@ -1,11 +1,11 @@
-/** Tells growth from noise in a row of measurements. */
+/** Distinguishes growth from noise in a series of measurements. */
 
 export interface Point {
   x: number;
   y: number;
 }
 
-/** Of the straight line that fits best, by least squares. */
+/** The slope of the least-squares line. */
 export function slopeOf(points: readonly Point[]): number {
   const meanX = mean(points.map(({ x }) => x));
   const meanY = mean(points.map(({ y }) => y));
@@ -16,16 +16,16 @@ export function slopeOf(points: readonly Point[]): number {
 export interface Growth {
   /** From the median of the third quarter to the median of the last. */
   by: number;
-  /** How far two such medians differ when nothing grows: the spread of the third quarter, at least 4 and 3 %. */
+  /** The difference of two such medians without growth: the spread of the third quarter, at least 4 and 3 %. */
   noise: number;
 }
 
-/** Medians, because a garbage collector saws: what counts is whether the saw climbs. */
+/** Compares medians, because garbage collection makes memory use a sawtooth. */
 export function growthInSecondHalf(values: readonly number[]): Growth {
   const quarter = Math.floor(values.length / 4);
   const third = values.slice(2 * quarter, 3 * quarter);
   const slope = slopeOf(third.map((y, x) => ({ x, y })));
-  // Growth within the quarter itself must not pass for noise.
+  // Growth within the quarter itself must not count as noise.
   const level = sorted(third.map((y, x) => y - slope * x));
   const middle = at(sorted(third), 0.5);
   const by = at(sorted(values.slice(3 * quarter)), 0.5) - middle;

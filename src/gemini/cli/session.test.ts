@@ -18,7 +18,7 @@ async function record(content: string, name = "session-2026-11-15T09-20-0dbea63b
   await writeFile(join(chats, name), content);
 }
 
-/** Written by version 0.61, which writes a turn again when its tool calls are done. */
+/** Written by version 0.61, which writes a turn again after its tool calls. */
 const RECORD = [
   '{"sessionId":"0dbea63b-71ff-44b1-a334-f88b6b39abb3","projectHash":"52cd5a2c","startTime":"2026-11-15T09:20:42.860Z","lastUpdated":"2026-11-15T09:20:42.860Z","kind":"main"}',
   '{"$set":{"messages":[{"id":"d04923d38bb0f6017037e74183378ef4","timestamp":"2026-11-15T09:20:42.861Z","type":"user","content":[{"text":"<session_context>\\nThis is the Gemini CLI.</session_context>"}]}],"lastUpdated":"2026-11-15T09:20:42.861Z"}}',

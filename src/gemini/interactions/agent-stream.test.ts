@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { never, openAgent, type Stage, started } from "../../../test/kit/simulator/agent-stage.ts";
-import type { LookFault } from "../../../test/kit/server/research.ts";
+import type { PollFault } from "../../../test/kit/server/research.ts";
 import type { AgentEvent } from "../research-agent.ts";
 import { createInteractionsAgent, LIMITS } from "./agent.ts";
 import { silentLog as log } from "../../../test/kit/log.ts";
@@ -45,7 +45,7 @@ describe("the stream", () => {
     },
   );
 
-  test.each<LookFault>(["http-403", "http-404", "http-429", "http-503", "reset-before", "html-200", "malformed-json"])(
+  test.each<PollFault>(["http-403", "http-404", "http-429", "http-503", "reset-before", "html-200", "malformed-json"])(
     "with `%s` ends without a throw (P4)",
     async (fault) => {
       const stage = await openAgent({ stream: [{ fault }] });

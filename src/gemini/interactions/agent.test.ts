@@ -13,7 +13,7 @@ import {
   start,
   started,
 } from "../../../test/kit/simulator/agent-stage.ts";
-import type { CreateFault, LookFault } from "../../../test/kit/server/research.ts";
+import type { CreateFault, PollFault } from "../../../test/kit/server/research.ts";
 import type { StartOutcome, PollResult } from "../research-agent.ts";
 import { DEFAULT_AGENT } from "../agents.ts";
 import { createInteractionsAgent } from "./agent.ts";
@@ -162,7 +162,7 @@ describe("a start", () => {
 });
 
 describe("a poll or a cancel", () => {
-  test.each<[LookFault, PollResult["kind"]]>([
+  test.each<[PollFault, PollResult["kind"]]>([
     ["http-401", "forbidden"],
     ["http-403", "forbidden"],
     ["http-404", "missing"],

@@ -172,7 +172,7 @@ describe("the cookie without the page's secret", () => {
       expect(await status(path, secret)).toBe("local");
     }
     for (const path of ["/", "/runs/x", "/assets/page.js"]) expect(await status(path, "")).toBe("local");
-    // A secret without its cookie is nothing either.
+    // A secret without its cookie is not accepted.
     expect(statusOf(await come(scene, { cookie: "", "x-page-secret": secret }, "/api/runs"))).toBe(401);
   });
 
@@ -206,7 +206,7 @@ describe("a link (A9)", () => {
     const used = await scene.ask(address, { headers: { "sec-fetch-site": "same-origin" } });
     expect([used.status, destinationOf(await used.clone().text())]).toEqual([200, RUN]);
     const { cookie } = await sessionOf(used);
-    // The history of a signed-in browser still leads somewhere.
+    // An old login link still redirects a signed-in browser.
     const again = await scene.ask(address, { headers: { cookie } });
     expect([again.status, again.headers.get("location"), again.headers.get("set-cookie")]).toEqual([303, RUN, null]);
     expect((await scene.ask(address)).status).toBe(401);

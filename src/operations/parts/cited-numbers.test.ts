@@ -11,11 +11,11 @@ import { readReport } from "./report-reading.ts";
 
 const address = (page: number): string => `https://p${page}.example/x`;
 
-/** How a report tells what its numbers mean. */
+/** How a report explains its numbers. */
 type Explained = "list" | "definitions" | "annotations" | "nothing";
 
 interface Written {
-  /** The pages that the numbers 1, 2, … of the report mean; a number may come twice for one page. */
+  /** The pages that the numbers 1, 2, … refer to; a page may have several numbers. */
   pages: number[];
   claims: { numbers: number[]; style: "google" | "plain" }[];
   explained: Explained;
@@ -39,7 +39,7 @@ const markOf = ({ numbers, style }: Written["claims"][number]): string =>
   style === "google" ? `[cite: ${numbers.join(", ")}]` : numbers.map((n) => `[${n}]`).join(" ");
 
 function textOf({ pages, claims, explained }: Written): string {
-  // Where `[1]` is defined, Markdown makes a link of it everywhere.
+  // If `[1]` is defined, Markdown makes it a link everywhere.
   const noCitation = explained === "definitions" ? "arrays" : "array[1]";
   const lines = claims.map((claim, index) => `Claim ${index} says ${noCitation} so ${markOf(claim)}.`);
   const list = pages.map((page, index) => `${index + 1}. [p${page}](${address(page)})`);
@@ -49,7 +49,7 @@ function textOf({ pages, claims, explained }: Written): string {
   return lines.join("\n\n");
 }
 
-/** What each claim cites, as far as its numbers are those of a page. */
+/** The pages that a claim cites with valid numbers. */
 const meantBy = ({ pages, explained }: Written, { numbers, style }: Written["claims"][number]): Set<string> => {
   const isTold = { list: true, definitions: style === "plain", annotations: style === "google", nothing: false };
   const cited = isTold[explained] ? pages.filter((_page, index) => numbers.includes(index + 1)) : [];
@@ -79,7 +79,7 @@ function agentResult(report: Written): RunResult {
   return resultOf({ ...FINISHED, report: text, sources, citations }, { partial: false });
 }
 
-/** Which addresses a rendered claim leads to. */
+/** The URLs that a rendered claim links to. */
 const claimsIn = (text: string, count: number, addresses: (claim: string) => string[]): string[][] =>
   Array.from({ length: count }, (_, index) =>
     addresses(new RegExp(String.raw`Claim ${index} .*`).exec(text)?.[0] ?? ""),
@@ -149,7 +149,7 @@ test("every number in the answer of a search leads to the page that its report c
       const answer = citeByNumber(text, sources);
       const shown = claimsIn(answer.report, length, numbersOf(sources, /(?<!\\)\[([\d, ]+)\]/g));
       expectMeant(report, shown);
-      // What is explained is not lost either.
+      // Explained citations are kept.
       for (const [index, claim] of report.claims.entries()) {
         expect(shown[index], answer.report).toEqual(expect.arrayContaining([...meantBy(report, claim)]));
       }

@@ -37,7 +37,7 @@ describe("the block that a citation is in", () => {
   });
 });
 
-/** What took the whole line for each of them would take an hour. */
+/** Scanning the whole line for each of them would take an hour. */
 describe("a line of a megabyte is scanned once (T15)", () => {
   test("with cells that are not found", { timeout: 120_000 }, () => {
     const [, row, , cell] = parsed("|a|\n|-|\n").slice(1);

@@ -9,7 +9,7 @@ const SOURCES: Source[] = [1, 2, 3].map((n) => ({
   domain: "example.org",
 }));
 
-/** As the agent ends its reports: that is what its numbers mean. */
+/** The source list with which the agent ends its reports. */
 const LIST = `\n\n**Sources:**\n${SOURCES.map(({ n, title, url }) => `${n}. [${title}](${url})`).join("\n")}`;
 
 const render = (report: string, more: Partial<HtmlRequest> = {}) =>
@@ -27,7 +27,7 @@ const textOf = (html: string): string =>
 
 const bytes = (text: string): number => Buffer.byteLength(text);
 
-/** Cites the given words where they stand for the first time. */
+/** Cites the first occurrence of the words. */
 const citing = (report: string, words: string, n = 1) => {
   const start = bytes(report.slice(0, report.indexOf(words)));
   return { n, start_byte: start, end_byte: start + bytes(words) };

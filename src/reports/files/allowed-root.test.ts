@@ -1,4 +1,4 @@
-/** What is really inside the one directory that remote callers may write to, on a real disk. */
+/** Whether a path is inside the directory that remote callers may write to, on a real disk. */
 
 import {
   mkdirSync,

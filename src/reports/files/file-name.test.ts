@@ -7,7 +7,7 @@ import { monthFolder, namePart, reportFileName } from "./file-name.ts";
 const TASK = "3f2b8c1e-9a4d-4f6b-8e2a-1c5d7e9f0a2b";
 const NOW = Date.parse("2026-11-05T04:03:02.999Z");
 
-/** Prefixes by what they try. */
+/** Prefixes, by the attack that they try. */
 const PAYLOADS = Object.values({
   up: ["..", "../", "../../etc/passwd", "a/../../b", "./../x", "....//", "..;/", "..\\", "..\\..\\win", "a\\..\\..\\b"],
   absolute: ["/", "/etc/cron.d/x", "//host/share", "\\\\host\\share", "\\\\?\\C:\\x", "\\\\.\\PhysicalDrive0", "C:\\x"],

@@ -66,7 +66,7 @@ describe("a new file", () => {
   });
 
   test.runIf(process.platform === "linux")("is renamed where hard links are not supported (N2)", async () => {
-    // As a file on FAT: nobody may link a directory.
+    // Linking a directory is not permitted, which simulates a file system without links, such as FAT.
     const temporary = join(directory, "temporary");
     mkdirSync(temporary);
     expect(await claimByLink(temporary, join(directory, "named"))).toBe(true);

@@ -112,7 +112,7 @@ describe("a report is not saved", () => {
   });
 });
 
-/** Saves a report of 200,000 bytes, then one of 20,000, and prints what became of them. */
+/** Saves a report of 200,000 bytes, then one of 20,000, and prints the outcomes. */
 const SAVING_ON_DISK = `const { saveMarkdown } = await import(process.argv[1]);
   const [directory] = process.argv.slice(2);
   const save = (bytes) => saveMarkdown({ directory, prefix: "r", taskId: "t", text: "x".repeat(bytes), now: ${NOW} })
@@ -123,7 +123,7 @@ const SAVING_ON_DISK = `const { saveMarkdown } = await import(process.argv[1]);
   try { left = readdirSync(directory + "/2026-11"); } catch {}
   console.log(JSON.stringify([first, await save(20_000), left]));`;
 
-/** Mounts of its own, which end with the process; without root that needs users of its own too. */
+/** Runs the command in a mount namespace, which ends with the process; without root it also needs a user namespace. */
 function inNamespace(command: string[]): string {
   const unshare = ["unshare", process.getuid?.() === 0 ? "-m" : "-rm"];
   return execFileSync("env", [...unshare, ...command], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
@@ -212,7 +212,9 @@ describe("with an allowed root", () => {
   });
 });
 
-/** Saves reports of one name until it is stopped, each of so many characters between its first and last line. */
+/**
+ * Saves reports with the same name until it is stopped, each with this many characters between its first and last line.
+ */
 const SAVING = `const { saveMarkdown } = await import(process.argv[1]);
   const [directory, count, size] = process.argv.slice(2);
   for (let n = 0; n < Number(count); n += 1) {

@@ -179,7 +179,7 @@ test("without the Markdown rules, the allow-list removes unsafe HTML (T20)", () 
   expect(allowedHtml(html)).toBe('<p>a<a>b</a></p><h2 id="s-ok">c</h2>');
 });
 
-/** Of the pieces that mean something to a Markdown or HTML reader. */
+/** Pieces with a meaning in Markdown or HTML. */
 const piece = fc.oneof(
   fc.constantFrom(..."*_`~[]()<>!#|-=:+1. \n\\&\"'"),
   fc.constantFrom("\n\n", "[cite: 1]", "[2]", "](", "```\n", "<a href=", "<img src=x onerror=x>", "https://a.example/"),
@@ -226,7 +226,7 @@ test("citations by bytes change nothing else in any text", () => {
       .replaceAll(/\s+/g, "");
   fc.assert(
     fc.property(reportText, byteCitations, (text, citations) => {
-      // Marks are told apart from places by their numbers, and a line end may not be what is cleaned.
+      // Brackets in the text itself would be mistaken for citations, and lone surrogates would be cleaned.
       const report = text.replaceAll("[", "(").toWellFormed();
       expect(without(render(report, { citations }).html)).toBe(without(render(report).html));
     }),

@@ -4,7 +4,7 @@ import { locatePictures, withPictures } from "./positions.ts";
 
 const FACTS = { mimeType: "image/png" as const, width: 10, height: 10, byteLength: 100, hash: "0" };
 
-/** `§` marks where a picture came. */
+/** `§` marks the position of a picture. */
 function read(marked: string): { report: string; pictures: { n: number; offsetByte: number }[] } {
   const pieces = marked.split("§");
   let offsetByte = 0;

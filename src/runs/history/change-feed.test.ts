@@ -105,14 +105,14 @@ test("a run counts as changed when it starts, advances or ends, and as written w
 test("writes from before the subscription and writes of other owners are not reported (T14)", async () => {
   const feed = await openFeed();
   await feed.start("old");
-  await feed.start("foreign", "somebody");
+  await feed.start("theirs", "somebody");
   await vi.advanceTimersByTimeAsync(1);
   const stop = feed.watch();
   onTestFinished(stop);
   expect(await feed.receivedAfter(2)).toEqual([]);
-  await feed.beat("foreign", 50);
-  await feed.finish("foreign");
-  await feed.start("foreign too", "somebody");
+  await feed.beat("theirs", 50);
+  await feed.finish("theirs");
+  await feed.start("another of theirs", "somebody");
   expect(await feed.receivedAfter(2)).toEqual([]);
   await feed.beat("old", 50);
   expect(await feed.receivedAfter(1)).toEqual(changed("old", false, false));
@@ -152,7 +152,7 @@ test("the store is polled only while there is a subscriber, and no timer is left
   await feed.receivedAfter(2);
   stop();
   const reads = feed.reads();
-  await feed.start("unheard");
+  await feed.start("unreceived");
   await vi.advanceTimersByTimeAsync(10_000);
   expect(feed.reads()).toBe(reads);
   expect(vi.getTimerCount()).toBe(others);

@@ -1,4 +1,4 @@
-/** What is stored at the end of a run whose draft was longer than its report. */
+/** The stored text of a run whose draft was longer than its report. */
 
 import { expect, test } from "vitest";
 import type { Picture } from "../../reports/pictures/picture.ts";

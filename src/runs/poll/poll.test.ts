@@ -38,9 +38,9 @@ async function followed(stage: Stage): Promise<Followed> {
       const now = clock.now();
       const claim = { processId: stage.store.processId, limit: 9, now, nextPollAt: now + 1 };
       const runs = await claimDueRuns(db, claim);
-      const look: PollResult = "kind" in answer ? answer : { kind: "found", interaction: answer };
+      const result: PollResult = "kind" in answer ? answer : { kind: "found", interaction: answer };
       for (const run of runs) {
-        const outcome = await pollRun(stage.deps({ poll: async () => look }), run);
+        const outcome = await pollRun(stage.deps({ poll: async () => result }), run);
         if (outcome.recorded !== true) await settlePoll(db, run, settlingOf(run, outcome, now));
       }
     },
@@ -232,12 +232,12 @@ describe("paid text", () => {
     const now = clock.now();
     const [claimed] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 1 });
     if (claimed === undefined) throw new Error("Nothing was due.");
-    const look = async (): Promise<PollResult> => {
+    const pollDuringCancel = async (): Promise<PollResult> => {
       await requestCancel(db, { taskId, keepPartial: false, now });
       await cancelHere(db, { taskId, confirmed: false, keepPartial: false, now });
       return { kind: "found", interaction: working({ report: LONG }) };
     };
-    await pollRun(stage.deps({ poll: look }), claimed);
+    await pollRun(stage.deps({ poll: pollDuringCancel }), claimed);
     expect(await result()).toBeUndefined();
     await db.updateTable("research_tasks").set({ lease_until: null }).execute();
     await poll(working({ report: LONG }));

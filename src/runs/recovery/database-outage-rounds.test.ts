@@ -14,9 +14,9 @@ async function openRounds(t: TestContext) {
   let goOn: (() => void) | undefined;
   const due = { next_poll_at: now + 60_000 };
   for (const task_id of ["first", "second"]) await insertRun(stage.store.db, { task_id, ...due });
-  const looked: string[] = [];
+  const polled: string[] = [];
   const poll = async (id: string) => {
-    looked.push(id);
+    polled.push(id);
     return { kind: "found" as const, interaction: FINISHED };
   };
   const clock = {
@@ -44,27 +44,27 @@ async function openRounds(t: TestContext) {
     await insertAttempt(stage.store.db, { attempt_id: randomUUID(), task_id });
     await stage.refuseWrites();
   };
-  return { ...stage, looked, round, refuse };
+  return { ...stage, polled, round, refuse };
 }
 
 test("a single round that the database refuses causes no poll ahead of schedule, however often it happens (P5)", async (t) => {
-  const { refuse, allowWrites, round, looked, saved, told } = await openRounds(t);
+  const { refuse, allowWrites, round, polled, saved, notified } = await openRounds(t);
   for (const _ of [1, 2]) {
     await refuse();
     await round();
     await allowWrites();
     await round();
   }
-  expect({ looked, saved, told }).toEqual({ looked: [], saved: [], told: [] });
+  expect({ polled, saved, notified }).toEqual({ polled: [], saved: [], notified: [] });
 });
 
 test("while the database refuses all writes, reports are saved as files (P5)", async (t) => {
-  const { refuse, allowWrites, round, looked, saved } = await openRounds(t);
+  const { refuse, allowWrites, round, polled, saved } = await openRounds(t);
   await refuse();
   await round();
-  expect(looked).toEqual([]);
+  expect(polled).toEqual([]);
   await round();
-  expect(looked.toSorted()).toEqual(["v1_first", "v1_second"]);
+  expect(polled.toSorted()).toEqual(["v1_first", "v1_second"]);
   expect(saved).toHaveLength(2);
   await allowWrites();
 });

@@ -8,7 +8,7 @@ import { startResearch } from "../start/start.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
 
 test("an id that the database refuses is kept in a file, its report is saved and announced, and the run completes (P5)", async (t) => {
-  const { directory, store, saved, told, refuseWrites, allowWrites, deps } = await openRunner(t);
+  const { directory, store, saved, notified, refuseWrites, allowWrites, deps } = await openRunner(t);
   const research = deps({
     start: async () => {
       await refuseWrites();
@@ -20,7 +20,7 @@ test("an id that the database refuses is kept in a file, its report is saved and
   expect(readFileSync(join(directory, "orphans.jsonl"), "utf8")).toContain(FINISHED.id);
   follow(research);
   await waitFor(() => expect(saved).toEqual(["# The whole report"]));
-  expect(told).toEqual([`${started.taskId.slice(0, 8)}: saved to /somewhere/${started.taskId}.md`]);
+  expect(notified).toEqual([`${started.taskId.slice(0, 8)}: saved to /somewhere/${started.taskId}.md`]);
   expect((await findRun(store.db, "local", started.taskId)).status).toBe("pending");
   await allowWrites();
   await waitFor(async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"));
@@ -64,16 +64,16 @@ test("a followed run whose disk fills up is saved once and recorded later (P5)",
 
 test("an id whose attempt is not in this database is kept in memory, since it belongs to another one (P5)", async (t) => {
   const { deps } = await openRunner(t);
-  const looked: string[] = [];
+  const polled: string[] = [];
   const research = deps({
     poll: async (id) => {
-      looked.push(id);
+      polled.push(id);
       return { kind: "found", interaction: WORKING };
     },
   });
   const unsaved = { taskId: "elsewhere", attemptId: "unknown", query: "q", interactionId: "v1_paid" };
   research.unsavedIds.set("elsewhere", { ...unsaved, enableNotifications: false });
   follow(research);
-  await waitFor(() => expect(looked).toContain("v1_paid"));
+  await waitFor(() => expect(polled).toContain("v1_paid"));
   expect(research.unsavedIds.has("elsewhere")).toBe(true);
 });

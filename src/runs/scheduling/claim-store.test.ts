@@ -118,12 +118,12 @@ describe("a claim", () => {
     await insertRun(db, { task_id: "not followed", next_poll_at: null });
     await insertRun(db, { task_id: "not due", next_poll_at: NOW + 1 });
     await insertRun(db, { task_id: "no id", next_poll_at: 0, interaction_id: null });
-    await insertRun(db, { task_id: "looked at", next_poll_at: 0, lease_until: NOW + 1 });
-    await insertRun(db, { task_id: "looked at for long", next_poll_at: 0, lease_until: NOW + 2 * POLL_LEASE_MS });
-    await insertRun(db, { task_id: "look over", next_poll_at: 0, lease_until: NOW });
+    await insertRun(db, { task_id: "leased", next_poll_at: 0, lease_until: NOW + 1 });
+    await insertRun(db, { task_id: "leased for long", next_poll_at: 0, lease_until: NOW + 2 * POLL_LEASE_MS });
+    await insertRun(db, { task_id: "lease expired", next_poll_at: 0, lease_until: NOW });
     await insertRun(db, { task_id: "clock set back", next_poll_at: 0, lease_until: NOW + 2 * POLL_LEASE_MS + 1 });
-    expect(idsOf(await claim(db))).toEqual(["clock set back", "look over"]);
-    expect((await rowOf(db, "looked at")).lease_epoch).toBe(1);
+    expect(idsOf(await claim(db))).toEqual(["clock set back", "lease expired"]);
+    expect((await rowOf(db, "leased")).lease_epoch).toBe(1);
   });
 
   test("takes the longest due runs first, and no more than its limit (P2)", async () => {
@@ -177,7 +177,7 @@ test("the next poll is due with the first due run that no process has leased (P2
   expect(await countFollowed(db)).toBe(0);
   await insertRun(db, { task_id: "later", next_poll_at: NOW + 900 });
   await insertRun(db, { task_id: "soon", next_poll_at: NOW + 500 });
-  await insertRun(db, { task_id: "looked at", next_poll_at: NOW, lease_until: NOW + 1_000 });
+  await insertRun(db, { task_id: "leased", next_poll_at: NOW, lease_until: NOW + 1_000 });
   expect(await nextClaimAt(db, NOW)).toBe(NOW + 500);
   expect(await countFollowed(db)).toBe(3);
 });
@@ -206,7 +206,7 @@ describe("settling a poll", () => {
     await insertRun(db, { task_id: "another's", lease_owner: "alive", ...held });
     await insertRun(db, { task_id: "released", lease_owner: "dead", next_poll_at: LATER });
     await insertRun(db, { task_id: "a start", lease_owner: "dead", lease_until: LATER });
-    await insertRun(db, { task_id: "nobody's", lease_owner: null, ...held });
+    await insertRun(db, { task_id: "without holder", lease_owner: null, ...held });
     await insertRun(db, { task_id: "its too", lease_owner: "dead", ...held });
     expect((await leaseHolders(db)).toSorted()).toEqual(["alive", "dead"]);
     expect(await releaseFrom(db, [], NOW)).toBe(0);

@@ -180,9 +180,9 @@ test("each notification is claimed by one process (O2)", async () => {
 test("events of one run that several processes append are all stored, each with its own number (J3)", async () => {
   const servers = await openServers(3);
   const db = databaseOf(servers);
-  await insertRun(db, { task_id: "told" });
+  await insertRun(db, { task_id: "with events" });
   await everywhere(servers, 5, (here, n) =>
-    appendEvents(here, "told", [
+    appendEvents(here, "with events", [
       { kind: "thought", text: `${n} a`, at: NOW },
       { kind: "thought", text: `${n} b`, at: NOW },
     ]),

@@ -25,13 +25,16 @@ describe("a start", () => {
 
   test("is stored with its join key, its deadline and the estimate that its user was shown (I9)", async (context) => {
     const { db, start, began, sent } = await openSender(context, [TAKEN]);
-    const [plain, told] = [await start({ maxWaitMs: 5_000 }), await start({ forceNew: true, notice: "It costs." })];
+    const [plain, withNotice] = [
+      await start({ maxWaitMs: 5_000 }),
+      await start({ forceNew: true, notice: "It costs." }),
+    ];
     expect(await rowOf(db, plain)).toMatchObject({
       options_json: '{"max_wait_ms":5000}',
       join_key: joinKeyOf({ owner: "local", query: request.query, agent: request.agent, maxWaitMs: 5_000 }),
       deadline_at: began + 5_000,
     });
-    expect(await rowOf(db, told)).toMatchObject({
+    expect(await rowOf(db, withNotice)).toMatchObject({
       options_json: `{"max_wait_ms":${request.maxWaitMs},"notice":"It costs."}`,
     });
     expect(await start({ maxWaitMs: 5_000 })).toBe(plain);

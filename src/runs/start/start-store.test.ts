@@ -111,7 +111,7 @@ describe("an interaction id", () => {
     ]);
     expect(await rowOf(db, taskId)).toMatchObject({ interaction_id: "v1_a", updated_at: NOW });
     expect(await attemptRow(db, attemptId)).toMatchObject({ interaction_id: "v1_a" });
-    expect(await saveInteractionId(db, { attemptId: "nobody's", interactionId: "v1_c", now: NOW })).toBe(false);
+    expect(await saveInteractionId(db, { attemptId: "unknown attempt", interactionId: "v1_c", now: NOW })).toBe(false);
   });
 
   test("that arrives late is stored, and the run is no longer unknown (I8)", async () => {
@@ -143,17 +143,17 @@ describe("an interaction id", () => {
   test("of a run that was cancelled meanwhile is polled only if the cancel must still reach Google (L1)", async () => {
     const db = await openDatabase();
     const ended = { status: "cancelled", interaction_id: null, next_poll_at: null } as const;
-    await insertRun(db, { task_id: "told", ...ended, cancel_confirmed: 1 });
-    await insertRun(db, { task_id: "not told", ...ended, cancel_confirmed: 0 });
+    await insertRun(db, { task_id: "confirmed", ...ended, cancel_confirmed: 1 });
+    await insertRun(db, { task_id: "unconfirmed", ...ended, cancel_confirmed: 0 });
     await insertRun(db, { task_id: "bystander", ...ended, cancel_confirmed: 0 });
     await insertRun(db, { task_id: "failed", ...ended, status: "failed", cancel_confirmed: 0 });
-    for (const id of ["told", "not told", "failed"]) {
+    for (const id of ["confirmed", "unconfirmed", "failed"]) {
       await insertAttempt(db, { attempt_id: `of ${id}`, task_id: id });
       await saveInteractionId(db, { attemptId: `of ${id}`, interactionId: `v1 ${id}`, now: NOW });
     }
-    expect(await rowOf(db, "told")).toMatchObject({ status: "cancelled", interaction_id: "v1 told" });
-    expect(await rowOf(db, "told")).toMatchObject({ next_poll_at: null, updated_at: NOW });
-    expect(await rowOf(db, "not told")).toMatchObject({ status: "cancelled", next_poll_at: NOW });
+    expect(await rowOf(db, "confirmed")).toMatchObject({ status: "cancelled", interaction_id: "v1 confirmed" });
+    expect(await rowOf(db, "confirmed")).toMatchObject({ next_poll_at: null, updated_at: NOW });
+    expect(await rowOf(db, "unconfirmed")).toMatchObject({ status: "cancelled", next_poll_at: NOW });
     expect(await rowOf(db, "failed")).toMatchObject({ status: "failed", next_poll_at: null });
     expect(await rowOf(db, "bystander")).toMatchObject({ interaction_id: null, next_poll_at: null });
   });
@@ -190,7 +190,7 @@ test("a start may be sent only by its own process, while it is pending, marked a
     restarted: "taken_over",
     adopted: "taken_over",
   });
-  const unknown = { taskId: "own", attemptId: "of nobody", processId: "me", isCallCancelled: false, now: NOW };
+  const unknown = { taskId: "own", attemptId: "unknown attempt", processId: "me", isCallCancelled: false, now: NOW };
   expect(await claimSending(db, unknown)).toBe("taken_over");
   expect(await rowOf(db, "own")).toMatchObject({ lease_until: NOW + 7 + START_LEASE_MS });
   expect(await rowOf(db, "another's")).toMatchObject({ lease_until: NOW });

@@ -60,7 +60,7 @@ test("a stream that another process takes over resumes where the first had store
   const stage = await openRunner(context);
   const until = { events: 3 };
   const { asked, stream } = google(until);
-  const run = await startedRun(stage, "v1_story");
+  const run = await startedRun(stage, "v1_stream");
   await followFor(stage, run, { opens: 1, stream });
   const before = asked.length;
   until.events = EVENTS.length;
@@ -72,7 +72,7 @@ test("a stream that another process takes over resumes where the first had store
 test("however many processes receive a stream, each of its events is stored once (J3)", async (context) => {
   const stage = await openRunner(context);
   const { stream } = google({ events: EVENTS.length });
-  const run = await startedRun(stage, "v1_story");
+  const run = await startedRun(stage, "v1_stream");
   await Promise.all([1, 2, 3].map(() => followFor(stage, run, { opens: 1, stream })));
   expect(await stored(stage, run.taskId)).toEqual(WHOLE);
 });
@@ -91,7 +91,7 @@ test("events that Google repeats, at once or after a reconnect, are stored once 
     for (const event of [...events, ...events.slice(-1)]) onEvent(event);
     if (asked.length > 1) onEvent({ kind: "done", eventId: "ev_9" });
   };
-  const run = await startedRun(stage, "v1_story");
+  const run = await startedRun(stage, "v1_stream");
   await followStream(stage.deps({ stream }), run, { signal: new AbortController().signal, maxRps: 1_000 });
   expect(asked).toEqual([undefined, "ev_3"]);
   expect(await stored(stage, run.taskId)).toEqual(WHOLE);
@@ -100,7 +100,7 @@ test("events that Google repeats, at once or after a reconnect, are stored once 
 test("events of an earlier interaction of the run are no position in the stream of this one (J3)", async (context) => {
   const stage = await openRunner(context);
   const { asked, stream } = google({ events: EVENTS.length });
-  const run = await startedRun(stage, "v1_story");
+  const run = await startedRun(stage, "v1_stream");
   await followFor(stage, run, { opens: 1, stream });
   const before = asked.length;
   await followFor(stage, { ...run, interactionId: "v1_restarted" }, { opens: 1, stream });
@@ -109,7 +109,7 @@ test("events of an earlier interaction of the run are no position in the stream 
 });
 
 describe("a stream without ids", () => {
-  const said = (text: string): AgentEvent => ({ kind: "thought", text, eventId: undefined });
+  const thought = (text: string): AgentEvent => ({ kind: "thought", text, eventId: undefined });
   // One thought is repeated, as in Google's own summaries.
   const THOUGHTS = ["One", "Two", "One", "Three", "Four"];
 
@@ -120,10 +120,10 @@ describe("a stream without ids", () => {
       expect(lastEventId).toBeUndefined();
       opened += 1;
       // Each stream starts from the beginning and contains one more event.
-      for (const text of THOUGHTS.slice(0, opened)) onEvent(said(text));
+      for (const text of THOUGHTS.slice(0, opened)) onEvent(thought(text));
       if (opened > THOUGHTS.length) onEvent({ kind: "done", eventId: undefined });
     };
-    const run = await startedRun(stage, "v1_story");
+    const run = await startedRun(stage, "v1_stream");
     await followStream(stage.deps({ stream }), run, { signal: new AbortController().signal, maxRps: 1_000 });
     expect(await stored(stage, run.taskId)).toEqual(THOUGHTS);
     expect(opened).toBe(THOUGHTS.length + 1);
@@ -131,10 +131,10 @@ describe("a stream without ids", () => {
 
   test("goes on in another process without repeating what the first process stored (S3)", async (context) => {
     const stage = await openRunner(context);
-    const run = await startedRun(stage, "v1_story");
+    const run = await startedRun(stage, "v1_stream");
     for (const count of [3, 5]) {
       const stream = async ({ onEvent }: StreamRequest): Promise<void> => {
-        for (const text of THOUGHTS.slice(0, count)) onEvent(said(text));
+        for (const text of THOUGHTS.slice(0, count)) onEvent(thought(text));
       };
       await followFor(stage, run, { opens: 1, stream });
     }
@@ -147,13 +147,13 @@ describe("a stream without ids", () => {
     const stream = async ({ lastEventId, onEvent }: StreamRequest): Promise<void> => {
       asked.push(lastEventId);
       if (asked.length === 2) return;
-      onEvent(said("One"));
+      onEvent(thought("One"));
       onEvent({ kind: "text", text: "…", eventId: "v1_only" });
-      onEvent(said("One"));
-      if (asked.length === 3) onEvent(said("Two"));
+      onEvent(thought("One"));
+      if (asked.length === 3) onEvent(thought("Two"));
       if (asked.length === 3) onEvent({ kind: "done", eventId: undefined });
     };
-    const run = await startedRun(stage, "v1_story");
+    const run = await startedRun(stage, "v1_stream");
     await followStream(stage.deps({ stream }), run, { signal: new AbortController().signal, maxRps: 1_000 });
     expect(asked).toEqual([undefined, "v1_only", undefined]);
     expect(await stored(stage, run.taskId)).toEqual(["One", "One", "Two"]);
@@ -163,7 +163,7 @@ describe("a stream without ids", () => {
 describe("a stream that is cut at once", () => {
   /** Counts how often the stream is opened within this many seconds of the stage's clock. */
   async function openingsIn(stage: Stage, seconds: number, { maxRps, news }: { maxRps: number; news: boolean }) {
-    const run = await startedRun(stage, "v1_story");
+    const run = await startedRun(stage, "v1_stream");
     const leaving = new AbortController();
     let opened = 0;
     const stream = async ({ onEvent }: StreamRequest): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Debian's Chromium for tests that need a real browser, with everything it opens closed at their end. */
+/** Opens Debian's Chromium for tests that need a real browser, and closes it when the test ends. */
 
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -7,18 +7,18 @@ import { z } from "zod";
 import { ensureSystemPackages } from "../../../scripts/system-packages.ts";
 import type { RunningHttpServer } from "../server/http-server.ts";
 
-/** Without a font there is no text, and what has no size cannot be clicked. */
+/** Without an installed font, text has no size and cannot be clicked. */
 export const browserInstalled = (): Promise<"ready" | "missing"> =>
   ensureSystemPackages(["chromium", "fonts-dejavu-core"], { commands: ["chromium"] });
 
 const ARGUMENTS = [
-  // Root has no sandbox, and neither has a container without user namespaces.
+  // Chromium has no sandbox as root or in a container without user namespaces.
   "--no-sandbox",
   "--disable-gpu",
   "--disable-dev-shm-usage",
   "--disable-quic",
   "--no-first-run",
-  // What Chromium asks the world for by itself would be taken for the page's doing.
+  // Chromium's own background requests would be counted as requests of the page.
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
@@ -27,7 +27,7 @@ const ARGUMENTS = [
 export const startBrowser = ({ args = [], ...options }: LaunchOptions = {}): Promise<Browser> =>
   chromium.launch({ executablePath: chromiumPath(), args: [...ARGUMENTS, ...args], ...options });
 
-/** Undefined where there is none: the test is skipped by name then, which is a failure under CI. */
+/** Returns undefined if no browser is installed; the test is then skipped, which is a failure under CI. */
 export async function openBrowser(
   { onTestFinished }: { onTestFinished: (end: () => Promise<void>) => void },
   more: string[] = [],
@@ -39,8 +39,8 @@ export async function openBrowser(
 }
 
 function chromiumPath(): string {
-  const places = (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, "chromium"));
-  return places.find(isExecutable) ?? "/usr/bin/chromium";
+  const paths = (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, "chromium"));
+  return paths.find(isExecutable) ?? "/usr/bin/chromium";
 }
 
 function isExecutable(file: string): boolean {
@@ -54,9 +54,9 @@ function isExecutable(file: string): boolean {
 
 export interface OpenedPage {
   page: Page;
-  /** What the page threw, or a policy of the browser refused. */
+  /** Exceptions of the page and violations of its content security policy. */
   mistakes: string[];
-  /** Every address outside of the server that was asked for. */
+  /** URLs of requests to other origins. */
   foreign: string[];
 }
 
@@ -66,7 +66,7 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<OpenedPage> {
   const context = await browser.newContext({ baseURL, viewport: { width: 1_280, height: 900 }, ...options });
-  // A loaded machine is slow, not wrong.
+  // A busy machine is slow, which is not a failure.
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const mistakes: string[] = [];
@@ -82,7 +82,7 @@ export async function openPage(
   return { page, mistakes, foreign };
 }
 
-/** Through the door that people use: a link that is good once. */
+/** Signs in as users do, through a one-time link. */
 export async function enterPage(
   browser: Browser,
   server: Pick<RunningHttpServer, "url" | "request">,

@@ -1,4 +1,6 @@
-/** The page's side of a `serve` with a simulated agent behind it: its addresses, asked as the page asks, and its live stream. */
+/**
+ * The dashboard's HTTP API on a `serve` with a simulated agent: requests as the page sends them, and the live stream.
+ */
 
 import type { TestContext } from "vitest";
 import type { LiveEvents } from "../../../src/web/wire.ts";
@@ -17,14 +19,14 @@ export interface PageAnswer {
 export interface PageServer extends RunningHttpServer {
   get: (path: string, token?: string) => Promise<PageAnswer>;
   post: (path: string, body: unknown, token?: string) => Promise<PageAnswer>;
-  /** As a browser that is signed in. */
+  /** Sends a request as a signed-in browser. */
   browse: (path: string, headers?: Record<string, string>) => Promise<PageAnswer>;
   live: (path?: string, headers?: Record<string, string>) => Promise<LiveStream>;
 }
 
 export interface PageScene extends ResearchScene {
   serve: (env?: Record<string, string>) => Promise<PageServer>;
-  /** The token of somebody else on the same server. */
+  /** Adds a token of another user on the same server. */
   tokenOf: (name: string) => Promise<string>;
 }
 
@@ -90,15 +92,15 @@ interface LiveEvent {
 
 export interface LiveStream {
   status: number;
-  /** Everything heard so far. */
+  /** The events received so far. */
   events: LiveEvent[];
   named: (name: keyof LiveEvents) => LiveEvent[];
-  /** The bytes as they came. */
+  /** The received bytes, unparsed. */
   text: () => string;
   until: (holds: () => unknown) => Promise<void>;
-  /** As a browser that goes away, or loses its network. */
+  /** Closes the connection, as a browser that is closed or loses its network. */
   cut: () => void;
-  /** Resolves when the server has ended it. */
+  /** Resolves when the server has closed the stream. */
   ended: Promise<void>;
 }
 
@@ -126,7 +128,7 @@ async function openLive(server: RunningHttpServer, path: string, headers: Record
     until: (holds) =>
       waitFor(
         () => {
-          if (!holds()) throw new Error(`Not heard so far:\n${text.slice(-2_000)}`);
+          if (!holds()) throw new Error(`Not received so far:\n${text.slice(-2_000)}`);
         },
         { timeout: 40_000, interval: 20 },
       ),
@@ -141,7 +143,7 @@ function eventOf(block: string): LiveEvent[] {
   return name === undefined ? [] : [{ name, data: JSON.parse(data ?? "null"), id: field("id") }];
 }
 
-/** The one run that a test looks at, once it has ended. */
+/** Waits until the run has ended and returns it. */
 export const untilEnded = (server: PageServer, taskId: string): Promise<PageAnswer["body"]> =>
   waitFor(
     async () => {

@@ -1,4 +1,4 @@
-/** What a browser holds after it was let into the page, read from the answer that let it in. */
+/** Reads the session of a browser from the response that signed it in. */
 
 import { PAGE_SECRET_HEADER } from "../../../src/web/wire.ts";
 
@@ -18,7 +18,7 @@ export const browserHeaders = ({ body, setCookie }: EnteredAnswer): BrowserHeade
   [PAGE_SECRET_HEADER]: dataOf(body, "secret"),
 });
 
-/** Where the answer leads to. */
+/** The target of the redirect in the response. */
 export const destinationOf = (body: string): string => dataOf(body, "to");
 
 const dataOf = (body: string, name: string): string =>

@@ -1,4 +1,4 @@
-/** Every view of the page in every state worth a look, and how one gets there. */
+/** The views of the page in every relevant state, and the steps that open each of them. */
 
 import type { Page } from "playwright-core";
 import { FAILED_RUN, LONG_RUN, PARTIAL_RUN, UNKNOWN_RUN } from "./sample-runs.ts";
@@ -8,13 +8,13 @@ const NEXT_QUESTION = "Which countries phase out gas boilers in existing homes, 
 
 export interface View {
   name: string;
-  says: string;
+  caption: string;
   open: (page: Page, world: World) => Promise<void>;
 }
 
-/** What a view may need to know. */
+/** The data that the views depend on. */
 export interface World {
-  /** The id of a run that goes on. */
+  /** The id of an unfinished run. */
   running: string;
 }
 
@@ -38,69 +38,77 @@ const scrolledTo =
 export const VIEWS: View[] = [
   {
     name: "runs",
-    says: "The list: states, progress and cost, kept true while it is open.",
+    caption: "The list: states, progress and cost, kept true while it is open.",
     open: goto("/", ".runs tr"),
   },
   {
     name: "search",
-    says: "A search over all questions and reports.",
+    caption: "A search over all questions and reports.",
     open: goto("/?text=grid+batteries", ".runs mark"),
   },
   {
     name: "start",
-    says: "A start shows its estimate first.",
+    caption: "A start shows its estimate first.",
     open: async (page) => {
       await page.goto("/start");
       await draftResearch(page, NEXT_QUESTION);
-      // Not whether it can be pressed: above a limit it also wants a yes.
+      // The button is not necessarily enabled: above the cost limit it also needs a confirmation.
       await page.locator(".start button[type=submit]", { hasText: "about" }).waitFor();
     },
   },
   {
     name: "running",
-    says: "A run on its way: thoughts and searches as they come.",
+    caption: "A running run with its thoughts and searches.",
     open: async (page, { running }) => goto(`/runs/${running}`, ".entry[data-kind=thought]")(page),
   },
   {
     name: "cancel",
-    says: "Cancelling asks first.",
+    caption: "Cancelling requires a confirmation.",
     open: async (page, { running }) => {
       await goto(`/runs/${running}`, ".entry[data-kind=thought]")(page);
       await page.getByRole("button", { name: "Cancel…" }).click();
     },
   },
-  { name: "report", says: "A finished run with its report.", open: goto(`/runs/${LONG_RUN}`, ".report-text table") },
+  { name: "report", caption: "A finished run with its report.", open: goto(`/runs/${LONG_RUN}`, ".report-text table") },
   {
     name: "report-table",
-    says: "Tables, citations and the contents beside them.",
+    caption: "Tables, citations and the table of contents.",
     open: scrolledTo(`/runs/${LONG_RUN}#s-what-it-costs`, "[data-reached]"),
   },
-  { name: "sources", says: "Sources, with the ways back.", open: scrolledTo(`/runs/${LONG_RUN}`, "#sources") },
-  { name: "timeline", says: "What happened, afterwards.", open: scrolledTo(`/runs/${LONG_RUN}`, ".timeline") },
-  { name: "failed", says: "A run that failed, and what can be done.", open: goto(`/runs/${FAILED_RUN}`, ".actions") },
-  { name: "partial", says: "A cancelled run and what was kept.", open: goto(`/runs/${PARTIAL_RUN}`, ".report-text") },
+  {
+    name: "sources",
+    caption: "Sources with links back to the citations.",
+    open: scrolledTo(`/runs/${LONG_RUN}`, "#sources"),
+  },
+  { name: "timeline", caption: "The timeline of a finished run.", open: scrolledTo(`/runs/${LONG_RUN}`, ".timeline") },
+  { name: "failed", caption: "A failed run and the possible actions.", open: goto(`/runs/${FAILED_RUN}`, ".actions") },
+  {
+    name: "partial",
+    caption: "A cancelled run with its partial report.",
+    open: goto(`/runs/${PARTIAL_RUN}`, ".report-text"),
+  },
   {
     name: "unknown",
-    says: "A start whose answer was lost.",
+    caption: "A start whose response was lost.",
     open: goto(`/runs/${UNKNOWN_RUN}`, ".actions"),
   },
   {
     name: "adopt",
-    says: "Adopting what Google started.",
+    caption: "Adopting an interaction id.",
     open: async (page) => {
       await goto(`/runs/${UNKNOWN_RUN}`, ".actions")(page);
       await page.getByRole("button", { name: "Adopt…" }).click();
     },
   },
-  { name: "figures", says: "Cost, duration and estimates over time.", open: goto("/figures", ".plot canvas") },
+  { name: "figures", caption: "Cost, duration and estimates over time.", open: goto("/figures", ".plot canvas") },
   {
     name: "figures-estimate",
-    says: "Estimate against actual.",
+    caption: "Estimated and actual cost.",
     open: scrolledTo("/figures", ".figure.square"),
   },
   {
     name: "help",
-    says: "The keys of the page.",
+    caption: "The keyboard shortcuts of the page.",
     open: async (page) => {
       await goto("/", ".runs tr")(page);
       await page.keyboard.press("?");

@@ -1,10 +1,10 @@
-/** Pictures for tests: a real chart, and headers that declare whatever a test wants. */
+/** Pictures for tests: a real chart, and PNG headers with arbitrary dimensions. */
 
 import { chartPng } from "../../../simulator/interactions/chart.ts";
 
 let seed = 0;
 
-/** Base64; another one at each call. */
+/** Returns a different chart in base64 on each call. */
 export const chart = (): string => {
   seed += 1;
   return chartPng((below) => (seed * 7_919) % below);

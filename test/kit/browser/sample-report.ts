@@ -1,4 +1,4 @@
-/** A long report with all that reports have, and its sources. */
+/** A long report with every element that reports contain, and its sources. */
 
 import type { Source } from "../../../src/reports/report.ts";
 
@@ -9,7 +9,7 @@ const source = (n: number, domain: string, title: string): Source => ({
   url: `https://${domain}/${n}`,
 });
 
-/** Names that lead nowhere: what is told here is invented. */
+/** Reserved domain names: the contents are invented. */
 export const SOURCES: Source[] = [
   source(1, "energy-agency.example", "Heat pumps in cold climates: field results 2019–2025"),
   source(2, "nordic-housing.example", "Seasonal performance of 1,200 retrofitted homes"),

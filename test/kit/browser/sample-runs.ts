@@ -1,4 +1,6 @@
-/** A believable life of the product, written through its own stores: months of runs of every kind and end. */
+/**
+ * Sample runs for the dashboard, inserted through the product's own stores: months of runs of every kind and status.
+ */
 
 import { join } from "node:path";
 import { DEFAULT_AGENT } from "../../../src/gemini/agents.ts";
@@ -13,7 +15,7 @@ import { silentLog as log } from "../log.ts";
 
 type TaskRow = Tables["research_tasks"];
 
-export interface ToldRun {
+export interface SampleRun {
   row: Partial<TaskRow> & Pick<TaskRow, "task_id">;
   report?: {
     markdown: string;
@@ -29,31 +31,31 @@ export interface ToldRun {
 
 const HOUR = 3_600_000;
 
-/** Ids in the form of the product's, the same at every telling. */
-export const storyId = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+/** Ids in the product's format; the same on every call. */
+export const sampleId = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
-export async function tellStory(configDir: string, runs: readonly ToldRun[]): Promise<void> {
+export async function insertSampleRuns(configDir: string, runs: readonly SampleRun[]): Promise<void> {
   const { db, close } = await openSqlite(join(configDir, "deep_research.db"), log);
   try {
-    for (const run of runs) await tellRun(db, run);
+    for (const run of runs) await insertSampleRun(db, run);
   } finally {
     await close();
   }
 }
 
-async function tellRun(db: Database, { row, report, events = [], attempt }: ToldRun): Promise<void> {
+async function insertSampleRun(db: Database, { row, report, events = [], attempt }: SampleRun): Promise<void> {
   const { task_id: taskId } = row;
   const at = row.created_at ?? 1;
-  const whole: TaskRow = { ...UNTOLD, updated_at: row.completed_at ?? at, started_at: at, created_at: at, ...row };
+  const whole: TaskRow = { ...DEFAULT_ROW, updated_at: row.completed_at ?? at, started_at: at, created_at: at, ...row };
   await db.insertInto("research_tasks").values(whole).execute();
   if (attempt !== undefined) {
     const times = { created_at: at, sent_at: at + 400, answered_at: at + 1_900 };
     const interaction = attempt === "accepted" ? (row.interaction_id ?? null) : null;
-    const nobody = { key_fingerprint: null, base_url: null };
+    const noKey = { key_fingerprint: null, base_url: null };
     const sent = { attempt_id: taskId, task_id: taskId, interaction_id: interaction, state: attempt, ...times };
     await db
       .insertInto("research_attempts")
-      .values({ ...sent, ...nobody })
+      .values({ ...sent, ...noKey })
       .execute();
   }
   if (events.length > 0) await appendEvents(db, taskId, events);
@@ -66,7 +68,7 @@ async function tellRun(db: Database, { row, report, events = [], attempt }: Told
     .execute((transaction) => saveResult(transaction, { taskId, query: whole.query, result, now: at }));
 }
 
-const UNTOLD: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "updated_at"> = {
+const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "updated_at"> = {
   owner: "local",
   kind: "agent",
   query: "How deep is the lake?",
@@ -127,7 +129,7 @@ const KINDS = ["agent", "deep_search", "search", "agent", "search", "deep_resear
 const COST = { agent: 2.4, deep_search: 0.06, search: 0.01, deep_research: 0.22 };
 const MINUTES = { agent: 9, deep_search: 3, search: 0.4, deep_research: 12 };
 
-/** Between 0 and 1, the same at every telling. */
+/** A reproducible pseudo-random number between 0 and 1. */
 const chance = (n: number): number => Math.abs(Math.sin(n * 12.9898) * 43_758.5453) % 1;
 
 const cents = (usd: number): number => Math.round(usd * 100) / 100;
@@ -138,8 +140,8 @@ const estimated = (usd: number): string =>
     minutes: { min: 4, likely: 9, max: 20 },
   });
 
-/** Finished runs, a few days apart: what the figures are drawn from. */
-export const storyOfMonths = (count: number, now: number): ToldRun[] =>
+/** Finished runs a few days apart, from which the figures are computed. */
+export const sampleMonths = (count: number, now: number): SampleRun[] =>
   Array.from({ length: count }, (_, index) => {
     const kind = KINDS[index % KINDS.length] ?? "agent";
     const usual = COST[kind];
@@ -150,7 +152,7 @@ export const storyOfMonths = (count: number, now: number): ToldRun[] =>
     const markdown = `# ${query}\n\nWhat was found, in short. ${query} [1]\n\n## Findings\n\nSee [1] and [2].`;
     return {
       row: {
-        task_id: storyId(1_000 + index),
+        task_id: sampleId(1_000 + index),
         kind,
         query,
         created_at: created,
@@ -182,14 +184,14 @@ const thoughts = (at: number): Omit<RunEvent, "mark">[] =>
     ["thought", "**Writing**\n\nFive sections, two tables, and what is disputed."],
   ].map(([kind = "", text = ""], index) => ({ kind, text, at: at + (index + 1) * 55_000 }));
 
-export const LONG_RUN = storyId(1);
-export const FAILED_RUN = storyId(2);
-export const UNKNOWN_RUN = storyId(3);
-export const PARTIAL_RUN = storyId(4);
-const SEARCHED_RUN = storyId(5);
+export const LONG_RUN = sampleId(1);
+export const FAILED_RUN = sampleId(2);
+export const UNKNOWN_RUN = sampleId(3);
+export const PARTIAL_RUN = sampleId(4);
+const SEARCHED_RUN = sampleId(5);
 
-/** One run of each end, all of the last day. */
-export function storyOfStates(now: number): ToldRun[] {
+/** One run of each final status, all from the last day. */
+export function sampleStatuses(now: number): SampleRun[] {
   const agent = (hoursAgo: number, minutes: number) => {
     const created_at = Math.round(now - hoursAgo * HOUR);
     const estimate_json = JSON.stringify({

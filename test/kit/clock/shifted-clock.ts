@@ -1,11 +1,11 @@
-/** Loaded before a program (`node --import`): its wall clock is ahead of the machine's by what a file says. */
+/** Shifts the wall clock of a program by the milliseconds in a file. Loaded before the program with `node --import`. */
 
 import { readFileSync } from "node:fs";
 
 const file = process.env["TEST_CLOCK_SHIFT_FILE"] ?? "";
 const RealDate = Date;
 const realNow = Date.now.bind(Date);
-/** Often enough that a jump is seen at once, seldom enough to cost nothing. */
+/** Short enough to notice a jump at once, long enough to cost nothing. */
 const READ_EVERY_MS = 5;
 let readAt = 0;
 let shift = 0;
@@ -17,7 +17,7 @@ function now(): number {
     try {
       shift = Number(readFileSync(file, "utf8"));
     } catch {
-      // Nobody has moved it yet.
+      // The file does not exist before the first jump.
     }
   }
   return real + shift;

@@ -1,6 +1,6 @@
-/** Texts that have broken out of a notifier's script, command line, markup or terminal somewhere (T22). */
+/** Texts that are known to escape from a notifier's script, command line, markup or terminal (T22). */
 
-/** Does not exist unless one of them has been run. */
+/** A file that exists only if one of the texts was executed. */
 export const MARKER = "/tmp/gemini-search-text-became-script";
 
 export const HOSTILE_TEXTS: readonly string[] = [

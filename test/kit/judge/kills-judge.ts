@@ -103,7 +103,7 @@ export async function judgeStored(world: Records, stored: Stored): Promise<Verdi
 
 const ENDS = ["completed", "failed", "cancelled", "start_unknown"];
 
-/** Every run ended, as Google says it did, and what is completed has its whole report. */
+/** Every run has ended with the status that Google reports, and completed runs have their whole report. */
 async function judgeEnds(world: Records, { runs, results, searchable }: Stored): Promise<string[]> {
   const broken: string[] = [];
   const resultOf = new Map(results.map((result) => [result.task_id, result]));

@@ -1,4 +1,4 @@
-/** The judge of money, for kills, the fleet and the simulation: compares Google's accepted starts with the database. */
+/** Compares Google's accepted starts with the database, for kills, the fleet and the simulation. */
 
 interface PaidStart {
   id: string;

@@ -1,31 +1,31 @@
-/** One life of a build as a process: a server spoken to over stdio, or a worker, until it leaves or is killed. */
+/** A process of the built program, a stdio server or a worker, from its start until it exits or is killed. */
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 
-export interface LifeOptions {
+export interface ProcessOptions {
   /** `dist/main.js`, or `dist-failpoints/main.js`. */
   build: string;
   env: Record<string, string>;
   args?: string[];
-  /** `name:n`: where it kills itself. */
+  /** `name:n`: the process kills itself at the n-th pass of this failpoint. */
   failpoint?: string | undefined;
-  /** Another user than ours, which only root can choose. */
+  /** Runs the process as another user; requires root. */
   uid?: number | undefined;
 }
 
-export interface Life {
+export interface ProductProcess {
   pid: number;
-  /** Its greeting is answered, or it is gone. */
+  /** Resolves when `initialize` is answered or the process has ended. */
   ready: Promise<void>;
-  /** Undefined when it died before it answered. */
+  /** Returns undefined if the process died before it responded. */
   call(name: string, input: Record<string, unknown>): Promise<Answer | undefined>;
-  /** As a client cancels its latest call. */
+  /** Cancels the latest call. */
   cancelCall(): void;
   kill(): void;
   signal(name: NodeJS.Signals): void;
-  /** The next word of the server breaks. */
+  /** Closes our end of stdout, so that the server's next write fails. */
   stopReading(): void;
   closeStdin(): void;
   stderr(): string;
@@ -50,7 +50,7 @@ const HELLO = {
   clientInfo: { name: "kill-driver", version: "1.0.0" },
 };
 
-export function beginLife({ build, env, args = [], failpoint, uid }: LifeOptions): Life {
+export function startProcess({ build, env, args = [], failpoint, uid }: ProcessOptions): ProductProcess {
   const script = `import(${JSON.stringify(build)}).then((program) => program.main(process.argv.slice(1)))`;
   const child = spawn(process.execPath, ["-e", script, ...args], {
     env: { ...env, ...(failpoint === undefined ? {} : { GEMINI_SEARCH_FAILPOINT: failpoint }) },

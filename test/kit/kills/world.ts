@@ -1,11 +1,14 @@
-/** Where processes are killed: one config directory, a simulated Google whose ledger is the judge, a counted notifier. */
+/**
+ * The environment in which processes are killed: a config directory, the simulator with its ledger, and a counting
+ * notifier.
+ */
 
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { startSimulator, type Simulator } from "../../../simulator/server.ts";
 import type { ScenarioInput } from "../../../simulator/scenario.ts";
-import { beginLife, type Life, type LifeOptions } from "./process.ts";
+import { startProcess, type ProductProcess, type ProcessOptions } from "./process.ts";
 import { isolatedEnvironment, ROOT, temporaryDirectory, TEST_KEY } from "../server/server.ts";
 
 export interface KillWorld {
@@ -14,15 +17,15 @@ export interface KillWorld {
   reportsDir: string;
   env: Record<string, string>;
   random: () => number;
-  /** Task ids that a client was told: none of them may be lost. */
+  /** Task ids that a client received; none may be lost. */
   returned: Set<string>;
-  /** Told as accepted by Google: none of them may end as an unknown start. */
+  /** Runs that were returned as accepted by Google; none may become an unknown start. */
   accepted: Set<string>;
-  /** Started again, or adopted, on the user's word. */
+  /** Runs that the user started again or gave an id. */
   resumed: Set<string>;
   kills: Map<string, number>;
-  begin(options?: Partial<Omit<LifeOptions, "build">>): Life;
-  /** Reads past the product. */
+  begin(options?: Partial<Omit<ProcessOptions, "build">>): ProductProcess;
+  /** Queries the database directly. */
   query<Row>(sql: string, ...parameters: (string | number)[]): Row[];
   /** One line for each notification that reached the desktop. */
   notified(): string[];
@@ -31,10 +34,10 @@ export interface KillWorld {
 
 export interface KillWorldOptions {
   seed?: number;
-  /** How many starts the scenario has lives for; the last life repeats. */
+  /** The number of starts with their own scenario step; the last step repeats. */
   starts?: number;
   scenario?: ScenarioInput;
-  /** What its processes run: the product as it is shipped, or the same with places to die. */
+  /** The program that processes run: as shipped, or with failpoints. */
   build?: "dist" | "dist-failpoints";
   env?: Record<string, string>;
 }
@@ -42,7 +45,7 @@ export interface KillWorldOptions {
 export async function openKillWorld(options: KillWorldOptions = {}): Promise<KillWorld> {
   const { seed = 1, starts = 2_000, scenario } = options;
   const random = seeded(seed);
-  const gemini = await startSimulator({ scenario: scenario ?? livesOf(starts, random) });
+  const gemini = await startSimulator({ scenario: scenario ?? randomScenario(starts, random) });
   const folder = temporaryDirectory();
   const [configDir, reportsDir, bin] = [join(folder, "config"), join(folder, "reports"), join(folder, "bin")];
   for (const directory of [configDir, reportsDir, bin]) mkdirSync(directory);
@@ -51,7 +54,7 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
   const env = {
     ...isolatedEnvironment(configDir),
     PATH: `${bin}:${process.env["PATH"] ?? ""}`,
-    // Nobody listens there: the notifier only wants to know that a desktop exists.
+    // There is no bus at this address; the notifier only checks that a desktop is configured.
     DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(folder, "bus")}`,
     SEARCH_BACKEND: "api",
     GOOGLE_GEMINI_BASE_URL: gemini.url,
@@ -60,12 +63,12 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
     RESEARCH_POLL_INTERVAL_MS: "100",
     RESEARCH_MAX_RPS: "100",
     RESEARCH_REPORTS_DIR: reportsDir,
-    // Starts are most of the time that this takes.
+    // Starting processes takes most of the time.
     NODE_COMPILE_CACHE: join(folder, "compile-cache"),
     ...options.env,
   };
   const build = join(ROOT, options.build ?? "dist-failpoints", "main.js");
-  const alive = new Set<Life>();
+  const alive = new Set<ProductProcess>();
   return {
     gemini,
     configDir,
@@ -77,10 +80,10 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
     resumed: new Set(),
     kills: new Map(),
     begin: (options = {}) => {
-      const life = beginLife({ ...options, build, env: { ...env, ...options.env } });
-      alive.add(life);
-      void life.ended.then(() => alive.delete(life));
-      return life;
+      const child = startProcess({ ...options, build, env: { ...env, ...options.env } });
+      alive.add(child);
+      void child.ended.then(() => alive.delete(child));
+      return child;
     },
     query: <Row>(sql: string, ...parameters: (string | number)[]) => {
       const database = new DatabaseSync(join(configDir, "deep_research.db"), { timeout: 5_000 });
@@ -92,15 +95,15 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
     },
     notified: () => readLines(notifications),
     close: async () => {
-      for (const life of alive) life.kill();
-      await Promise.all([...alive].map((life) => life.ended));
+      for (const child of alive) child.kill();
+      await Promise.all([...alive].map((child) => child.ended));
       await gemini.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** Title and body of what `notify-send --app-name=… -- title body` was given, in one write. */
+/** Writes title and body of `notify-send --app-name=… -- title body` as one line. */
 export function installNotifier(path: string, file: string): void {
   writeFileSync(path, `#!/bin/sh\nprintf '%s | %s\\n' "$3" "$4" >> '${file}'\n`);
   chmodSync(path, 0o755);
@@ -114,10 +117,13 @@ export function readLines(file: string): string[] {
   }
 }
 
-/** Most runs take up to 0.7 s, some longer, to be cancelled; some fail. Answers take a while, so that kills hit them. */
-function livesOf(starts: number, random: () => number): ScenarioInput {
-  const upTo = (most: number): number => Math.round(random() * most);
-  // The first one completes, because saving needs a report.
+/**
+ * Most runs take up to 0.7 s; some take longer, so that they can be cancelled, and some fail. Responses are slow enough
+ * for kills to hit them.
+ */
+function randomScenario(starts: number, random: () => number): ScenarioInput {
+  const upTo = (max: number): number => Math.round(random() * max);
+  // The first run completes, because saving needs a report.
   const create = Array.from({ length: starts }, (_, n) => ({
     latency_ms: random() < 0.5 ? 0 : upTo(150),
     life: {
@@ -129,7 +135,7 @@ function livesOf(starts: number, random: () => number): ScenarioInput {
   return { name: "kills", interactions: { speed: 1_000, create, get } };
 }
 
-/** The same kills for the same seed, as far as the scheduler allows (mulberry32). */
+/** Pseudo-random numbers (mulberry32): the same seed gives the same kills, as far as the scheduler allows. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

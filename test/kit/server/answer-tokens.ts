@@ -1,4 +1,7 @@
-/** How many tokens of a model's context an answer takes, by a real tokenizer (o200k, of the GPT-4o and later models). */
+/**
+ * Counts the tokens of a model's context that an answer needs, with a real tokenizer (o200k, of GPT-4o and later
+ * models).
+ */
 
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { ScenarioInput } from "../../../simulator/scenario.ts";
@@ -6,22 +9,22 @@ import { type Ending, openScene } from "./scene.ts";
 
 export interface AnswerTokens {
   tool: string;
-  /** Claude Code and Codex show their model this. */
+  /** Shown to the model by Claude Code and Codex. */
   structured: number;
-  /** Gemini CLI and OpenCode show their model this. */
+  /** Shown to the model by Gemini CLI and OpenCode. */
   text: number;
 }
 
-/** U4: the most a typical answer may take, in whichever form takes more. */
+/** The maximum for a typical answer, in the larger of the two forms (U4). */
 export const TOKEN_BUDGET: Record<string, number> = { search: 450, deep_search: 2_500 };
 
-/** With redirect links, each of which takes 65 to 75 tokens and is passed on as it is: above the target, and no more than this. */
+/** The maximum with redirect links, which take 65 to 75 tokens each and are passed on unchanged. Above the target. */
 export const REDIRECT_LINKS_BUDGET: Record<string, number> = { search: 630, deep_search: 4_150 };
 
 const QUERY = "How do heat pumps perform in cold climates?";
 const verify = [{ answer: "unverified" as const }, { answer: "verified" as const }];
 
-/** Three rounds; pages by their own addresses, or by Google's redirect links, which nobody can shorten. */
+/** Three rounds each; sources with their own URLs, or with Google's redirect links, which cannot be shortened. */
 export const ANSWERS = {
   "addresses of pages": { name: "pages", plain_urls: true, tasks: { verify } },
   "Google's redirect links": { name: "redirects", tasks: { verify } },

@@ -1,4 +1,4 @@
-/** A client whose user can be asked: the official one, with a dialog that the test answers. */
+/** The official client with support for elicitation: the test answers its dialogs. */
 
 import { Client, type ClientCapabilities, type ElicitRequest, type ElicitResult } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -12,7 +12,7 @@ interface Dialog {
 }
 
 export interface AskingClient {
-  /** What the user was shown so far. */
+  /** The dialogs shown so far. */
   dialogs: Dialog[];
   call: (
     input: object,

@@ -1,4 +1,4 @@
-/** The built command line as a user runs it: a process with its own stdin, stdout, stderr and exit code. */
+/** Runs the built command line as a user does: a process with its own stdin, stdout, stderr and exit code. */
 
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { BIN } from "./server.ts";
@@ -6,7 +6,7 @@ import { BIN } from "./server.ts";
 export interface CommandOptions {
   env: Record<string, string>;
   stdin?: string | undefined;
-  /** The Node that runs the launcher; by default the one that runs the tests. */
+  /** The Node.js that runs the launcher; by default the one that runs the tests. */
   node?: string | undefined;
   cwd?: string | undefined;
 }
@@ -19,7 +19,7 @@ export interface CommandResult {
 
 export interface RunningCommand {
   child: ChildProcessWithoutNullStreams;
-  /** What it wrote on stderr so far. */
+  /** The output on stderr so far. */
   stderr: () => string;
   ended: Promise<CommandResult>;
 }

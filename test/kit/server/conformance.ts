@@ -1,4 +1,4 @@
-/** The official conformance suite as a child process, and what it found, judged against what is known and explained. */
+/** Runs the official conformance suite as a child process and compares its failures with the expected ones. */
 
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
@@ -21,11 +21,11 @@ type Check = z.infer<typeof checksSchema>[number];
 export interface SuiteRun {
   code: number | null;
   output: string;
-  /** By name of the scenario. */
+  /** Checks by scenario. */
   scenarios: Map<string, Check[]>;
 }
 
-/** `url` is the endpoint itself. */
+/** `url` is the MCP endpoint. */
 export async function runSuite(url: string, args: string[]): Promise<SuiteRun> {
   const folder = temporaryDirectory();
   try {
@@ -52,7 +52,7 @@ export interface ExpectedFailure {
   reason: string;
 }
 
-/** One list of the file; the suite itself reads the one called `server`. */
+/** Reads one list of the file; the suite itself reads the list `server`. */
 export function expectedFailures(list: "server" | "product"): ExpectedFailure[] {
   const lines = readFileSync(EXPECTED_FAILURES, "utf8").split("\n");
   const from = lines.indexOf(`${list}:`) + 1;
@@ -70,14 +70,14 @@ const isBad = ({ status }: Check): boolean => status === "FAILURE" || status ===
 
 export interface Judgement {
   unexpected: string[];
-  /** Expected, but no longer failing: the entry has to go. */
+  /** Expected failures that now pass: their entries must be removed. */
   stale: string[];
   passed: number;
   expected: number;
   skipped: number;
 }
 
-/** Stricter than the suite, which does not score extensions and whatever its own reference cannot pass. */
+/** Stricter than the suite, which scores neither extensions nor checks that its own reference server fails. */
 export function judge({ scenarios }: SuiteRun, known: ExpectedFailure[]): Judgement {
   const checks = [...scenarios].flatMap(([scenario, found]) =>
     found.map((check) => ({ ...check, entry: `${scenario}:${check.id}` })),

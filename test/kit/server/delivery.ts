@@ -1,44 +1,44 @@
-/** Ways in which the answer of a long run reaches a client that waits sixty seconds for any one request, as the official one does. */
+/** Ways in which the result of a long run reaches a client with a request timeout of sixty seconds. */
 
 import type { Client } from "@modelcontextprotocol/client";
 import type { Era, ToolResult } from "./server.ts";
 import { openTasks, settled } from "./tasks.ts";
 
 export interface Peer {
-  door: "stdio" | "HTTP";
+  transport: "stdio" | "HTTP";
   era: Era;
   client: Client;
 }
 
 export interface LongRun {
-  /** Unlike that of any other run, because the run is found by it. */
+  /** Must be unique: the run is found by its query. */
   query: string;
-  /** What it asks `check_research_status` to wait. */
+  /** The `wait_seconds` of `check_research_status`. */
   waitSeconds: number;
-  /** Most rounds of a deep search. */
+  /** Maximum rounds of a deep search. */
   rounds?: number;
-  /** Called with every word of progress. */
-  onWord?: () => void;
+  /** Called with every progress notification. */
+  onProgress?: () => void;
 }
 
 export interface Delivery {
   taskId: string;
-  /** How the run ended. */
+  /** The final status of the run. */
   status: string;
   report: string;
   partial: boolean;
-  /** Why the call itself had no answer. */
+  /** Why the call itself failed. */
   lost?: string;
-  /** Requests whose progress was listened to. */
+  /** Requests for which progress was recorded. */
   requests: Request[];
 }
 
 export interface Request {
   tool: string;
   tookMs: number;
-  /** Until the first word of progress, or the answer when that came first. */
-  firstWordMs: number;
-  /** The longest time without progress, up to the answer or the moment at which the client gave up. */
+  /** Time until the first progress notification or, if earlier, the response. */
+  firstMessageMs: number;
+  /** The longest time without a message, up to the response or the timeout. */
   silenceMs: number;
 }
 
@@ -46,8 +46,8 @@ type Input = Record<string, string | number>;
 
 const UNFINISHED = ["pending", "running", "running_async"];
 
-/** Starts the agent, asks how it goes until it is over, reads the report. */
-export async function byAsking(peer: Peer, run: LongRun): Promise<Delivery> {
+/** Starts the agent, polls its status until it has ended, and reads the report. */
+export async function byPolling(peer: Peer, run: LongRun): Promise<Delivery> {
   const requests: Request[] = [];
   const { structured } = await ask(peer, { run, tool: "start_deep_research", input: { query: run.query }, requests });
   return whenOver(peer, { run, taskId: structured["task_id"], requests });
@@ -62,7 +62,7 @@ export async function byTask(peer: Peer, { query }: LongRun): Promise<Delivery> 
   return { taskId, status, report: results.report, partial: false, requests: [] };
 }
 
-/** A call that blocks for as long as the work lasts, by a client that waits on while it hears something. */
+/** A blocking call by a client whose timeout is reset by progress. */
 export async function byProgress(peer: Peer, run: LongRun): Promise<Delivery> {
   const requests: Request[] = [];
   const asked = { run, tool: "deep_search", input: deepSearchInput(run), requests, resetTimeoutOnProgress: true };
@@ -70,14 +70,14 @@ export async function byProgress(peer: Peer, run: LongRun): Promise<Delivery> {
   return { taskId: metadata.task_id, status: "completed", report, partial: false, requests };
 }
 
-/** The same call by a client that gives it up at its limit, whatever it hears; it then looks for what there is. */
-export async function byGivingUp(peer: Peer, run: LongRun): Promise<Delivery> {
+/** A blocking call by a client that times out regardless of progress, and finds the run later. */
+export async function byTimingOut(peer: Peer, run: LongRun): Promise<Delivery> {
   const requests: Request[] = [];
   const lost = await lossOf(ask(peer, { run, tool: "deep_search", input: deepSearchInput(run), requests }));
-  return { ...(await findLater(peer, run, requests)), lost };
+  return { ...(await findByQuery(peer, run, requests)), lost };
 }
 
-/** What is left of a search that stopped, as a run of its own. */
+/** Resumes a search that stopped, as a new run. */
 export async function byResuming(peer: Peer, run: LongRun, stopped: Delivery): Promise<Delivery> {
   const requests: Request[] = [];
   const { structured } = await ask(peer, {
@@ -89,8 +89,8 @@ export async function byResuming(peer: Peer, run: LongRun, stopped: Delivery): P
   return whenOver(peer, { run, taskId: structured["task_id"], requests });
 }
 
-/** The same call by a client that goes away in the midst of it; somebody else looks for what there is. */
-export async function byLeaving(
+/** A blocking call by a client that disconnects; another client finds the run. */
+export async function byDisconnecting(
   peer: Peer,
   { run, when, reader }: { run: LongRun; when: Promise<unknown>; reader: Peer },
 ): Promise<Delivery> {
@@ -99,7 +99,7 @@ export async function byLeaving(
   const call = lossOf(ask(peer, asked));
   await when;
   await peer.client.close();
-  return { ...(await findLater(reader, run, requests)), lost: await call };
+  return { ...(await findByQuery(reader, run, requests)), lost: await call };
 }
 
 const deepSearchInput = ({ query, rounds }: LongRun): Input => ({
@@ -110,13 +110,13 @@ const deepSearchInput = ({ query, rounds }: LongRun): Input => ({
 const lossOf = (call: Promise<ToolResult>): Promise<string> =>
   call.then(
     () => {
-      throw new Error("The call was answered, although nobody should have waited for it.");
+      throw new Error("The call returned a result, although the client should have stopped waiting.");
     },
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
 
-/** Knowing nothing of the run but its question. */
-async function findLater(peer: Peer, run: LongRun, requests: Request[]): Promise<Delivery> {
+/** Finds the run by its query alone. */
+async function findByQuery(peer: Peer, run: LongRun, requests: Request[]): Promise<Delivery> {
   const { structured } = await ask(peer, { run, tool: "list_research", input: { limit: 100 }, requests: [] });
   const runs: { task_id: string; query: string }[] = structured["runs"];
   const taskId = runs.find(({ query }) => query === run.query)?.task_id;
@@ -142,7 +142,7 @@ interface Asked {
   run: LongRun;
   tool: string;
   input: Input;
-  /** Where the request is noted, also one that is lost. */
+  /** Records every request, also failed ones. */
   requests: Request[];
   resetTimeoutOnProgress?: boolean;
 }
@@ -150,15 +150,15 @@ interface Asked {
 async function ask({ client }: Peer, asked: Asked): Promise<ToolResult> {
   const { run, tool, input, requests, resetTimeoutOnProgress = false } = asked;
   const begun = performance.now();
-  const heard = [begun];
+  const received = [begun];
   try {
     const result = await client.callTool(
       { name: tool, arguments: input },
       {
         resetTimeoutOnProgress,
         onprogress: () => {
-          heard.push(performance.now());
-          run.onWord?.();
+          received.push(performance.now());
+          run.onProgress?.();
         },
       },
     );
@@ -167,12 +167,12 @@ async function ask({ client }: Peer, asked: Asked): Promise<ToolResult> {
     if (result.isError === true) throw new Error(`${tool} failed: ${text}`);
     return { isError: false, structured: result.structuredContent as ToolResult["structured"], text };
   } finally {
-    heard.push(performance.now());
-    const silences = heard.slice(1).map((at, index) => at - (heard[index] ?? at));
+    received.push(performance.now());
+    const silences = received.slice(1).map((at, index) => at - (received[index] ?? at));
     requests.push({
       tool,
       tookMs: performance.now() - begun,
-      firstWordMs: silences[0] ?? 0,
+      firstMessageMs: silences[0] ?? 0,
       silenceMs: Math.max(...silences),
     });
   }

@@ -1,4 +1,4 @@
-/** The built `serve` as its clients see it: a process on a port of its own, and official SDK clients of both eras. */
+/** The built `serve` as a process on its own port, with official SDK clients of both protocol eras. */
 
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
@@ -15,16 +15,16 @@ import {
   type ToolResult,
 } from "./server.ts";
 
-/** Never a real one; long enough for whoever checks its strength. */
+/** Not a real token; long enough for the strength check. */
 const TEST_TOKEN = "test-token-never-real-0123456789abcdef";
 
 export interface HttpServerOptions {
   env?: Record<string, string>;
-  /** Kept by the caller when given; else made, and removed on close. */
+  /** Kept if given by the caller; otherwise created, and removed on close. */
   configDir?: string;
-  /** More arguments of `serve`. */
+  /** Additional arguments of `serve`. */
   args?: string[];
-  /** Another build, as arguments of Node. */
+  /** Arguments of Node.js that run another build. */
   program?: string[];
 }
 
@@ -39,18 +39,18 @@ export interface RunningHttpServer {
   /** `http://host:port`, without a path. */
   url: string;
   port: number;
-  /** What `connect` sends as bearer token by default. */
+  /** The bearer token that `connect` sends by default. */
   token: string;
   pid: number;
   configDir: string;
   stdout: () => string;
   stderr: () => string;
   connect: (era?: Era, token?: string) => Promise<HttpClient>;
-  /** A plain request with the token, to a path such as `/mcp`. */
+  /** Sends a plain request with the token, to a path such as `/mcp`. */
   request: (path: string, init?: RequestInit) => Promise<Response>;
-  /** The exit code, once the process has ended by itself or by a signal of the test. */
+  /** Resolves with the exit code when the process has ended. */
   exited: Promise<number | null>;
-  /** Ends clients, then the process as a service manager does: SIGTERM. */
+  /** Closes the clients, then ends the process as a service manager does, with SIGTERM. */
   close: () => Promise<void>;
 }
 
@@ -128,7 +128,7 @@ export interface HttpScene extends Scene {
   http: (options?: Omit<HttpServerOptions, "configDir">) => Promise<RunningHttpServer>;
 }
 
-/** A scene whose HTTP servers share its simulator and its config directory, and end with the test. */
+/** A scene with HTTP servers that share its simulator and config directory, and end with the test. */
 export async function openHttpScene(context: Ending, scenario?: ScenarioInput | string): Promise<HttpScene> {
   const scene = await openScene(context, scenario);
   return {

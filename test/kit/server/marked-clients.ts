@@ -1,4 +1,4 @@
-/** Clients of an HTTP server that number their requests alike, while each asks about something that is its alone. */
+/** HTTP clients that use the same request ids but mark their queries, so that a mixed-up response is detected. */
 
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
@@ -15,11 +15,11 @@ const MODERN_META = {
 
 export interface MarkedClient {
   era: Era;
-  /** In every question of this client and in no other's, so that an answer shows whose it is. */
+  /** Contained in every query of this client and of no other. */
   marker: string;
-  /** What it has asked to be searched; an answer may name these alone. */
+  /** Runs of this client; responses may contain no other. */
   taskIds: string[];
-  /** Numbered 1, 2, 3 … as every other client numbers its own. */
+  /** Request ids are 1, 2, 3 … for every client. */
   ask(tool: string, input: Record<string, unknown>): Promise<Answer>;
 }
 
@@ -29,16 +29,16 @@ export interface Answer {
   tookMs: number;
 }
 
-export interface MarkedDoor {
+export interface MarkedClientOptions {
   url: string;
-  /** None for a server that asks for none. */
+  /** Omitted for a server without authentication. */
   token?: string;
   era: Era;
 }
 
 const newMarker = (): string => `marker-${randomBytes(6).toString("hex")}`;
 
-export async function openMarkedClient({ url, token, era }: MarkedDoor): Promise<MarkedClient> {
+export async function openMarkedClient({ url, token, era }: MarkedClientOptions): Promise<MarkedClient> {
   const common = {
     "content-type": "application/json",
     accept: "application/json, text/event-stream",
@@ -71,7 +71,7 @@ export async function openMarkedClient({ url, token, era }: MarkedDoor): Promise
   };
 }
 
-/** A server without sessions names none, and is asked without one. */
+/** Returns no session header if the server does not use sessions. */
 async function greet(post: (message: object, headers: Record<string, string>) => Promise<Response>) {
   const params = { protocolVersion: LEGACY, capabilities: {}, clientInfo: CLIENT };
   const response = await post({ id: 0, method: "initialize", params }, {});
@@ -83,7 +83,7 @@ async function greet(post: (message: object, headers: Record<string, string>) =>
   return session;
 }
 
-/** A search of its own, whose run the client may ask about from then on. Says what was wrong with the answer. */
+/** Makes a search, whose run the client may read from then on. Returns a mismatch in the response, if any. */
 export async function searchMarked(client: MarkedClient): Promise<string | undefined> {
   const answer = await client.ask("search", { query: `How do heat pumps perform? ${client.marker}` });
   const [taskId] = answer.text.match(UUID) ?? [];
@@ -91,7 +91,7 @@ export async function searchMarked(client: MarkedClient): Promise<string | undef
   return wrongWith(client, answer, client.marker);
 }
 
-/** The n-th of the calls that cost nothing: what is stored, and what is refused with a word of the question in it. */
+/** Makes the n-th of the free calls: reads of stored runs, and invalid calls whose error contains the marker. */
 export async function callMarked(client: MarkedClient, n: number): Promise<{ answer: Answer; wrong?: string }> {
   const task_id = client.taskIds[n % client.taskIds.length] ?? "";
   const calls: [string, Record<string, unknown>, string][] = [
@@ -115,20 +115,20 @@ const message = z.looseObject({
   params: z.looseObject({ progressToken: z.number().optional() }).optional(),
 });
 
-/** What shows that the answer is another's, or none to this request. */
+/** Describes how the response shows that it belongs to another client or another request. */
 export function wrongWith(client: MarkedClient, { id, text }: Answer, sign: string): string | undefined {
-  const foreign = (text.match(MARKER) ?? []).find((marker) => marker !== client.marker);
-  if (foreign !== undefined) return `${client.marker} was told of ${foreign}`;
+  const other = (text.match(MARKER) ?? []).find((marker) => marker !== client.marker);
+  if (other !== undefined) return `${client.marker} received ${other}`;
   const run = (text.match(UUID) ?? []).find((one) => !client.taskIds.includes(one));
-  if (run !== undefined) return `${client.marker} was told of the run ${run}`;
+  if (run !== undefined) return `${client.marker} received the run ${run}`;
   const numbers = messagesIn(text).map((one) => one.id ?? one.params?.progressToken);
   if (numbers.length === 0 || numbers.some((number) => number !== id)) {
-    return `${client.marker} asked ${id} and was answered ${numbers.join(", ")}: ${text.slice(0, 200)}`;
+    return `${client.marker} sent request ${id} and received responses to ${numbers.join(", ")}: ${text.slice(0, 200)}`;
   }
-  return text.includes(sign) ? undefined : `${client.marker} was not told of ${sign}: ${text.slice(0, 200)}`;
+  return text.includes(sign) ? undefined : `${client.marker} did not receive ${sign}: ${text.slice(0, 200)}`;
 }
 
-/** One JSON text, or the data of a stream. */
+/** Parses one JSON message or the data of a stream. */
 function messagesIn(text: string): z.output<typeof message>[] {
   const lines = text.startsWith("{") ? [text] : text.split("\n").flatMap((line) => /^data: (.+)/.exec(line)?.[1] ?? []);
   return lines.map((line) => message.parse(JSON.parse(line)));

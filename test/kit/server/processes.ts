@@ -1,4 +1,6 @@
-/** What the kernel knows about processes: who lives, whose environment or command line names a folder, how much memory. */
+/**
+ * Reads /proc: which processes are alive, whose environment or command line contains a path, memory, and open files.
+ */
 
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -10,7 +12,7 @@ function read(pid: number | string, file: string): string {
   }
 }
 
-/** A zombie is gone: only its parent has not asked for its exit code yet. */
+/** A zombie counts as ended: only its parent has not read its exit code yet. */
 export function isAlive(pid: number): boolean {
   const stat = read(pid, "stat");
   return stat !== "" && !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
@@ -24,7 +26,7 @@ const everyPid = (): number[] =>
 export const processesNaming = (text: string): number[] =>
   everyPid().filter((pid) => isAlive(pid) && (read(pid, "cmdline") + read(pid, "environ")).includes(text));
 
-/** Children that it has now, and dead ones that it has not buried yet. */
+/** The running children of a process, and its zombies. */
 export function childrenOf(pid: number): { living: number[]; zombies: number[] } {
   const children = everyPid().filter((child) => fieldsAfterName(child)[1] === String(pid));
   const zombies = children.filter((child) => fieldsAfterName(child)[0] === "Z");
@@ -38,10 +40,10 @@ function fieldsAfterName(pid: number): string[] {
 
 export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
-/** What it has now, in megabytes. */
+/** Resident memory in megabytes. */
 export const residentMemory = (pid: number): number =>
   Number(/^VmRSS:\s*(\d+) kB$/m.exec(read(pid, "status"))?.[1]) / 1_024;
 
-/** The most memory that the process ever had, in megabytes. */
+/** Peak resident memory in megabytes. */
 export const peakMemory = (pid: number): number =>
   Number(/^VmHWM:\s*(\d+) kB$/m.exec(read(pid, "status"))?.[1]) / 1_024;

@@ -1,4 +1,4 @@
-/** A request whose headers are all its own: fetch() lets neither Host nor what a browser says of itself be set. */
+/** Sends a request with arbitrary headers, because fetch() does not allow setting Host, Origin or Sec-Fetch-*. */
 
 import { request } from "node:http";
 import type { RunningHttpServer } from "./http-server.ts";

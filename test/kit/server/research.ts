@@ -1,4 +1,4 @@
-/** A scene for background research: a simulated agent that works in milliseconds, and the database as the product left it. */
+/** A scene for background research: a simulated agent that takes milliseconds, and direct access to the database. */
 
 import { join } from "node:path";
 import type { SQLInputValue } from "node:sqlite";
@@ -11,29 +11,29 @@ import { waitFor } from "../wait-for.ts";
 
 export type Interactions = NonNullable<ScenarioInput["interactions"]>;
 export type CreateFault = NonNullable<NonNullable<Interactions["create"]>[number]["fault"]>;
-export type LookFault = NonNullable<NonNullable<Interactions["get"]>[number]["fault"]>;
+export type PollFault = NonNullable<NonNullable<Interactions["get"]>[number]["fault"]>;
 
 export interface ResearchScene extends Scene {
-  /** Every start that reached Google, taken or not. */
+  /** The number of starts that reached Google, accepted or not. */
   posts(): number;
-  /** What is charged. */
+  /** The number of charged starts. */
   accepted(): number;
-  /** How runs live and what requests meet from now on. */
+  /** Changes the scenario of later requests. */
   play(interactions: Interactions): void;
-  /** Reads or changes the database past the product. */
+  /** Queries or changes the database directly. */
   sql<Row = Record<string, unknown>>(statement: string, ...values: SQLInputValue[]): Row[];
 }
 
 export const QUERY = "How do heat pumps perform in cold climates?";
 
-/** Looks come as fast as is allowed, and a start answers as soon as it is accepted. */
+/** Polls at the maximum rate, and starts that return once they are accepted. */
 const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
 
 /** Eight minutes of research in half a second. */
 const SPEED = 1_000;
-/** The token counts come with the report; a poll between the two would leave them to one that is 15 seconds later. */
+/** Token counts arrive with the report; otherwise a poll between the two would delay them by 15 seconds. */
 const USAGE_AT_ONCE = { usage_after_ms: 0 };
-/** So slow that nothing ends by itself in a test. */
+/** So slow that no run ends during a test. */
 export const SLOW = { speed: 1 };
 
 const scenarioOf = (interactions: Interactions): ScenarioInput => ({
@@ -68,7 +68,7 @@ export async function openResearch(
   };
 }
 
-/** Starts a run that goes on in the background. */
+/** Starts a background run. */
 export async function startRun(server: RunningServer, query = QUERY, more: object = {}): Promise<string> {
   const { structured } = await server.call("start_deep_research", { query, ...more });
   expect(structured).toMatchObject({ success: true, status: "running_async" });
@@ -78,7 +78,7 @@ export async function startRun(server: RunningServer, query = QUERY, more: objec
 export const statusOf = async (server: RunningServer, task_id: string): Promise<ToolResult["structured"]> =>
   (await server.call("check_research_status", { task_id })).structured;
 
-/** The status answer once the run is in this state. */
+/** Waits until the run has this status and returns the status answer. */
 export const untilStatus = (
   server: RunningServer,
   task_id: string,

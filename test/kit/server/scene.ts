@@ -1,4 +1,7 @@
-/** One test's own world: a simulated Gemini, a config directory, and servers and commands that see nothing else. */
+/**
+ * An isolated environment for one test: a simulated Gemini, a config directory, and servers and commands that use only
+ * these.
+ */
 
 import { rmSync } from "node:fs";
 import type { ScenarioInput } from "../../../simulator/scenario.ts";
@@ -17,19 +20,19 @@ import {
 export interface Scene {
   gemini: Simulator;
   configDir: string;
-  /** Leads whoever gets it to the simulator, by the API backend. */
+  /** Directs a process to the simulator, through the API backend. */
   env: Record<string, string>;
   server(options?: { era?: Era; env?: Record<string, string> }): Promise<RunningServer>;
   command(args: string[], options?: Partial<CommandOptions>): Promise<CommandResult>;
   startCommand(args: string[], options?: Partial<CommandOptions>): RunningCommand;
 }
 
-/** A test, or whoever else says when it is over. */
+/** A test, or another owner that runs cleanups. */
 export interface Ending {
   onTestFinished(close: () => Promise<void> | void): void;
 }
 
-/** Everything it starts ends with the test. */
+/** Everything that it starts ends with the test. */
 export async function openScene({ onTestFinished }: Ending, scenario: ScenarioInput | string = "good"): Promise<Scene> {
   const gemini = await startSimulator({ scenario });
   const configDir = temporaryDirectory();
@@ -54,7 +57,8 @@ export async function openScene({ onTestFinished }: Ending, scenario: ScenarioIn
     configDir,
     env,
     server: async (options = {}) => {
-      // A modern client asks a server of its own first and throws it away: twice the processes, one without a log.
+      // A modern client first starts a server for discovery and discards it: twice the processes, one of them without a
+      // log.
       const { era = "legacy" } = options;
       const server = await startServer({ era, env: { ...env, ...options.env }, configDir });
       onTestFinished(() => server.close());

@@ -1,4 +1,4 @@
-/** The built server as a client sees it: a process behind the official SDK client, in a config directory of its own. */
+/** The built stdio server behind the official SDK client, as a process with its own config directory. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 export const ROOT = resolve(import.meta.dirname, "../../..");
 export const BIN = join(ROOT, "bin/gemini-search-mcp.js");
-/** Never a real one; tests look for it where it must not be. */
+/** Not a real key; tests check that it does not leak. */
 export const TEST_KEY = "test-key-never-real-4242";
 
 export type Era = "legacy" | "modern";
@@ -17,10 +17,10 @@ export interface RunningServer {
   client: Client;
   pid: number;
   configDir: string;
-  /** Everything the server wrote on stderr so far. */
+  /** The output on stderr so far. */
   stderr: () => string;
   call: (name: string, input: Record<string, unknown>, options?: CallOptions) => Promise<ToolResult>;
-  /** As a client ends a server: closes stdin. */
+  /** Ends the server as clients do, by closing stdin. */
   close: () => Promise<void>;
 }
 
@@ -40,11 +40,11 @@ export interface ToolResult {
 export interface ServerOptions {
   era?: Era;
   env?: Record<string, string>;
-  /** Kept by the caller when given; else made, and removed on close. */
+  /** Kept if given by the caller; otherwise created, and removed on close. */
   configDir?: string;
 }
 
-/** What a test's server inherits: nothing that could reach a real Gemini or a real home. */
+/** The environment of a test's server, without anything that could reach a real Gemini or a real home directory. */
 export function isolatedEnvironment(configDir: string): Record<string, string> {
   return {
     PATH: process.env["PATH"] ?? "",

@@ -1,4 +1,4 @@
-/** A server's tasks as the official tasks client sees them, in the generation that the connection speaks. */
+/** A server's tasks through the official tasks client, in the protocol era of the connection. */
 
 import type { Client } from "@modelcontextprotocol/client";
 import { createTaskSessionFromClient, type RawClientDispatch } from "@modelcontextprotocol/ext-tasks/client";
@@ -8,10 +8,10 @@ export type TaskSession = ReturnType<typeof createTaskSessionFromClient>;
 export type TaskId = Parameters<TaskSession["cancelTask"]>[0];
 type RawResponse = Awaited<ReturnType<RawClientDispatch>>;
 
-/** What the tests of one server's tasks speak through. */
+/** The tasks client and raw access to one server. */
 export interface Tasks {
   session: TaskSession;
-  /** One request past every client, as it stands; a modern one declares the extension. */
+  /** Sends one request unchanged, without a client; modern requests declare the extension. */
   raw: (method: string, params: Record<string, unknown>) => Promise<RawAnswer>;
 }
 
@@ -25,7 +25,7 @@ const VERSION = "2026-07-28";
 const CLIENT = { name: "test-client", version: "1.0.0" };
 export const EXTENSION = "io.modelcontextprotocol/tasks";
 
-/** A client over whatever transport. */
+/** A connected client, over any transport. */
 interface Connected {
   client: Client;
 }
@@ -50,14 +50,14 @@ export function openTasks(server: Connected): Tasks {
   };
 }
 
-/** What every modern request carries. */
+/** The `_meta` of every modern request. */
 export const envelope = (clientCapabilities: object) => ({
   "io.modelcontextprotocol/protocolVersion": VERSION,
   "io.modelcontextprotocol/clientInfo": CLIENT,
   "io.modelcontextprotocol/clientCapabilities": clientCapabilities,
 });
 
-/** The client takes no answer that it did not ask for: ours are taken out before it sees them. */
+/** Intercepts responses to raw requests, because the client rejects responses to ids that it does not know. */
 function rawDispatch({ client }: Connected): RawClientDispatch {
   const { transport } = client;
   if (transport === undefined) throw new Error("The client is not connected.");
@@ -80,7 +80,7 @@ function rawDispatch({ client }: Connected): RawClientDispatch {
   };
 }
 
-/** How a task ended, as its blocking call would have: text and structured answer. */
+/** The result of an ended task, in the form of the blocking call: text and structured content. */
 export async function settled(execution: Awaited<ReturnType<TaskSession["callTool"]>>): Promise<ToolResult> {
   const { outcome } = await execution.settle();
   if (outcome.status !== "completed") throw new Error(`The task is ${outcome.status}.`);

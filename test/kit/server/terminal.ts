@@ -1,4 +1,4 @@
-/** A scene's commands in a real terminal, typed by a user who waits until the screen shows what is expected. */
+/** Runs a scene's commands in a real terminal and waits until the screen shows the expected text. */
 
 import { expect } from "vitest";
 import { ensureSystemPackages } from "../../../scripts/system-packages.ts";
@@ -11,7 +11,7 @@ import { waitFor } from "../wait-for.ts";
 export const terminals = (): Promise<"ready" | "missing"> => ensureSystemPackages(["tmux"], { commands: ["tmux"] });
 
 export interface UserTerminal extends Terminal {
-  /** The screen once it fits, as one text. */
+  /** Waits until the screen matches and returns it as one text. */
   until(pattern: RegExp): Promise<string>;
 }
 
@@ -29,8 +29,8 @@ export async function openUserTerminal(
 ): Promise<UserTerminal> {
   const terminal = await openTerminal({ env, columns, rows, setup: SETUP });
   onTestFinished(async () => {
-    // What still runs in it may write into the scene's folder until it has gone.
-    const running = childrenOf(Number(await terminal.ask("pane_pid"))).living;
+    // Processes in the terminal may write into the scene's folder until they have exited.
+    const running = childrenOf(Number(await terminal.readVariable("pane_pid"))).living;
     await terminal.close();
     await waitFor(() => expect(running.filter(isAlive)).toEqual([]), { timeout: 10_000, interval: 20 });
   });

@@ -1,10 +1,10 @@
-/** TLS certificates that sign themselves, made on the spot: no key is kept in the tree. */
+/** Creates self-signed TLS certificates at run time, so that no key is stored in the repository. */
 
 import { generateKeyPairSync, sign } from "node:crypto";
 
 const der = (tag: number, ...parts: Buffer[]): Buffer => {
   const body = Buffer.concat(parts);
-  // Two bytes of length are always enough here, and always allowed where BER is; DER wants the shortest form.
+  // DER requires the shortest form of a length; two bytes suffice here.
   const length =
     body.length < 0x80
       ? [body.length]
@@ -22,10 +22,10 @@ const ECDSA_SHA256 = sequence(oid("2a8648ce3d040302"));
 const NAME = sequence(der(0x31, sequence(oid("550403"), der(0x0c, Buffer.from("Loopback tests")))));
 const LOOPBACK = der(0x87, Buffer.from([127, 0, 0, 1]));
 
-/** Of 127.0.0.1, valid for one day of 2020. */
+/** A certificate of 127.0.0.1, valid for one day of 2020. */
 export const makeExpiredCertificate = (): Certificate => makeCertificate(LOOPBACK, ["200101000000Z", "200102000000Z"]);
 
-/** Valid for as long as two digits of a year can say: until 2049. */
+/** Valid until 2049, the last year that UTCTime can represent. */
 export const makeCertificateOf = (host: string): Certificate =>
   makeCertificate(der(0x82, Buffer.from(host)), ["200101000000Z", "491231000000Z"]);
 

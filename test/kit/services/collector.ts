@@ -1,4 +1,4 @@
-/** An OpenTelemetry collector on loopback: takes OTLP as JSON over HTTP and keeps it. */
+/** An OpenTelemetry collector on loopback: receives OTLP as JSON over HTTP and stores it. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -39,11 +39,11 @@ export type ReceivedSpan = z.infer<typeof span>;
 export interface Collector {
   url: string;
   spans(): ReceivedSpan[];
-  /** Points of one metric, of all that was sent. */
+  /** The received data points of one metric. */
   points(name: string): Record<string, unknown>[];
-  /** Everything that came, as it came. */
+  /** Everything received, unparsed. */
   text(): string;
-  /** What came as metrics, as it came. */
+  /** The received metrics, unparsed. */
   metricText(): string;
   headers(): Record<string, unknown>[];
   resources(): Record<string, unknown>[];

@@ -1,27 +1,30 @@
-/** Stands between the product and PostgreSQL, and fails as networks do: without a word, or in the middle of an answer. */
+/** A proxy in front of PostgreSQL that fails as networks do: silently, or in the middle of a response. */
 
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import type { TestContext } from "vitest";
 
 export interface DatabaseProxy {
-  /** The database's address, through here. */
+  /** The URL of the database through the proxy. */
   url: string;
-  /** From the moment these words are said nothing passes any more, and no connection is ended. Resolves then. */
-  silenceAt(words: string): Promise<void>;
-  /** Once all of these were said in turn on one connection, the answer to the last is lost with it. Resolves then. */
-  cutAfter(...words: string[]): Promise<void>;
-  /** What was lost stays lost; new connections pass. */
+  /** Forwards nothing once a client has sent this text, without closing connections. Resolves at that moment. */
+  silenceAt(text: string): Promise<void>;
+  /**
+   * Once a client has sent these texts in order on one connection, drops the response to the last and the connection.
+   * Resolves at that moment.
+   */
+  cutAfter(...texts: string[]): Promise<void>;
+  /** Silenced connections stay silent; new ones are forwarded. */
   passAgain(): void;
 }
 
 interface Fault {
-  words: string[];
+  texts: string[];
   kind: "silence" | "cut";
   met: () => void;
 }
 
-export async function standBefore(
+export async function startDatabaseProxy(
   { onTestFinished }: Pick<TestContext, "onTestFinished">,
   database: string,
 ): Promise<DatabaseProxy> {
@@ -36,29 +39,29 @@ export async function standBefore(
       sockets.add(socket);
       socket.on("error", () => undefined).on("close", () => sockets.delete(socket));
     }
-    let said = 0;
-    let swallowed = silent;
+    let matched = 0;
+    let isSilenced = silent;
     client.on("data", (chunk) => {
-      if (fault !== undefined && chunk.includes(fault.words[said] ?? "")) said += 1;
-      if (fault?.kind === "silence" && said === fault.words.length) {
+      if (fault !== undefined && chunk.includes(fault.texts[matched] ?? "")) matched += 1;
+      if (fault?.kind === "silence" && matched === fault.texts.length) {
         silent = true;
         fault.met();
         fault = undefined;
       }
-      swallowed ||= silent;
-      if (!swallowed) server.write(chunk);
+      isSilenced ||= silent;
+      if (!isSilenced) server.write(chunk);
     });
     server.on("data", (chunk) => {
-      swallowed ||= silent;
-      if (swallowed) return;
-      if (fault?.kind === "cut" && said === fault.words.length) {
+      isSilenced ||= silent;
+      if (isSilenced) return;
+      if (fault?.kind === "cut" && matched === fault.texts.length) {
         fault.met();
         fault = undefined;
         client.destroy();
       } else client.write(chunk);
     });
     client.on("close", () => server.destroy());
-    server.on("close", () => void (swallowed || client.destroy()));
+    server.on("close", () => void (isSilenced || client.destroy()));
   };
 
   const listening = createServer(pass).listen(0, "127.0.0.1");
@@ -70,14 +73,14 @@ export async function standBefore(
   const address = listening.address();
   const through = new URL(database);
   through.host = `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-  const meet = (kind: Fault["kind"], words: string[]): Promise<void> =>
+  const plan = (kind: Fault["kind"], texts: string[]): Promise<void> =>
     new Promise((met) => {
-      fault = { kind, words, met };
+      fault = { kind, texts, met };
     });
   return {
     url: through.href,
-    silenceAt: (words) => meet("silence", [words]),
-    cutAfter: (...words) => meet("cut", words),
+    silenceAt: (text) => plan("silence", [text]),
+    cutAfter: (...texts) => plan("cut", texts),
     passAgain: () => void (silent = false),
   };
 }

@@ -1,4 +1,4 @@
-/** A small OAuth issuer on this machine: real keys, real JWTs, and the ways in which one can be wrong or away. */
+/** A small OAuth issuer on loopback: real keys, real JWTs, and the ways in which an issuer can fail. */
 
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -7,25 +7,25 @@ import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT, Unsec
 
 export interface TestIssuer {
   url: string;
-  /** How owners from here are told from those of other issuers. */
+  /** Distinguishes owners of this issuer from those of others. */
   mark: string;
-  /** The paths that were asked for, in order. */
+  /** The requested paths, in order. */
   asked: string[];
-  /** What it answers besides the good documents; removed, it is itself again. */
+  /** Overrides the responses; undefined restores the valid ones. */
   misbehave: (answer: ((response: ServerResponse, path: string) => void) | undefined) => void;
-  /** A token that is right in all that is not given. */
+  /** A token that is valid except for the given claims and header. */
   token: (claims?: Record<string, unknown>, header?: { alg?: string; kid?: string; typ?: string }) => Promise<string>;
   unsigned: () => string;
-  /** Signed with the public key as if that were a shared secret. */
+  /** A token signed with the public key used as a shared secret. */
   confused: () => Promise<string>;
-  /** As the issuer would, but with a key that is not its own. */
+  /** A token as the issuer signs it, but with another key. */
   forged: () => Promise<string>;
   close: () => Promise<void>;
 }
 
 export const RESOURCE = "https://research.example.com/mcp";
 
-/** Made once: it takes a while. */
+/** Generated once, because it is slow. */
 const ownKeys = generateKeyPair("RS256", { extractable: true });
 const otherKeys = generateKeyPair("RS256");
 

@@ -1,4 +1,4 @@
-/** Stands between a client and the simulator and keeps every word that passes. */
+/** A proxy between a client and the simulator that records all requests and responses. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,7 +9,7 @@ export interface ListeningProxy {
   url: string;
   /** Path and body of each request. */
   sent: string[];
-  /** Bodies of the answers, in the order of their end. */
+  /** Bodies of the responses, in the order of their end. */
   received: string[];
 }
 

@@ -1,4 +1,6 @@
-/** A real desktop for notifications: an X server nobody looks at, a session bus of its own, and dunst, which prints them. */
+/**
+ * A real desktop for notifications: a virtual X server, a separate session bus, and dunst, which prints notifications.
+ */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +18,7 @@ export const notificationDesktop = (): Promise<"ready" | "missing"> =>
 interface ReceivedNotification {
   appName: string;
   title: string;
-  /** As it went over the bus, where a body is markup. */
+  /** As sent over the bus, where the body is markup. */
   body: string;
   urgency: string;
   /** By `performance.now()`. */
@@ -24,16 +26,16 @@ interface ReceivedNotification {
 }
 
 export interface NotificationDaemon {
-  /** Leads a program to this desktop. */
+  /** Directs a program to this desktop. */
   environment: { DISPLAY: string; DBUS_SESSION_BUS_ADDRESS: string };
-  /** Holds the bus's socket, under the name at which systemd would put it. */
+  /** Contains the bus's socket, with the name that systemd gives it. */
   runtimeDirectory: string;
   received(): ReceivedNotification[];
 }
 
 const START_MS = 15_000;
 
-/** Everything it starts ends with the test, and with this process at the latest, however that ends. */
+/** Everything that it starts ends with the test, or at the latest with this process, however that ends. */
 export async function startNotificationDaemon({
   onTestFinished,
 }: {
@@ -47,7 +49,7 @@ export async function startNotificationDaemon({
   });
   const bus = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(directory, "bus")}` };
   writeFileSync(join(directory, "bus.conf"), busConfig(bus.DBUS_SESSION_BUS_ADDRESS));
-  // An empty one, so that the rules of whoever runs the test do not hide anything.
+  // An empty configuration, because the user's own rules could hide notifications.
   writeFileSync(join(directory, "dunstrc"), "[global]\n");
 
   const screen = programs.start("Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"], {});
@@ -78,8 +80,8 @@ interface Program {
 }
 
 /**
- * Ends the program when stdin ends: on our word, or because we are gone, even by `kill -9`. In a group of its own, so
- * that a Ctrl-C meant for the tests does not end the guard before the program.
+ * Ends the program when stdin ends: on request, or because we are dead, even by `kill -9`. Uses its own process group,
+ * so that Ctrl-C of the tests does not end the guard before the program.
  */
 const GUARD = '"$@" & program=$!; cat > /dev/null; kill "$program"; wait "$program"';
 
@@ -113,7 +115,7 @@ function createPrograms() {
   };
 }
 
-/** Without service directories: nothing but dunst can answer here, whatever else the machine has. */
+/** Has no service directories, so that only dunst can answer, whatever else is installed. */
 const busConfig = (address: string): string => `<!DOCTYPE busconfig PUBLIC
   "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
   "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
@@ -155,12 +157,12 @@ async function isListening(bus: Record<string, string>): Promise<boolean> {
 async function until(what: string, isSo: () => boolean | Promise<boolean>, errors: () => string): Promise<void> {
   const deadline = performance.now() + START_MS;
   while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`${what} did not come up. ${errors()}`);
+    if (performance.now() > deadline) throw new Error(`${what} did not start. ${errors()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-/** Ours are one line each, so a line break ends a value. */
+/** Our values are single lines, so a line break ends a value. */
 const PRINTED =
   /^\{\n\tappname: '(?<appName>.*)'\n\tsummary: '(?<title>.*)'\n\tbody: '(?<body>.*)'\n[^}]*?\n\turgency: (?<urgency>\w+)/gm;
 

@@ -1,2 +1,2 @@
-/** A host name that no resolver is asked about: a label of 64 characters is refused before any packet is sent. */
+/** A host name that fails without a DNS query: a label of 64 characters is invalid. */
 export const UNRESOLVABLE_HOST = `${"n".repeat(64)}.invalid`;

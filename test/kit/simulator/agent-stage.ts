@@ -1,4 +1,4 @@
-/** The adapter to Google's agent in front of the simulator, with its log and the judge of what was sent and taken. */
+/** The adapter to Google's agent in front of the simulator, with its log and counts of sent and accepted starts. */
 
 import { onTestFinished } from "vitest";
 import type { Agent, StartRequest, StartOutcome } from "../../../src/gemini/research-agent.ts";

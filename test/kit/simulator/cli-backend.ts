@@ -1,4 +1,4 @@
-/** The CLI backend on the stand-in for `gemini`, with a folder, a log and a ledger of its own per test. */
+/** The CLI backend with the stand-in for `gemini`, with a separate folder, log and ledger per test. */
 
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,12 +18,12 @@ import { createTestLog } from "../log.ts";
 const KEY = "canary-key-1234567890";
 
 export interface StandinScene {
-  /** Holds `bin`, `home` and `user`. */
+  /** Contains `bin`, `home` and `user`. */
   folder: string;
   logged: string[];
   backend(scenario: StandinScenario, more?: Partial<CliBackendOptions>): CliBackend;
   ledger(): StandinRecord[];
-  /** After a call: no process, no room. */
+  /** Checks that a call left no process and no call directory. */
   expectNothingLeft(): Promise<void>;
 }
 

@@ -1,4 +1,7 @@
-/** One test's own world around the CLI backend: a stand-in `gemini` first on PATH, folders of its own, and what is left in them. */
+/**
+ * An isolated environment around the CLI backend: a stand-in `gemini` first on PATH, separate folders, and checks for
+ * leftovers.
+ */
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,22 +20,22 @@ import { waitFor } from "../wait-for.ts";
 export interface CliScene {
   folder: string;
   configDir: string;
-  /** Leads whoever gets it to the stand-in, and to nothing else. */
+  /** Directs a process to the stand-in, and to nothing else. */
   env: Record<string, string>;
-  /** What `gemini` does from now on. */
+  /** Sets the behaviour of `gemini` from now on. */
   script(scenario: StandinScenario): void;
   /** The children so far, in the order of their start. */
   children(): StandinRecord[];
-  /** Pids of children that said that they were done, with the time. */
+  /** Pids of children that reported their end, with the time. */
   ends(): Map<number, string>;
   server(options?: { era?: Era; env?: Record<string, string> }): Promise<RunningServer>;
-  /** Apart from the servers of the scene: no process, no room, no file, no slot. */
+  /** Checks that, apart from the scene's servers, no process, call directory, file or slot is left. */
   expectNothingLeft(): Promise<void>;
 }
 
 export const SOON = { timeout: 5_000, interval: 10 };
 
-/** Everything it starts ends with the test. */
+/** Everything that it starts ends with the test. */
 export function openCliScene(
   { onTestFinished }: Pick<TestContext, "onTestFinished">,
   scenario: StandinScenario = {},

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import type { ScenarioInput } from "../../../simulator/scenario.ts";
 import { startSimulator, type Simulator } from "../../../simulator/server.ts";
 
-/** The SDK would repeat a start up to four times by itself. */
+/** The SDK would retry a start up to four times. */
 const ONCE = { maxRetries: 0 };
 
 const MINUTE_MS = 60_000;
@@ -13,7 +13,7 @@ export const WHOLE_MS = 8 * MINUTE_MS;
 
 export const KEY = "secret-test-key";
 
-/** With every kind of character that bytes and string indices count differently. */
+/** Contains every kind of character for which byte and string offsets differ. */
 export const START = {
   agent: "deep-research-preview-04-2026",
   input: "Is the café “old”? 日本 📈",

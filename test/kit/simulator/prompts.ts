@@ -1,4 +1,4 @@
-/** The product's own prompts, filled in for tests: what the simulator must be able to read. */
+/** The product's own prompts, filled in for tests, which the simulator must be able to parse. */
 
 import { readFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-/** A sender of paid starts, on a clock that moves when it is told to. */
+/** A sender of paid starts, with a manual clock. */
 
 import type { TestContext } from "vitest";
 import { AppError } from "../../../src/errors.ts";
@@ -16,7 +16,7 @@ export const LOST: StartOutcome = { kind: "unknown", why: "The connection broke.
 export const TAKEN: StartOutcome = { kind: "accepted", interactionId: "v1_taken" };
 export const busy = (retryAfterMs: number | undefined): StartOutcome => ({ kind: "rate_limited", retryAfterMs, error });
 
-/** Google answers with these in turn, the last one for ever. */
+/** Google's responses in order; the last one repeats. */
 export async function openSender(context: Pick<TestContext, "onTestFinished">, answers: StartOutcome[]) {
   const stage = await openRunner(context);
   const began = 1_000_000;
@@ -65,7 +65,7 @@ export async function openSender(context: Pick<TestContext, "onTestFinished">, a
 
 export type Sender = Awaited<ReturnType<typeof openSender>>;
 
-/** Takes no write any more once Google has answered. */
+/** Makes the store reject writes once Google has responded. */
 export const breakStore = (sender: Sender): void => {
   const { start: begin } = sender.research.agent;
   sender.research.agent.start = async (wish) => {

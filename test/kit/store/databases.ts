@@ -1,4 +1,4 @@
-/** Which database a test is on: SQLite, or PostgreSQL where its project says so. The test itself does not know. */
+/** Selects the database of a test, SQLite or PostgreSQL, by the Vitest project, invisibly to the test itself. */
 
 import { randomUUID } from "node:crypto";
 import { execFileSync } from "node:child_process";
@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { inject, type RunnerTestCase as Test, TestRunner } from "vitest";
 import type { Database } from "../../../src/store/database.ts";
 
-/** Has the schema already: a copy of it takes less time than the migrations. */
+/** A database with the schema: copying it is faster than running the migrations. */
 export const TEMPLATE = "template_with_schema";
 
 export const onPostgres = process.env["TEST_DATABASE"] === "postgres";
@@ -17,8 +17,8 @@ type Shared = { url: string; connections: number };
 const made = new Map<string, Promise<string>>();
 
 /**
- * The database that stands for this file: the same for the same file, empty for another. Undefined on SQLite. With one
- * connection, what is asked first is answered first, as there.
+ * The PostgreSQL database that represents this file: the same for the same file, empty for another. Undefined on
+ * SQLite. With one connection, queries are executed in order, as on SQLite.
  */
 export async function sharedFor(file: string = randomUUID(), connections = 6): Promise<Shared | undefined> {
   if (!onPostgres) return undefined;
@@ -27,7 +27,7 @@ export async function sharedFor(file: string = randomUUID(), connections = 6): P
   return { url: await url, connections };
 }
 
-/** The same by the variable, for a process. */
+/** The same as an environment variable, for a process. */
 export async function databaseEnvironment(file: string): Promise<Record<string, string>> {
   const shared = await sharedFor(file);
   return shared === undefined ? {} : { GEMINI_SEARCH_DATABASE_URL: shared.url };
@@ -35,7 +35,7 @@ export async function databaseEnvironment(file: string): Promise<Record<string, 
 
 const newDatabase = (): Promise<string> => createDatabase(`template ${TEMPLATE}`);
 
-/** One without any schema. */
+/** A database without a schema. */
 export const emptyDatabase = (): Promise<string> => createDatabase("");
 
 async function createDatabase(how: string): Promise<string> {
@@ -44,14 +44,14 @@ async function createDatabase(how: string): Promise<string> {
   return inject("postgres") + name;
 }
 
-/** Says one statement to the server, in no database of a test. */
+/** Executes one statement on the server, outside of the tests' databases. */
 export async function onServer(statement: string): Promise<void> {
   const server = inject("postgres");
   if (server === "") TestRunner.getCurrentTest<Test | undefined>()?.context.skip("PostgreSQL is not installed");
   await ask(`${server}postgres`, statement);
 }
 
-/** Says one statement to a database past the product. */
+/** Executes one statement on a database directly. */
 export async function ask<Row extends object>(url: string, statement: string, values: unknown[] = []): Promise<Row[]> {
   const { Client, types } = await import("pg");
   const numbers = (oid: number, format?: "text" | "binary") =>
@@ -65,7 +65,7 @@ export async function ask<Row extends object>(url: string, statement: string, va
   }
 }
 
-/** From now on this database has the time that a test gives it: whoever connects finds another clock before its own. */
+/** Gives this database a fixed time: new connections find a function that hides the built-in clock. */
 export async function stopClock(url: string, at: number): Promise<void> {
   await ask(
     url,
@@ -77,14 +77,14 @@ export async function stopClock(url: string, at: number): Promise<void> {
   await ask(url, `alter database ${new URL(url).pathname.slice(1)} set search_path = public, pg_catalog`);
 }
 
-/** On SQLite the time is the caller's, and nothing is to be set. */
+/** On SQLite the time comes from the caller, so there is nothing to set. */
 export async function setClock(db: Database, at: number): Promise<void> {
   if (onPostgres) await sql`update stopped_clock set at = ${at}`.execute(db);
 }
 
 const TABLES = ["research_tasks", "research_attempts", "research_results", "research_events", "processes", "pace"];
 
-/** As a server that has become a standby does. */
+/** Makes the database read-only, like a server that became a standby. */
 export async function refuseWrites(url: string): Promise<void> {
   await ask(
     url,
@@ -101,14 +101,14 @@ export async function allowWrites(url: string): Promise<void> {
       await ask(url, statement);
       return;
     } catch (error) {
-      // It locks one table after the other, beside a product that goes on.
+      // It locks one table after the other while the product continues to use them.
       const isDeadlock = error instanceof Error && "code" in error && error.code === "40P01";
       if (!isDeadlock || left === 0) throw error;
     }
   }
 }
 
-/** Reads or changes, past the product, the database that stands for this file. */
+/** Reads or changes the database that represents this file, directly. */
 export function sqlOn<Row>(
   { file, url }: { file: string; url: string | undefined },
   statement: string,
@@ -124,7 +124,7 @@ export function sqlOn<Row>(
   }
 }
 
-/** Waits for the answer, as the driver of SQLite does. */
+/** Waits synchronously for the result, as the driver of SQLite does. */
 function throughPsql<Row>(url: string, statement: string, values: SQLInputValue[]): Row[] {
   let place = 0;
   const filled = statement.replaceAll("?", () => literal(values[place++] ?? null));

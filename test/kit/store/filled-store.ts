@@ -1,4 +1,4 @@
-/** A database file in which every table has rows, and among them the values that get lost on the way. */
+/** A database file with rows in every table, including values that are easily lost in a copy. */
 
 import { randomBytes } from "node:crypto";
 import type { Database } from "../../../src/store/database.ts";
@@ -7,7 +7,7 @@ import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { insertAttempt, insertRun } from "./store-rows.ts";
 import { silentLog as log } from "../log.ts";
 
-/** Opens the file, lets it be changed, and closes it. */
+/** Opens the file, changes it, and closes it. */
 export async function withFile(file: string, work: (db: Database) => Promise<void>): Promise<void> {
   const { db, close } = await openSqlite(file, log);
   try {
@@ -17,7 +17,7 @@ export async function withFile(file: string, work: (db: Database) => Promise<voi
   }
 }
 
-/** Each one is text that some driver, encoding or template has spoilt before. */
+/** Texts that drivers, encodings or templates are known to corrupt. */
 export const AWKWARD = [
   "plain",
   "Ümläut ß é ñ",
@@ -35,7 +35,7 @@ export const AWKWARD = [
 
 export const runId = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
-/** More rows than one batch has, in every table that can have many. */
+/** Inserts more rows than one batch into every table that can have many. */
 export const fillStore = (file: string, runs = 230): Promise<void> =>
   withFile(file, async (db) => {
     await db.transaction().execute(async (transaction) => {
@@ -55,7 +55,7 @@ async function addRun(db: Database, number: number, runs: number): Promise<void>
     current_action: number % 7 === 0 ? null : text,
     cost_usd: number === 0 ? null : 0.1 + number / 3,
     tokens_input: number === 1 ? Number.MAX_SAFE_INTEGER : number,
-    // An earlier version wrote what it had reckoned.
+    // An earlier version stored computed fractions.
     progress: number % 3 === 0 ? 100 / 3 : number % 100,
     created_at: 1_800_000_000_000 + number,
     next_poll_at: number % 2 === 0 ? null : 4_000_000_000_000,
@@ -68,7 +68,7 @@ async function addRun(db: Database, number: number, runs: number): Promise<void>
   }
   if (number % 2 === 0) await addResult(db, task_id, { text, number });
   if (number === runs - 1) {
-    // The first in the order of keys continues the last.
+    // The first run in key order continues the last one.
     await db.updateTable("research_tasks").set({ parent_task_id: task_id }).where("task_id", "=", runId(0)).execute();
   }
 }

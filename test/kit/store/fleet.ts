@@ -1,4 +1,4 @@
-/** Several workers in one process on one PostgreSQL: the product's runner with an agent of a few lines. */
+/** Several workers in one process on one PostgreSQL: the product's runner with a minimal agent. */
 
 import { randomUUID } from "node:crypto";
 import { onTestFinished } from "vitest";
@@ -74,7 +74,7 @@ export async function openFleet() {
     return { deps, runner, queue, leave };
   };
 
-  /** Runs that Google works on; unless it is said otherwise they have no job, as after a disaster. */
+  /** Inserts unfinished runs; by default without a job, as after a failure. */
   const insertRuns = async (count: number, more: { key?: string; owner?: string } = {}): Promise<string[]> => {
     const poll_key = pollKeyOf({ key: more.key ?? "k", baseUrl: "" });
     const ids = Array.from({ length: count }, () => randomUUID());
@@ -85,7 +85,7 @@ export async function openFleet() {
     return ids;
   };
 
-  /** The runs that have a poll, scheduled or being made. */
+  /** The runs with a scheduled or active poll. */
   const scheduled = async (): Promise<string[]> => {
     const rows = await ask<{ id: string }>(
       url,
@@ -94,7 +94,7 @@ export async function openFleet() {
     return rows.map(({ id }) => id);
   };
 
-  /** What one worker does once a minute. */
+  /** Makes the repair that one worker makes once a minute. */
   const repairNow = async (): Promise<void> => {
     const { PgBoss } = await importPgBoss();
     const boss = new PgBoss({

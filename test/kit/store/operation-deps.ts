@@ -1,4 +1,4 @@
-/** The surroundings of an operation that reaches for none of them, with what it logs and leaves running. */
+/** Dependencies for an operation that uses none of them, with its log and background work. */
 
 import { NO_COST } from "../../../src/costs/actual.ts";
 import type { OperationDeps } from "../../../src/operations/operation.ts";

@@ -1,4 +1,4 @@
-/** The PostgreSQL of a test run: started before the first test of the project that needs one, with a template to copy. */
+/** Starts the PostgreSQL of a test run before the first test of its project, with a template database. */
 
 import type { TestProject } from "vitest/node";
 import { startPostgres } from "../../../scripts/postgres.ts";
@@ -8,7 +8,7 @@ import { TEMPLATE } from "./databases.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Empty where there is none: tests that need it are skipped by name. */
+    /** Empty without PostgreSQL: tests that need it are skipped. */
     postgres: string;
   }
 }

@@ -1,4 +1,4 @@
-/** The parts of a background run on a real database, with an agent made of a few lines and a clock that runs fast. */
+/** The parts of a background run on a real database, with a minimal agent and an accelerated clock. */
 
 import { createPollCounts } from "../../../src/telemetry/poll-counts.ts";
 import { localQueue } from "../../../src/queue/local.ts";
@@ -15,7 +15,7 @@ import { openStore, type Store } from "../../../src/store/store.ts";
 import { allowWrites, refuseWrites, sharedFor } from "./databases.ts";
 import { silentLog as log } from "../log.ts";
 
-/** Fifty times as fast as ours. */
+/** Runs fifty times as fast as the system clock. */
 const began = Date.now();
 export const clock = {
   now: () => began + (Date.now() - began) * 50,
@@ -56,27 +56,27 @@ export const request = {
 export interface Stage {
   directory: string;
   store: Store;
-  /** Reports that went to a file, and what was said about them. */
+  /** Reports that were backed up to files, and the notifications about them. */
   saved: string[];
-  told: string[];
+  notified: string[];
   refuseWrites(): Promise<unknown>;
   allowWrites(): Promise<unknown>;
   deps(agent?: Partial<Agent>): ResearchDeps;
 }
 
-/** A test, or whoever else tells when it is over. */
-interface Occasion {
+/** A test, or another owner that runs cleanups. */
+interface TestOwner {
   onTestFinished(close: () => Promise<void>): void;
 }
 
-export async function openRunner({ onTestFinished }: Occasion): Promise<Stage> {
+export async function openRunner({ onTestFinished }: TestOwner): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-stage-"));
   const file = join(directory, "deep_research.db");
   const shared = await sharedFor(file);
   const store = await openStore({ file, shared, clock, log });
   const leaving = new AbortController();
   const saved: string[] = [];
-  const told: string[] = [];
+  const notified: string[] = [];
   onTestFinished(async () => {
     leaving.abort();
     await systemClock.sleep(50);
@@ -101,7 +101,7 @@ export async function openRunner({ onTestFinished }: Occasion): Promise<Stage> {
       saved.push(report);
       return `/somewhere/${taskId}.md`;
     },
-    notify: async ({ body }) => told.push(body),
+    notify: async ({ body }) => notified.push(body),
     agent: {
       fingerprint: { key: "k", baseUrl: "" },
       start: async ({ checkBeforeSending }) => {
@@ -120,7 +120,7 @@ export async function openRunner({ onTestFinished }: Occasion): Promise<Stage> {
     directory,
     store,
     saved,
-    told,
+    notified,
     ...(shared === undefined
       ? {
           refuseWrites: () => sql`pragma query_only = on`.execute(store.db),

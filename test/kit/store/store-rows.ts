@@ -1,4 +1,4 @@
-/** A database in memory with the rows a test wants: for what SQL decides, seen without the parts around it. */
+/** An empty database, in memory on SQLite, and functions that insert rows, for tests of single SQL statements. */
 
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../../src/platform/clock.ts";
@@ -7,7 +7,7 @@ import { openStore } from "../../../src/store/store.ts";
 import { sharedFor, stopClock } from "./databases.ts";
 import { silentLog as log } from "../log.ts";
 
-/** With a time, the database's clock stands there until a test sets it. */
+/** With `stoppedAt`, the database's clock stays at this time until a test changes it. */
 export async function openDatabase({ stoppedAt }: { stoppedAt?: number } = {}): Promise<Database> {
   const shared = await sharedFor();
   if (shared !== undefined && stoppedAt !== undefined) await stopClock(shared.url, stoppedAt);
@@ -19,7 +19,7 @@ export async function openDatabase({ stoppedAt }: { stoppedAt?: number } = {}): 
 type TaskRow = Tables["research_tasks"];
 type AttemptRow = Tables["research_attempts"];
 
-/** A paid run that Google works on and nobody looks at, but for what is given. */
+/** Inserts an accepted run that has no poll scheduled, with the given changes. */
 export async function insertRun(db: Database, run: Partial<TaskRow> & { task_id: string }): Promise<void> {
   await db
     .insertInto("research_tasks")
@@ -44,7 +44,7 @@ export async function insertRun(db: Database, run: Partial<TaskRow> & { task_id:
     .execute();
 }
 
-/** An attempt that was sent and has no answer yet, but for what is given. */
+/** Inserts an attempt that was sent and has no response yet, with the given changes. */
 export async function insertAttempt(
   db: Database,
   attempt: Partial<AttemptRow> & { attempt_id: string; task_id: string },

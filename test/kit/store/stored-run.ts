@@ -1,4 +1,4 @@
-/** A run as it stands in the database, read past the product: what no answer shows can still be checked. */
+/** Reads a run directly from the database, for values that no answer contains. */
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

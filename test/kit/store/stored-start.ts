@@ -1,4 +1,4 @@
-/** A paid start as it stands in the database, for what may become of it. */
+/** Stores paid starts in different states for tests. */
 
 import type { Database } from "../../../src/store/database.ts";
 import { commitIntent, commitRestart, type Intent } from "../../../src/runs/start/start-store.ts";
@@ -27,6 +27,6 @@ export async function intended(db: Database, intent: Partial<Intent> = {}, join 
   return outcome;
 }
 
-/** Somebody accepts that it may cost twice. */
+/** Restarts a run whose user accepted a possible double charge. */
 export const restart = (db: Database, taskId: string, now = NOW + 100) =>
   commitRestart(db, { taskId, deadlineAt: NOW + 9_000, keyFingerprint: "k2", baseUrl: "b2", processId: "you", now });

@@ -1,4 +1,4 @@
-/** Ends a test run with one plain line, and makes a skipped test a failure where nobody would notice it. */
+/** Ends a test run with one summary line, and treats a skipped test as a failure under CI. */
 
 import type { Reporter, TestModule } from "vitest/node";
 

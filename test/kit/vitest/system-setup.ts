@@ -1,4 +1,4 @@
-/** What tests need of the operating system, brought to a CI machine before the first of them: none has the time to wait. */
+/** Installs operating system packages on a CI machine before the first test, because no test has the time to wait. */
 
 import { ensureSystemPackages } from "../../../scripts/system-packages.ts";
 
@@ -14,7 +14,7 @@ const PACKAGES = {
   dunst: "dunst",
 };
 
-/** Elsewhere each test says for itself what it misses. */
+/** Elsewhere each test reports what is missing. */
 export default async function setup(): Promise<void> {
   if (process.env["CI"] === undefined) return;
   const commands = Object.values(PACKAGES).filter((command) => command !== undefined);

@@ -1,4 +1,4 @@
-/** One timeline out of looks and live events. */
+/** Merging polled and live events into one timeline. */
 
 import { expect, test } from "vitest";
 import type { TimelineEntry } from "../../wire.ts";
@@ -14,10 +14,10 @@ const entry = (id: string, second: number, rest: Partial<TimelineEntry> = {}): T
 const ids = (entries: TimelineEntry[]): string => entries.map(({ id }) => id).join(" ");
 
 test("an entry received live and by a read is shown once, and none is lost", () => {
-  const looked = [entry("created", 0), entry("e1", 1), entry("e2", 2)];
+  const polled = [entry("created", 0), entry("e1", 1), entry("e2", 2)];
   const live = [entry("e2", 2), entry("e3", 3)];
-  expect(ids(mergeEntries(looked, live))).toBe("created e1 e2 e3");
-  expect(ids(mergeEntries(mergeEntries([], live), looked))).toBe("created e1 e2 e3");
+  expect(ids(mergeEntries(polled, live))).toBe("created e1 e2 e3");
+  expect(ids(mergeEntries(mergeEntries([], live), polled))).toBe("created e1 e2 e3");
 });
 
 test("entries of one moment keep the order in which they were received", () => {
@@ -70,7 +70,7 @@ test("of a run with very many entries the page keeps the newest (J3)", () => {
   let entries: TimelineEntry[] = [entry("created", 0, { kind: "state" })];
   const began = performance.now();
   for (let number = 1; number <= 20_000; number += 1) entries = mergeEntries(entries, [entry(`e${number}`, number)]);
-  // Before, each of them parsed the times of all others: minutes.
+  // Parsing the times of all others for each entry would take minutes.
   expect(performance.now() - began).toBeLessThan(20_000);
   expect(entries.length).toBeLessThanOrEqual(2_000);
   expect(entries[0]?.id).toBe("created");

@@ -1,4 +1,4 @@
-/** What a person reads before acting, and what is then asked of the server. */
+/** The texts of confirmations, and the requests that follow. */
 
 import { expect, test } from "vitest";
 import { actionText, interactionIdProblem, requestFor } from "./actions-text.ts";

@@ -1,4 +1,4 @@
-/** Figures out of finished runs. */
+/** The figures computed from finished runs. */
 
 import { expect, test } from "vitest";
 import type { FinishedRun } from "../../../wire.ts";

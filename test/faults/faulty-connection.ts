@@ -1,4 +1,4 @@
-/** The way to Google on which one kind of request meets one fault, until it is healed. */
+/** A connection to Google on which one kind of request fails in one way, until it is healed. */
 
 import { createServer, type Server } from "node:net";
 import * as tls from "node:tls";
@@ -9,18 +9,18 @@ import type { Interactions } from "../kit/server/research.ts";
 import type { Cause, FaultyRequest } from "./fault-cells.ts";
 import { UNRESOLVABLE_HOST } from "../kit/services/unresolvable-host.ts";
 
-export interface FaultyWay {
+export interface FaultyConnection {
   fetch: Fetch;
-  /** Of paid starts. */
+  /** Sends paid starts. */
   sendOnce: SendOnce;
-  /** How many of each kind were sent, or tried to be. */
+  /** The number of requests sent or attempted, by kind. */
   sent: Record<FaultyRequest, number>;
   heal(): void;
   close(): void;
 }
 
-export async function openFaultyWay(cause: Cause, request: FaultyRequest): Promise<FaultyWay> {
-  const place = cause.kind === "elsewhere" ? await PLACES[cause.place]() : undefined;
+export async function openFaultyConnection(cause: Cause, request: FaultyRequest): Promise<FaultyConnection> {
+  const target = cause.kind === "other target" ? await TARGETS[cause.target]() : undefined;
   const sent = { create: 0, get: 0, cancel: 0, stream: 0 };
   let healed = false;
   return {
@@ -30,27 +30,27 @@ export async function openFaultyWay(cause: Cause, request: FaultyRequest): Promi
       const kind = kindOf(asked);
       sent[kind] += 1;
       if (!healed && kind === request && cause.kind === "thrown") throw connectFault(cause);
-      const goesElsewhere = !healed && kind === request && place !== undefined;
-      // With its own signal: a Request alone forgets whose it followed when that one is collected.
-      return fetch(goesElsewhere ? await sentTo(asked, place.url) : input, init);
+      const usesTarget = !healed && kind === request && target !== undefined;
+      // Passes `init` as well: a Request may lose its link to the caller's signal when that one is garbage collected.
+      return fetch(usesTarget ? await sentTo(asked, target.url) : input, init);
     },
     sendOnce: (asked) => {
       sent.create += 1;
       const isFaulty = !healed && request === "create";
       if (isFaulty && cause.kind === "thrown") throw new NotSent(connectFault(cause), asked.url.host);
-      if (!isFaulty || place === undefined) return sendOnce(asked);
-      return sendOnce({ ...asked, url: new URL(asked.url.pathname + asked.url.search, place.url) });
+      if (!isFaulty || target === undefined) return sendOnce(asked);
+      return sendOnce({ ...asked, url: new URL(asked.url.pathname + asked.url.search, target.url) });
     },
     heal: () => {
       healed = true;
     },
-    close: () => void place?.server?.close(),
+    close: () => void target?.server?.close(),
   };
 }
 
-/** The same fault as a scenario of the simulator; empty where the simulator has no part in it. */
+/** The fault as a scenario of the simulator; empty if it is produced without the simulator. */
 export function scenarioOf(cause: Cause, request: FaultyRequest): Interactions {
-  if (cause.kind === "elsewhere" || cause.kind === "thrown") return {};
+  if (cause.kind === "other target" || cause.kind === "thrown") return {};
   const retry_after = cause.kind === "answer" ? cause.retryAfter?.() : undefined;
   const fault = request === "create" ? (cause.create ?? cause.fault) : cause.fault;
   return { [request]: [{ fault, ...(retry_after !== undefined && { retry_after }) }] };
@@ -61,7 +61,7 @@ function kindOf({ method, url }: Request): FaultyRequest {
   return new URL(url).searchParams.get("stream") === "true" ? "stream" : "get";
 }
 
-/** As Node's fetch reports it. */
+/** The error in the form of Node's fetch. */
 function connectFault({ code, syscall }: Cause & { kind: "thrown" }): TypeError {
   const cause = Object.assign(new Error(`${syscall ?? "connect"} ${code}`), { code, ...(syscall && { syscall }) });
   return new TypeError("fetch failed", { cause });
@@ -74,14 +74,14 @@ async function sentTo(asked: Request, base: string): Promise<Request> {
   return new Request(new URL(pathname + search, base), { method, headers, ...(body !== undefined && { body }) });
 }
 
-interface Place {
+interface Target {
   url: string;
   server?: Server;
 }
 
-const PLACES: Record<(Cause & { kind: "elsewhere" })["place"], () => Promise<Place>> = {
+const TARGETS: Record<(Cause & { kind: "other target" })["target"], () => Promise<Target>> = {
   "no such host": async () => ({ url: `http://${UNRESOLVABLE_HOST}` }),
-  nobody: async () => {
+  "closed port": async () => {
     const server = createServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
@@ -97,13 +97,13 @@ const PLACES: Record<(Cause & { kind: "elsewhere" })["place"], () => Promise<Pla
     const certificate = makeExpiredCertificate();
     trust(certificate.cert);
     const server = tls.createServer(certificate);
-    // The client says why it hangs up.
+    // The client reports why it disconnects.
     server.on("tlsClientError", () => {});
     return { url: `https://127.0.0.1:${await listen(server)}`, server };
   },
 };
 
-/** Trusted but for its date, where Node can be told so: a stranger's certificate would be refused for another reason. */
+/** Trusts the certificate where Node.js allows it, so that it is rejected only for its date. */
 function trust(cert: string): void {
   if ("setDefaultCACertificates" in tls) tls.setDefaultCACertificates([...tls.getCACertificates("default"), cert]);
 }

@@ -1,4 +1,4 @@
-/** One database and who lives on it: `serve`, a stdio server, a worker; and what the kernel says about each. */
+/** The processes of the soak on one database: `serve`, a stdio server and a worker, with their resource use. */
 
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { installStandin } from "../../simulator/gemini-cli/standin-cli.ts";
 import { startHttpServer } from "../kit/server/http-server.ts";
 import { childrenOf, openFiles, residentMemory } from "../kit/server/processes.ts";
 import { openKillWorld } from "../kit/kills/world.ts";
-import type { Ask } from "./load.ts";
+import type { CallTool } from "./load.ts";
 
 export const MEMBERS = ["serve", "stdio", "worker"] as const;
 export type Member = (typeof MEMBERS)[number];
@@ -15,38 +15,38 @@ export interface Reading {
   operations: number;
   /** Megabytes. */
   rss: number;
-  /** What a full collection leaves, in megabytes. */
+  /** Memory in use after a full garbage collection, in megabytes. */
   heap: number;
   fds: number;
-  /** Dead children that were dead at the reading before, too: one that has just ended is buried in a moment. */
+  /** Zombies that were already zombies at the previous reading; one that has just exited is reaped in a moment. */
   zombies: number;
   children: number;
 }
 
-export interface Household {
-  doors: Ask[];
+export interface SoakWorld {
+  callers: CallTool[];
   read(member: Member, operations: number): Promise<Reading>;
   /** Megabytes. */
   walSize(): number;
   integrity(): string;
   stderr(): string;
-  /** Ends everybody in order; their exit codes. */
-  leave(): Promise<(number | null)[]>;
+  /** Ends all processes in order and returns their exit codes. */
+  shutDown(): Promise<(number | null)[]>;
   close(): Promise<void>;
 }
 
-/** On SIGUSR2: collects, and says what is left. Nothing of it reaches the children. */
+/** On SIGUSR2 the process collects garbage and writes its memory use to a file. Children do not inherit this. */
 const MEASURE = `--expose-gc --import=data:text/javascript,${encodeURIComponent(
   'import { renameSync, writeFileSync } from "node:fs"; const file = `${process.env.MEASURES}/${process.pid}`; process.on("SIGUSR2", () => { gc(); gc(); const { heapUsed, external } = process.memoryUsage(); writeFileSync(`${file}.new`, String(heapUsed + external)); renameSync(`${file}.new`, file); });',
 )}`;
 
 const MINUTE = 60_000;
 
-export async function openHousehold({ seed }: { seed: number }): Promise<Household> {
+export async function openSoakWorld({ seed }: { seed: number }): Promise<SoakWorld> {
   const create = Array.from({ length: 50 }, (_, n) => ({
     life: { duration_ms: (1 + (n % 10)) * MINUTE, ...(n % 10 === 3 ? { status: "failed" } : {}) },
   }));
-  // Steps are met once, in order; the last stays: a life of five minutes.
+  // Each step is used once, in order; the last one repeats, with a duration of five minutes.
   const scenario = { name: "soak", interactions: { speed: 100, duration_ms: 5 * MINUTE, create: [...create, {}] } };
   const world = await openKillWorld({ seed, build: "dist", scenario });
   const folder = join(world.configDir, "..");
@@ -66,20 +66,20 @@ export async function openHousehold({ seed }: { seed: number }): Promise<Househo
   const dead: Record<Member, number[]> = { serve: [], stdio: [], worker: [] };
   const database = join(world.configDir, "deep_research.db");
   return {
-    doors: [server.call, httpDoor(serve)],
+    callers: [server.call, httpCaller(serve)],
     read: async (member, operations) => {
       const pid = pids[member];
       const heap = await heapOf(pid, join(measures, String(pid)));
       const { living, zombies } = childrenOf(pid);
-      const unburied = zombies.filter((child) => dead[member].includes(child)).length;
+      const unreaped = zombies.filter((child) => dead[member].includes(child)).length;
       dead[member] = zombies;
       const memory = { rss: residentMemory(pid), heap };
-      return { operations, ...memory, fds: openFiles(pid), zombies: unburied, children: living.length };
+      return { operations, ...memory, fds: openFiles(pid), zombies: unreaped, children: living.length };
     },
     walSize: () => sizeOf(`${database}-wal`) / 2 ** 20,
     integrity: () => world.query<{ integrity_check: string }>("pragma integrity_check")[0]?.integrity_check ?? "",
     stderr: () => server.stderr() + worker.stderr() + serve.stderr(),
-    leave: async () => {
+    shutDown: async () => {
       server.closeStdin();
       worker.signal("SIGTERM");
       await serve.close();
@@ -92,10 +92,10 @@ export async function openHousehold({ seed }: { seed: number }): Promise<Househo
   };
 }
 
-/** A new client for every hundred calls: sessions come and go. */
+/** A new client for every hundred calls, so that sessions are opened and closed. */
 const CALLS_PER_CLIENT = 100;
 
-function httpDoor(serve: Awaited<ReturnType<typeof startHttpServer>>): Ask {
+function httpCaller(serve: Awaited<ReturnType<typeof startHttpServer>>): CallTool {
   let calls = 0;
   let open = serve.connect("modern");
   return async (tool, input) => {
@@ -104,7 +104,7 @@ function httpDoor(serve: Awaited<ReturnType<typeof startHttpServer>>): Ask {
       const earlier = open;
       open = serve.connect(calls % (2 * CALLS_PER_CLIENT) === 0 ? "modern" : "legacy");
       await open;
-      // Calls of other lanes may still be on it.
+      // Calls of other lanes may still use it.
       setTimeout(() => void earlier.then((client) => client.close()), 10_000).unref();
     }
     return (await (await open).call(tool, input)).structured;

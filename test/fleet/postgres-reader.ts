@@ -1,4 +1,4 @@
-/** Reads a PostgreSQL database past the product, on one connection that is made again when it breaks. */
+/** Queries a PostgreSQL database directly, on one connection that is reopened when it breaks. */
 
 import type { Client } from "pg";
 
@@ -7,7 +7,7 @@ export interface Reader {
   close(): Promise<void>;
 }
 
-export async function askPostgres(url: string): Promise<Reader> {
+export async function openPostgresReader(url: string): Promise<Reader> {
   const { Client: PostgresClient, types } = await import("pg");
   const numbers = (oid: number, format?: "text" | "binary") =>
     oid === 20 || oid === 1_700 ? Number : types.getTypeParser(oid, format);

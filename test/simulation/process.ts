@@ -1,4 +1,7 @@
-/** One simulated process of the product: its own view of the database and of Google, a clock, and ways to die or to sleep. */
+/**
+ * One simulated process of the product with its own database client, agent and clock, which can be killed, suspended
+ * and shut down.
+ */
 
 import { createPollCounts } from "../../src/telemetry/poll-counts.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -25,24 +28,24 @@ export interface World {
   google: Google;
   database: SharedDatabase;
   stateDir: string;
-  /** What the clocks of the machines show beyond virtual time, and the least and most that any has shown. */
+  /** The offsets of the machines' clocks from virtual time, and the minimum and maximum of all offsets so far. */
   skew: number[];
-  skewSeen: { least: number; most: number };
-  /** How long each process has run, and been able to, since a moment. */
+  skewSeen: { min: number; max: number };
+  /** For each process, a function that returns how long it has been running, not suspended, since a given time. */
   ranSince: Map<string, (from: number) => number>;
-  /** One line for each notification that was shown, and each report that went to a file. */
+  /** One line per shown notification. */
   shown: string[];
   backups: Map<string, string>;
   calm: boolean;
 }
 
-export interface Life {
+export interface SimulatedProcess {
   processId: string;
   alive(): boolean;
   kill(): void;
-  /** As a client ends a server: it has 2.5 s for what must not be lost. */
-  leave(): Promise<void>;
-  /** SIGSTOP, and SIGCONT after a while. */
+  /** Shuts down as when a client closes the server: 2.5 s remain for work that must not be lost. */
+  shutDown(): Promise<void>;
+  /** SIGSTOP, and SIGCONT after this time. */
   stop(ms: number): void;
   fillDisk(ms: number): void;
   runner: Runner;
@@ -51,17 +54,17 @@ export interface Life {
   resume(taskId: string, interactionId: string | undefined): Promise<unknown>;
 }
 
-/** Long before or after: what matters is that all begin there. */
-const BEGINNING = Date.UTC(2026, 0, 1);
+/** An arbitrary time at which all histories begin. */
+const EPOCH_MS = Date.UTC(2026, 0, 1);
 const WAIT_MS = 8 * 3_600_000;
-/** No process has this number. */
+/** A pid that no process has. */
 const DEAD_PID = 2 ** 30;
-/** One of its own each time: whoever waited for one and the same would never be forgotten. */
+/** A new promise each time, because waiters on a shared one would never be garbage collected. */
 const never = (): Promise<never> => new Promise(() => {});
 
-let lives = 0;
+let started = 0;
 
-export function beginLife(world: World, machine: number): Life {
+export function startProcess(world: World, machine: number): SimulatedProcess {
   const { time, chance, google, database } = world;
   let killed = false;
   let stoppedUntil = 0;
@@ -71,14 +74,14 @@ export function beginLife(world: World, machine: number): Life {
   const leaving = new AbortController();
   const working = new Set<Promise<unknown>>();
   const pass = async (): Promise<void> => {
-    // Between any two steps of a process the others may go on.
+    // Other processes may act between any two steps of a process.
     if (!world.calm && chance.is(0.3)) await time.sleep(chance.upTo(200));
     while (stoppedUntil > time.now()) await time.sleep(stoppedUntil - time.now());
     if (killed) await never();
   };
   const client: Client = { pass, killed: () => killed, refuses: () => diskFullUntil > time.now() };
   const clock = {
-    now: () => BEGINNING + time.now() + (world.skew[machine] ?? 0),
+    now: () => EPOCH_MS + time.now() + (world.skew[machine] ?? 0),
     monotonic: () => time.now(),
     sleep: async (ms: number, signal?: AbortSignal) => {
       await time.sleep(ms, signal);
@@ -86,8 +89,8 @@ export function beginLife(world: World, machine: number): Life {
     },
   };
   const db = database.open(client);
-  const processId = `process-${(lives += 1)}`;
-  // All simulated machines but the first are elsewhere: only the lease tells whether their processes live.
+  const processId = `process-${(started += 1)}`;
+  // All simulated machines but the first are remote: only leases show whether their processes are alive.
   const host = machine === 0 ? hostname() : `machine-${machine}`;
   const deps: ResearchDeps = {
     db,
@@ -148,7 +151,7 @@ export function beginLife(world: World, machine: number): Life {
     processId,
     alive: () => !killed && !leaving.signal.aborted,
     kill,
-    leave: async () => {
+    shutDown: async () => {
       leaving.abort();
       await Promise.race([time.sleep(2_500), Promise.allSettled(working)]);
       kill();
@@ -181,8 +184,8 @@ const requestFor = (query: string) => ({
 
 const self = thisProcess();
 
-/** Alive as long as the row says it is this very process. */
+/** Registers the process with the pid of the test process, so that it counts as alive. */
 async function register(db: Database, { processId, host, now }: { processId: string; host: string; now: number }) {
   await registerProcess(db, { processId, host, pid: self.pid, startMark: self.startMark }, now);
-  if (liveness(self) !== "alive") throw new Error("This machine cannot tell whether a process lives.");
+  if (liveness(self) !== "alive") throw new Error("This machine cannot tell whether a process instances.");
 }
