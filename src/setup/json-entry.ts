@@ -7,6 +7,7 @@ import {
   type ConfigText,
   type Entry,
   type EntryFormat,
+  entriesIn,
   entryIn,
   type EntryPath,
   lineEndOf,
@@ -22,6 +23,7 @@ interface Edit {
 
 export const jsonFormat: EntryFormat = boundDepth({
   read: (config, path) => entryIn(valueOf(config), path),
+  readAll: (config, container) => entriesIn(valueOf(config), container),
   set: (config, path, entry) => checked(config, path, { text: set(config, path, entry), entry }),
   remove: (config, path) => checked(config, path, { text: remove(config, path), entry: undefined }),
 });

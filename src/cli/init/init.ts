@@ -4,19 +4,11 @@ import { homedir } from "node:os";
 import { type Config, loadConfig, readEnvironment } from "../../config/config.ts";
 import { AppError } from "../../errors.ts";
 import { createRedactor } from "../../platform/redact.ts";
-import { type Client, CLIENTS } from "../../setup/clients.ts";
+import { type Client, CLIENTS, installedClients } from "../../setup/clients.ts";
 import { checkHome } from "../../setup/paths.ts";
 import type { Plan } from "../../setup/plan.ts";
 import { writePlan, type WriteResult } from "../../setup/write-plan.ts";
-import {
-  type ClientChange,
-  clientChange,
-  type InitOptions,
-  installedClients,
-  invalid,
-  prepareSetup,
-  type Setup,
-} from "./entries.ts";
+import { type ClientChange, clientChange, type InitOptions, invalid, prepareSetup, type Setup } from "./entries.ts";
 import { type Outcome, outcomeText, remarksFor } from "./text.ts";
 import { print, printFailure } from "../output.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -72,7 +64,9 @@ async function decide({ remove, http }: InitOptions, config: Config): Promise<st
 function chosenClients(setup: Setup): Client[] {
   const { clients: names } = setup.options;
   if (names.length > 0) return CLIENTS.filter(({ name }) => names.includes(name));
-  const here = installedClients(setup).filter((client) => client.file(setup.place, setup.options.scope) !== undefined);
+  const here = installedClients(setup.place).filter(
+    (client) => client.file(setup.place, setup.options.scope) !== undefined,
+  );
   if (here.length > 0) return here;
   const known = CLIENTS.map(({ name }) => name).join(", ");
   throw invalid("No client that init knows was found for this user.", `Name one to set it up anyway: ${known}.`);
