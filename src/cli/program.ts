@@ -83,11 +83,12 @@ export function createProgram(): Command {
     });
   program
     .command("demo")
-    .description("Run a whole deep research against the built-in simulator: no key, no network, nothing is charged.")
-    .argument("[question]", "what to research", "How do heat pumps perform in cold climates?")
-    .action(async (question: string) => {
-      const { runDemo } = await import("./commands/demo.ts");
-      await runDemo(question);
+    .description("Try it without a key: a simulated research in ten seconds, then its report on the dashboard.")
+    .argument("[question]", "a question of your own; its report is invented")
+    .option("--no-open", "print the link to the dashboard instead of opening it")
+    .action(async (question: string | undefined, { open }: { open: boolean }) => {
+      const { DEMO_QUESTION, runDemo } = await import("./commands/demo.ts");
+      await runDemo(question ?? DEMO_QUESTION, { open });
     });
   addInit(program);
   addTokenCommands(program);

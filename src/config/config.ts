@@ -39,6 +39,11 @@ export interface ConfigSource {
   home?: string;
 }
 
+/** Set by `demo` for the commands it runs: their runs end with the demo, so no command may refer to them later. */
+export const DEMO_VARIABLE = "GEMINI_SEARCH_DEMO";
+
+export const isDemo = ({ environment }: Pick<Config, "environment">): boolean => environment[DEMO_VARIABLE] === "true";
+
 export const readEnvironment = (): Environment => process.env;
 
 /** This variable makes Google's SDK print request headers, including the key, to stdout. */
