@@ -109,6 +109,7 @@ function addInit(program: Command): void {
     .option("--remove", "take the entry out again")
     .option("--http", "enter the URL of a running serve instead of a command")
     .option("--url <url>", "that URL, if it is not the one of the settings", httpUrl)
+    .option("--save-key", "save GEMINI_API_KEY in config.json, readable only by you, so that every client finds it")
     .option("--write-token", "with --http: write the token itself, not a reference to MCP_AUTH_TOKEN")
     .addOption(
       new Option("--scope <scope>", "for you, or for this project").choices(["user", "project"]).default("user"),
@@ -118,8 +119,16 @@ function addInit(program: Command): void {
     .exitOverride()
     .action(async (names: string[], given: Partial<InitOptions> & Pick<InitOptions, "scope" | "name">) => {
       const { runInit } = await import("./init/init.ts");
-      const flags = { yes: false, dryRun: false, json: false, remove: false, http: false, writeToken: false };
-      await runInit({ ...flags, ...given, clients: names });
+      const off = {
+        yes: false,
+        dryRun: false,
+        json: false,
+        remove: false,
+        http: false,
+        writeToken: false,
+        saveKey: false,
+      };
+      await runInit({ ...off, ...given, clients: names });
     });
 }
 

@@ -37,7 +37,10 @@ export interface Client {
   http?(server: RunningServer): Entry;
   /** Passes the key on from its own environment. */
   passesKey: boolean;
+  /** How the user sees that the client has the server. */
   check: string;
+  /** What the user has to do besides restarting it. */
+  hint?: string;
 }
 
 export const KEY_VARIABLE = "GEMINI_API_KEY";
@@ -181,6 +184,8 @@ const geminiCli: Client = {
   }),
   passesKey: true,
   check: "gemini mcp list",
+  // Elsewhere `gemini mcp list` shows every server as disabled.
+  hint: "It uses MCP servers in trusted folders only: start gemini in your project and choose “Trust folder”.",
 };
 
 export const CLIENTS: readonly Client[] = [claudeCode, claudeDesktop, cursor, vscode, codex, geminiCli];

@@ -21,6 +21,8 @@ export interface InitOptions {
   http: boolean;
   url?: string | undefined;
   writeToken: boolean;
+  /** Save the key of the environment in our config.json. */
+  saveKey: boolean;
   scope: Scope;
   name: string;
 }
