@@ -73,7 +73,9 @@ export function createProgram(): Command {
     });
   program
     .command("doctor")
-    .description("Check this installation (Node, database, key, network, assistants …) and say how to fix what is wrong.")
+    .description(
+      "Check this installation (Node, database, key, network, assistants …) and say how to fix what is wrong.",
+    )
     .option("--offline", "skip the checks that need the network")
     .option("--json", "print the findings as JSON")
     .addHelpText("after", "\nExits 1 if something must be fixed.")
@@ -134,12 +136,14 @@ function addInit(program: Command): void {
 
 /** Characters that every client accepts; some make the name part of the tool names. */
 function entryName(text: string): string {
-  if (!/^[\w-]{1,64}$/.test(text)) throw new InvalidArgumentError("Use 1 to 64 letters, digits, underscores or hyphens.");
+  if (!/^[\w-]{1,64}$/.test(text))
+    throw new InvalidArgumentError("Use 1 to 64 letters, digits, underscores or hyphens.");
   return text;
 }
 
 function httpUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:\/\//.test(text)) throw new InvalidArgumentError("Use a URL that starts with http:// or https://.");
+  if (!URL.canParse(text) || !/^https?:\/\//.test(text))
+    throw new InvalidArgumentError("Use a URL that starts with http:// or https://.");
   return text;
 }
 
@@ -224,7 +228,9 @@ function addServe(program: Command): void {
     });
   program
     .command("dashboard")
-    .description("Open the dashboard, starting a server if none is running: research, reports and costs in the browser.")
+    .description(
+      "Open the dashboard, starting a server if none is running: research, reports and costs in the browser.",
+    )
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
     .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
     .addOption(settingOption({ schema: z.uuid(), about: "show this run first" }, "--run <task_id>"))

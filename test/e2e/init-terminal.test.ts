@@ -8,7 +8,7 @@ import { atTerminal, CONTROL_C, type Dialogue, DOWN, ENTER, hasDialogues as canA
 import { openScene } from "../support/scene.ts";
 import { BIN, isolatedEnvironment, temporaryDirectory, TEST_KEY } from "../support/server.ts";
 
-const ASKED = "May Google's redirect links in sources be resolved";
+const ASKED = "Resolve Google's redirect links in sources";
 
 /** Nothing but Node.js is on PATH, and Google cannot be reached. */
 const environmentOf = (home: string): Record<string, string> => ({
@@ -66,7 +66,7 @@ test.skipIf(!canAsk)(
     const home = openHome();
     const first = await answer(home, [SKIPPED, CHOSEN, WRITTEN, ["Ask me next time", ENTER]]);
     expect(first.code).toBe(0);
-    expect(first.seen).toContain("because Google's terms leave this to you: docs/google-terms.md");
+    expect(first.seen).toContain("Google's terms leave this decision to you: docs/google-terms.md");
     expect(first.seen).toContain("Google's redirect links are kept as they are");
     expect(JSON.parse(readFileSync(ourConfig(home), "utf8"))).toEqual({ RESOLVE_SOURCE_LINKS: false });
     expect(statSync(ourConfig(home)).mode & 0o777).toBe(0o600);
@@ -189,7 +189,8 @@ test.skipIf(!canAsk)("a key that Google rejects is asked for again, and neither 
   expect((await answer(home, dialogue, { env })).code).toBe(130);
   const rejected: Dialogue = [
     ["Enter to skip", TEST_KEY + ENTER],
-    ["Google rejects this key", ENTER],
+    ["Google rejects this key", ""],
+    SKIPPED,
 
     CHOSEN,
     WRITTEN,

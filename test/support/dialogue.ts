@@ -16,6 +16,7 @@ export const ENTER = "\r";
 export const CONTROL_C = "\u0003";
 export const DOWN = "\u001B[B";
 
+/** An empty answer only waits for the text. */
 export type Dialogue = [question: string, typed: string][];
 
 interface DialogueOptions {
@@ -36,12 +37,15 @@ export async function atTerminal(
   const rest = [...dialogue];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     seen += stripVTControlCharacters(text);
-    const [next] = rest;
-    const found = next === undefined ? -1 : seen.indexOf(next[0], read);
-    if (next === undefined || found === -1) return;
-    rest.shift();
-    read = found + next[0].length;
-    child.stdin.write(next[1]);
+    // Several of them may have come at once.
+    for (let [next] = rest; next !== undefined; [next] = rest) {
+      const [question, typed] = next;
+      const found = seen.indexOf(question, read);
+      if (found === -1) return;
+      rest.shift();
+      read = found + question.length;
+      child.stdin.write(typed);
+    }
   });
   const [code]: unknown[] = await once(child, "close");
   return { code, seen };

@@ -83,7 +83,7 @@ async function finish(
     if (!(await offerTrial(key.key))) return false;
   }
   const isSilent = options.dryRun || options.remove || options.json;
-  const sentence = isSilent ? undefined : sentenceToSay(outcomes);
+  const sentence = isSilent ? undefined : sentenceToSay(outcomes, options.name);
   if (sentence !== undefined) await print(`\n${sentence}`);
   return true;
 }

@@ -52,8 +52,8 @@ export async function confirmStep(message: string, { proposed }: { proposed: boo
   return isCancel(answer) ? undefined : answer;
 }
 
-const SOURCE_LINKS = `May Google's redirect links in sources be resolved to the pages' addresses?
-You are asked because Google's terms leave this to you: docs/google-terms.md.`;
+const SOURCE_LINKS = `Resolve Google's redirect links in sources to the addresses of the pages?
+Google's terms leave this decision to you: docs/google-terms.md`;
 
 export async function askAboutSourceLinks(): Promise<"keep" | "resolve" | "later" | "aborted"> {
   const answer = await select<"keep" | "resolve" | "later">({

@@ -97,12 +97,12 @@ export function remarksFor(outcomes: Outcome[], { setup, config }: { setup: Setu
 const CONNECTED: readonly Outcome["action"][] = ["added", "changed", "none", "meanwhile"];
 
 /** What to tell an assistant first; undefined if none is connected. */
-export function sentenceToSay(outcomes: Outcome[]): string | undefined {
+export function sentenceToSay(outcomes: Outcome[], entry: string): string | undefined {
   const connected = outcomes.filter(({ action, error }) => CONNECTED.includes(action) && error === undefined);
   if (connected.length === 0) return undefined;
   const [only] = connected;
   const whom = connected.length === 1 ? only?.title : "your assistant";
-  return `Now ask ${whom}:\n  “Use gemini-search: which heat pumps keep their efficiency below −15 °C, and who measured it?”`;
+  return `Now ask ${whom}:\n  “Use ${entry}: which heat pumps keep their efficiency below −15 °C, and who measured it?”`;
 }
 
 const exposures = (outcomes: Outcome[]): string[] =>
@@ -119,19 +119,18 @@ function tokenRemarks({ token, url }: Setup, { configDir }: Config): string[] {
 
 /** How to set a key so that a server started by the client finds it. */
 function keyRemarks(outcomes: Outcome[], config: Config): string[] {
-  const { vertex, configDir } = config;
-  const file = join(configDir, "config.json");
-  const remarks = checkCli(config).flatMap(({ status, name, message, remedy }) =>
-    status === "ok" ? [] : [`${name}: ${message} ${remedy ?? ""}`],
-  );
-  const inEnvironment = isKeyInEnvironment(config);
-  if (vertex || isKeySaved(config)) return remarks;
-  if (!inEnvironment) {
-    return [
-      ...remarks,
-      `No key is set. Get one at ${KEY_PAGE}, then run gemini-search-mcp init, or start the client with ${KEY_VARIABLE} in its environment.`,
-    ];
+  const problems = checkCli(config).filter(({ status }) => status !== "ok");
+  const remarks = problems.map(({ name, message, remedy }) => `${name}: ${message} ${remedy ?? ""}`);
+  if (config.vertex || isKeySaved(config)) return remarks;
+  if (!isKeyInEnvironment(config)) {
+    const set = `run gemini-search-mcp init at a terminal, or start the client with ${KEY_VARIABLE} in its environment.`;
+    if (problems.length === 0)
+      return [`No key is set, and Deep Research needs one: get it at ${KEY_PAGE}, then ${set}`];
+    // The remedy of the other problems is a key, too, unless the CLI was chosen explicitly.
+    const others = config.settings.SEARCH_BACKEND === "cli" ? remarks : [];
+    return [...others, `No key is set. Get one at ${KEY_PAGE}, then ${set}`];
   }
+  const file = join(config.configDir, "config.json");
   const without = outcomes.filter(({ client }) => CLIENTS.find(({ name }) => name === client)?.passesKey === false);
   return [
     ...remarks,
