@@ -25,6 +25,8 @@ export interface Client {
   format: "json" | "toml";
   /** The table that holds all servers. */
   container: string;
+  /** A table of the user's file that has another container for each project path. */
+  projects?: string;
   /** Undefined if the client has no such scope. */
   file(paths: Paths, scope: Scope): string | undefined;
   /** The client is installed if one of these paths exists or one of its programs is on PATH. */
@@ -59,6 +61,8 @@ const claudeCode: Client = {
   title: "Claude Code",
   format: "json",
   container: "mcpServers",
+  // Where `claude mcp add` writes without --scope.
+  projects: "projects",
   file: (paths, scope) =>
     scope === "project"
       ? join(paths.project, ".mcp.json")

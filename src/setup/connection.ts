@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { AppError } from "../errors.ts";
+import { isRecord } from "../platform/is-record.ts";
 import { type Client, installedClients, programOnPath, type Scope } from "./clients.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { Entry } from "./entry-format.ts";
@@ -44,13 +45,21 @@ interface FileEntries {
 async function entriesOf(client: Client, file: string, paths: Paths): Promise<FileEntries> {
   try {
     const format = await formatOf(client);
-    const servers = format.readAll(await readConfigFile(file, 0o600), client.container);
-    const entries = Object.entries(servers).flatMap(([name, entry]) => {
-      // Other servers have loopback URLs, too: by its URL alone an entry is not known to be ours.
-      if (!isOurs(entry) || (entry["command"] === undefined && !name.includes("gemini-search"))) return [];
-      const missing = missingProgram(entry, paths);
-      return [{ file, name, ...(missing === undefined ? {} : { missing }) }];
-    });
+    const config = await readConfigFile(file, 0o600);
+    const projects = client.projects === undefined ? {} : format.readAll(config, client.projects);
+    const project = projects[paths.project];
+    const servers = [
+      format.readAll(config, client.container),
+      isRecord(project) ? project[client.container] : undefined,
+    ];
+    const entries = servers
+      .flatMap((table) => Object.entries(isRecord(table) ? table : {}))
+      .flatMap(([name, entry]) => {
+        // Other servers have loopback URLs, too: by its URL alone an entry is not known to be ours.
+        if (!isOurs(entry) || (entry["command"] === undefined && !name.includes("gemini-search"))) return [];
+        const missing = missingProgram(entry, paths);
+        return [{ file, name, ...(missing === undefined ? {} : { missing }) }];
+      });
     return { entries };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

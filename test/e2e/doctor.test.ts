@@ -155,6 +155,13 @@ test("assistants are listed with whether they are connected, and one that starts
   expect((await examine(scene, env)).of("assistants")).toMatchObject([
     { status: "ok", message: expect.stringMatching(/^Connected: Cursor\. Not connected: Codex;/) },
   ]);
+  // As `claude mcp add` writes it without --scope: for the working directory only.
+  const local = { mcpServers: { mine: { command: process.execPath, args: [BIN] } } };
+  writeFileSync(at(".claude.json"), JSON.stringify({ projects: { [process.cwd()]: local, "/elsewhere": {} } }));
+  expect((await examine(scene, env)).of("assistants")).toMatchObject([
+    { status: "ok", message: expect.stringMatching(/^Connected: Claude Code, Cursor\./) },
+  ]);
+  rmSync(at(".claude.json"));
   for (const [missing, text] of [
     ["gemini-search-mcp", entry("gemini-search-mcp")],
     ["/gone/gemini-search-mcp.js", entry(process.execPath, ["/gone/gemini-search-mcp.js"])],
