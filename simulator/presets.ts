@@ -1,5 +1,7 @@
 /** Named scenarios for the demo, tests and benchmarks. */
 
+import { DEMO_COURSE } from "./demo/course.ts";
+import { DEMO_REPORT, DEMO_SOURCES } from "./demo/report.ts";
 import { ENDING_PRESETS } from "./models/generate-content-presets.ts";
 import { RESEARCH_PRESETS } from "./interactions/presets.ts";
 import { scenarioSchema, type Scenario, type ScenarioInput } from "./scenario.ts";
@@ -60,9 +62,15 @@ const PRESETS: readonly ScenarioInput[] = [
       ],
       web_search: [{ latency_ms: 400 }],
     },
-    // Eight minutes of research in 24 seconds.
-    interactions: { speed: 20 },
+    // Eight minutes of research in eight seconds. The first one is prepared, later ones are invented.
+    interactions: {
+      speed: 60,
+      english: true,
+      create: [{ life: { course: DEMO_COURSE, report: DEMO_REPORT, sources: DEMO_SOURCES, parts: 1 } }, {}],
+    },
   },
+  // The demo with a question of the user's own, for which nothing is prepared.
+  { name: "demo-own-question", latency_ms: 900, interactions: { speed: 60, english: true } },
   ...ENDING_PRESETS.map(({ name, step }) => ({ name, tasks: research([step]) })),
   ...RESEARCH_PRESETS,
 ];

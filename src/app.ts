@@ -174,6 +174,7 @@ function operationDeps(parts: Parts): OperationDeps {
         costOf: costCalculator(await parts.prices()),
       };
     },
+    searchObstacle: async () => (await backend()).obstacle(),
     search: async (runLog) => {
       const { createPrompts } = await import("./search/prompts.ts");
       const { createInvalidOutputs } = await import("./store/invalid-outputs.ts");

@@ -1,6 +1,9 @@
-/** Entry point: the stdio server without arguments, otherwise a command. */
+/** Entry point: without arguments the stdio server, or a greeting at a terminal; otherwise a command. */
 
+import { isatty } from "node:tty";
 import { unexpectedError } from "./platform/unexpected-error.ts";
+
+const STDIN = 0;
 
 const NESTED_START =
   "gemini-search-mcp was started by a Gemini CLI that gemini-search-mcp itself had started. It does not run inside itself.";
@@ -34,6 +37,11 @@ async function start(argv: string[]): Promise<void> {
     const { runCommand } = await import("./cli/program.ts");
     await runCommand(argv);
     return;
+  }
+  if (isatty(STDIN)) {
+    // No MCP client is connected to a terminal: a person has typed the bare command.
+    const { greet } = await import("./cli/greeting.ts");
+    return greet();
   }
   const [{ createApp }, { runStdioServer }] = await Promise.all([import("./app.ts"), import("./mcp/stdio/stdio.ts")]);
   const app = createApp({ logFrom: "INFO" });

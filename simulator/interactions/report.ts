@@ -1,7 +1,7 @@
 /** Writes a simulated report: Markdown with `[cite: n]` marks, a source list, and citations by byte ranges. */
 
 import { chartPng } from "./chart.ts";
-import { createRandom, scriptOf, titleOf, type Random, type Topic } from "./script.ts";
+import { type CourseOptions, createRandom, inLanguage, scriptOf, titleOf, type Random, type Topic } from "./script.ts";
 import { redirectLink, searchWeb, type Page } from "../web.ts";
 
 interface UrlCitation {
@@ -27,12 +27,14 @@ interface ImageContent {
 
 export type ReportContent = TextContent | ImageContent;
 
-interface ReportOptions {
+interface ReportOptions extends CourseOptions {
   length: "whole" | "half";
   /** Replaces the invented text. */
   text: string | undefined;
   image: boolean;
   imageBytes: number | undefined;
+  /** Replaces the invented sources, and is listed below a given text. */
+  sources: readonly { url: string; title: string }[] | undefined;
   /** Sizes of the invented text before and after the picture. */
   textBytes: readonly [number, number] | undefined;
   /** Number of outputs. */
@@ -73,10 +75,11 @@ const MARK = /\[cite: (\d+(?:, \d+)*)\]/g;
 const MIN_SOURCES = 12;
 const MORE_SOURCES = 9;
 
-function sourcesFor(topic: Topic, random: Random): Source[] {
+function sourcesFor(topic: Topic, random: Random, options: ReportOptions): Source[] {
+  if (options.sources !== undefined) return options.sources.map(sourceOf);
   const wanted = MIN_SOURCES + random(MORE_SOURCES);
   const pages = new Map<string, Page>();
-  for (const query of scriptOf(topic).queries) {
+  for (const query of scriptOf(topic, options).queries) {
     for (const page of searchWeb(query)) pages.set(page.url, page);
     if (pages.size >= wanted) break;
   }
@@ -84,8 +87,14 @@ function sourcesFor(topic: Topic, random: Random): Source[] {
   return found.map((page) => Object.assign(page, { link: redirectLink(page) }));
 }
 
+function sourceOf({ url, title }: { url: string; title: string }): Source {
+  const page = { url, title, domain: new URL(url).hostname, snippet: "" };
+  return { ...page, link: redirectLink(page) };
+}
+
 /** Cites the sources in turn, with another sentence from the second time on. */
-function createWriter(sources: readonly Source[], random: Random): () => string {
+function createWriter(sources: readonly Source[], random: Random, english: boolean): () => string {
+  const openers = inLanguage(OPENERS, { english });
   let taken = 0;
   const take = (): number => taken++ % sources.length;
   return () => {
@@ -93,7 +102,7 @@ function createWriter(sources: readonly Source[], random: Random): () => string 
     const index = take();
     const page = sources[index];
     const marks = random(3) === 0 ? [index + 1, take() + 1] : [index + 1];
-    const opener = OPENERS[random(OPENERS.length)] ?? "";
+    const opener = openers[random(openers.length)] ?? "";
     const again = `A second reading of ${page?.domain} puts the margin at ±${1 + random(9)} %.`;
     return `${isKnown ? again : `${opener}${page?.snippet}`} [cite: ${marks.join(", ")}]`;
   };
@@ -116,16 +125,18 @@ const titlesOf = (topic: Topic): string[] => [`# ${titleOf(topic)}`, NOTICE];
 const sourceList = (sources: readonly Source[]): string =>
   ["**Sources:**", ...sources.map((page, index) => `${index + 1}. [${page.domain}](${page.link})`)].join("\n");
 
-function invent(topic: Topic, sources: readonly Source[], random: Random): string {
-  const sentence = createWriter(sources, random);
-  const sections = HEADINGS.map((heading) => `## ${heading}\n\n${sectionText(heading, sentence, random)}`);
+function invent(topic: Topic, sources: readonly Source[], { random, english }: InventOptions): string {
+  const sentence = createWriter(sources, random, english);
+  const sections = inLanguage(HEADINGS, { english }).map(
+    (heading) => `## ${heading}\n\n${sectionText(heading, sentence, random)}`,
+  );
   return [...titlesOf(topic), ...sections, sourceList(sources)].join("\n\n");
 }
 
 /** Invents two texts of about these sizes; the second begins with a heading. */
 function inventSized(topic: Topic, sources: readonly Source[], options: SizedTextOptions): [string, string] {
-  const { random, bytes } = options;
-  const sentence = createWriter(sources, random);
+  const { random, bytes, english } = options;
+  const sentence = createWriter(sources, random, english);
   let written = 0;
   const grow = (blocks: string[], length: number): string => {
     for (let rest = length - Buffer.byteLength(blocks.join("\n\n")); rest > 0;) {
@@ -141,8 +152,12 @@ function inventSized(topic: Topic, sources: readonly Source[], options: SizedTex
   return [before, `\n\n${grow([], bytes[1] - Buffer.byteLength(list))}\n\n${list}`];
 }
 
-interface SizedTextOptions {
+interface InventOptions {
   random: Random;
+  english: boolean;
+}
+
+interface SizedTextOptions extends InventOptions {
   bytes: readonly [number, number];
 }
 
@@ -186,17 +201,19 @@ function inParts(text: string, count: number): string[] {
 /** The contents of each output. */
 export function reportFor(topic: Topic, options: ReportOptions): ReportContent[][] {
   const random = createRandom(`report ${topic.agent} ${topic.query}`);
-  const sources = sourcesFor(topic, random);
-  const { imageBytes, textBytes } = options;
+  const sources = sourcesFor(topic, random, options);
+  const { imageBytes, textBytes, english } = options;
+  // Google ends a report with its sources; a given text without given sources is exact.
+  const given = (text: string): string => (options.sources === undefined ? text : `${text}\n\n${sourceList(sources)}`);
   const picture = (): ImageContent => ({ type: "image", mime_type: "image/png", data: chartPng(random, imageBytes) });
-  const whole = options.text ?? invent(topic, sources, random);
+  const whole = options.text === undefined ? invent(topic, sources, { random, english }) : given(options.text);
   const text = options.length === "half" ? firstHalf(whole) : whole;
   const block = (part: string): TextContent => {
     const annotations = options.annotations ? cite(part, sources) : [];
     return { type: "text", text: part, ...(annotations.length > 0 && { annotations }) };
   };
   if (textBytes !== undefined) {
-    const [before, after] = inventSized(topic, sources, { random, bytes: textBytes });
+    const [before, after] = inventSized(topic, sources, { random, english, bytes: textBytes });
     return [[block(before), ...(options.image ? [picture()] : []), block(after)]];
   }
   const parts = inParts(text, options.parts);

@@ -32,8 +32,8 @@ export function statusAt(run: Run, elapsed: number): string {
   return end !== undefined && elapsed >= end.at ? end.status : workingStatus(run);
 }
 
-function searchesUntil({ start }: Run, share: number): number {
-  const activities = scriptOf(start).activities.filter((activity) => activity.at <= share);
+function searchesUntil({ start, life }: Run, share: number): number {
+  const activities = scriptOf(start, life).activities.filter((activity) => activity.at <= share);
   return activities.reduce((sum, activity) => sum + (activity.kind === "search" ? activity.queries.length : 0), 0);
 }
 

@@ -36,6 +36,12 @@ const LIFE = {
   text: z.enum(["whole", "half", "none"]),
   /** The exact report; `[cite: n]` in it becomes a citation. */
   report: z.string(),
+  /** The pages that `[cite: n]` refers to, instead of invented ones. */
+  sources: z.array(z.strictObject({ url: z.url(), title: z.string() })),
+  /** The exact thoughts, each with the searches that follow it. */
+  course: z.array(z.strictObject({ thought: z.string(), queries: z.array(z.string()) })),
+  /** Invents in English only; otherwise in several languages, so that bytes and characters differ. */
+  english: z.boolean(),
   /** A picture in the middle, which splits the report into two texts. */
   image: z.boolean(),
   /** Sizes of the picture and of the texts before and after it, in bytes. */
@@ -74,6 +80,9 @@ const lifeSchema = z.strictObject({
   errors: LIFE.errors.optional(),
   text: LIFE.text.optional(),
   report: LIFE.report.optional(),
+  sources: LIFE.sources.optional(),
+  course: LIFE.course.optional(),
+  english: LIFE.english.default(false),
   image: LIFE.image.default(false),
   image_bytes: LIFE.image_bytes.optional(),
   text_bytes: LIFE.text_bytes.optional(),

@@ -16,6 +16,12 @@ export interface Topic {
   agent: string;
 }
 
+/** The parts of a scenario that shape the course. */
+export interface CourseOptions {
+  course?: readonly { thought: string; queries: string[] }[] | undefined;
+  english: boolean;
+}
+
 interface Script {
   /** In order; `at` is the fraction of the duration, from 0 to `RESEARCH_SHARE`. */
   activities: Activity[];
@@ -65,11 +71,18 @@ export function titleOf({ query }: Topic): string {
   return /^.{0,100}/u.exec(line.toWellFormed())?.[0].replace(/[?!.]+$/, "") || "An unnamed topic";
 }
 
-function queriesFor({ agent }: Topic, title: string, random: Random): string[] {
+const ENGLISH = /^[\u0020-\u007e\n“”–≈ï]*$/u;
+
+/** The texts in English only, if wanted. */
+export const inLanguage = <Text extends string>(texts: readonly Text[], { english }: { english: boolean }): Text[] =>
+  texts.filter((text) => !english || ENGLISH.test(text));
+
+function queriesFor(title: string, random: Random, { agent, english }: { agent: string; english: boolean }): string[] {
+  const angles = inLanguage(ANGLES, { english });
   const count = agent.includes("max") ? 60 + random(101) : 12 + random(69);
   return Array.from({ length: count }, (_, index) => {
-    const angle = ANGLES[index % ANGLES.length] ?? ANGLES[0];
-    const round = Math.floor(index / ANGLES.length);
+    const angle = angles[index % angles.length] ?? ANGLES[0];
+    const round = Math.floor(index / angles.length);
     return `${title} ${angle}${round > 0 ? ` ${2026 - round}` : ""}`;
   });
 }
@@ -88,26 +101,34 @@ export function summariesOf(topic: Topic): string[] {
 type Untimed = Activity extends infer One ? (One extends Activity ? Omit<One, "at"> : never) : never;
 
 /** A thought, a search, and every third time opening the found pages. */
-function roundOf(title: string, queries: string[], round: number): Untimed[] {
-  const words = THOUGHTS[round % THOUGHTS.length] ?? THOUGHTS[0];
-  const thought: Untimed = { kind: "thought", text: words.replace("%", () => title) };
+function roundOf(text: string, queries: string[], round: number): Untimed[] {
+  const thought: Untimed = { kind: "thought", text };
+  const [query] = queries;
+  if (query === undefined) return [thought];
   const search: Untimed = { kind: "search", queries };
-  const [query = title] = queries;
   return round % 3 === 2 ? [thought, search, { kind: "pages", query }] : [thought, search];
 }
 
-export function scriptOf(topic: Topic): Script {
-  const random = createRandom(`script ${topic.agent} ${topic.query}`);
-  const title = titleOf(topic);
-  const queries = queriesFor(topic, title, random);
-  const untimed: Untimed[] = [];
-  for (let start = 0, round = 0; start < queries.length; round += 1) {
-    const size = 1 + random(SEARCHES_PER_CALL);
-    untimed.push(...roundOf(title, queries.slice(start, start + size), round));
-    start += size;
-  }
+export function scriptOf(topic: Topic, { course, english }: CourseOptions): Script {
+  const rounds = course ?? inventCourse(topic, english);
+  const untimed = rounds.flatMap(({ thought, queries }, round) => roundOf(thought, queries, round));
   const activities = untimed.map((activity, index) =>
     Object.assign(activity, { at: ((index + 1) / untimed.length) * RESEARCH_SHARE }),
   );
-  return { activities, queries };
+  return { activities, queries: rounds.flatMap(({ queries }) => queries) };
+}
+
+function inventCourse(topic: Topic, english: boolean): { thought: string; queries: string[] }[] {
+  const random = createRandom(`script ${topic.agent} ${topic.query}`);
+  const title = titleOf(topic);
+  const queries = queriesFor(title, random, { agent: topic.agent, english });
+  const thoughts = inLanguage(THOUGHTS, { english });
+  const rounds: { thought: string; queries: string[] }[] = [];
+  for (let start = 0; start < queries.length;) {
+    const size = 1 + random(SEARCHES_PER_CALL);
+    const words = thoughts[rounds.length % thoughts.length] ?? THOUGHTS[0];
+    rounds.push({ thought: words.replace("%", () => title), queries: queries.slice(start, start + size) });
+    start += size;
+  }
+  return rounds;
 }

@@ -107,7 +107,7 @@ export function researchSteps(run: Run, until = Infinity): TimedStep[] {
     const at = RESEARCH_SHARE * life.duration_ms;
     return at <= until ? [{ from: 0, at, step: thoughtStep(summariesOf(start)) }] : [];
   }
-  return scriptOf(start).activities.flatMap((activity, index) => {
+  return scriptOf(start, life).activities.flatMap((activity, index) => {
     const at = activity.at * life.duration_ms;
     return at <= until ? stepsOfActivity(activity, index).map((step) => ({ at, step })) : [];
   });
@@ -117,7 +117,10 @@ function reportOf({ start, life }: Run, status: string): ReportContent[][] {
   // A cancelled run has no report, whatever the scenario defines.
   const length = status === life.status ? (life.text ?? TEXT_BY_STATUS[status] ?? "whole") : "none";
   const { report: text, image, image_bytes: imageBytes, text_bytes: textBytes, parts, annotations } = life;
-  return length === "none" ? [] : reportFor(start, { length, text, image, imageBytes, textBytes, parts, annotations });
+  const course = { sources: life.sources, course: life.course, english: life.english };
+  return length === "none"
+    ? []
+    : reportFor(start, { length, text, image, imageBytes, textBytes, parts, annotations, ...course });
 }
 
 const BETWEEN = "\n\n**Structuring the report**\n\nThe summary stands; I turn to the sections.";

@@ -117,7 +117,7 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
   "token list": { group: SERVE, examples: ["token list --json"] },
   "token revoke": { group: SERVE, examples: ["token revoke anna"] },
   init: {
-    summary: "Enter this server into a client",
+    summary: "Connect your AI assistant",
     group: SET_UP,
     examples: ["init", "init claude-code codex --yes", "init --dry-run"],
     seeAlso: ["doctor"],
@@ -134,7 +134,7 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     examples: ["doctor", "doctor --offline --json"],
     seeAlso: ["demo"],
   },
-  demo: { summary: "Research with the simulator", group: SET_UP, examples: ["demo"], seeAlso: ["doctor"] },
+  demo: { summary: "Try it without a key", group: SET_UP, examples: ["demo"], seeAlso: ["doctor"] },
   completion: {
     group: SET_UP,
     examples: ["completion bash", "completion zsh", "completion fish"],
@@ -158,7 +158,7 @@ Examples:
   gemini-search-mcp <command> --help
 ${EXIT_HELP}
 
-Without a command, gemini-search-mcp is an MCP server on stdin and stdout.`;
+Without a command, it is an MCP server on stdin and stdout; at a terminal it says what to do next.`;
 
 /** Called after all commands have been added. */
 export function addHelp(program: Command): void {

@@ -73,21 +73,24 @@ export function createProgram(): Command {
     });
   program
     .command("doctor")
-    .description("Check this installation: Node, database, Gemini CLI, key, network, notifications. Says what to do.")
-    .option("--offline", "leave out what needs the network")
+    .description(
+      "Check this installation (Node, database, key, network, assistants …) and say how to fix what is wrong.",
+    )
+    .option("--offline", "skip the checks that need the network")
     .option("--json", "print the findings as JSON")
-    .addHelpText("after", "\nExit code 1 when something must be repaired.")
+    .addHelpText("after", "\nExits 1 if something must be fixed.")
     .action(async (options: { offline?: boolean; json?: boolean }) => {
       const { runDoctor } = await import("./commands/doctor.ts");
       await runDoctor({ json: options.json === true, online: options.offline !== true });
     });
   program
     .command("demo")
-    .description("Run a whole deep research against the built-in simulator: no key, no network, nothing is charged.")
-    .argument("[question]", "what to research", "How do heat pumps perform in cold climates?")
-    .action(async (question: string) => {
-      const { runDemo } = await import("./commands/demo.ts");
-      await runDemo(question);
+    .description("Try it without a key: a simulated research in ten seconds, then its report on the dashboard.")
+    .argument("[question]", "a question of your own; its report is invented")
+    .option("--no-open", "print the link to the dashboard instead of opening it")
+    .action(async (question: string | undefined, { open }: { open: boolean }) => {
+      const { DEMO_QUESTION, runDemo } = await import("./commands/demo.ts");
+      await runDemo(question ?? DEMO_QUESTION, { open });
     });
   addInit(program);
   addTokenCommands(program);
@@ -101,35 +104,46 @@ function addInit(program: Command): void {
   const clients = CLIENTS.map(({ name }) => name);
   program
     .command("init")
-    .description("Enter this server into the clients of this machine: shows each change, asks, keeps a backup.")
-    .addArgument(new Argument("[clients...]", "which ones; all that are found when none is named").choices(clients))
-    .option("--yes", "write without a question")
-    .option("--dry-run", "show the changes only")
-    .option("--remove", "take the entry out again")
-    .option("--http", "enter the URL of a running serve instead of a command")
-    .option("--url <url>", "that URL, if it is not the one of the settings", httpUrl)
-    .option("--write-token", "with --http: write the token itself, not a reference to MCP_AUTH_TOKEN")
+    .description("Connect your AI assistants: takes and tests your key, shows every change, asks, keeps backups.")
+    .addArgument(new Argument("[clients...]", "which ones; default: all that are found").choices(clients))
+    .option("--yes", "write without asking")
+    .option("--dry-run", "preview the changes")
+    .option("--remove", "disconnect instead")
+    .option("--http", "connect to a running server by its URL instead of starting one")
+    .option("--url <url>", "with --http: the URL, if it is not the configured one", httpUrl)
+    .option("--save-key", "save GEMINI_API_KEY in config.json, readable only by you, so that every client finds it")
+    .option("--write-token", "with --http: write the token itself instead of a reference to MCP_AUTH_TOKEN")
     .addOption(
-      new Option("--scope <scope>", "for you, or for this project").choices(["user", "project"]).default("user"),
+      new Option("--scope <scope>", "for you or for this project only").choices(["user", "project"]).default("user"),
     )
-    .option("--name <entry>", "the name of the entry", entryName, "gemini-search")
-    .option("--json", "print what was done as JSON; asks nothing")
+    .option("--name <entry>", "name of the entry", entryName, "gemini-search")
+    .option("--json", "print the outcome as JSON, without asking")
     .exitOverride()
     .action(async (names: string[], given: Partial<InitOptions> & Pick<InitOptions, "scope" | "name">) => {
       const { runInit } = await import("./init/init.ts");
-      const flags = { yes: false, dryRun: false, json: false, remove: false, http: false, writeToken: false };
-      await runInit({ ...flags, ...given, clients: names });
+      const off = {
+        yes: false,
+        dryRun: false,
+        json: false,
+        remove: false,
+        http: false,
+        writeToken: false,
+        saveKey: false,
+      };
+      await runInit({ ...off, ...given, clients: names });
     });
 }
 
 /** Characters that every client accepts; some make the name part of the tool names. */
 function entryName(text: string): string {
-  if (!/^[\w-]{1,64}$/.test(text)) throw new InvalidArgumentError("It needs 1 to 64 of a-z, 0-9, underscore, hyphen.");
+  if (!/^[\w-]{1,64}$/.test(text))
+    throw new InvalidArgumentError("Use 1 to 64 letters, digits, underscores or hyphens.");
   return text;
 }
 
 function httpUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:\/\//.test(text)) throw new InvalidArgumentError("It is not a URL.");
+  if (!URL.canParse(text) || !/^https?:\/\//.test(text))
+    throw new InvalidArgumentError("Use a URL that starts with http:// or https://.");
   return text;
 }
 
@@ -201,11 +215,11 @@ function addMigrate(program: Command): void {
 function addServe(program: Command): void {
   program
     .command("serve")
-    .description("Serve the tools over HTTP (MCP Streamable HTTP at /mcp) to many clients at a time.")
+    .description("Serve the tools and the dashboard over HTTP (MCP Streamable HTTP at /mcp) to any number of clients.")
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
     .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
-    .option("--no-auth", "require no token; on a loopback address only")
-    .option("--open", "show its page in the browser")
+    .option("--no-auth", "run without tokens (loopback only)")
+    .option("--open", "open the dashboard in the browser")
     .exitOverride()
     .action(async ({ host, port, auth, open }: { host?: string; port?: string; auth: boolean; open?: boolean }) => {
       const { pageOnTerminal, runServe } = await import("./commands/serve.ts");
@@ -214,11 +228,13 @@ function addServe(program: Command): void {
     });
   program
     .command("dashboard")
-    .description("Open the dashboard of the server that runs here, or run one: runs, reports and costs in the browser.")
+    .description(
+      "Open the dashboard, starting a server if none is running: research, reports and costs in the browser.",
+    )
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
     .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
     .addOption(settingOption({ schema: z.uuid(), about: "show this run first" }, "--run <task_id>"))
-    .option("--no-open", "print the link only; it is good once, for two minutes")
+    .option("--no-open", "print the link instead of opening it (single use, valid two minutes)")
     .option("--json", "print the answer as JSON")
     .exitOverride()
     .action(async ({ host, port, ...options }: DashboardFlags) => {

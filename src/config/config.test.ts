@@ -100,7 +100,7 @@ describe("a value (B1, B3, B4, B7)", () => {
   ] as const)("%s=%s is rejected by name, and the default is used", (name, value, expected) => {
     const { settings, warnings } = load({ environment: { [name]: value } });
     expect(settings[name]).toBe(expected);
-    expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} has a value that cannot be used`))]);
+    expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} has an invalid value`))]);
     expect(warnings[0]).not.toContain(value);
   });
 });
@@ -155,7 +155,7 @@ test.each([
 test("an invalid entry of the config file does not affect the others (B1)", () => {
   const { settings, warnings } = load(withFile('{ "GEMINI_MODEL": ["a"], "RESEARCH_CONFIRM_ABOVE_USD": 0.5 }'));
   expect(settings).toMatchObject({ GEMINI_MODEL: undefined, RESEARCH_CONFIRM_ABOVE_USD: 0.5 });
-  expect(warnings).toEqual([expect.stringMatching(/: GEMINI_MODEL has a value that cannot be used/)]);
+  expect(warnings).toEqual([expect.stringMatching(/: GEMINI_MODEL has an invalid value/)]);
 });
 
 test.each([

@@ -39,6 +39,11 @@ export interface ConfigSource {
   home?: string;
 }
 
+/** Set by `demo` for the commands it runs: their runs end with the demo, so no command may refer to them later. */
+export const DEMO_VARIABLE = "GEMINI_SEARCH_DEMO";
+
+export const isDemo = ({ environment }: Pick<Config, "environment">): boolean => environment[DEMO_VARIABLE] === "true";
+
 export const readEnvironment = (): Environment => process.env;
 
 /** This variable makes Google's SDK print request headers, including the key, to stdout. */
@@ -151,7 +156,7 @@ function usableEntries(path: string, entries: Record<string, unknown>, warnings:
     warnings.push(`${path}: ${unknown.length - MAX_NAME_WARNINGS} more names are ignored.`);
   const isUsable = ([name, value]: [string, unknown]): boolean => {
     if (["string", "number", "boolean"].includes(typeof value)) return true;
-    if (isKnownName(name)) warnings.push(`${path}: ${name} has a value that cannot be used; it is ignored.`);
+    if (isKnownName(name)) warnings.push(`${path}: ${name} has an invalid value; it is ignored.`);
     return false;
   };
   return Object.fromEntries(
@@ -179,7 +184,7 @@ function readSettings(layers: Environment[], warnings: string[]): SettingValues 
       const parsed = schema.safeParse(candidate.raw);
       if (!parsed.success) {
         warnings.push(
-          `${candidate.key} has a value that cannot be used; the default (${JSON.stringify(fallback) ?? "unset"}) is used instead.`,
+          `${candidate.key} has an invalid value; the default (${JSON.stringify(fallback) ?? "unset"}) is used instead.`,
         );
       } else if (parsed.data === undefined) {
         continue;

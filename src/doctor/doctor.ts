@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import { sqliteVersion } from "../store/sqlite/sqlite.ts";
+import { checkAssistants } from "./assistants.ts";
 import { type CheckResult, warn } from "./check.ts";
 import { checkCli, checkReach } from "./gemini.ts";
 import { checkDiskKind, checkNode, checkNotifier, checkSpace, checkSqlite, isSupportedNode } from "./machine.ts";
@@ -29,6 +30,7 @@ export async function examine({ config, now, online }: DoctorOptions): Promise<C
     checkSourceLinks(config),
     ...checkCli(config),
     ...(online ? await checkReach(config, now) : []),
+    ...(await checkAssistants(config)),
     checkNotifier(environment),
   ];
 }

@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { Config } from "../config/config.ts";
 import { createCliLocator } from "../gemini/cli/locate.ts";
 import { chooseSignIn } from "../gemini/cli/sign-in.ts";
+import { KEY_PAGE } from "../gemini/key-page.ts";
 import { useProxyFromEnvironment } from "../gemini/transport/google-client.ts";
 import { type CheckResult, fail, ok, warn } from "./check.ts";
 
@@ -16,12 +17,18 @@ export function checkCli({ environment, settings, vertex }: Config): CheckResult
   const program = createCliLocator({ environment })();
   const hasKey = vertex || settings.GEMINI_API_KEY !== undefined;
   if (program === undefined) {
-    const remedy = `${INSTALL}, or set SEARCH_BACKEND=api and GEMINI_API_KEY.`;
-    if (settings.SEARCH_BACKEND === "cli") return [fail("gemini cli", "Not on PATH.", remedy)];
+    if (settings.SEARCH_BACKEND === "cli") {
+      const remedy = `${INSTALL}, or set SEARCH_BACKEND=api and GEMINI_API_KEY.`;
+      return [fail("gemini cli", "Not installed, but SEARCH_BACKEND=cli requires it.", remedy)];
+    }
     return [
       hasKey
         ? ok("gemini cli", "Not installed; searches use the Gemini API.")
-        : fail("gemini cli", "Not on PATH, and no key is set, so searches cannot be answered.", remedy),
+        : fail(
+            "gemini cli",
+            "No Gemini CLI and no API key, so nothing can be searched.",
+            `Get a key at ${KEY_PAGE}, then run gemini-search-mcp init. Or install the CLI: ${INSTALL}`,
+          ),
     ];
   }
   const signIn = chooseSignIn({
@@ -37,8 +44,9 @@ export function checkCli({ environment, settings, vertex }: Config): CheckResult
 
 /** Google ended consumer logins for the CLI on 2026-06-18. */
 function checkOwnLogin(type: string | undefined, hasFiles: boolean): CheckResult {
-  const remedy = "Set GEMINI_API_KEY (a key from Google AI Studio).";
-  if (type === undefined && !hasFiles) return fail("gemini cli login", "The CLI has no login on this machine.", remedy);
+  const remedy = `Get a key at ${KEY_PAGE}, then run gemini-search-mcp init.`;
+  if (type === undefined && !hasFiles)
+    return fail("gemini cli login", "The CLI is not signed in on this machine.", remedy);
   return type === "oauth-personal"
     ? warn("gemini cli login", "Uses a personal Google login, which Google has ended for most accounts.", remedy)
     : ok("gemini cli login", `Uses your own login (${type ?? "chosen by the CLI"}).`);
@@ -80,12 +88,12 @@ export async function checkReach({ settings, vertex }: Config, now: () => number
     text = await readStart(response);
   } catch {
     const remedy = "Check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL.";
-    return [fail("reachability", `${host} does not respond.`, remedy), ...checkMissingKey(key, vertex)];
+    return [fail("reachability", `Can't reach ${host}.`, remedy), ...checkMissingKey(key, vertex)];
   }
   const isGoogle = vertex || /"(?:models|error)"\s*:/.test(text);
   return [
     isGoogle
-      ? ok("reachability", `${host} answers.`)
+      ? ok("reachability", `${host} is reachable.`)
       : fail(
           "reachability",
           `The server at ${host} is not the Gemini API.`,
@@ -109,10 +117,14 @@ async function readStart({ body }: Response): Promise<string> {
 }
 
 function checkKey(status: number, { host, text }: { host: string; text: string }): CheckResult {
-  if (status === 200) return ok("key", "GEMINI_API_KEY is accepted.");
+  if (status === 200) return ok("key", "GEMINI_API_KEY works.");
   // Google also answers 400 in regions where the API is not available.
   if (status === 401 || status === 403 || text.includes("API_KEY_INVALID")) {
-    return fail("key", `${host} rejects GEMINI_API_KEY.`, "Create a key in Google AI Studio and set it.");
+    return fail(
+      "key",
+      `${host} rejects GEMINI_API_KEY.`,
+      `Create a new one at ${KEY_PAGE}, then run gemini-search-mcp init.`,
+    );
   }
   return warn("key", `${host} answered with status ${status}, so the key could not be checked.`, "Try again later.");
 }
@@ -121,7 +133,7 @@ function checkMissingKey(key: string | undefined, vertex: boolean): CheckResult[
   if (key !== undefined) return [];
   return vertex
     ? [ok("key", "Vertex AI is selected; its credentials are used when a call is made.")]
-    : [warn("key", "GEMINI_API_KEY is not set.", "Deep research needs a key of a paid plan from Google AI Studio.")];
+    : [warn("key", "GEMINI_API_KEY is not set.", "Deep Research needs a key from a paid Google AI Studio plan.")];
 }
 
 function checkClock(date: string | null, now: number): CheckResult[] {
@@ -130,7 +142,7 @@ function checkClock(date: string | null, now: number): CheckResult[] {
   const skew = Math.abs(now - theirs);
   return [
     skew <= MAX_SKEW_MS
-      ? ok("clock", "In sync with Google's.")
-      : warn("clock", `Differs from Google's by ${Math.round(skew / 1_000)} s.`, "Enable time synchronisation."),
+      ? ok("clock", "In sync with Google.")
+      : warn("clock", `${Math.round(skew / 1_000)} s off from Google's time.`, "Turn on time synchronisation."),
   ];
 }

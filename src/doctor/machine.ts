@@ -60,5 +60,5 @@ export function checkNotifier(environment: Record<string, string | undefined>): 
   const obstacle = desktopObstacle(process.platform, environment);
   return obstacle === undefined
     ? ok("notifications", "Desktop notifications are available.")
-    : warn("notifications", `Not available: ${obstacle}.`, "Research works without them; use check_research_status.");
+    : warn("notifications", `Unavailable: ${obstacle}.`, "Research works without them.");
 }

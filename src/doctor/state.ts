@@ -11,14 +11,14 @@ import type { Database } from "../store/database.ts";
 import { schemaState, type SchemaState } from "../store/migrate.ts";
 import { liveProcesses } from "../store/processes.ts";
 import { readOnly } from "../store/sqlite/sqlite.ts";
-import { type CheckResult, fail, ok, warn } from "./check.ts";
+import { type CheckResult, countOf, fail, ok, warn } from "./check.ts";
 
 const GROUP_AND_OTHERS = 0o077;
 
 export function checkDirectory({ configDir, configDirWritable }: Config): CheckResult {
   const name = "config directory";
   if (!configDirWritable) {
-    return fail(name, `${configDir} cannot be written.`, "Make it writable, or set GEMINI_SEARCH_CONFIG_DIR.");
+    return fail(name, `Can't write to ${configDir}.`, "Make it writable, or set GEMINI_SEARCH_CONFIG_DIR.");
   }
   return readableByOthers(configDir)
     ? warn(name, `${configDir} is readable by other users.`, `chmod 700 ${quoted(configDir)}`)
@@ -65,7 +65,7 @@ async function inspect(db: Database, integrity: string): Promise<DatabaseHealth>
 
 export async function checkDatabase({ databaseFile, sharedDatabase }: Config): Promise<CheckResult[]> {
   if (sharedDatabase !== undefined) return checkShared(sharedDatabase.url);
-  if (!existsSync(databaseFile)) return [ok("database", `${databaseFile} will be created at the first call.`)];
+  if (!existsSync(databaseFile)) return [ok("database", `${databaseFile} will be created on first use.`)];
   let health: DatabaseHealth;
   try {
     health = await readOnly(databaseFile, inspect);
@@ -118,14 +118,13 @@ const megabytes = (path: string): string =>
 
 function checkUnknownStarts({ unknownStarts }: DatabaseHealth): CheckResult[] {
   if (unknownStarts === 0) return [];
-  const message = `${unknownStarts} research start(s) with unknown outcome.`;
-  return [
-    warn("unknown starts", message, "gemini-search-mcp list-research --status start_unknown, then resume-research."),
-  ];
+  const message = `${countOf(unknownStarts, "research run")} may or may not have been started by Google.`;
+  return [warn("unknown starts", message, "List them with: gemini-search-mcp list-research --status start_unknown")];
 }
 
 function checkProcesses({ processes }: DatabaseHealth): CheckResult {
-  if (processes.length === 0) return ok("other processes", "No other gemini-search-mcp process uses this database.");
-  const listed = processes.map(({ pid, startedAt }) => `${pid} since ${isoTime(startedAt)}`).join(", ");
-  return ok("other processes", `${processes.length} gemini-search-mcp process(es) use this database: ${listed}`);
+  if (processes.length === 0)
+    return ok("other processes", "No other gemini-search-mcp process is using this database.");
+  const listed = processes.map(({ pid, startedAt }) => `process ${pid} since ${isoTime(startedAt)}`).join(", ");
+  return ok("other processes", `Also using this database: ${listed}`);
 }

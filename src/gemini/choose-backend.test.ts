@@ -29,8 +29,8 @@ const REQUEST: AskRequest = {
 
 function autoBackend(cli: { isInstalled: boolean; ask: () => Promise<Answer> }) {
   return createAutoBackend({
-    cli: { name: "cli", isInstalled: () => cli.isInstalled, ask: cli.ask },
-    api: { name: "api", ask: async () => answer("api") },
+    cli: { name: "cli", isInstalled: () => cli.isInstalled, obstacle: () => undefined, ask: cli.ask },
+    api: { name: "api", obstacle: () => undefined, ask: async () => answer("api") },
     apiReady: true,
     log: silentLog,
   });

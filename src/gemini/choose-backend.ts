@@ -2,6 +2,7 @@
 
 import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
+import { nothingConfigured } from "./cli/failures.ts";
 import type { Answer, AskRequest, Backend } from "./search-backend.ts";
 
 interface AutoBackendOptions {
@@ -26,8 +27,8 @@ export function createAutoBackend({ cli, api, apiReady, log }: AutoBackendOption
   };
   return {
     name: "auto",
+    obstacle: () => (apiReady || cli.isInstalled() ? undefined : nothingConfigured()),
     ask: async (request) => {
-      // Without a key, the CLI's own error explains what to install.
       if (!apiReady) return cli.ask(request);
       if (!signedOut) {
         if (!cli.isInstalled()) return viaApi(request, NOT_INSTALLED);

@@ -68,6 +68,8 @@ export class PaidFailure extends AppError {
 
 export interface Backend {
   readonly name: BackendName | "auto";
+  /** Why no call can succeed, found without starting anything: a program or a key is missing. */
+  obstacle(): AppError | undefined;
   /** Throws AppError, or PaidFailure if usage is known; `retryable` and `reason` tell the caller how to proceed. */
   ask(request: AskRequest): Promise<Answer>;
 }

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import type { Caller } from "../caller.ts";
+import type { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Estimate } from "../costs/estimate.ts";
@@ -23,6 +24,8 @@ export interface OperationDeps {
   /** Notifications about changed runs; undefined where the database does not send any. */
   notifications: () => Promise<RunNotifications | undefined>;
   recorder: () => Promise<RunRecorder>;
+  /** Why no search can succeed, such as a missing key; undefined if one can be tried. */
+  searchObstacle: () => Promise<AppError | undefined>;
   /** The dependencies of a search. */
   search: (log: Log) => Promise<SearchDeps>;
   /** Starts and polls paid background runs. */

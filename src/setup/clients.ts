@@ -2,9 +2,11 @@
  * The supported MCP clients: where each keeps its configuration, the format of an entry, and how it references secrets.
  */
 
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Entry } from "./entry-format.ts";
 import type { Launch } from "./launch.ts";
+import { findProgram } from "../platform/find-program.ts";
 import { userConfigFolder } from "../platform/user-config-folder.ts";
 import { overridableFolder, type Paths } from "./paths.ts";
 
@@ -23,10 +25,13 @@ export interface Client {
   format: "json" | "toml";
   /** The table that holds all servers. */
   container: string;
+  /** A table of the user's file that has another container for each project path. */
+  projects?: string;
   /** Undefined if the client has no such scope. */
   file(paths: Paths, scope: Scope): string | undefined;
-  /** The client is installed if one of these paths exists. */
+  /** The client is installed if one of these paths exists or one of its programs is on PATH. */
   traces(paths: Paths): string[];
+  programs: readonly string[];
   /** The client is not started from a shell, so its PATH may lack our command. */
   withoutShell?: boolean;
   stdio(launch: Launch): Entry;
@@ -34,7 +39,10 @@ export interface Client {
   http?(server: RunningServer): Entry;
   /** Passes the key on from its own environment. */
   passesKey: boolean;
+  /** How the user sees that the client has the server. */
   check: string;
+  /** What the user has to do besides restarting it. */
+  hint?: string;
 }
 
 export const KEY_VARIABLE = "GEMINI_API_KEY";
@@ -53,6 +61,8 @@ const claudeCode: Client = {
   title: "Claude Code",
   format: "json",
   container: "mcpServers",
+  // Where `claude mcp add` writes without --scope.
+  projects: "projects",
   file: (paths, scope) =>
     scope === "project"
       ? join(paths.project, ".mcp.json")
@@ -61,6 +71,7 @@ const claudeCode: Client = {
     join(overridableFolder(paths, "CLAUDE_CONFIG_DIR", paths.home), ".claude.json"),
     join(paths.home, ".claude"),
   ],
+  programs: ["claude"],
   // The empty default makes an unset variable empty; without it the server would receive the reference itself.
   stdio: ({ command, args }) => ({ type: "stdio", command, args, env: { [KEY_VARIABLE]: `\${${KEY_VARIABLE}:-}` } }),
   http: (server) => ({ type: "http", url: server.url, headers: bearer(server, `\${${TOKEN_VARIABLE}}`) }),
@@ -79,6 +90,7 @@ const claudeDesktop: Client = {
   container: "mcpServers",
   file: (paths, scope) => (scope === "user" ? claudeDesktopFile(paths) : undefined),
   traces: (paths) => [dirname(claudeDesktopFile(paths))],
+  programs: [],
   withoutShell: true,
   stdio: ({ command, args }) => ({ command, args }),
   passesKey: false,
@@ -93,6 +105,7 @@ const cursor: Client = {
   container: "mcpServers",
   file: (paths, scope) => join(scope === "project" ? paths.project : paths.home, ".cursor", "mcp.json"),
   traces: (paths) => [join(paths.home, ".cursor")],
+  programs: ["cursor", "cursor-agent"],
   stdio: ({ command, args }) => ({ command, args, env: { [KEY_VARIABLE]: `\${env:${KEY_VARIABLE}}` } }),
   http: (server) => ({ url: server.url, headers: bearer(server, `\${env:${TOKEN_VARIABLE}}`) }),
   passesKey: true,
@@ -113,6 +126,7 @@ const vscode: Client = {
   file: (paths, scope) =>
     scope === "project" ? join(paths.project, ".vscode", "mcp.json") : join(codeFolder(paths), "mcp.json"),
   traces: (paths) => [codeFolder(paths)],
+  programs: ["code"],
   stdio: ({ command, args }) => ({
     type: "stdio",
     command,
@@ -135,6 +149,7 @@ const codex: Client = {
       ? join(paths.project, ".codex", "config.toml")
       : join(overridableFolder(paths, "CODEX_HOME", join(paths.home, ".codex")), "config.toml"),
   traces: (paths) => [overridableFolder(paths, "CODEX_HOME", join(paths.home, ".codex"))],
+  programs: ["codex"],
   stdio: ({ command, args }) => ({ command, args, env_vars: [KEY_VARIABLE], tool_timeout_sec: TOOL_TIMEOUT_SECONDS }),
   http: (server) => ({
     url: server.url,
@@ -158,6 +173,7 @@ const geminiCli: Client = {
       "settings.json",
     ),
   traces: (paths) => [join(overridableFolder(paths, "GEMINI_CLI_HOME", paths.home), ".gemini")],
+  programs: ["gemini"],
   stdio: ({ command, args }) => ({
     command,
     args,
@@ -172,6 +188,24 @@ const geminiCli: Client = {
   }),
   passesKey: true,
   check: "gemini mcp list",
+  // Elsewhere `gemini mcp list` shows every server as disabled.
+  hint: "It uses MCP servers in trusted folders only: start gemini in your project and choose “Trust folder”.",
 };
 
 export const CLIENTS: readonly Client[] = [claudeCode, claudeDesktop, cursor, vscode, codex, geminiCli];
+
+/** The suffixes with which Windows starts a program by its name. */
+const SUFFIXES = { win32: [".exe", ".cmd", ".bat"] } as Partial<Record<NodeJS.Platform, string[]>>;
+
+/** The path of a program that a user can start by this name. */
+export const programOnPath = (name: string, { environment, platform }: Paths): string | undefined =>
+  (SUFFIXES[platform] ?? [""])
+    .map((suffix) => findProgram(name + suffix, environment, platform))
+    .find((file) => file !== undefined);
+
+export const installedClients = (paths: Paths): Client[] =>
+  CLIENTS.filter(
+    ({ traces, programs }) =>
+      traces(paths).some((trace) => existsSync(trace)) ||
+      programs.some((program) => programOnPath(program, paths) !== undefined),
+  );

@@ -22,6 +22,8 @@ export interface EntryPath {
 export interface EntryFormat {
   /** Undefined if there is no entry. Throws if the text cannot be parsed. */
   read(config: ConfigText, path: EntryPath): unknown;
+  /** All entries by name. */
+  readAll(config: ConfigText, container: string): Entry;
   set(config: ConfigText, path: EntryPath, entry: Entry): string;
   remove(config: ConfigText, path: EntryPath): string;
 }
@@ -49,7 +51,12 @@ export function boundDepth(format: EntryFormat): EntryFormat {
       }
     };
   };
-  return { read: bounded(format.read), set: bounded(format.set), remove: bounded(format.remove) };
+  return {
+    read: bounded(format.read),
+    readAll: bounded(format.readAll),
+    set: bounded(format.set),
+    remove: bounded(format.remove),
+  };
 }
 
 /** Verifies an edited text: our entry is as intended, and everything else is unchanged. */
@@ -68,9 +75,14 @@ export function checkEdit(
   });
 }
 
-export function entryIn(document: Entry, { container, name }: EntryPath): unknown {
+export function entriesIn(document: Entry, container: string): Entry {
   const servers = document[container];
-  return isRecord(servers) && Object.hasOwn(servers, name) ? servers[name] : undefined;
+  return isRecord(servers) ? servers : {};
+}
+
+export function entryIn(document: Entry, { container, name }: EntryPath): unknown {
+  const servers = entriesIn(document, container);
+  return Object.hasOwn(servers, name) ? servers[name] : undefined;
 }
 
 /** An empty table of servers counts as none. */

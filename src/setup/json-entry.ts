@@ -7,6 +7,7 @@ import {
   type ConfigText,
   type Entry,
   type EntryFormat,
+  entriesIn,
   entryIn,
   type EntryPath,
   lineEndOf,
@@ -22,16 +23,25 @@ interface Edit {
 
 export const jsonFormat: EntryFormat = boundDepth({
   read: (config, path) => entryIn(valueOf(config), path),
+  readAll: (config, container) => entriesIn(valueOf(config), container),
   set: (config, path, entry) => checked(config, path, { text: set(config, path, entry), entry }),
   remove: (config, path) => checked(config, path, { text: remove(config, path), entry: undefined }),
 });
 
-/** Adds a value at the top level of the file; returns undefined if the name exists already. */
-export function withTopLevelValue(config: ConfigText, [name, value]: [string, unknown]): string | undefined {
+/** Sets a value at the top level of the file. Returns undefined if the name exists and is not to be replaced. */
+export function withTopLevelValue(
+  config: ConfigText,
+  [name, value]: [string, unknown],
+  { replace }: { replace: boolean },
+): string | undefined {
   const root = rootOf(config);
   const style = styleOf(config.text, root);
   if (root === undefined) return `${config.text}${style.write({ [name]: value }, "")}${style.lineEnd}`;
-  if (valueNode(root, name) !== undefined) return undefined;
+  const existing = valueNode(root, name);
+  if (existing !== undefined) {
+    const edit = { from: existing.offset, to: end(existing), text: JSON.stringify(value) };
+    return replace ? apply(config.text, [edit]) : undefined;
+  }
   return apply(config.text, insertion({ text: config.text, object: root, style }, [name, value]));
 }
 

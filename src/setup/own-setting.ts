@@ -1,5 +1,6 @@
 /** Adds a setting to our own config.json as text, so that comments, order and other keys stay. */
 
+import { chmod } from "node:fs/promises";
 import { readConfigFile, replaceConfigFile } from "./config-file.ts";
 import { type ConfigText, notReadable } from "./entry-format.ts";
 import { withTopLevelValue } from "./json-entry.ts";
@@ -26,9 +27,21 @@ export async function setOnce({ file, name, value }: OwnSetting): Promise<boolea
   return true;
 }
 
-function edited(config: ConfigText, member: [string, boolean]): string | undefined {
+/** Replaces an earlier value. The file is made private before the secret is in it. */
+export async function setSecret({ file, name, value }: { file: string; name: string; value: string }): Promise<void> {
+  const config = await readConfigFile(file, PRIVATE_MODE);
+  const text = edited(config, [name, value], { replace: true }) ?? config.text;
+  if (config.bytes !== undefined && process.platform !== "win32") await chmod(config.target, PRIVATE_MODE);
+  await replaceConfigFile({ ...config, mode: PRIVATE_MODE }, text, { now: new Date(), withoutBackup: true });
+}
+
+function edited(
+  config: ConfigText,
+  member: [string, boolean | string],
+  { replace } = { replace: false },
+): string | undefined {
   try {
-    return withTopLevelValue(config, member);
+    return withTopLevelValue(config, member, { replace });
   } catch (error) {
     // The parser recurses for each level.
     if (!(error instanceof RangeError)) throw error;

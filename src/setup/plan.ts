@@ -72,7 +72,7 @@ const showableLaunch = (found: Entry): string[] =>
   showableValues(Object.fromEntries(Object.entries(found).filter(([key]) => OURS.has(key))));
 
 /** Imported on demand because each format needs a parser. */
-async function formatOf({ format }: Client): Promise<EntryFormat> {
+export async function formatOf({ format }: Client): Promise<EntryFormat> {
   if (format === "toml") return (await import("./toml-entry.ts")).tomlFormat;
   return (await import("./json-entry.ts")).jsonFormat;
 }
@@ -85,7 +85,7 @@ function stateOf(found: unknown, wanted: unknown, { url }: PlanRequest): State {
 
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-function isOurs(found: unknown, known: string | undefined): found is Entry {
+export function isOurs(found: unknown, known?: string): found is Entry {
   if (!isRecord(found)) return false;
   const { command, args, url, httpUrl } = found;
   const serverUrl = url ?? httpUrl;

@@ -8,6 +8,7 @@ import {
   type ConfigText,
   type Entry,
   type EntryFormat,
+  entriesIn,
   entryIn,
   type EntryPath,
   lineEndOf,
@@ -17,6 +18,7 @@ import {
 
 export const tomlFormat: EntryFormat = boundDepth({
   read: (config, path) => entryIn(parsed(config), path),
+  readAll: (config, container) => entriesIn(parsed(config), container),
   set: (config, path, entry) => checked(config, path, { text: set(config, path, entry), entry }),
   remove: (config, path) => checked(config, path, { text: remove(config, path), entry: undefined }),
 });

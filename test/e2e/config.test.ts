@@ -70,7 +70,7 @@ describe("layers", () => {
       DEBUG: false,
     })) {
       expect(server.stderr()).toContain(
-        `[WARN] ${name} has a value that cannot be used; the default (${value}) is used instead. (`,
+        `[WARN] ${name} has an invalid value; the default (${value}) is used instead. (`,
       );
     }
     expect(server.stderr()).toMatch(/^\[WARN\] .*config\.json: NO_SUCH_SETTING is not a setting/m);

@@ -74,7 +74,7 @@ describe("dashboard (A9)", () => {
     expect(existsSync(dirname(file))).toBe(false);
     const none = await scene.command(args, { env: { MCP_AUTH_TOKEN: server.token, BROWSER: "none" } });
     expect(none).toMatchObject({ code: 0, stdout: expect.stringMatching(LINK) });
-    expect(none.stderr).toBe("No browser was opened: BROWSER is none. Open the link yourself.\n");
+    expect(none.stderr).toBe("Couldn't open a browser (BROWSER is none). Open the link above.\n");
   });
 
   test("removes the private file when it is stopped before a browser opened it", async (context) => {
@@ -101,7 +101,7 @@ describe("dashboard (A9)", () => {
     const [, url = "", path = ""] = LINK.exec(link) ?? [];
     expect((await ask({ url }, { path, headers: HTML })).status).toBe(200);
     expect((await ask({ url }, { path: "/health", headers: {} })).status).toBe(200);
-    expect(started.stderr()).toContain("This one runs until you stop it (Ctrl-C).");
+    expect(started.stderr()).toContain("A server was started. Press Ctrl-C to stop it.");
     started.child.kill("SIGINT");
     expect(await started.ended).toMatchObject({ code: 0, stdout: `${link}\n` });
   });
@@ -149,7 +149,7 @@ describe("dashboard (A9)", () => {
     });
     const old = await scene.command(args(older));
     expect(old.code).toBe(1);
-    expect(old.stderr).toContain("gave no link to its page.");
+    expect(old.stderr).toContain("did not return a link to its dashboard.");
     const open = await scene.http({ args: ["--no-auth"] });
     expect(await scene.command(args(open.port))).toEqual({ code: 0, stdout: `${open.url}/\n`, stderr: "" });
     const run = await scene.command([...args(open.port), "--run", RUN]);
@@ -199,8 +199,8 @@ describe("dashboard (A9)", () => {
 test("serve --open prints a working link, goes on without a browser, and prints no token (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const server = await scene.http({ args: ["--open"], env: { BROWSER: "none" } });
-  await waitFor(() => expect(server.stderr()).toContain("Open the link yourself."));
-  const [, path = ""] = /Dashboard: http:\/\/127\.0\.0\.1:\d+(\/enter\/\S+) \(good once/.exec(server.stderr()) ?? [];
+  await waitFor(() => expect(server.stderr()).toContain("Open the link above."));
+  const [, path = ""] = /Dashboard: http:\/\/127\.0\.0\.1:\d+(\/enter\/\S+) \(single use/.exec(server.stderr()) ?? [];
   expect((await ask(server, { path, headers: HTML })).status).toBe(200);
   expect(server.stderr()).not.toContain(server.token);
   expect(server.stdout()).toBe("");

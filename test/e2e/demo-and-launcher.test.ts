@@ -2,8 +2,9 @@
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { basename, delimiter, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { atTerminal, CONTROL_C, hasDialogues } from "../kit/server/dialogue.ts";
 import { processesNaming } from "../kit/server/processes.ts";
 import { openScene, type Scene } from "../kit/server/scene.ts";
 import { ROOT } from "../kit/server/server.ts";
@@ -30,11 +31,15 @@ describe.concurrent("demo", () => {
       cwd: scene.configDir,
     });
     expect(code).toBe(0);
-    expect(stderr).toContain("% (estimate): Searching: ");
-    expect(stdout).toMatch(/^Demo: Gemini is simulated on this machine\./);
+    expect(stderr).toContain("Searching: heat pump installation cost per kW 2026");
+    expect(stdout).toMatch(/^Demo {2}How well do air-source heat pumps work in cold climates\?\nGemini is simulated/);
+    expect(stdout).toContain("Efficiency by outdoor temperature");
+    // No language but English, and no source that could exist.
+    expect(stdout).not.toMatch(/[\u3040-\u9fff]|Überdies|Öffentliche|Évolution/u);
+    expect(stderr).toMatch(/That was simulated, and its data is deleted\. .*https:\/\/aistudio\.google\.com\/apikey/);
     const saved = readdirSync(join(scene.configDir, "research_reports"), { recursive: true, encoding: "utf8" });
     const file = saved.find((name) => name.endsWith(".md")) ?? "";
-    expect(stdout).toContain(`filename: ${basename(file)}`);
+    expect(stdout).toContain(`Saved: ${join("research_reports", file)}`);
     expect(readFileSync(join(scene.configDir, "research_reports", file), "utf8")).toContain("## Executive summary");
     // It has a Gemini of its own.
     expect(scene.gemini.ledger.count()).toBe(0);
@@ -48,7 +53,58 @@ describe.concurrent("demo", () => {
     const { child, stderr, ended } = scene.startCommand(["demo"], { env: { TMPDIR } });
     await waitFor(() => expect(stderr()).toContain("Starting deep research"), SOON);
     child.kill("SIGINT");
-    expect((await ended).code).toBe(130);
+    const { code, stdout } = await ended;
+    expect(code).toBe(130);
+    expect(stdout).not.toContain("{");
+    expect(stderr()).toContain("Demo stopped. Nothing was charged, and nothing is left running.");
+    expect(stderr()).not.toContain("watch");
+    expect(readdirSync(TMPDIR)).toEqual([]);
+    await waitFor(() => expect(processesNaming(TMPDIR)).toEqual([]), SOON);
+  });
+
+  test("answers a question of the user's own, in English", async (context) => {
+    const scene = await openScene(context);
+    const question = "Which bread keeps longest?";
+    const { code, stdout } = await scene.command(["demo", question], {
+      env: { TMPDIR: ownTmp(scene) },
+      cwd: scene.configDir,
+    });
+    expect([code, stdout]).toEqual([0, expect.stringContaining("# Which bread keeps longest")]);
+    expect(stdout).not.toContain("heat pump");
+    expect(stdout).not.toMatch(/[\u3040-\u9fff]|Überdies|Öffentliche|Évolution/u);
+  });
+});
+
+describe.skipIf(!hasDialogues)("demo at a terminal", () => {
+  const LINK = /http:\/\/127\.0\.0\.1:\d+\/enter\/[\w-]{43}\?to=%2Fruns%2F[\w-]{36}/;
+
+  test("ends on the dashboard, which it serves until Ctrl-C, exit 0", async (context) => {
+    const scene = await openScene(context);
+    const TMPDIR = ownTmp(scene);
+    const { code, seen } = await atTerminal("demo", {
+      env: { ...scene.env, TMPDIR },
+      cwd: scene.configDir,
+      dialogue: [["(no display). Open the link above.", CONTROL_C]],
+    });
+    expect(code).toBe(0);
+    expect(seen).toMatch(LINK);
+    expect(seen).not.toContain("[INFO]");
+    expect(seen.trimEnd().split("\n").at(-1)).toContain("That was simulated, and its data is deleted.");
+    expect(readdirSync(TMPDIR)).toEqual([]);
+    await waitFor(() => expect(processesNaming(TMPDIR)).toEqual([]), SOON);
+  });
+
+  test("Ctrl-C during the research ends everything and says so, exit 130", async (context) => {
+    const scene = await openScene(context);
+    const TMPDIR = ownTmp(scene);
+    const { code, seen } = await atTerminal("demo", {
+      env: { ...scene.env, TMPDIR },
+      cwd: scene.configDir,
+      dialogue: [["Looking for field measurements", CONTROL_C]],
+    });
+    expect(code).toBe(130);
+    expect(seen.trimEnd().split("\n").at(-1)).toBe("Demo stopped. Nothing was charged, and nothing is left running.");
+    expect(seen).not.toContain("gemini-search-mcp watch");
     expect(readdirSync(TMPDIR)).toEqual([]);
     await waitFor(() => expect(processesNaming(TMPDIR)).toEqual([]), SOON);
   });

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { openResearch, startRun } from "../kit/server/research.ts";
 import { openScene, type Scene } from "../kit/server/scene.ts";
+import { BIN } from "../kit/server/server.ts";
 
 interface CheckResult {
   name: string;
@@ -29,6 +30,7 @@ test("a sound installation passes every check, as text and as JSON", async (cont
     expect(stdout).toMatch(new RegExp(`^ok    ${name}: `, "m"));
   }
   expect(stdout).toContain("integrity ok");
+  expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^(?:Everything works|Ready to use)/);
   // Nothing is asked of a model, and nothing is charged.
   expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
   expect((await examine(scene)).healthy).toBe(true);
@@ -47,9 +49,11 @@ test("without CLI, key and network doctor names what is missing and what to do, 
   expect(of("gemini cli")).toMatchObject([
     { status: "fail", remedy: expect.stringContaining("npm install -g @google/gemini-cli") },
   ]);
-  expect(of("reachability")).toMatchObject([{ status: "fail", message: "127.0.0.1:9 does not respond." }]);
+  expect(of("reachability")).toMatchObject([{ status: "fail", message: "Can't reach 127.0.0.1:9." }]);
   expect(of("key")).toMatchObject([{ status: "warn", remedy: expect.stringContaining("AI Studio") }]);
   expect(of("notifications")).toMatchObject([{ status: "warn" }]);
+  const { stdout } = await scene.command(["doctor"], { env: nowhere });
+  expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^\d problems and \d warnings\. Fix what is marked "fail"/);
   const offline = await examine(scene, nowhere, ["--offline"]);
   expect(offline.of("reachability")).toEqual([]);
 });
@@ -130,4 +134,47 @@ test("the CLI's version is read from its package, never by running it (C1)", asy
   const { of } = await examine(scene, { PATH: `${folder}:${process.env["PATH"]}` });
   expect(of("gemini cli")).toMatchObject([{ status: "ok", message: expect.stringContaining("version 9.8.7") }]);
   expect(() => rmSync(ran)).toThrow();
+});
+
+test("assistants are listed with whether they are connected, and one that starts a missing program fails", async (context) => {
+  const scene = await openScene(context);
+  const at = (path: string): string => join(scene.configDir, path);
+  const env = { PATH: `${at("bin")}:/nowhere` };
+  expect((await examine(scene, env)).of("assistants")).toMatchObject([
+    { status: "ok", message: "No AI assistant was found on this machine." },
+  ]);
+  mkdirSync(at("bin"));
+  writeFileSync(at("bin/codex"), "#!/bin/sh\n", { mode: 0o755 });
+  mkdirSync(at(".cursor"));
+  expect((await examine(scene, env)).of("assistants")).toMatchObject([
+    { status: "warn", message: "Not connected yet: Cursor, Codex.", remedy: "gemini-search-mcp init" },
+  ]);
+  const entry = (command: string, args: string[] = []): string =>
+    JSON.stringify({ mcpServers: { other: { command: "x" }, "gemini-search": { command, args } } });
+  writeFileSync(at(".cursor/mcp.json"), entry(process.execPath, [BIN]));
+  expect((await examine(scene, env)).of("assistants")).toMatchObject([
+    { status: "ok", message: expect.stringMatching(/^Connected: Cursor\. Not connected: Codex;/) },
+  ]);
+  // As `claude mcp add` writes it without --scope: for the working directory only.
+  const local = { mcpServers: { mine: { command: process.execPath, args: [BIN] } } };
+  writeFileSync(at(".claude.json"), JSON.stringify({ projects: { [process.cwd()]: local, "/elsewhere": {} } }));
+  expect((await examine(scene, env)).of("assistants")).toMatchObject([
+    { status: "ok", message: expect.stringMatching(/^Connected: Claude Code, Cursor\./) },
+  ]);
+  rmSync(at(".claude.json"));
+  for (const [missing, text] of [
+    ["gemini-search-mcp", entry("gemini-search-mcp")],
+    ["/gone/gemini-search-mcp.js", entry(process.execPath, ["/gone/gemini-search-mcp.js"])],
+  ] as const) {
+    writeFileSync(at(".cursor/mcp.json"), text);
+    const { code, of } = await examine(scene, env);
+    expect([code, of("assistants")[1]]).toMatchObject([
+      1,
+      {
+        status: "fail",
+        message: expect.stringContaining(`Cursor starts ${missing}`),
+        remedy: "gemini-search-mcp init cursor",
+      },
+    ]);
+  }
 });

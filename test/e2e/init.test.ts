@@ -55,7 +55,8 @@ function openHome(clients: readonly ClientName[] = NAMES): Home {
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), content, { mode: 0o640 });
   }
-  const env = { PATH: process.env["PATH"] ?? "", HOME: home, GEMINI_SEARCH_CONFIG_DIR: join(home, "ours") };
+  // Assistants are looked for on PATH, too.
+  const env = { PATH: dirname(process.execPath), HOME: home, GEMINI_SEARCH_CONFIG_DIR: join(home, "ours") };
   const run: Home["run"] = (args, options = {}) =>
     startCommand(["init", ...args], { cwd: project, ...options, env: { ...env, ...options.env } }).ended;
   const file = (name: ClientName): string => join(home, FILES[name][0]);
@@ -134,7 +135,7 @@ describe("init with six clients", () => {
     expect(planned.stdout).toContain("nothing was written");
     const refused = await run([], { stdin: "y\ny\ny\n" });
     expect(refused).toMatchObject({ code: 2, stdout: "" });
-    expect(refused.stderr).toContain("Claude Code (not configured)");
+    expect(refused.stderr).toContain("Claude Code (not connected)");
     expect(refused.stderr).toContain("--yes");
     const json = await run(["--json"]);
     expect([json.code, JSON.parse(json.stdout)]).toEqual([
@@ -163,7 +164,7 @@ describe("init with six clients", () => {
     const saying = (name: ClientName) => clients.find(({ client }) => client === name)?.error?.message;
     expect(saying("cursor")).toContain("mcp.json, line 4: This is not valid JSON. The file was not touched.");
     expect(saying("codex")).toContain("config.toml, line 1: This is not valid TOML.");
-    expect(saying("gemini-cli")).toContain("not this server's");
+    expect(saying("gemini-cli")).toContain("belongs to another server");
     expect(text("codex")).toBe("a = \n");
     expect(text("gemini-cli")).toContain("another");
   });
@@ -253,12 +254,19 @@ describe("init", () => {
     const { run, home } = openHome(["claude-desktop"]);
     const file = join(home, "ours", "config.json");
     const without = await run(["--dry-run"]);
-    expect(without.stdout).toContain(
-      `No key is set. Start the client with GEMINI_API_KEY in its environment, or write it into ${file}.`,
-    );
-    const inEnvironment = await run(["--dry-run"], { env: { GEMINI_API_KEY: TEST_KEY } });
-    expect(inEnvironment.stdout).toContain("Claude Desktop passes no variable on");
-    writeFileSync(file, JSON.stringify({ GEMINI_API_KEY: TEST_KEY }));
+    expect(without.stdout).toContain("No key is set. Get one at https://aistudio.google.com/apikey");
+    const env = { GEMINI_API_KEY: TEST_KEY };
+    const inEnvironment = await run(["--dry-run"], { env });
+    expect(inEnvironment.stdout).toContain("Claude Desktop can't pass on your key.");
+    expect(inEnvironment.stdout).toContain("gemini-search-mcp init --save-key");
+    expect((await run(["--dry-run", "--save-key"], { env })).code).toBe(0);
+    expect(existsSync(file)).toBe(false);
+    expect((await run(["--yes", "--save-key"])).stderr).toContain("there is no key to save");
+    const saved = await run(["--yes", "--save-key"], { env });
+    expect([saved.code, saved.stdout]).toEqual([0, expect.stringContaining(`Your key is saved in ${file}`)]);
+    expect(saved.stdout).not.toContain("can't pass on");
+    expect(saved.stdout).not.toContain(TEST_KEY);
+    expect([JSON.parse(readFileSync(file, "utf8")), statSync(file).mode & 0o777]).toEqual([env, 0o600]);
     expect((await run(["--dry-run"])).stdout).not.toContain("GEMINI_API_KEY");
   });
 

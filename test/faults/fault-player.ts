@@ -176,6 +176,7 @@ function operationDeps(research: ResearchDeps, runner: Runner, time: Clock): Ope
     backupOf: () => undefined,
     recorder: unused,
     search: unused,
+    searchObstacle: unused,
     estimate: unused,
     inBackground: unused,
     settings: {

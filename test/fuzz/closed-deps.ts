@@ -16,6 +16,7 @@ export const closedDeps: OperationDeps = {
   notifications: closed,
   recorder: closed,
   search: closed,
+  searchObstacle: async () => undefined,
   research: closed,
   agent: closed,
   findRun: closed,

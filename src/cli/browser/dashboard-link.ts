@@ -65,7 +65,7 @@ export async function tryToOpen(
       : await openBrowser(file?.url ?? url, { environment });
   if (whyNot !== undefined) {
     await file?.remove();
-    await printFailure(`No browser was opened: ${whyNot}. Open the link yourself.`);
+    await printFailure(`Couldn't open a browser (${whyNot}). Open the link above.`);
     return UNOPENED;
   }
   if (isUsed === undefined || file === undefined) return { opened: true, over: Promise.resolve("used") };

@@ -22,13 +22,13 @@ function script(name: string, body: string): string {
 }
 
 describe("the program that opens the page", () => {
-  const DARK = "there is no screen";
+  const DARK = "no display";
   test.each<[string, NodeJS.Platform, Record<string, string>, unknown]>([
     ["macOS", "darwin", {}, { program: "/usr/bin/open", args: [URL] }],
-    ["macOS in a remote session", "darwin", { SSH_CONNECTION: "a b" }, "this is a remote session"],
+    ["macOS in a remote session", "darwin", { SSH_CONNECTION: "a b" }, "remote session"],
     ["Linux without a screen", "linux", { PATH: "/usr/bin" }, DARK],
     ["Linux with an empty DISPLAY", "linux", { PATH: "/usr/bin", DISPLAY: "" }, DARK],
-    ["Linux in a remote session", "linux", { SSH_CONNECTION: "a b" }, "this is a remote session"],
+    ["Linux in a remote session", "linux", { SSH_CONNECTION: "a b" }, "remote session"],
     ["Linux without xdg-open", "linux", { DISPLAY: ":0", PATH: "." }, "xdg-open is not installed"],
     ["BROWSER=none", "linux", { BROWSER: "none", DISPLAY: ":0" }, "BROWSER is none"],
     [

@@ -34,10 +34,10 @@ export function browserCommand(
   if (chosen !== "") return chosenBrowser(chosen, url, environment);
   const { SSH_CONNECTION, DISPLAY, WAYLAND_DISPLAY } = environment;
   const hasScreen = (DISPLAY ?? "") !== "" || (WAYLAND_DISPLAY ?? "") !== "";
-  if ((SSH_CONNECTION ?? "") !== "" && !hasScreen) return "this is a remote session";
+  if ((SSH_CONNECTION ?? "") !== "" && !hasScreen) return "remote session";
   if (platform === "darwin") return { program: "/usr/bin/open", args: [url] };
   if (platform === "win32") return windowsBrowser(url, environment);
-  if (!hasScreen) return "there is no screen";
+  if (!hasScreen) return "no display";
   const program = findProgram("xdg-open", environment, platform);
   return program === undefined ? "xdg-open is not installed" : { program, args: [url] };
 }

@@ -35,13 +35,15 @@ export async function runDashboard(options: DashboardOptions): Promise<void> {
   // Port 0 is any free port: no server can be there already.
   const found = port === 0 ? "none" : await probe(url);
   if (found !== "none") return openRunning(url, { found, options });
-  const noServer = port === 0 ? "" : `No server runs at ${url}. `;
-  await printFailure(`${noServer}This one runs until you stop it (Ctrl-C).`);
+  await printFailure(
+    `${port === 0 ? "A server was started." : "No server was running, so one was started."} Press Ctrl-C to stop it.`,
+  );
   const page = {
     run,
     show: async (link: PageLink, app: App) => void (await show(link, app, { ...options, started: true })),
   };
-  await runServe({ flags, auth: true, page });
+  // The log of a server would bury the link that a person waits for.
+  await runServe({ flags, auth: true, page, logFrom: process.stderr.isTTY ? "WARN" : "INFO" });
 }
 
 async function openRunning(
@@ -65,7 +67,7 @@ async function openRunning(
 }
 
 const NOT_USED =
-  "No browser opened the link within a minute. If the dashboard reports that it does not know the link, the server runs with another config directory or token: set GEMINI_SEARCH_CONFIG_DIR and MCP_AUTH_TOKEN as it has them.";
+  "No browser opened the link within a minute. If the dashboard doesn't recognise the link, the server uses another config directory or token: set GEMINI_SEARCH_CONFIG_DIR and MCP_AUTH_TOKEN to the server's values.";
 
 async function show(
   link: PageLink,
@@ -131,7 +133,7 @@ const anotherProgram = (url: string): AppError =>
 const anotherServer = (url: string): AppError =>
   new AppError({
     code: "UNAUTHORIZED",
-    message: `The token of the server at ${url} is not known to this installation.`,
+    message: `The access token of the server at ${url} is not known to this installation.`,
     suggestion:
       "Set MCP_AUTH_TOKEN to the token it was started with, or GEMINI_SEARCH_CONFIG_DIR to its config directory. Or start another server with --port.",
   });
@@ -139,6 +141,6 @@ const anotherServer = (url: string): AppError =>
 const noLink = (url: string): AppError =>
   new AppError({
     code: "INVALID_INPUT",
-    message: `The server at ${url} gave no link to its page.`,
-    suggestion: "It may be of an older version, or too busy: start it again, or start another with --port.",
+    message: `The server at ${url} did not return a link to its dashboard.`,
+    suggestion: "It may be an older version, or too busy: restart it, or start another with --port.",
   });

@@ -1,18 +1,19 @@
-/** The main job with nothing to set up: a whole deep research against the simulator, its report on disk. */
+/** `demo`: a whole deep research against the simulator, and its report on the dashboard, with nothing to set up. */
 
 import { fork, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { readEnvironment } from "../../config/config.ts";
-import type { getResearchResults } from "../../operations/get-research-results.ts";
-import type { OutputOf } from "../../operations/operation.ts";
+import { z } from "zod";
+import { DEMO_VARIABLE, readEnvironment } from "../../config/config.ts";
+import { KEY_PAGE } from "../../gemini/key-page.ts";
 import { createShutdown, leaveOnSignals } from "../../platform/shutdown.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { print } from "../output.ts";
+import { print, printFailure } from "../output.ts";
+import { paintFor } from "../render/paint.ts";
 
 /** Path of the simulator, for `dist/` and for `src/`. */
 const SIMULATOR = [new URL("./simulator.js", import.meta.url), new URL("../../../simulator/main.ts", import.meta.url)]
@@ -20,42 +21,65 @@ const SIMULATOR = [new URL("./simulator.js", import.meta.url), new URL("../../..
   .find((path) => existsSync(path));
 const SIMULATOR_START_MS = 10_000;
 
-export async function runDemo(question: string): Promise<void> {
+/** The simulator has a report for this question; for others it invents one. */
+export const DEMO_QUESTION = "How well do air-source heat pumps work in cold climates?";
+
+const INTRODUCTION = `Gemini is simulated on this machine: the answer and its sources are invented, and nothing is charged.
+Google takes minutes for a research like this; the demo takes ten seconds.`;
+
+const STOPPED = "Demo stopped. Nothing was charged, and nothing is left running.";
+const ENDED = `That was simulated, and its data is deleted. For the real thing: get a key at ${KEY_PAGE}, then run gemini-search-mcp init`;
+
+export interface DemoOptions {
+  /** False with --no-open: the link is only printed. */
+  open: boolean;
+}
+
+export async function runDemo(question: string, { open }: DemoOptions): Promise<void> {
   const shutdown = createShutdown();
-  leaveOnSignals(shutdown, () => EXIT_CODES.interrupted);
-  const simulator = await startSimulator();
+  let isRead = false;
+  // Registered first, so that it runs last, when everything has really ended.
+  shutdown.finally(() => printFailure(`\n${isRead ? ENDED : STOPPED}`));
+  leaveOnSignals(shutdown, () => (isRead ? EXIT_CODES.ok : EXIT_CODES.interrupted));
+  const simulator = await startSimulator(question === DEMO_QUESTION ? "demo" : "demo-own-question");
   shutdown.finally(simulator.stop);
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-mcp-demo-"));
   shutdown.finally(() => rmSync(directory, { recursive: true, force: true }));
-  await print(
-    "Demo: Gemini is simulated on this machine. The answer and its sources are invented; nothing is charged.\n",
-  );
-  await print(`Question: ${question}\n`);
+  const paint = paintFor(process.stdout);
+  await print(`${paint("strong", "Demo")}  ${question}\n${paint("faint", INTRODUCTION)}\n`);
   const run: CliRun = { settings: demoSettings(directory, simulator.url), signal: shutdown.signal };
-  const status = await shutdown.during(research(question, run));
+  const { status, taskId } = await shutdown.during(research(question, run));
   if (shutdown.leaving()) return;
-  await print(
-    '\nThat was the simulator. For real answers set GEMINI_API_KEY and run: gemini-search-mcp start-deep-research "…" --wait',
-  );
+  if (taskId === undefined) return shutdown.leave(status || EXIT_CODES.failed);
+  isRead = true;
+  if (process.stdin.isTTY && process.stdout.isTTY) await shutdown.during(showPage(taskId, { ...run, open }));
   await shutdown.leave(status);
 }
 
+const listAnswer = z.object({ runs: z.array(z.object({ task_id: z.string() })) });
+const saveAnswer = z.object({ file_path: z.string() });
+
 /** Runs the commands that a user would run. */
-async function research(question: string, run: CliRun): Promise<number> {
-  await runCli(["estimate-research-cost", question], run);
-  await print("");
-  const started = await runCli(["start-deep-research", question, "--wait", "--json"], { ...run, capture: true });
-  // With --wait the answer is that of get_research_results, written by this very build.
-  const answer: OutputOf<typeof getResearchResults> | undefined =
-    started.status === 0 ? JSON.parse(started.output) : undefined;
-  if (answer?.report === undefined) {
-    await print(started.output);
-    return started.status || EXIT_CODES.failed;
-  }
-  await print(`${answer.report}\n`);
-  const saved = await runCli(["save-research-to-markdown", answer.task_id, "--output-dir", "research_reports"], run);
-  return saved.status;
+async function research(question: string, run: CliRun): Promise<{ status: number; taskId?: string }> {
+  const { status } = await runCli(["start-deep-research", question, "--wait", "--yes"], run);
+  if (status !== 0 || run.signal.aborted) return { status };
+  const listed = await runCli(["list-research", "--json"], { ...run, capture: true });
+  const taskId = listAnswer.parse(JSON.parse(listed.output)).runs[0]?.task_id;
+  if (taskId === undefined) return { status: EXIT_CODES.failed };
+  const save = ["save-research-to-markdown", taskId, "--output-dir", "research_reports", "--json"];
+  const saved = await runCli(save, { ...run, capture: true });
+  if (saved.status !== 0) return { status: saved.status, taskId };
+  await print(`\nSaved: ${relative(process.cwd(), saveAnswer.parse(JSON.parse(saved.output)).file_path)}`);
+  return { status, taskId };
 }
+
+/** Serves the dashboard until Ctrl-C, which the child receives as well. */
+async function showPage(taskId: string, { open, ...run }: CliRun & DemoOptions): Promise<void> {
+  await print("\nThe same report on the dashboard, where you can also start more simulated research:");
+  await runCli(["dashboard", "--port", "0", "--run", taskId, ...(open ? [] : ["--no-open"])], run);
+}
+
+const FIRST_POLL_MS = 1_000;
 
 /** Unsets the user's settings, so that the demo uses nothing but the simulator; empty counts as not set. */
 function demoSettings(directory: string, url: string): Record<string, string> {
@@ -68,12 +92,18 @@ function demoSettings(directory: string, url: string): Record<string, string> {
     GOOGLE_GENAI_USE_VERTEXAI: "",
     NO_PROXY: "127.0.0.1",
     no_proxy: "127.0.0.1",
+    // The live view begins at once, and the end is noticed within a second.
+    RESEARCH_SYNC_WINDOW_MS: "0",
+    RESEARCH_POLL_INTERVAL_MS: String(FIRST_POLL_MS),
+    // Otherwise the first start prints one that is worth nothing after the demo.
+    MCP_AUTH_TOKEN: crypto.randomUUID(),
+    [DEMO_VARIABLE]: "true",
   };
 }
 
-async function startSimulator(): Promise<{ url: string; stop(): void }> {
+async function startSimulator(scenario: string): Promise<{ url: string; stop(): void }> {
   if (SIMULATOR === undefined) throw new Error("The simulator is not part of this build.");
-  const child = fork(SIMULATOR, ["--scenario", "demo"], { stdio: ["ignore", "ignore", "ignore", "ipc"] });
+  const child = fork(SIMULATOR, ["--scenario", scenario], { stdio: ["ignore", "ignore", "ignore", "ipc"] });
   const url = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error("The simulator did not start.")), SIMULATOR_START_MS);
     child.once("message", (message: { url: string }) => {

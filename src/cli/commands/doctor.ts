@@ -1,7 +1,7 @@
 /** `doctor`: checks this installation and prints remedies. */
 
 import { loadConfig, readEnvironment } from "../../config/config.ts";
-import type { CheckResult } from "../../doctor/check.ts";
+import { type CheckResult, countOf } from "../../doctor/check.ts";
 import { examine } from "../../doctor/doctor.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -13,10 +13,25 @@ export async function runDoctor({ json, online }: { json: boolean; online: boole
   const config = loadConfig({ environment: readEnvironment() });
   const checks = await examine({ config, now: systemClock.now, online });
   const healthy = checks.every(({ status }) => status !== "fail");
+  const paint = paintFor(process.stdout);
   await print(
-    json ? JSON.stringify({ healthy, checks }, null, 2) : view(checks, answerWidth(), paintFor(process.stdout)),
+    json
+      ? JSON.stringify({ healthy, checks }, null, 2)
+      : `${view(checks, answerWidth(), paint)}\n\n${conclusion(checks, { online, paint })}`,
   );
   process.exitCode = healthy ? EXIT_CODES.ok : EXIT_CODES.failed;
+}
+
+function conclusion(checks: CheckResult[], { online, paint }: { online: boolean; paint: Paint }): string {
+  const count = (status: CheckResult["status"]): number => checks.filter((check) => check.status === status).length;
+  const warnings = count("warn") === 0 ? "" : countOf(count("warn"), "warning");
+  if (count("fail") > 0) {
+    const found = [countOf(count("fail"), "problem"), warnings].filter((part) => part !== "").join(" and ");
+    return `${paint("bad", `${found}.`)} Fix what is marked "fail", then run gemini-search-mcp doctor again.`;
+  }
+  const skipped = online ? "" : " (The network was not checked.)";
+  if (warnings !== "") return `${paint("good", "Ready to use,")} with ${warnings}.${skipped}`;
+  return `${paint("good", "Everything works.")}${skipped} Try: gemini-search-mcp ask "What is the newest LTS version of Node.js?"`;
 }
 
 const MARKS = { ok: "good", warn: "careful", fail: "bad" } as const;

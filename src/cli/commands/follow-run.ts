@@ -1,6 +1,7 @@
 /** Waits for the end of a background run: with a live view on a terminal, else with a line per change. */
 
 import type { App } from "../../app.ts";
+import { isDemo } from "../../config/config.ts";
 import { checkResearchStatus } from "../../operations/check-research-status.ts";
 import { getResearchResults } from "../../operations/get-research-results.ts";
 import type { Call } from "../../operations/operation.ts";
@@ -32,7 +33,7 @@ export async function followRun(app: App, { taskId, call, log }: Following): Pro
       if (status.failed) return status;
       if (call.signal.aborted) {
         await show.end();
-        await printFailure(goesOn(taskId));
+        if (!isDemo(app.config)) await printFailure(goesOn(taskId));
         return status;
       }
       if (ENDED.includes(status.structured.status)) break;

@@ -15,6 +15,7 @@ import { createRateLimit } from "../../http/rate-limit.ts";
 import { createEndWhenRevoked } from "../../http/revocation.ts";
 import { createMcpEndpoint, type McpEndpoint } from "../../mcp/http/endpoint.ts";
 import type { BuildServer } from "../../mcp/server.ts";
+import type { LogLevel } from "../../platform/log.ts";
 import { leaveOnSignals } from "../../platform/shutdown.ts";
 import { createStreamPermits, type StreamPermits } from "../../operations/parts/stream-permits.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -29,6 +30,8 @@ export interface ServeOptions {
   page?: { run?: string | undefined; show(link: PageLink, app: App): Promise<void> } | undefined;
   /** Builds the MCP server of each connection, instead of the default one. */
   buildServer?: BuildServer | undefined;
+  /** The lowest level that is logged; default: INFO. */
+  logFrom?: LogLevel | undefined;
 }
 
 /** Prints the link with `--open` or when stderr is a terminal. */
@@ -37,19 +40,21 @@ export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"
   return {
     show: async (link, app) => {
       const later = `gemini-search-mcp dashboard --port ${portOf(link.url)}`;
-      const note = link.isUsed !== undefined ? ` (good once, for two minutes; later: ${later})` : "";
+      const note = link.isUsed !== undefined ? ` (single use, valid two minutes; for a new one: ${later})` : "";
       await printFailure(`Dashboard: ${link.url}${note}`);
       if (open) await tryToOpen(link, app);
     },
   };
 }
 
-export async function runServe({ flags, auth, page, buildServer }: ServeOptions): Promise<void> {
-  const app = createApp({ flags, logFrom: "INFO", scrapable: true });
+export async function runServe({ flags, auth, page, buildServer, logFrom = "INFO" }: ServeOptions): Promise<void> {
+  const app = createApp({ flags, logFrom, scrapable: true });
   const { shutdown, log, config } = app;
   const { MCP_SERVER_HOST: host } = config.settings;
   if (!auth && !isLoopback(host)) {
-    await printFailure(`--no-auth works on this machine only, and ${host} can be reached from others. Leave out one.`);
+    await printFailure(
+      `--no-auth works on loopback addresses only, and ${host} can be reached from other machines. Drop one of the two.`,
+    );
     return shutdown.leave(EXIT_CODES.usage);
   }
   leaveOnSignals(shutdown, () => EXIT_CODES.ok);
@@ -118,7 +123,7 @@ async function showPage(
     const url = pageUrl(app.config.settings.MCP_SERVER_HOST, port);
     await page.show(await ownLink(app, credentials?.own, { url, run: page.run }), app);
   } catch {
-    app.log.warn("No link to the dashboard could be made. Try: gemini-search-mcp dashboard");
+    app.log.warn("The dashboard link could not be created. Try: gemini-search-mcp dashboard");
   }
 }
 

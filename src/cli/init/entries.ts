@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { AppError } from "../../errors.ts";
 import { urlHost } from "../../http/host-guard.ts";
-import { type Client, CLIENTS, type Scope } from "../../setup/clients.ts";
+import type { Client, Scope } from "../../setup/clients.ts";
 import type { Entry } from "../../setup/entry-format.ts";
 import { type Launches, launchesOf } from "../../setup/launch.ts";
 import type { Paths } from "../../setup/paths.ts";
@@ -21,6 +21,8 @@ export interface InitOptions {
   http: boolean;
   url?: string | undefined;
   writeToken: boolean;
+  /** Save the key of the environment in our config.json. */
+  saveKey: boolean;
   scope: Scope;
   name: string;
 }
@@ -82,10 +84,6 @@ function entryFor(client: Client, { launches, options, url, token }: Setup): Ent
   if (!options.http) return client.stdio(client.withoutShell === true ? launches.byPath : launches.byName);
   if (client.http !== undefined) return client.http({ url, token });
   throw invalid(`The file of ${client.title} takes commands only, not URLs.`, "Leave out --http for it.");
-}
-
-export function installedClients({ place }: Setup): Client[] {
-  return CLIENTS.filter((client) => client.traces(place).some((trace) => existsSync(trace)));
 }
 
 export const invalid = (message: string, suggestion: string): AppError =>

@@ -4,20 +4,13 @@ import { homedir } from "node:os";
 import { type Config, loadConfig, readEnvironment } from "../../config/config.ts";
 import { AppError } from "../../errors.ts";
 import { createRedactor } from "../../platform/redact.ts";
-import { type Client, CLIENTS } from "../../setup/clients.ts";
+import { type Client, CLIENTS, installedClients } from "../../setup/clients.ts";
 import { checkHome } from "../../setup/paths.ts";
 import type { Plan } from "../../setup/plan.ts";
 import { writePlan, type WriteResult } from "../../setup/write-plan.ts";
-import {
-  type ClientChange,
-  clientChange,
-  type InitOptions,
-  installedClients,
-  invalid,
-  prepareSetup,
-  type Setup,
-} from "./entries.ts";
-import { type Outcome, outcomeText, remarksFor } from "./text.ts";
+import { type ClientChange, clientChange, type InitOptions, invalid, prepareSetup, type Setup } from "./entries.ts";
+import type { KeyDecision } from "./key.ts";
+import { NAME_ONE, NO_CLIENT, type Outcome, outcomeText, remarksFor, sentenceToSay, STATE_TEXTS } from "./text.ts";
 import { print, printFailure } from "../output.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { printError } from "../print-error.ts";
@@ -39,27 +32,60 @@ export async function runInit(options: InitOptions): Promise<void> {
 
 async function setUp(options: InitOptions, config: Config): Promise<number> {
   const setup = prepareSetup(options, config);
+  const canAsk = isInteractive(options);
+  const found = chosenClients(setup, canAsk);
+  const entries = await Promise.all(found.map((client) => planFor(client, setup)));
+  if (!canAsk && !options.yes && !options.dryRun && entries.some(isChange)) throw confirmationNeeded(entries);
+  const key = await keyFor(options, config, canAsk);
   const redact = createRedactor({ ...config.secrets, token: setup.token });
-  const canAsk = !options.yes && !options.dryRun && !options.json && process.stdin.isTTY && process.stderr.isTTY;
-  const entries = await Promise.all(chosenClients(setup).map((client) => planFor(client, setup)));
-  if (
-    !canAsk &&
-    !options.yes &&
-    !options.dryRun &&
-    entries.some(({ plan }) => plan !== undefined && plan.diff !== "")
-  ) {
-    throw confirmationNeeded(entries);
-  }
-  const wanted = canAsk && options.clients.length === 0 ? await choose(entries, options) : entries;
-  const { outcomes, aborted: abortedEarly } = await applyAll(wanted, { setup, canAsk, redact });
-  const decided = canAsk && !abortedEarly ? await decide(options, config) : [];
-  const remarks = [...remarksFor(outcomes, { setup, config }), ...(decided ?? [])];
-  const aborted = abortedEarly || decided === undefined;
+  const outcomes = await writeEntries(entries, { setup, canAsk, redact });
+  const decided = canAsk ? await decide(options, config) : [];
+  // With the settings that were saved meanwhile.
+  const remarks = remarksFor(outcomes, { setup, config: loadConfig({ environment: readEnvironment() }) });
+  const allRemarks = [...key.remarks, ...remarks, ...(decided ?? [])];
   const success = outcomes.every(({ error }) => error === undefined);
-  if (options.json) await print(JSON.stringify({ success, clients: outcomes, remarks }, null, 2));
-  else await print(outcomeText(outcomes, { remarks, diffs: !canAsk }));
-  if (aborted) return EXIT_CODES.interrupted;
+  if (options.json) await print(JSON.stringify({ success, clients: outcomes, remarks: allRemarks }, null, 2));
+  else await print(outcomeText(outcomes, { remarks: allRemarks, diffs: !canAsk, found: found.length }));
+  const isOver = decided !== undefined && (await finish(outcomes, { options, key, canAsk }));
+  if (!isOver) return EXIT_CODES.interrupted;
   return success ? EXIT_CODES.ok : EXIT_CODES.failed;
+}
+
+const isInteractive = ({ yes, dryRun, json }: InitOptions): boolean =>
+  !yes && !dryRun && !json && process.stdin.isTTY && process.stderr.isTTY;
+
+/** The key matters to servers that clients start here: an HTTP server has an operator of its own. */
+async function keyFor(
+  { remove, http, saveKey, dryRun }: InitOptions,
+  config: Config,
+  canAsk: boolean,
+): Promise<KeyDecision & { remarks: string[] }> {
+  const none = { isReady: false, remarks: [] };
+  if (remove || http || dryRun) return none;
+  if (saveKey) {
+    const { saveEnvironmentKey } = await import("./key.ts");
+    return { isReady: true, remarks: [await saveEnvironmentKey(config)] };
+  }
+  if (!canAsk) return none;
+  const { decideKey } = await import("./key.ts");
+  const decision = await decideKey(config);
+  if (decision === undefined) throw new Aborted();
+  return { ...decision, remarks: [] };
+}
+
+/** Offers a first search, then says how to use the server. False if the user aborted. */
+async function finish(
+  outcomes: Outcome[],
+  { options, key, canAsk }: { options: InitOptions; key: KeyDecision; canAsk: boolean },
+): Promise<boolean> {
+  if (canAsk && key.isReady) {
+    const { offerTrial } = await import("./trial.ts");
+    if (!(await offerTrial(key.key))) return false;
+  }
+  const isSilent = options.dryRun || options.remove || options.json;
+  const sentence = isSilent ? undefined : sentenceToSay(outcomes, options.name);
+  if (sentence !== undefined) await print(`\n${sentence}`);
+  return true;
 }
 
 /** Asks about source links only for servers that clients start here: an HTTP server has an operator of its own. */
@@ -69,13 +95,15 @@ async function decide({ remove, http }: InitOptions, config: Config): Promise<st
   return decideSourceLinks(config);
 }
 
-function chosenClients(setup: Setup): Client[] {
+/** At a terminal none is an answer: a key can be entered and tried without an assistant. */
+function chosenClients(setup: Setup, canAsk: boolean): Client[] {
   const { clients: names } = setup.options;
   if (names.length > 0) return CLIENTS.filter(({ name }) => names.includes(name));
-  const here = installedClients(setup).filter((client) => client.file(setup.place, setup.options.scope) !== undefined);
-  if (here.length > 0) return here;
-  const known = CLIENTS.map(({ name }) => name).join(", ");
-  throw invalid("No client that init knows was found for this user.", `Name one to set it up anyway: ${known}.`);
+  const here = installedClients(setup.place).filter(
+    (client) => client.file(setup.place, setup.options.scope) !== undefined,
+  );
+  if (here.length > 0 || (canAsk && !setup.options.remove)) return here;
+  throw invalid(NO_CLIENT, NAME_ONE);
 }
 
 /** The planned change for one client, or its error, which does not stop the others. */
@@ -84,6 +112,8 @@ interface PlannedClient {
   change?: ClientChange;
   plan?: Plan;
   error?: AppError;
+  /** The user did not agree to the change. */
+  declined?: boolean;
 }
 
 async function planFor(client: Client, setup: Setup): Promise<PlannedClient> {
@@ -100,11 +130,11 @@ async function choose(entries: PlannedClient[], { remove }: InitOptions): Promis
   const { chooseClients } = await import("./terminal.ts");
   const choices = entries.map(({ client, change, plan, error }) => ({
     value: client.name,
-    label: `${client.title} (${plan?.state ?? "cannot be set up"})`,
+    label: `${client.title} (${plan === undefined ? "cannot be set up" : STATE_TEXTS[plan.state]})`,
     hint: error?.message ?? change?.file ?? "",
     preselected: plan !== undefined && plan.diff !== "" && plan.state !== "name taken",
   }));
-  const message = remove ? "Take the server out of which clients?" : "Enter the server into which clients?";
+  const message = remove ? "Which assistants do you want to disconnect?" : "Which assistants do you want to connect?";
   const chosen = await chooseClients(message, choices);
   if (chosen === undefined) throw new Aborted();
   return entries.filter(({ client }) => chosen.includes(client.name));
@@ -116,23 +146,20 @@ interface Applying {
   redact: (text: string) => string;
 }
 
-/** Writes the changes one by one; after an abort returns the outcomes so far. */
-async function applyAll(
-  entries: PlannedClient[],
-  applying: Applying,
-): Promise<{ outcomes: Outcome[]; aborted: boolean }> {
+const isChange = ({ plan }: PlannedClient): boolean => plan !== undefined && plan.diff !== "";
+
+async function writeEntries(entries: PlannedClient[], applying: Applying): Promise<Outcome[]> {
+  const { setup, canAsk } = applying;
+  const isToChoose = canAsk && setup.options.clients.length === 0 && entries.length > 0;
+  const wanted = isToChoose ? await choose(entries, setup.options) : entries;
+  const agreed = !canAsk || (await confirmAll(wanted, applying));
   const outcomes: Outcome[] = [];
-  try {
-    for (const entry of entries) outcomes.push(await apply(entry, applying));
-    return { outcomes, aborted: false };
-  } catch (error) {
-    if (error instanceof Aborted) return { outcomes, aborted: true };
-    throw error;
-  }
+  for (const entry of wanted) outcomes.push(await apply({ ...entry, declined: !agreed }, applying));
+  return outcomes;
 }
 
 async function apply(
-  { client, change, plan, error }: PlannedClient,
+  { client, change, plan, error, declined }: PlannedClient,
   { setup, canAsk, redact }: Applying,
 ): Promise<Outcome> {
   const { options } = setup;
@@ -145,7 +172,7 @@ async function apply(
     to.state === "name taken" && !canAsk ? notOurs(client, options) : undefined;
   const refused = objection(plan);
   if (refused !== undefined) return { ...known, action: "failed", ...errorField(refused) };
-  if (canAsk && !(await confirmChange(known, plan, options))) return { ...known, action: "declined" };
+  if (declined === true) return { ...known, action: "declined" };
   const written = await writePlan({ first: plan, planAgain: change.plan, mayRetry: !canAsk, objection });
   return { ...known, ...outcomeOf(written, setup), diff: redact(written.plan.diff) };
 }
@@ -166,36 +193,43 @@ const errorField = (error: AppError | undefined): Pick<Outcome, "error"> =>
     ? {}
     : { error: { code: error.code, message: error.message, suggestion: error.suggestion, details: error.details } };
 
-async function confirmChange(
-  { title, diff }: { title: string; diff: string },
-  plan: Plan,
-  options: InitOptions,
-): Promise<boolean> {
-  const { confirmWrite } = await import("./terminal.ts");
-  const isOtherServer = plan.state === "name taken";
-  const warning = isOtherServer
-    ? `\n${options.name} is another server's entry; it would be ${options.remove ? "removed" : "replaced"}.`
-    : "";
-  await printFailure(`\n${diff}\n${warning}`);
-  const answer = await confirmWrite(`${title}: write this change?`, { proposed: !isOtherServer });
+/** Shows all changes and asks once. True if there is nothing to ask. */
+async function confirmAll(entries: PlannedClient[], { setup: { options }, redact }: Applying): Promise<boolean> {
+  const changes = entries.flatMap(({ client, plan }) =>
+    plan === undefined || plan.diff === "" ? [] : [{ client, plan }],
+  );
+  if (changes.length === 0) return true;
+  const { confirmStep } = await import("./terminal.ts");
+  const taken = changes.filter(({ plan }) => plan.state === "name taken");
+  const verb = options.remove ? "removed" : "replaced";
+  const warnings = taken.map(
+    ({ client }) => `${client.title}: ${options.name} is another server's entry; it would be ${verb}.`,
+  );
+  await printFailure(`\n${[...changes.map(({ plan }) => redact(plan.diff)), ...warnings].join("\n")}\n`);
+  const [only] = changes;
+  const message =
+    changes.length === 1 ? `Write this change for ${only?.client.title}?` : `Write these ${changes.length} changes?`;
+  const answer = await confirmStep(message, { proposed: taken.length === 0 });
   if (answer === undefined) throw new Aborted();
   return answer;
 }
 
 const notOurs = ({ title }: Client, { name, remove }: InitOptions): AppError =>
   invalid(
-    `${title} has an entry ${name} that is not this server's; it was not touched.`,
+    `${title} has an entry ${name} that belongs to another server; it was not changed.`,
     remove
-      ? "Remove it by hand, or run init at a terminal."
-      : "Choose another name with --name, or run init at a terminal.",
+      ? "Remove it by hand, or run init interactively."
+      : "Choose another name with --name, or run init interactively.",
   );
 
 function confirmationNeeded(entries: PlannedClient[]): AppError {
-  const found = entries.map(({ client, plan }) => `${client.title} (${plan?.state ?? "unreadable"})`).join(", ");
+  const found = entries
+    .map(({ client, plan }) => `${client.title} (${plan === undefined ? "unreadable" : STATE_TEXTS[plan.state]})`)
+    .join(", ");
   return new AppError({
     code: "INVALID_INPUT",
-    message: `Not a terminal, so nothing can be asked and nothing was written. Found: ${found}.`,
-    suggestion: "Add --dry-run to see the changes, or --yes to write them.",
+    message: `Not running interactively, so nothing was changed. Found: ${found}.`,
+    suggestion: "Add --dry-run to preview the changes, or --yes to write them.",
     details: {
       clients: entries.map(({ client, change, plan }) => ({
         client: client.name,

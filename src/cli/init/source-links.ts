@@ -17,7 +17,7 @@ export async function decideSourceLinks({ configDir, environment }: Config): Pro
     if (answer === "aborted") return undefined;
     if (answer === "later") return [];
     const isOurs = await setOnce({ file, name: SETTING, value: answer === "resolve" });
-    if (!isOurs) return [`${SETTING} was set by another program meanwhile; it stays as it is.`];
+    if (!isOurs) return [`${SETTING} has just been set by another program; it was not changed.`];
     const decision = answer === "resolve" ? "are resolved" : "are kept as they are";
     return [`Google's redirect links ${decision} (${SETTING} in ${file}).`];
   } catch (error) {

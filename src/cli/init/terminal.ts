@@ -1,6 +1,6 @@
 /** The questions of `init` at a terminal. */
 
-import { confirm, isCancel, multiselect, select } from "@clack/prompts";
+import { confirm, isCancel, log, multiselect, password, select } from "@clack/prompts";
 
 /** Stdout is reserved for the answer. */
 const output = process.stderr;
@@ -25,14 +25,35 @@ export async function chooseClients(message: string, choices: Choice[]): Promise
   return isCancel(chosen) ? undefined : chosen;
 }
 
+/** Masked while it is typed; empty if the user skips it, undefined when the user aborted. */
+export async function askForKey(message: string): Promise<string | undefined> {
+  const answer: unknown = await password({ message, output, validate: keyProblem });
+  if (isCancel(answer)) return undefined;
+  return typeof answer === "string" ? answer.trim() : "";
+}
+
+const keyProblem = (typed: string | undefined): string | undefined =>
+  /^[\u0021-\u007e]*$/.test(typed?.trim() ?? "") ? undefined : "A key contains no spaces or special characters.";
+
+export function showFinding({
+  verdict,
+  message,
+}: {
+  verdict: "works" | "rejected" | "unknown";
+  message: string;
+}): void {
+  const show = { works: log.success, rejected: log.error, unknown: log.warn }[verdict];
+  show(message, { output });
+}
+
 /** Undefined when the user aborted. */
-export async function confirmWrite(message: string, { proposed }: { proposed: boolean }): Promise<boolean | undefined> {
+export async function confirmStep(message: string, { proposed }: { proposed: boolean }): Promise<boolean | undefined> {
   const answer = await confirm({ message, initialValue: proposed, output });
   return isCancel(answer) ? undefined : answer;
 }
 
-const SOURCE_LINKS = `May Google's redirect links in sources be resolved to the pages' addresses?
-You are asked because Google's terms leave this to you: docs/google-terms.md.`;
+const SOURCE_LINKS = `Resolve Google's redirect links in sources to the addresses of the pages?
+Google's terms leave this decision to you: docs/google-terms.md`;
 
 export async function askAboutSourceLinks(): Promise<"keep" | "resolve" | "later" | "aborted"> {
   const answer = await select<"keep" | "resolve" | "later">({

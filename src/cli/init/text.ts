@@ -2,11 +2,13 @@
 
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
+import { KEY_PAGE } from "../../gemini/key-page.ts";
 import { checkCli } from "../../doctor/gemini.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { CLIENTS, KEY_VARIABLE, type Scope, TOKEN_VARIABLE } from "../../setup/clients.ts";
 import type { State } from "../../setup/plan.ts";
 import type { Setup } from "./entries.ts";
+import { isKeyInEnvironment, isKeySaved } from "./key-source.ts";
 
 export interface Outcome {
   client: string;
@@ -30,26 +32,45 @@ export interface Outcome {
 }
 
 const ACTION_TEXTS: Record<Outcome["action"], string> = {
-  added: "added",
-  changed: "changed",
-  removed: "removed",
+  added: "connected",
+  changed: "updated",
+  removed: "disconnected",
   none: "nothing to do",
-  meanwhile: "done by another program meanwhile; nothing was written",
+  meanwhile: "another program has just made this change; nothing was written",
   planned: "would be changed; nothing was written",
-  declined: "left as it is",
+  declined: "left unchanged",
   failed: "failed",
 };
 
-export function outcomeText(outcomes: Outcome[], { remarks, diffs }: { remarks: string[]; diffs: boolean }): string {
+export const STATE_TEXTS: Record<State, string> = {
+  "not configured": "not connected",
+  configured: "connected",
+  differs: "needs an update",
+  "name taken": "name taken by another server",
+};
+
+export const NO_CLIENT = "No supported AI assistant was found.";
+export const NAME_ONE = `To set one up anyway, name it: ${CLIENTS.map(({ name }) => name).join(", ")}.`;
+
+interface OutcomeOptions {
+  remarks: string[];
+  diffs: boolean;
+  /** How many clients could be chosen. */
+  found: number;
+}
+
+export function outcomeText(outcomes: Outcome[], { remarks, diffs, found }: OutcomeOptions): string {
   const blocks = outcomes.map((outcome) => block(outcome, diffs));
-  if (outcomes.length === 0) blocks.push("Nothing was chosen, nothing was written.");
+  if (found === 0) blocks.push(`${NO_CLIENT} ${NAME_ONE}`);
+  else if (outcomes.length === 0) blocks.push("Nothing was selected, so no assistant was changed.");
   return [...blocks, ...(remarks.length === 0 ? [] : [remarks.map((remark) => `→ ${remark}`).join("\n")])].join("\n\n");
 }
 
 function block({ title, state, action, file, diff, backup, error }: Outcome, diffs: boolean): string {
-  const found = state === undefined || action === "added" ? "" : ` (was: ${state})`;
+  const before = state === undefined ? "" : STATE_TEXTS[state];
+  const found = before === "" || action === "added" || action === "removed" ? "" : ` (was ${before})`;
   return [
-    `${title}: ${ACTION_TEXTS[action]}${action === "none" ? ` (${state})` : found}`,
+    `${title}: ${ACTION_TEXTS[action]}${action === "none" ? ` (${before})` : found}`,
     ...(file === undefined ? [] : [`  ${file}`]),
     ...(backup === undefined ? [] : [`  backup: ${backup}`]),
     ...(error === undefined ? [] : [`  ${error.message}`, `  ${error.suggestion ?? ""}`]),
@@ -61,8 +82,8 @@ export function remarksFor(outcomes: Outcome[], { setup, config }: { setup: Setu
   const { remove, http } = setup.options;
   const written = outcomes.filter(({ action }) => ["added", "changed", "removed"].includes(action));
   const restarts = written.map(({ client, title }) => {
-    const check = CLIENTS.find(({ name }) => name === client)?.check ?? "";
-    return `${title}: restart it, then check with: ${check}`;
+    const { check = "", hint } = CLIENTS.find(({ name }) => name === client) ?? {};
+    return `${title}: restart it, then check with: ${check}${hint === undefined || remove ? "" : `. ${hint}`}`;
   });
   const inPlace = outcomes.filter(({ action, error }) => error === undefined && action !== "declined");
   if (remove || inPlace.length === 0) return restarts;
@@ -73,10 +94,21 @@ export function remarksFor(outcomes: Outcome[], { setup, config }: { setup: Setu
   ];
 }
 
+const CONNECTED: readonly Outcome["action"][] = ["added", "changed", "none", "meanwhile"];
+
+/** What to tell an assistant first; undefined if none is connected. */
+export function sentenceToSay(outcomes: Outcome[], entry: string): string | undefined {
+  const connected = outcomes.filter(({ action, error }) => CONNECTED.includes(action) && error === undefined);
+  if (connected.length === 0) return undefined;
+  const [only] = connected;
+  const whom = connected.length === 1 ? only?.title : "your assistant";
+  return `Now ask ${whom}:\n  “Use ${entry}: which heat pumps keep their efficiency below −15 °C, and who measured it?”`;
+}
+
 const exposures = (outcomes: Outcome[]): string[] =>
   outcomes
     .filter(({ exposed }) => exposed === true && process.platform !== "win32")
-    .map(({ file }) => `Other users of this machine can read the token in ${file}: chmod 600 it.`);
+    .map(({ file }) => `Other users of this machine can read the token in ${file}. Protect it with: chmod 600 ${file}`);
 
 function tokenRemarks({ token, url }: Setup, { configDir }: Config): string[] {
   const running = `gemini-search-mcp serve must be running and reachable at ${url}.`;
@@ -87,30 +119,30 @@ function tokenRemarks({ token, url }: Setup, { configDir }: Config): string[] {
 
 /** How to set a key so that a server started by the client finds it. */
 function keyRemarks(outcomes: Outcome[], config: Config): string[] {
-  const { environment, settings, vertex, configDir } = config;
-  const file = join(configDir, "config.json");
-  const remarks = checkCli(config).flatMap(({ status, name, message, remedy }) =>
-    status === "ok" ? [] : [`${name}: ${message} ${remedy ?? ""}`],
-  );
-  const inEnvironment = [KEY_VARIABLE, "GOOGLE_API_KEY"].some((name) => (environment[name] ?? "").trim() !== "");
-  const inFile = settings.GEMINI_API_KEY !== undefined && !inEnvironment;
-  if (vertex || inFile) return remarks;
-  if (!inEnvironment) {
-    return [
-      ...remarks,
-      `No key is set. Start the client with ${KEY_VARIABLE} in its environment, or write it into ${file}.`,
-    ];
+  const problems = checkCli(config).filter(({ status }) => status !== "ok");
+  const remarks = problems.map(({ name, message, remedy }) => `${name}: ${message} ${remedy ?? ""}`);
+  if (config.vertex || isKeySaved(config)) return remarks;
+  if (!isKeyInEnvironment(config)) {
+    const set = `run gemini-search-mcp init at a terminal, or start the client with ${KEY_VARIABLE} in its environment.`;
+    if (problems.length === 0)
+      return [`No key is set, and Deep Research needs one: get it at ${KEY_PAGE}, then ${set}`];
+    // The remedy of the other problems is a key, too, unless the CLI was chosen explicitly.
+    const others = config.settings.SEARCH_BACKEND === "cli" ? remarks : [];
+    return [...others, `No key is set. Get one at ${KEY_PAGE}, then ${set}`];
   }
+  const file = join(config.configDir, "config.json");
   const without = outcomes.filter(({ client }) => CLIENTS.find(({ name }) => name === client)?.passesKey === false);
   return [
     ...remarks,
-    ...without.map(({ title }) => `${title} passes no variable on: write {"${KEY_VARIABLE}": "…"} into ${file}.`),
+    ...without.map(
+      ({ title }) => `${title} can't pass on your key. Save it in ${file} with: gemini-search-mcp init --save-key`,
+    ),
   ];
 }
 
 function projectRemarks({ options, launches }: Setup): string[] {
   if (options.scope !== "project") return [];
-  const trust = "A client uses project files only after you have trusted the folder in it.";
+  const trust = "Clients use project files only in folders that you trust.";
   if (options.http || launches.onPath) return [trust];
-  return [trust, "The entry holds paths of this machine: do not share the file."];
+  return [trust, "The entry contains paths of this machine: don't share the file."];
 }

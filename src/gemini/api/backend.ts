@@ -28,10 +28,14 @@ const outputLimit = (model: string): GenerateContentConfig =>
 
 export function createApiBackend(options: ApiBackendOptions): Backend {
   let client: Promise<GoogleGenAI> | undefined;
+  const obstacle = (): AppError | undefined =>
+    options.apiKey === undefined && !options.vertex ? missingKey("search") : undefined;
   return {
     name: "api",
+    obstacle,
     ask: async (request) => {
-      if (options.apiKey === undefined && !options.vertex) throw missingKey("search");
+      const missing = obstacle();
+      if (missing !== undefined) throw missing;
       const ready = (client ??= createGoogleClient(options));
       const model = request.model ?? options.defaultModel;
       return withTimeout(options, request, async (signal, received) => {

@@ -56,6 +56,7 @@ export function createCliBackend(options: CliBackendOptions): CliBackend {
   return {
     name: "cli",
     isInstalled: () => locate() !== undefined,
+    obstacle: () => (locate() === undefined ? cliNotFound() : undefined),
     ask: async (request) => {
       if (request.signal.aborted) throw cancelled();
       assertUsable(request, depthOf(options.environment));

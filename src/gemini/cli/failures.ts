@@ -2,6 +2,7 @@
 
 import { AppError, type AppErrorOptions, type FailureReason } from "../../errors.ts";
 import type { ChildOutcome } from "../../platform/child.ts";
+import { KEY_PAGE } from "../key-page.ts";
 import type { CliOutput } from "./output.ts";
 
 const INSTALL_COMMAND = "npm install -g @google/gemini-cli";
@@ -9,8 +10,18 @@ const INSTALL_COMMAND = "npm install -g @google/gemini-cli";
 export function cliNotFound(): AppError {
   return new AppError({
     code: "CLI_NOT_FOUND",
-    message: `The Gemini CLI was not found on PATH. Install it with: ${INSTALL_COMMAND}`,
-    suggestion: "Or set GEMINI_API_KEY and SEARCH_BACKEND=api to search without it.",
+    message: `The Gemini CLI is not installed. Install it with: ${INSTALL_COMMAND}`,
+    suggestion: "Or set GEMINI_API_KEY and SEARCH_BACKEND=api to use the Gemini API instead.",
+    reason: "config",
+  });
+}
+
+/** With SEARCH_BACKEND=auto either would do; a key is the shorter way for most users. */
+export function nothingConfigured(): AppError {
+  return new AppError({
+    code: "CLI_NOT_FOUND",
+    message: `No Gemini API key found. Get one at ${KEY_PAGE}, then run: gemini-search-mcp init`,
+    suggestion: `Or set GEMINI_API_KEY yourself, or install the Gemini CLI: ${INSTALL_COMMAND}`,
     reason: "config",
   });
 }
@@ -84,8 +95,7 @@ const cliVanished: Failure = {
   reason: "config",
 };
 
-const SIGN_IN_HELP =
-  "Set GEMINI_API_KEY to a key from https://aistudio.google.com/apikey. Google ended free and individual Google logins for the Gemini CLI on 2026-06-18; keys, Vertex AI and Code Assist licences continue to work.";
+const SIGN_IN_HELP = `Set GEMINI_API_KEY to a key from ${KEY_PAGE}. Google ended free and individual Google logins for the Gemini CLI on 2026-06-18; keys, Vertex AI and Code Assist licences continue to work.`;
 
 const AUTH: Failure = {
   message: "The Gemini CLI could not sign in to Google.",

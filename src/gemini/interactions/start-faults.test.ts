@@ -156,7 +156,7 @@ describe("a start", () => {
     const { agent, logged } = agentAt("https://google.test", { apiKey: undefined });
     expect(await start(agent)).toMatchObject({
       kind: "refused",
-      error: { message: "No Gemini API key is set.", suggestion: expect.stringContaining("of a paid plan") },
+      error: { message: "No Gemini API key is set.", suggestion: expect.stringContaining("from a paid plan") },
     });
     expect(await agent.poll("v1_a", never)).toEqual({ kind: "forbidden" });
     await agent.stream({ interactionId: "v1_a", lastEventId: undefined, signal: never, onEvent: () => {} });

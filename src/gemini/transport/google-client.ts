@@ -2,6 +2,7 @@
 
 import type { GoogleGenAI } from "@google/genai";
 import { AppError } from "../../errors.ts";
+import { KEY_PAGE } from "../key-page.ts";
 import { limitGlobalFetch } from "./bounded-fetch.ts";
 
 export interface GoogleClientOptions {
@@ -40,15 +41,15 @@ async function proxySetter(): Promise<(() => unknown) | undefined> {
 }
 
 const ALTERNATIVES = {
-  search: "or install the Gemini CLI and set SEARCH_BACKEND=cli.",
-  research: "Deep Research needs a key of a paid plan. Estimates, status and results work without a key.",
+  search: "Or install the Gemini CLI and set SEARCH_BACKEND=cli.",
+  research: "Deep Research needs a key from a paid plan. Estimates, status and results work without a key.",
 };
 
 export function missingKey(purpose: keyof typeof ALTERNATIVES): AppError {
   return new AppError({
     code: "GEMINI_UNAVAILABLE",
     message: "No Gemini API key is set.",
-    suggestion: `Set GEMINI_API_KEY (a key from Google AI Studio); ${ALTERNATIVES[purpose]}`,
+    suggestion: `Get one at ${KEY_PAGE}, then run gemini-search-mcp init, or set GEMINI_API_KEY. ${ALTERNATIVES[purpose]}`,
     reason: "auth",
   });
 }

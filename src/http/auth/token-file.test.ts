@@ -39,12 +39,10 @@ describe("the server's own token (A9)", () => {
     expect(readFileSync(file, "utf8")).toBe(`${token}\n`);
     expect(modeOf(file)).toBe(0o600);
     expect(readdirSync(configDir)).toEqual(["token"]);
-    expect(lines).toEqual([
-      `[INFO] The token of this server: ${token}\n  It is saved in ${file} and not shown again.\n`,
-    ]);
+    expect(lines).toEqual([`[INFO] Access token: ${token}\n  Saved in ${file}; shown only once.\n`]);
     lines = [];
     expect(await start()).toBe(token);
-    expect(lines).toEqual([`[INFO] The token of this server is in ${file}.\n`]);
+    expect(lines).toEqual([`[INFO] The access token is in ${file}.\n`]);
   });
 
   test("is private with any umask", async () => {
@@ -95,7 +93,7 @@ describe("the server's own token (A9)", () => {
     const token = await start({ configDirWritable: false });
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/^\[WARN\] The token of this server: [\w-]{43}\n {2}It is valid until this server stops/);
+    expect(lines[0]).toMatch(/^\[WARN\] Access token: [\w-]{43}\n {2}Valid until this server stops/);
     expect(readdirSync(configDir)).toEqual([]);
     writeFileSync(file, "mounted-by-somebody\n", { mode: 0o600 });
     expect(await start({ configDirWritable: false })).toBe("mounted-by-somebody");

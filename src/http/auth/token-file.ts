@@ -18,14 +18,14 @@ export async function localToken({ config, log }: TokenSource): Promise<string> 
   const file = join(config.configDir, "token");
   const kept = await readToken(file, log);
   if (kept !== undefined) {
-    log.info(`The token of this server is in ${file}.`);
+    log.info(`The access token is in ${file}.`);
     return kept;
   }
   const token = newToken();
   if (config.configDirWritable) {
     const result = await createTokenFile(file, token);
     if (result === "created") {
-      log.info(`The token of this server: ${token}\nIt is saved in ${file} and not shown again.`);
+      log.info(`Access token: ${token}\nSaved in ${file}; shown only once.`);
       return token;
     }
     // Another server was faster: its token counts.
@@ -33,7 +33,7 @@ export async function localToken({ config, log }: TokenSource): Promise<string> 
     if (existing !== undefined) return existing;
   }
   log.warn(
-    `The token of this server: ${token}\nIt is valid until this server stops, because ${file} cannot be written. Make the config directory writable or set MCP_AUTH_TOKEN.`,
+    `Access token: ${token}\nValid until this server stops, because ${file} cannot be written. Make the config directory writable or set MCP_AUTH_TOKEN.`,
   );
   return token;
 }

@@ -1,5 +1,6 @@
 /** Advice for a run that ended without a report; never advises to pay twice without saying so. */
 
+import { KEY_PAGE } from "../../gemini/key-page.ts";
 import type { Run } from "../../runs/run.ts";
 
 const NOT_CHARGED = "Nothing was charged.";
@@ -24,7 +25,7 @@ export function adviceWithoutReport(run: Run): string {
 }
 
 const NEXT: Record<string, string> = {
-  GEMINI_UNAVAILABLE: `${NOT_CHARGED} Check GEMINI_API_KEY (a paid plan is needed), the network and the quota, then start again.`,
+  GEMINI_UNAVAILABLE: `${NOT_CHARGED} Check GEMINI_API_KEY (a key from a paid plan: ${KEY_PAGE}), the network and the quota, then start again.`,
   INTERRUPTED: `${NOT_CHARGED} Start it again.`,
   SQLITE_ERROR: `${NOT_CHARGED} Check the database and the disk, then start again.`,
   DISK_FULL: `${NOT_CHARGED} Free some disk space, then start again.`,

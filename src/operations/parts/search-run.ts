@@ -32,6 +32,9 @@ export async function trackSearch<Output>(
   { start, call }: { start: SearchStart; call: Call },
   work: (tracked: SearchRun) => Promise<Finished<Output>>,
 ): Promise<Output> {
+  // Before a run is stored: what was never sent is not a failed run.
+  const obstacle = start.stored === true ? undefined : await deps.searchObstacle();
+  if (obstacle !== undefined) throw obstacle;
   const { owner, client, progress, signal, onRunCreated } = call;
   const inRun = async (run: TrackedRun): Promise<Finished<Output>> => {
     const either = AbortSignal.any([signal, run.cancelled]);

@@ -17,6 +17,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
     database: missing,
     notifications: missing,
     recorder: missing,
+    searchObstacle: missing,
     search: missing,
     research: missing,
     agent: missing,

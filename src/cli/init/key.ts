@@ -1,0 +1,109 @@
+/** The API key in `init`: asked for where none is set, tested at Google, and saved if the user wants. */
+
+import { join } from "node:path";
+import type { Config } from "../../config/config.ts";
+import { checkCli, checkReach } from "../../doctor/gemini.ts";
+import { AppError } from "../../errors.ts";
+import { KEY_PAGE } from "../../gemini/key-page.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { KEY_VARIABLE } from "../../setup/clients.ts";
+import { setSecret } from "../../setup/own-setting.ts";
+import { isKeyInEnvironment, isKeySaved } from "./key-source.ts";
+import { askForKey, confirmStep, showFinding } from "./terminal.ts";
+
+export interface KeyDecision {
+  /** A search can be tried: a key works, or none is needed. */
+  isReady: boolean;
+  /** A key that was typed and need not be saved. */
+  key?: string | undefined;
+}
+
+const keyFile = ({ configDir }: Config): string => join(configDir, "config.json");
+
+/** Undefined if the user aborted. */
+export async function decideKey(config: Config): Promise<KeyDecision | undefined> {
+  if (config.vertex) return { isReady: true };
+  const { GEMINI_API_KEY: present } = config.settings;
+  if (present === undefined) return askUntilAccepted(config);
+  const finding = await testKey(present, config);
+  showFinding(finding);
+  if (finding.verdict === "rejected") return askUntilAccepted(config);
+  const isReady = finding.verdict === "works";
+  return isKeySaved(config) ? { isReady } : offerToSave(present, config, { isReady, proposed: false });
+}
+
+async function askUntilAccepted(config: Config): Promise<KeyDecision | undefined> {
+  const hasCli = checkCli(config).every(({ status }) => status === "ok");
+  const purpose = hasCli ? "needed for Deep Research only: searches use your Gemini CLI" : `get one at ${KEY_PAGE}`;
+  for (;;) {
+    const typed = await askForKey(`Gemini API key (${purpose}; Enter to skip)`);
+    if (typed === undefined) return undefined;
+    if (typed === "") return { isReady: hasCli };
+    const finding = await testKey(typed, config);
+    showFinding(finding);
+    if (finding.verdict === "rejected") continue;
+    return offerToSave(typed, config, { isReady: finding.verdict === "works", proposed: true });
+  }
+}
+
+interface Finding {
+  verdict: "works" | "rejected" | "unknown";
+  message: string;
+}
+
+/** With the free request of `doctor`. */
+async function testKey(key: string, config: Config): Promise<Finding> {
+  const tested = { ...config, settings: { ...config.settings, GEMINI_API_KEY: key } };
+  const checks = await checkReach(tested, systemClock.now);
+  const about = checks.find(({ name }) => name === "key");
+  if (about?.status === "ok") return { verdict: "works", message: "Your Gemini API key works." };
+  if (about?.status === "fail") {
+    return { verdict: "rejected", message: `Google rejects this key. Create a new one at ${KEY_PAGE}` };
+  }
+  const problem = about ?? checks.find(({ status }) => status === "fail");
+  return { verdict: "unknown", message: `The key could not be tested. ${problem?.message ?? ""}`.trim() };
+}
+
+const OVERRIDDEN: Finding = {
+  verdict: "unknown",
+  message: `${KEY_VARIABLE} in your environment takes precedence over the saved key. Unset it there.`,
+};
+
+async function offerToSave(
+  key: string,
+  config: Config,
+  { isReady, proposed }: { isReady: boolean; proposed: boolean },
+): Promise<KeyDecision | undefined> {
+  const decision = { isReady, key };
+  if (!config.configDirWritable) return decision;
+  const question = `Save the key in ${keyFile(config)}, readable only by you, so that every assistant finds it?`;
+  const agreed = await confirmStep(question, { proposed });
+  if (agreed === undefined) return undefined;
+  if (agreed) showFinding(await saveKey(key, config));
+  if (agreed && isKeyInEnvironment(config) && key !== config.settings.GEMINI_API_KEY) showFinding(OVERRIDDEN);
+  return decision;
+}
+
+async function saveKey(key: string, config: Config): Promise<Finding> {
+  const file = keyFile(config);
+  try {
+    await setSecret({ file, name: KEY_VARIABLE, value: key });
+    return { verdict: "works", message: `Your key is saved in ${file} (readable only by you).` };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { verdict: "rejected", message: `The key could not be saved. ${error.message}` };
+  }
+}
+
+/** --save-key: saves the key of the environment without a question, for scripts. */
+export async function saveEnvironmentKey(config: Config): Promise<string> {
+  const { GEMINI_API_KEY: key } = config.settings;
+  if (key === undefined || !isKeyInEnvironment(config)) {
+    throw new AppError({
+      code: "INVALID_INPUT",
+      message: `${KEY_VARIABLE} is not set, so there is no key to save.`,
+      suggestion: `Set it to a key from ${KEY_PAGE}, or run init at a terminal.`,
+    });
+  }
+  return (await saveKey(key, config)).message;
+}
