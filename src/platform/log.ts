@@ -66,3 +66,12 @@ export function createLog(options: LogOptions, taskId?: string): Log {
     forRun: (id) => createLog(options, id),
   };
 }
+
+/** The same log, in which every line is for debugging. */
+export const debugOnly = (log: Log): Log => ({
+  debug: log.debug,
+  info: log.debug,
+  warn: log.debug,
+  error: log.debug,
+  forRun: (taskId) => debugOnly(log.forRun(taskId)),
+});

@@ -101,7 +101,7 @@ describe("dashboard (A9)", () => {
     const [, url = "", path = ""] = LINK.exec(link) ?? [];
     expect((await ask({ url }, { path, headers: HTML })).status).toBe(200);
     expect((await ask({ url }, { path: "/health", headers: {} })).status).toBe(200);
-    expect(started.stderr()).toContain("This one runs until you stop it (Ctrl-C).");
+    expect(started.stderr()).toContain("No server was running, so one was started. Press Ctrl-C to stop it.");
     started.child.kill("SIGINT");
     expect(await started.ended).toMatchObject({ code: 0, stdout: `${link}\n` });
   });
@@ -154,6 +154,14 @@ describe("dashboard (A9)", () => {
     expect(await scene.command(args(open.port))).toEqual({ code: 0, stdout: `${open.url}/\n`, stderr: "" });
     const run = await scene.command([...args(open.port), "--run", RUN]);
     expect(run.stdout).toBe(`${open.url}/runs/${RUN}\n`);
+    await scene.command(["search", "What is a heat pump?"]);
+    const [id = ""] = (await scene.command(["list"])).stdout.split("\t");
+    const short = await scene.command([...args(open.port), "--run", id.slice(0, 6)]);
+    expect(short.stdout).toBe(`${open.url}/runs/${id}\n`);
+    const opened = await scene.command(["open", id.slice(0, 8), "--port", String(open.port), "--no-open"]);
+    expect(opened.stdout).toBe(`${open.url}/runs/${id}\n`);
+    const missing = await scene.command([...args(open.port), "--run", id.startsWith("ffffff") ? "000000" : "ffffff"]);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("There is no run whose id begins")]);
   });
 
   test("sends no token to a program that only claims to be this server", async (context) => {
@@ -200,7 +208,7 @@ test("serve --open prints a working link, goes on without a browser, and prints 
   const scene = await openHttpScene(context);
   const server = await scene.http({ args: ["--open"], env: { BROWSER: "none" } });
   await waitFor(() => expect(server.stderr()).toContain("Open the link yourself."));
-  const [, path = ""] = /Dashboard: http:\/\/127\.0\.0\.1:\d+(\/enter\/\S+) \(good once/.exec(server.stderr()) ?? [];
+  const [, path = ""] = /Dashboard: http:\/\/127\.0\.0\.1:\d+(\/enter\/\S+) \(single use/.exec(server.stderr()) ?? [];
   expect((await ask(server, { path, headers: HTML })).status).toBe(200);
   expect(server.stderr()).not.toContain(server.token);
   expect(server.stdout()).toBe("");

@@ -40,7 +40,7 @@ describe("a prefix of a task_id", () => {
       );
     copy(`eeeeee00${taskId.slice(8)}`, "anna");
     const cases = [
-      [taskId.slice(0, 5), 2, "INVALID_TASK_ID", /at least its first 6 characters/],
+      [taskId.slice(0, 5), 2, "INVALID_TASK_ID", /Enter a full run id or at least its first 6 characters/],
       ["eeeeee", 1, "TASK_NOT_FOUND", /begins with eeeeee/],
     ] as const;
     for (const [given, code, error, message] of cases) {
@@ -115,7 +115,7 @@ test("a mistyped command or flag gets a suggestion and what to do", async (conte
   const { stderr } = await scene.command(["serch", "x"]);
   expect(stderr).toMatch(/Did you mean search\?\)\nTry: gemini-search-mcp --help/);
   expect((await scene.command(["list-research", "--limt", "3"])).stderr).toMatch(
-    /Did you mean --limit\?\)\nTry: gemini-search-mcp list-research --help/,
+    /Did you mean --limit\?\)\nTry: gemini-search-mcp list --help/,
   );
 });
 

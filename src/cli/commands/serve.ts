@@ -19,6 +19,7 @@ import { leaveOnSignals } from "../../platform/shutdown.ts";
 import { createStreamPermits, type StreamPermits } from "../../operations/parts/stream-permits.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { printFailure } from "../output.ts";
+import { serviceLogLevel } from "../verbosity.ts";
 import { ownLink, type PageLink, portOf, tryToOpen } from "../browser/dashboard-link.ts";
 
 export interface ServeOptions {
@@ -26,7 +27,7 @@ export interface ServeOptions {
   /** False with --no-auth. */
   auth: boolean;
   /** Receives the link to the web page once the server listens. */
-  page?: { run?: string | undefined; show(link: PageLink, app: App): Promise<void> } | undefined;
+  page?: { run?(app: App): Promise<string | undefined>; show(link: PageLink, app: App): Promise<void> } | undefined;
   /** Builds the MCP server of each connection, instead of the default one. */
   buildServer?: BuildServer | undefined;
 }
@@ -37,7 +38,7 @@ export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"
   return {
     show: async (link, app) => {
       const later = `gemini-search-mcp dashboard --port ${portOf(link.url)}`;
-      const note = link.isUsed !== undefined ? ` (good once, for two minutes; later: ${later})` : "";
+      const note = link.isUsed !== undefined ? ` (single use, valid two minutes; later: ${later})` : "";
       await printFailure(`Dashboard: ${link.url}${note}`);
       if (open) await tryToOpen(link, app);
     },
@@ -45,7 +46,7 @@ export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"
 }
 
 export async function runServe({ flags, auth, page, buildServer }: ServeOptions): Promise<void> {
-  const app = createApp({ flags, logFrom: "INFO", scrapable: true });
+  const app = createApp({ flags, logFrom: serviceLogLevel(), scrapable: true });
   const { shutdown, log, config } = app;
   const { MCP_SERVER_HOST: host } = config.settings;
   if (!auth && !isLoopback(host)) {
@@ -71,7 +72,9 @@ export async function runServe({ flags, auth, page, buildServer }: ServeOptions)
     await mcp.close();
     await listening.close();
   });
-  log.info(`Listening on ${listening.url}/mcp`);
+  const address = `Listening on ${listening.url}/mcp`;
+  if (serviceLogLevel() === "INFO") log.info(address);
+  else await printFailure(`${address}. Press Ctrl-C to stop.`);
   void showPage(app, { page, credentials, port: portOf(listening.url) });
   await app.followResearch().catch(() => log.warn("Unfinished research could not be resumed."));
 }
@@ -116,7 +119,8 @@ async function showPage(
   if (page === undefined) return;
   try {
     const url = pageUrl(app.config.settings.MCP_SERVER_HOST, port);
-    await page.show(await ownLink(app, credentials?.own, { url, run: page.run }), app);
+    const run = await page.run?.(app);
+    await page.show(await ownLink(app, credentials?.own, { url, run }), app);
   } catch {
     app.log.warn("No link to the dashboard could be made. Try: gemini-search-mcp dashboard");
   }
