@@ -184,23 +184,12 @@ function labelled(suggestion: string): string {
   return query === null || /[[\]\\`]/.test(query) ? suggestion : `[${query}](${suggestion})`;
 }
 
-/** Separates the numbers that are inserted from those that the text has; cleaned text has no control characters. */
-const PLACEHOLDER = "\u0001";
-
-/** The Markdown with every citation as the number of its source. */
-function numberedMarkdown({ text, meant, positions }: CitedText): string {
-  let marked = "";
-  let from = 0;
-  for (const { at, n } of positions) {
-    marked += `${text.slice(from, at)}${PLACEHOLDER}${n}${PLACEHOLDER}`;
-    from = at;
-  }
-  const numbered = outsideCode(marked + text.slice(from), (prose) =>
+/** The Markdown with every mark as the numbers of its sources. Citations without a mark are not written into it. */
+const numberedMarkdown = ({ text, meant }: CitedText): string =>
+  outsideCode(text, (prose) =>
     prose.replaceAll(MARK_IN_TEXT, (mark, google: string | undefined, list: string) => {
       const sourceOf = google === undefined ? meant.plain : meant.google;
       const numbers = numbersIn(list);
       return numbers.some((n) => sourceOf.has(n)) ? numbers.map((n) => `[${sourceOf.get(n) ?? n}]`).join("") : mark;
     }),
   );
-  return numbered.replaceAll(new RegExp(`${PLACEHOLDER}(\\d+)${PLACEHOLDER}`, "g"), "[$1]");
-}

@@ -81,7 +81,7 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
   return reportView(
     {
       taskId,
-      text: textOf(output, stored),
+      text: textOf(output, stored, space),
       warnings: partial === true ? ["Partial report: the run ended before it was finished."] : [],
       parts: outline.length === 0 ? [] : [outlineText(outline)],
       sources: output.sources,
@@ -94,16 +94,15 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
   );
 }
 
-/** The whole report of an agent is read from the store: only there its citations have positions. */
-function textOf(
-  { report, sources, section, complete }: Results,
-  stored: StoredReport | undefined,
-): CitedText | undefined {
+/** On a terminal the whole report of an agent is read from the store: only there its citations have positions. */
+function textOf(output: Results, stored: StoredReport | undefined, { width }: AnswerSpace): CitedText | undefined {
+  const { report, sources, section, complete } = output;
   if (report === undefined) return undefined;
   const citations = stored?.citations ?? [];
   if (sources === undefined) return numberedText(report, []);
   if (stored === undefined || citations.length === 0) return numberedText(report, sources);
-  if ((section === undefined || section === "all") && complete !== false) return locatedText({ ...stored, citations });
+  const isWhole = (section === undefined || section === "all") && complete !== false;
+  if (isWhole && width !== undefined) return locatedText({ ...stored, citations });
   const meant = resolveCitationNumbers({ ...stored, citations });
   return { text: report, sources, meant, positions: [] };
 }

@@ -79,7 +79,7 @@ export async function statusView(status: Status, space: AnswerSpace): Promise<st
     [
       figures,
       isRunning || status.status === "start_unknown" ? `Now: ${action}` : "",
-      status.last_thought === undefined ? "" : cutThought(status.last_thought, space),
+      !isRunning || status.last_thought === undefined ? "" : cutThought(status.last_thought, space),
       stalled === undefined ? "" : `No activity since ${stalled}; it may be stuck.`,
       error === undefined ? "" : forPeople(error.message),
       status.backup_file === undefined
