@@ -32,7 +32,7 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     seeAlso: ["ask", "research"],
   },
   "deep-research": {
-    group: ASK,
+    group: RESEARCH,
     examples: ['deep-research "Heat pumps in cold climates" --depth concise'],
     seeAlso: ["verify", "research"],
   },

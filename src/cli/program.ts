@@ -203,7 +203,7 @@ function addServe(program: Command): void {
     .command("serve")
     .description("Serve MCP over HTTP (Streamable HTTP at /mcp) and the dashboard, to any number of clients.")
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
-    .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
+    .addOption(settingOption(PORT, "--port <n>"))
     .option("--no-auth", "run without tokens (loopback only)")
     .option("--open", "open the dashboard in the browser")
     .exitOverride()
@@ -216,7 +216,7 @@ function addServe(program: Command): void {
     .command("dashboard")
     .description("Open the dashboard in the browser: runs, reports and costs. Starts a server if none is running.")
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
-    .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
+    .addOption(settingOption(PORT, "--port <n>"))
     .addOption(settingOption({ schema: RUN_ID, about: "show this run first", wrong: NOT_A_RUN }, "--run <run>"))
     .option("--no-open", "print the link instead of opening it (single use, valid two minutes)")
     .option("--json", "print the answer as JSON")
@@ -227,12 +227,14 @@ function addServe(program: Command): void {
     .description("Open the dashboard in the browser, on a run if you name one.")
     .addArgument(new Argument("[run]", "run id, or its first 6 or more characters").argParser(runId))
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
-    .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
+    .addOption(settingOption(PORT, "--port <n>"))
     .option("--no-open", "print the link instead of opening it (single use, valid two minutes)")
     .option("--json", "print the answer as JSON")
     .exitOverride()
     .action(openDashboard);
 }
+
+const PORT = { ...SETTINGS.MCP_SERVER_PORT, wrong: "Port must be a number from 0 to 65535." };
 
 /** Completed in the database later; here only what can never be one is rejected. */
 const RUN_ID = z.string().regex(/^[0-9a-f][0-9a-f-]{5,35}$/i);

@@ -38,7 +38,7 @@ test("a model without a price makes the cost a lower bound on every surface (S6)
     cost_incomplete: true,
     months: [marked],
   });
-  expect((await scene.command(["figures"])).stdout).toContain("≥ $0.01 in all");
+  expect((await scene.command(["figures"])).stdout).toContain("≥ $0.01 total");
   expect(storedMetadata(scene, task_id)).toMatchObject({ ...marked, duration_ms: expect.any(Number) });
 });
 

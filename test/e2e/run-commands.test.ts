@@ -69,13 +69,13 @@ test("find searches questions and reports", async (context) => {
 
 test("figures sums up the cost of finished runs", async (context) => {
   const scene = await openResearch(context, AT_ONCE);
-  expect((await scene.command(["figures"])).stdout).toBe("0 runs, $0.00 in all. No run has finished yet.\n");
+  expect((await scene.command(["figures"])).stdout).toBe("0 runs, $0.00 total. No run has finished yet.\n");
   await start(scene);
   const { code, stdout } = await scene.command(["figures", "--json"]);
   expect(code).toBe(0);
   const figures = JSON.parse(stdout);
   expect(figures).toMatchObject({ success: true, total_runs: 1, months: [{ runs: 1 }], cost_usd: { runs: 1 } });
-  expect((await scene.command(["figures"])).stdout).toMatch(/^1 run, \$1\.\d\d in all\n\nMONTH +RUNS +TYPICAL +COST\n/);
+  expect((await scene.command(["figures"])).stdout).toMatch(/^1 run, \$1\.\d\d total\n\nMONTH +RUNS +TYPICAL +COST\n/);
 });
 
 describe("with --json", () => {

@@ -57,6 +57,7 @@ function adviceFor(
   ) {
     return { message: `Still running (${Math.round(progress)} %).`, lines: [`Follow it: ${shell(`watch ${id}`)}`] };
   }
+  if (code === "RESEARCH_ALREADY_COMPLETED") return { lines: [`Read it: ${shell(`show ${id}`)}`] };
   return { lines: suggestion === undefined ? [] : [forPeople(suggestion)] };
 }
 

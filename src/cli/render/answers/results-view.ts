@@ -85,7 +85,8 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
       warnings: partial === true ? ["Partial report: the run ended before it was finished."] : [],
       parts: outline.length === 0 ? [] : [outlineText(outline)],
       sources: output.sources,
-      suggestions,
+      // They belong to the text, and an outline is none.
+      suggestions: output.report === undefined ? undefined : suggestions,
       remarks: [...verification(output), ...noteRemarks(note)],
       figures: { ...metadata, durationMs: duration_minutes * MINUTE_MS, tokens, model },
       next: isPart ? readingOn(output) : [saving(taskId), ["In the browser", `open ${shortId(taskId)}`]],
@@ -120,6 +121,7 @@ function outlineText(outline: NonNullable<Results["outline"]>): string {
 
 function readingOn({ task_id: taskId, next_section: next, outline }: Results): [string, string][] {
   const show = `show ${shortId(taskId)}`;
-  if (outline !== undefined) return [["Read a section", `${show} --section ${outline[0]?.section ?? "1"}`]];
+  if (outline !== undefined)
+    return [["Read a section", `${show} --section ${(outline[1] ?? outline[0])?.section ?? "1"}`]];
   return next === undefined ? [["The whole report", show]] : [["Read on", `${show} --section ${next}`]];
 }

@@ -78,7 +78,7 @@ export async function statusView(status: Status, space: AnswerSpace): Promise<st
   return textView(
     [
       figures,
-      isRunning || status.status === "start_unknown" ? `Now: ${action}` : "",
+      isRunning ? `Now: ${action}` : "",
       !isRunning || status.last_thought === undefined ? "" : cutThought(status.last_thought, space),
       stalled === undefined ? "" : `No activity since ${stalled}; it may be stuck.`,
       error === undefined ? "" : forPeople(error.message),
