@@ -34,7 +34,7 @@ describe.concurrent("demo", () => {
     expect(stdout).toMatch(/^Demo: Gemini is simulated on this machine\./);
     const saved = readdirSync(join(scene.configDir, "research_reports"), { recursive: true, encoding: "utf8" });
     const file = saved.find((name) => name.endsWith(".md")) ?? "";
-    expect(stdout).toContain(`filename: ${basename(file)}`);
+    expect(stdout).toContain(basename(file));
     expect(readFileSync(join(scene.configDir, "research_reports", file), "utf8")).toContain("## Executive summary");
     // It has a Gemini of its own.
     expect(scene.gemini.ledger.count()).toBe(0);

@@ -157,3 +157,38 @@ test("a piped list is tab-separated, without titles, with whole ids (Q2)", async
   const saved = await scene.command(["save", stdout.slice(0, 8), "--output-dir", scene.configDir]);
   expect(saved.stdout).toMatch(/^\/\S+\.md\n$/);
 });
+
+test.skipIf(!READY)("serve shows its address and token to a person, without a log (A9)", async (context) => {
+  const scene = await openScene(context);
+  const terminal = await openUserTerminal(context, scene.env, { columns: 150, rows: 30 });
+  await terminal.type('clear; gemini-search-mcp serve --port 0; echo "code $?"');
+  const screen = await terminal.until(/^Dashboard: http/m);
+  expect(screen).toMatch(/^The token of this server: \S{20,}$/m);
+  expect(screen).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+\/mcp$/m);
+  expect(screen).not.toContain("[INFO]");
+  await terminal.key("C-c");
+  await terminal.until(/code 0/);
+});
+
+test.skipIf(!READY)(
+  "an answer from the web contains no control sequences but our links and styles (T26)",
+  async (context) => {
+    const hostile = "\u001B]8;;https://evil.test\u0007x \u001B[2J\u009B31m \u202Eevil\u2066 safe\b\b\b\b";
+    const url = `https://a.test/\u001B]0;owned\u0007`;
+    const report = `# Title ${hostile}\n\n| a ${hostile} | b |\n|---|---|\n| ${hostile} | [link](${url}) |\n\n\`${hostile}\` <${url}>`;
+    const text = `\`\`\`json\n${JSON.stringify({ success: true, report })}\n\`\`\``;
+    const scene = await openScene(context, { name: "hostile", tasks: { search: [{ answer: "raw", text }] } });
+    const terminal = await openUserTerminal(context, scene.env, WIDE);
+    const before = terminal.raw().length;
+    const title = await terminal.ask("pane_title");
+    await terminal.type("gemini-search-mcp ask what does it do; echo done");
+    await terminal.until(/^done/m);
+    // oxlint-disable-next-line no-control-regex -- the links and styles of this program
+    const OURS = /\u001B\]8;;(?:https:\/\/[\w.%/?=&+:;~-]+)?\u001B\\|\u001B\[[\d;]*m|\r\u001B\[2K|\r/g;
+    const raw = terminal.raw().slice(before).replaceAll(OURS, "");
+    expect(raw).toContain("evil");
+    // oxlint-disable-next-line no-control-regex -- that is what is looked for
+    expect(raw.match(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/)).toBeNull();
+    expect(await terminal.ask("pane_title")).toBe(title);
+  },
+);

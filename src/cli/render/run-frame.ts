@@ -39,7 +39,7 @@ const STATES: Record<string, { label: string; style: Style }> = {
   pending: { label: "Waiting", style: "careful" },
   running: { label: "Working", style: "accent" },
   running_async: { label: "Researching", style: "accent" },
-  start_unknown: { label: "Start unknown", style: "careful" },
+  start_unknown: { label: "Unconfirmed start", style: "careful" },
   completed: { label: "Completed", style: "good" },
   failed: { label: "Failed", style: "bad" },
   cancelled: { label: "Cancelled", style: "careful" },

@@ -3,6 +3,7 @@
 import { MARK_IN_TEXT, numbersIn } from "../../../reports/citations/positions.ts";
 import { outsideCode } from "../../../reports/markdown/outside-code.ts";
 import { pageKey } from "../../../reports/page-key.ts";
+import { onOneLine } from "../../../reports/report-facts.ts";
 import { isRedirect, type Source } from "../../../reports/report.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
 import { formatCost, formatDuration } from "../durations.ts";
@@ -33,7 +34,7 @@ export interface Remark {
   style: Style;
 }
 
-export interface Figures {
+interface Figures {
   durationMs: number;
   tokens?: { input: number; output: number } | undefined;
   cost_usd?: number | undefined;
@@ -147,7 +148,8 @@ const named = (source: Source): string => {
 };
 
 /** A link of Google's without a title hides where it leads. */
-function labelOf({ title, domain, url }: Source): { label: string; site: string } {
+function labelOf({ url, ...source }: Source): { label: string; site: string } {
+  const [title, domain] = [onOneLine(source.title), onOneLine(source.domain)];
   const known = isRedirect(url) && domain.endsWith("google.com") ? "" : domain;
   const isTitled = title !== "" && title !== domain;
   return { label: isTitled ? title : known || "Untitled page", site: isTitled ? known : "" };

@@ -8,7 +8,7 @@ import { inlineWords, type InlineContext } from "./inline.ts";
 import { paintLine, type Space, wrapWords } from "./words.ts";
 
 /** Longer lines of prose are hard to read; tables and code may be wider. */
-export const MAX_PROSE_COLUMNS = 100;
+const MAX_PROSE_COLUMNS = 100;
 
 export interface BlockSpace extends Space, InlineContext {}
 
