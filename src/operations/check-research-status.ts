@@ -184,7 +184,7 @@ const ACTION: Record<Run["status"], string> = {
 export const actionOf = ({ currentAction, status }: Run): string => currentAction ?? ACTION[status];
 
 /** The share of the progress that is left, of the likely duration: so the time left falls as the progress rises. */
-export function remainingMinutes(run: Run): number {
+export function remainingMinutes(run: Pick<Run, "estimate" | "model" | "progress">): number {
   const { minutes } = run.estimate;
   const likely = isRecord(minutes) && typeof minutes["likely"] === "number" ? minutes["likely"] : undefined;
   return Math.max(1, Math.round((likely ?? typicalMinutes(run.model ?? "")) * (1 - run.progress / 100)));

@@ -34,7 +34,6 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
   const finished = isFinished(run.status);
   const text = finished ? await reportPresence(await deps.database(), run.taskId) : undefined;
   const { usd, minutes } = estimateOf(run.estimate);
-  const elapsed = now - (run.startedAt ?? run.createdAt);
   return omitUndefined({
     ...summaryOf(run, now),
     actions: actionsFor(run, { hasText: text !== undefined }),
